@@ -1,0 +1,131 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// The language settings of every target; a target adds nothing of its own.
+let settings: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),  // SE-0335
+  .enableUpcomingFeature("InternalImportsByDefault"),  // SE-0409
+  .enableUpcomingFeature("MemberImportVisibility"),  // SE-0444
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),  // SE-0461
+  .treatAllWarnings(as: .error),
+]
+
+let package = Package(
+  name: "feedimg",
+  products: [
+    .library(name: "Feedimg", targets: ["Feedimg"]),
+    .executable(name: "feedimg", targets: ["FeedimgCLI"]),
+  ],
+  dependencies: [
+    // Command-line parsing, help and shell completions: the Swift project's own parser.
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
+  ],
+  targets: [
+    // Rank 4: the front end. It decides nothing.
+    .executableTarget(
+      name: "FeedimgCLI",
+      dependencies: ["Feedimg", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      swiftSettings: settings
+    ),
+
+    // Rank 2: wiring, the only target that sees both the policy and the edges.
+    .target(
+      name: "Feedimg",
+      dependencies: [
+        "FeedimgModel", "FeedimgPolicy", "FeedimgPolicies", "FeedimgReachability", "FeedimgTransfer",
+        "FeedimgCache", "FeedimgSettings", "FeedimgJSON",
+      ],
+      swiftSettings: settings
+    ),
+
+    // Rank 1: the edges, one outside thing each; no edge imports another, nor the policy.
+    .target(
+      name: "FeedimgReachability",
+      dependencies: ["FeedimgModel", "CNetlink"],
+      swiftSettings: settings
+    ),
+    .target(name: "FeedimgTransfer", dependencies: ["FeedimgModel", "CCurl"], swiftSettings: settings),
+    .target(
+      name: "FeedimgCache",
+      dependencies: ["FeedimgModel", "CSQLite", "CXXHash"],
+      swiftSettings: settings
+    ),
+    .target(name: "FeedimgSettings", dependencies: ["FeedimgModel", "FeedimgJSON"], swiftSettings: settings),
+    .target(name: "FeedimgPolicy", dependencies: ["FeedimgModel"], swiftSettings: settings),
+
+    // Rank 0: pure values and the ports, JSON with positions, the tables, and C.
+    .target(name: "FeedimgModel", dependencies: ["FeedimgJSON"], swiftSettings: settings),
+    .target(name: "FeedimgJSON", swiftSettings: settings),
+    .target(
+      name: "FeedimgPolicies",
+      path: "Policies",
+      exclude: ["default.tests.md"],
+      resources: [.embedInCode("default.md")],
+      swiftSettings: settings
+    ),
+    // libnl: the netlink library of iproute2's world, for links, routes and the event socket.
+    .systemLibrary(
+      name: "CLibNL",
+      path: "Sources/CLibNL",
+      pkgConfig: "libnl-route-3.0",
+      providers: [.apt(["libnl-route-3-dev"])]
+    ),
+    // What Swift cannot call of the kernel's headers: ethtool's ioctl and the socket filter.
+    .target(name: "CNetlink", dependencies: ["CLibNL"]),
+    // libcurl: HTTP, TLS, proxies. Opened when the first transfer starts, so that `resolve` never pays.
+    .target(name: "CCurl"),
+    // SQLite: the cache's index, safe across processes and kill -9.
+    .systemLibrary(
+      name: "CSQLite",
+      path: "Sources/CSQLite",
+      pkgConfig: "sqlite3",
+      providers: [.apt(["libsqlite3-dev"])]
+    ),
+    // xxHash: the checksum of stored bodies, at memory speed; header only.
+    .target(name: "CXXHash"),
+
+    .testTarget(
+      name: "FeedimgModelTests",
+      dependencies: ["FeedimgModel", "FeedimgJSON"],
+      swiftSettings: settings
+    ),
+    .testTarget(
+      name: "FeedimgPolicyTests",
+      dependencies: ["FeedimgPolicy", "FeedimgPolicies", "FeedimgModel"],
+      swiftSettings: settings
+    ),
+    .testTarget(
+      name: "FeedimgReachabilityTests",
+      dependencies: ["FeedimgReachability", "FeedimgModel", "CNetlink"],
+      swiftSettings: settings
+    ),
+    .testTarget(
+      name: "FeedimgTransferTests",
+      dependencies: ["FeedimgTransfer", "FeedimgModel", "LoopbackServer"],
+      swiftSettings: settings
+    ),
+    .testTarget(
+      name: "FeedimgCacheTests",
+      dependencies: ["FeedimgCache", "FeedimgModel", "CSQLite"],
+      swiftSettings: settings
+    ),
+    .testTarget(
+      name: "FeedimgSettingsTests",
+      dependencies: ["FeedimgSettings", "FeedimgModel"],
+      swiftSettings: settings
+    ),
+    .testTarget(
+      name: "FeedimgTests",
+      dependencies: ["Feedimg", "LoopbackServer"],
+      swiftSettings: settings
+    ),
+    .testTarget(
+      name: "FeedimgCLITests",
+      dependencies: ["FeedimgCLI", "LoopbackServer", "FeedimgJSON"],
+      swiftSettings: settings
+    ),
+    // A real HTTP server on loopback that can also misbehave; for the tests alone.
+    .target(name: "LoopbackServer", path: "Tests/LoopbackServer", swiftSettings: settings),
+  ],
+  swiftLanguageModes: [.v6]
+)

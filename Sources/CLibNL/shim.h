@@ -1,0 +1,4 @@
+#include <netlink/netlink.h>
+#include <netlink/msg.h>
+#include <netlink/attr.h>
+#include <linux/rtnetlink.h>

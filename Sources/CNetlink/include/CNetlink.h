@@ -1,0 +1,3 @@
+#ifndef FEEDIMG_CNETLINK_H
+#define FEEDIMG_CNETLINK_H
+#endif

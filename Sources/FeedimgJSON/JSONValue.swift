@@ -1,0 +1,67 @@
+/// A JSON value that keeps what it was written as.
+///
+/// Members keep their order and numbers their spelling, so that a file can be read, changed in one place and
+/// written back without touching the rest. Source: RFC 8259.
+package indirect enum JSONValue: Sendable, Hashable {
+  case null
+  case bool(Bool)
+  /// A number as spelled, such as `1e3`; see ``integer`` and ``double``.
+  case number(String)
+  case string(String)
+  case array([JSONValue])
+  case object(JSONObject)
+
+  /// The whole number that this is, or nil for anything else or one that does not fit.
+  package var integer: Int? {
+    guard case .number(let text) = self else { return nil }
+    return Int(text) ?? Double(text).flatMap { Int(exactly: $0) }
+  }
+
+  /// The number that this is, as the nearest double.
+  package var double: Double? {
+    guard case .number(let text) = self else { return nil }
+    return Double(text)
+  }
+
+  /// The text that this is, without the quotes.
+  package var text: String? {
+    guard case .string(let text) = self else { return nil }
+    return text
+  }
+
+  /// The truth value that this is.
+  package var boolean: Bool? {
+    guard case .bool(let value) = self else { return nil }
+    return value
+  }
+
+  /// What this is in words for a message, such as `a string`.
+  package var kind: String {
+    switch self {
+    case .null: "null"
+    case .bool: "true or false"
+    case .number: "a number"
+    case .string: "a string"
+    case .array: "an array"
+    case .object: "an object"
+    }
+  }
+}
+
+extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
+  ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+  package init(stringLiteral value: String) { self = .string(value) }
+  package init(booleanLiteral value: Bool) { self = .bool(value) }
+  package init(integerLiteral value: Int) { self = .number(String(value)) }
+  package init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+  package init(dictionaryLiteral elements: (String, JSONValue)...) { self = .object(JSONObject(elements)) }
+}
+
+extension JSONValue {
+  /// A whole number.
+  package static func integer(_ value: some BinaryInteger) -> JSONValue { .number(String(value)) }
+
+  /// The string, or null where there is none.
+  package static func optional(_ value: String?) -> JSONValue { value.map(JSONValue.string) ?? .null }
+}

@@ -1,0 +1,53 @@
+/// A number of bytes.
+public struct ByteCount: Sendable, Hashable, Comparable {
+  /// Never negative.
+  public var bytes: Int
+
+  public init(_ bytes: Int) { self.bytes = max(0, bytes) }
+
+  /// A count of 1,048,576 bytes each.
+  public static func mebibytes(_ count: Int) -> ByteCount { ByteCount(count << 20) }
+
+  public static func < (left: ByteCount, right: ByteCount) -> Bool { left.bytes < right.bytes }
+}
+
+extension ByteCount: LosslessStringConvertible {
+  /// Units as people write them: `kB` is 1000 bytes, `KiB` is 1024 (IEC 80000-13).
+  private static let units: [(name: String, bytes: Int)] = [
+    ("B", 1), ("kB", 1000), ("KB", 1000), ("MB", 1_000_000), ("GB", 1_000_000_000), ("TB", 1_000_000_000_000),
+    ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("TiB", 1 << 40),
+  ]
+
+  /// Reads `512 MiB`, `1.5 GB`, `300kB` or a plain number of bytes; nil for anything else.
+  public init?(_ description: String) {
+    let number = description.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
+    let unit = description.dropFirst(number.count).drop { $0 == " " }
+    guard let value = Double(number), value.isFinite,
+      let factor = unit.isEmpty ? 1 : Self.units.first(where: { $0.name == unit })?.bytes,
+      let bytes = Int(exactly: (value * Double(factor)).rounded())
+    else { return nil }
+    self.init(bytes)
+  }
+
+  /// In the largest unit that spells the count exactly, so that reading it gives the same count.
+  public var description: String {
+    for (name, factor) in Self.units.reversed() where bytes >= factor && bytes % factor == 0 && name != "KB" {
+      return "\(bytes / factor) \(name)"
+    }
+    return "\(bytes) B"
+  }
+
+  /// Rounded to three digits for people, such as `1.25 MB`.
+  public var rounded: String {
+    guard bytes >= 1000 else { return "\(bytes) B" }
+    var value = Double(bytes)
+    var unit = "B"
+    for next in ["kB", "MB", "GB", "TB"] where value >= 999.5 {
+      value /= 1000
+      unit = next
+    }
+    let scale = value < 9.995 ? 100.0 : value < 99.95 ? 10.0 : 1.0
+    let text = String((value * scale).rounded() / scale)
+    return (text.hasSuffix(".0") ? String(text.dropLast(2)) : text) + " " + unit
+  }
+}

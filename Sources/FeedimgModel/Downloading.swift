@@ -1,0 +1,83 @@
+/// One transfer to perform.
+package struct DownloadRequest: Sendable, Hashable {
+  package var url: ImageURL
+  /// Sent beside those of the downloader itself.
+  package var fields: HTTPFields
+  /// A longer body is given up with ``LoadError/Code/tooLarge``.
+  package var bodyLimit: ByteCount
+  package var redirectLimit: Int
+  /// To name resolution, connection and handshake.
+  package var connectTimeout: Duration
+  /// Without a byte for so long, the transfer is given up.
+  package var stallTimeout: Duration
+  /// Over all; nil for none.
+  package var totalTimeout: Duration?
+
+  package init(
+    url: ImageURL,
+    fields: HTTPFields = HTTPFields(),
+    bodyLimit: ByteCount = .mebibytes(64),
+    redirectLimit: Int = 5,
+    connectTimeout: Duration = .seconds(10),
+    stallTimeout: Duration = .seconds(20),
+    totalTimeout: Duration? = nil
+  ) {
+    self.url = url
+    self.fields = fields
+    self.bodyLimit = bodyLimit
+    self.redirectLimit = redirectLimit
+    self.connectTimeout = connectTimeout
+    self.stallTimeout = stallTimeout
+    self.totalTimeout = totalTimeout
+  }
+}
+
+/// The final answer of a server, without its body.
+package struct ResponseHead: Sendable, Hashable {
+  package var status: Int
+  package var fields: HTTPFields
+  /// Where the answer came from, after redirects.
+  package var url: ImageURL
+  /// The announced length of the body, where there is one.
+  package var contentLength: Int?
+  /// Whether only the closing of the connection marks the end of the body (RFC 9112 §6.3, case 8).
+  package var endsByClosing: Bool
+
+  package init(
+    status: Int,
+    fields: HTTPFields,
+    url: ImageURL,
+    contentLength: Int? = nil,
+    endsByClosing: Bool = false
+  ) {
+    self.status = status
+    self.fields = fields
+    self.url = url
+    self.contentLength = contentLength
+    self.endsByClosing = endsByClosing
+  }
+}
+
+/// Takes the body of a transfer as it arrives.
+///
+/// Called on the transfer's own thread, in order, never at the same time; must not block for long. Throwing stops
+/// the transfer, which then fails with the thrown error.
+package protocol BodyReceiving: Sendable {
+  /// Called once, before the first byte of the final answer; answers to redirects do not show.
+  func begin(_ head: ResponseHead) throws(LoadError)
+  func receive(_ bytes: UnsafeRawBufferPointer) throws(LoadError)
+}
+
+/// Fetches over HTTP (a port).
+package protocol Downloading: Sendable {
+  /// Performs one transfer and returns when the whole body has been received.
+  ///
+  /// Any status reaches the receiver; what to make of it is the caller's matter. Cancelling the task stops the
+  /// transfer.
+  ///
+  /// - Throws: ``LoadError``, also when the receiver throws it; `cancelled` when the task was cancelled.
+  func download(
+    _ request: DownloadRequest,
+    into receiver: any BodyReceiving
+  ) async throws(LoadError) -> ResponseHead
+}

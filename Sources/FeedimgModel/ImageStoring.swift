@@ -1,0 +1,99 @@
+/// An image that the cache keeps.
+package struct StoredImage: Sendable, Hashable {
+  /// ``ImageURL/key`` of the URL that was asked for.
+  package var key: String
+  package var role: ImageVariant.Role
+  /// A file that a client can open as it is.
+  package var path: String
+  package var size: ByteCount
+  package var mediaType: String
+  /// Seconds since 1970.
+  package var storedAt: Double
+  /// Seconds since 1970; within a minute or so.
+  package var usedAt: Double
+
+  package init(
+    key: String,
+    role: ImageVariant.Role,
+    path: String,
+    size: ByteCount,
+    mediaType: String,
+    storedAt: Double,
+    usedAt: Double
+  ) {
+    self.key = key
+    self.role = role
+    self.path = path
+    self.size = size
+    self.mediaType = mediaType
+    self.storedAt = storedAt
+    self.usedAt = usedAt
+  }
+}
+
+/// What goes with the bytes of an image into the cache.
+package struct ImageMetadata: Sendable, Hashable {
+  package var key: String
+  package var role: ImageVariant.Role
+  package var mediaType: String
+  /// The head of the answer that brought it, for freshness and validation (RFC 9111).
+  package var head: ResponseHead
+
+  package init(key: String, role: ImageVariant.Role, mediaType: String, head: ResponseHead) {
+    self.key = key
+    self.role = role
+    self.mediaType = mediaType
+    self.head = head
+  }
+}
+
+/// Why the cache could not do what it was asked to.
+package struct CacheError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// What to branch on.
+  package enum Code: String, Sendable, Hashable {
+    /// The folder cannot be made, read or written.
+    case folder
+    /// The index cannot be read or written.
+    case index
+    /// A body cannot be written or read.
+    case body
+  }
+
+  package var code: Code
+  /// One line in words, with the path and the system's reason.
+  package var message: String
+
+  package init(_ code: Code, _ message: String) {
+    self.code = code
+    self.message = message
+  }
+
+  package var description: String { message }
+}
+
+/// Keeps images on disk (a port); safe to be used by several processes at once.
+package protocol ImageStoring: Sendable {
+  /// Whether a read would now find each of these keys, by index and file length; bodies are not read.
+  ///
+  /// A cache that cannot be read has nothing.
+  func contains(_ keys: [String]) -> [Bool]
+
+  /// The image of a key with its bytes, verified; nil where there is none.
+  ///
+  /// A body that is missing or not what was stored is removed and counts as none. Marks the entry as used.
+  func read(_ key: String) -> (image: StoredImage, bytes: [UInt8])?
+
+  /// Begins to write an image; what is not committed leaves nothing behind.
+  func makeWriter() throws(CacheError) -> any ImageWriting
+}
+
+/// Writes one image into the cache; use from one thread at a time.
+package protocol ImageWriting: Sendable {
+  func write(_ bytes: UnsafeRawBufferPointer) throws(CacheError)
+
+  /// Makes the image visible, whole and at once, in place of an earlier one of its key.
+  func commit(_ metadata: ImageMetadata) throws(CacheError) -> StoredImage
+
+  /// Throws away what was written; harmless after a commit.
+  func discard()
+}

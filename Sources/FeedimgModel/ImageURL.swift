@@ -1,0 +1,96 @@
+/// An absolute `http` or `https` URL that an image may be fetched from.
+///
+/// Only what matters before a transfer is read here (RFC 3986 §3); libcurl does the rest.
+public struct ImageURL: Sendable, Hashable, CustomStringConvertible {
+  /// The URL as it was given.
+  public let text: String
+  /// Lower case, without brackets.
+  public let host: String
+  /// What a cache compares: scheme and host in lower case, no default port, no fragment (RFC 3986 §6.2).
+  public let key: String
+
+  /// Longer URLs are refused; servers commonly stop at this length. In bytes.
+  public static let greatestLength = 8192
+
+  /// - Throws: ``ImageURLError`` with the reason.
+  public init(_ text: String) throws(ImageURLError) {
+    guard text.utf8.count <= Self.greatestLength else { throw .tooLong(text.utf8.count) }
+    guard !text.isEmpty else { throw .empty }
+    guard text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else { throw .whiteSpace }
+    guard let colon = text.firstIndex(of: ":"), Self.isScheme(text[..<colon]) else { throw .relative }
+    let scheme = text[..<colon].lowercased()
+    guard scheme == "http" || scheme == "https" else { throw .scheme(scheme) }
+    let rest = text[text.index(after: colon)...]
+    guard rest.hasPrefix("//") else { throw .noHost }
+    let authority = rest.dropFirst(2).prefix { $0 != "/" && $0 != "?" && $0 != "#" && $0 != "\\" }
+    let tail = rest.dropFirst(2 + authority.count).prefix { $0 != "#" }
+    let userEnd = authority.lastIndex(of: "@").map { authority.index(after: $0) } ?? authority.startIndex
+    let (host, port) = try Self.split(authority[userEnd...])
+
+    self.text = text
+    self.host = host
+    let defaultPort = scheme == "http" ? 80 : 443
+    let shownHost = host.contains(":") ? "[\(host)]" : host
+    let shownPort = port.map { $0 == defaultPort ? "" : ":\($0)" } ?? ""
+    let path = tail.hasPrefix("/") ? String(tail) : "/" + tail
+    key = "\(scheme)://\(authority[..<userEnd])\(shownHost)\(shownPort)\(path)"
+  }
+
+  public var description: String { text }
+
+  /// Whether the host is this machine by its spelling alone, so that no network is needed to reach it.
+  public var isLoopback: Bool {
+    let octets = host.split(separator: ".", omittingEmptySubsequences: false)
+    let isIPv4Loopback =
+      octets.count == 4 && octets[0] == "127" && octets.allSatisfy { UInt8($0) != nil }
+    return isIPv4Loopback || host == "::1" || host == "localhost" || host.hasSuffix(".localhost")
+  }
+
+  private static func isScheme(_ text: Substring) -> Bool {
+    guard let first = text.first, first.isASCII, first.isLetter else { return false }
+    return text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
+  }
+
+  private static func split(_ text: Substring) throws(ImageURLError) -> (host: String, port: Int?) {
+    var host = text
+    var portText: Substring?
+    if text.hasPrefix("[") {
+      guard let close = text.firstIndex(of: "]") else { throw .noHost }
+      host = text[text.index(after: text.startIndex)..<close]
+      let after = text[text.index(after: close)...]
+      guard after.isEmpty || after.hasPrefix(":") else { throw .noHost }
+      portText = after.isEmpty ? nil : after.dropFirst()
+    } else if let colon = text.lastIndex(of: ":") {
+      host = text[..<colon]
+      portText = text[text.index(after: colon)...]
+    }
+    guard !host.isEmpty else { throw .noHost }
+    guard let portText, !portText.isEmpty else { return (host.lowercased(), nil) }
+    guard let port = Int(portText), (1...65_535).contains(port) else { throw .port(String(portText)) }
+    return (host.lowercased(), port)
+  }
+}
+
+/// Why a text is no URL that an image may be fetched from; reads on after "but".
+public enum ImageURLError: Error, Sendable, Hashable, CustomStringConvertible {
+  case empty
+  case relative
+  case scheme(String)
+  case noHost
+  case port(String)
+  case whiteSpace
+  /// The length in bytes.
+  case tooLong(Int)
+
+  public var description: String {
+    switch self {
+    case .empty: "is empty"
+    case .relative: "is relative"
+    case .scheme(let scheme): "has the scheme `\(scheme)`"
+    case .noHost: "names no host"
+    case .port(let text): "has the port `\(text)`, which is not from 1 to 65535"
+    case .whiteSpace: "contains white space or a control character"
+    case .tooLong(let bytes): "is \(bytes) bytes long, over the limit of \(ImageURL.greatestLength)"
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import FeedimgJSON
+
+/// The two variants that feedimg chooses between, out of however many an item lists.
+struct ItemVariants {
+  var original: ImageVariant?
+  var thumbnail: ImageVariant?
+
+  /// A thumbnail narrower than this is taken only where no wider one is offered. In pixels.
+  private static let preferredThumbnailWidth = 320
+
+  init(original: ImageVariant?, thumbnail: ImageVariant?) {
+    self.original = original
+    self.thumbnail = thumbnail == nil || thumbnail?.url.key == original?.url.key ? nil : thumbnail
+  }
+
+  /// Reads `variants`: by `role`, or by width where none has a role.
+  init(elements: [JSONValue]) throws(FeedItemError) {
+    var listed: [(variant: ImageVariant, hasRole: Bool)] = []
+    for (index, element) in elements.enumerated() {
+      let path = "variants[\(index)]"
+      guard case .object(let object) = element else {
+        throw FeedItemError(path: path, message: "expected an object, found \(element.kind)")
+      }
+      let reader = MemberReader(object: object, path: path + ".")
+      guard let url = try reader.url("url") else {
+        throw FeedItemError(
+          path: path + ".url",
+          message: "expected an absolute http or https URL, found none"
+        )
+      }
+      let role = try reader.role("role")
+      listed.append(
+        (
+          ImageVariant(
+            role: role ?? .thumbnail,
+            url: url,
+            width: try reader.count("width"),
+            height: try reader.count("height"),
+            size: try reader.count("bytes").map { ByteCount($0) },
+            mediaType: try reader.text("type")
+          ),
+          role != nil
+        )
+      )
+    }
+    if let missing = listed.firstIndex(where: { !$0.hasRole && $0.variant.width == nil }) {
+      throw FeedItemError(
+        path: "variants[\(missing)]",
+        message: "expected a `role` (original or thumbnail) or a `width`"
+      )
+    }
+    var thumbnails = listed.filter { $0.variant.role == .thumbnail }
+    var original = listed.first { $0.variant.role == .original }?.variant
+    if original == nil,
+      let widest = thumbnails.filter({ !$0.hasRole }).map(\.variant).max(by: {
+        ($0.width ?? 0) < ($1.width ?? 0)
+      })
+    {
+      original = widest
+      original?.role = .original
+      thumbnails.removeAll { $0.variant.url.key == widest.url.key }
+    }
+    self.init(original: original, thumbnail: Self.thumbnail(among: thumbnails.map(\.variant)))
+  }
+
+  /// The smallest that is wide enough, else the widest; the first of equals.
+  private static func thumbnail(among variants: [ImageVariant]) -> ImageVariant? {
+    func width(_ variant: ImageVariant) -> Int { variant.width ?? 0 }
+    let wideEnough = variants.filter { width($0) >= preferredThumbnailWidth }
+    if let smallest = wideEnough.min(by: { width($0) < width($1) }) { return smallest }
+    let greatest = variants.map(width).max()
+    return variants.first { width($0) == greatest }
+  }
+
+  /// These, where the short form says nothing else.
+  func merged(with short: ItemVariants) throws(FeedItemError) -> ItemVariants {
+    func check(_ name: String, _ mine: ImageVariant?, _ other: ImageVariant?) throws(FeedItemError) {
+      guard let other, other.url.key != mine?.url.key else { return }
+      throw FeedItemError(
+        path: name,
+        message: "expected the same URL as in `variants`, `\(mine?.url.text ?? "none")`"
+      )
+    }
+    try check("originalImage", original, short.original)
+    try check("thumbnailImage", thumbnail, short.thumbnail)
+    return self
+  }
+}

@@ -1,0 +1,57 @@
+/// Why an image could not be loaded.
+public struct LoadError: Error, Sendable, Hashable {
+  /// What to branch on.
+  public enum Code: String, Sendable, Hashable, CaseIterable {
+    /// The server answered with a status that is no success.
+    case status
+    /// The body ended before its announced or structural end.
+    case truncated
+    case tooLarge
+    case tooManyRedirects
+    /// A redirect led to a scheme other than `http` and `https`, or to no valid URL.
+    case forbiddenRedirect
+    /// The body is no known image.
+    case notAnImage
+    /// The name of the host could not be resolved.
+    case unknownHost
+    /// No connection, or it broke.
+    case connection
+    case timeout
+    /// The certificate or the handshake was refused.
+    case security
+    case cancelled
+    /// Nothing is cached and nothing may be fetched.
+    case nothingToShow
+    /// The library that transfers could not be opened.
+    case unavailable
+    /// The answer broke HTTP.
+    case malformed
+  }
+
+  public var code: Code
+  public var url: ImageURL?
+  /// One line in words, without the URL.
+  public var message: String
+  /// The status, where the server answered with one.
+  public var status: Int?
+  /// The value of `Retry-After` in seconds, where the server sent one.
+  public var retryAfter: Int?
+
+  public init(
+    _ code: Code,
+    url: ImageURL? = nil,
+    message: String,
+    status: Int? = nil,
+    retryAfter: Int? = nil
+  ) {
+    self.code = code
+    self.url = url
+    self.message = message
+    self.status = status
+    self.retryAfter = retryAfter
+  }
+}
+
+extension LoadError: CustomStringConvertible {
+  public var description: String { url.map { "`\($0)`: \(message)" } ?? message }
+}

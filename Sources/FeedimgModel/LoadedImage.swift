@@ -1,0 +1,40 @@
+/// An image with its bytes, and where it came from.
+public struct LoadedImage: Sendable, Hashable {
+  /// Where the bytes came from this time.
+  public enum Source: String, Sendable, Hashable, CaseIterable {
+    case memory
+    case disk
+    case network
+  }
+
+  public var variant: ImageVariant
+  public var source: Source
+  /// The decision that led here.
+  public var resolution: Resolution
+  /// The encoded image, whole.
+  public var bytes: [UInt8]
+  /// Told by the bytes, not by the server.
+  public var mediaType: String
+  /// The file in the disk cache; nil where it could not, or must not, be kept.
+  public var path: String?
+  /// What the user should know although the load succeeded, such as that the image could not be kept.
+  public var notes: [String]
+
+  public init(
+    variant: ImageVariant,
+    source: Source,
+    resolution: Resolution,
+    bytes: [UInt8],
+    mediaType: String,
+    path: String?,
+    notes: [String] = []
+  ) {
+    self.variant = variant
+    self.source = source
+    self.resolution = resolution
+    self.bytes = bytes
+    self.mediaType = mediaType
+    self.path = path
+    self.notes = notes
+  }
+}

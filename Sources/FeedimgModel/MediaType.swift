@@ -1,0 +1,43 @@
+/// Tells an image format by its first bytes, as servers often mislabel images.
+///
+/// Source: WHATWG MIME Sniffing §6.1, with AVIF, HEIC (ISO/IEC 23008-12), JPEG XL (ISO/IEC 18181-2), TIFF and SVG.
+package enum MediaType {
+  /// As many first bytes as ``sniff(_:declared:)`` looks at.
+  package static let prefixLength = 512
+
+  /// The media type of an image that begins with these bytes, or nil if they are no known image.
+  ///
+  /// - Parameters:
+  ///   - prefix: The first bytes; ``prefixLength`` of them, or all where the body is shorter.
+  ///   - declared: The `Content-Type`; it counts for SVG alone, which has no signature of its own.
+  package static func sniff(_ prefix: [UInt8], declared: String?) -> String? {
+    func has(_ bytes: [UInt8], at offset: Int = 0) -> Bool { prefix.dropFirst(offset).starts(with: bytes) }
+    func has(_ text: String, at offset: Int = 0) -> Bool { has(Array(text.utf8), at: offset) }
+    if has([0xFF, 0xD8, 0xFF]) { return "image/jpeg" }
+    if has([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) { return "image/png" }
+    if has("GIF87a") || has("GIF89a") { return "image/gif" }
+    if has("RIFF"), has("WEBP", at: 8) { return "image/webp" }
+    if has("ftyp", at: 4) { return isoBrand(prefix) }
+    if has([0xFF, 0x0A]) || has([0, 0, 0, 0x0C, 0x4A, 0x58, 0x4C, 0x20]) { return "image/jxl" }
+    if has("BM") { return "image/bmp" }
+    if has([0, 0, 1, 0]) || has([0, 0, 2, 0]) { return "image/x-icon" }
+    if has([0x49, 0x49, 0x2A, 0]) || has([0x4D, 0x4D, 0, 0x2A]) { return "image/tiff" }
+    return isSVG(prefix, declared: declared) ? "image/svg+xml" : nil
+  }
+
+  private static func isoBrand(_ prefix: [UInt8]) -> String? {
+    // The major brand, then the compatible ones, within the first box.
+    let brands = stride(from: 8, to: min(prefix.count, 64) - 3, by: 4).map { prefix[$0..<$0 + 4] }
+    func names(_ brand: String) -> Bool { brands.contains { $0.elementsEqual(brand.utf8) } }
+    if names("avif") || names("avis") { return "image/avif" }
+    return names("heic") || names("heix") || names("mif1") ? "image/heic" : nil
+  }
+
+  private static func isSVG(_ prefix: [UInt8], declared: String?) -> Bool {
+    let text = String(decoding: prefix, as: UTF8.self)
+    let start = text.drop { $0.isWhitespace || $0 == "\u{FEFF}" }
+    if start.hasPrefix("<svg") { return true }
+    let isDeclared = declared?.lowercased().hasPrefix("image/svg+xml") ?? false
+    return isDeclared && start.hasPrefix("<") && !start.lowercased().hasPrefix("<!doctype html")
+  }
+}

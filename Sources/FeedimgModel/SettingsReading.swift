@@ -1,0 +1,5 @@
+/// Tells what the user has asked for (a port).
+package protocol SettingsReading: Sendable {
+  /// The settings as they are now, also when another process has just changed them.
+  func currentSettings() -> UserSettings
+}

@@ -1,0 +1,66 @@
+/// Whether a variant can be had.
+public enum Presence: String, Sendable, Hashable, CaseIterable {
+  /// Stored, verified and allowed to be kept, fresh or stale.
+  case cached
+  case remote
+  /// The item has no such variant.
+  case none
+}
+
+/// Everything that a policy may ask about one item at one moment (the facts).
+public struct Situation: Sendable, Hashable {
+  public var network: NetworkKind
+  public var metered: Metered
+  public var isRoaming: Bool
+  /// The app's own data saver.
+  public var savesData: Bool
+  /// The setting `always-load-originals-on-cellular`.
+  public var alwaysOriginal: Bool
+  public var original: Presence
+  public var thumbnail: Presence
+  /// The encoded length of the original; nil where nobody knows.
+  public var size: ByteCount?
+  /// What may still be spent in this period; nil where nobody counts.
+  public var budgetLeft: ByteCount?
+  /// Measured, in bits per second; nil before there is a measurement.
+  public var bandwidth: Int?
+  /// The charge in percent; nil without a battery.
+  public var battery: Int?
+
+  public init(
+    network: NetworkKind,
+    metered: Metered = .unknown,
+    isRoaming: Bool = false,
+    savesData: Bool = false,
+    alwaysOriginal: Bool = false,
+    original: Presence,
+    thumbnail: Presence,
+    size: ByteCount? = nil,
+    budgetLeft: ByteCount? = nil,
+    bandwidth: Int? = nil,
+    battery: Int? = nil
+  ) {
+    self.network = network
+    self.metered = metered
+    self.isRoaming = isRoaming
+    self.savesData = savesData
+    self.alwaysOriginal = alwaysOriginal
+    self.original = original
+    self.thumbnail = thumbnail
+    self.size = size
+    self.budgetLeft = budgetLeft
+    self.bandwidth = bandwidth
+    self.battery = battery
+  }
+
+  /// The presence of a variant.
+  public subscript(role: ImageVariant.Role) -> Presence {
+    get { role == .original ? original : thumbnail }
+    set {
+      switch role {
+      case .original: original = newValue
+      case .thumbnail: thumbnail = newValue
+      }
+    }
+  }
+}

@@ -1,0 +1,17 @@
+/// What the user has asked for; every value has a default.
+public struct UserSettings: Sendable, Hashable {
+  /// Load originals also where the network is cellular or of unknown kind.
+  public var alwaysLoadOriginalsOnCellular = false
+  /// The most that stored originals may take on disk.
+  public var cacheOriginalsLimit = ByteCount.mebibytes(512)
+  /// The most that stored thumbnails may take on disk; apart, so that originals cannot evict them.
+  public var cacheThumbnailsLimit = ByteCount.mebibytes(128)
+  /// The most that encoded images may take in memory, in one process.
+  public var cacheMemoryLimit = ByteCount.mebibytes(64)
+  /// Stored images unused for so many days are removed.
+  public var cacheExpiryDays = 7
+  /// A longer body is given up, and nothing of it kept.
+  public var downloadLimit = ByteCount.mebibytes(64)
+
+  public init() {}
+}
