@@ -3,11 +3,13 @@ public struct ByteCount: Sendable, Hashable, Comparable {
   /// Never negative.
   public var bytes: Int
 
+  /// A count; a negative one becomes zero.
   public init(_ bytes: Int) { self.bytes = max(0, bytes) }
 
   /// A count of 1,048,576 bytes each.
   public static func mebibytes(_ count: Int) -> ByteCount { ByteCount(count << 20) }
 
+  /// Fewer bytes come first.
   public static func < (left: ByteCount, right: ByteCount) -> Bool { left.bytes < right.bytes }
 }
 

@@ -13,6 +13,7 @@ public enum ShownImage: String, Sendable, Hashable, CaseIterable {
   case thumbnail
   case placeholder
 
+  /// What showing a variant means.
   public init(_ role: ImageVariant.Role) { self = role == .original ? .original : .thumbnail }
 
   /// The variant to take bytes from; nil for the placeholder.
@@ -59,7 +60,9 @@ public struct Decision: Sendable, Hashable {
   public var show: ShownImage
   /// What has to be fetched, if anything.
   public var load: ImageVariant.Role?
+  /// When it is worth resolving again.
   public var upgrade: Upgrade
+  /// How soon the load is wanted.
   public var urgency: Urgency
   /// The rule that decided, counted from one.
   public var rule: Int

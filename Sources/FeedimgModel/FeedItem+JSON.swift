@@ -66,6 +66,7 @@ public struct FeedItemError: Error, Sendable, Hashable, CustomStringConvertible 
   public var item: Int?
   /// The member, such as `variants[1].url`; nil where the item as a whole is meant.
   public var path: String?
+  /// What was expected, and what was found.
   public var message: String
 
   init(path: String?, message: String) {
@@ -73,6 +74,7 @@ public struct FeedItemError: Error, Sendable, Hashable, CustomStringConvertible 
     self.message = message
   }
 
+  /// One line with the place.
   public var description: String {
     let place = [item.map { "item \($0)" }, path.map { "`\($0)`" }].compactMap { $0 }.joined(separator: ", ")
     return place.isEmpty ? message : "\(place): \(message)"

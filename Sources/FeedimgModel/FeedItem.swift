@@ -6,10 +6,14 @@ public struct FeedItem: Sendable, Hashable {
   public var alternativeText: String?
   /// The page that the picture belongs to; not fetched.
   public var page: String?
+  /// The picture in full size, if the feed offers one.
   public var original: ImageVariant?
+  /// A smaller one, if the feed offers one that differs.
   public var thumbnail: ImageVariant?
+  /// What to draw while there is no picture.
   public var placeholder: Placeholder
 
+  /// Makes an item; one of the variants should be there for it to be of use.
   public init(
     id: String? = nil,
     alternativeText: String? = nil,

@@ -9,7 +9,7 @@ public struct ImageURL: Sendable, Hashable, CustomStringConvertible {
   /// What a cache compares: scheme and host in lower case, no default port, no fragment (RFC 3986 §6.2).
   public let key: String
 
-  /// Longer URLs are refused; servers commonly stop at this length. In bytes.
+  /// Longer URLs are refused, as servers commonly do; in bytes.
   public static let greatestLength = 8192
 
   /// - Throws: ``ImageURLError`` with the reason.
@@ -36,6 +36,7 @@ public struct ImageURL: Sendable, Hashable, CustomStringConvertible {
     key = "\(scheme)://\(authority[..<userEnd])\(shownHost)\(shownPort)\(path)"
   }
 
+  /// The URL as it was given.
   public var description: String { text }
 
   /// Whether the host is this machine by its spelling alone, so that no network is needed to reach it.
@@ -82,6 +83,7 @@ public enum ImageURLError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The length in bytes.
   case tooLong(Int)
 
+  /// Reads on after "but", such as `is relative`.
   public var description: String {
     switch self {
     case .empty: "is empty"

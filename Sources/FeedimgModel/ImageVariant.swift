@@ -6,7 +6,9 @@ public struct ImageVariant: Sendable, Hashable {
     case thumbnail
   }
 
+  /// Which picture it is.
   public var role: Role
+  /// Where to fetch it.
   public var url: ImageURL
   /// In pixels, where the feed tells.
   public var width: Int?
@@ -17,6 +19,7 @@ public struct ImageVariant: Sendable, Hashable {
   /// Such as `image/jpeg`, where the feed tells.
   public var mediaType: String?
 
+  /// Makes a variant; what the feed does not tell is nil.
   public init(
     role: Role,
     url: ImageURL,

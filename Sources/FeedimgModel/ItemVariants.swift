@@ -5,7 +5,7 @@ struct ItemVariants {
   var original: ImageVariant?
   var thumbnail: ImageVariant?
 
-  /// A thumbnail narrower than this is taken only where no wider one is offered. In pixels.
+  /// A thumbnail narrower than this is taken only where no wider one is offered; in pixels.
   private static let preferredThumbnailWidth = 320
 
   init(original: ImageVariant?, thumbnail: ImageVariant?) {

@@ -28,7 +28,9 @@ public struct LoadError: Error, Sendable, Hashable {
     case malformed
   }
 
+  /// What to branch on.
   public var code: Code
+  /// The URL that was asked for, where the failure is about one.
   public var url: ImageURL?
   /// One line in words, without the URL.
   public var message: String
@@ -37,7 +39,7 @@ public struct LoadError: Error, Sendable, Hashable {
   /// The value of `Retry-After` in seconds, where the server sent one.
   public var retryAfter: Int?
 
-  public init(
+  package init(
     _ code: Code,
     url: ImageURL? = nil,
     message: String,
@@ -53,5 +55,6 @@ public struct LoadError: Error, Sendable, Hashable {
 }
 
 extension LoadError: CustomStringConvertible {
+  /// One line with the URL.
   public var description: String { url.map { "`\($0)`: \(message)" } ?? message }
 }

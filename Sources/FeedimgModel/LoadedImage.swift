@@ -7,7 +7,9 @@ public struct LoadedImage: Sendable, Hashable {
     case network
   }
 
+  /// The picture that was loaded.
   public var variant: ImageVariant
+  /// Where its bytes came from.
   public var source: Source
   /// The decision that led here.
   public var resolution: Resolution
@@ -20,7 +22,7 @@ public struct LoadedImage: Sendable, Hashable {
   /// What the user should know although the load succeeded, such as that the image could not be kept.
   public var notes: [String]
 
-  public init(
+  package init(
     variant: ImageVariant,
     source: Source,
     resolution: Resolution,

@@ -5,11 +5,12 @@ package enum MediaType {
   /// As many first bytes as ``sniff(_:declared:)`` looks at.
   package static let prefixLength = 512
 
-  /// The media type of an image that begins with these bytes, or nil if they are no known image.
+  /// Looks at the first bytes of a body.
   ///
   /// - Parameters:
   ///   - prefix: The first bytes; ``prefixLength`` of them, or all where the body is shorter.
   ///   - declared: The `Content-Type`; it counts for SVG alone, which has no signature of its own.
+  /// - Returns: The media type of the image that begins so, or nil if it is no known one.
   package static func sniff(_ prefix: [UInt8], declared: String?) -> String? {
     func has(_ bytes: [UInt8], at offset: Int = 0) -> Bool { prefix.dropFirst(offset).starts(with: bytes) }
     func has(_ text: String, at offset: Int = 0) -> Bool { has(Array(text.utf8), at: offset) }

@@ -17,7 +17,9 @@ public enum Metered: String, Sendable, Hashable, CaseIterable {
 
 /// What is known of the active network path at one moment.
 public struct NetworkState: Sendable, Hashable {
+  /// What carries the data in the end.
   public var kind: NetworkKind
+  /// Whether the data costs.
   public var metered: Metered
   /// The interface that the route uses, such as `wg0`; nil where there is no route.
   public var device: String?
@@ -31,6 +33,7 @@ public struct NetworkState: Sendable, Hashable {
   public var isTunnelled: Bool
   /// Whether the path ends at a device without hardware, as in a container.
   public var isVirtual: Bool
+  /// Whether the modem is in a foreign network, where that can be told.
   public var isRoaming: Bool
   /// Whether packets have a way out, as far as this host can see.
   public var isReachable: Bool
@@ -39,6 +42,7 @@ public struct NetworkState: Sendable, Hashable {
   /// Why ``metered`` is what it is, in words.
   public var meteredReason: String
 
+  /// Makes a state; it is reachable unless offline, if nothing else is said.
   public init(
     kind: NetworkKind,
     metered: Metered,

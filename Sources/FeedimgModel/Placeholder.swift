@@ -7,6 +7,7 @@ public struct Placeholder: Sendable, Hashable {
   /// `#rrggbb`, if the feed has one.
   public var color: String?
 
+  /// Makes a placeholder out of what the feed offers.
   public init(blurHash: String? = nil, thumbHash: String? = nil, color: String? = nil) {
     self.blurHash = blurHash
     self.thumbHash = thumbHash

@@ -2,11 +2,12 @@
 public struct FactReading: Sendable, Hashable {
   /// As policies name it, such as `always original`.
   public var name: String
+  /// The value as policies spell it.
   public var value: String
   /// In words, such as `the route through wlan0` or `--network`.
   public var source: String
 
-  public init(name: String, value: String, source: String) {
+  package init(name: String, value: String, source: String) {
     self.name = name
     self.value = value
     self.source = source
@@ -15,8 +16,11 @@ public struct FactReading: Sendable, Hashable {
 
 /// A decision about one item, with all that is needed to explain it.
 public struct Resolution: Sendable, Hashable {
+  /// What was resolved.
   public var item: FeedItem
+  /// The facts that the policy was asked with.
   public var situation: Situation
+  /// What to show and what to load.
   public var decision: Decision
   /// The name of the policy that decided.
   public var policy: String
@@ -27,7 +31,7 @@ public struct Resolution: Sendable, Hashable {
   /// The facts in the order of POLICY, those that the policy does not ask about included.
   public var facts: [FactReading]
 
-  public init(
+  package init(
     item: FeedItem,
     situation: Situation,
     decision: Decision,

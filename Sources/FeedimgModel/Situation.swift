@@ -9,14 +9,19 @@ public enum Presence: String, Sendable, Hashable, CaseIterable {
 
 /// Everything that a policy may ask about one item at one moment (the facts).
 public struct Situation: Sendable, Hashable {
+  /// The kind of the active network.
   public var network: NetworkKind
+  /// Whether data costs.
   public var metered: Metered
+  /// Whether the modem is in a foreign network.
   public var isRoaming: Bool
   /// The app's own data saver.
   public var savesData: Bool
   /// The setting `always-load-originals-on-cellular`.
   public var alwaysOriginal: Bool
+  /// Whether the original can be had.
   public var original: Presence
+  /// Whether the thumbnail can be had.
   public var thumbnail: Presence
   /// The encoded length of the original; nil where nobody knows.
   public var size: ByteCount?
@@ -27,6 +32,7 @@ public struct Situation: Sendable, Hashable {
   /// The charge in percent; nil without a battery.
   public var battery: Int?
 
+  /// Makes a situation; what is left out is not known, or off.
   public init(
     network: NetworkKind,
     metered: Metered = .unknown,

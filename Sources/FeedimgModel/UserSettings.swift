@@ -13,5 +13,6 @@ public struct UserSettings: Sendable, Hashable {
   /// A longer body is given up, and nothing of it kept.
   public var downloadLimit = ByteCount.mebibytes(64)
 
+  /// All defaults.
   public init() {}
 }
