@@ -40,6 +40,26 @@ extension FeedItem {
     )
   }
 
+  /// Reads the items of a JSON document: one, an array, or one after another as in JSON lines.
+  ///
+  /// - Parameter json: The document in UTF-8.
+  /// - Returns: At least one item.
+  /// - Throws: ``FeedItemError`` with the line and column, or with the item and its member.
+  public static func items(json: [UInt8]) throws(FeedItemError) -> [FeedItem] {
+    let values: [JSONValue]
+    do throws(JSONError) {
+      values = try JSONReader.values(in: json)
+    } catch {
+      throw FeedItemError(
+        path: nil,
+        message: "not JSON: \(error.message)",
+        line: error.line,
+        column: error.column
+      )
+    }
+    return try items(in: values)
+  }
+
   /// Reads the items of a document: one, an array, or one after another as in JSON lines.
   ///
   /// - Throws: ``FeedItemError`` naming the item, counted from one where there are several.
@@ -69,13 +89,21 @@ public struct FeedItemError: Error, Sendable, Hashable, CustomStringConvertible 
   /// What was expected, and what was found.
   public var message: String
 
-  init(path: String?, message: String) {
+  /// The line of the document counted from one, where it is no JSON.
+  public var line: Int?
+  /// The column in bytes counted from one, where it is no JSON.
+  public var column: Int?
+
+  init(path: String?, message: String, line: Int? = nil, column: Int? = nil) {
     self.path = path
     self.message = message
+    self.line = line
+    self.column = column
   }
 
   /// One line with the place.
   public var description: String {
+    if let line, let column { return "line \(line), column \(column): \(message)" }
     let place = [item.map { "item \($0)" }, path.map { "`\($0)`" }].compactMap { $0 }.joined(separator: ", ")
     return place.isEmpty ? message : "\(place): \(message)"
   }

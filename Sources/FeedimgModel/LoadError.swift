@@ -39,6 +39,9 @@ public struct LoadError: Error, Sendable, Hashable {
   /// The value of `Retry-After` in seconds, where the server sent one.
   public var retryAfter: Int?
 
+  /// The decision that the load followed, where there was one.
+  public var resolution: Resolution?
+
   package init(
     _ code: Code,
     url: ImageURL? = nil,

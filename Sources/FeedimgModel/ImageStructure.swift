@@ -1,0 +1,34 @@
+/// Tells whether an encoded image is whole, where the transfer itself could not tell.
+///
+/// A body whose end is marked by the closing of the connection alone may have been cut without a sign
+/// (RFC 9112 §8); then the format's own end mark is what is left to go by.
+package enum ImageStructure {
+  /// Whether the bytes reach the end that the format announces.
+  ///
+  /// - Parameters:
+  ///   - bytes: The encoded image.
+  ///   - mediaType: As told by ``MediaType/sniff(_:declared:)``.
+  /// - Returns: True also for formats without an end mark that is known here.
+  package static func isWhole(_ bytes: [UInt8], mediaType: String) -> Bool {
+    switch mediaType {
+    case "image/jpeg": contains([0xFF, 0xD9], in: bytes.suffix(trailerLimit))
+    case "image/png": contains(Array("IEND".utf8), in: bytes.suffix(trailerLimit))
+    case "image/gif": bytes.suffix(trailerLimit).contains(0x3B)
+    case "image/webp": bytes.count >= 8 + Int(littleEndian(bytes.dropFirst(4).prefix(4)))
+    case "image/svg+xml": contains(Array("</svg>".utf8), in: bytes.suffix(trailerLimit))
+    default: true
+    }
+  }
+
+  /// Cameras and servers append a little after the end mark; more than this is not searched. In bytes.
+  private static let trailerLimit = 1024
+
+  private static func contains(_ mark: [UInt8], in bytes: ArraySlice<UInt8>) -> Bool {
+    guard bytes.count >= mark.count else { return false }
+    return (bytes.startIndex...bytes.endIndex - mark.count).contains { bytes[$0...].starts(with: mark) }
+  }
+
+  private static func littleEndian(_ bytes: ArraySlice<UInt8>) -> UInt32 {
+    bytes.reversed().reduce(0) { $0 << 8 | UInt32($1) }
+  }
+}
