@@ -1,0 +1,107 @@
+import FeedimgJSON
+
+/// The text of a settings file, of which single members change while all other bytes stay.
+///
+/// People keep the file in order, and other versions keep settings in it that this one does not know.
+struct SettingsDocument {
+  /// Why a text is no settings file.
+  enum Flaw: Error, Hashable, CustomStringConvertible {
+    case notJSON(JSONError)
+    case notAnObject(kind: String)
+
+    /// Reads on after the path: `:line:column: message`.
+    var description: String {
+      switch self {
+      case .notJSON(let error): ":\(error.line):\(error.column): \(error.message)"
+      case .notAnObject(let kind): ":1:1: expected an object, found \(kind)"
+      }
+    }
+  }
+
+  /// One name, its value, and where they stand.
+  private struct Member {
+    var name: String
+    var value: JSONValue
+    var span: JSONSpan
+  }
+
+  private(set) var bytes: [UInt8]
+  private var members: [Member]
+
+  /// An object without members.
+  init() {
+    bytes = Array("{}\n".utf8)
+    members = []
+  }
+
+  /// A text of nothing but white space counts as an object without members.
+  init(_ text: [UInt8]) throws(Flaw) {
+    let isBlank = text.allSatisfy { [0x20, 0x09, 0x0A, 0x0D].contains($0) }
+    bytes = isBlank ? Array("{}\n".utf8) : text
+    members = try Self.members(of: bytes)
+  }
+
+  /// The value of a name and its line, counted from one; of several with one name the last.
+  func value(of name: String) -> (value: JSONValue, line: Int)? {
+    guard let member = members.last(where: { $0.name == name }) else { return nil }
+    return (member.value, bytes[..<member.span.value.lowerBound].count { $0 == 0x0A } + 1)
+  }
+
+  /// Puts a value in place of the old one, or behind the last member and laid out like it.
+  mutating func set(_ name: String, to value: JSONValue) {
+    let text = Array(value.text(.compact).utf8)
+    if let member = members.last(where: { $0.name == name }) {
+      return edit(member.span.value, text)
+    }
+    let quoted = Array(JSONValue.string(name).text(.compact).utf8)
+    guard let last = members.last?.span else {
+      return edit(interior, Array("\n  ".utf8) + quoted + Array(": ".utf8) + text + Array("\n".utf8))
+    }
+    let lead = bytes[last.lead..<last.name.lowerBound]
+    let colon = bytes[last.name.upperBound..<last.value.lowerBound]
+    edit(last.value.upperBound..<last.value.upperBound, [UInt8(ascii: ",")] + lead + quoted + colon + text)
+  }
+
+  /// Takes out every member of a name.
+  ///
+  /// - Returns: Whether there was one.
+  @discardableResult mutating func remove(_ name: String) -> Bool {
+    guard let index = members.lastIndex(where: { $0.name == name }) else { return false }
+    let span = members[index].span
+    if index > 0 {
+      edit(members[index - 1].span.value.upperBound..<span.value.upperBound, [])
+    } else if members.count > 1 {
+      edit(span.name.lowerBound..<members[1].span.name.lowerBound, [])
+    } else {
+      edit(interior, [])
+    }
+    remove(name)
+    return true
+  }
+
+  /// Between the outer braces.
+  private var interior: Range<Int> {
+    let open = bytes.firstIndex(of: UInt8(ascii: "{")) ?? 0
+    let close = bytes.lastIndex(of: UInt8(ascii: "}")) ?? bytes.count
+    return open + 1..<close
+  }
+
+  private mutating func edit(_ range: Range<Int>, _ text: [UInt8]) {
+    var edited = bytes
+    edited.replaceSubrange(range, with: text)
+    // What is put in is JSON in the place of JSON, so the whole still is.
+    guard let members = try? Self.members(of: edited) else {
+      return assertionFailure("an edit broke the text")
+    }
+    (bytes, self.members) = (edited, members)
+  }
+
+  private static func members(of bytes: [UInt8]) throws(Flaw) -> [Member] {
+    let value: JSONValue
+    do throws(JSONError) { value = try JSONReader.value(in: bytes) } catch { throw .notJSON(error) }
+    guard case .object(let object) = value else { throw .notAnObject(kind: value.kind) }
+    return zip(object.members, JSONSpan.members(of: bytes)).map {
+      Member(name: $0.name, value: $0.value, span: $1)
+    }
+  }
+}

@@ -1,0 +1,117 @@
+import FeedimgModel
+import Glibc
+
+/// The file that keeps the settings, `settings.json`; safe to be changed by several processes at once.
+package struct SettingsFile: Sendable {
+  /// As people are told it; may be a symbolic link, which stays one.
+  package let path: String
+
+  package init(folder: String) { path = FilePath(folder: folder, name: "settings.json").text }
+
+  private var file: AtomicFile { AtomicFile(path: FilePath(path)) }
+
+  /// Reads the file; what cannot be used counts as not set and gives a warning.
+  package func read() -> SettingsReadout {
+    do throws(FileFault) {
+      guard let bytes = try file.content() else { return SettingsReadout() }
+      return readout(of: bytes)
+    } catch {
+      return SettingsReadout(warning: "\(error); the defaults hold")
+    }
+  }
+
+  /// Sets one setting to a value as a person types it.
+  ///
+  /// - Returns: What the file says now, with a warning where it had to be replaced as a whole.
+  /// - Throws: ``SettingsError``; the file is then as before.
+  package func set(_ key: SettingKey, to text: String) throws(SettingsError) -> SettingsReadout {
+    var settings = UserSettings()
+    try key.assign(text, in: &settings)
+    let value = key.json(in: settings)
+    return try edit { $0.set(key.name, to: value) }
+  }
+
+  /// Takes a setting out of the file, so that its default holds.
+  ///
+  /// - Returns: What the file says now, with a warning where it had to be replaced as a whole.
+  /// - Throws: ``SettingsError``; the file is then as before.
+  package func unset(_ key: SettingKey) throws(SettingsError) -> SettingsReadout {
+    if file.isMissing { return SettingsReadout() }
+    return try edit { $0.remove(key.name) }
+  }
+
+  private func edit(_ change: (inout SettingsDocument) -> Void) throws(SettingsError) -> SettingsReadout {
+    do throws(FileFault) {
+      return try file.locked { locked throws(FileFault) in
+        // What cannot be read must not be replaced.
+        let old = try file.content()
+        let (found, warning) = try document(from: old)
+        var document = found
+        change(&document)
+        if document.bytes != old { try locked.replace(with: document.bytes) }
+        var readout = SettingsReadout(document, path: path)
+        if let warning { readout.warnings.insert(warning, at: 0) }
+        return readout
+      }
+    } catch {
+      throw SettingsError(fault: error)
+    }
+  }
+
+  /// The document to change; where the content is none, it is kept beside the file, and an empty one begun.
+  private func document(
+    from content: [UInt8]?
+  ) throws(FileFault) -> (document: SettingsDocument, warning: SettingsWarning?) {
+    guard let content else { return (SettingsDocument(), nil) }
+    do throws(SettingsDocument.Flaw) {
+      return (try SettingsDocument(content), nil)
+    } catch {
+      let kept = try keepAside(content)
+      return (
+        SettingsDocument(), SettingsWarning(message: "\(path)\(error); what it said is kept in `\(kept)`")
+      )
+    }
+  }
+
+  /// Writes the content beside the file, under the first free number.
+  ///
+  /// - Returns: The path of the copy.
+  private func keepAside(_ content: [UInt8]) throws(FileFault) -> String {
+    var number = 1
+    while true {
+      let copy = "\(path).corrupt-\(number)"
+      do throws(FileFault) {
+        let file = try OpenFile(copy, to: "write", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
+        try file.write(content)
+        try file.synchronize()
+        return copy
+      } catch {
+        guard error.reason == EEXIST else { throw error }
+        number += 1
+      }
+    }
+  }
+
+  private func readout(of bytes: [UInt8]) -> SettingsReadout {
+    do throws(SettingsDocument.Flaw) {
+      return SettingsReadout(try SettingsDocument(bytes), path: path)
+    } catch {
+      return SettingsReadout(warning: "\(path)\(error); the defaults hold")
+    }
+  }
+}
+
+extension SettingsError {
+  fileprivate init(fault: FileFault) {
+    let code: Code =
+      switch (fault.operation, fault.reason) {
+      case ("lock", EWOULDBLOCK): .busy
+      case ("read", _), ("follow", _): .unreadable
+      default: .unwritable
+      }
+    self.init(
+      code,
+      code == .busy ? "another process holds `\(fault.path)` locked" : "\(fault); nothing was changed"
+    )
+  }
+}

@@ -1,0 +1,43 @@
+/// The folders that the user's files are kept in (XDG Base Directory Specification 0.8).
+package struct SettingsPaths: Sendable, Hashable {
+  /// The folder of this program inside each of the user's.
+  private static let ownFolder = "feedimg"
+
+  private let environment: [String: String]
+  private let home: String?
+
+  /// - Parameters:
+  ///   - environment: The variables of the process; nothing else is read.
+  ///   - home: What stands in where `HOME` is missing, such as the home of the account.
+  package init(environment: [String: String], home: String? = nil) {
+    self.environment = environment
+    self.home = home
+  }
+
+  /// Where `settings.json` is kept: `$XDG_CONFIG_HOME/feedimg`, else `~/.config/feedimg`.
+  package var configFolder: String {
+    get throws(SettingsError) { try folder("XDG_CONFIG_HOME", below: ".config") }
+  }
+
+  /// Where images are kept: `$XDG_CACHE_HOME/feedimg`, else `~/.cache/feedimg`.
+  package var cacheFolder: String {
+    get throws(SettingsError) { try folder("XDG_CACHE_HOME", below: ".cache") }
+  }
+
+  private func folder(_ variable: String, below folder: String) throws(SettingsError) -> String {
+    if let base = absolute(environment[variable]) { return join(base, Self.ownFolder) }
+    guard let home = absolute(environment["HOME"]) ?? absolute(home) else {
+      throw SettingsError(.noFolder, "neither `\(variable)` nor `HOME` names an absolute folder")
+    }
+    return join(join(home, folder), Self.ownFolder)
+  }
+
+  /// The specification has relative values ignored.
+  private func absolute(_ path: String?) -> String? {
+    path.flatMap { $0.hasPrefix("/") ? $0 : nil }
+  }
+
+  private func join(_ folder: String, _ name: String) -> String {
+    folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
+  }
+}

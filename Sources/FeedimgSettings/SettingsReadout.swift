@@ -1,0 +1,34 @@
+import FeedimgJSON
+package import FeedimgModel
+
+/// What a settings file says.
+package struct SettingsReadout: Sendable, Hashable {
+  /// Defaults where the file says nothing.
+  package var settings = UserSettings()
+  /// The settings that the file has a valid value for.
+  package var stored: Set<SettingKey> = []
+  /// What in the file could not be used, and why.
+  package var warnings: [SettingsWarning] = []
+
+  init() {}
+
+  init(warning: String) { warnings = [SettingsWarning(message: warning)] }
+
+  /// Reads each setting on its own, so that a wrong value loses that setting alone; null counts as not set.
+  init(_ document: SettingsDocument, path: String) {
+    for key in SettingKey.allCases {
+      guard let (value, line) = document.value(of: key.name), value != .null else { continue }
+      if key.assign(value, in: &settings) {
+        stored.insert(key)
+        continue
+      }
+      let found = value.text.map { "`\($0)`" } ?? value.kind
+      warnings.append(
+        SettingsWarning(
+          message: "\(path):\(line): `\(key.name)` takes \(key.field.expectation), not \(found); "
+            + "the default \(key.defaultValue) holds"
+        )
+      )
+    }
+  }
+}

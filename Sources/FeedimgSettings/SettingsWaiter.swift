@@ -1,0 +1,102 @@
+import Glibc
+import Synchronization
+
+/// A thread of its own, `feedimg-setting`, that waits for a file to change.
+final class SettingsWaiter: Sendable {
+  /// Where the system grants no watch, the file is looked at so often; in milliseconds.
+  private static let pollingInterval: Int32 = 2000
+
+  private let path: FilePath
+  private let onChange: @Sendable (SettingsWaiter) -> Void
+  private let wakeEnds: (read: Int32, write: Int32)
+  private let isStopped = Atomic(false)
+
+  /// Makes the waiter; nil where the process has no descriptors left.
+  ///
+  /// The closure is called on the thread: once at its start, after each change, and after each ``wake()``.
+  init?(path: FilePath, onChange: @escaping @Sendable (SettingsWaiter) -> Void) {
+    var ends: [Int32] = [-1, -1]
+    let kind = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
+    guard socketpair(AF_UNIX, Int32(kind), 0, &ends) == 0 else { return nil }
+    wakeEnds = (ends[0], ends[1])
+    self.path = path
+    self.onChange = onChange
+  }
+
+  deinit {
+    close(wakeEnds.read)
+    close(wakeEnds.write)
+  }
+
+  /// Starts the thread, which keeps this alive until it is stopped.
+  ///
+  /// - Returns: False where the system grants no thread.
+  func start() -> Bool {
+    // Signals are for the threads of the program that uses this.
+    var all = sigset_t()
+    var before = sigset_t()
+    sigfillset(&all)
+    pthread_sigmask(SIG_SETMASK, &all, &before)
+    defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+    var thread = pthread_t()
+    let retained = Unmanaged.passRetained(self)
+    let result = pthread_create(
+      &thread,
+      nil,
+      { argument in
+        // Always given, by the call below.
+        guard let argument else { return nil }
+        SettingsWaiter.nameThread()
+        Unmanaged<SettingsWaiter>.fromOpaque(argument).takeRetainedValue().run()
+        return nil
+      },
+      retained.toOpaque()
+    )
+    guard result == 0 else {
+      retained.release()
+      return false
+    }
+    pthread_detach(thread)
+    return true
+  }
+
+  /// Names the calling thread for `top` and debuggers; the kernel takes fifteen characters (proc(5)).
+  private static func nameThread() {
+    guard let file = try? OpenFile("/proc/thread-self/comm", to: "write", O_WRONLY) else { return }
+    try? file.write(Array("feedimg-setting".utf8))
+  }
+
+  /// Has the thread look at the file again.
+  func wake() {
+    var byte: UInt8 = 1
+    // A full buffer wakes as well.
+    _ = write(wakeEnds.write, &byte, 1)
+  }
+
+  /// Has the thread end, at once if it waits.
+  func stop() {
+    isStopped.store(true, ordering: .releasing)
+    wake()
+  }
+
+  private func run() {
+    // Watching begins before the first look, so that no change falls between them.
+    let watch = SettingsWatch(path: path)
+    while !isStopped.load(ordering: .acquiring) {
+      onChange(self)
+      wait(for: watch)
+    }
+  }
+
+  private func wait(for watch: SettingsWatch?) {
+    var sources = [
+      pollfd(fd: wakeEnds.read, events: Int16(POLLIN), revents: 0),
+      // A negative descriptor is passed over.
+      pollfd(fd: watch?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
+    ]
+    poll(&sources, 2, watch == nil ? Self.pollingInterval : -1)
+    var block = [UInt8](repeating: 0, count: 64)
+    while read(wakeEnds.read, &block, block.count) > 0 {}
+    _ = watch?.hasChanged()
+  }
+}

@@ -1,0 +1,161 @@
+import FeedimgModel
+import Glibc
+import Synchronization
+import Testing
+
+@testable import FeedimgSettings
+
+struct SettingsFileTests {
+  private let folder: TemporaryFolder
+  private let file: SettingsFile
+
+  init() throws {
+    folder = try TemporaryFolder()
+    file = SettingsFile(folder: folder.path)
+  }
+
+  @Test func `a missing file means the defaults and no warning`() {
+    #expect(file.read() == SettingsReadout())
+    #expect(SettingsFile(folder: folder["no/such"]).read() == SettingsReadout())
+    #expect(folder.names.isEmpty)
+  }
+
+  @Test func `a value that is set can be read again`() throws {
+    let written = try file.set(.cacheExpiryDays, to: "30")
+    #expect(written.settings.cacheExpiryDays == 30)
+    #expect(written.stored == [.cacheExpiryDays])
+    #expect(file.read() == written)
+    #expect(try folder.text(of: "settings.json") == "{\n  \"cache-expiry-days\": 30\n}\n")
+  }
+
+  @Test func `values are stored as their kind`() throws {
+    _ = try file.set(.alwaysLoadOriginalsOnCellular, to: "yes")
+    _ = try file.set(.cacheOriginalsLimit, to: "1.5 GB")
+    let expected = """
+      {
+        "always-load-originals-on-cellular": true,
+        "cache-originals-limit": "1500 MB"
+      }
+
+      """
+    #expect(try folder.text(of: "settings.json") == expected)
+  }
+
+  @Test func `a value that is unset gives way to the default`() throws {
+    _ = try file.set(.cacheExpiryDays, to: "30")
+    #expect(try file.unset(.cacheExpiryDays) == SettingsReadout())
+    #expect(try folder.text(of: "settings.json") == "{}\n")
+  }
+
+  @Test func `unsetting where there is no file makes none`() throws {
+    #expect(try file.unset(.cacheExpiryDays) == SettingsReadout())
+    #expect(folder.names.isEmpty)
+  }
+
+  @Test func `settings of other versions and people's layout stay`() throws {
+    let before =
+      "{\n\t\"future\": {\"b\": 1.50, \"a\": \"\\u00e4\"},\n\t\"cache-expiry-days\" : 7 , \"x\": null\n}"
+    try folder.write(before, to: "settings.json")
+    _ = try file.set(.cacheExpiryDays, to: "9")
+    let after =
+      "{\n\t\"future\": {\"b\": 1.50, \"a\": \"\\u00e4\"},\n\t\"cache-expiry-days\" : 9 , \"x\": null\n}"
+    #expect(try folder.text(of: "settings.json") == after)
+  }
+
+  @Test func `folders that are missing are made for the user alone`() throws {
+    let deep = SettingsFile(folder: folder["home/.config/feedimg/"])
+    _ = try deep.set(.cacheExpiryDays, to: "30")
+    #expect(deep.read().settings.cacheExpiryDays == 30)
+    #expect(folder.mode(of: "home/.config") == 0o700)
+    #expect(folder.mode(of: "home/.config/feedimg") == 0o700)
+  }
+
+  @Test func `a new file is the user's alone, an old one keeps its mode`() throws {
+    _ = try file.set(.cacheExpiryDays, to: "30")
+    #expect(folder.mode(of: "settings.json") == 0o600)
+    chmod(folder["settings.json"], 0o644)
+    _ = try file.set(.cacheExpiryDays, to: "31")
+    #expect(folder.mode(of: "settings.json") == 0o644)
+  }
+
+  @Test func `writing the value that is there already leaves the file alone`() throws {
+    _ = try file.set(.cacheExpiryDays, to: "30")
+    var before = stat()
+    var after = stat()
+    stat(folder["settings.json"], &before)
+    _ = try file.set(.cacheExpiryDays, to: "30")
+    stat(folder["settings.json"], &after)
+    #expect(before.st_ino == after.st_ino)
+  }
+
+  // MARK: What cannot be used
+
+  static let wrongValues = [
+    ("cache-expiry-days", "\"soon\"", "a whole number from 1 to 36500, not `soon`; the default 7 holds"),
+    ("cache-expiry-days", "1.5", "a whole number from 1 to 36500, not a number; the default 7 holds"),
+    (
+      "cache-originals-limit", "true",
+      "a size such as `512 MiB`, not true or false; the default 512 MiB holds"
+    ),
+    ("cache-originals-limit", "-1", "a size such as `512 MiB`, not a number; the default 512 MiB holds"),
+    ("always-load-originals-on-cellular", "\"yes\"", "`yes` or `no`, not `yes`; the default no holds"),
+    ("always-load-originals-on-cellular", "[]", "`yes` or `no`, not an array; the default no holds"),
+  ]
+
+  @Test(arguments: wrongValues)
+  func `a wrong value loses that setting alone`(_ name: String, _ value: String, _ message: String) throws {
+    let text = "{\n  \"cache-memory-limit\": \"1 MiB\",\n  \"\(name)\": \(value)\n}\n"
+    try folder.write(text, to: "settings.json")
+    let readout = file.read()
+    var expected = UserSettings()
+    expected.cacheMemoryLimit = .mebibytes(1)
+    #expect(readout.settings == expected)
+    #expect(readout.stored == [.cacheMemoryLimit])
+    #expect(readout.warnings.map(\.message) == ["\(file.path):3: `\(name)` takes \(message)"])
+    #expect(try folder.text(of: "settings.json") == text)
+  }
+
+  @Test func `a size may be a plain number of bytes, and null is not set`() throws {
+    try folder.write(#"{"download-limit": 4096, "cache-expiry-days": null}"#, to: "settings.json")
+    #expect(file.read().settings.downloadLimit == ByteCount(4096))
+    #expect(file.read().stored == [.downloadLimit])
+    #expect(file.read().warnings.isEmpty)
+  }
+
+  @Test func `a corrupt file means the defaults, said with the place, and stays where it is`() throws {
+    try folder.write("{\n  \"cache-expiry-days\": 30,\n}", to: "settings.json")
+    let readout = file.read()
+    #expect(readout.settings == UserSettings())
+    #expect(
+      readout.warnings.map(\.message)
+        == ["\(file.path):3:1: expected a member name in quotes, found `}`; the defaults hold"]
+    )
+    #expect(folder.names == ["settings.json"])
+  }
+
+  @Test func `what a corrupt file said is kept when it is replaced, each time`() throws {
+    for (number, content) in [(1, "{"), (2, "\u{0}\u{1}binary"), (3, "[]")] {
+      try folder.write(content, to: "settings.json")
+      let written = try file.set(.cacheExpiryDays, to: "30")
+      #expect(written.settings.cacheExpiryDays == 30)
+      #expect(written.warnings.count == 1)
+      #expect(
+        written.warnings.allSatisfy { $0.message.hasSuffix("kept in `\(file.path).corrupt-\(number)`") }
+      )
+      #expect(try folder.text(of: "settings.json.corrupt-\(number)") == content)
+      #expect(file.read().warnings.isEmpty)
+    }
+  }
+
+  @Test func `an empty file says nothing, so nothing is kept of it`() throws {
+    try folder.write(" \n", to: "settings.json")
+    #expect(file.read() == SettingsReadout())
+    #expect(try file.set(.cacheExpiryDays, to: "30").warnings.isEmpty)
+    #expect(!folder.names.contains("settings.json.corrupt-1"))
+  }
+
+  @Test func `a value that does not fit writes nothing`() throws {
+    #expect(throws: SettingsError.self) { try file.set(.cacheExpiryDays, to: "soon") }
+    #expect(folder.names.isEmpty)
+  }
+}
