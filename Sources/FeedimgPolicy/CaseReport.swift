@@ -1,0 +1,73 @@
+package import FeedimgModel
+
+/// What came of running the cases of a policy.
+package struct CaseReport: Sendable, Hashable {
+  /// A case and the first state in which the policy decides otherwise.
+  package struct Failure: Sendable, Hashable {
+    package let testCase: PolicyCase
+    /// Such as `x.tests.md:5`.
+    package let place: String
+    package let situation: Situation
+    /// One line in words, such as `load is thumbnail by rule 4, expected original`.
+    package let message: String
+  }
+
+  package let caseCount: Int
+  package let failures: [Failure]
+  /// The numbers of the rules that decided in some state of some case, ascending.
+  package let exercisedRules: [Int]
+  package let ruleCount: Int
+  /// How many states some case covers.
+  package let checkedStateCount: Int
+  package let stateCount: Int
+
+  /// Checks each case in every state that it covers.
+  ///
+  /// The states are those that the policy and the cases together can tell apart.
+  ///
+  /// - Parameters:
+  ///   - cases: The cases.
+  ///   - table: The policy; a gap fails the cases that cover it.
+  /// - Throws: ``PolicyErrors`` where there are too many states.
+  package init(_ cases: PolicyCases, of table: PolicyTable) throws(PolicyErrors) {
+    let space = try table.space(of: (table.rules.map(\.conditions) + cases.cases.map(\.conditions)).joined())
+    let evaluation = Evaluation(table, in: space)
+    var isChecked = [Bool](repeating: false, count: space.count)
+    var isExercised = [Bool](repeating: false, count: table.rules.count)
+    var failures: [Failure] = []
+    for testCase in cases.cases {
+      var failure: (state: Int, message: String)?
+      for state in space.states(in: Box(of: testCase.conditions, in: space)) {
+        isChecked[state] = true
+        if let rule = evaluation.rule(at: state) { isExercised[rule] = true }
+        failure = failure ?? testCase.fault(of: evaluation.decision(at: state)).map { (state, $0) }
+      }
+      guard let failure else { continue }
+      failures.append(
+        Failure(
+          testCase: testCase,
+          place: "\(cases.fileName):\(testCase.line)",
+          situation: space.situation(at: failure.state),
+          message: failure.message
+        )
+      )
+    }
+    caseCount = cases.cases.count
+    self.failures = failures
+    exercisedRules = isExercised.indices.filter { isExercised[$0] }.map { table.rules[$0].number }
+    ruleCount = table.rules.count
+    checkedStateCount = isChecked.count { $0 }
+    stateCount = space.count
+  }
+}
+
+extension PolicyCase {
+  /// What is wrong with a decision, nil for a gap; nil if it is as expected.
+  fileprivate func fault(of decision: Decision?) -> String? {
+    guard let decision else { return "there is no rule" }
+    guard let broken = expectations.first(where: { !$0.holds(for: decision) }) else { return nil }
+    let found = broken.part.value(in: decision)
+    let rule = broken.part == .rule ? "" : " by rule \(decision.rule)"
+    return "\(broken.part.rawValue) is \(found)\(rule), expected \(broken.text)"
+  }
+}

@@ -1,0 +1,79 @@
+package import FeedimgModel
+
+/// A policy that has a rule for every state, with all its decisions made in advance.
+package struct CompiledPolicy: Sendable {
+  package let table: PolicyTable
+  /// One for each state.
+  private let decisions: [Decision]
+  private let index: StateIndex
+
+  /// Such as `default`.
+  package var name: String { table.name }
+
+  /// Makes all decisions.
+  ///
+  /// - Parameter table: The policy.
+  /// - Throws: ``PolicyErrors`` where there is no rule for some states, or too many states.
+  package init(_ table: PolicyTable) throws(PolicyErrors) {
+    let space = try table.space()
+    let evaluation = Evaluation(table, in: space)
+    let gap = evaluation.gap
+    guard gap.isEmpty else { throw PolicyErrors(errors: [table.gapError(gap, in: space)]) }
+    self.table = table
+    index = StateIndex(space)
+    decisions = (0..<space.count).compactMap(evaluation.decision)
+  }
+
+  /// What the policy decides: the first rule that applies, then the laws.
+  ///
+  /// One look-up in an array; allocates nothing and cannot fail.
+  package func decide(_ situation: Situation) -> Decision {
+    decisions[index.state(of: situation)]
+  }
+
+  /// Why a rule applies in a situation, such as `network is cellular; always original is no`, or `always`.
+  ///
+  /// The rule's number must be one that a decision of this policy told.
+  package func why(rule: Int, in situation: Situation) -> String {
+    table.rules[rule - 1].why(in: situation)
+  }
+
+  /// Where a rule stands, such as `default.md:10`.
+  ///
+  /// The rule's number must be one that a decision of this policy told.
+  package func place(ofRule rule: Int) -> String {
+    "\(table.fileName):\(table.rules[rule - 1].line)"
+  }
+}
+
+extension Rule {
+  /// Why the rule applies in a situation in which it does.
+  package func why(in situation: Situation) -> String {
+    conditions.isEmpty ? "always" : conditions.map { $0.statement(in: situation) }.joined(separator: "; ")
+  }
+}
+
+extension PolicyTable {
+  /// The states that the rules can tell apart.
+  ///
+  /// - Throws: ``PolicyErrors`` where there are too many, naming the fact to blame.
+  package func space() throws(PolicyErrors) -> StateSpace {
+    try space(of: rules.flatMap(\.conditions))
+  }
+
+  func space(of conditions: some Sequence<Condition>) throws(PolicyErrors) -> StateSpace {
+    do throws(StateSpace.TooManyStates) {
+      return try StateSpace(of: conditions)
+    } catch {
+      throw PolicyErrors(errors: [PolicyError(file: fileName, error.message)])
+    }
+  }
+}
+
+extension StateSpace.TooManyStates {
+  var message: String {
+    let shown = count == .max ? "far more" : "\(count)"
+    let cause = fact.map { ", mostly by `\($0.name)` with \(regionCount) parts" } ?? ""
+    return "\(shown) states, over the limit of \(StateSpace.greatestCount)\(cause)"
+  }
+}

@@ -1,0 +1,124 @@
+extension Condition {
+  /// Why a cell is not a condition.
+  struct Fault: Error {
+    var message: String
+    var suggestion: String?
+  }
+
+  /// Reads a cell: `-`, `a`, `a, b`, `not a`, `< n`, `<= n`, `> n`, `>= n`, `a..b` (b excluded) or `unknown`.
+  ///
+  /// Comparisons and `unknown` may stand in a list too.
+  ///
+  /// - Returns: nil for `-`.
+  /// - Throws: ``Fault`` for the first thing that is wrong.
+  static func read(_ cell: String, of fact: Fact) throws(Fault) -> Condition? {
+    guard cell != "-" else { return nil }
+    guard !cell.isEmpty else { throw Fault(message: "empty cell, write `-` where any value will do") }
+    let isNegated = cell.hasPrefix("not ")
+    var parser = TermParser(fact: fact, isNegated: isNegated)
+    for part in cell.dropFirst(isNegated ? 4 : 0).split(separator: ",", omittingEmptySubsequences: false) {
+      try parser.read(part.split(separator: " ").joined(separator: " "))
+    }
+    return Condition(
+      fact: fact,
+      regions: parser.regions,
+      isNegated: isNegated,
+      thresholds: parser.thresholds,
+      text: (isNegated ? "not " : "") + parser.texts.joined(separator: ", ")
+    )
+  }
+}
+
+/// Reads the parts between the commas of a cell.
+private struct TermParser {
+  let fact: Fact
+  let isNegated: Bool
+  var regions: [Region] = []
+  var thresholds: [Threshold] = []
+  var texts: [String] = []
+
+  mutating func read(_ text: String) throws(Condition.Fault) {
+    guard !text.isEmpty else { throw Condition.Fault(message: "a value is missing beside a comma") }
+    let region =
+      switch fact.domain {
+      case .words(let words): try word(text, among: words)
+      case .quantity(let unit): try comparison(text, unit)
+      }
+    guard !regions.contains(region) else { throw Condition.Fault(message: "\(text.quoted) stands twice") }
+    regions.append(region)
+    texts.append(text)
+  }
+
+  private func word(_ text: String, among words: [String]) throws(Condition.Fault) -> Region {
+    if let index = words.firstIndex(of: text) { return .word(index) }
+    if text == "-" { throw Condition.Fault(message: "`-` means any value and stands alone") }
+    if text.hasPrefix("not ") { throw Condition.Fault(message: "`not` stands first, before all values") }
+    let near = Suggestion.nearest(to: text, among: words)
+    let expected = near == nil ? ", expected \(words.joined(separator: ", "))" : ""
+    throw Condition.Fault(message: "\(fact.name) has no value \(text.quoted)\(expected)", suggestion: near)
+  }
+
+  private mutating func comparison(_ text: String, _ unit: QuantityUnit) throws(Condition.Fault) -> Region {
+    if text == "unknown" { return .unknown }
+    guard !isNegated else {
+      throw Condition.Fault(message: "`not` goes with words and `unknown`, write the opposite comparison")
+    }
+    let quantities: ClosedRange<Int>?
+    if let dots = text.utf8.firstRange(of: "..".utf8) {
+      let lower = try quantity(text[..<dots.lowerBound], unit)
+      let upper = try quantity(text[dots.upperBound...], unit)
+      quantities = lower < upper ? lower...(upper - 1) : nil
+    } else if text.hasPrefix("<=") {
+      quantities = 0...(try quantity(text.dropFirst(2), unit))
+    } else if text.hasPrefix(">=") {
+      quantities = (try quantity(text.dropFirst(2), unit))...Int.max
+    } else if text.hasPrefix("<") {
+      let bound = try quantity(text.dropFirst(), unit)
+      quantities = bound > 0 ? 0...(bound - 1) : nil
+    } else if text.hasPrefix(">") {
+      let bound = try quantity(text.dropFirst(), unit)
+      quantities = bound < unit.greatest ?? .max ? (bound + 1)...Int.max : nil
+    } else {
+      throw Condition.Fault(
+        message: "\(fact.name) has no value \(text.quoted),"
+          + " expected a comparison such as `< \(unit.example)`, or `unknown`",
+        suggestion: Suggestion.nearest(to: text, among: ["unknown"])
+      )
+    }
+    guard let quantities else {
+      throw Condition.Fault(message: "impossible interval \(text.quoted), no \(fact.name) is in it")
+    }
+    return .quantities(quantities)
+  }
+
+  private mutating func quantity(
+    _ text: Substring,
+    _ unit: QuantityUnit
+  ) throws(Condition.Fault) -> Int {
+    let trimmed = text.drop { $0 == " " }
+    let written = trimmed.hasSuffix(" ") ? trimmed.dropLast() : trimmed
+    guard let quantity = unit.quantity(written, needsUnit: true) else { throw fault(written, unit) }
+    guard quantity <= unit.greatest ?? .max else {
+      throw Condition.Fault(message: "\(written.quoted) is over the greatest \(fact.name), 100 %")
+    }
+    thresholds.append(Threshold(quantity: quantity, text: String(written)))
+    return quantity
+  }
+
+  private func fault(_ written: Substring, _ unit: QuantityUnit) -> Condition.Fault {
+    let number = written.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
+    let name = written.dropFirst(number.count).drop { $0 == " " }
+    guard Double(number) != nil, !name.isEmpty else {
+      return Condition.Fault(
+        message: "\(written.quoted) is not a quantity, expected a number and a unit such as `\(unit.example)`"
+      )
+    }
+    if unit.quantity("1" + name, needsUnit: true) != nil {
+      return Condition.Fault(message: "\(written.quoted) is more than can be counted")
+    }
+    return Condition.Fault(
+      message: "\(fact.name) has no unit \(name.quoted), expected \(unit.names.joined(separator: ", "))",
+      suggestion: Suggestion.nearest(to: name, among: unit.names).map { "\(number) \($0)" }
+    )
+  }
+}

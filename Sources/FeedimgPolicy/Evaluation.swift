@@ -1,0 +1,37 @@
+package import FeedimgModel
+
+/// Which rule of a policy decides each state of a space.
+package struct Evaluation: Sendable {
+  package let table: PolicyTable
+  package let space: StateSpace
+  /// For each state the index of the first rule that applies, counted from zero; nil in a gap.
+  private let first: [Int32]
+
+  /// Enumerates the states of a space.
+  ///
+  /// - Parameters:
+  ///   - table: The policy.
+  ///   - space: A space that is cut for all conditions of the policy, at least.
+  init(_ table: PolicyTable, in space: StateSpace) {
+    self.table = table
+    self.space = space
+    var first = [Int32](repeating: -1, count: space.count)
+    for (index, rule) in table.rules.enumerated() {
+      for state in space.states(in: Box(of: rule.conditions, in: space)) where first[state] < 0 {
+        first[state] = Int32(index)
+      }
+    }
+    self.first = first
+  }
+
+  /// The index of the rule that decides a state, counted from zero; nil in a gap.
+  func rule(at state: Int) -> Int? { first[state] < 0 ? nil : Int(first[state]) }
+
+  /// The decision in a state; nil in a gap.
+  package func decision(at state: Int) -> Decision? {
+    rule(at: state).map { table.rules[$0].decision(in: space.situation(at: state)) }
+  }
+
+  /// The states for which there is no rule, ascending.
+  var gap: [Int] { first.indices.filter { first[$0] < 0 } }
+}

@@ -1,0 +1,95 @@
+import FeedimgModel
+
+/// Something that a policy may ask about; a column of its table.
+///
+/// Facts compare in the fixed order in which every output lists them.
+package enum Fact: Sendable, Hashable {
+  case network
+  case metered
+  case roaming
+  case dataSaver
+  case alwaysOriginal
+  case original
+  case thumbnail
+  case size
+  case budgetLeft
+  case bandwidth
+  case battery
+  /// Whether the original costs at most one percent of the budget that is left: derived, never set.
+  case fits
+
+  /// What a fact can be.
+  package enum Domain: Sendable, Hashable {
+    /// One of these words, the thriftiest reading of ignorance not necessarily first.
+    case words([String])
+    /// A quantity from zero, or unknown.
+    case quantity(QuantityUnit)
+  }
+
+  /// Every fact, in the fixed order.
+  package static let all: [Fact] = [
+    .network, .metered, .roaming, .dataSaver, .alwaysOriginal, .original, .thumbnail, .size, .budgetLeft,
+    .bandwidth, .battery, .fits,
+  ]
+
+  /// The facts that the laws depend on, which therefore belong to every policy's states.
+  static let ofLaws: [Fact] = [.network, .original, .thumbnail]
+
+  /// As policies name it, such as `always original`.
+  package var name: String {
+    switch self {
+    case .network: "network"
+    case .metered: "metered"
+    case .roaming: "roaming"
+    case .dataSaver: "data saver"
+    case .alwaysOriginal: "always original"
+    case .original: "original"
+    case .thumbnail: "thumbnail"
+    case .size: "size"
+    case .budgetLeft: "budget left"
+    case .bandwidth: "bandwidth"
+    case .battery: "battery"
+    case .fits: "fits"
+    }
+  }
+
+  package var domain: Domain {
+    switch self {
+    case .network: .words(NetworkKind.allCases.map(\.rawValue))
+    case .metered: .words(Metered.allCases.map(\.rawValue))
+    case .roaming, .alwaysOriginal: .words(["no", "yes"])
+    case .dataSaver: .words(["off", "on"])
+    case .original, .thumbnail: .words(Presence.allCases.map(\.rawValue))
+    case .size, .budgetLeft: .quantity(.bytes)
+    case .bandwidth: .quantity(.bitsPerSecond)
+    case .battery: .quantity(.percent)
+    case .fits: .words(["no", "yes", "unknown"])
+    }
+  }
+
+  /// The words that the fact can be; nil for a quantity.
+  package var words: [String]? {
+    if case .words(let words) = domain { words } else { nil }
+  }
+
+  private var rank: Int {
+    switch self {
+    case .network: 0
+    case .metered: 1
+    case .roaming: 2
+    case .dataSaver: 3
+    case .alwaysOriginal: 4
+    case .original: 5
+    case .thumbnail: 6
+    case .size: 7
+    case .budgetLeft: 8
+    case .bandwidth: 9
+    case .battery: 10
+    case .fits: 11
+    }
+  }
+}
+
+extension Fact: Comparable {
+  package static func < (left: Fact, right: Fact) -> Bool { left.rank < right.rank }
+}

@@ -1,0 +1,77 @@
+package import FeedimgModel
+
+/// Why a fact cannot be set to a value.
+package struct FactError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// One line in words, without the suggestion.
+  package var message: String
+  /// The word that was probably meant.
+  package var suggestion: String?
+
+  package var description: String { message + (suggestion.map { "; did you mean `\($0)`?" } ?? "") }
+}
+
+extension Fact {
+  /// The fact that someone typed: in any case, with hyphens or underscores for spaces.
+  ///
+  /// - Parameter typed: Such as `always-original` or `Always original`.
+  /// - Throws: ``FactError`` with a suggestion where a fact is near.
+  package init(typed: String) throws(FactError) {
+    let name = Self.plain(typed)
+    guard let fact = Self.all.first(where: { $0.name == name }) else {
+      throw FactError(
+        message: "unknown fact \(typed.quoted)",
+        suggestion: Suggestion.nearest(to: name, among: Self.all.map(\.name))
+      )
+    }
+    self = fact
+  }
+
+  /// Sets the fact to a value as someone typed it.
+  ///
+  /// - Parameters:
+  ///   - typed: One of the fact's words in any case, a quantity such as `300 kB`, or `unknown`.
+  ///   - situation: Stays as it was on an error.
+  /// - Throws: ``FactError`` that tells what the fact can be.
+  package func set(typed: String, in situation: inout Situation) throws(FactError) {
+    guard self != .fits else {
+      throw FactError(message: "`fits` follows from `size` and `budget left`, set those")
+    }
+    let value = Self.plain(typed)
+    switch domain {
+    case .words(let words):
+      guard let ordinal = words.firstIndex(of: value) else {
+        let near = Suggestion.nearest(to: value, among: words)
+        let expected = near == nil ? ", expected \(words.joined(separator: ", "))" : ""
+        throw FactError(message: "\(name) has no value \(typed.quoted)\(expected)", suggestion: near)
+      }
+      set(ordinal: ordinal, in: &situation)
+    case .quantity(let unit):
+      guard value != "unknown" else { return set(quantity: nil, in: &situation) }
+      let text = typed.split(separator: " ").joined(separator: " ")
+      guard let quantity = unit.quantity(text, needsUnit: false), quantity <= unit.greatest ?? .max else {
+        throw FactError(
+          message: "\(name) has no value \(typed.quoted), expected \(unit.example.quoted) or the like"
+            + " or `unknown`"
+        )
+      }
+      set(quantity: quantity, in: &situation)
+    }
+  }
+
+  /// In lower case, with single spaces for hyphens, underscores and runs of spaces.
+  private static func plain(_ typed: String) -> String {
+    typed.lowercased().split { $0 == "-" || $0 == "_" || $0.isWhitespace }.joined(separator: " ")
+  }
+}
+
+extension Situation {
+  /// Sets a fact to a value, both as someone typed them, such as `always-original` and `yes`.
+  ///
+  /// - Parameters:
+  ///   - name: See ``Fact/init(typed:)``.
+  ///   - value: See ``Fact/set(typed:in:)``.
+  /// - Throws: ``FactError``; the situation then stays as it was.
+  package mutating func set(fact name: String, to value: String) throws(FactError) {
+    try Fact(typed: name).set(typed: value, in: &self)
+  }
+}

@@ -1,0 +1,58 @@
+/// One thing that is wrong with a policy, where it stands, and what was probably meant.
+package struct PolicyError: Error, Sendable, Hashable {
+  /// The file's name as it was given, such as `default.md`.
+  package var file: String
+  /// Counted from one; nil where the file as a whole is meant.
+  package var line: Int?
+  /// Counted in Unicode scalars from one; nil where the line as a whole is meant.
+  package var column: Int?
+  /// One line in words, without the place and the suggestion.
+  package var message: String
+  /// The word that was probably meant.
+  package var suggestion: String?
+
+  package init(
+    file: String,
+    line: Int? = nil,
+    column: Int? = nil,
+    _ message: String,
+    suggestion: String? = nil
+  ) {
+    self.file = file
+    self.line = line
+    self.column = column
+    self.message = message
+    self.suggestion = suggestion
+  }
+
+  /// Where it stands, such as `default.md:5:12`.
+  package var place: String {
+    let line = line.map { ":\($0)" } ?? ""
+    let column = column.map { ":\($0)" } ?? ""
+    return file + line + column
+  }
+}
+
+extension PolicyError: CustomStringConvertible {
+  package var description: String {
+    let question = suggestion.map { "; did you mean `\($0)`?" } ?? ""
+    return "\(place): \(message)\(question)"
+  }
+}
+
+/// Everything that is wrong with a policy, in the order in which it stands; never empty.
+package struct PolicyErrors: Error, Sendable, Hashable, CustomStringConvertible {
+  package var errors: [PolicyError]
+
+  /// One line an error.
+  package var description: String { errors.map(\.description).joined(separator: "\n") }
+}
+
+extension StringProtocol {
+  /// Short enough for a message, without control characters, in the backticks of a user's own words.
+  var quoted: String {
+    let shown = unicodeScalars.prefix(41).map { $0.value < 0x20 || $0.value == 0x7F ? "\u{FFFD}" : $0 }
+    let text = String(String.UnicodeScalarView(shown.count > 40 ? shown.prefix(37) : shown[...]))
+    return shown.count > 40 ? "`\(text)...`" : "`\(text)`"
+  }
+}

@@ -1,0 +1,144 @@
+import FeedimgModel
+
+extension PolicyTable {
+  /// Reads a policy out of a Markdown text: its first table, and those under `## Promises`.
+  ///
+  /// Everything else is prose. Whether the rules leave a gap is not asked here.
+  ///
+  /// - Parameters:
+  ///   - name: The policy's name, such as `default`.
+  ///   - fileName: What places in messages begin with.
+  ///   - markdown: UTF-8; lines may end in LF or CRLF, and a byte order mark may stand first.
+  /// - Throws: ``PolicyErrors`` with all problems of the file, at most a hundred.
+  package init(name: String, fileName: String, markdown: [UInt8]) throws(PolicyErrors) {
+    var problems = ProblemList(file: fileName)
+    let tables = try MarkdownTable.tables(in: markdown, file: fileName)
+    guard let first = tables.first, !first.isUnderPromises else {
+      problems.add(line: tables.first?.header.line, Self.missing(tables.isEmpty))
+      throw PolicyErrors(errors: problems.errors)
+    }
+    let reader = TableReader(first, outcomes: OutcomeColumn.named, problems: &problems)
+    if !reader.columns.contains(where: \.isImage) {
+      problems.add(line: first.header.line, "no column `→ image`, which every policy needs")
+    }
+    if first.rows.isEmpty { problems.add(line: first.header.line, "the table has no rules") }
+    var rules: [Rule] = []
+    reader.forEachRow(problems: &problems) { number, row, problems in
+      let conditions = reader.conditions(in: row, problems: &problems)
+      var outcome = Outcome(image: .placeholder)
+      for (column, cell) in zip(reader.columns, row.cells) {
+        guard case .outcome(let part) = column else { continue }
+        do throws(Condition.Fault) { try part.read(cell.text, into: &outcome) } catch {
+          problems.add(error, in: cell, line: row.line)
+        }
+      }
+      rules.append(Rule(number: number, line: row.line, conditions: conditions, outcome: outcome))
+    }
+    var promises: [Promise] = []
+    for table in tables.dropFirst() where table.isUnderPromises {
+      Self.read(table, into: &promises, problems: &problems)
+    }
+    try problems.check()
+    self.name = name
+    self.fileName = fileName
+    self.rules = rules
+    self.promises = promises
+    columns = reader.columns.compactMap { if case .fact(let fact) = $0 { fact } else { nil } }
+  }
+
+  private static func missing(_ hasNoTable: Bool) -> String {
+    hasNoTable
+      ? "no table, expected a Markdown table with a column `→ image`"
+      : "no table before the promises, expected the policy's own with a column `→ image`"
+  }
+
+  private static func read(
+    _ table: MarkdownTable,
+    into promises: inout [Promise],
+    problems: inout ProblemList
+  ) {
+    let parts = DecisionPart.allCases.filter { $0 != .rule }.map { ($0.rawValue, $0) }
+    let reader = TableReader(table, outcomes: parts, problems: &problems)
+    var read: [Promise] = []
+    reader.forEachRow(problems: &problems) { number, row, problems in
+      let conditions = reader.conditions(in: row, problems: &problems)
+      let expectations = reader.expectations(in: row, problems: &problems)
+      let number = promises.count + number
+      read.append(
+        Promise(number: number, line: row.line, conditions: conditions, expectations: expectations)
+      )
+    }
+    promises += read
+  }
+}
+
+extension MarkdownTable {
+  /// Reads the tables of a text that may not even be text.
+  ///
+  /// - Throws: ``PolicyErrors`` with the one problem of an empty file or of one that is not UTF-8.
+  static func tables(in bytes: [UInt8], file: String) throws(PolicyErrors) -> [MarkdownTable] {
+    guard !bytes.isEmpty else { throw PolicyErrors(errors: [PolicyError(file: file, "the file is empty")]) }
+    guard String(validating: bytes, as: UTF8.self) != nil else {
+      let line =
+        1
+        + (bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
+          .firstIndex { String(validating: $0, as: UTF8.self) == nil } ?? 0)
+      throw PolicyErrors(errors: [PolicyError(file: file, line: line, "the line is not valid UTF-8")])
+    }
+    return MarkdownScanner.tables(in: bytes)
+  }
+
+  fileprivate var isUnderPromises: Bool { headings.contains { $0.lowercased() == "promises" } }
+}
+
+extension TableReader where Outcome == DecisionPart {
+  /// The expectations of a row; those that cannot be read are reported.
+  func expectations(in row: MarkdownTable.Row, problems: inout ProblemList) -> [Expectation] {
+    var expectations: [Expectation] = []
+    for (column, cell) in zip(columns, row.cells) {
+      guard case .outcome(let part) = column else { continue }
+      do throws(Condition.Fault) {
+        if let expectation = try Expectation.read(cell.text, of: part) { expectations.append(expectation) }
+      } catch {
+        problems.add(error, in: cell, line: row.line)
+      }
+    }
+    return expectations
+  }
+}
+
+extension TableReader.Column where Outcome == OutcomeColumn {
+  fileprivate var isImage: Bool { if case .outcome(.image) = self { true } else { false } }
+}
+
+/// A column of a policy that says what to do.
+enum OutcomeColumn: String, CaseIterable {
+  case image
+  case upgrade
+  case priority
+
+  static var named: [(name: String, value: OutcomeColumn)] { allCases.map { ($0.rawValue, $0) } }
+
+  /// Reads a cell: a word of the column, or `-` for none where the column may be left out.
+  func read(_ cell: String, into outcome: inout Outcome) throws(Condition.Fault) {
+    switch self {
+    case .image: outcome.image = try word(cell, absent: nil)
+    case .upgrade: outcome.upgrade = try word(cell, absent: .never)
+    case .priority: outcome.priority = try word(cell, absent: .now)
+    }
+  }
+
+  private func word<Word>(_ cell: String, absent: Word?) throws(Condition.Fault) -> Word
+  where Word: RawRepresentable & CaseIterable, Word.RawValue == String {
+    let text = cell.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    if let word = Word(rawValue: text) { return word }
+    if let absent, text == "-" { return absent }
+    let words = Word.allCases.map(\.rawValue)
+    guard !text.isEmpty else {
+      throw Condition.Fault(message: "empty cell, expected \(words.joined(separator: ", "))")
+    }
+    let near = Suggestion.nearest(to: text, among: words)
+    let expected = near == nil ? ", expected \(words.joined(separator: ", "))" : ""
+    throw Condition.Fault(message: "\(rawValue) has no value \(text.quoted)\(expected)", suggestion: near)
+  }
+}

@@ -1,0 +1,81 @@
+package import FeedimgModel
+
+/// All situations that conditions can tell apart, numbered; the last fact counts fastest.
+///
+/// The facts that the laws depend on always belong to it.
+package struct StateSpace: Sendable, Hashable {
+  /// In the fixed order of facts.
+  package let axes: [Axis]
+  /// How far apart neighbours on an axis are.
+  let strides: [Int]
+  /// The product of the axes, states that cannot be included.
+  package let count: Int
+
+  /// More states are refused rather than enumerated.
+  package static let greatestCount = 2_000_000
+
+  /// The states that some conditions can tell apart.
+  ///
+  /// - Throws: ``TooManyStates`` over ``greatestCount``.
+  init(of conditions: some Sequence<Condition>) throws(TooManyStates) {
+    var thresholds = Dictionary(uniqueKeysWithValues: Fact.ofLaws.map { ($0, [Threshold]()) })
+    for condition in conditions { thresholds[condition.fact, default: []] += condition.thresholds }
+    axes = thresholds.keys.sorted().map { Axis($0, cutAt: thresholds[$0] ?? []) }
+    var strides = [Int](repeating: 1, count: axes.count)
+    var count = 1
+    for index in axes.indices.reversed() {
+      strides[index] = count
+      let (product, isOverflow) = count.multipliedReportingOverflow(by: axes[index].regions.count)
+      count = isOverflow ? .max : product
+    }
+    guard count <= Self.greatestCount else {
+      let widest = axes.max { $0.regions.count < $1.regions.count }
+      throw TooManyStates(count: count, fact: widest?.fact, regionCount: widest?.regions.count ?? 0)
+    }
+    self.strides = strides
+    self.count = count
+  }
+
+  /// Why states cannot be enumerated.
+  struct TooManyStates: Error {
+    /// `Int.max` for any number that does not fit.
+    let count: Int
+    /// The fact with the most regions.
+    let fact: Fact?
+    let regionCount: Int
+  }
+
+  /// The index of a state's region on each axis.
+  func coordinates(of state: Int) -> [Int] {
+    axes.indices.map { state / strides[$0] % axes[$0].regions.count }
+  }
+
+  /// A situation in that state.
+  package func situation(at state: Int) -> Situation {
+    var situation = Situation(network: .offline, original: .none, thumbnail: .none)
+    for (axis, index) in zip(axes, coordinates(of: state)) {
+      switch axis.regions[index] {
+      case .word(let ordinal): axis.fact.set(ordinal: ordinal, in: &situation)
+      case .quantities(let range): axis.fact.set(quantity: range.lowerBound, in: &situation)
+      case .unknown: axis.fact.set(quantity: nil, in: &situation)
+      }
+    }
+    return situation
+  }
+
+  /// The state that a situation is in.
+  package func state(of situation: Situation) -> Int {
+    var state = 0
+    for (axis, stride) in zip(axes, strides) {
+      let index =
+        switch axis.fact.domain {
+        case .words: axis.fact.ordinal(in: situation)
+        case .quantity:
+          axis.fact.quantity(in: situation).map { quantity in axis.upperBounds.count { $0 < quantity } }
+            ?? axis.regions.count - 1
+        }
+      state += index * stride
+    }
+    return state
+  }
+}

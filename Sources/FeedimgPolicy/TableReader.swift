@@ -1,0 +1,116 @@
+/// Reads what the tables of policies, promises and cases have in common: facts, an arrow, outcomes.
+struct TableReader<Outcome> {
+  /// What a column is about.
+  enum Column {
+    case fact(Fact)
+    case outcome(Outcome)
+    /// Neither, but known to whoever asked; or a mistake, which has been reported.
+    case other(String)
+  }
+
+  let columns: [Column]
+  private let table: MarkdownTable
+
+  /// Reads the header.
+  ///
+  /// - Parameters:
+  ///   - table: The table.
+  ///   - outcomes: What may stand right of the arrow, by name.
+  ///   - others: What else may stand left of it.
+  ///   - problems: Takes what is wrong with the header.
+  init(
+    _ table: MarkdownTable,
+    outcomes: [(name: String, value: Outcome)],
+    others: [String] = [],
+    problems: inout ProblemList
+  ) {
+    self.table = table
+    let line = table.header.line
+    var columns: [Column] = []
+    var names: Set<String> = []
+    var isRightOfArrow = false
+    for cell in table.header.cells {
+      let (name, hasArrow) = Self.name(cell.text)
+      isRightOfArrow = isRightOfArrow || hasArrow
+      let column = Self.column(name, isRightOfArrow ? outcomes : nil, others)
+      if column != nil {
+        if !names.insert((isRightOfArrow ? "→ " : "") + name).inserted {
+          problems.add(line: line, column: cell.column, "column `\(name)` stands twice")
+        }
+      } else {
+        let kind = isRightOfArrow ? "outcome" : "fact"
+        let known = isRightOfArrow ? outcomes.map(\.name) : Fact.all.map(\.name) + others
+        problems.add(
+          line: line,
+          column: cell.column,
+          name.isEmpty ? "a column has no name" : "unknown \(kind) \(name.quoted)",
+          suggestion: Suggestion.nearest(to: name, among: known)
+        )
+      }
+      columns.append(column ?? .other(""))
+    }
+    self.columns = columns
+    if !isRightOfArrow {
+      let example = outcomes.first?.name ?? ""
+      problems.add(line: line, "no column begins with `→`, expected one such as `→ \(example)`")
+    }
+    if table.isCut {
+      problems.add(line: line, "the table has more than \(MarkdownTable.greatestRowCount) rows")
+    }
+    let dashes = table.delimiter.cells.count
+    if dashes != columns.count {
+      let message = "the row of dashes has \(dashes) cells, the header has \(columns.count)"
+      problems.add(line: table.delimiter.line, message)
+    }
+  }
+
+  /// Calls for each row that has as many cells as the header, with the row's number counted from one.
+  func forEachRow(
+    problems: inout ProblemList,
+    _ body: (Int, MarkdownTable.Row, inout ProblemList) -> Void
+  ) {
+    for (index, row) in table.rows.enumerated() {
+      guard !problems.isFull else { return }
+      guard row.cells.count == columns.count else {
+        problems.add(
+          line: row.line,
+          "the row has \(row.cells.count) \(row.cells.count == 1 ? "cell" : "cells"),"
+            + " the header has \(columns.count)"
+        )
+        continue
+      }
+      body(index + 1, row, &problems)
+    }
+  }
+
+  /// The conditions of a row in the fixed order of facts; those that cannot be read are reported.
+  func conditions(in row: MarkdownTable.Row, problems: inout ProblemList) -> [Condition] {
+    var conditions: [Condition] = []
+    for (column, cell) in zip(columns, row.cells) {
+      guard case .fact(let fact) = column else { continue }
+      do throws(Condition.Fault) {
+        if let condition = try Condition.read(cell.text, of: fact) { conditions.append(condition) }
+      } catch {
+        problems.add(error, in: cell, line: row.line)
+      }
+    }
+    return conditions.sorted { $0.fact < $1.fact }
+  }
+
+  /// The header's name of a column in single spaces, and whether an arrow stands before it.
+  private static func name(_ text: String) -> (name: String, hasArrow: Bool) {
+    let arrow = ["→", "->"].first { text.hasPrefix($0) }
+    let words = text.dropFirst(arrow?.count ?? 0).split(whereSeparator: \.isWhitespace)
+    return (words.joined(separator: " "), arrow != nil)
+  }
+
+  private static func column(
+    _ name: String,
+    _ outcomes: [(name: String, value: Outcome)]?,
+    _ others: [String]
+  ) -> Column? {
+    if let outcomes { return outcomes.first { $0.name == name }.map { .outcome($0.value) } }
+    if others.contains(name) { return .other(name) }
+    return Fact.all.first { $0.name == name }.map { .fact($0) }
+  }
+}

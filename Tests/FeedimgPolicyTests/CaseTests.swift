@@ -1,0 +1,103 @@
+import FeedimgModel
+import FeedimgPolicies
+import FeedimgPolicy
+import FoundationEssentials
+import Testing
+
+/// Tables of cases, and those that come with feedimg.
+struct CaseTests {
+  /// A file beside the shipped policies.
+  private func file(_ name: String) throws -> [UInt8] {
+    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    return Array(try Data(contentsOf: root.appending(path: "Policies/\(name)")))
+  }
+
+  @Test func `the cases of the default policy hold`() throws {
+    let table = try PolicyTable(
+      name: "default",
+      fileName: "default.md",
+      markdown: ShippedPolicies.defaultTable
+    )
+    let cases = try PolicyCases(fileName: "default.tests.md", markdown: file("default.tests.md"))
+    let report = try CaseReport(cases, of: table)
+    #expect(report.failures.map(\.message) == [])
+    #expect(report.caseCount == 8)
+    #expect(report.exercisedRules == [1, 2, 3, 4, 5, 6])
+    #expect(report.checkedStateCount == 15)
+    #expect(report.stateCount == 90)
+  }
+
+  private static let table = """
+    | network | always original | → image | upgrade |
+    |--|--|--|--|
+    | wifi | - | original | - |
+    | - | yes | original | wifi |
+    | - | no | thumbnail | wifi |
+    """
+
+  @Test(arguments: [
+    (
+      "| LTE | cellular | no | remote | cached | original | - | - | - | - | - |",
+      "load is nothing by rule 3, expected original"
+    ),
+    (
+      "| LTE | cellular | - | remote | remote | - | not placeholder | - | - | - | - |",
+      "show is placeholder by rule 3, expected not placeholder"
+    ),
+    (
+      "| LTE | cellular | yes | remote | none | - | - | thumbnail, placeholder | - | - | - |",
+      "image is original by rule 2, expected thumbnail, placeholder"
+    ),
+    (
+      "| LTE | cellular | yes | remote | none | - | - | - | cache | - | - |",
+      "source is network by rule 2, expected cache"
+    ),
+    (
+      "| any | - | yes | remote | none | - | - | - | - | wifi | - |",
+      "upgrade is never by rule 1, expected wifi"
+    ),
+    ("| any | - | - | remote | none | - | - | - | - | - | not 3 |", "rule is 3, expected not 3"),
+  ])
+  func `a case that fails tells what was decided, by which rule, and what was expected`(
+    row: String,
+    message: String
+  ) throws {
+    let table = try PolicyTable(name: "x", fileName: "x.md", markdown: Array(Self.table.utf8))
+    let text = """
+      | case | network | always original | original | thumbnail | → load | show | image | source | upgrade | rule |
+      |--|--|--|--|--|--|--|--|--|--|--|
+      \(row)
+      """
+    let cases = try PolicyCases(fileName: "x.tests.md", markdown: Array(text.utf8))
+    let report = try CaseReport(cases, of: table)
+    #expect(report.failures.map(\.message) == [message])
+    #expect(report.failures.map(\.place) == ["x.tests.md:3"])
+  }
+
+  @Test func `a case over a quantity is checked in each of its regions`() throws {
+    let table = try PolicyTable(
+      name: "x",
+      fileName: "x.md",
+      markdown: Array("| size | → image |\n|--|--|\n| <= 300 kB | original |\n| - | thumbnail |\n".utf8)
+    )
+    let text = "| size | original | thumbnail | network | → load |\n|--|--|--|--|--|\n"
+    func failures(_ size: String) throws -> [String] {
+      let row = "| \(size) | remote | none | wifi | original |\n"
+      let cases = try PolicyCases(fileName: "x.tests.md", markdown: Array((text + row).utf8))
+      return try CaseReport(cases, of: table).failures.map { Fact.size.value(in: $0.situation) }
+    }
+    #expect(try failures("<= 300 kB") == [])
+    #expect(try failures("< 1 kB") == [])
+    #expect(try failures("<= 0.3 MB") == [])
+    #expect(try failures("< 1 MB") == ["300001 B"])
+    #expect(try failures("unknown") == ["unknown"])
+  }
+
+  @Test func `a file without cases is refused`() {
+    let error = #expect(throws: PolicyErrors.self) {
+      try PolicyCases(fileName: "x.tests.md", markdown: Array("# nothing\n".utf8))
+    }
+    #expect(error?.description == "x.tests.md: no cases, expected a table with some")
+  }
+}

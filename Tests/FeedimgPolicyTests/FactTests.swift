@@ -1,0 +1,81 @@
+import FeedimgModel
+import FeedimgPolicy
+import Testing
+
+/// Facts by name and value, as policies spell them and as people type them.
+struct FactTests {
+  @Test func `facts have a fixed order and names`() {
+    #expect(
+      Fact.all.map(\.name) == [
+        "network", "metered", "roaming", "data saver", "always original", "original", "thumbnail", "size",
+        "budget left", "bandwidth", "battery", "fits",
+      ]
+    )
+    #expect(Fact.all.sorted() == Fact.all)
+  }
+
+  @Test(arguments: [
+    ("network", "cellular", "cellular"),
+    ("always-original", "yes", "yes"),
+    ("Always_Original", "YES", "yes"),
+    ("always original", "no", "no"),
+    ("data-saver", "on", "on"),
+    ("roaming", "yes", "yes"),
+    ("metered", "Unknown", "unknown"),
+    ("original", "none", "none"),
+    ("thumbnail", "remote", "remote"),
+    ("size", "300kB", "300 kB"),
+    ("size", "412345", "412345 B"),
+    ("size", "0", "0 B"),
+    ("size", "unknown", "unknown"),
+    ("budget-left", "1.2 GB", "1.2 GB"),
+    ("budget-left", "512 MiB", "512 MiB"),
+    ("budget-left", "0.5 GB", "500 MB"),
+    ("bandwidth", "5 Mbit/s", "5 Mbit/s"),
+    ("bandwidth", "2500kbit/s", "2.5 Mbit/s"),
+    ("bandwidth", "1001", "1001 bit/s"),
+    ("battery", "80", "80 %"),
+    ("battery", "80%", "80 %"),
+  ])
+  func `an override is read and told back`(name: String, typed: String, told: String) throws {
+    var situation = Situation(network: .offline, original: .cached, thumbnail: .cached)
+    try situation.set(fact: name, to: typed)
+    #expect(try Fact(typed: name).value(in: situation) == told)
+  }
+
+  @Test(arguments: [
+    ("netwrok", "wifi", "unknown fact `netwrok`; did you mean `network`?"),
+    ("always-orignal", "yes", "unknown fact `always-orignal`; did you mean `always original`?"),
+    ("", "yes", "unknown fact ``"),
+    ("network", "celular", "network has no value `celular`; did you mean `cellular`?"),
+    ("roaming", "true", "roaming has no value `true`, expected no, yes"),
+    ("battery", "120", "battery has no value `120`, expected `20 %` or the like or `unknown`"),
+    ("size", "big", "size has no value `big`, expected `20 MB` or the like or `unknown`"),
+    ("size", "", "size has no value ``, expected `20 MB` or the like or `unknown`"),
+    ("fits", "yes", "`fits` follows from `size` and `budget left`, set those"),
+  ])
+  func `a slip is answered with what was meant`(name: String, value: String, message: String) {
+    var situation = Situation(network: .offline, original: .cached, thumbnail: .cached)
+    let before = situation
+    let error = #expect(throws: FactError.self) { try situation.set(fact: name, to: value) }
+    #expect(error?.description == message)
+    #expect(situation == before)
+  }
+
+  private static let costs: [(size: Int?, left: Int?, fits: String)] = [
+    (100, 10_000, "yes"), (101, 10_000, "no"), (0, 0, "yes"), (1, 99, "no"), (Int.max, Int.max, "no"),
+    (nil, 10_000, "unknown"), (100, nil, "unknown"),
+  ]
+
+  @Test(arguments: costs)
+  func `an original fits if it costs one percent of what is left`(size: Int?, left: Int?, fits: String) {
+    let situation = Situation(
+      network: .wifi,
+      original: .remote,
+      thumbnail: .none,
+      size: size.map { ByteCount($0) },
+      budgetLeft: left.map { ByteCount($0) }
+    )
+    #expect(Fact.fits.value(in: situation) == fits)
+  }
+}
