@@ -20,6 +20,9 @@ final class SettingsMonitor: Sendable {
 
   init(file: SettingsFile) { self.file = file }
 
+  /// Whether the thread is at work.
+  var isWaiting: Bool { state.withLock { $0.waiter != nil } }
+
   func changes() -> AsyncStream<UserSettings> {
     let (stream, continuation) = AsyncStream.makeStream(
       of: UserSettings.self,

@@ -76,6 +76,12 @@ package final class SettingsStore: SettingsReading {
     keep(try file.unset(key))
   }
 
+  var isWatching: Bool {
+    state.withLock { if case .by = $0.watching { true } else { false } }
+  }
+
+  var isWaiting: Bool { monitor.isWaiting }
+
   private func keep(_ written: SettingsReadout) {
     state.withLock { state in
       let number = state.ledger.beginReading()

@@ -1,0 +1,12 @@
+import Synchronization
+
+/// What went wrong on several threads, and whether the one that they follow is done.
+final class Failures: Sendable {
+  private let state = Mutex((all: [String](), isFinished: false))
+
+  var all: [String] { state.withLock { $0.all } }
+  var isFinished: Bool { state.withLock { $0.isFinished } }
+
+  func add(_ failure: String) { state.withLock { $0.all.append(failure) } }
+  func finish() { state.withLock { $0.isFinished = true } }
+}

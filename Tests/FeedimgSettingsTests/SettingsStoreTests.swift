@@ -1,0 +1,91 @@
+import FeedimgModel
+import Glibc
+import Testing
+
+@testable import FeedimgSettings
+
+struct SettingsStoreTests {
+  private let folder: TemporaryFolder
+  private let store: SettingsStore
+  /// As another process would have it.
+  private let other: SettingsFile
+
+  init() throws {
+    folder = try TemporaryFolder()
+    store = SettingsStore(folder: folder["feedimg"])
+    other = SettingsFile(folder: folder["feedimg"])
+  }
+
+  @Test func `who asks once opens no watch, who asks again does`() {
+    #expect(store.currentSettings() == UserSettings())
+    #expect(!store.isWatching)
+    #expect(store.currentSettings() == UserSettings())
+    #expect(store.isWatching)
+    #expect(folder.names.isEmpty)
+  }
+
+  @Test func `a change by another process counts from the next call on`() throws {
+    for days in 2...40 {
+      _ = try other.set(.cacheExpiryDays, to: String(days))
+      #expect(store.currentSettings().cacheExpiryDays == days)
+    }
+    _ = try other.unset(.cacheExpiryDays)
+    #expect(store.currentSettings() == UserSettings())
+  }
+
+  @Test func `a change of its own counts from the next call on`() throws {
+    for days in 2...20 {
+      try store.set(.cacheExpiryDays, to: String(days))
+      #expect(store.currentSettings().cacheExpiryDays == days)
+      #expect(store.value(of: .cacheExpiryDays) == String(days))
+    }
+    try store.unset(.cacheExpiryDays)
+    #expect(store.value(of: .cacheExpiryDays) == "7")
+  }
+
+  @Test func `the list has every setting with its value and whether it is set`() throws {
+    try store.set(.downloadLimit, to: "1 MiB")
+    let entries = store.entries()
+    #expect(entries.map(\.key) == SettingKey.allCases)
+    #expect(entries.filter(\.isSet).map(\.key) == [.downloadLimit])
+    #expect(entries.map(\.value) == ["no", "512 MiB", "128 MiB", "64 MiB", "7", "1 MiB"])
+  }
+
+  @Test func `a value set to what the default is counts as set`() throws {
+    try store.set(.cacheExpiryDays, to: "7")
+    #expect(store.entries().filter(\.isSet).map(\.key) == [.cacheExpiryDays])
+  }
+
+  @Test func `a corrupt file is told once, and its copy when it is replaced`() throws {
+    mkdir(folder["feedimg"], 0o700)
+    try folder.write("{", to: "feedimg/settings.json")
+    #expect(store.currentSettings() == UserSettings())
+    #expect(store.newWarnings().count == 1)
+    #expect(store.currentSettings() == UserSettings())
+    #expect(store.newWarnings().isEmpty)
+    try store.set(.cacheExpiryDays, to: "30")
+    #expect(store.newWarnings().map { $0.message.hasSuffix(".corrupt-1`") } == [true])
+    #expect(store.currentSettings().cacheExpiryDays == 30)
+    #expect(store.newWarnings().isEmpty)
+  }
+
+  @Test func `many threads that ask while another writes never go back`() throws {
+    try store.set(.cacheExpiryDays, to: "1")
+    let (store, other) = (store, other)
+    let failures = Failures()
+    onThreads(4) { number in
+      if number == 0 {
+        for days in 2...30 { _ = try? other.set(.cacheExpiryDays, to: String(days)) }
+        return failures.finish()
+      }
+      var last = 1
+      while !failures.isFinished {
+        let days = store.currentSettings().cacheExpiryDays
+        if days < last { failures.add("from \(last) to \(days)") }
+        last = days
+      }
+    }
+    #expect(failures.all == [])
+    #expect(store.currentSettings().cacheExpiryDays == 30)
+  }
+}
