@@ -8,7 +8,9 @@ package struct DownloadRequest: Sendable, Hashable {
   package var redirectLimit: Int
   /// To name resolution, connection and handshake.
   package var connectTimeout: Duration
-  /// Without a byte for so long, the transfer is given up.
+  /// From the request, once sent, to the first byte of the answer.
+  package var answerTimeout: Duration
+  /// Without a byte of a begun answer for so long, the transfer is given up.
   package var stallTimeout: Duration
   /// Over all; nil for none.
   package var totalTimeout: Duration?
@@ -19,6 +21,7 @@ package struct DownloadRequest: Sendable, Hashable {
     bodyLimit: ByteCount = .mebibytes(64),
     redirectLimit: Int = 5,
     connectTimeout: Duration = .seconds(10),
+    answerTimeout: Duration = .seconds(20),
     stallTimeout: Duration = .seconds(20),
     totalTimeout: Duration? = nil
   ) {
@@ -27,6 +30,7 @@ package struct DownloadRequest: Sendable, Hashable {
     self.bodyLimit = bodyLimit
     self.redirectLimit = redirectLimit
     self.connectTimeout = connectTimeout
+    self.answerTimeout = answerTimeout
     self.stallTimeout = stallTimeout
     self.totalTimeout = totalTimeout
   }
