@@ -1,0 +1,27 @@
+import Glibc
+
+/// Holds a server thread back until a test opens it; stays open.
+package final class Gate: Sendable {
+  private let readEnd: Int32
+  private let writeEnd: Int32
+
+  package init() {
+    let ends = Socket.pipe()
+    readEnd = ends.read
+    writeEnd = ends.write
+  }
+
+  deinit {
+    close(readEnd)
+    close(writeEnd)
+  }
+
+  /// Lets through everything that waits, and will wait; harmless when repeated.
+  package func open() {
+    var byte: UInt8 = 1
+    _ = write(writeEnd, &byte, 1)
+  }
+
+  /// Becomes readable when the gate opens, and stays so.
+  var descriptor: Int32 { readEnd }
+}

@@ -1,0 +1,11 @@
+import Glibc
+
+/// Why a server could not be started.
+package struct LoopbackError: Error, CustomStringConvertible {
+  package var description: String
+
+  /// - Parameter call: The system call that failed just now.
+  init(_ call: String) {
+    description = "\(call): \(strerror(errno).map { String(cString: $0) } ?? "error \(errno)")"
+  }
+}

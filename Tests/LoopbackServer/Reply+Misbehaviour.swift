@@ -1,0 +1,63 @@
+extension Reply {
+  /// Announces the whole body, sends its first bytes and closes.
+  package static func truncated(_ body: [UInt8], after count: Int) -> Reply {
+    Reply([.send(head(200, length(of: body)) + body.prefix(count))])
+  }
+
+  /// A chunked body that ends without its last chunk.
+  package static func truncatedChunks(_ body: [UInt8]) -> Reply {
+    let head = head(200, [("Transfer-Encoding", "chunked")])
+    return Reply([.send(head + Array("\(String(body.count, radix: 16))\r\n".utf8) + body)])
+  }
+
+  /// Says nothing until the gate opens, then answers as `reply` does.
+  package static func held(by gate: Gate, then reply: Reply = .answer()) -> Reply {
+    Reply([.wait(gate)] + reply.steps, keepsConnection: reply.keepsConnection)
+  }
+
+  /// Sends the first bytes of a body, and the rest when the gate opens.
+  package static func stalled(
+    _ body: [UInt8],
+    after count: Int,
+    until gate: Gate,
+    _ fields: [(String, String)] = []
+  ) -> Reply {
+    let start = head(200, fields + length(of: body)) + body.prefix(count)
+    return Reply([.send(start), .wait(gate), .send(Array(body.dropFirst(count)))], keepsConnection: true)
+  }
+
+  /// Sends a body byte by byte with a pause after each.
+  package static func drip(_ body: [UInt8], every milliseconds: Int32) -> Reply {
+    let bytes = body.flatMap { [Step.send([$0]), .pause(milliseconds: milliseconds)] }
+    return Reply([.send(head(200, length(of: body)))] + bytes, keepsConnection: true)
+  }
+
+  /// Sends the first bytes of a body and resets the connection when the gate opens, so that they arrive.
+  package static func reset(_ body: [UInt8], after count: Int, when gate: Gate) -> Reply {
+    Reply([.send(head(200, length(of: body)) + body.prefix(count)), .wait(gate), .reset])
+  }
+
+  /// Resets the connection instead of an answer.
+  package static let resetAtOnce = Reply([.reset])
+
+  /// Closes the connection instead of an answer.
+  package static let hangUp = Reply([])
+
+  /// Sends these bytes as they are and closes.
+  package static func raw(_ text: String) -> Reply { Reply([.send(Array(text.utf8))]) }
+
+  /// Sends field lines without end.
+  package static let endlessHead = Reply([
+    .send(Array("HTTP/1.1 200 OK\r\n".utf8)), .sendForever(Array("X-More: and more\r\n".utf8)),
+  ])
+
+  /// Sends one field line without end.
+  package static let endlessLine = Reply([
+    .send(Array("HTTP/1.1 200 OK\r\nX-Long: ".utf8)), .sendForever(Array(repeating: 0x61, count: 4096)),
+  ])
+
+  /// Sends a body without end, whose length is not announced.
+  package static let endlessBody = Reply([
+    .send(head(200, [("Connection", "close")])), .sendForever(Array(repeating: 0x61, count: 4096)),
+  ])
+}

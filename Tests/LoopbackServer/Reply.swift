@@ -1,0 +1,75 @@
+/// What a server does upon a request: a script of steps, taken in order.
+package struct Reply: Sendable {
+  /// One step of a script.
+  package enum Step: Sendable {
+    case send([UInt8])
+    /// Until the client leaves or the server stops.
+    case sendForever([UInt8])
+    /// Until a test opens the gate; the client leaving or the server stopping ends the script.
+    case wait(Gate)
+    case pause(milliseconds: Int32)
+    /// Closes the connection by a reset.
+    case reset
+  }
+
+  package var steps: [Step]
+  /// Whether the connection can take another request after the last step.
+  package var keepsConnection: Bool
+
+  package init(_ steps: [Step], keepsConnection: Bool = false) {
+    self.steps = steps
+    self.keepsConnection = keepsConnection
+  }
+
+  /// An answer with its length announced, after which the connection stays open.
+  package static func answer(
+    _ status: Int = 200,
+    _ fields: [(String, String)] = [],
+    body: [UInt8] = []
+  ) -> Reply {
+    Reply([.send(head(status, fields + length(of: body)) + body)], keepsConnection: true)
+  }
+
+  /// An answer without a body, that sends the client to another place.
+  package static func redirect(to location: String, _ status: Int = 302) -> Reply {
+    answer(status, [("Location", location)])
+  }
+
+  /// An answer in chunks of a size (RFC 9112 §7.1).
+  package static func chunked(
+    _ fields: [(String, String)] = [],
+    body: [UInt8],
+    size: Int,
+    trailers: [(String, String)] = []
+  ) -> Reply {
+    var bytes = head(200, fields + [("Transfer-Encoding", "chunked")])
+    for start in stride(from: 0, to: body.count, by: size) {
+      let chunk = body[start..<min(start + size, body.count)]
+      bytes += Array("\(String(chunk.count, radix: 16))\r\n".utf8) + chunk + Array("\r\n".utf8)
+    }
+    return Reply([.send(bytes + Array("0\r\n".utf8) + lines(trailers))], keepsConnection: true)
+  }
+
+  /// An answer whose end only the closing of the connection marks.
+  package static func closing(_ fields: [(String, String)] = [], body: [UInt8]) -> Reply {
+    Reply([.send(head(200, fields + [("Connection", "close")]) + body)])
+  }
+
+  /// Status line and fields, with the empty line.
+  package static func head(_ status: Int, _ fields: [(String, String)]) -> [UInt8] {
+    Array("HTTP/1.1 \(status) \(reasons[status] ?? "Unknown")\r\n".utf8) + lines(fields)
+  }
+
+  static func length(of body: [UInt8]) -> [(String, String)] { [("Content-Length", String(body.count))] }
+
+  private static func lines(_ fields: [(String, String)]) -> [UInt8] {
+    Array((fields.map { "\($0): \($1)\r\n" } + ["\r\n"]).joined().utf8)
+  }
+
+  private static let reasons = [
+    200: "OK", 206: "Partial Content", 301: "Moved Permanently", 302: "Found", 303: "See Other",
+    304: "Not Modified", 307: "Temporary Redirect", 308: "Permanent Redirect", 404: "Not Found",
+    416: "Range Not Satisfiable", 429: "Too Many Requests", 500: "Internal Server Error",
+    503: "Service Unavailable",
+  ]
+}

@@ -1,0 +1,36 @@
+/// A request as it came in.
+package struct Request: Sendable {
+  package var method: String
+  /// Path and query as sent.
+  package var target: String
+  package var fields: [(name: String, value: String)]
+  package var body: [UInt8]
+  /// Counts the connections of the server from 0.
+  package var connection: Int
+
+  /// The target without its query.
+  package var path: String { String(target.prefix { $0 != "?" }) }
+
+  /// The value of the first field of that name; nil where there is none.
+  package subscript(name: String) -> String? {
+    fields.first { $0.name.lowercased() == name.lowercased() }?.value
+  }
+
+  /// Reads the head of a request, without the empty line at its end; nil where it is none.
+  init?(head: [UInt8], connection: Int) {
+    let lines = head.split(separator: UInt8(ascii: "\n")).map {
+      String(decoding: $0.last == UInt8(ascii: "\r") ? $0.dropLast() : $0, as: UTF8.self)
+    }
+    let parts = lines.first?.split(separator: " ") ?? []
+    guard parts.count == 3 else { return nil }
+    method = String(parts[0])
+    target = String(parts[1])
+    fields = lines.dropFirst().compactMap { line in
+      guard let colon = line.firstIndex(of: ":") else { return nil }
+      let value = line[line.index(after: colon)...].drop { $0 == " " }
+      return (String(line[..<colon]), String(value))
+    }
+    body = []
+    self.connection = connection
+  }
+}
