@@ -1,1 +1,76 @@
+#define _GNU_SOURCE
 #include "CCurl.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+// curl_global_init is safe from several threads only since 7.84, and only where libcurl was built for it.
+static pthread_mutex_t initialising = PTHREAD_MUTEX_INITIALIZER;
+
+// CURLOPT_PROTOCOLS_STR, without which no other scheme than http and https can be ruled out, came with 7.85.0.
+static const unsigned int oldest_version = 0x075500;
+
+static int find(void *library, const char *name, void *function, char *reason, size_t size) {
+  void *found = dlsym(library, name);
+  if (found == NULL) {
+    snprintf(reason, size, "it has no function %s", name);
+    return 0;
+  }
+  // POSIX's own way around ISO C, which has no conversion from object to function pointers.
+  *(void **)function = found;
+  return 1;
+}
+
+static int fill(ccurl_library *curl, void *library, char *reason, size_t size) {
+#define FIND(member) find(library, "curl_" #member, &curl->member, reason, size)
+  return FIND(easy_init) && FIND(easy_cleanup) && FIND(easy_reset) && FIND(easy_setopt) && FIND(easy_getinfo) &&
+         FIND(easy_strerror) && FIND(slist_append) && FIND(slist_free_all) && FIND(multi_init) &&
+         FIND(multi_cleanup) && FIND(multi_setopt) && FIND(multi_add_handle) && FIND(multi_remove_handle) &&
+         FIND(multi_perform) && FIND(multi_poll) && FIND(multi_wakeup) && FIND(multi_info_read);
+#undef FIND
+}
+
+static int initialise(void *library, char *reason, size_t size) {
+  curl_version_info_data *(*version_info)(CURLversion) = NULL;
+  CURLcode (*global_init)(long) = NULL;
+  if (!find(library, "curl_version_info", &version_info, reason, size) ||
+      !find(library, "curl_global_init", &global_init, reason, size)) {
+    return 0;
+  }
+  const curl_version_info_data *version = version_info(CURLVERSION_NOW);
+  if (version->version_num < oldest_version) {
+    snprintf(reason, size, "it is version %s, and 7.85.0 is needed", version->version);
+    return 0;
+  }
+  pthread_mutex_lock(&initialising);
+  CURLcode code = global_init(CURL_GLOBAL_DEFAULT);
+  pthread_mutex_unlock(&initialising);
+  if (code != CURLE_OK) {
+    snprintf(reason, size, "it could not be initialised (code %d)", (int)code);
+    return 0;
+  }
+  return 1;
+}
+
+const ccurl_library *ccurl_open(const char *name, char *reason, size_t size) {
+  void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  if (library == NULL) {
+    const char *error = dlerror();
+    snprintf(reason, size, "%s", error == NULL ? "it could not be opened" : error);
+    return NULL;
+  }
+  ccurl_library *curl = calloc(1, sizeof *curl);
+  if (curl == NULL) {
+    snprintf(reason, size, "out of memory");
+    return NULL;
+  }
+  if (!fill(curl, library, reason, size) || !initialise(library, reason, size)) {
+    free(curl);
+    return NULL;
+  }
+  return curl;
+}
+
+void ccurl_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }

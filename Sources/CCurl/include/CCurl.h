@@ -1,4 +1,83 @@
+// libcurl through a table of function pointers.
+//
+// Linking libcurl would cost every start some 5 ms for the libraries it pulls in, so it is opened when the first
+// transfer starts. The types and constants are those of <curl/curl.h>. libcurl's functions with variable arguments,
+// which Swift cannot call, have one wrapper for each kind of argument.
 #ifndef FEEDIMG_CCURL_H
 #define FEEDIMG_CCURL_H
+
 #include <curl/curl.h>
+#include <stddef.h>
+
+// The functions of one opened libcurl; constant once opened, never closed.
+typedef struct ccurl_library {
+  CURL *(*easy_init)(void);
+  void (*easy_cleanup)(CURL *easy);
+  void (*easy_reset)(CURL *easy);
+  CURLcode (*easy_setopt)(CURL *easy, CURLoption option, ...);
+  CURLcode (*easy_getinfo)(CURL *easy, CURLINFO info, ...);
+  const char *(*easy_strerror)(CURLcode code);
+  struct curl_slist *(*slist_append)(struct curl_slist *list, const char *text);
+  void (*slist_free_all)(struct curl_slist *list);
+  CURLM *(*multi_init)(void);
+  CURLMcode (*multi_cleanup)(CURLM *multi);
+  CURLMcode (*multi_setopt)(CURLM *multi, CURLMoption option, ...);
+  CURLMcode (*multi_add_handle)(CURLM *multi, CURL *easy);
+  CURLMcode (*multi_remove_handle)(CURLM *multi, CURL *easy);
+  CURLMcode (*multi_perform)(CURLM *multi, int *running);
+  CURLMcode (*multi_poll)(CURLM *multi, struct curl_waitfd *extra, unsigned int count, int milliseconds, int *ready);
+  CURLMcode (*multi_wakeup)(CURLM *multi);
+  CURLMsg *(*multi_info_read)(CURLM *multi, int *left);
+} ccurl_library;
+
+// Opens and initialises the library of that file name, such as "libcurl.so.4".
+//
+// Answers NULL on failure, with the reason in words, cut to `size` bytes with its terminator. Safe from any thread.
+const ccurl_library *ccurl_open(const char *name, char *reason, size_t size);
+
+// Names the calling thread, as `ps -L` and debuggers show it; at most 15 bytes. A GNU extension, hidden from Swift.
+void ccurl_name_thread(const char *name);
+
+static inline CURLcode ccurl_set_long(const ccurl_library *curl, CURL *easy, CURLoption option, long value) {
+  return curl->easy_setopt(easy, option, value);
+}
+
+static inline CURLcode ccurl_set_text(
+    const ccurl_library *curl, CURL *easy, CURLoption option, const char *value) {
+  return curl->easy_setopt(easy, option, value);
+}
+
+static inline CURLcode ccurl_set_pointer(const ccurl_library *curl, CURL *easy, CURLoption option, void *value) {
+  return curl->easy_setopt(easy, option, value);
+}
+
+static inline CURLcode ccurl_set_list(
+    const ccurl_library *curl, CURL *easy, CURLoption option, struct curl_slist *value) {
+  return curl->easy_setopt(easy, option, value);
+}
+
+static inline CURLcode ccurl_set_write_function(
+    const ccurl_library *curl, CURL *easy, CURLoption option, curl_write_callback value) {
+  return curl->easy_setopt(easy, option, value);
+}
+
+static inline CURLcode ccurl_set_request_function(
+    const ccurl_library *curl, CURL *easy, CURLoption option, curl_prereq_callback value) {
+  return curl->easy_setopt(easy, option, value);
+}
+
+static inline CURLcode ccurl_get_long(const ccurl_library *curl, CURL *easy, CURLINFO info, long *value) {
+  return curl->easy_getinfo(easy, info, value);
+}
+
+// The text belongs to the handle and lasts until its next transfer.
+static inline CURLcode ccurl_get_text(const ccurl_library *curl, CURL *easy, CURLINFO info, const char **value) {
+  return curl->easy_getinfo(easy, info, value);
+}
+
+static inline CURLMcode ccurl_multi_set_long(
+    const ccurl_library *curl, CURLM *multi, CURLMoption option, long value) {
+  return curl->multi_setopt(multi, option, value);
+}
+
 #endif
