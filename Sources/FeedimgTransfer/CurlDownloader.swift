@@ -1,0 +1,66 @@
+package import FeedimgModel
+import Synchronization
+
+/// Fetches with libcurl, on one thread that starts with the first transfer.
+///
+/// Connections, TLS sessions and resolved names are kept for the next transfers. Proxies are those of the environment,
+/// as libcurl reads it (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`). HTTP/2 is spoken where TLS agrees on it.
+///
+/// A server is asked for no content coding; gzip, deflate and Brotli that come all the same are undone, and limits
+/// count the bytes that result. A request with its own `Accept-Encoding` gets the bytes as they were sent.
+///
+/// The number of simultaneous transfers is the caller's matter: each has a connection of its own unless HTTP/2 is
+/// spoken.
+package final class CurlDownloader: Downloading {
+  private let thread: CurlThread
+  private let lastID = Atomic(0)
+
+  /// - Parameter userAgent: The value of `User-Agent`, such as `feedimg/1.0`.
+  package convenience init(userAgent: String) {
+    self.init(userAgent: userAgent, libraryNames: CurlLibrary.fileNames)
+  }
+
+  init(userAgent: String, libraryNames: [String]) {
+    thread = CurlThread(userAgent: userAgent, libraryNames: libraryNames)
+  }
+
+  deinit { thread.stop() }
+
+  package func download(
+    _ request: DownloadRequest,
+    into receiver: any BodyReceiving
+  ) async throws(LoadError) -> ResponseHead {
+    let id = lastID.wrappingAdd(1, ordering: .relaxed).newValue
+    let result = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        submit(id, request, receiver) { continuation.resume(returning: $0) }
+      }
+    } onCancel: {
+      thread.cancel(id)
+    }
+    return try result.get()
+  }
+
+  /// Ends every transfer with `cancelled`, closes all connections and returns when that is done.
+  ///
+  /// Later transfers fail likewise. Harmless when repeated. A program that exits with `exit` while transfers run should
+  /// do this first, as the libraries below libcurl clean up at exit.
+  package func shutdown() async {
+    thread.stop()
+    await thread.ended()
+  }
+
+  private func submit(
+    _ id: Int,
+    _ request: DownloadRequest,
+    _ receiver: any BodyReceiving,
+    answer: @escaping @Sendable (Result<ResponseHead, LoadError>) -> Void
+  ) {
+    guard !Task.isCancelled else {
+      return answer(.failure(LoadError(.cancelled, url: request.url, message: "cancelled")))
+    }
+    thread.submit(CurlThread.Order(id: id, request: request, receiver: receiver, answer: answer))
+    // The cancellation handler may have run before there was anything to cancel.
+    if Task.isCancelled { thread.cancel(id) }
+  }
+}

@@ -1,0 +1,141 @@
+import CCurl
+import FeedimgModel
+
+/// libcurl's handle of one transfer at a time; used by one thread.
+final class CurlHandle {
+  let pointer: UnsafeMutableRawPointer
+  private let library: CurlLibrary
+  private let errorText: UnsafeMutablePointer<CChar>
+  private var fieldList: UnsafeMutablePointer<curl_slist>?
+
+  /// Fewer, larger reads; the default of 16 KiB costs a tenth more time on fast links.
+  private static let bufferSize = 64 << 10
+
+  /// - Returns: Nil for want of memory.
+  init?(_ library: CurlLibrary) {
+    guard let pointer = library.functions.easy_init() else { return nil }
+    self.library = library
+    self.pointer = pointer
+    errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
+    errorText.pointee = 0
+  }
+
+  deinit {
+    library.functions.easy_cleanup(pointer)
+    library.functions.slist_free_all(fieldList)
+    errorText.deallocate()
+  }
+
+  /// Forgets the last transfer but keeps what makes the next one cheap.
+  func reset() {
+    library.functions.easy_reset(pointer)
+    library.functions.slist_free_all(fieldList)
+    fieldList = nil
+    errorText.pointee = 0
+  }
+
+  /// Sets up the next transfer.
+  ///
+  /// - Parameters:
+  ///   - transfer: Tells the URL, the fields and the limits.
+  ///   - userAgent: The value of `User-Agent`.
+  ///   - context: A ``RunningTransfer`` that outlives the transfer.
+  /// - Throws: ``LoadError`` when libcurl refuses an option, or a field could not be sent as it is.
+  func prepare(
+    _ transfer: Transfer,
+    userAgent: String,
+    context: UnsafeMutableRawPointer
+  ) throws(LoadError) {
+    let url = transfer.redirects.url
+    try set(CURLOPT_URL, to: PercentCoding.encodingUnsafe(url.text.prefix { $0 != "#" }.utf8))
+    try set(CURLOPT_PROTOCOLS_STR, to: "http,https")
+    // Redirects are followed by ``Transfer``. Were libcurl to follow one, it would be to these schemes alone.
+    try set(CURLOPT_FOLLOWLOCATION, to: 0)
+    try set(CURLOPT_REDIR_PROTOCOLS_STR, to: "http,https")
+    try set(CURLOPT_USERAGENT, to: userAgent)
+    try set(CURLOPT_CONNECTTIMEOUT_MS, to: Int(max(1, transfer.request.connectTimeout.milliseconds)))
+    try set(CURLOPT_BUFFERSIZE, to: Self.bufferSize)
+    // No alarms, as there are other threads. SIGPIPE is blocked by the thread.
+    try set(CURLOPT_NOSIGNAL, to: 1)
+    // Otherwise the end of a transfer waits for its name look-up, and every other transfer with it. Newer than the
+    // oldest libcurl that is accepted, hence not required.
+    _ = ccurl_set_long(library.table, pointer, CURLOPT_QUICK_EXIT, 1)
+    try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, to: 1)
+    try set(CURLOPT_HTTP_VERSION, to: Int(CURL_HTTP_VERSION_2TLS))
+    // A first connection that turns out to speak HTTP/2 serves those that wait for it. Without TLS it never does.
+    try set(CURLOPT_PIPEWAIT, to: Origin(url).scheme == "https" ? 1 : 0)
+    if transfer.decodesContent { try set(CURLOPT_ACCEPT_ENCODING, to: "") }
+    try set(fields: transfer.fields, decodesContent: transfer.decodesContent)
+    try check(ccurl_set_pointer(library.table, pointer, CURLOPT_ERRORBUFFER, errorText))
+    try setCallbacks(context)
+  }
+
+  /// How the transfer ended.
+  func outcome(_ code: CURLcode, connectTimeout: Duration) -> CurlOutcome {
+    var systemError = 0
+    _ = ccurl_get_long(library.table, pointer, CURLINFO_OS_ERRNO, &systemError)
+    return CurlOutcome(
+      code: code,
+      text: errorText.pointee == 0 ? library.text(of: code) : String(cString: errorText),
+      systemError: Int32(truncatingIfNeeded: systemError),
+      connectTimeout: connectTimeout
+    )
+  }
+
+  private func setCallbacks(_ context: UnsafeMutableRawPointer) throws(LoadError) {
+    let table = library.table
+    try check(
+      ccurl_set_write_function(table, pointer, CURLOPT_HEADERFUNCTION, RunningTransfer.headerCallback)
+    )
+    try check(ccurl_set_pointer(table, pointer, CURLOPT_HEADERDATA, context))
+    try check(ccurl_set_write_function(table, pointer, CURLOPT_WRITEFUNCTION, RunningTransfer.bodyCallback))
+    try check(ccurl_set_pointer(table, pointer, CURLOPT_WRITEDATA, context))
+    try check(
+      ccurl_set_request_function(table, pointer, CURLOPT_PREREQFUNCTION, RunningTransfer.requestCallback)
+    )
+    try check(ccurl_set_pointer(table, pointer, CURLOPT_PREREQDATA, context))
+  }
+
+  private func set(fields: HTTPFields, decodesContent: Bool) throws(LoadError) {
+    var lines: [String] = []
+    for field in fields.fields {
+      guard field.canBeSent else {
+        throw LoadError(.malformed, message: "the field `\(field.name)` of the request cannot be sent")
+      }
+      lines.append(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
+    }
+    // Images are compressed already. Without a word about codings a server may choose any (RFC 9110 §12.5.3).
+    if decodesContent { lines.append("Accept-Encoding: identity") }
+    for line in lines {
+      guard let longer = library.functions.slist_append(fieldList, line) else {
+        throw LoadError(.unavailable, message: "libcurl ran out of memory")
+      }
+      fieldList = longer
+    }
+    try check(ccurl_set_list(library.table, pointer, CURLOPT_HTTPHEADER, fieldList))
+  }
+
+  private func set(_ option: CURLoption, to value: Int) throws(LoadError) {
+    try check(ccurl_set_long(library.table, pointer, option, value))
+  }
+
+  private func set(_ option: CURLoption, to value: String) throws(LoadError) {
+    try check(ccurl_set_text(library.table, pointer, option, value))
+  }
+
+  private func check(_ code: CURLcode) throws(LoadError) {
+    guard code == CURLE_OK else {
+      throw LoadError(.unavailable, message: "libcurl refuses an option: \(library.text(of: code))")
+    }
+  }
+}
+
+extension HTTPFields.Field {
+  /// Whether the field is one line with a valid name (RFC 9110 §5.1 and §5.5).
+  var canBeSent: Bool {
+    let isToken = name.utf8.allSatisfy {
+      (0x30...0x39).contains($0) || (0x41...0x5A).contains($0 & 0xDF) || "!#$%&'*+-.^_`|~".utf8.contains($0)
+    }
+    return isToken && !name.isEmpty && value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
+  }
+}

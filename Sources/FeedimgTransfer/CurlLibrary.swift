@@ -1,0 +1,37 @@
+import CCurl
+import FeedimgModel
+
+/// libcurl, opened at run time.
+///
+/// Opening takes some 5 ms, so it is left to the first transfer. It is never closed: other threads may still be in it.
+struct CurlLibrary: @unchecked Sendable {
+  // Unchecked: the table is written before `ccurl_open` returns it, and never again.
+  let table: UnsafePointer<ccurl_library>
+
+  /// The file names to try, in order: libcurl over OpenSSL, then over GnuTLS.
+  static let fileNames = ["libcurl.so.4", "libcurl-gnutls.so.4"]
+
+  var functions: ccurl_library { table.pointee }
+
+  /// Opens the first library of these names that can be opened.
+  ///
+  /// - Throws: ``LoadError`` with `unavailable`, saying what to install.
+  static func open(_ names: [String] = fileNames) throws(LoadError) -> CurlLibrary {
+    var reasons: [String] = []
+    for name in names {
+      var reason = [CChar](repeating: 0, count: 256)
+      if let table = ccurl_open(name, &reason, reason.count) { return CurlLibrary(table: table) }
+      reasons.append(String(decoding: reason.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self))
+    }
+    let reason = reasons.first.map { " (\($0))" } ?? ""
+    throw LoadError(
+      .unavailable,
+      message: "libcurl could not be opened, install the Debian package libcurl4\(reason)"
+    )
+  }
+
+  /// What libcurl says of a result, such as `Couldn't connect to server`.
+  func text(of code: CURLcode) -> String {
+    functions.easy_strerror(code).map { String(cString: $0) } ?? "code \(code.rawValue)"
+  }
+}

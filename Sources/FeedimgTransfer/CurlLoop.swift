@@ -1,0 +1,88 @@
+import CCurl
+import FeedimgModel
+
+/// The transfers under way and their handles; used by the transfer thread alone.
+final class CurlLoop {
+  private let library: CurlLibrary
+  private let multi: CurlMulti
+  private let userAgent: String
+  private var running: [UnsafeMutableRawPointer: RunningTransfer] = [:]
+  private var spare: [CurlHandle] = []
+  private let clock = SuspendingClock()
+
+  /// Handles kept for the next transfers, some 5 kB each.
+  private static let greatestSpare = 16
+
+  init(_ library: CurlLibrary, multi: CurlMulti, userAgent: String) {
+    self.library = library
+    self.multi = multi
+    self.userAgent = userAgent
+  }
+
+  func start(_ order: CurlThread.Order) {
+    guard let handle = spare.popLast() ?? CurlHandle(library) else {
+      return order.answer(.failure(Self.outOfMemory))
+    }
+    launch(RunningTransfer(order, handle: handle))
+  }
+
+  func cancel(_ id: CurlThread.Order.ID) {
+    guard let transfer = running.values.first(where: { $0.order.id == id }) else { return }
+    multi.remove(transfer.handle)
+    finish(transfer, with: transfer.stop(LoadError(.cancelled, message: "cancelled")))
+  }
+
+  /// Moves everything on as far as it goes now.
+  func step() {
+    multi.perform()
+    while let (easy, code) = multi.nextEnded() {
+      guard let transfer = running[easy] else { continue }
+      multi.remove(transfer.handle)
+      finish(transfer, with: transfer.end(code))
+    }
+    let now = clock.now
+    for transfer in running.values {
+      guard let limit = transfer.patience.exceeded(at: now) else { continue }
+      multi.remove(transfer.handle)
+      finish(transfer, with: transfer.stop(limit))
+    }
+  }
+
+  /// How long the thread may wait for something to happen, in milliseconds; without end where nothing runs.
+  var patience: Int32 {
+    guard let deadline = running.values.lazy.compactMap(\.patience.deadline).min() else { return .max }
+    return Int32(clamping: max(0, clock.now.duration(to: deadline).milliseconds))
+  }
+
+  /// Ends everything.
+  func endAll(_ error: LoadError) {
+    for transfer in running.values {
+      multi.remove(transfer.handle)
+      finish(transfer, with: transfer.stop(error))
+    }
+    spare = []
+  }
+
+  private func launch(_ transfer: RunningTransfer) {
+    do throws(LoadError) {
+      try transfer.prepare(userAgent: userAgent)
+    } catch {
+      return finish(transfer, with: transfer.stop(error))
+    }
+    running[transfer.handle.pointer] = transfer
+    if !multi.add(transfer.handle) { finish(transfer, with: transfer.stop(Self.outOfMemory)) }
+  }
+
+  private func finish(_ transfer: RunningTransfer, with step: Transfer.EndStep) {
+    running[transfer.handle.pointer] = nil
+    switch step {
+    case .follow: return launch(transfer)
+    case .succeed(let head): transfer.order.answer(.success(head))
+    case .fail(let error): transfer.order.answer(.failure(error))
+    }
+    transfer.handle.reset()
+    if spare.count < Self.greatestSpare { spare.append(transfer.handle) }
+  }
+
+  private static let outOfMemory = LoadError(.unavailable, message: "libcurl ran out of memory")
+}

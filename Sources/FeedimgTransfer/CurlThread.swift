@@ -1,0 +1,124 @@
+import CCurl
+import FeedimgModel
+import Glibc
+import Synchronization
+
+/// The thread `feedimg-curl`, on which libcurl runs; it starts with the first order.
+final class CurlThread: Sendable {
+  /// One transfer that somebody waits for.
+  struct Order: Sendable, Identifiable {
+    let id: Int
+    var request: DownloadRequest
+    var receiver: any BodyReceiving
+    /// Called once, on the transfer thread or by who submits.
+    var answer: @Sendable (Result<ResponseHead, LoadError>) -> Void
+  }
+
+  private let userAgent: String
+  private let libraryNames: [String]
+  private let inbox = Mutex(Inbox<Order, CurlMulti>())
+  private let end = Latch()
+
+  init(userAgent: String, libraryNames: [String]) {
+    self.userAgent = userAgent
+    self.libraryNames = libraryNames
+  }
+
+  func submit(_ order: Order) {
+    switch inbox.withLock({ $0.submit(order) }) {
+    case .startThread: spawn()
+    case .wake(let multi): multi.wake()
+    case .nothing: break
+    case .refuse(let error): order.answer(.failure(error))
+    }
+  }
+
+  func cancel(_ id: Order.ID) {
+    if case .wake(let multi) = inbox.withLock({ $0.cancel(id) }) { multi.wake() }
+  }
+
+  /// Asks the thread to give up everything and end; does not wait for it.
+  func stop() {
+    let reason = LoadError(.cancelled, message: "the downloader was shut down")
+    switch inbox.withLock({ $0.end(reason) }) {
+    case .wake(let multi): multi.wake()
+    case .startThread, .nothing, .refuse: break
+    }
+  }
+
+  /// Returns when the thread has closed its connections, after ``stop()``.
+  func ended() async {
+    guard inbox.withLock({ $0.isStarted }) else { return }
+    await end.opened()
+  }
+
+  private func spawn() {
+    var attributes = pthread_attr_t()
+    pthread_attr_init(&attributes)
+    defer { pthread_attr_destroy(&attributes) }
+    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+    var thread = pthread_t()
+    let this = Unmanaged.passRetained(self)
+    let failure = pthread_create(
+      &thread,
+      &attributes,
+      { context in
+        guard let context else { return nil }
+        Unmanaged<CurlThread>.fromOpaque(context).takeRetainedValue().run()
+        return nil
+      },
+      this.toOpaque()
+    )
+    guard failure != 0 else { return }
+    this.release()
+    let reason = strerror(failure).map { String(cString: $0) } ?? "error \(failure)"
+    fail(LoadError(.unavailable, message: "no thread can be started: \(reason)"))
+  }
+
+  private func run() {
+    ccurl_name_thread("feedimg-curl")
+    Self.blockSignals()
+    do throws(LoadError) {
+      let library = try CurlLibrary.open(libraryNames)
+      guard let multi = CurlMulti(library) else {
+        throw LoadError(.unavailable, message: "libcurl ran out of memory")
+      }
+      inbox.withLock { $0.begin(multi) }
+      serve(CurlLoop(library, multi: multi, userAgent: userAgent), multi)
+    } catch {
+      fail(error)
+    }
+    end.open()
+  }
+
+  private func serve(_ loop: CurlLoop, _ multi: CurlMulti) {
+    while true {
+      let batch = inbox.withLock { $0.take() }
+      for order in batch.orders { loop.start(order) }
+      if let reason = batch.ending { return loop.endAll(reason) }
+      for id in batch.cancelled { loop.cancel(id) }
+      loop.step()
+      multi.wait(milliseconds: loop.patience)
+    }
+  }
+
+  /// Answers what has been ordered, and all that will be, with an error.
+  private func fail(_ error: LoadError) {
+    let batch = inbox.withLock {
+      _ = $0.end(error)
+      return $0.take()
+    }
+    for order in batch.orders { order.answer(.failure(batch.ending ?? error)) }
+    end.open()
+  }
+
+  /// Leaves signals to the threads of the program, and keeps OpenSSL's writes from raising SIGPIPE.
+  ///
+  /// Those that tell of a fault in this thread stay, so that crash reports work.
+  private static func blockSignals() {
+    var signals = sigset_t()
+    sigfillset(&signals)
+    for fault in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT] { sigdelset(&signals, fault) }
+    pthread_sigmask(SIG_SETMASK, &signals, nil)
+  }
+}

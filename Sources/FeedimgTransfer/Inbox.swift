@@ -1,0 +1,69 @@
+import FeedimgModel
+
+/// What other threads want of the one that transfers, until it comes to take it.
+///
+/// A pure state machine: each change answers with what the caller has to do outside the lock.
+struct Inbox<Order: Identifiable, Waker> {
+  /// What a caller has to do next.
+  enum Action {
+    /// The thread does not run yet.
+    case startThread
+    case wake(Waker)
+    /// The thread will look by itself.
+    case nothing
+    /// Orders are no longer taken.
+    case refuse(LoadError)
+  }
+
+  /// All that has come since the last batch.
+  struct Batch {
+    var orders: [Order] = []
+    var cancelled: [Order.ID] = []
+    /// Set when the thread is to give up everything and end.
+    var ending: LoadError?
+  }
+
+  /// Whether the thread was ever asked to start.
+  private(set) var isStarted = false
+  private var waker: Waker?
+  private var batch = Batch()
+
+  mutating func submit(_ order: Order) -> Action {
+    if let ending = batch.ending { return .refuse(ending) }
+    batch.orders.append(order)
+    guard isStarted else {
+      isStarted = true
+      return .startThread
+    }
+    return wakeUp
+  }
+
+  /// Asks for the end of one transfer; harmless when it has ended, or was never submitted.
+  mutating func cancel(_ id: Order.ID) -> Action {
+    guard isStarted, batch.ending == nil else { return .nothing }
+    batch.cancelled.append(id)
+    return wakeUp
+  }
+
+  /// Asks the thread to end, failing what it does and has not begun with `reason`.
+  mutating func end(_ reason: LoadError) -> Action {
+    guard batch.ending == nil else { return .nothing }
+    batch.ending = reason
+    return isStarted ? wakeUp : .nothing
+  }
+
+  /// Tells how to wake the thread from now on.
+  mutating func begin(_ waker: Waker) { self.waker = waker }
+
+  /// Empties the inbox; called by the thread before it waits.
+  ///
+  /// A batch that says to end is the last, and from then on nothing can be woken.
+  mutating func take() -> Batch {
+    let taken = batch
+    batch = Batch(ending: taken.ending)
+    if taken.ending != nil { waker = nil }
+    return taken
+  }
+
+  private var wakeUp: Action { waker.map { .wake($0) } ?? .nothing }
+}

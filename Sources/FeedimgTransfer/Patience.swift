@@ -1,0 +1,50 @@
+import FeedimgModel
+
+/// The time limits of one transfer, other than that to connect, which libcurl keeps itself.
+struct Patience {
+  typealias Instant = SuspendingClock.Instant
+
+  /// A limit that was exceeded.
+  enum Limit: Hashable {
+    /// No byte of an answer came.
+    case answer(Duration)
+    /// The answer began, then nothing came.
+    case stall(Duration)
+    case total(Duration)
+  }
+
+  private let answerTimeout: Duration
+  private let stallTimeout: Duration
+  private let total: (deadline: Instant, timeout: Duration)?
+  /// The limit that runs out next if nothing arrives; none while the connection is made.
+  private var silence: (deadline: Instant, limit: Limit)?
+
+  init(_ request: DownloadRequest, from start: Instant) {
+    answerTimeout = request.answerTimeout
+    stallTimeout = request.stallTimeout
+    total = request.totalTimeout.map { (start.advanced(by: $0), $0) }
+  }
+
+  /// When to look again; nil for never.
+  var deadline: Instant? {
+    guard let silence else { return total?.deadline }
+    return total.map { min($0.deadline, silence.deadline) } ?? silence.deadline
+  }
+
+  mutating func connectionBegan() { silence = nil }
+
+  mutating func requestSent(at now: Instant) {
+    silence = (now.advanced(by: answerTimeout), .answer(answerTimeout))
+  }
+
+  mutating func bytesArrived(at now: Instant) {
+    silence = (now.advanced(by: stallTimeout), .stall(stallTimeout))
+  }
+
+  /// The limit that has been reached; the total one goes before.
+  func exceeded(at now: Instant) -> Limit? {
+    if let total, now >= total.deadline { return .total(total.timeout) }
+    guard let silence, now >= silence.deadline else { return nil }
+    return silence.limit
+  }
+}

@@ -1,0 +1,95 @@
+import CCurl
+import FeedimgModel
+
+/// A transfer under way: what libcurl calls back, on the transfer thread.
+final class RunningTransfer {
+  let order: CurlThread.Order
+  let handle: CurlHandle
+  private(set) var transfer: Transfer
+  private(set) var patience: Patience
+  private let clock = SuspendingClock()
+
+  init(_ order: CurlThread.Order, handle: CurlHandle) {
+    self.order = order
+    self.handle = handle
+    transfer = Transfer(order.request)
+    patience = Patience(order.request, from: clock.now)
+  }
+
+  /// Sets the handle up for the present URL, the first or one redirected to.
+  func prepare(userAgent: String) throws(LoadError) {
+    patience.connectionBegan()
+    handle.reset()
+    try handle.prepare(
+      transfer,
+      userAgent: userAgent,
+      context: Unmanaged.passUnretained(self).toOpaque()
+    )
+  }
+
+  func end(_ code: CURLcode) -> Transfer.EndStep {
+    transfer.end(handle.outcome(code, connectTimeout: order.request.connectTimeout))
+  }
+
+  func stop(_ error: LoadError) -> Transfer.EndStep {
+    transfer.stop(error)
+    return end(CURLE_ABORTED_BY_CALLBACK)
+  }
+
+  func stop(_ limit: Patience.Limit) -> Transfer.EndStep {
+    transfer.stop(limit)
+    return end(CURLE_ABORTED_BY_CALLBACK)
+  }
+
+  // MARK: Called by libcurl; an answer other than the count of bytes stops the transfer
+
+  static let headerCallback: curl_write_callback = { bytes, size, count, context in
+    guard let running = RunningTransfer.from(context) else { return 0 }
+    return running.takeHeader(UnsafeRawBufferPointer(start: bytes, count: size * count)) ? size * count : 0
+  }
+
+  static let bodyCallback: curl_write_callback = { bytes, size, count, context in
+    guard let running = RunningTransfer.from(context) else { return 0 }
+    return running.takeBody(UnsafeRawBufferPointer(start: bytes, count: size * count)) ? size * count : 0
+  }
+
+  static let requestCallback: curl_prereq_callback = { context, _, _, _, _ in
+    RunningTransfer.from(context)?.sentRequest()
+    return CURL_PREREQFUNC_OK
+  }
+
+  private static func from(_ context: UnsafeMutableRawPointer?) -> RunningTransfer? {
+    context.map { Unmanaged<RunningTransfer>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  private func sentRequest() {
+    transfer.sentRequest()
+    patience.requestSent(at: clock.now)
+  }
+
+  private func takeHeader(_ line: UnsafeRawBufferPointer) -> Bool {
+    patience.bytesArrived(at: clock.now)
+    do throws(LoadError) {
+      if let head = try transfer.takeHeaderLine(line) { try order.receiver.begin(head) }
+      return true
+    } catch {
+      transfer.stop(error)
+      return false
+    }
+  }
+
+  private func takeBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    patience.bytesArrived(at: clock.now)
+    do throws(LoadError) {
+      switch try transfer.takeBody(bytes.count) {
+      case .deliver: try order.receiver.receive(bytes)
+      case .skip: break
+      case .abandon: return false
+      }
+      return true
+    } catch {
+      transfer.stop(error)
+      return false
+    }
+  }
+}

@@ -1,0 +1,155 @@
+import FeedimgModel
+
+/// What one transfer makes of what arrives; libcurl moves the bytes.
+struct Transfer {
+  /// What to do with bytes of a body.
+  enum BodyStep: Equatable {
+    case deliver
+    /// They belong to the answer of a redirect.
+    case skip
+    /// They belong to the answer of a redirect and are too many to be read for the sake of the connection.
+    case abandon
+  }
+
+  /// What follows the end of libcurl's work on one URL.
+  enum EndStep {
+    case follow
+    case succeed(ResponseHead)
+    case fail(LoadError)
+  }
+
+  let request: DownloadRequest
+  private(set) var redirects: RedirectChain
+  /// Bytes of the final body so far.
+  private(set) var received = 0
+  private var parser = ResponseHeadParser()
+  private var head: ResponseHead?
+  private var redirect: (status: Int, location: String, skipped: Int)?
+  private var requestWasSent = false
+  private var failure: LoadError?
+
+  /// A longer body of a redirect costs more than a new connection.
+  static let greatestSkipped = 64 << 10
+
+  init(_ request: DownloadRequest) {
+    self.request = request
+    redirects = RedirectChain(from: request.url, limit: request.redirectLimit)
+  }
+
+  /// The fields to send to the present URL.
+  var fields: HTTPFields {
+    guard !redirects.staysHome else { return request.fields }
+    return HTTPFields(request.fields.fields.filter { !Origin.boundFields.contains($0.name.lowercased()) })
+  }
+
+  /// Whether libcurl is to undo a content coding; who asks for codings gets them as they are.
+  var decodesContent: Bool { request.fields["accept-encoding"] == nil }
+
+  mutating func sentRequest() { requestWasSent = true }
+
+  /// Takes a line of a head.
+  ///
+  /// - Returns: The final head, when the line ends it.
+  /// - Throws: ``LoadError`` with `malformed` or `tooLarge`.
+  mutating func takeHeaderLine(_ line: UnsafeRawBufferPointer) throws(LoadError) -> ResponseHead? {
+    // What follows the body are trailers (RFC 9110 §6.5), which say nothing that is needed here.
+    guard head == nil, redirect == nil, let answer = try parser.take(line) else { return nil }
+    let location = answer.fields.fields.first { $0.name.lowercased() == "location" }
+    if let location, RedirectChain.statuses.contains(answer.status) {
+      redirect = (answer.status, location.value, 0)
+      return nil
+    }
+    let decoded = decodesContent && answer.contentCoding != nil
+    let final = ResponseHead(
+      status: answer.status,
+      fields: decoded ? answer.fields.withoutContentCoding : answer.fields,
+      url: redirects.url,
+      contentLength: decoded ? nil : answer.contentLength,
+      endsByClosing: answer.endsByClosing
+    )
+    if let length = final.contentLength, length > request.bodyLimit.bytes {
+      throw tooLarge("the body has \(length) bytes, over")
+    }
+    head = final
+    return final
+  }
+
+  /// Takes note of bytes of a body before they are delivered.
+  ///
+  /// - Throws: ``LoadError`` with `tooLarge`.
+  mutating func takeBody(_ count: Int) throws(LoadError) -> BodyStep {
+    if let skipped = redirect?.skipped {
+      redirect?.skipped = skipped + count
+      return skipped + count > Self.greatestSkipped ? .abandon : .skip
+    }
+    received += count
+    guard received <= request.bodyLimit.bytes else { throw tooLarge("the body is longer than") }
+    return .deliver
+  }
+
+  /// Keeps why the transfer is stopped from this side; the first reason counts.
+  mutating func stop(_ error: LoadError) {
+    if failure == nil { failure = error }
+  }
+
+  /// Keeps that a time limit was exceeded.
+  mutating func stop(_ limit: Patience.Limit) { stop(CurlOutcome.error(limit, progress)) }
+
+  /// Decides what follows when libcurl has ended.
+  ///
+  /// - Parameter outcome: What libcurl says.
+  /// - Returns: The result, or that the transfer goes on at another URL.
+  mutating func end(_ outcome: CurlOutcome) -> EndStep {
+    if let failure { return .fail(named(failure)) }
+    do throws(LoadError) {
+      // A redirect counts as soon as its head has come, however its body went.
+      if let redirect {
+        try redirects.follow(redirect.location, status: redirect.status)
+        self.redirect = nil
+        parser = ResponseHeadParser()
+        requestWasSent = false
+        return .follow
+      }
+      if let error = outcome.error(progress) { throw error }
+    } catch {
+      return .fail(named(error))
+    }
+    return head.map { .succeed($0) } ?? .fail(named(CurlOutcome.headBroken))
+  }
+
+  private var progress: CurlOutcome.Progress {
+    CurlOutcome.Progress(
+      origin: Origin(redirects.url),
+      requestWasSent: requestWasSent,
+      head: head,
+      received: received
+    )
+  }
+
+  private func named(_ error: LoadError) -> LoadError {
+    var error = error
+    error.url = error.url ?? request.url
+    return error
+  }
+
+  private func tooLarge(_ fact: String) -> LoadError {
+    LoadError(.tooLarge, message: "\(fact) the limit of \(request.bodyLimit)")
+  }
+}
+
+extension HTTPFields {
+  /// The fields as they are once the content coding has been undone.
+  ///
+  /// As nginx's gunzip does: what describes the coded bytes goes, and a strong validator becomes a weak one, since
+  /// the bytes are no longer those it stands for (RFC 9110 §8.8.1).
+  var withoutContentCoding: HTTPFields {
+    let coded: Set<String> = ["content-encoding", "content-length", "accept-ranges", "content-md5", "digest"]
+    var result = HTTPFields(fields.filter { !coded.contains($0.name.lowercased()) })
+    for index in result.fields.indices where result.fields[index].name.lowercased() == "etag" {
+      if result.fields[index].value.hasPrefix("\"") {
+        result.fields[index].value = "W/" + result.fields[index].value
+      }
+    }
+    return result
+  }
+}

@@ -1,0 +1,55 @@
+import FeedimgModel
+import FeedimgTransfer
+import Synchronization
+
+/// Keeps what arrives, and may refuse it.
+final class Collector: BodyReceiving {
+  struct Content: Sendable {
+    var heads: [ResponseHead] = []
+    var bytes: [UInt8] = []
+  }
+
+  private let content = Mutex(Content())
+  private let refusal: LoadError?
+  private let acceptedBytes: Int
+
+  /// - Parameters:
+  ///   - refusal: What to throw, if anything.
+  ///   - acceptedBytes: Thrown once more than these have come; at the head where negative.
+  init(refusing refusal: LoadError? = nil, after acceptedBytes: Int = 0) {
+    self.refusal = refusal
+    self.acceptedBytes = acceptedBytes
+  }
+
+  var heads: [ResponseHead] { content.withLock { $0.heads } }
+  var bytes: [UInt8] { content.withLock { $0.bytes } }
+
+  func begin(_ head: ResponseHead) throws(LoadError) {
+    content.withLock { $0.heads.append(head) }
+    if let refusal, acceptedBytes < 0 { throw refusal }
+  }
+
+  func receive(_ bytes: UnsafeRawBufferPointer) throws(LoadError) {
+    let count = content.withLock {
+      $0.bytes.append(contentsOf: bytes)
+      return $0.bytes.count
+    }
+    if let refusal, count > acceptedBytes { throw refusal }
+  }
+}
+
+extension CurlDownloader {
+  /// Performs a transfer whose failure is the answer.
+  func failure(_ request: DownloadRequest, into receiver: any BodyReceiving = Collector()) async -> LoadError?
+  {
+    do throws(LoadError) {
+      _ = try await download(request, into: receiver)
+      return nil
+    } catch {
+      return error
+    }
+  }
+}
+
+/// Bytes that differ from their neighbours.
+func pattern(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) } }

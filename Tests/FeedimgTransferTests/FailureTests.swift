@@ -1,0 +1,105 @@
+import FeedimgModel
+import FeedimgTransfer
+import LoopbackServer
+import Testing
+
+/// Everything a server can do wrong, and what a user is told.
+@Suite(.timeLimit(.minutes(1)))
+struct FailureTests {
+  private let downloader = CurlDownloader(userAgent: "feedimg-tests/1")
+  private static let body = pattern(250)
+
+  /// A way to fail, the code and the message.
+  struct Row: Sendable, CustomTestStringConvertible {
+    var name: String
+    var reply: Reply
+    var code: LoadError.Code
+    var message: String
+    var testDescription: String { name }
+
+    init(_ name: String, _ reply: Reply, _ code: LoadError.Code, _ message: String) {
+      (self.name, self.reply, self.code, self.message) = (name, reply, code, message)
+    }
+  }
+
+  static let rows: [Row] = [
+    Row("a short body", .truncated(body, after: 100), .truncated, "the body ended after 100 of 250 bytes"),
+    Row("no body at all", .truncated(body, after: 0), .truncated, "the body ended after 0 of 250 bytes"),
+    Row("no last chunk", .truncatedChunks(body), .truncated, "the body ended after 250 bytes"),
+    Row(
+      "no answer",
+      .hangUp,
+      .connection,
+      "the server closed the connection without an answer"
+    ),
+    Row(
+      "a reset",
+      .resetAtOnce,
+      .connection,
+      "the server closed the connection without an answer: connection reset by peer"
+    ),
+    Row(
+      "half a head",
+      .raw("HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n"),
+      .connection,
+      "the connection ended within the head of the answer"
+    ),
+    Row("no HTTP", .raw("SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n"), .malformed, "the answer is not HTTP"),
+    Row(
+      "a field without a colon",
+      .raw("HTTP/1.1 200 OK\r\nno colon\r\n\r\n"),
+      .malformed,
+      "the answer breaks HTTP: header without colon"
+    ),
+    Row(
+      "two lengths",
+      .raw("HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd"),
+      .malformed,
+      "the answer announces the length `3, 4`"
+    ),
+    Row(
+      "broken chunks",
+      .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n"),
+      .malformed,
+      "the chunks of the body are broken after 0 bytes"
+    ),
+    Row(
+      "an unknown version",
+      .raw("HTTP/7.3 200 OK\r\n\r\n"),
+      .malformed,
+      "the answer breaks HTTP: unsupported HTTP version (7.3) in response"
+    ),
+    Row("endless fields", .endlessHead, .malformed, "the head of the answer is longer than 64 KiB"),
+    Row("an endless field", .endlessLine, .malformed, "a line in the head of the answer is too long"),
+    Row("a body without end", .endlessBody, .tooLarge, "the body is longer than the limit of 100 kB"),
+    Row(
+      "a long body",
+      .answer(body: pattern(100_001)),
+      .tooLarge,
+      "the body has 100001 bytes, over the limit of 100 kB"
+    ),
+    Row(
+      "broken gzip",
+      .answer(200, [("Content-Encoding", "gzip")], body: body),
+      .malformed,
+      "the content coding of the body is broken: unknown compression method"
+    ),
+    Row(
+      "a redirect to a file",
+      .redirect(to: "file:///etc/passwd"),
+      .forbiddenRedirect,
+      "the server redirected to `file:///etc/passwd`, which has the scheme `file`"
+    ),
+  ]
+
+  @Test(arguments: rows)
+  func `each misbehaviour has its code and its sentence`(row: Row) async throws {
+    let server = try LoopbackServer { _ in row.reply }
+    let url = try ImageURL(server.url("/a.png"))
+    let request = DownloadRequest(url: url, bodyLimit: ByteCount(100_000))
+    let error = try #require(await downloader.failure(request))
+    #expect(error.code == row.code)
+    #expect(error.message == row.message)
+    #expect(error.url == url)
+  }
+}
