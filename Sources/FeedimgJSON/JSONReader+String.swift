@@ -26,14 +26,12 @@ extension JSONReader {
         offset += 1
       }
     }
-    throw fault("the string that begins at byte \(start) is not closed")
+    throw fault("the string is not closed", at: start - 1)
   }
 
   private func text(_ content: some Collection<UInt8>, at start: Int) throws(JSONError) -> String {
     guard let text = String(validating: content, as: UTF8.self) else {
-      var place = self
-      place.offset = start
-      throw place.fault("a string is not valid UTF-8")
+      throw fault("a string is not valid UTF-8", at: start)
     }
     return text
   }
@@ -57,20 +55,23 @@ extension JSONReader {
     }
     guard byte == UInt8(ascii: "u") else { throw unexpected("an escape such as `\\n` or `\\u00e4`") }
     offset += 1
-    var code = try fourHexDigits()
-    if UTF16.isLeadSurrogate(code), peek == UInt8(ascii: "\\"), offset + 1 < bytes.count,
-      bytes[offset + 1] == UInt8(ascii: "u")
-    {
-      offset += 2
-      let trail = try fourHexDigits()
-      guard UTF16.isTrailSurrogate(trail) else { throw fault("a lone half of a surrogate pair") }
-      let scalar = UTF16.decode(UTF16.EncodedScalar([code, trail]))
-      buffer.append(contentsOf: String(scalar).utf8)
-      return
-    }
-    if UTF16.isSurrogate(code) { code = 0xFFFD }
-    guard let scalar = Unicode.Scalar(code) else { throw fault("not a Unicode scalar") }
+    let code = try fourHexDigits()
+    // Text cut off amid an emoji leaves a lone half behind; that is no reason to lose the rest (RFC 8259 §8.2).
+    let scalar =
+      Unicode.Scalar(code) ?? trail(of: code).map { UTF16.decode(UTF16.EncodedScalar([code, $0])) }
+      ?? "\u{FFFD}"
     buffer.append(contentsOf: String(scalar).utf8)
+  }
+
+  /// Moves past the second half of a surrogate pair, where the first is one and the second follows.
+  private mutating func trail(of lead: UInt16) -> UInt16? {
+    guard UTF16.isLeadSurrogate(lead), bytes[offset...].starts(with: [UInt8(ascii: "\\"), UInt8(ascii: "u")])
+    else { return nil }
+    var ahead = self
+    ahead.offset += 2
+    guard let trail = try? ahead.fourHexDigits(), UTF16.isTrailSurrogate(trail) else { return nil }
+    self = ahead
+    return trail
   }
 
   private mutating func fourHexDigits() throws(JSONError) -> UInt16 {

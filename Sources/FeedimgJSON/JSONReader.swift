@@ -158,7 +158,9 @@ extension JSONReader {
     return fault("expected \(expected), found \(found)")
   }
 
-  func fault(_ message: String) -> JSONError {
+  /// A fault at a place, or where the cursor stands.
+  func fault(_ message: String, at place: Int? = nil) -> JSONError {
+    let offset = place ?? offset
     let before = bytes.prefix(offset)
     let line = before.count { $0 == 0x0A } + 1
     let lineStart = before.lastIndex(of: 0x0A).map { $0 + 1 } ?? 0
