@@ -16,14 +16,16 @@ public struct ImageURL: Sendable, Hashable, CustomStringConvertible {
   public init(_ text: String) throws(ImageURLError) {
     guard text.utf8.count <= Self.greatestLength else { throw .tooLong(text.utf8.count) }
     guard !text.isEmpty else { throw .empty }
-    guard text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else { throw .whiteSpace }
-    guard let colon = text.firstIndex(of: ":"), Self.isScheme(text[..<colon]) else { throw .relative }
+    // By scalars: to a character, `/` followed by a combining accent is no slash.
+    let scalars = text.unicodeScalars
+    guard scalars.allSatisfy(Self.isVisible) else { throw .whiteSpace }
+    guard let colon = scalars.firstIndex(of: ":"), Self.isScheme(scalars[..<colon]) else { throw .relative }
     let scheme = text[..<colon].lowercased()
     guard scheme == "http" || scheme == "https" else { throw .scheme(scheme) }
-    let rest = text[text.index(after: colon)...]
-    guard rest.hasPrefix("//") else { throw .noHost }
+    let rest = scalars[colon...].dropFirst()
+    guard rest.starts(with: "//".unicodeScalars) else { throw .noHost }
     let authority = rest.dropFirst(2).prefix { $0 != "/" && $0 != "?" && $0 != "#" && $0 != "\\" }
-    let tail = rest.dropFirst(2 + authority.count).prefix { $0 != "#" }
+    let tail = rest[authority.endIndex...].prefix { $0 != "#" }
     let userEnd = authority.lastIndex(of: "@").map { authority.index(after: $0) } ?? authority.startIndex
     let (host, port) = try Self.split(authority[userEnd...])
 
@@ -32,8 +34,8 @@ public struct ImageURL: Sendable, Hashable, CustomStringConvertible {
     let defaultPort = scheme == "http" ? 80 : 443
     let shownHost = host.contains(":") ? "[\(host)]" : host
     let shownPort = port.map { $0 == defaultPort ? "" : ":\($0)" } ?? ""
-    let path = tail.hasPrefix("/") ? String(tail) : "/" + tail
-    key = "\(scheme)://\(authority[..<userEnd])\(shownHost)\(shownPort)\(path)"
+    let path = tail.first == "/" ? String(tail) : "/" + String(tail)
+    key = "\(scheme)://\(String(authority[..<userEnd]))\(shownHost)\(shownPort)\(path)"
   }
 
   /// The URL as it was given.
@@ -43,32 +45,50 @@ public struct ImageURL: Sendable, Hashable, CustomStringConvertible {
   public var isLoopback: Bool {
     let octets = host.split(separator: ".", omittingEmptySubsequences: false)
     let isIPv4Loopback =
-      octets.count == 4 && octets[0] == "127" && octets.allSatisfy { UInt8($0) != nil }
+      octets.count == 4 && octets[0] == "127" && octets.allSatisfy { Self.number($0) ?? 256 <= 255 }
     return isIPv4Loopback || host == "::1" || host == "localhost" || host.hasSuffix(".localhost")
   }
 
-  private static func isScheme(_ text: Substring) -> Bool {
-    guard let first = text.first, first.isASCII, first.isLetter else { return false }
-    return text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
+  private static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
+    if scalar.isASCII { return scalar.value > 0x20 && scalar.value != 0x7F }
+    return !scalar.properties.isWhitespace && scalar.properties.generalCategory != .control
   }
 
-  private static func split(_ text: Substring) throws(ImageURLError) -> (host: String, port: Int?) {
+  private static func isScheme(_ text: Substring.UnicodeScalarView) -> Bool {
+    func isLetter(_ scalar: Unicode.Scalar) -> Bool {
+      ("a"..."z").contains(scalar) || ("A"..."Z").contains(scalar)
+    }
+    guard let first = text.first, isLetter(first) else { return false }
+    return text.allSatisfy { isLetter($0) || ("0"..."9").contains($0) || "+-.".unicodeScalars.contains($0) }
+  }
+
+  /// Digits and nothing else, where `Int` would take a sign as well.
+  private static func number(_ text: some StringProtocol) -> Int? {
+    text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ? Int(text) : nil
+  }
+
+  private static func split(
+    _ text: Substring.UnicodeScalarView
+  ) throws(ImageURLError) -> (host: String, port: Int?) {
     var host = text
-    var portText: Substring?
-    if text.hasPrefix("[") {
+    var portText: Substring.UnicodeScalarView?
+    if text.first == "[" {
       guard let close = text.firstIndex(of: "]") else { throw .noHost }
       host = text[text.index(after: text.startIndex)..<close]
       let after = text[text.index(after: close)...]
-      guard after.isEmpty || after.hasPrefix(":") else { throw .noHost }
+      guard after.isEmpty || after.first == ":" else { throw .noHost }
       portText = after.isEmpty ? nil : after.dropFirst()
     } else if let colon = text.lastIndex(of: ":") {
       host = text[..<colon]
       portText = text[text.index(after: colon)...]
     }
     guard !host.isEmpty else { throw .noHost }
-    guard let portText, !portText.isEmpty else { return (host.lowercased(), nil) }
-    guard let port = Int(portText), (1...65_535).contains(port) else { throw .port(String(portText)) }
-    return (host.lowercased(), port)
+    let lowercased = String(host).lowercased()
+    guard let portText, !portText.isEmpty else { return (lowercased, nil) }
+    guard let port = number(String(portText)), (1...65_535).contains(port) else {
+      throw .port(String(portText))
+    }
+    return (lowercased, port)
   }
 }
 

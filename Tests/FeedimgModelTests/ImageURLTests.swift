@@ -1,0 +1,102 @@
+import FeedimgModel
+import Testing
+
+struct ImageURLTests {
+  static let accepted: [(text: String, host: String, key: String)] = [
+    ("https://x.example/a.jpg", "x.example", "https://x.example/a.jpg"),
+    ("HTTPS://X.Example/A.jpg", "x.example", "https://x.example/A.jpg"),
+    ("http://x.example", "x.example", "http://x.example/"),
+    ("http://x.example?q=1", "x.example", "http://x.example/?q=1"),
+    ("http://x.example#top", "x.example", "http://x.example/"),
+    ("http://x.example/a?b=c#d?e", "x.example", "http://x.example/a?b=c"),
+    ("http://x.example:80/a", "x.example", "http://x.example/a"),
+    ("http://x.example:/a", "x.example", "http://x.example/a"),
+    ("http://x.example:0080/a", "x.example", "http://x.example/a"),
+    ("https://x.example:443/a", "x.example", "https://x.example/a"),
+    ("https://x.example:80/a", "x.example", "https://x.example:80/a"),
+    ("http://x.example:65535/", "x.example", "http://x.example:65535/"),
+    ("http://Ann:Pa55@x.example/a", "x.example", "http://Ann:Pa55@x.example/a"),
+    ("http://a@b@x.example/", "x.example", "http://a@b@x.example/"),
+    ("http://[2001:DB8::1]/a", "2001:db8::1", "http://[2001:db8::1]/a"),
+    ("http://[::1]:8080/a", "::1", "http://[::1]:8080/a"),
+    ("http://x.example/a%20b", "x.example", "http://x.example/a%20b"),
+    ("http://x.example/ä", "x.example", "http://x.example/ä"),
+    ("http://x.example/\u{301}a", "x.example", "http://x.example/\u{301}a"),
+    ("http://x.example?\u{301}a", "x.example", "http://x.example/?\u{301}a"),
+    ("http://bücher.example/", "bücher.example", "http://bücher.example/"),
+    ("http://x.example\\@evil.example/", "x.example", "http://x.example/\\@evil.example/"),
+  ]
+
+  @Test(arguments: accepted)
+  func `an absolute web address has a host and a key`(_ text: String, _ host: String, _ key: String) throws {
+    let url = try ImageURL(text)
+    #expect(url.text == text)
+    #expect(url.host == host)
+    #expect(url.key == key)
+    #expect(url.description == text)
+  }
+
+  static let refused: [(text: String, error: ImageURLError, reason: String)] = [
+    ("", .empty, "is empty"),
+    ("a.jpg", .relative, "is relative"),
+    ("/a.jpg", .relative, "is relative"),
+    ("//x.example/a.jpg", .relative, "is relative"),
+    ("a/b:c", .relative, "is relative"),
+    ("1http://x.example/", .relative, "is relative"),
+    (":", .relative, "is relative"),
+    ("file:///etc/passwd", .scheme("file"), "has the scheme `file`"),
+    ("data:image/png;base64,AAAA", .scheme("data"), "has the scheme `data`"),
+    ("FTP://x.example/a", .scheme("ftp"), "has the scheme `ftp`"),
+    ("javascript:alert(1)", .scheme("javascript"), "has the scheme `javascript`"),
+    ("http:", .noHost, "names no host"),
+    ("http:x.example", .noHost, "names no host"),
+    ("http:/x.example/a", .noHost, "names no host"),
+    ("http://", .noHost, "names no host"),
+    ("http:///a", .noHost, "names no host"),
+    ("http://?q", .noHost, "names no host"),
+    ("http://:80/a", .noHost, "names no host"),
+    ("http://ann@/a", .noHost, "names no host"),
+    ("http://[::1/a", .noHost, "names no host"),
+    ("http://[]/a", .noHost, "names no host"),
+    ("http://[::1]x/a", .noHost, "names no host"),
+    ("http://x.example:0/", .port("0"), "has the port `0`, which is not from 1 to 65535"),
+    ("http://x.example:65536/", .port("65536"), "has the port `65536`, which is not from 1 to 65535"),
+    ("http://x.example:http/", .port("http"), "has the port `http`, which is not from 1 to 65535"),
+    ("http://x.example:+80/", .port("+80"), "has the port `+80`, which is not from 1 to 65535"),
+    ("http://x.example:-1/", .port("-1"), "has the port `-1`, which is not from 1 to 65535"),
+    ("http://x.example/a b", .whiteSpace, "contains white space or a control character"),
+    (" http://x.example/a", .whiteSpace, "contains white space or a control character"),
+    ("http://x.example/a\n", .whiteSpace, "contains white space or a control character"),
+    ("http://x.example/\u{0}", .whiteSpace, "contains white space or a control character"),
+    ("http://x.example/\u{7F}", .whiteSpace, "contains white space or a control character"),
+    ("http://x.example/\u{9B}31m", .whiteSpace, "contains white space or a control character"),
+    ("http://x.example/\u{2028}", .whiteSpace, "contains white space or a control character"),
+  ]
+
+  @Test(arguments: refused)
+  func `anything else is refused with the reason`(_ text: String, _ error: ImageURLError, _ reason: String) {
+    #expect(throws: error) { try ImageURL(text) }
+    #expect(error.description == reason)
+  }
+
+  @Test func `a URL may be 8192 bytes long and not one more`() throws {
+    let stem = "http://x.example/"
+    let longest = stem + String(repeating: "a", count: ImageURL.greatestLength - stem.utf8.count)
+    #expect(try ImageURL(longest).text == longest)
+    #expect(throws: ImageURLError.tooLong(8193)) { try ImageURL(longest + "a") }
+    #expect(ImageURLError.tooLong(8193).description == "is 8193 bytes long, over the limit of 8192")
+  }
+
+  static let loopback: [(host: String, isLoopback: Bool)] = [
+    ("127.0.0.1", true), ("127.255.3.4", true), ("[::1]", true), ("localhost", true), ("LocalHost", true),
+    ("a.localhost", true), ("localhost.example", false), ("127.0.0.1.example", false), ("127.0.0", false),
+    ("127.0.0.256", false), ("127.+0.0.1", false), ("128.0.0.1", false), ("127.0.0.1.", false),
+    ("notlocalhost", false),
+    ("[::2]", false), ("x.example", false),
+  ]
+
+  @Test(arguments: loopback)
+  func `this machine is known by its spelling alone`(_ host: String, _ isLoopback: Bool) throws {
+    #expect(try ImageURL("http://\(host)/a").isLoopback == isLoopback)
+  }
+}
