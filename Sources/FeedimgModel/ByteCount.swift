@@ -24,11 +24,19 @@ extension ByteCount: LosslessStringConvertible {
   public init?(_ description: String) {
     let number = description.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
     let unit = description.dropFirst(number.count).drop { $0 == " " }
-    guard let value = Double(number), value.isFinite,
-      let factor = unit.isEmpty ? 1 : Self.units.first(where: { $0.name == unit })?.bytes,
-      let bytes = Int(exactly: (value * Double(factor)).rounded())
+    guard let factor = unit.isEmpty ? 1 : Self.units.first(where: { $0.name == unit })?.bytes,
+      let bytes = Self.product(number, factor)
     else { return nil }
     self.init(bytes)
+  }
+
+  private static func product(_ number: Substring, _ factor: Int) -> Int? {
+    // A double holds whole numbers exactly up to 2^53 only.
+    if let whole = Int(number) {
+      let (bytes, isTooGreat) = whole.multipliedReportingOverflow(by: factor)
+      return isTooGreat ? nil : bytes
+    }
+    return Double(number).flatMap { Int(exactly: ($0 * Double(factor)).rounded()) }
   }
 
   /// In the largest unit that spells the count exactly, so that reading it gives the same count.
