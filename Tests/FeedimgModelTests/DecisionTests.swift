@@ -1,0 +1,144 @@
+import FeedimgModel
+import Testing
+
+struct DecisionTests {
+  typealias Answer = (image: ShownImage, source: ImageSource, show: ShownImage, load: ImageVariant.Role?)
+
+  struct Row: CustomTestStringConvertible, Sendable {
+    var testDescription: String
+    var ceiling: Ceiling
+    var network: NetworkKind
+    var original: Presence
+    var thumbnail: Presence
+    var answer: Answer
+  }
+
+  static let rows = [
+    Row(
+      testDescription: "a cached original is never fetched",
+      ceiling: .original,
+      network: .wifi,
+      original: .cached,
+      thumbnail: .remote,
+      answer: (.original, .cache, .original, nil)
+    ),
+    Row(
+      testDescription: "while the original is fetched, a cached thumbnail is shown",
+      ceiling: .original,
+      network: .wifi,
+      original: .remote,
+      thumbnail: .cached,
+      answer: (.original, .network, .thumbnail, .original)
+    ),
+    Row(
+      testDescription: "without one, the placeholder is",
+      ceiling: .original,
+      network: .cellular,
+      original: .remote,
+      thumbnail: .remote,
+      answer: (.original, .network, .placeholder, .original)
+    ),
+    Row(
+      testDescription: "an original that there is not gives way to the thumbnail",
+      ceiling: .original,
+      network: .wifi,
+      original: .none,
+      thumbnail: .remote,
+      answer: (.thumbnail, .network, .placeholder, .thumbnail)
+    ),
+    Row(
+      testDescription: "a thumbnail that there is not gives way to the placeholder, never to the original",
+      ceiling: .thumbnail,
+      network: .cellular,
+      original: .cached,
+      thumbnail: .none,
+      answer: (.placeholder, .none, .placeholder, nil)
+    ),
+    Row(
+      testDescription: "offline the best that is cached is shown",
+      ceiling: .original,
+      network: .offline,
+      original: .remote,
+      thumbnail: .cached,
+      answer: (.thumbnail, .cache, .thumbnail, nil)
+    ),
+    Row(
+      testDescription: "offline with nothing cached the placeholder is",
+      ceiling: .original,
+      network: .offline,
+      original: .remote,
+      thumbnail: .remote,
+      answer: (.placeholder, .none, .placeholder, nil)
+    ),
+    Row(
+      testDescription: "`cached` fetches nothing on any network",
+      ceiling: .cached,
+      network: .wifi,
+      original: .remote,
+      thumbnail: .cached,
+      answer: (.thumbnail, .cache, .thumbnail, nil)
+    ),
+    Row(
+      testDescription: "`placeholder` hides what is cached",
+      ceiling: .placeholder,
+      network: .wifi,
+      original: .cached,
+      thumbnail: .cached,
+      answer: (.placeholder, .none, .placeholder, nil)
+    ),
+  ]
+
+  @Test(arguments: rows)
+  func `the laws turn a rule's word into what to do`(_ row: Row) {
+    let situation = Situation(network: row.network, original: row.original, thumbnail: row.thumbnail)
+    let decision = Decision(ceiling: row.ceiling, in: situation, upgrade: .wifi, urgency: .soon, rule: 3)
+    #expect((decision.image, decision.source) == (row.answer.image, row.answer.source))
+    #expect((decision.show, decision.load) == (row.answer.show, row.answer.load))
+    #expect((decision.upgrade, decision.urgency, decision.rule) == (.wifi, .soon, 3))
+  }
+
+  /// Every word in every situation.
+  static let all = Ceiling.allCases.flatMap { ceiling in
+    NetworkKind.allCases.flatMap { network in
+      Presence.allCases.flatMap { original in
+        Presence.allCases.map { thumbnail in
+          (ceiling, Situation(network: network, original: original, thumbnail: thumbnail))
+        }
+      }
+    }
+  }
+
+  @Test func `the laws hold for every word in every situation`() {
+    #expect(Self.all.count == 180)
+    for (ceiling, situation) in Self.all {
+      let decision = Decision(ceiling: ceiling, in: situation, rule: 1)
+      let place: Comment = "\(ceiling) in \(situation)"
+      let mayFetch = situation.network != .offline && ceiling != .cached
+      func canBeHad(_ role: ImageVariant.Role) -> Bool {
+        situation[role] == .cached || (situation[role] == .remote && mayFetch)
+      }
+      // Ceiling: the best of those allowed that can be had, and never one above.
+      let mayShowOriginal = ceiling == .original || ceiling == .cached
+      let mayShowThumbnail = ceiling != .placeholder
+      let best: ShownImage =
+        if mayShowOriginal, canBeHad(.original) {
+          .original
+        } else if mayShowThumbnail, canBeHad(.thumbnail) { .thumbnail } else { .placeholder }
+      #expect(decision.image == best, place)
+      // Cache first, and offline fetches nothing.
+      #expect(decision.load.map { situation[$0] == .remote && mayFetch } ?? true, place)
+      #expect(
+        decision.load.map(ShownImage.init) == (decision.source == .network ? decision.image : nil),
+        place
+      )
+      #expect((decision.source == .none) == (decision.image == .placeholder), place)
+      #expect(
+        (decision.source == .cache) == (decision.image.role.map { situation[$0] == .cached } ?? false),
+        place
+      )
+      // Show now: what is shown meanwhile needs no fetch.
+      #expect(decision.show.role.map { situation[$0] == .cached } ?? true, place)
+      #expect(decision.load != nil || decision.show == decision.image, place)
+    }
+  }
+}
