@@ -1,0 +1,18 @@
+// What tests of the network do to the thread they run on, and to nothing else.
+#ifndef FEEDIMG_CTESTKERNEL_H
+#define FEEDIMG_CTESTKERNEL_H
+
+/// Moves the calling thread to a network namespace of its own. Returns 0, or an error number.
+int test_leave_network(void);
+
+/// Makes the calling thread's calls of `socket` for a family fail with EPERM, for good, as the filters of
+/// services and sandboxes do. Returns 0, or an error number.
+int test_refuse_sockets(int family);
+
+/// Makes a pipe that no child inherits by accident. Returns 0, or an error number.
+int test_pipe(int ends[2]);
+
+/// The identifier of the calling thread.
+int test_thread(void);
+
+#endif
