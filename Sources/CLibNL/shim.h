@@ -1,4 +1,2 @@
 #include <netlink/netlink.h>
-#include <netlink/msg.h>
-#include <netlink/attr.h>
-#include <linux/rtnetlink.h>
+#include <netlink/socket.h>

@@ -1,0 +1,106 @@
+import CNetlink
+import Glibc
+
+/// The kernel of this system, asked over netlink, sysfs and ethtool.
+///
+/// Not for several threads at once: ``NetlinkReader`` lends it to one at a time.
+final class LiveKernel: KernelAsking {
+  /// A list that keeps changing while it is read is given up after this many times.
+  private static let mostAttempts = 3
+
+  private let routes: NetlinkSocket
+  private let wireless = WirelessReader()
+
+  /// Opens the socket for routes and links; those for other things open when they are needed.
+  init() throws(NetlinkError) {
+    routes = try NetlinkSocket(family: NETLINK_ROUTE)
+  }
+
+  func route(_ question: RouteQuestion) throws(NetlinkError) -> RouteAnswer {
+    var answer: RouteAnswer?
+    do throws(NetlinkError) {
+      try routes.ask(question.request) { answer = RouteAnswer($0) }
+    } catch {
+      guard error.code == .negative, let negative = RouteQuestion.answer(errorNumber: error.number) else {
+        throw error
+      }
+      return negative
+    }
+    guard let answer else { throw NetlinkError(code: .malformed) }
+    return answer
+  }
+
+  func links(_ question: LinkQuestion) throws(NetlinkError) -> [Link] {
+    do throws(NetlinkError) {
+      return try list(question.request) { Link($0) }
+    } catch {
+      // The interface has gone since we heard of it.
+      guard error == NetlinkError(code: .negative, number: ENODEV) else { throw error }
+      return []
+    }
+  }
+
+  func marks(_ family: AddressFamily) throws(NetlinkError) -> [UInt32] {
+    do throws(NetlinkError) {
+      return RuleMark.inOrder(try list(RuleMark.request(family)) { RuleMark($0) })
+    } catch {
+      // A kernel without policy routing has no rules.
+      guard error == NetlinkError(code: .negative, number: EOPNOTSUPP) else { throw error }
+      return []
+    }
+  }
+
+  func hardware(of link: Link) -> Hardware {
+    let folder = SysfsInterface(link)
+    var hardware = Hardware()
+    if let folder {
+      hardware.deviceType = folder.deviceType
+      hardware.hasDevice = folder.hasDevice
+      hardware.hasRadio = folder.hasRadio
+    }
+    // Without a true picture in sysfs, nl80211 alone can tell; else it is not bothered for nothing.
+    if folder == nil || hardware.deviceType == "wlan" || hardware.hasRadio {
+      hardware.wirelessMode = wireless.mode(of: link)
+      if hardware.wirelessMode != nil { return hardware }
+    }
+    hardware.driver = driver(of: link)
+    if let driver = hardware.driver, LinkClassifier.sharedDrivers.contains(driver) {
+      hardware.usb = USBDevice(behind: link)
+    }
+    return hardware
+  }
+
+  func wirelessNetwork(of link: Link) -> WirelessNetwork? {
+    wireless.network(of: link)
+  }
+
+  func carriersOfPPPoE() -> [String] {
+    PPPoESession.carriers(inTable: TextFile.read("/proc/net/pppoe") ?? "")
+  }
+
+  private func driver(of link: Link) -> String? {
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(FEEDIMG_DRIVER_LENGTH)) { text in
+      guard feedimg_link_driver(routes.descriptor, link.name, text.baseAddress) == 0 else { return nil }
+      return String(decoding: UnsafeRawBufferPointer(text).prefix { $0 != 0 }, as: UTF8.self)
+    }
+  }
+
+  private func list<Element>(
+    _ request: NetlinkRequest,
+    _ element: (NetlinkMessage) -> Element?
+  ) throws(NetlinkError) -> [Element] {
+    var attempt = 1
+    while true {
+      var elements: [Element] = []
+      do throws(NetlinkError) {
+        try routes.ask(request) { message in
+          if let element = element(message) { elements.append(element) }
+        }
+        return elements
+      } catch {
+        guard error.code == .interrupted, attempt < Self.mostAttempts else { throw error }
+        attempt += 1
+      }
+    }
+  }
+}

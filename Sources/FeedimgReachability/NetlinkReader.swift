@@ -1,0 +1,55 @@
+package import FeedimgModel
+import Synchronization
+
+/// Reads the state of the network from the kernel, over netlink.
+///
+/// It has no thread. It opens a socket at the first look and keeps it, so that later looks cost a few
+/// questions of some microseconds each.
+package final class NetlinkReader: NetworkReading {
+  /// The kernel while nobody asks it. Who asks takes it out; a second one at the same time opens its own.
+  private let idleKernel = Mutex<Loan?>(nil)
+
+  package init() {}
+
+  package func currentState() -> NetworkState {
+    do throws(NetlinkError) {
+      let loan = try borrow()
+      let state = try NetworkSurvey(kernel: loan.kernel).state()
+      // Not where asking failed: what is left of the answer would be in the way.
+      giveBack(loan)
+      return state
+    } catch {
+      return .untold(error.reason, isReachable: TrialRoute.isThere())
+    }
+  }
+
+  private func borrow() throws(NetlinkError) -> Loan {
+    let idle = idleKernel.withLock { kernel in
+      defer { kernel = nil }
+      return kernel
+    }
+    if let idle { return idle }
+    return Loan(kernel: try LiveKernel())
+  }
+
+  private func giveBack(_ loan: Loan) {
+    idleKernel.withLock { $0 = $0 ?? loan }
+  }
+}
+
+// One thread at a time has it: who borrows takes it out of the mutex, and nobody keeps it after giving back.
+private struct Loan: @unchecked Sendable {
+  let kernel: LiveKernel
+}
+
+extension NetlinkError {
+  /// Why nothing can be told, in words.
+  fileprivate var reason: String {
+    switch code {
+    case .refused: "this system does not let programs ask for routes (netlink is refused)"
+    case .negative, .malformed: "this system does not understand questions for routes"
+    case .interrupted: "the network changes faster than it can be read"
+    case .overrun: "the system lost part of its answer"
+    }
+  }
+}

@@ -1,0 +1,108 @@
+import Glibc
+
+/// An address of IPv4 or IPv6.
+enum IPAddress: Hashable, Sendable {
+  case v4(UInt32)
+  case v6(UInt64, UInt64)
+
+  /// Reads an address in network order.
+  ///
+  /// - Parameter bytes: Four of them for IPv4, sixteen for IPv6; others are none.
+  init?(_ bytes: UnsafeRawBufferPointer) {
+    switch bytes.count {
+    case 4:
+      self = .v4(UInt32(bigEndian: bytes.loadUnaligned(as: UInt32.self)))
+    case 16:
+      self = .v6(
+        UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
+        UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+      )
+    default: return nil
+    }
+  }
+
+  var family: AddressFamily {
+    switch self {
+    case .v4: .v4
+    case .v6: .v6
+    }
+  }
+
+  /// Whether it is all zeros, which stands for none.
+  var isUnspecified: Bool {
+    self == .v4(0) || self == .v6(0, 0)
+  }
+
+  /// Whether packets from here can be answered from the internet, as far as the address tells.
+  ///
+  /// Not so for IPv6's loopback (RFC 4291), link-local (fe80::/10) and unique local addresses (fc00::/7,
+  /// RFC 4193). IPv4 is translated nearly everywhere, so its private addresses tell nothing.
+  var isInternetSource: Bool {
+    guard case .v6(let high, let low) = self else { return true }
+    return high >> 57 != 0xfc >> 1 && high >> 54 != 0xfe80 >> 6 && !(high == 0 && low <= 1)
+  }
+
+  /// Gives the address in network order.
+  func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    switch self {
+    case .v4(let value): Swift.withUnsafeBytes(of: value.bigEndian, body)
+    case .v6(let high, let low): Swift.withUnsafeBytes(of: (high.bigEndian, low.bigEndian), body)
+    }
+  }
+}
+
+extension IPAddress: CustomStringConvertible {
+  /// The address as people write it (RFC 5952).
+  var description: String {
+    switch self {
+    case .v4(let value):
+      return "\(value >> 24).\(value >> 16 & 0xff).\(value >> 8 & 0xff).\(value & 0xff)"
+    case .v6:
+      var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+      withBytes { _ = inet_ntop(AF_INET6, $0.baseAddress, &text, socklen_t(text.count)) }
+      return text.withUnsafeBytes { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    }
+  }
+}
+
+/// The two internet protocols.
+enum AddressFamily: CaseIterable, Sendable {
+  case v4
+  case v6
+
+  /// The number of the family (`AF_INET`, `AF_INET6`).
+  var number: UInt8 {
+    switch self {
+    case .v4: UInt8(AF_INET)
+    case .v6: UInt8(AF_INET6)
+    }
+  }
+
+  /// The length of an address in bits.
+  var addressLength: UInt8 {
+    switch self {
+    case .v4: 32
+    case .v6: 128
+    }
+  }
+
+  /// Addresses that stand for the internet when the way there is asked; nothing is ever sent to them.
+  ///
+  /// Servers of the DNS root and of a public resolver, each at many places of the world at once. The IPv4
+  /// ones lie in different halves of the address space, since tunnels cover it by halves.
+  var probes: [IPAddress] {
+    switch self {
+    case .v4: Self.probesOfVersion4
+    case .v6: Self.probesOfVersion6
+    }
+  }
+
+  private static let probesOfVersion4: [IPAddress] = [
+    .v4(0xc100_0e81),  // k.root-servers.net, 193.0.14.129
+    .v4(0x0101_0101),  // one.one.one.one, 1.1.1.1
+  ]
+  private static let probesOfVersion6: [IPAddress] = [
+    .v6(0x2001_07fd_0000_0000, 1),  // k.root-servers.net, 2001:7fd::1
+    .v6(0x2606_4700_4700_0000, 0x1111),  // one.one.one.one, 2606:4700:4700::1111
+  ]
+}

@@ -1,0 +1,62 @@
+/// What is below a link.
+enum LinkStacking: Hashable, Sendable {
+  /// Hardware, or nothing that can be seen.
+  case end
+  /// One link.
+  case on(Int32)
+  /// A link of another namespace.
+  case elsewhere
+  /// Those links that name this one as their master.
+  case ports
+  /// Packets in packets, which take a route of their own to the other end, if that is known.
+  case tunnel(to: IPAddress?)
+  /// A dialled connection: over a serial line to a modem, or over Ethernet.
+  case dialled
+
+  /// Tells what is below a link.
+  ///
+  /// - Parameter hasDevice: Whether sysfs shows a device below; only asked where it makes a difference.
+  init(_ link: Link, hasDevice: () -> Bool) {
+    switch link.kind {
+    case "bond":
+      self = link.activePort.map { .on($0) } ?? .ports
+    case "bridge", "team", "openvswitch", "hsr", "batadv", "vrf":
+      self = .ports
+    case "vlan", "macvlan", "macvtap", "ipvlan", "ipvtap", "macsec", "8021q":
+      self = Self.lower(of: link, else: .end)
+    case "xfrm":
+      self = Self.lower(of: link, else: .tunnel(to: nil))
+    case "ppp": self = .dialled
+    case let kind? where Self.tunnelKinds.contains(kind):
+      self = .tunnel(to: link.remote)
+    case nil where HardwareType.tunnels.contains(link.hardwareType):
+      self = .tunnel(to: nil)
+    case nil where link.hardwareType == HardwareType.none:
+      // A modem without Ethernet headers looks the same, but for the device it belongs to.
+      self = link.parentDevice != nil || hasDevice() ? .end : .tunnel(to: nil)
+    case nil where link.hardwareType == HardwareType.ppp && link.parentDevice == nil:
+      self = .dialled
+    default: self = .end
+    }
+  }
+
+  private static func lower(of link: Link, else other: LinkStacking) -> LinkStacking {
+    if link.isLowerElsewhere { return .elsewhere }
+    return link.lower.map { .on($0) } ?? other
+  }
+
+  /// Kinds that put packets into packets of IP.
+  static let tunnelKinds: Set<String> = [
+    "wireguard", "tun", "ovpn", "vti", "vti6", "gre", "gretap", "ip6gre", "ip6gretap", "erspan",
+    "ip6erspan", "ipip", "sit", "ip6tnl", "vxlan", "geneve", "gtp", "bareudp", "amt", "l2tpeth",
+  ]
+}
+
+extension Link {
+  /// Whether the link may be what finally carries packets: neither a tunnel nor this host itself.
+  var mayCarryTunnels: Bool {
+    guard flags & LinkFlags.loopback == 0 else { return false }
+    if let kind { return !LinkStacking.tunnelKinds.contains(kind) && kind != "xfrm" }
+    return !HardwareType.tunnels.contains(hardwareType)
+  }
+}

@@ -1,0 +1,53 @@
+import FeedimgModel
+
+/// Judges whether data costs something, from all that is known of a path.
+struct Metering: Hashable, Sendable {
+  /// What the one who uses or administers this host says.
+  enum Word: Hashable, Sendable {
+    /// The mark that the user gave the network.
+    case user(Metered)
+    /// The setting of the network in NetworkManager.
+    case networkManager(Metered)
+  }
+
+  var end: LinkClass
+  var wireless: WirelessNetwork?
+  var words: [Word] = []
+  var isRoaming = false
+
+  /// The judgement, and why, in words.
+  ///
+  /// What people say goes before what devices show, and what costs for certain before what looks free.
+  var verdict: (metered: Metered, reason: String) {
+    for word in words {
+      switch word {
+      case .user(.yes): return (.yes, "the user marked this network as metered")
+      case .user(.no): return (.no, "the user marked this network as not metered")
+      case .networkManager(.yes): return (.yes, "NetworkManager says so")
+      case .networkManager(.no): return (.no, "NetworkManager says so")
+      case .user(.unknown), .networkManager(.unknown): continue
+      }
+    }
+    if isRoaming { return (.yes, "the modem is in a foreign network") }
+    return byMedium
+  }
+
+  private var byMedium: (Metered, String) {
+    switch end.medium {
+    case .cellular where end.isTether: return (.yes, "it is a phone's data")
+    case .cellular: return (.yes, "it is mobile data")
+    case .wifi: return byBeacon
+    case .ethernet where end.isVirtual: return (.unknown, "what is behind the virtual link cannot be seen")
+    case .ethernet: return (.no, "nothing says that data costs on this Ethernet")
+    case .unknown, .noConnection: return (.unknown, "what carries the data is not known")
+    }
+  }
+
+  private var byBeacon: (Metered, String) {
+    switch wireless?.cost ?? .notTold {
+    case .metered(let reason), .phone(let reason): (.yes, reason)
+    case .free: (.no, "the access point says that data is free")
+    case .notTold: (.no, "nothing says that data costs on this Wi-Fi")
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import FeedimgModel
+
+/// One look at the whole network: both protocols, and what the data costs.
+struct NetworkSurvey<Kernel: KernelAsking> {
+  let kernel: Kernel
+
+  /// The state of the network now.
+  ///
+  /// IPv4 decides where it has a way, since nearly every server has it; IPv6 else. Where they part, some
+  /// data takes the other way too, so that the dearer one tells the cost.
+  func state() throws(NetlinkError) -> NetworkState {
+    let resolver = PathResolver(kernel: kernel)
+    switch try resolver.find(.v4) {
+    case .path(let path):
+      var state = describe(path)
+      if let other = try otherPath(than: path, resolver) { state.join(describe(other)) }
+      return state
+    case .none(let reason):
+      guard case .path(let path) = try resolver.find(.v6) else { return .offline(reason) }
+      guard try resolver.hasInternetSource(path) else {
+        return .offline("this host has no IPv6 address that the internet can answer to")
+      }
+      return describe(path)
+    }
+  }
+
+  private func otherPath(
+    than path: NetworkPath,
+    _ resolver: PathResolver<Kernel>
+  ) throws(NetlinkError) -> NetworkPath? {
+    guard let probe = AddressFamily.v6.probes.first,
+      case .route(let route) = try kernel.route(RouteQuestion(destination: probe)),
+      route.leg.index != path.route.leg.index,
+      case .path(let other) = try resolver.find(.v6),
+      try resolver.hasInternetSource(other)
+    else { return nil }
+    return other
+  }
+
+  private func describe(_ path: NetworkPath) -> NetworkState {
+    var metering = Metering(end: path.end)
+    if path.end.medium == .wifi, let link = path.links.last {
+      metering.wireless = kernel.wirelessNetwork(of: link)
+    }
+    return NetworkState(path, metering)
+  }
+}

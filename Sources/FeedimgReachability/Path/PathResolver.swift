@@ -1,0 +1,142 @@
+/// Finds the way of packets to the internet, from the route down to the hardware.
+///
+/// It never scans: the kernel looks up one route as it would for a packet, and only the links on that way
+/// are asked for. Bridges, tunnels and dialled connections need a list, and only they do.
+struct PathResolver<Kernel: KernelAsking> {
+  /// More links than this are no path, but a loop that changes while it is followed.
+  static var longestPath: Int { 8 }
+
+  let kernel: Kernel
+
+  /// Finds the way of one protocol.
+  func find(_ family: AddressFamily) throws(NetlinkError) -> PathFinding {
+    var reason: String?
+    var asked: Int32?
+    for probe in family.probes {
+      switch try kernel.route(RouteQuestion(destination: probe)) {
+      case .none(let none): reason = reason ?? none.reason
+      case .route(let route):
+        guard route.leg.index != asked else { continue }
+        asked = route.leg.index
+        switch try follow(route) {
+        case .path(let path): return .path(path)
+        case .none(let obstacle): reason = reason ?? obstacle
+        }
+      }
+    }
+    return .none(reason ?? NoRoute.missing.reason)
+  }
+
+  /// Whether packets on this path have a source to which the internet can answer.
+  ///
+  /// A tunnel's other end translates, so that its addresses tell nothing.
+  func hasInternetSource(_ path: NetworkPath) throws(NetlinkError) -> Bool {
+    guard path.route.family == .v6, !path.isTunnelled else { return true }
+    for probe in path.route.family.probes {
+      let question = RouteQuestion(destination: probe, wantsEntry: false)
+      if case .route(let route) = try kernel.route(question) {
+        return route.source?.isInternetSource ?? true
+      }
+    }
+    return true
+  }
+
+  private func follow(_ route: Route) throws(NetlinkError) -> PathFinding {
+    guard let link = try kernel.links(.link(route.leg.index)).first else {
+      return .none("the interface of the route to the internet has just gone")
+    }
+    return try descend(to: link, NetworkPath(route: route, links: [], end: .untold(link)))
+  }
+
+  /// Goes on with a link and what is below it.
+  ///
+  /// - Parameter path: What is above it.
+  func descend(to link: Link, _ path: NetworkPath) throws(NetlinkError) -> PathFinding {
+    var path = path
+    guard path.links.count < Self.longestPath, !path.links.contains(where: { $0.index == link.index }) else {
+      path.end = LinkClass(
+        medium: .unknown,
+        isVirtual: true,
+        reason: "the links below `\(path.top)` form a loop"
+      )
+      return .path(path)
+    }
+    path.links.append(link)
+    if let obstacle = link.obstacle { return .none(obstacle) }
+    switch LinkStacking(link, hasDevice: { kernel.hardware(of: link).hasDevice }) {
+    case .end: return finish(path, with: LinkClassifier.classify(link, kernel.hardware(of: link)))
+    case .on(let index):
+      guard let lower = try kernel.links(.link(index)).first else { return finish(path, with: .untold(link)) }
+      return try descend(to: lower, path)
+    case .elsewhere: return finish(path, with: .elsewhere(link))
+    case .ports: return try gather(try ports(of: link), below: path)
+    case .dialled: return try answerCall(link, path)
+    case .tunnel(let remote):
+      path.isTunnelled = true
+      return link.isLowerElsewhere ? finish(path, with: .untold(link)) : try digTunnel(link, to: remote, path)
+    }
+  }
+
+  /// Ends a path with what its last link is.
+  func finish(_ path: NetworkPath, with end: LinkClass) -> PathFinding {
+    if end.medium == .noConnection { return .none(end.reason) }
+    var path = path
+    path.end = end
+    return .path(path)
+  }
+
+  /// Joins the ways through several links that stand side by side into one, if they are of one kind.
+  ///
+  /// Ways over hardware count before those over software, and obstructed ones do not count at all.
+  func gather(_ links: [Link], below path: NetworkPath) throws(NetlinkError) -> PathFinding {
+    var ways: [NetworkPath] = []
+    for link in links {
+      if case .path(let way) = try descend(to: link, path) { ways.append(way) }
+    }
+    if ways.contains(where: { !$0.end.isVirtual }) { ways.removeAll { $0.end.isVirtual } }
+    guard let first = ways.first else {
+      return finish(
+        path,
+        with: LinkClass(medium: .unknown, isVirtual: true, reason: "nothing below `\(path.bottom)` leads out")
+      )
+    }
+    guard ways.allSatisfy({ $0.end.medium == first.end.medium }) else {
+      return finish(
+        path,
+        with: LinkClass(medium: .unknown, reason: "what is below `\(path.bottom)` is of several kinds")
+      )
+    }
+    // Where one of them is a phone, the dearer answer holds.
+    return .path(ways.first { $0.end.isTether } ?? first)
+  }
+
+  private func ports(of link: Link) throws(NetlinkError) -> [Link] {
+    // A port made for a virtual machine or a program leads to it, not out.
+    try kernel.links(.ports(of: link.index)).filter { $0.master == link.index && $0.kind != "tun" }
+  }
+}
+
+extension NetworkPath {
+  fileprivate var top: String { links.first?.name ?? "" }
+  fileprivate var bottom: String { links.last?.name ?? "" }
+}
+
+extension LinkClass {
+  /// What a link is whose lower link cannot be found.
+  static func untold(_ link: Link) -> LinkClass {
+    LinkClass(
+      medium: .unknown,
+      isVirtual: true,
+      reason: "what carries the data of `\(link.name)` cannot be found out"
+    )
+  }
+
+  /// What a link is whose lower link is in another namespace.
+  fileprivate static func elsewhere(_ link: Link) -> LinkClass {
+    LinkClass(
+      medium: .ethernet,
+      isVirtual: true,
+      reason: "`\(link.name)` is on a link of another namespace, as containers have it"
+    )
+  }
+}

@@ -1,0 +1,182 @@
+import Testing
+
+@testable import FeedimgReachability
+
+@Suite struct LinkClassifierTests {
+  struct Row: CustomTestStringConvertible, Sendable {
+    var name: String
+    var link: Link
+    var hardware = Hardware()
+    var medium: LinkClass.Medium
+    var isTether = false
+    var isVirtual = false
+    /// Why this is the right answer.
+    var because: String
+    var testDescription: String { name }
+  }
+
+  @Test(arguments: rows)
+  func `a link is what its surest sign says`(_ row: Row) {
+    let answer = LinkClassifier.classify(row.link, row.hardware)
+    #expect(answer.medium == row.medium, "\(row.because)")
+    #expect(answer.isTether == row.isTether, "\(row.because)")
+    #expect(answer.isVirtual == row.isVirtual, "\(row.because)")
+    #expect(answer.reason.contains("`\(row.link.name)`"))
+  }
+
+  private static func link(
+    _ name: String,
+    _ type: UInt16 = HardwareType.ethernet,
+    kind: String? = nil
+  ) -> Link {
+    Link(index: 2, name: name, hardwareType: type, kind: kind)
+  }
+
+  private static func usb(_ driver: String, vendor: UInt16, serial: Bool = false) -> Hardware {
+    Hardware(hasDevice: true, driver: driver, usb: USBDevice(vendor: vendor, hasSerialPort: serial))
+  }
+
+  static let rows: [Row] = [
+    Row(
+      name: "Wi-Fi, joined",
+      link: link("wlan0"),
+      hardware: Hardware(deviceType: "wlan", hasRadio: true, wirelessMode: .client),
+      medium: .wifi,
+      because: "nl80211 says station"
+    ),
+    Row(
+      name: "own access point",
+      link: link("wlan0"),
+      hardware: Hardware(deviceType: "wlan", hasRadio: true, wirelessMode: .accessPoint),
+      medium: .noConnection,
+      because: "nl80211 goes before the type of the device"
+    ),
+    Row(
+      name: "Wi-Fi without nl80211",
+      link: link("wlan0"),
+      hardware: Hardware(deviceType: "wlan"),
+      medium: .wifi,
+      because: "DEVTYPE tells where nl80211 is refused"
+    ),
+    Row(
+      name: "Wi-Fi monitor",
+      link: link("mon0", 803),
+      medium: .noConnection,
+      because: "ARPHRD 803 is for listening"
+    ),
+    Row(
+      name: "LTE in raw IP mode",
+      link: link("wwan0", HardwareType.none),
+      hardware: Hardware(deviceType: "wwan", hasDevice: true, driver: "qmi_wwan"),
+      medium: .cellular,
+      because: "type 65534 is not VPN by itself"
+    ),
+    Row(
+      name: "LTE with Ethernet headers",
+      link: link("wwan0"),
+      hardware: Hardware(hasDevice: true, driver: "cdc_mbim"),
+      medium: .cellular,
+      because: "the driver tells, without sysfs"
+    ),
+    Row(
+      name: "modem of the WWAN subsystem",
+      link: link("wwan0", HardwareType.none, kind: "wwan"),
+      medium: .cellular,
+      because: "the kind tells"
+    ),
+    Row(
+      name: "Android by USB, the old way",
+      link: link("usb0"),
+      hardware: Hardware(hasDevice: true, driver: "rndis_host"),
+      medium: .cellular,
+      isTether: true,
+      because: "it is the phone's data"
+    ),
+    Row(
+      name: "Android by USB where the kernel says wwan",
+      link: link("wwan0"),
+      hardware: Hardware(deviceType: "wwan", hasDevice: true, driver: "rndis_host"),
+      medium: .cellular,
+      isTether: true,
+      because: "some kernels of 2025 flag RNDIS so"
+    ),
+    Row(
+      name: "iPhone by USB",
+      link: link("eth1"),
+      hardware: Hardware(hasDevice: true, driver: "ipheth"),
+      medium: .cellular,
+      isTether: true,
+      because: "it is the phone's data"
+    ),
+    Row(
+      name: "Android by USB, the new way",
+      link: link("usb0"),
+      hardware: usb("cdc_ncm", vendor: 0x18d1),
+      medium: .cellular,
+      isTether: true,
+      because: "the maker makes phones"
+    ),
+    Row(
+      name: "dock",
+      link: link("eth1"),
+      hardware: usb("cdc_ncm", vendor: 0x0bda),
+      medium: .ethernet,
+      because: "the same driver, but no phone's maker and no serial port"
+    ),
+    Row(
+      name: "modem as Ethernet",
+      link: link("eth1"),
+      hardware: usb("cdc_ether", vendor: 0x12d1, serial: true),
+      medium: .cellular,
+      because: "a serial port beside it is for AT commands"
+    ),
+    Row(
+      name: "phone by Bluetooth",
+      link: link("bnep0"),
+      hardware: Hardware(deviceType: "bluetooth"),
+      medium: .cellular,
+      isTether: true,
+      because: "it is the phone's data"
+    ),
+    Row(
+      name: "network card",
+      link: link("eth0"),
+      hardware: Hardware(hasDevice: true, driver: "e1000e"),
+      medium: .ethernet,
+      because: "plain Ethernet"
+    ),
+    Row(
+      name: "cable named as Wi-Fi",
+      link: link("wlan9", kind: "veth"),
+      medium: .ethernet,
+      isVirtual: true,
+      because: "a name proves nothing"
+    ),
+    Row(
+      name: "dummy",
+      link: link("dummy0", kind: "dummy"),
+      medium: .unknown,
+      isVirtual: true,
+      because: "nobody can tell"
+    ),
+    Row(
+      name: "raw IP modem without sysfs",
+      link: link("rmnet0", HardwareType.rawIP),
+      medium: .cellular,
+      because: "ARPHRD 519 is used by modems alone"
+    ),
+    Row(
+      name: "unheard-of hardware",
+      link: link("x0", 4711),
+      medium: .unknown,
+      because: "unknown means connected, kind not told"
+    ),
+    Row(
+      name: "unheard-of kind",
+      link: link("x0", kind: "telepathy"),
+      medium: .unknown,
+      isVirtual: true,
+      because: "software made it, and we do not know how it carries"
+    ),
+  ]
+}
