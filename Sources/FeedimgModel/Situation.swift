@@ -31,6 +31,8 @@ public struct Situation: Sendable, Hashable {
   public var bandwidth: Int?
   /// The charge in percent; nil without a battery.
   public var battery: Int?
+  /// The values of the facts that the host application defines, by name; see ``HostFact``.
+  public var hostFacts: [String: String]
 
   /// Makes a situation; what is left out is not known, or off.
   public init(
@@ -44,7 +46,8 @@ public struct Situation: Sendable, Hashable {
     size: ByteCount? = nil,
     budgetLeft: ByteCount? = nil,
     bandwidth: Int? = nil,
-    battery: Int? = nil
+    battery: Int? = nil,
+    hostFacts: [String: String] = [:]
   ) {
     self.network = network
     self.metered = metered
@@ -57,6 +60,7 @@ public struct Situation: Sendable, Hashable {
     self.budgetLeft = budgetLeft
     self.bandwidth = bandwidth
     self.battery = battery
+    self.hostFacts = hostFacts
   }
 
   /// The presence of a variant.
