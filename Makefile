@@ -1,0 +1,68 @@
+# feedimg: what there is to do. `make` alone lists it.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+
+SWIFT := Scripts/swift
+# Undeclared imports of sibling targets would build by accident, depending on the order.
+BUILD_FLAGS := --explicit-target-dependency-import-check error
+RELEASE_FLAGS := -c release --static-swift-stdlib $(BUILD_FLAGS)
+BINARY := .build/release/feedimg
+SOURCES := Sources Tests Policies Package.swift
+MAN_PAGE := Documentation/feedimg.1
+
+bin := $(DESTDIR)$(PREFIX)/bin/feedimg
+man := $(DESTDIR)$(PREFIX)/share/man/man1/feedimg.1
+bash_completion := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/feedimg
+zsh_completion := $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_feedimg
+fish_completion := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/feedimg.fish
+
+.DEFAULT_GOAL := help
+.PHONY: help build demo test format lint check bench install uninstall clean
+
+help: ## list what there is to do
+	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
+
+build: ## build the release binary, .build/release/feedimg
+	@Scripts/packages build
+	$(SWIFT) build $(RELEASE_FLAGS) --product feedimg
+
+demo: ## show the whole story with real pictures and a real server; ends by itself
+	@Scripts/packages build demo
+	@Tests/Demo/run
+
+test: ## build and run all tests
+	@Scripts/packages build test
+	$(SWIFT) build --build-tests $(BUILD_FLAGS)
+	$(SWIFT) test --skip-build
+
+format: ## format all Swift files in place
+	$(SWIFT) format -i -r -p $(SOURCES)
+
+lint: ## say where Swift files are not formatted or documented
+	$(SWIFT) format lint --strict -r -p $(SOURCES)
+
+check: lint ## lint, and check layers, imports and the length of files
+	@Scripts/packages test
+	.ci/layering
+	.ci/lines
+
+bench: build ## measure, and print what Benchmarks/RESULTS.md records
+	Benchmarks/run
+
+$(BINARY):
+	$(MAKE) build
+
+install: $(BINARY) ## install binary, man page and completions under PREFIX (/usr/local)
+	install -D -m 755 $(BINARY) $(bin)
+	if [ -f $(MAN_PAGE) ]; then install -D -m 644 $(MAN_PAGE) $(man); fi
+	mkdir -p $(dir $(bash_completion)) $(dir $(zsh_completion)) $(dir $(fish_completion))
+	$(BINARY) --generate-completion-script bash > $(bash_completion)
+	$(BINARY) --generate-completion-script zsh > $(zsh_completion)
+	$(BINARY) --generate-completion-script fish > $(fish_completion)
+
+uninstall: ## remove what install has installed
+	rm -f $(bin) $(man) $(bash_completion) $(zsh_completion) $(fish_completion)
+
+clean: ## remove everything that was built
+	$(SWIFT) package clean
