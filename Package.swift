@@ -114,7 +114,7 @@ let package = Package(
     ),
     .testTarget(
       name: "FeedimgSettingsTests",
-      dependencies: ["FeedimgSettings", "FeedimgModel"],
+      dependencies: ["FeedimgSettings", "FeedimgModel", "FeedimgJSON"],
       swiftSettings: settings
     ),
     .testTarget(
