@@ -20,7 +20,7 @@ package enum ImageStructure {
     }
   }
 
-  /// Cameras and servers append a little after the end mark; more than this is not searched. In bytes.
+  /// Cameras and servers append a little after the end mark; more than this is not searched, in bytes.
   private static let trailerLimit = 1024
 
   private static func contains(_ mark: [UInt8], in bytes: ArraySlice<UInt8>) -> Bool {
