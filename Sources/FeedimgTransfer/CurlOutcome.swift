@@ -153,8 +153,8 @@ struct CurlOutcome {
   /// The host and port that libcurl tried, which is a proxy's where one is used.
   private func endpoint(_ origin: Origin) -> String {
     let words = text.split(separator: " ")
-    if text.hasPrefix("Failed to connect to"), words.count > 6, words[4] == "port" {
-      return "\(words[3]) port \(words[5])"
+    if text.hasPrefix("Failed to connect to"), words.count > 6, words[5] == "port" {
+      return "\(words[4]) port \(words[6])"
     }
     return "\(origin.host) port \(origin.port)"
   }
