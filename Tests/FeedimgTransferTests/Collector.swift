@@ -51,5 +51,9 @@ extension CurlDownloader {
   }
 }
 
-/// Bytes that differ from their neighbours.
-func pattern(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) } }
+/// Bytes with a period that no buffer's size shares, so that none can be missing or out of place.
+func pattern(_ count: Int) -> [UInt8] {
+  var bytes = (0..<251).map { UInt8($0) }
+  while bytes.count < count { bytes += bytes }
+  return Array(bytes.prefix(count))
+}

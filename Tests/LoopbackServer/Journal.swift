@@ -1,18 +1,16 @@
-import Synchronization
-
 /// The log of a server, and who waits for something to appear in it.
 final class Journal: Sendable {
-  private struct Watch {
+  private struct Watch: Sendable {
     var isMet: @Sendable (ServerLog) -> Bool
     var continuation: CheckedContinuation<Void, Never>
   }
 
-  private struct State {
+  private struct State: Sendable {
     var log = ServerLog()
     var watches: [Watch] = []
   }
 
-  private let state = Mutex(State())
+  private let state = Guarded(State())
 
   var log: ServerLog { state.withLock { $0.log } }
 

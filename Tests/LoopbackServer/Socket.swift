@@ -48,6 +48,22 @@ enum Socket {
     }
   }
 
+  /// A socket that begins to connect to a port of 127.0.0.1.
+  static func connecting(toPort port: UInt16) throws(LoopbackError) -> Int32 {
+    let flags = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
+    let descriptor = socket(AF_INET, Int32(flags), 0)
+    guard descriptor >= 0 else { throw LoopbackError("socket") }
+    var name = sockaddr_in()
+    name.sin_family = sa_family_t(AF_INET)
+    name.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    name.sin_port = port.bigEndian
+    let length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    withUnsafeBytes(of: &name) { bytes in
+      _ = connect(descriptor, bytes.assumingMemoryBound(to: sockaddr.self).baseAddress, length)
+    }
+    return descriptor
+  }
+
   private static func bind<Name>(
     _ descriptor: Int32,
     to name: inout Name,

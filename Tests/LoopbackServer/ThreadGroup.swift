@@ -1,5 +1,4 @@
 import Glibc
-import Synchronization
 
 /// Threads that are joined together.
 final class ThreadGroup: Sendable {
@@ -9,7 +8,7 @@ final class ThreadGroup: Sendable {
   }
 
   /// Nil once they have been joined.
-  private let handles = Mutex<[pthread_t]?>([])
+  private let handles = Guarded<[pthread_t]?>([])
 
   /// Starts a thread.
   ///

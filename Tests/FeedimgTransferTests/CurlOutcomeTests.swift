@@ -1,0 +1,181 @@
+import CCurl
+import FeedimgModel
+import Glibc
+import Testing
+
+@testable import FeedimgTransfer
+
+struct CurlOutcomeTests {
+  /// What libcurl says, and what a user is told.
+  struct Row: Sendable, CustomTestStringConvertible {
+    var code: CURLcode
+    var text: String
+    var systemError: Int32
+    var expected: LoadError.Code
+    var message: String
+    var testDescription: String { "\(code.rawValue) \(text)" }
+
+    init(
+      _ code: CURLcode,
+      _ text: String,
+      errno systemError: Int32 = 0,
+      _ expected: LoadError.Code,
+      _ message: String
+    ) {
+      (self.code, self.text, self.systemError) = (code, text, systemError)
+      (self.expected, self.message) = (expected, message)
+    }
+  }
+
+  static let beforeTheAnswer = [
+    Row(
+      CURLE_COULDNT_RESOLVE_HOST,
+      "Could not resolve host: img.test",
+      .unknownHost,
+      "the host `img.test` could not be found"
+    ),
+    Row(
+      CURLE_COULDNT_RESOLVE_PROXY,
+      "Could not resolve proxy: px.test",
+      .unknownHost,
+      "the proxy could not be found: could not resolve proxy: px.test"
+    ),
+    Row(
+      CURLE_COULDNT_CONNECT,
+      "Failed to connect to 10.0.0.7 port 3128 after 0 ms: Couldn't connect to server",
+      errno: ECONNREFUSED,
+      .connection,
+      "no connection to 10.0.0.7 port 3128: connection refused"
+    ),
+    Row(
+      CURLE_COULDNT_CONNECT,
+      "",
+      errno: ENETUNREACH,
+      .connection,
+      "no connection to img.test port 8443: network is unreachable"
+    ),
+    Row(
+      CURLE_OPERATION_TIMEDOUT,
+      "Resolving timed out after 1501 milliseconds",
+      .timeout,
+      "the name of the host `img.test` was not resolved within 1500 ms"
+    ),
+    Row(
+      CURLE_OPERATION_TIMEDOUT,
+      "Connection timed out after 1501 milliseconds",
+      .timeout,
+      "no connection to the host `img.test` within 1500 ms"
+    ),
+    Row(
+      CURLE_OPERATION_TIMEDOUT,
+      "SSL connection timeout",
+      .timeout,
+      "the TLS handshake with the host `img.test` did not end within 1500 ms"
+    ),
+    Row(
+      CURLE_PEER_FAILED_VERIFICATION,
+      "SSL certificate problem: self-signed certificate",
+      .security,
+      "the certificate of the host `img.test` was refused: self-signed certificate"
+    ),
+    Row(
+      CURLE_PEER_FAILED_VERIFICATION,
+      "SSL: no alternative certificate subject name matches target host name 'img.test'",
+      .security,
+      "the certificate of the host `img.test` was refused: "
+        + "no alternative certificate subject name matches target host name 'img.test'"
+    ),
+    Row(
+      CURLE_SSL_CACERT_BADFILE,
+      "error setting certificate file: /etc/ssl/certs/ca-certificates.crt",
+      .security,
+      "the system's certificates cannot be read, install the Debian package ca-certificates"
+    ),
+    Row(
+      CURLE_GOT_NOTHING,
+      "Empty reply from server",
+      .connection,
+      "the server closed the connection without an answer"
+    ),
+    Row(
+      CURLE_UNSUPPORTED_PROTOCOL,
+      "Protocol \"https\" not supported or disabled in libcurl",
+      .unavailable,
+      "libcurl was built without support: protocol \"https\" not supported or disabled in libcurl"
+    ),
+    Row(CURLE_OUT_OF_MEMORY, "Out of memory", .unavailable, "libcurl ran out of memory"),
+    Row(CURLE_FAILED_INIT, "Failed\ninitialization.", .connection, "failed"),
+  ]
+
+  @Test(arguments: beforeTheAnswer)
+  func `what goes wrong before the answer is told`(row: Row) throws {
+    let origin = Origin(try ImageURL("https://img.test:8443/a.png"))
+    let outcome = CurlOutcome(
+      code: row.code,
+      text: row.text,
+      systemError: row.systemError,
+      connectTimeout: .milliseconds(1500)
+    )
+    let error = try #require(outcome.error(CurlOutcome.Progress(origin: origin)))
+    #expect(error.code == row.expected)
+    #expect(error.message == row.message)
+  }
+
+  static let withinTheBody = [
+    Row(CURLE_PARTIAL_FILE, "", .truncated, "the body ended after 100 of 250 bytes"),
+    Row(
+      CURLE_RECV_ERROR,
+      "Recv failure: Connection reset by peer",
+      errno: ECONNRESET,
+      .connection,
+      "the connection broke after 100 of 250 bytes: connection reset by peer"
+    ),
+    Row(
+      CURLE_RECV_ERROR,
+      "OpenSSL SSL_read: error:0A000126:SSL routines::unexpected eof while reading, errno 0",
+      .truncated,
+      "the body ended after 100 of 250 bytes"
+    ),
+    Row(
+      CURLE_HTTP2_STREAM,
+      "HTTP/2 stream 1 was not closed cleanly: INTERNAL_ERROR (err 2)",
+      .connection,
+      "the connection broke after 100 of 250 bytes: "
+        + "HTTP/2 stream 1 was not closed cleanly: INTERNAL_ERROR (err 2)"
+    ),
+    Row(
+      CURLE_RECV_ERROR,
+      "Illegal or missing hexadecimal sequence in chunked-encoding",
+      .malformed,
+      "the chunks of the body are broken after 100 of 250 bytes"
+    ),
+  ]
+
+  @Test(arguments: withinTheBody)
+  func `what goes wrong within the body is told with how far it came`(row: Row) throws {
+    let url = try ImageURL("https://img.test/a.png")
+    let head = ResponseHead(status: 200, fields: HTTPFields(), url: url, contentLength: 250)
+    let progress = CurlOutcome.Progress(origin: Origin(url), requestWasSent: true, head: head, received: 100)
+    let outcome = CurlOutcome(code: row.code, text: row.text, systemError: row.systemError)
+    let error = try #require(outcome.error(progress))
+    #expect(error.code == row.expected)
+    #expect(error.message == row.message)
+  }
+
+  @Test func `success is no error`() throws {
+    let origin = Origin(try ImageURL("http://a/"))
+    #expect(CurlOutcome(code: CURLE_OK, text: "").error(CurlOutcome.Progress(origin: origin)) == nil)
+  }
+
+  @Test func `exceeded limits say which, and how far it came`() throws {
+    let url = try ImageURL("http://a/")
+    var progress = CurlOutcome.Progress(origin: Origin(url), requestWasSent: true)
+    func message(_ limit: Patience.Limit) -> String { CurlOutcome.error(limit, progress).message }
+    #expect(message(.answer(.seconds(20))) == "no answer came within 20 s")
+    #expect(message(.stall(.seconds(5))) == "nothing came for 5 s within the head of the answer")
+    progress.head = ResponseHead(status: 200, fields: HTTPFields(), url: url)
+    progress.received = 1
+    #expect(message(.stall(.seconds(5))) == "nothing came for 5 s after 1 byte")
+    #expect(message(.total(.seconds(60))) == "the transfer took longer than 60 s, after 1 byte")
+  }
+}

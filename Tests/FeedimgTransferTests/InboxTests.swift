@@ -1,0 +1,65 @@
+import FeedimgModel
+import Testing
+
+@testable import FeedimgTransfer
+
+struct InboxTests {
+  private struct Order: Identifiable {
+    var id: Int
+  }
+
+  private let reason = LoadError(.cancelled, message: "over")
+
+  @Test func `the first order starts the thread, later ones wake it once it can be woken`() {
+    var inbox = Inbox<Order, String>()
+    #expect(!inbox.isStarted)
+    #expect(inbox.submit(Order(id: 1)).words == "start")
+    #expect(inbox.isStarted)
+    #expect(inbox.submit(Order(id: 2)).words == "nothing")
+    inbox.begin("bell")
+    #expect(inbox.submit(Order(id: 3)).words == "wake bell")
+    #expect(inbox.take().orders.map(\.id) == [1, 2, 3])
+    #expect(inbox.take().orders.isEmpty)
+  }
+
+  @Test func `a cancellation is passed on, and starts nothing`() {
+    var inbox = Inbox<Order, String>()
+    #expect(inbox.cancel(1).words == "nothing")
+    _ = inbox.submit(Order(id: 1))
+    inbox.begin("bell")
+    #expect(inbox.cancel(1).words == "wake bell")
+    #expect(inbox.take().cancelled == [1])
+  }
+
+  @Test func `after the end nothing is taken and nobody is woken`() {
+    var inbox = Inbox<Order, String>()
+    _ = inbox.submit(Order(id: 1))
+    inbox.begin("bell")
+    #expect(inbox.end(reason).words == "wake bell")
+    #expect(inbox.end(reason).words == "nothing")
+    #expect(inbox.submit(Order(id: 2)).words == "refuse over")
+    #expect(inbox.cancel(1).words == "nothing")
+    let batch = inbox.take()
+    #expect(batch.orders.map(\.id) == [1])
+    #expect(batch.ending == reason)
+    #expect(inbox.take().ending == reason)
+  }
+
+  @Test func `an end before the first order needs no thread`() {
+    var inbox = Inbox<Order, String>()
+    #expect(inbox.end(reason).words == "nothing")
+    #expect(inbox.submit(Order(id: 1)).words == "refuse over")
+    #expect(!inbox.isStarted)
+  }
+}
+
+extension Inbox.Action where Waker == String {
+  fileprivate var words: String {
+    switch self {
+    case .startThread: "start"
+    case .wake(let waker): "wake \(waker)"
+    case .nothing: "nothing"
+    case .refuse(let error): "refuse \(error.message)"
+    }
+  }
+}

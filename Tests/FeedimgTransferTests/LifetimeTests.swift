@@ -1,0 +1,171 @@
+import FeedimgModel
+import Glibc
+import LoopbackServer
+import Synchronization
+import Testing
+
+@testable import FeedimgTransfer
+
+/// Connections, cancelling and stopping.
+@Suite(.timeLimit(.minutes(1)))
+struct LifetimeTests {
+  private let downloader = CurlDownloader(userAgent: "feedimg-tests/1")
+
+  @Test func `a connection is used again`() async throws {
+    let server = try LoopbackServer { _ in .answer(body: pattern(1000)) }
+    for number in 0..<20 {
+      let request = DownloadRequest(url: try ImageURL(server.url("/\(number)")))
+      _ = try await downloader.download(request, into: Collector())
+    }
+    #expect(server.log.opened == 1)
+    #expect(server.log.requests.count == 20)
+  }
+
+  @Test func `fifty transfers run at once, and none gets another's bytes`() async throws {
+    let gate = Gate()
+    let server = try LoopbackServer {
+      .held(by: gate, then: .answer(body: Array($0.path.utf8) + pattern(30_000)))
+    }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<50 {
+        group.addTask {
+          let collector = Collector()
+          let request = DownloadRequest(url: try ImageURL(server.url("/\(number)")))
+          _ = try await downloader.download(request, into: collector)
+          #expect(collector.bytes == Array("/\(number)".utf8) + pattern(30_000))
+        }
+      }
+      await server.reaches { $0.requests.count == 50 }
+      gate.open()
+      try await group.waitForAll()
+    }
+  }
+
+  @Test func `the receiver is called on the transfer thread`() async throws {
+    let server = try LoopbackServer { _ in .answer(body: [1]) }
+    let names = ThreadNames()
+    _ = try await downloader.download(DownloadRequest(url: try ImageURL(server.url("/"))), into: names)
+    #expect(names.names == ["feedimg-curl", "feedimg-curl"])
+  }
+
+  @Test(arguments: [Stage.waiting, .receiving])
+  func `cancelling a task closes its connection`(stage: Stage) async throws {
+    let gate = Gate()
+    let reply = stage == .waiting ? Reply.held(by: gate) : .stalled(pattern(100), after: 10, until: gate)
+    let server = try LoopbackServer { _ in reply }
+    let request = DownloadRequest(url: try ImageURL(server.url("/")))
+    let task = Task { await downloader.failure(request) }
+    await server.reaches { $0.requests.count == 1 }
+    task.cancel()
+    #expect(await task.value == LoadError(.cancelled, url: request.url, message: "cancelled"))
+    await server.reaches { $0.closedByClient == 1 }
+  }
+
+  /// How far a transfer has come.
+  enum Stage: Sendable {
+    case waiting
+    case receiving
+  }
+
+  @Test func `cancelling one transfer leaves the others alone`() async throws {
+    let gate = Gate()
+    let server = try LoopbackServer { _ in .stalled(pattern(1000), after: 10, until: gate) }
+    let first = DownloadRequest(url: try ImageURL(server.url("/1")))
+    let second = DownloadRequest(url: try ImageURL(server.url("/2")))
+    let collector = Collector()
+    let leaving = Task { await downloader.failure(first) }
+    let staying = Task { await downloader.failure(second, into: collector) }
+    await server.reaches { $0.requests.count == 2 }
+    leaving.cancel()
+    #expect(await leaving.value?.code == .cancelled)
+    gate.open()
+    #expect(await staying.value == nil)
+    #expect(collector.bytes == pattern(1000))
+  }
+
+  @Test func `a task that was cancelled before sends nothing`() async throws {
+    let server = try LoopbackServer { _ in .answer() }
+    let request = DownloadRequest(url: try ImageURL(server.url("/")))
+    let gate = Latch()
+    let task = Task {
+      await gate.opened()
+      return await downloader.failure(request)
+    }
+    task.cancel()
+    gate.open()
+    #expect(await task.value?.code == .cancelled)
+    #expect(server.log.opened == 0)
+  }
+
+  @Test(arguments: [-1, 0, 100_000])
+  func `a receiver that throws stops the transfer`(acceptedBytes: Int) async throws {
+    let server = try LoopbackServer { _ in .endlessBody }
+    let refusal = LoadError(.notAnImage, message: "the body is no image")
+    let collector = Collector(refusing: refusal, after: acceptedBytes)
+    let request = DownloadRequest(url: try ImageURL(server.url("/")))
+    let error = await downloader.failure(request, into: collector)
+    #expect(error?.code == .notAnImage)
+    #expect(error?.message == "the body is no image")
+    #expect(error?.url == request.url)
+    await server.reaches { $0.closedByClient == 1 }
+  }
+
+  @Test func `shutting down ends what runs, closes connections and refuses what comes`() async throws {
+    let gate = Gate()
+    let server = try LoopbackServer { $0.path == "/idle" ? .answer() : .held(by: gate) }
+    let idle = DownloadRequest(url: try ImageURL(server.url("/idle")))
+    let request = DownloadRequest(url: try ImageURL(server.url("/held")))
+    _ = try await downloader.download(idle, into: Collector())
+    let tasks = (0..<5).map { _ in Task { await downloader.failure(request) } }
+    await server.reaches { $0.requests.count == 6 }
+    await downloader.shutdown()
+    for task in tasks {
+      #expect(await task.value?.message == "the downloader was shut down")
+    }
+    await server.reaches { $0.closedByClient == $0.opened }
+    #expect(await downloader.failure(idle)?.code == .cancelled)
+    await downloader.shutdown()
+  }
+
+  @Test func `a downloader that never started shuts down at once`() async {
+    await downloader.shutdown()
+  }
+
+  @Test func `a downloader that is let go closes its connections`() async throws {
+    let server = try LoopbackServer { _ in .answer() }
+    let request = DownloadRequest(url: try ImageURL(server.url("/")))
+    _ = try await CurlDownloader(userAgent: "feedimg-tests/1").download(request, into: Collector())
+    await server.reaches { $0.closedByClient == 1 }
+  }
+
+  @Test func `without libcurl every transfer says what to install`() async throws {
+    let downloader = CurlDownloader(userAgent: "feedimg-tests/1", libraryNames: ["libno-such-thing.so.4"])
+    let request = DownloadRequest(url: try ImageURL("http://127.0.0.1:9/"))
+    for _ in 0..<2 {
+      let error = await downloader.failure(request)
+      #expect(error?.code == .unavailable)
+      #expect(
+        error?.message.hasPrefix("libcurl could not be opened, install the Debian package libcurl4") == true
+      )
+    }
+    await downloader.shutdown()
+  }
+}
+
+/// Tells on which threads it is called.
+private final class ThreadNames: BodyReceiving {
+  private let seen = Mutex<[String]>([])
+  var names: [String] { seen.withLock { $0 } }
+
+  func begin(_ head: ResponseHead) { note() }
+  func receive(_ bytes: UnsafeRawBufferPointer) { note() }
+
+  private func note() {
+    guard let file = fopen("/proc/thread-self/comm", "r") else { return }
+    defer { fclose(file) }
+    var line = [UInt8](repeating: 0, count: 32)
+    let count = fread(&line, 1, line.count, file)
+    let name = String(decoding: line[..<count], as: UTF8.self)
+    seen.withLock { $0.append(String(name.prefix { !$0.isNewline })) }
+  }
+}

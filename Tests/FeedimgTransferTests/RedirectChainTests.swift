@@ -1,0 +1,72 @@
+import FeedimgModel
+import Testing
+
+@testable import FeedimgTransfer
+
+struct RedirectChainTests {
+  @Test(arguments: [
+    ("http://a/1", "2", true, "relative"),
+    ("http://a/1", "HTTP://A:80/2", true, "the same origin in another spelling"),
+    ("http://u:p@a/1", "http://a/2", true, "user and password are no part of the origin"),
+    ("http://[::1]/1", "http://[::1]:80/2", true, "a bracketed address"),
+    ("http://[::1]:81/1", "http://[::1]:82/2", false, "another port of a bracketed address"),
+    ("http://a/1", "http://b/2", false, "another host"),
+    ("http://a/1", "http://a:81/2", false, "another port"),
+    ("http://a/1", "https://a/2", false, "another scheme"),
+    ("http://a/1", "http://sub.a/2", false, "a host below"),
+  ])
+  func `credentials stay at home`(first: String, location: String, staysHome: Bool, reason: String) throws {
+    var chain = RedirectChain(from: try ImageURL(first), limit: 5)
+    #expect(chain.staysHome)
+    try chain.follow(location, status: 302)
+    #expect(chain.staysHome == staysHome, "\(reason)")
+  }
+
+  @Test func `credentials are not sent again after a detour`() throws {
+    var chain = RedirectChain(from: try ImageURL("http://a/1"), limit: 5)
+    try chain.follow("http://b/2", status: 302)
+    try chain.follow("http://a/3", status: 302)
+    #expect(!chain.staysHome)
+  }
+
+  @Test(arguments: [
+    ("file:///etc/passwd", "the server redirected to `file:///etc/passwd`, which has the scheme `file`"),
+    ("ftp://b/x", "the server redirected to `ftp://b/x`, which has the scheme `ftp`"),
+    ("data:,x", "the server redirected to `data:,x`, which has the scheme `data`"),
+    ("http://", "the server redirected to `http://`, which names no host"),
+    (
+      "http://b:99999/",
+      "the server redirected to `http://b:99999/`, which has the port `99999`, which is not from 1 to 65535"
+    ),
+    ("", "the server answered 302 with an empty `Location`"),
+  ])
+  func `a place that no image can come from is refused`(location: String, message: String) throws {
+    var chain = RedirectChain(from: try ImageURL("http://a/1"), limit: 5)
+    let error = #expect(throws: LoadError.self) { try chain.follow(location, status: 302) }
+    #expect(error?.code == .forbiddenRedirect)
+    #expect(error?.message == message)
+  }
+
+  @Test(arguments: [("http://a/1", "back to `http://a/1`"), ("#other", "back to `http://a/1`")])
+  func `a circle is told from a long way`(location: String, end: String) throws {
+    var chain = RedirectChain(from: try ImageURL("http://a/1"), limit: 5)
+    let error = #expect(throws: LoadError.self) { try chain.follow(location, status: 302) }
+    #expect(error?.code == .tooManyRedirects)
+    #expect(error?.message.hasSuffix(end) == true)
+  }
+
+  @Test func `as many redirects as allowed are followed, and no more`() throws {
+    var chain = RedirectChain(from: try ImageURL("http://a/0"), limit: 2)
+    try chain.follow("1", status: 302)
+    try chain.follow("2", status: 302)
+    let error = #expect(throws: LoadError.self) { try chain.follow("3", status: 302) }
+    #expect(error?.message == "the server redirects further than the limit of 2 redirects")
+    #expect(chain.url.text == "http://a/2")
+  }
+
+  @Test func `raw spaces and letters are encoded on the way`() throws {
+    var chain = RedirectChain(from: try ImageURL("http://a/0"), limit: 2)
+    try chain.follow("/kaffee mit ä.png?q=ö", status: 302)
+    #expect(chain.url.text == "http://a/kaffee%20mit%20%C3%A4.png?q=%C3%B6")
+  }
+}

@@ -1,0 +1,86 @@
+import FeedimgModel
+import FeedimgTransfer
+import LoopbackServer
+import Testing
+
+/// What a server gets to see, and codings of the content.
+@Suite(.timeLimit(.minutes(1)))
+struct RequestFieldTests {
+  private let downloader = CurlDownloader(userAgent: "feedimg-tests/1")
+
+  /// `printf hello | gzip -n`.
+  private static let gzippedHello: [UInt8] = [
+    0x1F, 0x8B, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x03, 0xCB, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00,
+    0x86,
+    0xA6, 0x10, 0x36, 0x05, 0x00, 0x00, 0x00,
+  ]
+
+  private static func coded(_: Request) -> Reply {
+    .answer(
+      200,
+      [("Content-Encoding", "gzip"), ("ETag", "\"1\""), ("Accept-Ranges", "bytes")],
+      body: gzippedHello
+    )
+  }
+
+  @Test func `the fields of the request are sent, beside our own`() async throws {
+    let server = try LoopbackServer { _ in .answer() }
+    let fields = [
+      HTTPFields.Field(name: "Accept", value: "image/avif,image/*"),
+      HTTPFields.Field(name: "X-Empty", value: ""),
+      HTTPFields.Field(name: "If-None-Match", value: "\"ä\""),
+    ]
+    let request = DownloadRequest(url: try ImageURL(server.url("/")), fields: HTTPFields(fields))
+    _ = try await downloader.download(request, into: Collector())
+    let seen = try #require(server.log.requests.first)
+    #expect(seen.method == "GET")
+    #expect(seen["accept"] == "image/avif,image/*")
+    #expect(seen["x-empty"]?.isEmpty == true)
+    #expect(seen["if-none-match"] == "\"ä\"")
+    #expect(seen["user-agent"] == "feedimg-tests/1")
+    #expect(seen["accept-encoding"] == "identity")
+    #expect(seen["referer"] == nil)
+  }
+
+  @Test(arguments: [("X-A", "1\r\nX-B: 2"), ("X A", "1"), ("", "1"), ("X-A:", "1"), ("X-A", "\u{0}")])
+  func `a field that would smuggle others is not sent`(name: String, value: String) async throws {
+    let server = try LoopbackServer { _ in .answer() }
+    let fields = HTTPFields([HTTPFields.Field(name: name, value: value)])
+    let request = DownloadRequest(url: try ImageURL(server.url("/")), fields: fields)
+    let error = await downloader.failure(request)
+    #expect(error?.message == "the field `\(name)` of the request cannot be sent")
+    #expect(server.log.requests.isEmpty)
+  }
+
+  @Test func `a coding that was not asked for is undone, and the head tells no more of it`() async throws {
+    let server = try LoopbackServer(respond: Self.coded)
+    let collector = Collector()
+    let request = DownloadRequest(url: try ImageURL(server.url("/")))
+    let head = try await downloader.download(request, into: collector)
+    #expect(collector.bytes == Array("hello".utf8))
+    #expect(head.contentLength == nil)
+    #expect(head.fields["content-encoding"] == nil)
+    #expect(head.fields["content-length"] == nil)
+    #expect(head.fields["accept-ranges"] == nil)
+    #expect(head.fields["etag"] == "W/\"1\"")
+  }
+
+  @Test func `who asks for a coding gets the bytes as they were sent`() async throws {
+    let server = try LoopbackServer(respond: Self.coded)
+    let collector = Collector()
+    let fields = HTTPFields([HTTPFields.Field(name: "accept-encoding", value: "gzip")])
+    let request = DownloadRequest(url: try ImageURL(server.url("/")), fields: fields)
+    let head = try await downloader.download(request, into: collector)
+    #expect(server.log.requests.first?["accept-encoding"] == "gzip")
+    #expect(collector.bytes == Self.gzippedHello)
+    #expect(head.contentLength == Self.gzippedHello.count)
+    #expect(head.fields["etag"] == "\"1\"")
+  }
+
+  @Test func `the limit counts the bytes after decoding`() async throws {
+    let server = try LoopbackServer(respond: Self.coded)
+    let request = DownloadRequest(url: try ImageURL(server.url("/")), bodyLimit: ByteCount(4))
+    let error = await downloader.failure(request)
+    #expect(error?.code == .tooLarge)
+  }
+}

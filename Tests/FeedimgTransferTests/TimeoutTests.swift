@@ -1,0 +1,76 @@
+import FeedimgModel
+import FeedimgTransfer
+import LoopbackServer
+import Testing
+
+/// Limits of time; only the one under test is short.
+@Suite(.timeLimit(.minutes(1)))
+struct TimeoutTests {
+  private let downloader = CurlDownloader(userAgent: "feedimg-tests/1")
+  private let gate = Gate()
+
+  @Test func `a connection that does not come about`() async throws {
+    let deaf = try DeafPort()
+    let request = DownloadRequest(
+      url: try ImageURL("http://127.0.0.1:\(deaf.port)/"),
+      connectTimeout: .milliseconds(50)
+    )
+    let error = await downloader.failure(request)
+    #expect(error?.code == .timeout)
+    #expect(error?.message == "no connection to the host `127.0.0.1` within 50 ms")
+  }
+
+  @Test func `a handshake that does not end`() async throws {
+    // The server waits for the end of what it takes for a very odd request.
+    let server = try LoopbackServer { _ in .answer() }
+    let request = DownloadRequest(
+      url: try ImageURL("https://127.0.0.1:\(server.port)/"),
+      connectTimeout: .milliseconds(50)
+    )
+    let error = await downloader.failure(request)
+    #expect(error?.code == .timeout)
+    #expect(error?.message == "the TLS handshake with the host `127.0.0.1` did not end within 50 ms")
+  }
+
+  @Test func `an answer that does not come`() async throws {
+    let server = try LoopbackServer { [gate] _ in .held(by: gate) }
+    let request = DownloadRequest(url: try ImageURL(server.url("/")), answerTimeout: .milliseconds(50))
+    let error = await downloader.failure(request)
+    #expect(error?.code == .timeout)
+    #expect(error?.message == "no answer came within 50 ms")
+    await server.reaches { $0.closedByClient == 1 }
+  }
+
+  @Test func `a body that stops coming`() async throws {
+    let server = try LoopbackServer { [gate] _ in .stalled(pattern(250), after: 100, until: gate) }
+    let request = DownloadRequest(url: try ImageURL(server.url("/")), stallTimeout: .milliseconds(50))
+    let error = await downloader.failure(request)
+    #expect(error?.code == .timeout)
+    #expect(error?.message == "nothing came for 50 ms after 100 of 250 bytes")
+    await server.reaches { $0.closedByClient == 1 }
+  }
+
+  @Test func `a head that stops coming`() async throws {
+    let start = Array("HTTP/1.1 200 OK\r\nContent-".utf8)
+    let server = try LoopbackServer { [gate] _ in Reply([.send(start), .wait(gate)]) }
+    let request = DownloadRequest(url: try ImageURL(server.url("/")), stallTimeout: .milliseconds(50))
+    let error = await downloader.failure(request)
+    #expect(error?.code == .timeout)
+    #expect(error?.message == "nothing came for 50 ms within the head of the answer")
+  }
+
+  @Test func `a transfer that takes too long although bytes come`() async throws {
+    let server = try LoopbackServer { _ in .drip(pattern(10_000), every: 5) }
+    let request = DownloadRequest(url: try ImageURL(server.url("/")), totalTimeout: .milliseconds(100))
+    let error = await downloader.failure(request)
+    #expect(error?.code == .timeout)
+    #expect(error?.message.hasPrefix("the transfer took longer than 100 ms, after ") == true)
+  }
+
+  @Test func `a limit over all counts redirects in`() async throws {
+    let server = try LoopbackServer { [gate] in $0.path == "/a" ? .redirect(to: "/b") : .held(by: gate) }
+    let request = DownloadRequest(url: try ImageURL(server.url("/a")), totalTimeout: .milliseconds(100))
+    let error = await downloader.failure(request)
+    #expect(error?.message.hasPrefix("the transfer took longer than 100 ms") == true)
+  }
+}

@@ -1,0 +1,41 @@
+import Testing
+
+@testable import FeedimgTransfer
+
+struct URLReferenceTests {
+  /// RFC 3986 §5.4, against `http://a/b/c/d;p?q`.
+  @Test(arguments: [
+    ("g:h", "g:h"), ("g", "http://a/b/c/g"), ("./g", "http://a/b/c/g"), ("g/", "http://a/b/c/g/"),
+    ("/g", "http://a/g"), ("//g", "http://g"), ("?y", "http://a/b/c/d;p?y"), ("g?y", "http://a/b/c/g?y"),
+    ("#s", "http://a/b/c/d;p?q#s"), ("g#s", "http://a/b/c/g#s"), ("g?y#s", "http://a/b/c/g?y#s"),
+    (";x", "http://a/b/c/;x"), ("g;x", "http://a/b/c/g;x"), ("g;x?y#s", "http://a/b/c/g;x?y#s"),
+    ("", "http://a/b/c/d;p?q"), (".", "http://a/b/c/"), ("./", "http://a/b/c/"), ("..", "http://a/b/"),
+    ("../", "http://a/b/"), ("../g", "http://a/b/g"), ("../..", "http://a/"), ("../../", "http://a/"),
+    ("../../g", "http://a/g"), ("../../../g", "http://a/g"), ("../../../../g", "http://a/g"),
+    ("/./g", "http://a/g"), ("/../g", "http://a/g"), ("g.", "http://a/b/c/g."), (".g", "http://a/b/c/.g"),
+    ("g..", "http://a/b/c/g.."), ("..g", "http://a/b/c/..g"), ("./../g", "http://a/b/g"),
+    ("./g/.", "http://a/b/c/g/"), ("g/./h", "http://a/b/c/g/h"), ("g/../h", "http://a/b/c/h"),
+    ("g;x=1/./y", "http://a/b/c/g;x=1/y"), ("g;x=1/../y", "http://a/b/c/y"),
+    ("g?y/./x", "http://a/b/c/g?y/./x"), ("g?y/../x", "http://a/b/c/g?y/../x"),
+    ("g#s/../x", "http://a/b/c/g#s/../x"), ("http:g", "http:g"),
+  ])
+  func `a reference resolves as RFC 3986 says`(reference: String, expected: String) {
+    #expect(URLReference(reference).resolved(against: "http://a/b/c/d;p?q") == expected)
+  }
+
+  @Test(arguments: [
+    ("x", "http://a", "http://a/x"), ("?x", "http://a", "http://a?x"), ("x", "http://a?b/c", "http://a/x"),
+    ("x", "http://u:p@a:81/b", "http://u:p@a:81/x"), ("//b/x", "https://a/", "https://b/x"),
+    ("1:2", "http://a/b", "http://a/1:2"),
+  ])
+  func `a base need not have a path`(reference: String, base: String, expected: String) {
+    #expect(URLReference(reference).resolved(against: base) == expected)
+  }
+
+  @Test(arguments: [
+    ("/a%20b", "/a%20b"), ("/a b", "/a%20b"), ("/ä", "/%C3%A4"), ("/a\tb\u{7F}", "/a%09b%7F"), ("/%", "/%"),
+  ])
+  func `only what cannot be sent is encoded`(text: String, expected: String) {
+    #expect(PercentCoding.encodingUnsafe(text.utf8) == expected)
+  }
+}

@@ -1,0 +1,54 @@
+import FeedimgModel
+import FeedimgTransfer
+import LoopbackServer
+import Testing
+
+/// Servers that are not there, or not who they should be.
+@Suite(.timeLimit(.minutes(1)))
+struct UnreachableTests {
+  private let downloader = CurlDownloader(userAgent: "feedimg-tests/1")
+
+  @Test func `a port that nobody listens to`() async throws {
+    let closed = try ClosedPort()
+    let request = DownloadRequest(url: try ImageURL("http://127.0.0.1:\(closed.port)/"))
+    let error = await downloader.failure(request)
+    #expect(error?.code == .connection)
+    #expect(error?.message == "no connection to 127.0.0.1 port \(closed.port): connection refused")
+  }
+
+  @Test func `a host that is nowhere`() async throws {
+    // Reserved never to exist (RFC 6761 §6.4).
+    let request = DownloadRequest(url: try ImageURL("http://no-such-host.invalid/"))
+    let error = await downloader.failure(request)
+    #expect(error?.code == .unknownHost)
+    #expect(error?.message == "the host `no-such-host.invalid` could not be found")
+  }
+
+  @Test func `a redirect to a port that nobody listens to names that port`() async throws {
+    let closed = try ClosedPort()
+    let server = try LoopbackServer { _ in .redirect(to: "http://127.0.0.1:\(closed.port)/") }
+    let request = DownloadRequest(url: try ImageURL(server.url("/")))
+    let error = await downloader.failure(request)
+    #expect(error?.message == "no connection to 127.0.0.1 port \(closed.port): connection refused")
+    #expect(error?.url == request.url)
+  }
+
+  @Test func `a body that breaks off`() async throws {
+    let gate = Gate()
+    let server = try LoopbackServer { _ in .reset(pattern(250), after: 100, when: gate) }
+    let request = DownloadRequest(url: try ImageURL(server.url("/")))
+    let error = await downloader.failure(request, into: GateOpener(gate))
+    #expect(error?.code == .connection)
+    #expect(error?.message == "the connection broke after 100 of 250 bytes: connection reset by peer")
+  }
+}
+
+/// Opens a gate as soon as bytes of a body come.
+private struct GateOpener: BodyReceiving {
+  let gate: Gate
+
+  init(_ gate: Gate) { self.gate = gate }
+
+  func begin(_ head: ResponseHead) {}
+  func receive(_ bytes: UnsafeRawBufferPointer) { gate.open() }
+}
