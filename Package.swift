@@ -51,7 +51,7 @@ let package = Package(
       swiftSettings: settings
     ),
     .target(name: "FeedimgSettings", dependencies: ["FeedimgModel", "FeedimgJSON"], swiftSettings: settings),
-    .target(name: "FeedimgPolicy", dependencies: ["FeedimgModel"], swiftSettings: settings),
+    .target(name: "FeedimgPolicy", dependencies: ["FeedimgModel", "FeedimgJSON"], swiftSettings: settings),
 
     // Rank 0: pure values and the ports, JSON with positions, the tables, and C.
     .target(name: "FeedimgModel", dependencies: ["FeedimgJSON"], swiftSettings: settings),
@@ -59,8 +59,15 @@ let package = Package(
     .target(
       name: "FeedimgPolicies",
       path: "Policies",
-      exclude: ["default.tests.md"],
-      resources: [.embedInCode("default.md")],
+      exclude: [
+        "README.md", "always-original.tests.md", "budgeted.tests.md", "data-saver.tests.md",
+        "default.tests.md", "metered.tests.md", "roaming-aware.tests.md", "wifi-only.tests.md",
+      ],
+      resources: [
+        .embedInCode("always-original.md"), .embedInCode("budgeted.md"), .embedInCode("data-saver.md"),
+        .embedInCode("default.md"), .embedInCode("metered.md"), .embedInCode("roaming-aware.md"),
+        .embedInCode("wifi-only.md"),
+      ],
       swiftSettings: settings
     ),
     // libnl: the netlink library of iproute2's world, for its sockets. Its core alone: the part for routes
@@ -92,7 +99,7 @@ let package = Package(
     ),
     .testTarget(
       name: "FeedimgPolicyTests",
-      dependencies: ["FeedimgPolicy", "FeedimgPolicies", "FeedimgModel"],
+      dependencies: ["FeedimgPolicy", "FeedimgPolicies", "FeedimgModel", "FeedimgJSON"],
       swiftSettings: settings
     ),
     .testTarget(
