@@ -26,12 +26,12 @@ package struct Box: Sendable, Hashable {
   /// Whether there is no state in it.
   var isEmpty: Bool { choices.contains { $0.isEmpty } }
 
-  /// The number of states in it.
+  /// The number of states in it, impossible ones included.
   package var count: Int { choices.reduce(1) { $0 * $1.count } }
 }
 
 extension StateSpace {
-  /// The states of a box, ascending.
+  /// The states of a box in which a situation can be, ascending.
   package func states(in box: Box) -> [Int] {
     var states = [0]
     for (choice, stride) in zip(box.choices, strides) {
@@ -41,6 +41,6 @@ extension StateSpace {
       for state in states { for offset in offsets { next.append(state + offset) } }
       states = next
     }
-    return states
+    return tie == nil ? states : states.filter(isPossible)
   }
 }

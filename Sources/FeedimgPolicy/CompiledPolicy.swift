@@ -17,11 +17,14 @@ package struct CompiledPolicy: Sendable {
   package init(_ table: PolicyTable) throws(PolicyErrors) {
     let space = try table.space()
     let evaluation = Evaluation(table, in: space)
-    let gap = evaluation.gap
-    guard gap.isEmpty else { throw PolicyErrors(errors: [table.gapError(gap, in: space)]) }
+    guard !evaluation.hasGap else {
+      throw PolicyErrors(errors: PolicyCheck(evaluation).gap.map(\.problem))
+    }
     self.table = table
     index = StateIndex(space)
-    decisions = (0..<space.count).compactMap(evaluation.decision)
+    // States in which no situation can be are never looked up, but take their places.
+    let filler = table.rules[0].decision(in: space.situation(at: 0))
+    decisions = (0..<space.count).map { evaluation.decision(at: $0) ?? filler }
   }
 
   /// What the policy decides: the first rule that applies, then the laws.

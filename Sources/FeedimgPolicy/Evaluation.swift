@@ -4,7 +4,8 @@ package import FeedimgModel
 package struct Evaluation: Sendable {
   package let table: PolicyTable
   package let space: StateSpace
-  /// For each state the index of the first rule that applies, counted from zero; nil in a gap.
+  /// For each state the index of the first rule that applies, counted from zero; -1 in a gap or where
+  /// no situation can be.
   private let first: [Int32]
 
   /// Enumerates the states of a space.
@@ -32,6 +33,8 @@ package struct Evaluation: Sendable {
     rule(at: state).map { table.rules[$0].decision(in: space.situation(at: state)) }
   }
 
+  var hasGap: Bool { first.indices.contains { first[$0] < 0 && space.isPossible($0) } }
+
   /// The states for which there is no rule, ascending.
-  var gap: [Int] { first.indices.filter { first[$0] < 0 } }
+  var gap: [Int] { first.indices.filter { first[$0] < 0 && space.isPossible($0) } }
 }

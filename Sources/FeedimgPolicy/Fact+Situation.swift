@@ -20,6 +20,7 @@ extension Fact {
     case .original: situation.original.ordinal
     case .thumbnail: situation.thumbnail.ordinal
     case .fits: situation.fitsOrdinal
+    case .host(let fact): situation.ordinal(of: fact)
     case .size, .budgetLeft, .bandwidth, .battery: 0
     }
   }
@@ -45,6 +46,7 @@ extension Fact {
     case .alwaysOriginal: situation.alwaysOriginal = ordinal == 1
     case .original: situation.original = Presence.allCases[ordinal]
     case .thumbnail: situation.thumbnail = Presence.allCases[ordinal]
+    case .host(let fact): situation.hostFacts[fact.name] = fact.values[ordinal]
     case .size, .budgetLeft, .bandwidth, .battery, .fits: break
     }
   }
@@ -96,6 +98,12 @@ extension Presence {
 }
 
 extension Situation {
+  /// The index among the values of a fact of the host application; zero where it says nothing that is declared.
+  func ordinal(of fact: HostFact) -> Int {
+    guard let value = hostFacts[fact.name] else { return 0 }
+    return fact.values.firstIndex(of: value) ?? 0
+  }
+
   /// The index among the words of ``Fact/fits``.
   var fitsOrdinal: Int {
     guard let size, let budgetLeft else { return 2 }

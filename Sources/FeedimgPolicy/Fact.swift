@@ -1,4 +1,4 @@
-import FeedimgModel
+package import FeedimgModel
 
 /// Something that a policy may ask about; a column of its table.
 ///
@@ -17,6 +17,8 @@ package enum Fact: Sendable, Hashable {
   case battery
   /// Whether the original costs at most one percent of the budget that is left: derived, never set.
   case fits
+  /// Known to the application alone.
+  case host(HostFact)
 
   /// What a fact can be.
   package enum Domain: Sendable, Hashable {
@@ -26,8 +28,8 @@ package enum Fact: Sendable, Hashable {
     case quantity(QuantityUnit)
   }
 
-  /// Every fact, in the fixed order.
-  package static let all: [Fact] = [
+  /// Every fact but those of the host application, in the fixed order.
+  package static let standard: [Fact] = [
     .network, .metered, .roaming, .dataSaver, .alwaysOriginal, .original, .thumbnail, .size, .budgetLeft,
     .bandwidth, .battery, .fits,
   ]
@@ -50,6 +52,7 @@ package enum Fact: Sendable, Hashable {
     case .bandwidth: "bandwidth"
     case .battery: "battery"
     case .fits: "fits"
+    case .host(let fact): fact.name
     }
   }
 
@@ -64,6 +67,7 @@ package enum Fact: Sendable, Hashable {
     case .bandwidth: .quantity(.bitsPerSecond)
     case .battery: .quantity(.percent)
     case .fits: .words(["no", "yes", "unknown"])
+    case .host(let fact): .words(fact.values)
     }
   }
 
@@ -86,10 +90,15 @@ package enum Fact: Sendable, Hashable {
     case .bandwidth: 9
     case .battery: 10
     case .fits: 11
+    case .host: 12
     }
   }
 }
 
 extension Fact: Comparable {
-  package static func < (left: Fact, right: Fact) -> Bool { left.rank < right.rank }
+  /// Facts of the host application come last, by name.
+  package static func < (left: Fact, right: Fact) -> Bool {
+    if case .host(let mine) = left, case .host(let other) = right { return mine.name < other.name }
+    return left.rank < right.rank
+  }
 }

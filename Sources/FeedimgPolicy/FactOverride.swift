@@ -13,14 +13,16 @@ package struct FactError: Error, Sendable, Hashable, CustomStringConvertible {
 extension Fact {
   /// The fact that someone typed: in any case, with hyphens or underscores for spaces.
   ///
-  /// - Parameter typed: Such as `always-original` or `Always original`.
+  /// - Parameters:
+  ///   - typed: Such as `always-original` or `Always original`.
+  ///   - catalog: The facts that there are.
   /// - Throws: ``FactError`` with a suggestion where a fact is near.
-  package init(typed: String) throws(FactError) {
+  package init(typed: String, among catalog: FactCatalog = .standard) throws(FactError) {
     let name = Self.plain(typed)
-    guard let fact = Self.all.first(where: { $0.name == name }) else {
+    guard let fact = catalog.facts.first(where: { $0.name == name }) else {
       throw FactError(
         message: "unknown fact \(typed.quoted)",
-        suggestion: Suggestion.nearest(to: name, among: Self.all.map(\.name))
+        suggestion: Suggestion.nearest(to: name, among: catalog.facts.map(\.name))
       )
     }
     self = fact
@@ -39,7 +41,7 @@ extension Fact {
     let value = Self.plain(typed)
     switch domain {
     case .words(let words):
-      guard let ordinal = words.firstIndex(of: value) else {
+      guard let ordinal = words.firstIndex(where: { $0 == typed || Self.plain($0) == value }) else {
         let near = Suggestion.nearest(to: value, among: words)
         let expected = near == nil ? ", expected \(words.joined(separator: ", "))" : ""
         throw FactError(message: "\(name) has no value \(typed.quoted)\(expected)", suggestion: near)
@@ -70,8 +72,13 @@ extension Situation {
   /// - Parameters:
   ///   - name: See ``Fact/init(typed:)``.
   ///   - value: See ``Fact/set(typed:in:)``.
+  ///   - catalog: The facts that there are.
   /// - Throws: ``FactError``; the situation then stays as it was.
-  package mutating func set(fact name: String, to value: String) throws(FactError) {
-    try Fact(typed: name).set(typed: value, in: &self)
+  package mutating func set(
+    fact name: String,
+    to value: String,
+    among catalog: FactCatalog = .standard
+  ) throws(FactError) {
+    try Fact(typed: name, among: catalog).set(typed: value, in: &self)
   }
 }

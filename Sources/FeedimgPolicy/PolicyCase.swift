@@ -17,14 +17,25 @@ package struct PolicyCases: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - fileName: What places in messages begin with.
-  ///   - markdown: The text as ``PolicyTable/init(name:fileName:markdown:)`` takes it.
+  ///   - markdown: The text, as ``PolicyTable`` takes it.
+  ///   - catalog: The facts that the cases may speak of.
   /// - Throws: ``PolicyErrors`` with all problems of the file, also if it has no case.
-  package init(fileName: String, markdown: [UInt8]) throws(PolicyErrors) {
+  package init(
+    fileName: String,
+    markdown: [UInt8],
+    facts catalog: FactCatalog = .standard
+  ) throws(PolicyErrors) {
     var problems = ProblemList(file: fileName)
     var cases: [PolicyCase] = []
     for table in try MarkdownTable.tables(in: markdown, file: fileName) {
       let parts = DecisionPart.allCases.map { ($0.rawValue, $0) }
-      let reader = TableReader(table, outcomes: parts, others: ["case"], problems: &problems)
+      let reader = TableReader(
+        table,
+        facts: catalog,
+        outcomes: parts,
+        others: ["case"],
+        problems: &problems
+      )
       reader.forEachRow(problems: &problems) { _, row, problems in
         let conditions = reader.conditions(in: row, problems: &problems)
         let expectations = reader.expectations(in: row, problems: &problems)

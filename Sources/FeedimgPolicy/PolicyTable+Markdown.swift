@@ -9,15 +9,21 @@ extension PolicyTable {
   ///   - name: The policy's name, such as `default`.
   ///   - fileName: What places in messages begin with.
   ///   - markdown: UTF-8; lines may end in LF or CRLF, and a byte order mark may stand first.
+  ///   - catalog: The facts that the policy may ask about.
   /// - Throws: ``PolicyErrors`` with all problems of the file, at most a hundred.
-  package init(name: String, fileName: String, markdown: [UInt8]) throws(PolicyErrors) {
+  package init(
+    name: String,
+    fileName: String,
+    markdown: [UInt8],
+    facts catalog: FactCatalog = .standard
+  ) throws(PolicyErrors) {
     var problems = ProblemList(file: fileName)
     let tables = try MarkdownTable.tables(in: markdown, file: fileName)
     guard let first = tables.first, !first.isUnderPromises else {
       problems.add(line: tables.first?.header.line, Self.missing(tables.isEmpty))
       throw PolicyErrors(errors: problems.errors)
     }
-    let reader = TableReader(first, outcomes: OutcomeColumn.named, problems: &problems)
+    let reader = TableReader(first, facts: catalog, outcomes: OutcomeColumn.named, problems: &problems)
     if !reader.columns.contains(where: \.isImage) {
       problems.add(line: first.header.line, "no column `→ image`, which every policy needs")
     }
@@ -36,13 +42,14 @@ extension PolicyTable {
     }
     var promises: [Promise] = []
     for table in tables.dropFirst() where table.isUnderPromises {
-      Self.read(table, into: &promises, problems: &problems)
+      Self.read(table, catalog, into: &promises, problems: &problems)
     }
     try problems.check()
     self.name = name
     self.fileName = fileName
     self.rules = rules
     self.promises = promises
+    hostFacts = catalog.hostFacts
     columns = reader.columns.compactMap { if case .fact(let fact) = $0 { fact } else { nil } }
   }
 
@@ -54,11 +61,12 @@ extension PolicyTable {
 
   private static func read(
     _ table: MarkdownTable,
+    _ catalog: FactCatalog,
     into promises: inout [Promise],
     problems: inout ProblemList
   ) {
     let parts = DecisionPart.allCases.filter { $0 != .rule }.map { ($0.rawValue, $0) }
-    let reader = TableReader(table, outcomes: parts, problems: &problems)
+    let reader = TableReader(table, facts: catalog, outcomes: parts, problems: &problems)
     var read: [Promise] = []
     reader.forEachRow(problems: &problems) { number, row, problems in
       let conditions = reader.conditions(in: row, problems: &problems)

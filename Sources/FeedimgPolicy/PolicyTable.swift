@@ -8,6 +8,8 @@ package struct PolicyTable: Sendable, Hashable {
   package let fileName: String
   /// The facts of the columns, in the order in which they stand.
   package let columns: [Fact]
+  /// The facts of the host application that the policy could have asked about.
+  package let hostFacts: [HostFact]
   /// In the order in which they are tried; never empty.
   package let rules: [Rule]
   /// What must hold in every state, whichever rule decides.

@@ -13,6 +13,9 @@ struct StateIndex: Sendable {
   /// Facts that are quantities; empty for most policies.
   private var quantities: [Scale] = []
 
+  /// Facts of the host application, with their strides; empty for most policies.
+  private var hostFacts: [(fact: HostFact, stride: Int)] = []
+
   /// The regions of a quantity.
   private struct Scale: Sendable {
     let fact: Fact
@@ -38,6 +41,8 @@ struct StateIndex: Sendable {
         let bounds = Array(axis.upperBounds.dropLast())
         let unknown = axis.regions.count - 1
         quantities.append(Scale(fact: axis.fact, stride: stride, bounds: bounds, unknown: unknown))
+      case .host(let fact):
+        hostFacts.append((fact, stride))
       }
     }
   }
@@ -59,6 +64,7 @@ struct StateIndex: Sendable {
       }
       state += region * scale.stride
     }
+    for (fact, stride) in hostFacts { state += situation.ordinal(of: fact) * stride }
     return state
   }
 }

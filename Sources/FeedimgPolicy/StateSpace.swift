@@ -8,8 +8,10 @@ package struct StateSpace: Sendable, Hashable {
   package let axes: [Axis]
   /// How far apart neighbours on an axis are.
   let strides: [Int]
-  /// The product of the axes, states that cannot be included.
+  /// The product of the axes, those states included in which no situation can be.
   package let count: Int
+  /// The places of the axes that ``Fact/fits`` ties together; nil where all states are possible.
+  let tie: FitsTie?
 
   /// More states are refused rather than enumerated.
   package static let greatestCount = 2_000_000
@@ -34,7 +36,18 @@ package struct StateSpace: Sendable, Hashable {
     }
     self.strides = strides
     self.count = count
+    tie = FitsTie(axes)
   }
+
+  /// Whether a situation can be in a state.
+  ///
+  /// A picture of unknown size, for one, cannot be known to fit the budget.
+  package func isPossible(_ state: Int) -> Bool {
+    tie?.isPossible(coordinates(of: state), on: axes) ?? true
+  }
+
+  /// The number of states in which a situation can be.
+  package var possibleCount: Int { tie == nil ? count : (0..<count).count(where: isPossible) }
 
   /// Why states cannot be enumerated.
   struct TooManyStates: Error {
@@ -50,16 +63,18 @@ package struct StateSpace: Sendable, Hashable {
     axes.indices.map { state / strides[$0] % axes[$0].regions.count }
   }
 
-  /// A situation in that state.
+  /// A situation in that state; some situation where none can be.
   package func situation(at state: Int) -> Situation {
     var situation = Situation(network: .offline, original: .none, thumbnail: .none)
-    for (axis, index) in zip(axes, coordinates(of: state)) {
+    let coordinates = coordinates(of: state)
+    for (axis, index) in zip(axes, coordinates) {
       switch axis.regions[index] {
       case .word(let ordinal): axis.fact.set(ordinal: ordinal, in: &situation)
       case .quantities(let range): axis.fact.set(quantity: range.lowerBound, in: &situation)
       case .unknown: axis.fact.set(quantity: nil, in: &situation)
       }
     }
+    tie?.settle(&situation, at: coordinates, on: axes)
     return situation
   }
 

@@ -15,11 +15,13 @@ struct TableReader<Outcome> {
   ///
   /// - Parameters:
   ///   - table: The table.
+  ///   - catalog: The facts that may stand left of the arrow.
   ///   - outcomes: What may stand right of the arrow, by name.
   ///   - others: What else may stand left of it.
   ///   - problems: Takes what is wrong with the header.
   init(
     _ table: MarkdownTable,
+    facts catalog: FactCatalog,
     outcomes: [(name: String, value: Outcome)],
     others: [String] = [],
     problems: inout ProblemList
@@ -32,14 +34,14 @@ struct TableReader<Outcome> {
     for cell in table.header.cells {
       let (name, hasArrow) = Self.name(cell.text)
       isRightOfArrow = isRightOfArrow || hasArrow
-      let column = Self.column(name, isRightOfArrow ? outcomes : nil, others)
+      let column = Self.column(name, isRightOfArrow ? outcomes : nil, others, catalog)
       if column != nil {
         if !names.insert((isRightOfArrow ? "→ " : "") + name).inserted {
           problems.add(line: line, column: cell.column, "column `\(name)` stands twice")
         }
       } else {
         let kind = isRightOfArrow ? "outcome" : "fact"
-        let known = isRightOfArrow ? outcomes.map(\.name) : Fact.all.map(\.name) + others
+        let known = isRightOfArrow ? outcomes.map(\.name) : catalog.facts.map(\.name) + others
         problems.add(
           line: line,
           column: cell.column,
@@ -107,10 +109,11 @@ struct TableReader<Outcome> {
   private static func column(
     _ name: String,
     _ outcomes: [(name: String, value: Outcome)]?,
-    _ others: [String]
+    _ others: [String],
+    _ catalog: FactCatalog
   ) -> Column? {
     if let outcomes { return outcomes.first { $0.name == name }.map { .outcome($0.value) } }
     if others.contains(name) { return .other(name) }
-    return Fact.all.first { $0.name == name }.map { .fact($0) }
+    return catalog.facts.first { $0.name == name }.map { .fact($0) }
   }
 }

@@ -1,26 +1,11 @@
 import FeedimgModel
-import FeedimgPolicies
 import FeedimgPolicy
-import FoundationEssentials
 import Testing
 
 /// Tables of cases, and those that come with feedimg.
 struct CaseTests {
-  /// A file beside the shipped policies.
-  private func file(_ name: String) throws -> [UInt8] {
-    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent()
-    return Array(try Data(contentsOf: root.appending(path: "Policies/\(name)")))
-  }
-
-  @Test func `the cases of the default policy hold`() throws {
-    let table = try PolicyTable(
-      name: "default",
-      fileName: "default.md",
-      markdown: ShippedPolicies.defaultTable
-    )
-    let cases = try PolicyCases(fileName: "default.tests.md", markdown: file("default.tests.md"))
-    let report = try CaseReport(cases, of: table)
+  @Test func `the eight cases of the default policy check fifteen states and all rules`() throws {
+    let report = try CaseReport(Shipped.cases("default"), of: Shipped.table("default"))
     #expect(report.failures.map(\.message) == [])
     #expect(report.caseCount == 8)
     #expect(report.exercisedRules == [1, 2, 3, 4, 5, 6])

@@ -1,0 +1,135 @@
+import FeedimgModel
+
+/// The checks of a policy's rules, in every state that they can tell apart.
+struct PolicyCheck {
+  private let table: PolicyTable
+  private let space: StateSpace
+  private let evaluation: Evaluation
+  /// For each rule the states in which it applies, ascending, whatever the rules above it.
+  private let matches: [[Int]]
+  /// For each rule the states that it decides, ascending.
+  private let decided: [[Int]]
+
+  init(_ evaluation: Evaluation) {
+    self.evaluation = evaluation
+    (table, space) = (evaluation.table, evaluation.space)
+    let space = space
+    matches = table.rules.map { space.states(in: Box(of: $0.conditions, in: space)) }
+    decided = matches.enumerated().map { index, states in states.filter { evaluation.rule(at: $0) == index } }
+  }
+
+  var reachedRuleCount: Int { decided.count { !$0.isEmpty } }
+
+  /// The states for which there is no rule, if any.
+  var gap: [Finding] {
+    let states = evaluation.gap
+    guard !states.isEmpty else { return [] }
+    return [finding(.gap, nil, states) { "no rule for: \($0) (\(Self.count(states)))" }]
+  }
+
+  /// Rules that can never match, and those never reached.
+  var unreachable: [Finding] {
+    table.rules.indices.filter { decided[$0].isEmpty }.map { index in
+      let rule = table.rules[index]
+      guard !matches[index].isEmpty else {
+        let asked = rule.conditions.map { "\($0.fact.name) \($0.text)" }.joined(separator: ", ")
+        return finding(.neverMatches, rule, []) { _ in
+          "rule \(rule.number) can never match: no state has \(asked)"
+        }
+      }
+      let covering = Set(matches[index].compactMap(evaluation.rule)).sorted().map { table.rules[$0].number }
+      let numbers = covering.map(String.init).joined(separator: ", ")
+      var finding = finding(.neverReached, rule, matches[index]) { _ in
+        "rule \(rule.number) is never reached: covered by rule\(covering.count == 1 ? "" : "s") \(numbers)"
+      }
+      finding.coveringRules = covering
+      return finding
+    }
+  }
+
+  /// States in which something would be loaded offline; the laws leave none.
+  var offlineLoads: [Finding] {
+    let states = (0..<space.count).filter { state in
+      space.isPossible(state) && space.situation(at: state).network == .offline
+        && evaluation.decision(at: state)?.load != nil
+    }
+    guard !states.isEmpty else { return [] }
+    return [finding(.loadsOffline, nil, states) { "loads offline: \($0)" }]
+  }
+
+  /// Rules without which the rules below decide the same.
+  var redundant: [Finding] {
+    // From the last rule to the first, what the rules below would decide.
+    var below = [Int](repeating: -1, count: space.count)
+    var findings: [Finding] = []
+    for (index, rule) in table.rules.enumerated().reversed() {
+      let changes = decided[index].contains { state in
+        guard below[state] >= 0 else { return true }
+        let situation = space.situation(at: state)
+        var other = table.rules[below[state]].decision(in: situation)
+        other.rule = rule.number
+        return other != rule.decision(in: situation)
+      }
+      if !changes, !decided[index].isEmpty {
+        findings.append(
+          finding(.changesNothing, rule, decided[index]) { _ in
+            "rule \(rule.number) changes nothing: without it the rules below decide the same"
+          }
+        )
+      }
+      for state in matches[index] { below[state] = index }
+    }
+    return findings.reversed()
+  }
+
+  /// Rules by which something else is shown although the original is cached.
+  var hidden: [Finding] {
+    table.rules.indices.compactMap { index in
+      let rule = table.rules[index]
+      let states = decided[index].filter { state in
+        let situation = space.situation(at: state)
+        return situation.original == .cached && rule.decision(in: situation).image != .original
+      }
+      guard !states.isEmpty else { return nil }
+      return finding(.hidesCachedOriginal, rule, states) {
+        "rule \(rule.number) hides a cached original: \($0)"
+      }
+    }
+  }
+
+  /// Facts that load more as they become dearer.
+  var dearer: [Finding] {
+    DearerFact.all.flatMap { fact -> [Finding] in
+      guard let axis = space.axes.firstIndex(where: { $0.fact == fact.fact }) else { return [] }
+      return fact.steps(in: evaluation, along: axis).map { step in
+        finding(.loadsMoreWhenDearer, nil, step.states) {
+          "\(fact.fact.name) \(step.from) → \(step.to) loads more: \($0)"
+        }
+      }
+    }
+  }
+
+  // MARK: Telling
+
+  static func count(_ states: [Int]) -> String {
+    "\(states.count) \(states.count == 1 ? "state" : "states")"
+  }
+
+  private func finding(
+    _ code: Finding.Code,
+    _ rule: Rule?,
+    _ states: [Int],
+    _ message: (String) -> String
+  ) -> Finding {
+    let boxes = BoxCover(in: space).boxes(covering: states).map(space.text)
+    let text = message(boxes.joined(separator: "; "))
+    return Finding(
+      code: code,
+      problem: PolicyError(file: table.fileName, line: rule?.line, text),
+      rule: rule?.number,
+      boxes: boxes,
+      stateCount: states.count,
+      witness: states.first.map(space.situation)
+    )
+  }
+}
