@@ -38,12 +38,25 @@ package struct ImageMetadata: Sendable, Hashable {
   package var mediaType: String
   /// The head of the answer that brought it, for freshness and validation (RFC 9111).
   package var head: ResponseHead
+  /// When its request was sent (RFC 9111 §4.2.3), in seconds since 1970; nil stands for the time of the commit.
+  package var requestedAt: Double?
+  /// When its head came (RFC 9111 §4.2.3), in seconds since 1970; nil stands for the time of the commit.
+  package var respondedAt: Double?
 
-  package init(key: String, role: ImageVariant.Role, mediaType: String, head: ResponseHead) {
+  package init(
+    key: String,
+    role: ImageVariant.Role,
+    mediaType: String,
+    head: ResponseHead,
+    requestedAt: Double? = nil,
+    respondedAt: Double? = nil
+  ) {
     self.key = key
     self.role = role
     self.mediaType = mediaType
     self.head = head
+    self.requestedAt = requestedAt
+    self.respondedAt = respondedAt
   }
 }
 
