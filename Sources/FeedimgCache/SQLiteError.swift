@@ -1,0 +1,56 @@
+import CSQLite
+
+/// A call of SQLite that failed.
+struct SQLiteError: Error, Hashable {
+  /// The extended result code (sqlite.org/rescode.html).
+  let code: Int32
+  /// In SQLite's words.
+  let message: String
+  /// The system's number for the reason (errno), or zero.
+  let reason: Int32
+
+  init(code: Int32, message: String, reason: Int32 = 0) {
+    self.code = code
+    self.message = message
+    self.reason = reason
+  }
+
+  /// Must be made before another call on the connection.
+  init(_ code: Int32, on connection: OpaquePointer?) {
+    guard let connection else {
+      self.init(code: code, message: String(cString: sqlite3_errstr(code)))
+      return
+    }
+    let extended = sqlite3_extended_errcode(connection)
+    self.init(
+      // SQLite forgets a code where the next statement was fine; the caller's is then the better one.
+      code: extended & 0xFF == code & 0xFF ? extended : code,
+      message: String(cString: sqlite3_errmsg(connection)),
+      reason: sqlite3_system_errno(connection)
+    )
+  }
+
+  private var primary: Int32 { code & 0xFF }
+
+  /// Whether the file holds something else than we wrote, so that only a new one helps.
+  ///
+  /// A plain error is one of these: every statement is right for our own schema.
+  var isDamage: Bool {
+    [SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_ERROR, SQLITE_MISMATCH, SQLITE_CONSTRAINT, SQLITE_FORMAT]
+      .contains(primary)
+  }
+
+  /// Whether another connection is in the way.
+  var isBusy: Bool { primary == SQLITE_BUSY || primary == SQLITE_LOCKED }
+
+  /// Whether the file could not be opened for writing.
+  var isUnwritable: Bool { [SQLITE_CANTOPEN, SQLITE_READONLY, SQLITE_PERM].contains(primary) }
+}
+
+extension SQLiteError: CustomStringConvertible {
+  var description: String {
+    if isBusy { return "it is locked by another process" }
+    let reasoned = [SQLITE_CANTOPEN, SQLITE_IOERR, SQLITE_FULL].contains(primary) && reason != 0
+    return reasoned ? FileFault.words(for: reason) : message
+  }
+}
