@@ -1,0 +1,156 @@
+import Glibc
+
+/// The layout of a cache on disk, and what is done to its files.
+///
+/// ```
+/// index.sqlite        which bodies there are; -wal and -shm beside it
+/// lock                held while the index is opened, made or replaced
+/// incoming/           bodies that are being written, each locked by its writer
+/// bodies/3f/          bodies whose key's hash begins with 3f, as they came
+/// bodies/3f/catalog   the records of these bodies, to make a lost index from
+/// ```
+struct CacheFolder: Sendable, Hashable {
+  let path: String
+
+  init(_ path: String) {
+    var end = path[...]
+    while end.count > 1, end.hasSuffix("/") { end.removeLast() }
+    self.path = String(end)
+  }
+
+  var index: String { path + "/index.sqlite" }
+  /// Where an index that cannot be read is put aside.
+  var damagedIndex: String { path + "/index.sqlite.damaged" }
+  var lock: String { path + "/lock" }
+  var incoming: String { path + "/incoming" }
+  var bodies: String { path + "/bodies" }
+  /// Tells backup programs to leave the folder out (bford.info/cachedir).
+  var tag: String { path + "/CACHEDIR.TAG" }
+
+  static let tagContent = """
+    Signature: 8a477f597d28d172789f06886806bc55
+    # This folder is a cache of images, made by feedimg; everything in it can be fetched again.
+
+    """
+
+  /// What SQLite puts beside a database.
+  static let indexCompanions = ["-wal", "-shm", "-journal"]
+
+  func folder(of shard: Shard) -> String { "\(bodies)/\(shard.name)" }
+  func catalog(of shard: Shard) -> String { folder(of: shard) + "/catalog" }
+  func path(of body: BodyName) -> String { "\(folder(of: body.shard))/\(body.text)" }
+  /// A name for a body that is being written, never given twice.
+  func incomingPath() -> String { "\(incoming)/\(UInt64.random(in: .min ... .max).hexadecimal)" }
+}
+
+extension CacheFolder {
+  /// The index file that a path leads to, told from others that had its name before.
+  struct Identity: Hashable {
+    var device: UInt
+    var inode: UInt
+  }
+
+  /// The index file there is now; nil for none.
+  ///
+  /// - Throws: ``FileFault`` when it cannot be told whether there is one.
+  func indexIdentity() throws(FileFault) -> Identity? {
+    guard let status = try Self.status(index) else { return nil }
+    return Identity(device: UInt(status.st_dev), inode: UInt(status.st_ino))
+  }
+
+  /// The length of a body's file; nil where there is none.
+  func size(of body: BodyName) -> Int? {
+    guard let status = try? Self.status(path(of: body)), status.st_mode & S_IFMT == S_IFREG else {
+      return nil
+    }
+    return Int(status.st_size)
+  }
+
+  /// The shards that have a folder.
+  func shards() throws(FileFault) -> [Shard] {
+    let names = Set(try Self.names(in: bodies))
+    return Shard.all.filter { names.contains($0.name) }
+  }
+
+  func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+  private static func status(_ path: String) throws(FileFault) -> stat? {
+    var status = stat()
+    if stat(path, &status) == 0 { return status }
+    guard errno == ENOENT || errno == ENOTDIR else { throw FileFault("look at", path) }
+    return nil
+  }
+
+  /// Makes the folder and those that it needs, for the user alone; those that are there stay as they are.
+  func create() throws(FileFault) {
+    guard !exists(incoming) || !exists(bodies) else { return }
+    let isNew = try Self.makeFolder(path)
+    try Self.makeFolder(incoming)
+    try Self.makeFolder(bodies)
+    // A cache without its tag works as well.
+    if isNew { try? writeTag() }
+  }
+
+  private func writeTag() throws(FileFault) {
+    let file = try OpenFile(tag, to: "write", O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+    try file.write(Array(Self.tagContent.utf8))
+  }
+
+  /// Makes a folder and those above it; whether it was not there before.
+  @discardableResult
+  static func makeFolder(_ path: String) throws(FileFault) -> Bool {
+    if mkdir(path, 0o700) == 0 { return true }
+    let fault = FileFault("make the folder", path)
+    if fault.reason == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex {
+      try makeFolder(String(path[..<slash]))
+      if mkdir(path, 0o700) == 0 { return true }
+    }
+    var status = stat()
+    // What is there is reported as such, before the kernel's reason, such as a read-only file system.
+    guard stat(path, &status) == 0 else { throw fault }
+    guard status.st_mode & S_IFMT == S_IFDIR else {
+      throw FileFault("make the folder", path, reason: ENOTDIR)
+    }
+    return false
+  }
+
+  /// Unlinks bodies whose rows have gone; one that stays is found by the sweep.
+  func remove(_ bodies: [BodyName]) {
+    for body in bodies { unlink(path(of: body)) }
+  }
+
+  /// Removes the bodies of a shard, and its folder where nothing else is in it.
+  ///
+  /// - Throws: ``FileFault`` of the first that cannot be removed; the others have been removed then.
+  func clear(_ shard: Shard) throws(FileFault) {
+    let folder = folder(of: shard)
+    var fault: FileFault?
+    for name in try Self.names(in: folder) where BodyName(name) != nil || name.hasPrefix("catalog") {
+      let path = "\(folder)/\(name)"
+      if unlink(path) != 0, errno != ENOENT { fault = fault ?? FileFault("remove", path) }
+    }
+    rmdir(folder)
+    if let fault { throw fault }
+  }
+
+  /// The names in a folder, in no order; none where there is no folder.
+  static func names(in folder: String) throws(FileFault) -> [String] {
+    guard let stream = opendir(folder) else {
+      guard errno == ENOENT else { throw FileFault("list", folder) }
+      return []
+    }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while true {
+      errno = 0
+      guard let entry = readdir(stream) else {
+        guard errno == 0 else { throw FileFault("list", folder) }
+        return names
+      }
+      let name = withUnsafePointer(to: &entry.pointee.d_name) { start in
+        start.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+  }
+}

@@ -1,0 +1,144 @@
+import FeedimgModel
+
+/// The index of what is stored, through one connection; for one thread at a time.
+///
+/// It knows rows, not files: a row may be there whose body has gone, and the other way round.
+final class CacheIndex {
+  let connection: SQLiteConnection
+  /// Whether nothing can be changed.
+  let isReadOnly: Bool
+  /// False once no catalog is left to be read; that never changes back in the same file.
+  private(set) var mayHaveUnread = true
+
+  init(_ connection: SQLiteConnection) {
+    self.connection = connection
+    isReadOnly = connection.isReadOnly
+  }
+
+  /// An entry with what changes when it is used.
+  struct Entry {
+    var record: EntryRecord
+    /// In seconds since 1970.
+    var usedAt: Int
+  }
+
+  /// The entry of a key; nil where there is none that can be read.
+  func entry(of key: String) throws(SQLiteError) -> Entry? {
+    let select = try connection.statement("SELECT record, used_at FROM entry WHERE id = ?1")
+    let identifier = Int(Int64(bitPattern: Checksum.of(key)))
+    let found = try select.first([.integer(identifier)]) { Self.entry($0) }
+    guard let entry = found ?? nil, entry.record.key == key else { return nil }
+    return entry
+  }
+
+  static func entry(_ row: SQLiteRow) -> Entry? {
+    guard let record = row.withText(0, EntryRecord.init(line:)) else { return nil }
+    return Entry(record: record, usedAt: row.integer(1))
+  }
+
+  /// The body that the row of this identifier names, as far as it can be read.
+  func body(of identifier: Int64) throws(SQLiteError) -> BodyName? {
+    let select = try connection.statement("SELECT record FROM entry WHERE id = ?1")
+    return try select.first([.integer(Int(identifier))]) { $0.withText(0, EntryRecord.init(line:))?.body }
+      ?? nil
+  }
+
+  /// Removes whatever row has this identifier; the body that has thereby lost its row.
+  func displace(_ identifier: Int64) throws(SQLiteError) -> BodyName? {
+    let displaced = try body(of: identifier)
+    try connection.statement("DELETE FROM entry WHERE id = ?1").run([.integer(Int(identifier))])
+    return displaced
+  }
+
+  /// Enters a record, unless its identifier has a row.
+  func insert(_ record: EntryRecord, usedAt: Int) throws(SQLiteError) {
+    let insert = try connection.statement(
+      "INSERT OR IGNORE INTO entry (id, role, size, used_at, record) VALUES (?1, ?2, ?3, ?4, ?5)"
+    )
+    try insert.run([
+      .integer(Int(record.identifier)), .integer(record.role.column), .integer(record.size),
+      .integer(usedAt), .text(record.line),
+    ])
+  }
+
+  /// Removes exactly this entry; false where the key has another by now, or none.
+  func delete(_ record: EntryRecord) throws(SQLiteError) -> Bool {
+    let delete = try connection.statement("DELETE FROM entry WHERE id = ?1 AND record = ?2")
+    try delete.run([.integer(Int(record.identifier)), .text(record.line)])
+    return connection.changes > 0
+  }
+
+  /// Writes down that entries were used.
+  func touch(_ touches: [Touch]) throws(SQLiteError) {
+    let use = try connection.statement(
+      "UPDATE entry SET hits = hits + ?2, used_at = ?3 WHERE id = ?1"
+    )
+    let count = try connection.statement("UPDATE entry SET hits = hits + ?2 WHERE id = ?1")
+    for touch in touches {
+      let values: [SQLiteStatement.Value] = [.integer(Int(touch.identifier)), .integer(touch.hits)]
+      if let usedAt = touch.usedAt {
+        try use.run(values + [.integer(usedAt)])
+      } else {
+        try count.run(values)
+      }
+    }
+  }
+
+  /// Adds to a counter; what it counts now.
+  @discardableResult
+  func add(_ count: Int, to tally: Tally) throws(SQLiteError) -> Int {
+    let update = try connection.statement(
+      "UPDATE tally SET count = count + ?2 WHERE name = ?1 RETURNING count"
+    )
+    return try update.first([.text(Array(tally.rawValue.utf8)), .integer(count)]) { $0.integer(0) } ?? 0
+  }
+
+  /// The counters that are kept over the life of the index.
+  enum Tally: String {
+    case hits
+    case misses
+    case commits
+  }
+}
+
+extension CacheIndex {
+  /// The shards whose catalogs must still be read before their rows count; usually none.
+  func unreadShards() throws(SQLiteError) -> [Shard] {
+    guard mayHaveUnread else { return [] }
+    var shards: [Shard] = []
+    try connection.statement("SELECT shard FROM unread").forEachRow { row in
+      shards.append(Shard(number: UInt8(truncatingIfNeeded: row.integer(0))))
+      return true
+    }
+    mayHaveUnread = !shards.isEmpty
+    return shards
+  }
+
+  /// Whether the rows of a shard are all there.
+  func hasRead(_ shard: Shard) throws(SQLiteError) -> Bool { try !unreadShards().contains(shard) }
+
+  /// Takes in what a catalog told of a shard, beside the rows that are there, which are newer.
+  func adopt(_ records: [EntryRecord], of shard: Shard) throws(SQLiteError) {
+    for record in records { try insert(record, usedAt: Int(record.storedAt)) }
+    try connection.statement("DELETE FROM unread WHERE shard = ?1").run([.integer(Int(shard.number))])
+  }
+
+  /// The rows of a shard.
+  func entries(in shard: Shard) throws(SQLiteError) -> [Entry] {
+    var entries: [Entry] = []
+    let select = try connection.statement(
+      "SELECT record, used_at FROM entry WHERE id BETWEEN ?1 AND ?2"
+    )
+    let range = shard.identifiers
+    try select.forEachRow([.integer(Int(range.lowerBound)), .integer(Int(range.upperBound))]) { row in
+      if let entry = Self.entry(row) { entries.append(entry) }
+      return true
+    }
+    return entries
+  }
+}
+
+extension ImageVariant.Role {
+  /// How the index spells the role.
+  var column: Int { self == .original ? 0 : 1 }
+}

@@ -1,0 +1,32 @@
+package import FeedimgModel
+
+/// How much the disk cache may keep, and for how long.
+package struct CacheLimits: Sendable, Hashable {
+  /// The most that originals may take.
+  package var originals: ByteCount
+  /// The most that thumbnails may take; apart, so that a burst of originals cannot evict what offline needs.
+  package var thumbnails: ByteCount
+  /// Images unused for longer are removed; in days.
+  package var unusedDays: Int
+
+  package init(originals: ByteCount, thumbnails: ByteCount, unusedDays: Int) {
+    self.originals = originals
+    self.thumbnails = thumbnails
+    self.unusedDays = max(0, unusedDays)
+  }
+
+  /// As the user has set them.
+  package init(_ settings: UserSettings) {
+    self.init(
+      originals: settings.cacheOriginalsLimit,
+      thumbnails: settings.cacheThumbnailsLimit,
+      unusedDays: settings.cacheExpiryDays
+    )
+  }
+
+  /// The budget of a role.
+  package subscript(role: ImageVariant.Role) -> ByteCount { role == .original ? originals : thumbnails }
+
+  /// In seconds; days beyond a human life count as that, so that no sum overflows.
+  var unusedSeconds: Int { min(unusedDays, 36_500) * 86_400 }
+}

@@ -1,0 +1,50 @@
+import FeedimgModel
+
+/// Makes a lost index again from the catalogs, shard by shard, when each is needed first.
+extension DiskCache {
+  /// Runs the body once the rows of these keys are all there.
+  func read<Answer>(
+    for keys: [String],
+    _ body: (CacheIndex) throws(SQLiteError) -> Answer
+  ) throws(CacheError) -> Answer? {
+    try read(of: Set(keys.map { Shard(keyHash: Checksum.of($0)) }), body)
+  }
+
+  /// Runs the body once the rows of these shards are all there.
+  func read<Answer>(
+    of shards: Set<Shard>,
+    _ body: (CacheIndex) throws(SQLiteError) -> Answer
+  ) throws(CacheError) -> Answer? {
+    try pool.read { index throws(SQLiteError) in
+      if index.mayHaveUnread {
+        for shard in try index.unreadShards() where shards.contains(shard) { try adopt(shard, into: index) }
+      }
+      return try body(index)
+    }
+  }
+
+  /// Takes one more shard into an index that was lost, so that its limits soon hold for everything.
+  func adoptOneShard() {
+    _ = try? pool.read { index throws(SQLiteError) in
+      guard index.mayHaveUnread, let shard = try index.unreadShards().first else { return }
+      try adopt(shard, into: index)
+    }
+  }
+
+  /// Takes in what the catalog of a shard tells, as far as the bodies are there.
+  ///
+  /// Where nothing can be written, or another is writing, it waits for the next time.
+  private func adopt(_ shard: Shard, into index: CacheIndex) throws(SQLiteError) {
+    guard !index.isReadOnly, let records = try? Catalog(path: folder.catalog(of: shard)).records() else {
+      return
+    }
+    // The record of a key that was stored last wins; the others' bodies are on their way out.
+    let present = records.values.filter { $0.body.shard == shard && folder.size(of: $0.body) == $0.size }
+      .sorted { $0.storedAt > $1.storedAt }
+    do throws(SQLiteError) {
+      try index.connection.transaction { () throws(SQLiteError) in try index.adopt(present, of: shard) }
+    } catch {
+      guard error.isBusy else { throw error }
+    }
+  }
+}

@@ -1,0 +1,141 @@
+package import FeedimgModel
+import Synchronization
+
+/// Keeps images in a folder, one file each, with an index in SQLite; several processes may share the folder.
+///
+/// Any process may be killed at any instruction: entries may be lost, but none is ever wrong or torn, as each body has
+/// a name of its own, never given twice, and is read only together with its checksum. The row comes after its body and
+/// goes before it.
+package final class DiskCache: Sendable {
+  let folder: CacheFolder
+  let pool: IndexPool
+  let clock: @Sendable () -> Double
+
+  /// Guards what the cache may keep.
+  private let limitsInForce: Mutex<CacheLimits>
+  /// Guards the uses that are not in the index yet.
+  private let ledger = Mutex(TouchLedger())
+
+  /// Opens nothing yet: whatever is needed is opened, and made, when it is needed first.
+  ///
+  /// - Parameters:
+  ///   - folder: An absolute path; the folder is made when the first image is stored.
+  ///   - limits: What may be kept.
+  ///   - clock: The time in seconds since 1970; it may jump.
+  package init(folder: String, limits: CacheLimits, clock: @escaping @Sendable () -> Double) {
+    self.folder = CacheFolder(folder)
+    pool = IndexPool(folder: self.folder)
+    limitsInForce = Mutex(limits)
+    self.clock = clock
+  }
+
+  deinit { close() }
+
+  /// What the cache may keep; a lower limit takes effect with the next image stored, or with ``trim()``.
+  package var limits: CacheLimits {
+    get { limitsInForce.withLock { $0 } }
+    set { limitsInForce.withLock { $0 = newValue } }
+  }
+
+  /// Writes down which images were used and closes the index; the cache can be used on.
+  package func close() {
+    writeLedger()
+    pool.close()
+  }
+
+  /// The time in whole seconds, safe for whatever the clock says.
+  var now: Int { Milliseconds.count(clock()) / 1000 }
+
+  /// The use before which entries have expired.
+  var expiry: Int { now - limits.unusedSeconds }
+}
+
+extension DiskCache: ImageStoring {
+  package func contains(_ keys: [String]) -> [Bool] {
+    let expiry = expiry
+    let found = try? read(for: keys) { index throws(SQLiteError) in
+      var sizes: [Bool] = []
+      for key in keys {
+        let entry = try index.entry(of: key)
+        sizes.append(
+          entry.map { $0.usedAt >= expiry && folder.size(of: $0.record.body) == $0.record.size } ?? false
+        )
+      }
+      return sizes
+    }
+    return (found ?? nil) ?? keys.map { _ in false }
+  }
+
+  package func read(_ key: String) -> (image: StoredImage, bytes: [UInt8])? {
+    // Another process may replace the image between our look at the index and at the body; twice is bad luck.
+    for _ in 0..<3 {
+      guard let entry = entry(of: key) else { break }
+      if entry.usedAt < expiry {
+        remove(entry.record)
+        break
+      }
+      let path = folder.path(of: entry.record.body)
+      switch StoredBody.read(entry.record, path: path) {
+      case .whole(let bytes):
+        noteHit(entry)
+        return (entry.record.storedImage(path: path, usedAt: Double(entry.usedAt)), bytes)
+      case .wrong:
+        if remove(entry.record) { return missed() }
+      case .unreadable:
+        // Perhaps it can be read at another time.
+        return missed()
+      }
+    }
+    return missed()
+  }
+
+  package func makeWriter() throws(CacheError) -> any ImageWriting {
+    try BodyWriter(cache: self)
+  }
+
+  /// The entry of a key, as far as the index can be read.
+  private func entry(of key: String) -> CacheIndex.Entry? {
+    let found = try? read(for: [key]) { index throws(SQLiteError) in try index.entry(of: key) }
+    return (found ?? nil) ?? nil
+  }
+
+  /// Removes exactly this entry, unless the index is busy or cannot be written; then it is missed again next time.
+  ///
+  /// - Returns: False where the key has another entry by now.
+  @discardableResult
+  func remove(_ record: EntryRecord) -> Bool {
+    let isRemoved = pool.touch { index throws(SQLiteError) in try index.delete(record) }
+    if isRemoved == true { folder.remove([record.body]) }
+    return isRemoved != false
+  }
+
+  private func missed() -> (image: StoredImage, bytes: [UInt8])? {
+    ledger.withLock { $0.noteMiss() }
+    writeLedgerIfDue()
+    return nil
+  }
+
+  private func noteHit(_ entry: CacheIndex.Entry) {
+    let now = now
+    ledger.withLock { $0.noteHit(entry.record.identifier, usedAt: entry.usedAt, now: now) }
+    writeLedgerIfDue()
+  }
+
+  private func writeLedgerIfDue() {
+    let now = clock()
+    if ledger.withLock({ $0.isDue(now: now) }) { writeLedger() }
+  }
+
+  /// Writes down the uses, unless the index is busy: then they wait for the next time.
+  func writeLedger() {
+    let page = ledger.withLock { $0.takePage(now: clock()) }
+    guard !page.isEmpty else { return }
+    let isWritten = pool.touch { index throws(SQLiteError) in
+      try index.touch(page.touches)
+      try index.add(page.hits, to: .hits)
+      try index.add(page.misses, to: .misses)
+      return true
+    }
+    if isWritten == nil { ledger.withLock { $0.putBack(page) } }
+  }
+}

@@ -1,0 +1,51 @@
+import FeedimgModel
+
+/// Everything about a stored image that does not change while its body stays the same.
+struct EntryRecord: Sendable, Hashable {
+  var key: String
+  var role: ImageVariant.Role
+  var mediaType: String
+  var body: BodyName
+  /// Of the body, in bytes.
+  var size: Int
+  /// Of the body.
+  var checksum: UInt64
+  /// Seconds since 1970, to the millisecond, as all times here.
+  var storedAt: Double
+  var requestedAt: Double
+  var respondedAt: Double
+  /// The head of the answer, in the form of ``ResponseHead/init(recorded:)``.
+  var head: [UInt8]
+
+  /// The index knows an entry by this; two keys that share it displace each other.
+  var identifier: Int64 { Int64(bitPattern: body.keyHash) }
+}
+
+extension EntryRecord {
+  init(_ metadata: ImageMetadata, body: BodyName, size: Int, checksum: UInt64, storedAt: Double) {
+    self.init(
+      key: metadata.key,
+      role: metadata.role,
+      mediaType: metadata.mediaType,
+      body: body,
+      size: size,
+      checksum: checksum,
+      storedAt: storedAt,
+      requestedAt: metadata.requestedAt ?? storedAt,
+      respondedAt: metadata.respondedAt ?? storedAt,
+      head: metadata.head.recorded
+    )
+  }
+
+  func storedImage(path: String, usedAt: Double) -> StoredImage {
+    StoredImage(
+      key: key,
+      role: role,
+      path: path,
+      size: ByteCount(size),
+      mediaType: mediaType,
+      storedAt: storedAt,
+      usedAt: usedAt
+    )
+  }
+}

@@ -1,0 +1,41 @@
+/// What the index consists of.
+enum IndexSchema {
+  /// Marks the file as ours (sqlite.org/pragma.html#pragma_application_id): `fdig`.
+  static let application = 0x6664_6967
+  /// Counted up with each change; an index of a later version is left alone.
+  static let version = 1
+  /// After so many pages of 4 KiB the log is taken into the database, so that a start after a kill reads little.
+  static let checkpointPages = 256
+
+  /// Makes everything in an empty database.
+  ///
+  /// `entry.id` is the hash of the key, so that look-ups need no second tree; `record` is a line of ``EntryRecord``.
+  /// `total` is kept by triggers, so that no path of the code can forget it. `unread` names the shards whose
+  /// catalogs have not been read into this index yet; there are some only after an index was lost.
+  static let statements = """
+    CREATE TABLE entry (
+      id INTEGER PRIMARY KEY,
+      role INTEGER NOT NULL,
+      size INTEGER NOT NULL,
+      used_at INTEGER NOT NULL,
+      hits INTEGER NOT NULL DEFAULT 0,
+      record TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX entry_by_use ON entry (role, used_at);
+    CREATE TABLE total (
+      role INTEGER PRIMARY KEY,
+      entries INTEGER NOT NULL,
+      bytes INTEGER NOT NULL
+    ) STRICT;
+    INSERT INTO total VALUES (0, 0, 0), (1, 0, 0);
+    CREATE TRIGGER entry_inserted AFTER INSERT ON entry BEGIN
+      UPDATE total SET entries = entries + 1, bytes = bytes + new.size WHERE role = new.role;
+    END;
+    CREATE TRIGGER entry_deleted AFTER DELETE ON entry BEGIN
+      UPDATE total SET entries = entries - 1, bytes = bytes - old.size WHERE role = old.role;
+    END;
+    CREATE TABLE tally (name TEXT PRIMARY KEY, count INTEGER NOT NULL) STRICT;
+    INSERT INTO tally VALUES ('hits', 0), ('misses', 0), ('commits', 0);
+    CREATE TABLE unread (shard INTEGER PRIMARY KEY) STRICT;
+    """
+}

@@ -1,0 +1,80 @@
+/// Builds a text of fields parted by tabs; tabs, line ends and backslashes within them are escaped by a backslash.
+struct RecordFields {
+  static let tab = UInt8(ascii: "\t")
+  private static let backslash = UInt8(ascii: "\\")
+  private static let escapes: [(raw: UInt8, letter: UInt8)] = [
+    (tab, UInt8(ascii: "t")), (UInt8(ascii: "\n"), UInt8(ascii: "n")), (backslash, backslash),
+  ]
+
+  private(set) var bytes: [UInt8] = []
+  private var isFirst = true
+
+  private mutating func part() {
+    if !isFirst { bytes.append(Self.tab) }
+    isFirst = false
+  }
+
+  mutating func append(_ byte: UInt8) {
+    part()
+    bytes.append(byte)
+  }
+
+  mutating func append(_ text: String) {
+    part()
+    for byte in text.utf8 {
+      if let escape = Self.escapes.first(where: { $0.raw == byte }) {
+        bytes += [Self.backslash, escape.letter]
+      } else {
+        bytes.append(byte)
+      }
+    }
+  }
+
+  /// Appends fields that are joined and escaped already.
+  mutating func append(raw fields: [UInt8]) {
+    part()
+    bytes += fields
+  }
+
+  /// Reads such a text field by field.
+  struct Reader {
+    /// What has not been read yet; nil after the last field.
+    private var remaining: Slice<UnsafeRawBufferPointer>?
+
+    init(_ bytes: UnsafeRawBufferPointer) { remaining = bytes[...] }
+
+    var rest: Slice<UnsafeRawBufferPointer> { remaining ?? UnsafeRawBufferPointer(start: nil, count: 0)[...] }
+
+    /// The next field as it stands; nil after the last.
+    mutating func next() -> Slice<UnsafeRawBufferPointer>? {
+      guard let bytes = remaining else { return nil }
+      guard let end = bytes.firstIndex(of: RecordFields.tab) else {
+        remaining = nil
+        return bytes
+      }
+      remaining = bytes[(end + 1)...]
+      return bytes[..<end]
+    }
+
+    mutating func nextInteger() -> Int? { next().flatMap { Int(String(decoding: $0, as: UTF8.self)) } }
+
+    mutating func nextText() -> String? { next().map { RecordFields.unescaped($0) } }
+  }
+
+  private static func unescaped(_ field: Slice<UnsafeRawBufferPointer>) -> String {
+    guard field.contains(backslash) else { return String(decoding: field, as: UTF8.self) }
+    var bytes: [UInt8] = []
+    var isEscaped = false
+    for byte in field {
+      if isEscaped {
+        bytes.append(escapes.first { $0.letter == byte }?.raw ?? byte)
+        isEscaped = false
+      } else if byte == backslash {
+        isEscaped = true
+      } else {
+        bytes.append(byte)
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}
