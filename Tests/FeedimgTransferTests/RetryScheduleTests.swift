@@ -1,0 +1,89 @@
+import FeedimgModel
+import FeedimgTransfer
+import Testing
+
+struct RetryScheduleTests {
+  /// Always the same number.
+  private struct Constant: RandomNumberGenerator {
+    var value: UInt64
+    mutating func next() -> UInt64 { value }
+    static var lowest: Constant { Constant(value: 0) }
+    static var middle: Constant { Constant(value: .max / 2 + 1) }
+    static var highest: Constant { Constant(value: .max) }
+  }
+
+  private let schedule = RetrySchedule(
+    firstWait: .seconds(1),
+    greatestWait: .seconds(10),
+    greatestTries: 7,
+    greatestRetryAfter: .seconds(60)
+  )
+  private let broken = LoadError(.connection, message: "broken")
+
+  private func wait(_ error: LoadError, tries: Int, _ random: Constant) -> Double? {
+    var random = random
+    guard case .wait(let duration) = schedule.step(after: error, tries: tries, using: &random) else {
+      return nil
+    }
+    return duration / .seconds(1)
+  }
+
+  @Test(arguments: [(1, 0.5, 1), (2, 1, 2), (3, 2, 4), (4, 4, 8), (5, 5, 10), (6, 5, 10)])
+  func `the wait doubles up to a limit and is drawn from its upper half`(
+    tries: Int,
+    least: Double,
+    most: Double
+  ) throws {
+    #expect(wait(broken, tries: tries, .lowest) == least)
+    #expect(wait(broken, tries: tries, .middle) == (least + most) / 2)
+    let highest = try #require(wait(broken, tries: tries, .highest))
+    #expect(highest <= most && highest > most * 0.99)
+  }
+
+  @Test(arguments: [7, 8, 1000, Int.max])
+  func `after so many tries it is given up`(tries: Int) {
+    #expect(wait(broken, tries: tries, .lowest) == nil)
+  }
+
+  @Test func `no count of tries makes the wait overflow`() {
+    let endless = RetrySchedule(greatestTries: .max)
+    for tries in [0, -5, 31, 64, 1_000_000, Int.max - 1] {
+      var random = Constant.lowest
+      let step = endless.step(after: broken, tries: tries, using: &random)
+      #expect(step == .wait(tries > 0 ? .seconds(15) : .milliseconds(250)))
+    }
+  }
+
+  @Test(arguments: [
+    (0, 0.5, "a server that says now is still given the wait of the schedule"), (3, 3.0, "the server's wait"),
+    (60, 60.0, "as long as is bearable"),
+  ])
+  func `the wait that a server asks for is kept`(seconds: Int, least: Double, reason: String) throws {
+    let error = LoadError(.status, message: "busy", status: 503, retryAfter: seconds)
+    #expect(wait(error, tries: 1, .lowest) == least, "\(reason)")
+    let highest = try #require(wait(error, tries: 1, .highest))
+    #expect(highest > least && highest <= least + 0.5)
+  }
+
+  @Test(arguments: [61, Int.max])
+  func `a server that asks for too long is not asked again`(seconds: Int) {
+    let error = LoadError(.status, message: "busy", status: 503, retryAfter: seconds)
+    #expect(wait(error, tries: 1, .lowest) == nil)
+  }
+
+  @Test(arguments: [
+    (400, false), (401, false), (403, false), (404, false), (408, true), (410, false), (416, false),
+    (425, true),
+    (429, true), (500, true), (501, false), (502, true), (503, true), (504, true), (505, false), (200, false),
+  ])
+  func `of statuses those that pass by themselves are retried`(status: Int, isRetried: Bool) {
+    let error = LoadError(.status, message: "answered", status: status)
+    #expect(RetrySchedule.isWorthRetrying(error) == isRetried)
+  }
+
+  @Test(arguments: LoadError.Code.allCases)
+  func `of other failures those of the network are retried`(code: LoadError.Code) {
+    let retried: Set<LoadError.Code> = [.connection, .timeout, .truncated, .unknownHost]
+    #expect(RetrySchedule.isWorthRetrying(LoadError(code, message: "failed")) == retried.contains(code))
+  }
+}
