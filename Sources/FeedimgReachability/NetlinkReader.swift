@@ -6,7 +6,9 @@ import Synchronization
 /// It has no thread. It opens a socket at the first look and keeps it, so that later looks cost a few
 /// questions of some microseconds each.
 package final class NetlinkReader: NetworkReading {
-  /// The kernel while nobody asks it. Who asks takes it out; a second one at the same time opens its own.
+  /// The kernel while nobody asks it.
+  ///
+  /// Who asks takes it out; a second one at the same time opens its own.
   private let idleKernel = Mutex<Loan?>(nil)
 
   package init() {}

@@ -8,6 +8,7 @@ enum LinkClassifier {
   /// - Parameters:
   ///   - link: The link; stacked links are resolved before.
   ///   - hardware: What is known of its device.
+  /// - Returns: The answer, `unknown` where no sign tells.
   static func classify(_ link: Link, _ hardware: Hardware) -> LinkClass {
     byWirelessMode(link, hardware) ?? byKind(link) ?? byDeviceType(link, hardware)
       ?? byDriver(link, hardware) ?? byHardwareType(link)

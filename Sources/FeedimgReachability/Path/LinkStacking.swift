@@ -15,7 +15,9 @@ enum LinkStacking: Hashable, Sendable {
 
   /// Tells what is below a link.
   ///
-  /// - Parameter hasDevice: Whether sysfs shows a device below; only asked where it makes a difference.
+  /// - Parameters:
+  ///   - link: The link.
+  ///   - hasDevice: Whether sysfs shows a device below; only asked where it makes a difference.
   init(_ link: Link, hasDevice: () -> Bool) {
     switch link.kind {
     case "bond":

@@ -11,9 +11,7 @@ extension NetworkState {
     )
   }
 
-  /// The system does not say.
-  ///
-  /// - Parameter isReachable: Whether a trial found a way.
+  /// The system does not say, whether or not a trial found a way.
   static func untold(_ reason: String, isReachable: Bool) -> NetworkState {
     NetworkState(
       kind: .other,

@@ -2,8 +2,11 @@ extension PathResolver {
   /// Finds what carries the packets of a tunnel.
   ///
   /// - Parameters:
-  ///   - remote: The tunnel's other end, if the kernel knows it.
-  ///   - path: The links down to the tunnel.
+  ///   - tunnel: The tunnel.
+  ///   - remote: Its other end, if the kernel knows it.
+  ///   - path: The links down to the tunnel, itself included.
+  /// - Returns: The whole path, or what obstructs it.
+  /// - Throws: What asking the kernel throws.
   func digTunnel(
     _ tunnel: Link,
     to remote: IPAddress?,

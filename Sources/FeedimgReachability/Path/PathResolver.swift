@@ -50,7 +50,11 @@ struct PathResolver<Kernel: KernelAsking> {
 
   /// Goes on with a link and what is below it.
   ///
-  /// - Parameter path: What is above it.
+  /// - Parameters:
+  ///   - link: The link.
+  ///   - path: What is above it.
+  /// - Returns: The whole path, or what obstructs it.
+  /// - Throws: What asking the kernel throws.
   func descend(to link: Link, _ path: NetworkPath) throws(NetlinkError) -> PathFinding {
     var path = path
     guard path.links.count < Self.longestPath, !path.links.contains(where: { $0.index == link.index }) else {

@@ -23,6 +23,7 @@ struct Route: Hashable, Sendable {
   /// The route as a person would write it, such as `default via 192.0.2.1 dev wlan0`.
   ///
   /// - Parameter device: The name of the interface.
+  /// - Returns: Text in the manner of `ip route`.
   func text(device: String) -> String {
     let network =
       prefixLength == 0 || destination == nil

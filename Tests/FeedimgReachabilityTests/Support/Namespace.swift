@@ -110,7 +110,7 @@ final class Namespace: @unchecked Sendable {
     defer { posix_spawn_file_actions_destroy(&actions) }
     posix_spawn_file_actions_adddup2(&actions, ends[0], 0)
     var words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
-    defer { words.forEach { free($0) } }
+    defer { for word in words { free(word) } }
     var process = pid_t()
     let failure = posix_spawnp(&process, arguments[0], &actions, nil, &words, environ)
     close(ends[0])

@@ -1,0 +1,147 @@
+import CNetlink
+import FeedimgModel
+import Glibc
+import Synchronization
+
+/// One run of the thread that watches the network: from the first listener to the last.
+///
+/// Only this thread tells the listeners anything, so that each hears the same in the same order.
+final class Vigil: Sendable {
+  /// How often to look where the system tells of changes, in case it once does not.
+  static let periodWithEvents = Duration.seconds(60)
+  /// How often to look where it does not.
+  static let periodWithoutEvents = Duration.seconds(5)
+
+  private let reader: NetlinkReader
+  private let audience = Mutex(Audience())
+  private let bell: Bell
+  private let isAskedToLook = Atomic(false)
+  private let start = SuspendingClock.now
+
+  /// - Returns: Nil where the process has no descriptor left.
+  init?(reader: NetlinkReader) {
+    guard let bell = Bell() else { return nil }
+    self.bell = bell
+    self.reader = reader
+  }
+
+  /// Adds a listener, who hears nothing before the next ``hurry()``.
+  ///
+  /// - Returns: Whether it was in time; after the last one has left, it is not.
+  func admit(_ listener: Audience.Listener) -> Bool {
+    guard let seat = audience.withLock({ $0.join(listener) }) else { return false }
+    listener.onTermination = { [self] _ in
+      if audience.withLock({ $0.leave(seat) }) { bell.ring() }
+    }
+    return true
+  }
+
+  /// Has the thread see to newcomers.
+  func hurry() {
+    bell.ring()
+  }
+
+  /// Has the network looked at now.
+  func lookAgain() {
+    isAskedToLook.store(true, ordering: .relaxed)
+    bell.ring()
+  }
+
+  /// Starts the thread.
+  ///
+  /// - Returns: Whether the system could. If not, the listeners hear how things are, and no more.
+  func begin() -> Bool {
+    let context = Unmanaged.passRetained(self)
+    var attributes = pthread_attr_t()
+    pthread_attr_init(&attributes)
+    defer { pthread_attr_destroy(&attributes) }
+    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+    // Signals are for the program's own threads.
+    var (all, old) = (sigset_t(), sigset_t())
+    sigfillset(&all)
+    pthread_sigmask(SIG_SETMASK, &all, &old)
+    defer { pthread_sigmask(SIG_SETMASK, &old, nil) }
+    var thread = pthread_t()
+    guard pthread_create(&thread, &attributes, Self.body, context.toOpaque()) == 0 else {
+      context.release()
+      giveUp()
+      return false
+    }
+    return true
+  }
+
+  private static let body: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = {
+    context in
+    if let context { Unmanaged<Vigil>.fromOpaque(context).takeRetainedValue().keep() }
+    return nil
+  }
+
+  private func giveUp() {
+    let state = reader.currentState()
+    for listener in audience.withLock({ $0.everybody() }) {
+      listener.yield(state)
+      listener.finish()
+    }
+  }
+
+  private func keep() {
+    feedimg_name_thread("feedimg-netlink")
+    // Events come from before the first look, so that no change falls between.
+    let events = try? EventSocket()
+    let resume = ResumeTimer()
+    var watch = NetworkWatch(period: events == nil ? Self.periodWithoutEvents : Self.periodWithEvents)
+    while !audience.withLock({ $0.isOver }) {
+      switch watch.step(at: now) {
+      case .look:
+        let state = reader.currentState()
+        watch.saw(state, at: now)
+      case .drain:
+        let drained = events?.drain() ?? .none
+        watch.drained(drained, at: now)
+      case .publish(let state):
+        for listener in audience.withLock({ $0.everybody() }) { listener.yield(state) }
+      case .sleep(let until, let orEvent):
+        greet(with: watch.published)
+        sleep(until: until, orEvent ? events : nil, resume, &watch)
+      }
+    }
+  }
+
+  private func greet(with state: NetworkState?) {
+    guard let state else { return }
+    for listener in audience.withLock({ $0.thoseNotYetTold() }) { listener.yield(state) }
+  }
+
+  private func sleep(
+    until: Duration,
+    _ events: EventSocket?,
+    _ resume: ResumeTimer?,
+    _ watch: inout NetworkWatch
+  ) {
+    // A negative descriptor is passed over.
+    var waits = [bell.descriptor, events?.descriptor ?? -1, resume?.descriptor ?? -1].map {
+      pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+    }
+    guard poll(&waits, nfds_t(waits.count), Self.milliseconds(until - now)) > 0 else { return }
+    if waits[0].revents != 0 {
+      bell.silence()
+      if isAskedToLook.exchange(false, ordering: .relaxed) { watch.woke(at: now) }
+    }
+    if waits[1].revents != 0 { watch.heard(at: now) }
+    if waits[2].revents != 0 {
+      resume?.arm()
+      watch.woke(at: now)
+    }
+  }
+
+  /// The time as `poll` counts it, which stands still while the computer sleeps.
+  private var now: Duration {
+    start.duration(to: SuspendingClock.now)
+  }
+
+  /// Rounded up, so that the time has come when the sleep is over.
+  private static func milliseconds(_ duration: Duration) -> Int32 {
+    let milliseconds = duration / .milliseconds(1)
+    return milliseconds < 0 ? 0 : Int32(min(milliseconds + 1, Double(Int32.max)))
+  }
+}

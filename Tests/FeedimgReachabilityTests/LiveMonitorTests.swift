@@ -1,0 +1,103 @@
+import CTestKernel
+import FeedimgModel
+import Glibc
+import Testing
+
+@testable import FeedimgReachability
+
+/// The monitor on real interfaces, in networks that live as long as a test.
+@Suite(
+  .enabled(if: Namespace.isPermitted, "this system refuses network namespaces"),
+  .timeLimit(.minutes(1))
+)
+struct LiveMonitorTests {
+  private static let cable = """
+    link add v0 type veth peer name p0
+    link set p0 up
+    link set v0 up
+    addr add 192.0.2.2/24 dev v0
+    route add default via 192.0.2.1
+    """
+
+  /// The kinds that are told: at first, and after each of the changes.
+  private func kinds(after changes: String..., startingWith setup: String) async throws -> [NetworkKind] {
+    let namespace = try Namespace()
+    namespace.ip(setup)
+    let monitor = NetlinkMonitor()
+    var states = namespace.run { monitor.states() }.makeAsyncIterator()
+    var kinds = await states.next().map { [$0.kind] } ?? []
+    for change in changes {
+      namespace.ip(change)
+      if let state = await states.next() { kinds.append(state.kind) }
+    }
+    return kinds
+  }
+
+  @Test func `a route that comes and goes is told`() async throws {
+    let kinds = try await kinds(after: Self.cable, "route del default", startingWith: "")
+    #expect(kinds == [.offline, .ethernet, .offline])
+  }
+
+  @Test func `a link that is switched off takes its IPv4 route along without a word`() async throws {
+    let kinds = try await kinds(after: "link set v0 down", startingWith: Self.cable)
+    #expect(kinds == [.ethernet, .offline])
+  }
+
+  @Test func `a link that is removed is told`() async throws {
+    #expect(try await kinds(after: "link del v0", startingWith: Self.cable) == [.ethernet, .offline])
+  }
+
+  @Test func `a lost carrier is told, though the route stays`() async throws {
+    #expect(try await kinds(after: "link set p0 down", startingWith: Self.cable) == [.ethernet, .offline])
+  }
+
+  @Test func `everybody hears the present state, and the thread ends with the last one`() async throws {
+    let namespace = try Namespace()
+    let monitor = NetlinkMonitor()
+    for _ in 0..<2 {
+      var first = namespace.run { monitor.states() }.makeAsyncIterator()
+      #expect(await first.next()?.kind == .offline)
+      var second = namespace.run { monitor.states() }.makeAsyncIterator()
+      #expect(await second.next()?.kind == .offline)
+      #expect(threads(in: namespace).count == 1)
+    }
+    while !threads(in: namespace).isEmpty { await Task.yield() }
+  }
+
+  @Test func `narrow routes are filtered out, wide ones and links are not`() throws {
+    let namespace = try Namespace()
+    // The loopback device is the one of which the kernel has nothing to add later.
+    namespace.ip("link set lo up")
+    let events = try #require(namespace.run { try? EventSocket() })
+    namespace.ip((0..<200).map { "route add 10.0.\($0).0/24 dev lo" }.joined(separator: "\n"))
+    #expect(events.drain() == .none)
+    for change in ["route add 0.0.0.0/1 dev lo", "route del 0.0.0.0/1", "link set lo mtu 1400"] {
+      namespace.ip(change)
+      #expect(events.drain() == .some, "\(change)")
+    }
+  }
+
+  @Test func `more events than the socket can hold are an overrun, and then there is quiet`() throws {
+    let namespace = try Namespace()
+    namespace.ip("link set lo up")
+    let events = try #require(namespace.run { try? EventSocket() })
+    namespace.ip((0..<8000).map { "link set lo mtu \(1300 + $0 % 2)" }.joined(separator: "\n"))
+    #expect(events.drain() == .overrun)
+    #expect(events.drain() == .none)
+  }
+
+  /// The threads that watch a network.
+  private func threads(in namespace: Namespace) -> Set<String> {
+    func network(_ thread: String) -> String {
+      var text = [CChar](repeating: 0, count: 64)
+      let count = readlink("/proc/self/task/\(thread)/ns/net", &text, text.count)
+      return text.withUnsafeBytes { String(decoding: $0.prefix(max(count, 0)), as: UTF8.self) }
+    }
+    let own = network(String(namespace.threadIdentifier))
+    return Set(
+      TextFile.names(in: "/proc/self/task").filter {
+        TextFile.read("/proc/self/task/\($0)/comm") == "feedimg-netlink\n" && network($0) == own
+      }
+    )
+  }
+}

@@ -1,0 +1,115 @@
+import FeedimgModel
+import Testing
+
+@testable import FeedimgReachability
+
+@Suite struct PublicationScheduleTests {
+  /// What is seen at some millisecond, and what is told by then.
+  struct Row: CustomTestStringConvertible, Sendable {
+    var name: String
+    var seen: [(milliseconds: Int, state: NetworkState)]
+    var told: [(milliseconds: Int, kind: NetworkKind)]
+    var because: String
+    var testDescription: String { name }
+  }
+
+  @Test(arguments: rows)
+  func `dearer is told at once, cheaper and offline later`(_ row: Row) {
+    var schedule = PublicationSchedule()
+    var told: [String] = []
+    for millisecond in 0...4000 {
+      let now = Duration.milliseconds(millisecond)
+      if let state = schedule.expire(at: now) { told.append("\(millisecond) \(state.kind)") }
+      for seen in row.seen where seen.milliseconds == millisecond {
+        if let state = schedule.observe(seen.state, at: now) { told.append("\(millisecond) \(state.kind)") }
+      }
+    }
+    #expect(told == row.told.map { "\($0.milliseconds) \($0.kind)" }, "\(row.because)")
+  }
+
+  private static let wifi = state(.wifi, .no, "wlan0")
+  private static let hotspot = state(.wifi, .yes, "wlan0")
+  private static let cable = state(.ethernet, .no, "eth0")
+  private static let modem = state(.cellular, .yes, "wwan0")
+  private static let unknown = state(.other, .unknown, "tun0")
+  private static let offline = NetworkState.offline("no route")
+
+  private static func state(_ kind: NetworkKind, _ metered: Metered, _ device: String) -> NetworkState {
+    NetworkState(kind: kind, metered: metered, device: device, via: [device], reason: "", meteredReason: "")
+  }
+
+  private static let rows: [Row] = [
+    Row(
+      name: "the first state",
+      seen: [(0, offline)],
+      told: [(0, .offline)],
+      because: "it is told at once, whatever it is"
+    ),
+    Row(
+      name: "Wi-Fi to cellular",
+      seen: [(0, wifi), (100, modem)],
+      told: [(0, .wifi), (100, .cellular)],
+      because: "not one byte too many"
+    ),
+    Row(
+      name: "Wi-Fi to a hotspot",
+      seen: [(0, wifi), (100, hotspot)],
+      told: [(0, .wifi), (100, .wifi)],
+      because: "metered is dearer, though the kind is the same"
+    ),
+    Row(
+      name: "cellular to Wi-Fi",
+      seen: [(0, modem), (100, wifi)],
+      told: [(0, .cellular), (600, .wifi)],
+      because: "it may pass"
+    ),
+    Row(
+      name: "Wi-Fi seen for a moment",
+      seen: [(0, modem), (100, wifi), (400, modem)],
+      told: [(0, .cellular)],
+      because: "nothing changed for anybody"
+    ),
+    Row(
+      name: "cheaper, and then another as cheap",
+      seen: [(0, modem), (100, wifi), (300, cable)],
+      told: [(0, .cellular), (600, .ethernet)],
+      because: "cheap for half a second, by one or the other"
+    ),
+    Row(
+      name: "cheaper in two steps",
+      seen: [(0, modem), (100, unknown), (300, wifi)],
+      told: [(0, .cellular), (800, .wifi)],
+      because: "each has to prove itself"
+    ),
+    Row(
+      name: "Ethernet to Wi-Fi",
+      seen: [(0, cable), (100, wifi)],
+      told: [(0, .ethernet), (100, .wifi)],
+      because: "nothing is at stake"
+    ),
+    Row(
+      name: "offline",
+      seen: [(0, wifi), (100, offline)],
+      told: [(0, .wifi), (1350, .offline)],
+      because: "the kernel may be a second late"
+    ),
+    Row(
+      name: "a gap",
+      seen: [(0, wifi), (100, offline), (900, wifi)],
+      told: [(0, .wifi)],
+      because: "a handover is no loss"
+    ),
+    Row(
+      name: "a gap with another network behind it",
+      seen: [(0, wifi), (100, offline), (900, modem)],
+      told: [(0, .wifi), (900, .cellular)],
+      because: "dearer at once"
+    ),
+    Row(
+      name: "back from offline",
+      seen: [(0, offline), (100, wifi)],
+      told: [(0, .offline), (100, .wifi)],
+      because: "nothing was spent before, so there is nothing to fear"
+    ),
+  ]
+}
