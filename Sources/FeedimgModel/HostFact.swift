@@ -7,6 +7,7 @@ public struct HostFact: Sendable, Hashable {
   /// What it can be; the first holds until ``Situation/hostFacts`` says another.
   public var values: [String]
 
+  /// Declares a fact; name and values are checked where policies are read.
   public init(name: String, values: [String]) {
     self.name = name
     self.values = values

@@ -44,6 +44,11 @@ extension PolicyError: CustomStringConvertible {
 package struct PolicyErrors: Error, Sendable, Hashable, CustomStringConvertible {
   package var errors: [PolicyError]
 
+  init(errors: [PolicyError]) { self.errors = errors }
+
+  /// The one problem of a file that cannot even be read.
+  package init(_ error: PolicyError) { errors = [error] }
+
   /// One line an error.
   package var description: String { errors.map(\.description).joined(separator: "\n") }
 }

@@ -39,7 +39,7 @@ package final class SettingsStore: SettingsReading {
   ///
   /// The first call only reads, as a process that asks once needs no watch; the second begins to watch; from then
   /// on a call is one system call unless something has changed. What cannot be used counts as not set, see
-  /// ``newWarnings()``.
+  /// ``takeWarnings()``.
   package func currentSettings() -> UserSettings { currentReadout().settings }
 
   /// The present settings at once, then whenever they change; never the same twice in a row.
@@ -49,7 +49,7 @@ package final class SettingsStore: SettingsReading {
   package func changes() -> AsyncStream<UserSettings> { monitor.changes() }
 
   /// What the user should know of the file, each thing once; asks nothing of the disk.
-  package func newWarnings() -> [SettingsWarning] { state.withLock { $0.ledger.takeWarnings() } }
+  package func takeWarnings() -> [String] { state.withLock { $0.ledger.takeWarnings() }.map(\.message) }
 
   /// The value in force of a setting.
   package func value(of key: SettingKey) -> String { key.value(in: currentSettings()) }

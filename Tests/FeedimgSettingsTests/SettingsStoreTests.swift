@@ -60,13 +60,13 @@ struct SettingsStoreTests {
     mkdir(folder["feedimg"], 0o700)
     try folder.write("{", to: "feedimg/settings.json")
     #expect(store.currentSettings() == UserSettings())
-    #expect(store.newWarnings().count == 1)
+    #expect(store.takeWarnings().count == 1)
     #expect(store.currentSettings() == UserSettings())
-    #expect(store.newWarnings().isEmpty)
+    #expect(store.takeWarnings().isEmpty)
     try store.set(.cacheExpiryDays, to: "30")
-    #expect(store.newWarnings().map { $0.message.hasSuffix(".corrupt-1`") } == [true])
+    #expect(store.takeWarnings().map { $0.hasSuffix(".corrupt-1`") } == [true])
     #expect(store.currentSettings().cacheExpiryDays == 30)
-    #expect(store.newWarnings().isEmpty)
+    #expect(store.takeWarnings().isEmpty)
   }
 
   @Test func `many threads that ask while another writes never go back`() throws {
