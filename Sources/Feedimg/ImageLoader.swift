@@ -1,1 +1,114 @@
+import FeedimgCache
 @_exported public import FeedimgModel
+import FeedimgPolicy
+import FeedimgReachability
+import FeedimgSettings
+import FeedimgTransfer
+
+/// Decides which image of an item to show, and loads it.
+///
+/// One loader serves a whole program; use it from any thread.
+public final class ImageLoader: Sendable {
+  let network: any NetworkReading
+  let settings: any SettingsReading
+  let store: any ImageStoring
+  let memory: MemoryCache
+  let downloader: any Downloading
+  let policy: CompiledPolicy
+  let overrides: [CheckedOverride]
+  let desk = LoadDesk<FetchedImage>()
+
+  /// Makes a loader; nothing is opened before it is needed, but for the policy and the settings.
+  ///
+  /// - Parameter configuration: The default is what the user's desktop says.
+  /// - Throws: ``ConfigurationError`` for a policy or an override that cannot be used.
+  public convenience init(_ configuration: Configuration = Configuration()) throws(ConfigurationError) {
+    let folders = try Folders(configuration)
+    let settings = SettingsStore(folder: folders.configuration)
+    let current = settings.currentSettings()
+    self.init(
+      network: NetlinkReader(),
+      settings: settings,
+      store: DiskCache(folder: folders.cache, limits: CacheLimits(current), clock: SystemClock.seconds),
+      memory: MemoryCache(limit: current.cacheMemoryLimit),
+      downloader: CurlDownloader(userAgent: configuration.userAgent),
+      policy: try PolicyFile(configuration.policy).compiled(),
+      overrides: try CheckedOverride.check(configuration.overrides)
+    )
+  }
+
+  init(
+    network: any NetworkReading,
+    settings: any SettingsReading,
+    store: any ImageStoring,
+    memory: MemoryCache,
+    downloader: any Downloading,
+    policy: CompiledPolicy,
+    overrides: [CheckedOverride]
+  ) {
+    self.network = network
+    self.settings = settings
+    self.store = store
+    self.memory = memory
+    self.downloader = downloader
+    self.policy = policy
+    self.overrides = overrides
+  }
+
+  /// What the user should know of the settings, such as that the file is damaged; each thing once, a line each.
+  public var warnings: [String] { settings.takeWarnings() }
+
+  /// What a load would do now, and why.
+  ///
+  /// Looks at the network, the settings and the index of the cache; fetches nothing, changes nothing and never
+  /// waits for another computer.
+  ///
+  /// - Parameter item: What to decide about.
+  /// - Returns: The decision with its reasons.
+  public func resolve(_ item: FeedItem) -> Resolution { resolve([item])[0] }
+
+  /// What loads would do now, for items that are decided together on one look at the network and the cache.
+  ///
+  /// - Parameter items: What to decide about.
+  /// - Returns: A decision for each item, in order.
+  public func resolve(_ items: [FeedItem]) -> [Resolution] {
+    let isNetworkGiven = overrides.contains { $0.fact == .network }
+    let reader = SituationReader(
+      network: isNetworkGiven ? nil : network.currentState(),
+      settings: settings.currentSettings(),
+      overrides: overrides
+    )
+    let keys = items.flatMap { [$0.original, $0.thumbnail].compactMap { $0?.url.key } }
+    let cached = Set(zip(keys, store.contains(keys)).lazy.filter(\.1).map(\.0))
+    return items.map { item in
+      let (situation, facts) = reader.read(item) { cached.contains($0.key) }
+      let decision = policy.decide(situation)
+      return Resolution(
+        item: item,
+        situation: situation,
+        decision: decision,
+        policy: policy.name,
+        place: policy.place(ofRule: decision.rule),
+        why: policy.why(rule: decision.rule, in: situation),
+        facts: facts
+      )
+    }
+  }
+
+  /// Loads the image of an item that the policy chooses: from memory, from disk, or from the network.
+  ///
+  /// Whoever asks for an image that is being loaded joins that load; cancelling the task leaves it, and the last
+  /// one to leave stops the transfer. If the original is gone for good, the thumbnail takes its place.
+  ///
+  /// - Parameters:
+  ///   - item: What to load.
+  ///   - progress: Called on a thread of its own as bytes arrive from the network.
+  /// - Returns: The image with its bytes, its source and the decision that led to it.
+  /// - Throws: ``LoadError``; `nothingToShow` where the placeholder is all there is.
+  public func load(
+    _ item: FeedItem,
+    progress: (@Sendable (LoadProgress) -> Void)? = nil
+  ) async throws(LoadError) -> LoadedImage {
+    try await LoadOperation(loader: self, item: item, progress: progress).run()
+  }
+}

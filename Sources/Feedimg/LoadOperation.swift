@@ -1,0 +1,148 @@
+import FeedimgCache
+import FeedimgModel
+
+/// One load, from the decision to the image.
+struct LoadOperation: Sendable {
+  let loader: ImageLoader
+  let item: FeedItem
+  let progress: (@Sendable (LoadProgress) -> Void)?
+
+  /// A cached image that turns out damaged when it is read changes the situation; so often it is looked at again.
+  private static let attempts = 3
+
+  func run() async throws(LoadError) -> LoadedImage {
+    var resolution = loader.resolve(item)
+    for _ in 1..<Self.attempts {
+      if let image = try await follow(resolution) { return image }
+      resolution = loader.resolve(item)
+    }
+    if let image = try await follow(resolution) { return image }
+    throw placeholder(resolution)
+  }
+
+  /// Does what a resolution says; nil if the cache did not hold what it promised.
+  private func follow(_ resolution: Resolution) async throws(LoadError) -> LoadedImage? {
+    guard let role = resolution.decision.image.role, let variant = item[role] else {
+      throw placeholder(resolution)
+    }
+    guard resolution.decision.load != nil else {
+      return cached(variant).map { image($0, variant, resolution) }
+    }
+    do throws(LoadError) {
+      return image(try await fetched(variant), variant, resolution)
+    } catch {
+      guard let fallback = try await fallback(below: variant, after: error, resolution) else {
+        var error = error
+        error.resolution = resolution
+        throw error
+      }
+      return fallback
+    }
+  }
+
+  /// The next variant below one that failed for good; nil if there is none, or the failure may pass.
+  private func fallback(
+    below variant: ImageVariant,
+    after error: LoadError,
+    _ resolution: Resolution
+  ) async throws(LoadError) -> LoadedImage? {
+    guard variant.role == .original, error.isFinal, let thumbnail = item.thumbnail,
+      let fetched = try? await fetched(thumbnail)
+    else { return nil }
+    var image = image(fetched, thumbnail, resolution)
+    image.notes.append("shown in place of the original: \(error.message)")
+    return image
+  }
+
+  // MARK: Where bytes come from, nearest first
+
+  private func cached(_ variant: ImageVariant) -> FetchedImage? {
+    let key = variant.url.key
+    if let image = loader.memory[key] { return FetchedImage(image, from: .memory) }
+    guard let (stored, bytes) = loader.store.read(key) else { return nil }
+    let image = MemoryCache.Image(
+      role: stored.role,
+      mediaType: stored.mediaType,
+      bytes: bytes,
+      path: stored.path
+    )
+    loader.memory.insert(image, for: key)
+    return FetchedImage(image, from: .disk)
+  }
+
+  private func fetched(_ variant: ImageVariant) async throws(LoadError) -> FetchedImage {
+    try await loader.desk.answer(for: variant.url.key) {
+      // Another load of the same key may have ended since the decision was made.
+      if let image = cached(variant) { return .success(image) }
+      do throws(LoadError) {
+        return .success(try await transferred(variant))
+      } catch {
+        return .failure(error)
+      }
+    }
+  }
+
+  private func transferred(_ variant: ImageVariant) async throws(LoadError) -> FetchedImage {
+    let collector = BodyCollector(url: variant.url, progress: progress, makeWriter: loader.store.makeWriter)
+    defer { collector.discard() }
+    let limit = loader.settings.currentSettings().downloadLimit
+    let request = DownloadRequest(url: variant.url, fields: Self.fields, bodyLimit: limit)
+    _ = try await loader.downloader.download(request, into: collector)
+    let image = try collector.finish(variant: variant, mayKeep: storageAllowed)
+    if image.path != nil {
+      loader.memory.insert(
+        MemoryCache.Image(
+          role: variant.role,
+          mediaType: image.mediaType,
+          bytes: image.bytes,
+          path: image.path
+        ),
+        for: variant.url.key
+      )
+    }
+    return image
+  }
+
+  /// What feedimg can recognise, the smaller formats first (RFC 9110 §12.5.1).
+  private static let fields = HTTPFields([
+    .init(
+      name: "Accept",
+      value: "image/avif,image/webp,image/png,image/jpeg,image/gif,image/*;q=0.8,*/*;q=0.5"
+    )
+  ])
+
+  // MARK: Answers
+
+  private func image(
+    _ fetched: FetchedImage,
+    _ variant: ImageVariant,
+    _ resolution: Resolution
+  ) -> LoadedImage {
+    LoadedImage(
+      variant: variant,
+      source: fetched.source,
+      resolution: resolution,
+      bytes: fetched.bytes,
+      mediaType: fetched.mediaType,
+      path: fetched.path,
+      notes: fetched.notes
+    )
+  }
+
+  private func placeholder(_ resolution: Resolution) -> LoadError {
+    var error = LoadError(.nothingToShow, message: "only the placeholder can be shown: \(resolution.why)")
+    error.resolution = resolution
+    return error
+  }
+}
+
+extension LoadError {
+  /// Whether asking again soon would not help.
+  var isFinal: Bool {
+    switch code {
+    case .status: status.map { [401, 403, 404, 410, 451].contains($0) } ?? false
+    case .notAnImage, .tooLarge, .tooManyRedirects, .forbiddenRedirect: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,9 @@
+public import FeedimgModel
+
+/// How far the transfer of one image has come.
+public struct LoadProgress: Sendable, Hashable {
+  /// So much has arrived.
+  public var received: ByteCount
+  /// So much was announced; nil where the server did not tell.
+  public var total: ByteCount?
+}

@@ -1,0 +1,106 @@
+import FeedimgJSON
+import FeedimgModel
+import FeedimgSettings
+
+/// The settings of the user, as programs and people see and change them.
+public struct Settings: Sendable {
+  /// One setting as a list shows it.
+  public struct Entry: Sendable, Hashable {
+    /// In kebab case, such as `cache-expiry-days`.
+    public var name: String
+    /// The value in force.
+    public var value: String
+    /// Whether the user has set it; if not, the value is the default.
+    public var isSet: Bool
+    /// What the setting does, in one line.
+    public var explanation: String
+  }
+
+  /// The names of all settings.
+  public static var names: [String] { SettingKey.allCases.map(\.name) }
+
+  private let store: SettingsStore
+
+  /// The settings in the folder that a loader of this configuration would use.
+  ///
+  /// - Parameter configuration: Only its folder counts.
+  /// - Throws: ``ConfigurationError`` where no folder is known.
+  public init(
+    _ configuration: ImageLoader.Configuration = ImageLoader.Configuration()
+  ) throws(ConfigurationError) {
+    store = SettingsStore(folder: try Folders(configuration).configuration)
+  }
+
+  /// The file that keeps the settings; it need not exist.
+  public var path: String { store.file.path }
+
+  /// What of the file could not be used, each thing once.
+  public var warnings: [String] { store.takeWarnings() }
+
+  /// All settings, in a fixed order.
+  ///
+  /// - Returns: One entry for each name in ``names``.
+  public func entries() -> [Entry] {
+    store.entries().map {
+      Entry(name: $0.key.name, value: $0.value, isSet: $0.isSet, explanation: $0.key.explanation)
+    }
+  }
+
+  /// The values in force, as one line of JSON.
+  public var json: String { Self.json(store.currentSettings()) }
+
+  /// The value in force of a setting.
+  ///
+  /// - Parameter name: One of ``names``.
+  /// - Returns: Such as `yes` or `512 MiB`.
+  /// - Throws: ``ConfigurationError`` for an unknown name.
+  public func value(of name: String) throws(ConfigurationError) -> String {
+    try naming { () throws(SettingsError) in store.value(of: try SettingKey(name: name)) }
+  }
+
+  /// Changes a setting; the file holds it when this returns, and programs that run see it.
+  ///
+  /// - Parameters:
+  ///   - name: One of ``names``.
+  ///   - value: As a person types it, such as `yes` or `512 MiB`.
+  /// - Throws: ``ConfigurationError``; nothing is then changed.
+  public func set(_ name: String, to value: String) throws(ConfigurationError) {
+    try naming { () throws(SettingsError) in try store.set(try SettingKey(name: name), to: value) }
+  }
+
+  /// Returns a setting to its default.
+  ///
+  /// - Parameter name: One of ``names``.
+  /// - Throws: ``ConfigurationError``; nothing is then changed.
+  public func unset(_ name: String) throws(ConfigurationError) {
+    try naming { () throws(SettingsError) in try store.unset(try SettingKey(name: name)) }
+  }
+
+  /// The settings at once, then at each change by whomever, as one line of JSON each.
+  ///
+  /// - Returns: A stream that ends when its consumer leaves.
+  public func changes() -> AsyncStream<String> {
+    let changes = store.changes()
+    return AsyncStream { continuation in
+      let task = Task {
+        for await settings in changes { continuation.yield(Self.json(settings)) }
+        continuation.finish()
+      }
+      continuation.onTermination = { _ in task.cancel() }
+    }
+  }
+
+  private static func json(_ settings: UserSettings) -> String {
+    JSONValue.object(JSONObject(SettingKey.allCases.map { ($0.name, $0.json(in: settings)) })).text(.compact)
+  }
+
+  private func naming<Answer>(_ body: () throws(SettingsError) -> Answer) throws(ConfigurationError) -> Answer
+  {
+    do throws(SettingsError) {
+      return try body()
+    } catch {
+      let isInput = [.unknownSetting, .invalidValue, .noFolder].contains(error.code)
+      throw ConfigurationError([error.message], isSystemFailure: !isInput)
+    }
+  }
+}

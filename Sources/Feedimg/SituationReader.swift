@@ -1,0 +1,82 @@
+import FeedimgModel
+import FeedimgPolicy
+
+/// Puts together what a policy is asked with, and who says so.
+///
+/// Read once for a batch: all its items see the same network and settings.
+struct SituationReader {
+  /// The live network, or nil where it is given and need not be looked at.
+  private let network: NetworkState?
+  private let settings: UserSettings
+  private let overrides: [CheckedOverride]
+
+  init(network: NetworkState?, settings: UserSettings, overrides: [CheckedOverride]) {
+    self.network = network
+    self.settings = settings
+    self.overrides = overrides
+  }
+
+  /// The facts about one item.
+  ///
+  /// - Parameters:
+  ///   - item: What is to be decided about.
+  ///   - isCached: Whether the cache has the image of a URL.
+  /// - Returns: The situation, and the source of each fact by its name.
+  func read(_ item: FeedItem, isCached: (ImageURL) -> Bool) -> (situation: Situation, facts: [FactReading]) {
+    func presence(_ variant: ImageVariant?) -> Presence {
+      variant.map { isCached($0.url) ? .cached : .remote } ?? .none
+    }
+    let path = network.map { Self.path(to: item, over: $0) }
+    var situation = Situation(
+      network: path?.kind ?? .other,
+      metered: path?.metered ?? .unknown,
+      isRoaming: path?.isRoaming ?? false,
+      alwaysOriginal: settings.alwaysLoadOriginalsOnCellular,
+      original: presence(item.original),
+      thumbnail: presence(item.thumbnail),
+      size: item.original?.size
+    )
+    var sources: [Fact: String] = [
+      .network: path?.reason ?? "", .metered: path?.meteredReason ?? "", .roaming: "the network",
+      .dataSaver: "off unless an app says otherwise",
+      .alwaysOriginal: "the setting always-load-originals-on-cellular",
+      .original: "the item and the cache", .thumbnail: "the item and the cache",
+      .size: situation.size == nil ? "the item does not tell" : "the item",
+      .budgetLeft: "nobody counts", .bandwidth: "not measured", .battery: "not read",
+      .fits: "size against budget left",
+    ]
+    for override in overrides {
+      override.apply(to: &situation)
+      sources[override.fact] = override.source
+    }
+    if overrides.contains(where: { $0.fact == .network }), !overrides.contains(where: { $0.fact == .metered })
+    {
+      situation.metered = Self.usualMetering(of: situation.network)
+      sources[.metered] = "as usual for \(situation.network.rawValue)"
+    }
+    let facts = Fact.standard.map {
+      FactReading(name: $0.name, value: $0.value(in: situation), source: sources[$0] ?? "")
+    }
+    return (situation, facts)
+  }
+
+  /// The way to an item: this machine itself is reached without any network.
+  private static func path(to item: FeedItem, over network: NetworkState) -> NetworkState {
+    let urls = [item.original, item.thumbnail].compactMap { $0?.url }
+    guard !network.isReachable, urls.allSatisfy(\.isLoopback) else { return network }
+    return NetworkState(
+      kind: .other,
+      metered: .no,
+      reason: "offline, but the item is on this machine",
+      meteredReason: "the item is on this machine"
+    )
+  }
+
+  private static func usualMetering(of network: NetworkKind) -> Metered {
+    switch network {
+    case .cellular: .yes
+    case .wifi, .ethernet: .no
+    case .other, .offline: .unknown
+    }
+  }
+}
