@@ -1,0 +1,45 @@
+import ArgumentParser
+import Feedimg
+
+/// What the shell learns of a run.
+enum ExitStatus: Int32 {
+  case success = 0
+  /// The network, a server or a disk failed.
+  case failure = 1
+  /// An option, an item, a setting or a policy was not understood.
+  case usage = 2
+  /// Nothing to show but the placeholder.
+  case nothingToShow = 3
+
+  /// Says on standard error what went wrong, in one sentence, and how that ends the program.
+  init(reporting error: any Error) {
+    switch error {
+    case let failure as CommandFailure:
+      if let message = failure.message { Output.complain(message) }
+      self = failure.status
+    case let error as ConfigurationError:
+      for message in error.messages { Output.complain(message) }
+      self = error.isSystemFailure ? .failure : .usage
+    default:
+      guard FeedimgCommand.exitCode(for: error).isSuccess else {
+        Output.standardError(FeedimgCommand.fullMessage(for: error) + "\n")
+        self = .usage
+        return
+      }
+      // Help, the version and completion scripts come as errors that are none.
+      Output.standardOutput(FeedimgCommand.fullMessage(for: error) + "\n")
+      self = .success
+    }
+  }
+}
+
+/// Ends a command with a status, and a sentence where one has not been said yet.
+struct CommandFailure: Error {
+  var status: ExitStatus
+  var message: String?
+
+  init(_ status: ExitStatus, _ message: String? = nil) {
+    self.status = status
+    self.message = message
+  }
+}

@@ -1,0 +1,34 @@
+import ArgumentParser
+
+/// `feedimg`, the root of all verbs.
+struct FeedimgCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "feedimg",
+    abstract: "Choose and load the images of a feed by network, setting and cache.",
+    discussion: """
+      A feed item has an original and a thumbnail. feedimg decides by a table that people can read which of the \
+      two to show and load now, and does it: a cached original always wins; else Wi-Fi and Ethernet load the \
+      original; cellular loads the thumbnail, or the original if your setting says so; offline shows the cached \
+      thumbnail, else the placeholder.
+
+      EXAMPLES
+        feedimg resolve --item item.json                    what would be shown now, and why
+        feedimg resolve --item item.json --network cellular the same, as if on cellular
+        feedimg load --item item.json --output photo.jpg    fetch it, or take it from the cache
+        feedimg network --watch                             the active network, and each change of it
+        feedimg settings set always-load-originals-on-cellular yes
+
+      An item is JSON: {"originalImage": "https://…/a.jpg", "thumbnailImage": "https://…/a-small.jpg"}
+
+      EXIT STATUS
+        0  done
+        1  failed: the network, a server, a disk
+        2  not understood: an option, an item, a setting, a policy
+        3  nothing to show but the placeholder
+      """,
+    version: Version.text,
+    subcommands: [
+      ResolveCommand.self, LoadCommand.self, NetworkCommand.self, SettingsCommand.self, CacheCommand.self,
+    ]
+  )
+}

@@ -1,0 +1,22 @@
+import ArgumentParser
+import Feedimg
+
+/// Where the cache is.
+struct CacheFolderOption: ParsableArguments {
+  @Option(
+    name: .customLong("cache-dir"),
+    help: ArgumentHelp("Where images are kept (default: $XDG_CACHE_HOME/feedimg).", valueName: "dir"),
+    completion: .directory
+  )
+  var cacheFolder: String?
+}
+
+/// Where the settings are.
+struct ConfigurationFolderOption: ParsableArguments {
+  @Option(
+    name: .customLong("config-dir"),
+    help: ArgumentHelp("Where settings.json is (default: $XDG_CONFIG_HOME/feedimg).", valueName: "dir"),
+    completion: .directory
+  )
+  var configurationFolder: String?
+}

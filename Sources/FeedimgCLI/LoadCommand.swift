@@ -1,0 +1,53 @@
+import ArgumentParser
+import Feedimg
+
+/// `feedimg load`: does what `resolve` says.
+struct LoadCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "load",
+    abstract: "Load the image of an item that the policy chooses, from the cache or the network.",
+    discussion: """
+      Does what `feedimg resolve` says: takes the image from the cache, or fetches it and keeps it there. Prints \
+      what was loaded, from where, and the file in the cache, which any program can open. If the original is gone \
+      for good, the thumbnail takes its place, and that is said.
+
+      EXAMPLES
+        feedimg load --item item.json
+        feedimg load --item item.json --output photo.jpg
+        feedimg load --item feed.jsonl --json | jq -r .path
+        feedimg load --item item.json --network offline     from the cache alone
+
+      Of several items the worst counts: 1 if one failed, else 3 if one has only its placeholder, else 0.
+      """
+  )
+
+  @OptionGroup var input: ItemOption
+
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp(
+      "Also write the image here, for a single item; - is standard output.",
+      valueName: "file"
+    ),
+    completion: .file()
+  )
+  var output: String?
+
+  @OptionGroup var situation: SituationOptions
+
+  func run() async throws {
+    let configuration = try situation.configuration()
+    let items = try input.items()
+    let file = output.map(OutputFile.init)
+    if file != nil, items.count > 1 {
+      throw CommandFailure(.usage, "--output names one file, but `\(input.item)` holds \(items.count) items")
+    }
+    try file?.check()
+    let loader = try ImageLoader(configuration)
+    for warning in loader.warnings { Output.complain(warning) }
+    var report = LoadReport(itemCount: items.count, isJSON: input.json, isQuiet: output == "-")
+    await LoadBatch(loader: loader, items: items).run { report.add($0, index: $1) }
+    if let file, case .success(let image)? = report.onlyOutcome { try file.write(image.bytes) }
+    throw CommandFailure(report.status)
+  }
+}

@@ -1,0 +1,83 @@
+import Feedimg
+
+/// Tells of loads one by one, with their progress, and sums up how they ended.
+struct LoadReport {
+  let itemCount: Int
+  let isJSON: Bool
+  /// Whether standard output belongs to the image itself.
+  let isQuiet: Bool
+
+  private(set) var status = ExitStatus.success
+  /// The outcome, where there is one item.
+  private(set) var onlyOutcome: LoadBatch.Outcome?
+  private var bytesMoved = 0
+
+  init(itemCount: Int, isJSON: Bool, isQuiet: Bool) {
+    self.itemCount = itemCount
+    self.isJSON = isJSON
+    self.isQuiet = isQuiet
+  }
+
+  mutating func add(_ outcome: LoadBatch.Outcome, index: Int) {
+    if itemCount == 1 { onlyOutcome = outcome }
+    clearProgress()
+    switch outcome {
+    case .success(let image):
+      if image.source == .network { bytesMoved += image.bytes.count }
+      show(isJSON ? image.json : text(image, index))
+      for note in image.notes { Output.complain("`\(image.variant.url)`: \(note)") }
+    case .failure(let error):
+      add(error, index)
+    }
+    showProgress(done: index + 1)
+  }
+
+  private mutating func add(_ error: LoadError, _ index: Int) {
+    let isPlaceholder = error.code == .nothingToShow
+    if !isPlaceholder { status = .failure } else if status == .success { status = .nothingToShow }
+    if isJSON {
+      show(error.json)
+    } else if isPlaceholder, let resolution = error.resolution {
+      show(placeholderText(resolution, index))
+    }
+    if !isPlaceholder { Output.complain(error.description) }
+  }
+
+  private func show(_ text: String) {
+    if !isQuiet { Output.line(text) }
+  }
+
+  private func text(_ image: LoadedImage, _ index: Int) -> String {
+    let place = image.source == .network ? "the network" : image.source == .disk ? "the cache" : "memory"
+    let size = ByteCount(image.bytes.count).rounded
+    return [
+      headline(image.resolution, index, "\(image.variant.role.rawValue), from \(place)"),
+      ResolutionText.line("file", image.path ?? "not kept"),
+      ResolutionText.line("size", "\(size), \(image.mediaType)"),
+      ResolutionText.line("url", image.variant.url.text),
+      ResolutionText.because(image.resolution),
+    ].joined(separator: "\n")
+  }
+
+  private func placeholderText(_ resolution: Resolution, _ index: Int) -> String {
+    let placeholder = ResolutionText.placeholder(resolution.item.placeholder)
+    return
+      ([headline(resolution, index, "placeholder")] + placeholder + [ResolutionText.because(resolution)])
+      .joined(separator: "\n")
+  }
+
+  private func headline(_ resolution: Resolution, _ index: Int, _ what: String) -> String {
+    ResolutionText.headline(itemCount > 1 ? index + 1 : nil, resolution, what)
+  }
+
+  // MARK: Progress, on a terminal alone
+
+  private func showProgress(done: Int) {
+    guard itemCount > 1, done < itemCount, Output.hasTerminalError else { return }
+    Output.standardError("\r\(done) of \(itemCount) images, \(ByteCount(bytesMoved).rounded) moved")
+  }
+
+  private func clearProgress() {
+    if itemCount > 1, Output.hasTerminalError { Output.standardError("\r\u{1B}[K") }
+  }
+}

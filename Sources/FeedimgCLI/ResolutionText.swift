@@ -1,0 +1,75 @@
+import Feedimg
+
+/// A resolution as a person reads it.
+struct ResolutionText {
+  let text: String
+
+  /// - Parameters:
+  ///   - resolution: What was decided.
+  ///   - number: The item counted from one, where there are several.
+  ///   - isVerbose: Whether to list every fact.
+  init(_ resolution: Resolution, number: Int?, isVerbose: Bool) {
+    var lines = [Self.headline(number, resolution, Self.image(resolution))]
+    if let url = resolution.url { lines.append(Self.line("url", url.text)) }
+    if resolution.decision.image == .placeholder {
+      lines += Self.placeholder(resolution.item.placeholder)
+    } else if resolution.decision.show != resolution.decision.image {
+      lines.append(Self.line("meanwhile", Self.meanwhile(resolution)))
+    }
+    lines.append(Self.because(resolution))
+    if resolution.decision.upgrade != .never {
+      lines.append(Self.line("again when", resolution.decision.upgrade.rawValue))
+    }
+    if isVerbose { lines += Self.facts(resolution) }
+    text = lines.joined(separator: "\n")
+  }
+
+  static func headline(_ number: Int?, _ resolution: Resolution, _ what: String) -> String {
+    let name = number.map { "\($0). " } ?? ""
+    return name + Output.bold(what) + (resolution.item.id.map { Output.dim("  \($0)") } ?? "")
+  }
+
+  static func because(_ resolution: Resolution) -> String {
+    line(
+      "because",
+      "\(resolution.why)  (\(resolution.policy), rule \(resolution.decision.rule), \(resolution.place))"
+    )
+  }
+
+  static func line(_ label: String, _ value: String) -> String {
+    "  " + Output.dim(label + String(repeating: " ", count: max(1, 12 - label.count))) + value
+  }
+
+  static func placeholder(_ placeholder: Placeholder) -> [String] {
+    [
+      placeholder.color.map { line("colour", $0) }, placeholder.blurHash.map { line("blurhash", $0) },
+      placeholder.thumbHash.map { line("thumbhash", $0) },
+    ].compactMap { $0 }
+  }
+
+  private static func image(_ resolution: Resolution) -> String {
+    switch resolution.decision.source {
+    case .cache: "\(resolution.decision.image.rawValue), from the cache"
+    case .network: "\(resolution.decision.image.rawValue), from the network"
+    case .none: resolution.decision.image.rawValue
+    }
+  }
+
+  private static func meanwhile(_ resolution: Resolution) -> String {
+    guard resolution.decision.show == .placeholder else { return "the cached thumbnail" }
+    let placeholder = resolution.item.placeholder
+    let what = placeholder.color ?? placeholder.blurHash.map { "blurhash \($0)" }
+    return "the placeholder" + (what.map { " (\($0))" } ?? "")
+  }
+
+  private static func facts(_ resolution: Resolution) -> [String] {
+    let nameWidth = resolution.facts.map(\.name.count).max() ?? 0
+    let valueWidth = resolution.facts.map(\.value.count).max() ?? 0
+    func pad(_ text: String, _ width: Int) -> String {
+      text + String(repeating: " ", count: max(0, width - text.count))
+    }
+    return resolution.facts.map {
+      "    \(pad($0.name, nameWidth))  \(pad($0.value, valueWidth))  \(Output.dim($0.source))"
+    }
+  }
+}

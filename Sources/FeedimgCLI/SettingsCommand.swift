@@ -1,0 +1,134 @@
+import ArgumentParser
+import Feedimg
+
+/// `feedimg settings`: what the user has asked for.
+struct SettingsCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "settings",
+    abstract: "Show and change the settings.",
+    discussion: """
+      The settings are kept in settings.json, in $XDG_CONFIG_HOME/feedimg or ~/.config/feedimg. A program that \
+      runs sees a change at once; members of the file that feedimg does not know are left alone.
+
+      EXAMPLES
+        feedimg settings list
+        feedimg settings set always-load-originals-on-cellular yes
+        feedimg settings set cache-originals-limit "2 GiB"
+        feedimg settings unset cache-originals-limit
+      """,
+    subcommands: [Get.self, Set.self, Unset.self, List.self, Path.self, Watch.self],
+    defaultSubcommand: List.self
+  )
+
+  /// The setting that a verb is about.
+  struct NameArgument: ParsableArguments {
+    @Argument(
+      help: "The setting; `feedimg settings list` names them all.",
+      completion: .list(Settings.names)
+    )
+    var name: String
+  }
+
+  /// `feedimg settings get`.
+  struct Get: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "get",
+      abstract: "Print the value of a setting that is in force."
+    )
+    @OptionGroup var name: NameArgument
+    @OptionGroup var folder: ConfigurationFolderOption
+
+    func run() throws {
+      let settings = try settingsFile(in: folder)
+      Output.line(try settings.value(of: name.name))
+      complain(of: settings)
+    }
+  }
+
+  /// `feedimg settings set`.
+  struct Set: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "set",
+      abstract: "Change a setting."
+    )
+    @OptionGroup var name: NameArgument
+    @Argument(help: "Such as yes, no, `512 MiB` or 7.") var value: String
+    @OptionGroup var folder: ConfigurationFolderOption
+
+    func run() throws {
+      let settings = try settingsFile(in: folder)
+      try settings.set(name.name, to: value)
+      complain(of: settings)
+    }
+  }
+
+  /// `feedimg settings unset`.
+  struct Unset: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "unset",
+      abstract: "Return a setting to its default."
+    )
+    @OptionGroup var name: NameArgument
+    @OptionGroup var folder: ConfigurationFolderOption
+
+    func run() throws {
+      let settings = try settingsFile(in: folder)
+      try settings.unset(name.name)
+      complain(of: settings)
+    }
+  }
+
+  /// `feedimg settings list`.
+  struct List: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "list",
+      abstract: "Print all settings, those that are set marked with *."
+    )
+    @Flag(help: "Print one JSON object with a member for each setting.") var json = false
+    @OptionGroup var folder: ConfigurationFolderOption
+
+    func run() throws {
+      let settings = try settingsFile(in: folder)
+      Output.line(json ? settings.json : SettingsText.table(settings.entries()))
+      complain(of: settings)
+    }
+  }
+
+  /// `feedimg settings path`.
+  struct Path: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "path",
+      abstract: "Print where the settings are kept."
+    )
+    @OptionGroup var folder: ConfigurationFolderOption
+
+    func run() throws { Output.line(try settingsFile(in: folder).path) }
+  }
+
+  /// `feedimg settings watch`.
+  struct Watch: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "watch",
+      abstract: "Print the settings as JSON now and at each change, a line each, until interrupted."
+    )
+    @OptionGroup var folder: ConfigurationFolderOption
+
+    func run() async throws {
+      for await json in try settingsFile(in: folder).changes() { Output.line(json) }
+    }
+  }
+}
+
+extension ParsableCommand {
+  /// The settings in the folder that was given, or in the user's.
+  fileprivate func settingsFile(in folder: ConfigurationFolderOption) throws(ConfigurationError) -> Settings {
+    var configuration = ImageLoader.Configuration()
+    configuration.configurationFolder = folder.configurationFolder
+    return try Settings(configuration)
+  }
+
+  /// Says what in the file could not be used.
+  fileprivate func complain(of settings: Settings) {
+    for warning in settings.warnings { Output.complain(warning) }
+  }
+}

@@ -1,0 +1,70 @@
+import ArgumentParser
+import Feedimg
+
+/// What replaces the live readings, so that any situation can be reproduced.
+struct SituationOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Decide as if on this network: \(NetworkKind.allCases.map(\.rawValue).joined(separator: ", ")).",
+      valueName: "kind"
+    ),
+    completion: .list(NetworkKind.allCases.map(\.rawValue))
+  )
+  var network: String?
+
+  @Option(
+    help: ArgumentHelp("Decide as if data cost: yes, no or unknown.", valueName: "answer"),
+    completion: .list(Metered.allCases.map(\.rawValue))
+  )
+  var metered: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Decide as if a fact were so, such as always-original=yes; may be given several times.",
+      valueName: "fact=value"
+    )
+  )
+  var set: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "Decide by this table: a Markdown file, or the name of one that comes with feedimg, such as data-saver.",
+      valueName: "policy"
+    ),
+    completion: .file(extensions: ["md"])
+  )
+  var policy: String?
+
+  @OptionGroup var cache: CacheFolderOption
+  @OptionGroup var settings: ConfigurationFolderOption
+
+  /// - Throws: ``CommandFailure`` with status 2 for a `--set` without `=`.
+  func configuration() throws(CommandFailure) -> ImageLoader.Configuration {
+    var configuration = ImageLoader.Configuration()
+    if let folder = cache.cacheFolder { configuration.cacheFolder = folder }
+    if let folder = settings.configurationFolder { configuration.configurationFolder = folder }
+    if let policy { configuration.policy = .named(policy) }
+    if let network {
+      configuration.overrides.append(SituationOverride(fact: "network", value: network, source: "--network"))
+    }
+    if let metered {
+      configuration.overrides.append(SituationOverride(fact: "metered", value: metered, source: "--metered"))
+    }
+    for text in set {
+      guard let equals = text.firstIndex(of: "=") else {
+        throw CommandFailure(
+          .usage,
+          "--set \(text): expected a fact and its value, such as `always-original=yes`"
+        )
+      }
+      configuration.overrides.append(
+        SituationOverride(
+          fact: String(text[..<equals]),
+          value: String(text[text.index(after: equals)...]),
+          source: "--set"
+        )
+      )
+    }
+    return configuration
+  }
+}

@@ -1,0 +1,161 @@
+import Testing
+
+/// What a user may get wrong, and the one sentence that tells.
+@Suite struct InputTests {
+  struct Mistake: CustomTestStringConvertible {
+    var name: String
+    var item: String
+    /// What the sentence must say.
+    var says: [String]
+
+    var testDescription: String { name }
+  }
+
+  static let mistakes: [Mistake] = [
+    Mistake(name: "not JSON", item: "{\"originalImage\": \n oops}", says: ["line 2, column 2", "not JSON"]),
+    Mistake(name: "an empty file", item: "", says: ["expected an item, found none"]),
+    Mistake(name: "an empty array", item: "[]", says: ["expected an item, found none"]),
+    Mistake(name: "a number", item: "17", says: ["expected an object, found a number"]),
+    Mistake(
+      name: "neither URL",
+      item: "{\"id\": \"7\"}",
+      says: ["originalImage", "thumbnailImage", "variants"]
+    ),
+    Mistake(
+      name: "both null",
+      item: "{\"originalImage\": null, \"thumbnailImage\": null}",
+      says: ["originalImage"]
+    ),
+    Mistake(
+      name: "a relative URL",
+      item: "{\"originalImage\": \"a.jpg\"}",
+      says: ["originalImage", "relative"]
+    ),
+    Mistake(name: "a path", item: "{\"originalImage\": \"/a.jpg\"}", says: ["originalImage", "relative"]),
+    Mistake(
+      name: "a file URL",
+      item: "{\"thumbnailImage\": \"file:///etc/passwd\"}",
+      says: ["thumbnailImage", "file"]
+    ),
+    Mistake(name: "a data URL", item: "{\"originalImage\": \"data:image/png;base64,AA\"}", says: ["`data`"]),
+    Mistake(name: "an ftp URL", item: "{\"originalImage\": \"ftp://x.example/a\"}", says: ["`ftp`"]),
+    Mistake(
+      name: "a long URL",
+      item: "{\"originalImage\": \"http://x.example/\(String(repeating: "a", count: 8192))\"}",
+      says: ["8209 bytes long", "8192"]
+    ),
+    Mistake(
+      name: "a URL of another type",
+      item: "{\"originalImage\": 5}",
+      says: ["originalImage", "a string"]
+    ),
+    Mistake(name: "no host", item: "{\"originalImage\": \"http:///a\"}", says: ["names no host"]),
+    Mistake(
+      name: "a variant without URL",
+      item: "{\"variants\": [{\"role\": \"original\"}]}",
+      says: ["variants[0].url"]
+    ),
+    Mistake(
+      name: "an unknown role",
+      item: "{\"variants\": [{\"role\": \"big\", \"url\": \"http://x.example/a\"}]}",
+      says: ["variants[0].role", "`big`"]
+    ),
+    Mistake(
+      name: "forms that disagree",
+      item: """
+        {"originalImage": "http://x.example/b",
+         "variants": [{"role": "original", "url": "http://x.example/a"}]}
+        """,
+      says: ["originalImage", "the same URL as in `variants`"]
+    ),
+    Mistake(
+      name: "the second of two",
+      item: "[{\"originalImage\": \"http://x.example/a\"}, {\"originalImage\": \"b\"}]",
+      says: ["item 2", "originalImage"]
+    ),
+    Mistake(
+      name: "nested too deep",
+      item: String(repeating: "[", count: 100_000),
+      says: ["nested more than"]
+    ),
+    Mistake(name: "half a UTF-8 letter", item: "{\"a\": \"\u{0}\"}", says: ["control character"]),
+  ]
+
+  @Test(arguments: mistakes, ["resolve", "load"])
+  func `a wrong item gives one sentence with the file, exit 2, and nothing written`(
+    mistake: Mistake,
+    verb: String
+  ) throws {
+    let folder = try TestFolder()
+    let item = try folder.write("item.json", mistake.item)
+    let run = try CommandRun([verb, "--item", item], in: folder)
+    #expect(run.status == 2)
+    #expect(run.output == "")
+    #expect(run.errors.hasPrefix("feedimg: \(item): "))
+    #expect(run.errors.split(separator: "\n").count == 1)
+    for words in mistake.says { #expect(run.errors.contains(words), "\(run.errors)") }
+    #expect(folder.files(below: "cache") == [])
+    #expect(folder.files(below: "config") == [])
+  }
+
+  struct BadOption: CustomTestStringConvertible {
+    var arguments: [String]
+    var says: [String]
+    var testDescription: String { arguments.joined(separator: " ") }
+  }
+
+  static let badOptions: [BadOption] = [
+    BadOption(arguments: ["--network", "wfi"], says: ["--network", "`wfi`", "did you mean `wifi`"]),
+    BadOption(arguments: ["--network", "lte"], says: ["wifi, ethernet, cellular, other, offline"]),
+    BadOption(arguments: ["--metered", "maybe"], says: ["--metered", "no, yes, unknown"]),
+    BadOption(arguments: ["--set", "always-original"], says: ["--set", "always-original=yes"]),
+    BadOption(arguments: ["--set", "allways-original=yes"], says: ["did you mean `always original`"]),
+    BadOption(arguments: ["--set", "always-original=maybe"], says: ["no, yes"]),
+    BadOption(arguments: ["--policy", "missing.md"], says: ["missing.md", "no such file"]),
+    BadOption(arguments: ["--cache-dir", ""], says: ["empty path"]),
+    BadOption(arguments: ["--colour"], says: ["--colour"]),
+  ]
+
+  @Test(arguments: badOptions)
+  func `a wrong option gives a sentence with what was expected, and exit 2`(option: BadOption) throws {
+    let folder = try TestFolder()
+    let item = try folder.write("item.json", "{\"originalImage\": \"http://x.example/a\"}")
+    let run = try CommandRun(["resolve", "--item", item] + option.arguments, in: folder)
+    #expect(run.status == 2)
+    #expect(run.output == "")
+    for words in option.says { #expect(run.errors.contains(words), "\(run.errors)") }
+  }
+
+  @Test func `a missing file and a folder are named with the reason`() throws {
+    let folder = try TestFolder()
+    let missing = try CommandRun(["resolve", "--item", folder.path("no.json")], in: folder)
+    #expect(missing.status == 2)
+    #expect(
+      missing.errors == "feedimg: \(folder.path("no.json")): cannot be read: no such file or directory\n"
+    )
+    let directory = try CommandRun(["resolve", "--item", folder.root], in: folder)
+    #expect(directory.status == 2)
+    #expect(directory.errors == "feedimg: \(folder.root): cannot be read: is a directory\n")
+  }
+
+  @Test func `a policy that leaves a gap is refused with the states it misses`() throws {
+    let folder = try TestFolder()
+    let item = try folder.write("item.json", "{\"originalImage\": \"http://x.example/a\"}")
+    let policy = try folder.write("gap.md", "| network | → image |\n|---|---|\n| wifi | original |\n")
+    let run = try CommandRun(["resolve", "--item", item, "--policy", policy], in: folder)
+    #expect(run.status == 2)
+    #expect(run.errors.contains("gap.md: no rule for: network ethernet"), "\(run.errors)")
+  }
+
+  @Test func `help and the version are no errors`() throws {
+    let folder = try TestFolder()
+    for arguments in [
+      ["--help"], ["--version"], ["help", "load"], ["--generate-completion-script", "bash"],
+    ] {
+      let run = try CommandRun(arguments, in: folder)
+      #expect(run.status == 0, "\(arguments)")
+      #expect(!run.output.isEmpty, "\(arguments)")
+      #expect(run.errors == "", "\(arguments)")
+    }
+  }
+}

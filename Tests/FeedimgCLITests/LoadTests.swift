@@ -1,0 +1,230 @@
+import FeedimgJSON
+import LoopbackServer
+import Testing
+
+/// `feedimg load` as a user runs it, against a real server.
+@Suite struct LoadTests {
+  /// Serves an original, a thumbnail, and what may go wrong.
+  static func makeServer() throws -> LoopbackServer {
+    try LoopbackServer { request in
+      switch request.target {
+      case "/original.jpg": .answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+      case "/thumbnail.webp": .answer(200, [("Content-Type", "image/webp")], body: SampleImage.webp)
+      case "/mislabelled": .answer(200, [("Content-Type", "text/plain")], body: SampleImage.png)
+      case "/no-store": .answer(200, [("Cache-Control", "no-store")], body: SampleImage.gif)
+      case "/page": .answer(200, [("Content-Type", "text/html")], body: Array("<!doctype html><p>hello".utf8))
+      case "/empty": .answer(200, [("Content-Type", "image/png")])
+      case "/500": .answer(500)
+      case "/short": .truncated(SampleImage.jpeg, after: 100)
+      case "/cut": .closing(body: Array(SampleImage.jpeg.dropLast(20)))
+      case "/loop": .redirect(to: "/loop")
+      case "/to-file": .redirect(to: "file:///etc/passwd")
+      case "/moved": .redirect(to: "/original.jpg")
+      case "/big":
+        .answer(
+          200,
+          [("Content-Type", "image/jpeg")],
+          body: SampleImage.jpeg + Array(repeating: 0, count: 5000)
+        )
+      default: .answer(404)
+      }
+    }
+  }
+
+  static func item(_ server: LoopbackServer, original: String?, thumbnail: String?) -> String {
+    var object = JSONObject()
+    if let original { object["originalImage"] = .string(server.url(original)) }
+    if let thumbnail { object["thumbnailImage"] = .string(server.url(thumbnail)) }
+    object["placeholder"] = ["color": "#102030", "blurhash": "L00000fQfQfQfQfQfQfQfQfQfQfQ"]
+    return JSONValue.object(object).text(.compact)
+  }
+
+  @Test func `a load fetches once, and then comes from the cache, also offline`() throws {
+    let (folder, server) = (try TestFolder(), try Self.makeServer())
+    let path = try folder.write(
+      "item.json",
+      Self.item(server, original: "/original.jpg", thumbnail: "/thumbnail.webp")
+    )
+    func load(_ options: String...) throws -> JSONObject {
+      let run = try CommandRun(["load", "--json", "--item", path] + options, in: folder)
+      #expect(run.status == 0, "\(run.errors)")
+      return try #require(try run.objects.first)
+    }
+    let first = try load("--network", "cellular")
+    #expect(first["variant"] == "thumbnail")
+    #expect(first["source"] == "network")
+    #expect(first["mediaType"] == "image/webp")
+    #expect(first["bytes"] == .integer(SampleImage.webp.count))
+    #expect(try TestFolder.bytes(of: try #require(first["path"]?.text)) == SampleImage.webp)
+
+    let offline = try load("--network", "offline")
+    #expect(offline["variant"] == "thumbnail")
+    #expect(offline["source"] == "cache")
+
+    let second = try load("--network", "wifi")
+    #expect(second["variant"] == "original")
+    #expect(second["source"] == "network")
+    let third = try load("--network", "cellular")
+    #expect(third["variant"] == "original", "a cached original wins whatever the network")
+    #expect(third["source"] == "cache")
+    #expect(try load("--network", "offline")["variant"] == "original")
+    #expect(server.log.requests.map(\.target) == ["/thumbnail.webp", "/original.jpg"])
+  }
+
+  @Test func `offline with nothing cached is the placeholder and exit 3`() throws {
+    let (folder, server) = (try TestFolder(), try Self.makeServer())
+    let path = try folder.write(
+      "item.json",
+      Self.item(server, original: "/original.jpg", thumbnail: "/thumbnail.webp")
+    )
+    let json = try CommandRun(["load", "--json", "--item", path, "--network", "offline"], in: folder)
+    #expect(json.status == 3)
+    let object = try #require(try json.objects.first)
+    #expect(object["image"] == "placeholder")
+    #expect(object["placeholder"] == ["blurhash": "L00000fQfQfQfQfQfQfQfQfQfQfQ", "color": "#102030"])
+    let text = try CommandRun(["load", "--item", path, "--network", "offline"], in: folder)
+    #expect(text.status == 3)
+    #expect(text.output.contains("placeholder") && text.output.contains("#102030"))
+    #expect(server.log.requests.isEmpty)
+  }
+
+  struct Failure: CustomTestStringConvertible {
+    var target: String
+    var code: String
+    var says: String
+    var options: [String] = []
+    var testDescription: String { target }
+  }
+
+  static let failures: [Failure] = [
+    Failure(target: "/missing", code: "status", says: "the server answered 404 Not Found"),
+    Failure(target: "/500", code: "status", says: "the server answered 500 Internal Server Error"),
+    Failure(target: "/short", code: "truncated", says: "100 of 312 bytes"),
+    Failure(target: "/cut", code: "truncated", says: "the connection closed before the image was whole"),
+    Failure(target: "/loop", code: "tooManyRedirects", says: "redirect"),
+    Failure(target: "/to-file", code: "forbiddenRedirect", says: "file"),
+    Failure(target: "/page", code: "notAnImage", says: "the server sent `text/html`, which is no image"),
+    Failure(target: "/empty", code: "notAnImage", says: "an empty body"),
+    Failure(target: "/big", code: "tooLarge", says: "limit"),
+  ]
+
+  @Test(arguments: failures)
+  func `a failed fetch gives one sentence, exit 1, and nothing is kept`(failure: Failure) throws {
+    let (folder, server) = (try TestFolder(), try Self.makeServer())
+    try folder.write("config/feedimg/settings.json", "{\"download-limit\": \"4 kB\"}")
+    let path = try folder.write("item.json", Self.item(server, original: failure.target, thumbnail: nil))
+    let run = try CommandRun(["load", "--item", path, "--network", "wifi"], in: folder)
+    #expect(run.status == 1)
+    #expect(run.errors.hasPrefix("feedimg: `\(server.url(failure.target))`: "), "\(run.errors)")
+    #expect(run.errors.contains(failure.says), "\(run.errors)")
+    #expect(run.errors.split(separator: "\n").count == 1)
+    let json = try CommandRun(["load", "--json", "--item", path, "--network", "wifi"], in: folder)
+    guard case .object(let error)? = try json.objects.first?["error"] else {
+      Issue.record("no error in \(json.output)")
+      return
+    }
+    #expect(error["code"] == .string(failure.code))
+    let list = try CommandRun(["cache", "list"], in: folder)
+    #expect(list.output == "", "nothing is kept")
+    #expect(folder.files(below: "cache").allSatisfy { !$0.contains("bodies/") }, "no body is left behind")
+  }
+
+  @Test func `a host that does not answer is named`() throws {
+    let folder = try TestFolder()
+    let port = try ClosedPort()
+    let path = try folder.write("item.json", "{\"originalImage\": \"http://127.0.0.1:\(port.port)/a\"}")
+    let run = try CommandRun(["load", "--item", path, "--network", "wifi"], in: folder)
+    #expect(run.status == 1)
+    #expect(run.errors.contains("connection refused"), "\(run.errors)")
+  }
+
+  @Test func `an image is known by its bytes, whatever the server calls it`() throws {
+    let (folder, server) = (try TestFolder(), try Self.makeServer())
+    let path = try folder.write("item.json", Self.item(server, original: "/mislabelled", thumbnail: nil))
+    let run = try CommandRun(["load", "--json", "--item", path, "--network", "wifi"], in: folder)
+    #expect(run.status == 0)
+    #expect(try run.objects.first?["mediaType"] == "image/png")
+  }
+
+  @Test func `an original that is gone gives way to the thumbnail, and that is said`() throws {
+    let (folder, server) = (try TestFolder(), try Self.makeServer())
+    let path = try folder.write(
+      "item.json",
+      Self.item(server, original: "/missing", thumbnail: "/thumbnail.webp")
+    )
+    let run = try CommandRun(["load", "--json", "--item", path, "--network", "wifi"], in: folder)
+    #expect(run.status == 0)
+    #expect(try run.objects.first?["image"] == "thumbnail")
+    #expect(run.errors.contains("in place of the original: the server answered 404 Not Found"))
+  }
+
+  @Test func `what the server forbids to store is shown and not kept`() throws {
+    let (folder, server) = (try TestFolder(), try Self.makeServer())
+    let path = try folder.write("item.json", Self.item(server, original: "/no-store", thumbnail: nil))
+    for _ in 0..<2 {
+      let run = try CommandRun(["load", "--json", "--item", path, "--network", "wifi"], in: folder)
+      #expect(run.status == 0)
+      #expect(try run.objects.first?["source"] == "network")
+      #expect(try run.objects.first?["path"] == .null)
+      #expect(run.errors.contains("no-store"))
+    }
+  }
+
+  @Test func `a cache that cannot be written does not fail the load`() throws {
+    let (folder, server) = (try TestFolder(), try Self.makeServer())
+    let blocked = try folder.write("blocked", "a file where the folder should be")
+    let path = try folder.write("item.json", Self.item(server, original: "/original.jpg", thumbnail: nil))
+    let output = folder.path("out.jpg")
+    let run = try CommandRun(
+      ["load", "--item", path, "--network", "wifi", "--cache-dir", blocked, "--output", output],
+      in: folder
+    )
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(run.errors.contains("not kept: "), "\(run.errors)")
+    #expect(run.errors.split(separator: "\n").count == 1)
+    #expect(try TestFolder.bytes(of: output) == SampleImage.jpeg)
+  }
+
+  @Test func `the output can be a file or standard output, for one item`() throws {
+    let (folder, server) = (try TestFolder(), try Self.makeServer())
+    let item = Self.item(server, original: "/moved", thumbnail: nil)
+    let path = try folder.write("item.json", item)
+    let output = folder.path("out.jpg")
+    let toFile = try CommandRun(
+      ["load", "--item", path, "--network", "wifi", "--output", output],
+      in: folder
+    )
+    #expect(toFile.status == 0, "\(toFile.errors)")
+    #expect(try TestFolder.bytes(of: output) == SampleImage.jpeg)
+    let two = try folder.write("two.json", item + item)
+    let refused = try CommandRun(["load", "--item", two, "--output", output], in: folder)
+    #expect(refused.status == 2)
+    #expect(refused.errors.contains("holds 2 items"))
+    let nowhere = try CommandRun(
+      ["load", "--item", path, "--output", folder.path("no/such/x.jpg")],
+      in: folder
+    )
+    #expect(nowhere.status == 2)
+    #expect(nowhere.errors.contains("does not exist"))
+  }
+
+  @Test func `several items with one URL are fetched once`() throws {
+    let (folder, server) = (try TestFolder(), try Self.makeServer())
+    let item = Self.item(server, original: "/original.jpg", thumbnail: nil)
+    let path = try folder.write("items.jsonl", String(repeating: item + "\n", count: 20))
+    let run = try CommandRun(["load", "--json", "--item", path, "--network", "wifi"], in: folder)
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(try run.objects.count == 20)
+    #expect(server.log.requests.count == 1)
+  }
+
+  @Test func `of several items the worst decides the exit status`() throws {
+    let (folder, server) = (try TestFolder(), try Self.makeServer())
+    let good = Self.item(server, original: "/original.jpg", thumbnail: nil)
+    let bad = Self.item(server, original: "/missing", thumbnail: nil)
+    let path = try folder.write("items.jsonl", [good, bad, good].joined(separator: "\n"))
+    let run = try CommandRun(["load", "--item", path, "--network", "wifi"], in: folder)
+    #expect(run.status == 1)
+    #expect(run.output.contains("1. original") && run.output.contains("3. original"))
+  }
+}
