@@ -66,7 +66,7 @@ let package = Package(
       resources: [
         .embedInCode("always-original.md"), .embedInCode("budgeted.md"), .embedInCode("data-saver.md"),
         .embedInCode("default.md"), .embedInCode("metered.md"), .embedInCode("roaming-aware.md"),
-        .embedInCode("wifi-only.md"),
+        .embedInCode("wifi-only.md"), .embedInCode("policy.schema.json"),
       ],
       swiftSettings: settings
     ),
