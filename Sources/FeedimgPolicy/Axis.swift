@@ -66,7 +66,7 @@ package struct Axis: Sendable, Hashable {
 
   private func label(_ range: ClosedRange<Int>) -> String {
     let (lower, upper) = (range.lowerBound, range.upperBound)
-    if lower == upper, let text = texts[lower] { return text }
+    if lower == upper, let text = texts[lower] { return "= \(text)" }
     let from = texts[lower].map { (">=", $0) } ?? texts[lower &- 1].map { (">", $0) }
     let to = texts[upper].map { ("<=", $0) } ?? texts[upper &+ 1].map { ("<", $0) }
     switch (from, to) {

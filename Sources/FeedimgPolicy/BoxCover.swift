@@ -22,6 +22,15 @@ struct BoxCover {
     return chosen.count < parts.count ? chosen.map { candidates[$0] } : parts
   }
 
+  /// Few boxes that hold these states and no other possible ones, each state once.
+  ///
+  /// The states must be possible and given in ascending order.
+  func disjointBoxes(covering states: [Int]) -> [Box] {
+    let fewest = boxes(covering: states)
+    let isDisjoint = fewest.reduce(0) { $0 + space.states(in: $1).count } == states.count
+    return isDisjoint ? fewest : space.partition(states)
+  }
+
   /// All boxes within the states that no other such box contains, by their first states.
   ///
   /// Begins with the box of all states and takes away, one by one, boxes that make up the other states: what is

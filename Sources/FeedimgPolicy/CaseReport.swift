@@ -1,4 +1,4 @@
-package import FeedimgModel
+import FeedimgModel
 
 /// What came of running the cases of a policy.
 package struct CaseReport: Sendable, Hashable {
@@ -7,12 +7,17 @@ package struct CaseReport: Sendable, Hashable {
     package let testCase: PolicyCase
     /// Such as `x.tests.md:5`.
     package let place: String
-    package let situation: Situation
+    /// The state.
+    package let witness: Witness
     /// One line in words, such as `load is thumbnail by rule 4, expected original`.
     package let message: String
   }
 
-  package let caseCount: Int
+  /// The name of the policy.
+  package let policy: String
+  /// The file of the cases, as it was given.
+  package let fileName: String
+  let cases: [PolicyCase]
   package let failures: [Failure]
   /// The numbers of the rules that decided in some state of some case, ascending.
   package let exercisedRules: [Int]
@@ -47,17 +52,38 @@ package struct CaseReport: Sendable, Hashable {
         Failure(
           testCase: testCase,
           place: "\(cases.fileName):\(testCase.line)",
-          situation: space.situation(at: failure.state),
+          witness: space.witness(at: failure.state),
           message: failure.message
         )
       )
     }
-    caseCount = cases.cases.count
+    policy = table.name
+    fileName = cases.fileName
+    self.cases = cases.cases
     self.failures = failures
     exercisedRules = isExercised.indices.filter { isExercised[$0] }.map { table.rules[$0].number }
     ruleCount = table.rules.count
     checkedStateCount = isChecked.count { $0 }
-    stateCount = space.count
+    stateCount = space.possibleCount
+  }
+}
+
+extension CaseReport {
+  package var caseCount: Int { cases.count }
+
+  /// One line a failure, such as `FAIL x.tests.md:5 LTE, setting off: load is thumbnail by rule 4, expected original`.
+  package var lines: [String] {
+    failures.map { failure in
+      let name = failure.testCase.name.isEmpty ? "" : " " + failure.testCase.name
+      return "FAIL \(failure.place)\(name): \(failure.message)"
+    }
+  }
+
+  /// Such as `8 of 8 cases pass; rules exercised 6 of 6; states checked 15 of 90`.
+  package var summary: String {
+    "\(caseCount - failures.count) of \(caseCount) cases pass;"
+      + " rules exercised \(exercisedRules.count) of \(ruleCount);"
+      + " states checked \(checkedStateCount) of \(stateCount)"
   }
 }
 

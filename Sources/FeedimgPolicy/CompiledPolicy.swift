@@ -45,7 +45,7 @@ package struct CompiledPolicy: Sendable {
   ///
   /// The rule's number must be one that a decision of this policy told.
   package func place(ofRule rule: Int) -> String {
-    "\(table.fileName):\(table.rules[rule - 1].line)"
+    table.rules[rule - 1].line.map { "\(table.fileName):\($0)" } ?? "\(table.fileName) rule \(rule)"
   }
 }
 

@@ -7,7 +7,8 @@ extension Condition {
 
   /// Reads a cell: `-`, `a`, `a, b`, `not a`, `< n`, `<= n`, `> n`, `>= n`, `a..b` (b excluded) or `unknown`.
   ///
-  /// Comparisons and `unknown` may stand in a list too.
+  /// Comparisons and `unknown` may stand in a list too. `= n`, and two comparisons joined by `and`, are what
+  /// written tables need beside these.
   ///
   /// - Returns: nil for `-`.
   /// - Throws: ``Fault`` for the first thing that is wrong.
@@ -63,32 +64,55 @@ private struct TermParser {
     guard !isNegated else {
       throw Condition.Fault(message: "`not` goes with words and `unknown`, write the opposite comparison")
     }
-    let quantities: ClosedRange<Int>?
-    if let dots = text.utf8.firstRange(of: "..".utf8) {
-      let lower = try quantity(text[..<dots.lowerBound], unit)
-      let upper = try quantity(text[dots.upperBound...], unit)
-      quantities = lower < upper ? lower...(upper - 1) : nil
-    } else if text.hasPrefix("<=") {
-      quantities = 0...(try quantity(text.dropFirst(2), unit))
-    } else if text.hasPrefix(">=") {
-      quantities = (try quantity(text.dropFirst(2), unit))...Int.max
-    } else if text.hasPrefix("<") {
-      let bound = try quantity(text.dropFirst(), unit)
-      quantities = bound > 0 ? 0...(bound - 1) : nil
-    } else if text.hasPrefix(">") {
-      let bound = try quantity(text.dropFirst(), unit)
-      quantities = bound < unit.greatest ?? .max ? (bound + 1)...Int.max : nil
-    } else {
-      throw Condition.Fault(
-        message: "\(fact.name) has no value \(text.quoted),"
-          + " expected a comparison such as `< \(unit.example)`, or `unknown`",
-        suggestion: Suggestion.nearest(to: text, among: ["unknown"])
-      )
-    }
-    guard let quantities else {
+    guard let quantities = try range(text, unit) else {
       throw Condition.Fault(message: "impossible interval \(text.quoted), no \(fact.name) is in it")
     }
     return .quantities(quantities)
+  }
+
+  /// The quantities of a comparison; nil where there are none.
+  private mutating func range(
+    _ text: String,
+    _ unit: QuantityUnit
+  ) throws(Condition.Fault) -> ClosedRange<Int>? {
+    if let (left, right) = Self.halves(text, around: " and ") {
+      let left = try range(String(left), unit)
+      let right = try range(String(right), unit)
+      guard let left, let right, left.overlaps(right) else { return nil }
+      return left.clamped(to: right)
+    }
+    if let (left, right) = Self.halves(text, around: "..") {
+      let lower = try quantity(left, unit)
+      let upper = try quantity(right, unit)
+      return lower < upper ? lower...(upper - 1) : nil
+    }
+    if text.hasPrefix("<=") { return 0...(try quantity(text.dropFirst(2), unit)) }
+    if text.hasPrefix(">=") { return (try quantity(text.dropFirst(2), unit))...Int.max }
+    if text.hasPrefix("<") {
+      let bound = try quantity(text.dropFirst(), unit)
+      return bound > 0 ? 0...(bound - 1) : nil
+    }
+    if text.hasPrefix(">") {
+      let bound = try quantity(text.dropFirst(), unit)
+      return bound < unit.greatest ?? .max ? (bound + 1)...Int.max : nil
+    }
+    if text.hasPrefix("=") {
+      let value = try quantity(text.dropFirst(), unit)
+      return value...value
+    }
+    throw Condition.Fault(
+      message: "\(fact.name) has no value \(text.quoted),"
+        + " expected a comparison such as `< \(unit.example)`, or `unknown`",
+      suggestion: Suggestion.nearest(to: text, among: ["unknown"])
+    )
+  }
+
+  /// What stands before and after the first of some separators; nil where there is none.
+  private static func halves(_ text: String, around separator: String) -> (Substring, Substring)? {
+    for index in text.indices where text[index...].hasPrefix(separator) {
+      return (text[..<index], text[index...].dropFirst(separator.count))
+    }
+    return nil
   }
 
   private mutating func quantity(

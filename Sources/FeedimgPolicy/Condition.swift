@@ -13,7 +13,7 @@ package struct Condition: Sendable, Hashable {
   package let text: String
 
   /// Whether the condition holds in all of a region that is cut at ``thresholds``.
-  func holds(in region: Region) -> Bool {
+  package func holds(in region: Region) -> Bool {
     regions.contains { $0.contains(region) } != isNegated
   }
 

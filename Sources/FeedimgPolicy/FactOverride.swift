@@ -38,17 +38,28 @@ extension Fact {
     guard self != .fits else {
       throw FactError(message: "`fits` follows from `size` and `budget left`, set those")
     }
+    switch try region(typed: typed) {
+    case .word(let ordinal): set(ordinal: ordinal, in: &situation)
+    case .quantities(let range): set(quantity: range.lowerBound, in: &situation)
+    case .unknown: set(quantity: nil, in: &situation)
+    }
+  }
+
+  /// The one value that someone typed.
+  ///
+  /// - Throws: ``FactError`` that tells what the fact can be.
+  func region(typed: String) throws(FactError) -> Region {
     let value = Self.plain(typed)
     switch domain {
     case .words(let words):
-      guard let ordinal = words.firstIndex(where: { $0 == typed || Self.plain($0) == value }) else {
-        let near = Suggestion.nearest(to: value, among: words)
-        let expected = near == nil ? ", expected \(words.joined(separator: ", "))" : ""
-        throw FactError(message: "\(name) has no value \(typed.quoted)\(expected)", suggestion: near)
+      if let ordinal = words.firstIndex(where: { $0 == typed || Self.plain($0) == value }) {
+        return .word(ordinal)
       }
-      set(ordinal: ordinal, in: &situation)
+      let near = Suggestion.nearest(to: value, among: words)
+      let expected = near == nil ? ", expected \(words.joined(separator: ", "))" : ""
+      throw FactError(message: "\(name) has no value \(typed.quoted)\(expected)", suggestion: near)
     case .quantity(let unit):
-      guard value != "unknown" else { return set(quantity: nil, in: &situation) }
+      if value == "unknown" { return .unknown }
       let text = typed.split(separator: " ").joined(separator: " ")
       guard let quantity = unit.quantity(text, needsUnit: false), quantity <= unit.greatest ?? .max else {
         throw FactError(
@@ -56,7 +67,7 @@ extension Fact {
             + " or `unknown`"
         )
       }
-      set(quantity: quantity, in: &situation)
+      return .quantities(quantity...quantity)
     }
   }
 

@@ -1,5 +1,3 @@
-package import FeedimgModel
-
 /// One thing that the check of a policy found.
 package struct Finding: Sendable, Hashable {
   /// What to branch on.
@@ -32,8 +30,8 @@ package struct Finding: Sendable, Hashable {
   /// The states that it is about, as few boxes in words.
   package var boxes: [String] = []
   package var stateCount = 0
-  /// A situation in one of the states.
-  package var witness: Situation?
+  /// One of the states.
+  package var witness: Witness?
 
   package var severity: Severity {
     switch code {

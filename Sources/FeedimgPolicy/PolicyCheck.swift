@@ -129,7 +129,7 @@ struct PolicyCheck {
       rule: rule?.number,
       boxes: boxes,
       stateCount: states.count,
-      witness: states.first.map(space.situation)
+      witness: states.first.map(space.witness)
     )
   }
 }

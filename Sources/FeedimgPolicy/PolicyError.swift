@@ -6,6 +6,8 @@ package struct PolicyError: Error, Sendable, Hashable {
   package var line: Int?
   /// Counted in Unicode scalars from one; nil where the line as a whole is meant.
   package var column: Int?
+  /// The part of a JSON text, such as `rules[2].when.network`; nil for Markdown.
+  package var field: String?
   /// One line in words, without the place and the suggestion.
   package var message: String
   /// The word that was probably meant.
@@ -36,7 +38,8 @@ package struct PolicyError: Error, Sendable, Hashable {
 extension PolicyError: CustomStringConvertible {
   package var description: String {
     let question = suggestion.map { "; did you mean `\($0)`?" } ?? ""
-    return "\(place): \(message)\(question)"
+    let field = field.map { "`\($0)`: " } ?? ""
+    return "\(place): \(field)\(message)\(question)"
   }
 }
 

@@ -2,7 +2,8 @@
 package struct Promise: Sendable, Hashable {
   /// Counted from one, over all promises of a policy.
   package let number: Int
-  package let line: Int
+  /// Where the row stands in its file; nil in JSON.
+  package let line: Int?
   package let conditions: [Condition]
   package let expectations: [Expectation]
 }

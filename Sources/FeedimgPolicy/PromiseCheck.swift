@@ -44,7 +44,7 @@ struct PromiseCheck {
       promise: promise.number,
       boxes: boxes,
       stateCount: states.count,
-      witness: states.first.map(space.situation)
+      witness: states.first.map(space.witness)
     )
   }
 }

@@ -11,8 +11,8 @@ package struct Outcome: Sendable, Hashable {
 package struct Rule: Sendable, Hashable {
   /// Counted from one.
   package let number: Int
-  /// Where the row stands in its file, counted from one.
-  package let line: Int
+  /// Where the row stands in its file, counted from one; nil in JSON, where no line is kept.
+  package let line: Int?
   /// In the fixed order of facts, at most one a fact; empty where the rule always applies.
   package let conditions: [Condition]
   package let outcome: Outcome

@@ -70,7 +70,7 @@ struct CaseTests {
     func failures(_ size: String) throws -> [String] {
       let row = "| \(size) | remote | none | wifi | original |\n"
       let cases = try PolicyCases(fileName: "x.tests.md", markdown: Array((text + row).utf8))
-      return try CaseReport(cases, of: table).failures.map { Fact.size.value(in: $0.situation) }
+      return try CaseReport(cases, of: table).failures.map { Fact.size.value(in: $0.witness.situation) }
     }
     #expect(try failures("<= 300 kB") == [])
     #expect(try failures("< 1 kB") == [])

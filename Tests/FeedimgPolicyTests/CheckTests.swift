@@ -204,7 +204,7 @@ struct CheckTests {
     #expect(finding.code == .promiseBroken)
     #expect(finding.rule == 2)
     #expect(finding.promise == 1)
-    let witness = try #require(finding.witness)
+    let witness = try #require(finding.witness?.situation)
     #expect(witness.metered == .yes)
     #expect(witness.original == .remote)
     #expect(witness.network == .wifi)

@@ -1,0 +1,103 @@
+package import FeedimgModel
+
+/// A policy's decisions in every state, grouped for reading.
+///
+/// Each row is a box of states in which one rule decides the same; the rows together hold every state once.
+package struct DecisionTable: Sendable, Hashable {
+  /// Some states and what is decided in them.
+  package struct Row: Sendable, Hashable {
+    /// For each fact what it is, in the grammar of cells; `-` for anything.
+    package let facts: [String]
+    package let decision: Decision
+    package let stateCount: Int
+  }
+
+  package let name: String
+  /// The facts of the columns, in the fixed order.
+  package let facts: [Fact]
+  /// By rule, then in the order of states.
+  package let rows: [Row]
+
+  /// Groups the decisions of a policy.
+  ///
+  /// - Parameters:
+  ///   - table: The policy; states for which it has no rule are left out.
+  ///   - fixed: Facts of which only these values are of interest: rows with other values are left out.
+  /// - Throws: ``PolicyErrors`` where there are too many states.
+  package init(_ table: PolicyTable, fixing fixed: [FixedFact] = []) throws(PolicyErrors) {
+    let space = try table.space()
+    let evaluation = Evaluation(table, in: space)
+    var groups: [Decision: [Int]] = [:]
+    for state in 0..<space.count where space.isPossible(state) {
+      guard let decision = evaluation.decision(at: state) else { continue }
+      groups[decision, default: []].append(state)
+    }
+    let wanted = fixed.map { fact in (fact, axis: space.axes.firstIndex { $0.fact == fact.fact }) }
+    var boxes: [(first: Int, decision: Decision, box: Box)] = []
+    for (decision, states) in groups {
+      for box in BoxCover(in: space).disjointBoxes(covering: states) {
+        boxes.append((space.states(in: box).first ?? 0, decision, box))
+      }
+    }
+    name = table.name
+    facts = space.axes.map(\.fact)
+    rows = boxes.filter { _, _, box in
+      wanted.allSatisfy { fact, axis in
+        guard let axis else { return true }
+        let regions = space.axes[axis].regions
+        return box.choices[axis].indices.contains { regions[$0].contains(fact.value) }
+      }
+    }
+    .sorted { ($0.decision.rule, $0.first) < ($1.decision.rule, $1.first) }
+    .map {
+      Row(facts: space.cells($0.box), decision: $0.decision, stateCount: space.states(in: $0.box).count)
+    }
+  }
+
+  /// The names of the columns.
+  package var header: [String] { facts.map(\.name) + ["show now", "load", "upgrade", "rule", "states"] }
+
+  /// The cells of a row, one for each column; `-` for an upgrade that is never.
+  package func cells(_ row: Row) -> [String] {
+    let upgrade = row.decision.upgrade == .never ? "-" : row.decision.upgrade.rawValue
+    let load = row.decision.load?.rawValue ?? "nothing"
+    return row.facts
+      + [row.decision.show.rawValue, load, upgrade, String(row.decision.rule), String(row.stateCount)]
+  }
+}
+
+/// A fact and the one value of it that is of interest.
+package struct FixedFact: Sendable, Hashable {
+  package let fact: Fact
+  let value: Region
+
+  /// Reads a fact and a value as someone typed them.
+  ///
+  /// - Parameters:
+  ///   - name: See ``Fact/init(typed:among:)``.
+  ///   - value: One of the fact's words, a quantity, or `unknown`.
+  ///   - catalog: The facts that there are.
+  /// - Throws: ``FactError`` with a suggestion.
+  package init(
+    _ name: String,
+    _ value: String,
+    among catalog: FactCatalog = .standard
+  ) throws(FactError) {
+    fact = try Fact(typed: name, among: catalog)
+    self.value = try fact.region(typed: value)
+  }
+}
+
+extension StateSpace {
+  /// What each fact is in a box, in the grammar of cells; `-` for anything.
+  func cells(_ box: Box) -> [String] {
+    zip(axes, box.choices).map { axis, choice in
+      let rest = RegionSet(all: axis.regions.count).subtracting(choice)
+      if rest.isEmpty { return "-" }
+      if axis.fact.words != nil, rest.count == 1, choice.count > 3 {
+        return "not " + axis.labels(rest.indices).joined()
+      }
+      return axis.labels(choice.indices).joined(separator: ", ")
+    }
+  }
+}

@@ -1,0 +1,70 @@
+package import FeedimgModel
+
+/// How a policy came to its decision: the rules it tried, in order, and what it decided.
+package struct Explanation: Sendable, Hashable {
+  /// One rule that was tried.
+  package struct Step: Sendable, Hashable {
+    package let rule: Int
+    /// Where the rule stands, such as `default.md:10`.
+    package let place: String
+    /// Whether it applies; true for the last step alone.
+    package let applies: Bool
+    /// Such as `original is remote, not cached`, or why it applies.
+    package let reason: String
+  }
+
+  /// The name of the policy.
+  package let policy: String
+  package let steps: [Step]
+  package let decision: Decision
+  package let situation: Situation
+  /// The facts that there are, those that the policy does not ask about included.
+  package let facts: [Fact]
+
+  /// Tries the rules of a policy, row by row.
+  ///
+  /// - Parameters:
+  ///   - policy: The policy.
+  ///   - situation: What it is asked about.
+  package init(_ policy: CompiledPolicy, in situation: Situation) {
+    let decision = policy.decide(situation)
+    steps = policy.table.rules.prefix(decision.rule).map { rule in
+      let failing = rule.conditions.filter { !$0.holds(in: situation) }
+      return Step(
+        rule: rule.number,
+        place: policy.place(ofRule: rule.number),
+        applies: failing.isEmpty,
+        reason: failing.isEmpty
+          ? rule.why(in: situation) : failing.map { $0.denial(in: situation) }.joined(separator: "; ")
+      )
+    }
+    self.policy = policy.name
+    facts = (Fact.standard + policy.table.hostFacts.map(Fact.host)).sorted()
+    self.decision = decision
+    self.situation = situation
+  }
+
+  /// Where the rule that decided stands, such as `default.md:10`.
+  package var place: String { steps.last?.place ?? "" }
+
+  /// One line a step, and one for what was decided.
+  package var lines: [String] {
+    steps.map { "  \($0.applies ? "✓" : "✗") rule \($0.rule)  \($0.reason)" } + [conclusion]
+  }
+
+  private var conclusion: String {
+    let source = decision.source == .none ? "" : " (\(decision.source.rawValue))"
+    let load = decision.load?.rawValue ?? "nothing"
+    let upgrade = decision.upgrade == .never ? "-" : decision.upgrade.rawValue
+    return "→ image: \(decision.image.rawValue)\(source)   now: \(decision.show.rawValue)   load: \(load)"
+      + "   upgrade: \(upgrade)   [\(place)]"
+  }
+}
+
+extension Condition {
+  /// Why the condition does not hold, such as `network is cellular, not wifi, ethernet`.
+  func denial(in situation: Situation) -> String {
+    guard isNegated else { return "\(statement(in: situation)), not \(text)" }
+    return statement(in: situation)
+  }
+}

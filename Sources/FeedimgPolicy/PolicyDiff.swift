@@ -1,0 +1,111 @@
+package import FeedimgModel
+
+/// Where two policies decide differently, in every state that either can tell apart.
+///
+/// Decisions differ if something else is shown, now or in the end, or loaded; when to look again is not compared.
+package struct PolicyDiff: Sendable, Hashable {
+  /// States with the same change.
+  package struct Change: Sendable, Hashable {
+    /// What was loaded and shown before.
+    package let from: Look
+    /// What is loaded and shown now.
+    package let to: Look
+    package let stateCount: Int
+    /// The states, as few boxes in words.
+    package let boxes: [String]
+    /// One of the states.
+    package let witness: Witness
+
+    /// Whether the second policy loads more (1), less (-1) or as much as the first.
+    package var weight: Int { (DearerFact.weight(to.load) - DearerFact.weight(from.load)).signum() }
+
+    /// Such as `load nothing → original   (2 states)`.
+    package var headline: String {
+      let parts = Look.parts(from, to).map { "\($0.name) \($0.from) → \($0.to)" }
+      return parts.joined(separator: ", ") + "   (\(stateCount) \(stateCount == 1 ? "state" : "states"))"
+    }
+  }
+
+  /// The parts of a decision that users notice.
+  package struct Look: Sendable, Hashable {
+    package let load: ImageVariant.Role?
+    package let show: ShownImage
+    package let image: ShownImage
+
+    init(_ decision: Decision) { (load, show, image) = (decision.load, decision.show, decision.image) }
+
+    /// The parts that differ, the most telling first; that which follows from it is left out.
+    static func parts(_ from: Look, _ to: Look) -> [(name: String, from: String, to: String)] {
+      var parts: [(String, String, String)] = []
+      if from.load != to.load {
+        parts.append(("load", from.load?.rawValue ?? "nothing", to.load?.rawValue ?? "nothing"))
+      } else if from.image != to.image {
+        parts.append(("image", from.image.rawValue, to.image.rawValue))
+      }
+      if from.show != to.show { parts.append(("now", from.show.rawValue, to.show.rawValue)) }
+      return parts
+    }
+  }
+
+  package let from: String
+  package let to: String
+  package let stateCount: Int
+  /// Less first, then more, then the others; each by the number of states.
+  package let changes: [Change]
+
+  package var differingCount: Int { changes.reduce(0) { $0 + $1.stateCount } }
+  package var lessCount: Int { count { $0 < 0 } }
+  package var moreCount: Int { count { $0 > 0 } }
+
+  /// Compares two policies.
+  ///
+  /// - Parameters:
+  ///   - old: The one to compare with; it must have a rule for every state.
+  ///   - new: The other one, likewise.
+  /// - Throws: ``PolicyErrors`` where one has a gap, or both together have too many states.
+  package init(from old: PolicyTable, to new: PolicyTable) throws(PolicyErrors) {
+    let space = try new.space(of: (old.rules + new.rules).map(\.conditions).joined())
+    let before = Evaluation(old, in: space)
+    let after = Evaluation(new, in: space)
+    for evaluation in [before, after] where evaluation.hasGap {
+      throw PolicyErrors(errors: PolicyCheck(evaluation).gap.map(\.problem))
+    }
+    var states: [[Look]: [Int]] = [:]
+    for state in 0..<space.count where space.isPossible(state) {
+      guard let one = before.decision(at: state).map(Look.init),
+        let other = after.decision(at: state).map(Look.init), one != other
+      else { continue }
+      states[[one, other], default: []].append(state)
+    }
+    from = old.name
+    to = new.name
+    stateCount = space.possibleCount
+    changes = states.map { looks, states in
+      Change(
+        from: looks[0],
+        to: looks[1],
+        stateCount: states.count,
+        boxes: BoxCover(in: space).boxes(covering: states).map(space.text),
+        witness: space.witness(at: states[0])
+      )
+    }
+    .sorted { one, other in
+      one.order == other.order ? one.boxes.lexicographicallyPrecedes(other.boxes) : one.order < other.order
+    }
+  }
+
+  /// Such as `default → data-saver: 126 of 540 states differ; 120 load less, 6 load more`.
+  package var headline: String {
+    "\(from) → \(to): \(differingCount) of \(stateCount) states differ;"
+      + " \(lessCount) load less, \(moreCount) load more"
+  }
+
+  private func count(_ isCounted: (Int) -> Bool) -> Int {
+    changes.reduce(0) { $0 + (isCounted($1.weight) ? $1.stateCount : 0) }
+  }
+}
+
+extension PolicyDiff.Change {
+  /// Less first, then more, then the others; each by the number of states.
+  fileprivate var order: (Int, Int) { (weight == 0 ? 2 : weight, -stateCount) }
+}

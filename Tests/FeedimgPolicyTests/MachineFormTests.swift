@@ -1,0 +1,171 @@
+import FeedimgJSON
+import FeedimgModel
+import FeedimgPolicies
+import FeedimgPolicy
+import Testing
+
+/// Policies as JSON: written, read back, described by the schema.
+struct MachineFormTests {
+  @Test(arguments: ShippedPolicies.all.map(\.name))
+  func `a policy that is written and read back decides the same`(name: String) throws {
+    let table = try Shipped.table(name)
+    let text = table.json.text(.indented)
+    let copy = try PolicyTable(name: name, fileName: "\(name).json", json: Array(text.utf8))
+    #expect(copy.json == table.json)
+    #expect(copy.rules.map(\.outcome) == table.rules.map(\.outcome))
+    #expect(copy.rules.map { $0.conditions.map(\.text) } == table.rules.map { $0.conditions.map(\.text) })
+    #expect(copy.promises.count == table.promises.count)
+    #expect(try PolicyDiff(from: table, to: copy).differingCount == 0)
+    #expect(try PolicyReport(copy).summary == PolicyReport(table).summary)
+    #expect(try CompiledPolicy(copy).place(ofRule: 2) == "\(name).json rule 2")
+  }
+
+  @Test func `the form is what the schema says`() throws {
+    let rules = try #require(
+      Shipped.table("data-saver").json.text(.compact).split(separator: "\"promises\"").first
+    )
+    #expect(
+      rules == #"""
+        {"policy":"data-saver","rules":[\#
+        {"when":{"original":"cached"},"image":"original","upgrade":"never","priority":"now"},\#
+        {"when":{"network":"offline"},"image":"cached","upgrade":"unmetered","priority":"now"},\#
+        {"when":{"data saver":"on"},"image":"cached","upgrade":"on tap","priority":"now"},\#
+        {"when":{"metered":["yes","unknown"]},"image":"thumbnail","upgrade":"unmetered","priority":"now"},\#
+        {"when":{"metered":"no"},"image":"original","upgrade":"never","priority":"now"}],
+        """#
+    )
+    #expect(
+      try Shipped.table("wifi-only").json.text(.compact).hasSuffix(
+        #""promises":[{"when":{"network":{"not":["wifi","ethernet"]}},"expect":{"load":"nothing"}}]}"#
+      )
+    )
+  }
+
+  @Test func `the schema knows every fact and every word`() throws {
+    let schema = try JSONReader.value(in: ShippedPolicies.schema)
+    let definitions = try #require(schema["$defs"])
+    let named = try #require(definitions["when"]?["properties"])
+    for fact in Fact.standard {
+      #expect(named[fact.name] != nil, "\(fact.name)")
+      let definition = definitions[fact.name.split(separator: " ").joined(separator: "-")]
+      if let words = fact.words {
+        #expect(definition?["enum"] == .array(words.map(JSONValue.string)), "\(fact.name)")
+      } else {
+        #expect(definition?["pattern"] != nil, "\(fact.name)")
+      }
+    }
+    for part in DecisionPart.allCases where part != .rule {
+      let words = try #require(part.words)
+      #expect(definitions["expected-\(part.rawValue)"]?["enum"] == .array(words.map(JSONValue.string)))
+    }
+    let rule = schema["properties"]?["rules"]?["items"]?["properties"]
+    #expect(rule?["image"]?["enum"] == .array(Ceiling.allCases.map { .string($0.rawValue) }))
+    #expect(rule?["upgrade"]?["enum"] == .array(Upgrade.allCases.map { .string($0.rawValue) }))
+    #expect(rule?["priority"]?["enum"] == .array(Urgency.allCases.map { .string($0.rawValue) }))
+  }
+
+  @Test func `facts of the host application are declared beside the rules`() throws {
+    let text = """
+      {"policy": "x", "facts": [{"name": "on screen", "values": ["no", "yes"]}],
+       "rules": [{"when": {"on screen": "yes", "network": {"not": "offline"}}, "image": "original"},
+                 {"when": {"size": ["< 1 MB", "unknown"]}, "image": "thumbnail", "priority": "idle"},
+                 {"image": "cached"}]}
+      """
+    let table = try PolicyTable(name: "x", fileName: "x.json", json: Array(text.utf8))
+    let policy = try CompiledPolicy(table)
+    var situation = Situation(network: .wifi, original: .remote, thumbnail: .remote)
+    #expect(policy.decide(situation).rule == 2)
+    #expect(policy.decide(situation).urgency == .idle)
+    situation.hostFacts["on screen"] = "yes"
+    #expect(policy.decide(situation).rule == 1)
+    situation.hostFacts["on screen"] = "maybe"
+    situation.size = .mebibytes(2)
+    #expect(policy.decide(situation).rule == 3)
+    #expect(table.json["facts"] == [["name": "on screen", "values": ["no", "yes"]]])
+  }
+
+  @Test(arguments: [
+    ("", "x.json:1:1: expected a JSON value"),
+    ("{\n\"rules\": [", "x.json:2:11: expected a JSON value, but the text ends here"),
+    ("[]", "x.json: expected an object, found an array"),
+    ("{}", "x.json: there is no `rules`"),
+    (#"{"rules": []}"#, "x.json: `rules`: there are no rules"),
+    (#"{"rules": [{}]}"#, "x.json: `rules[0]`: there is no `image`"),
+    (
+      #"{"rulez": [], "rules": [{"image": "cached"}]}"#,
+      "x.json: unknown member `rulez`; did you mean `rules`?"
+    ),
+    (
+      #"{"rules": [{"image": "cached", "when": {"netwrok": "wifi"}}]}"#,
+      "x.json: `rules[0].when`: unknown fact `netwrok`; did you mean `network`?"
+    ),
+    (
+      #"{"rules": [{"image": "cached", "when": {"network": ["wifi", "celular"]}}]}"#,
+      "x.json: `rules[0].when.network`: network has no value `celular`; did you mean `cellular`?"
+    ),
+    (
+      #"{"rules": [{"image": "cached", "when": {"network": 1, "metered": {"not": {}}}}]}"#,
+      "x.json: `rules[0].when.network`: expected a string, an array or an object with `not`, found a number\n"
+        + "x.json: `rules[0].when.metered.not`: expected a string or an array, found an object"
+    ),
+    (
+      #"{"rules": [{"image": "best", "upgrade": 3, "image": "cached"}]}"#,
+      "x.json: `rules[0].image`: stands twice\nx.json: `rules[0].upgrade`: expected a string, found a number"
+    ),
+    (
+      #"{"rules": [{"image": "cached"}], "promises": [{"expect": {"load": "all"}}]}"#,
+      "x.json: `promises[0].expect.load`: load is never `all`, expected original, thumbnail, nothing"
+    ),
+    (
+      #"{"facts": [{"name": "network", "values": ["a", "b"]}], "rules": [{"image": "cached"}]}"#,
+      "x.json: `facts`: there is a fact `network` already"
+    ),
+  ])
+  func `what is wrong is told with its field`(text: String, problems: String) {
+    let error = #expect(throws: PolicyErrors.self) {
+      try PolicyTable(name: "x", fileName: "x.json", json: Array(text.utf8))
+    }
+    #expect(error?.description == problems)
+  }
+
+  @Test func `the table of all states has one object a state, the last fact fastest`() throws {
+    let states = try StateListing(Shipped.table("default")).json
+    guard case .array(let elements) = states else {
+      Issue.record("no array")
+      return
+    }
+    #expect(elements.count == 90)
+    #expect(
+      elements[3].text(.compact)
+        == #"""
+        {"state":{"network":"wifi","always original":"no","original":"remote","thumbnail":"cached"},\#
+        "rule":2,"image":"original","source":"network","show":"thumbnail","load":"original","upgrade":"never"}
+        """#
+    )
+    let fixed = [try FixedFact("network", "cellular"), try FixedFact("original", "remote")]
+    var count = 0
+    try StateListing(Shipped.table("budgeted"), fixing: fixed).forEachState { state in
+      count += 1
+      #expect(state["state"]?["network"] == "cellular")
+    }
+    #expect(count == 3240 / 15)
+  }
+
+  @Test func `quantities appear as their regions`() throws {
+    var found: [String] = []
+    try StateListing(Shipped.table("budgeted")).forEachState { state in
+      guard let text = state["state"]?["budget left"]?.text, !found.contains(text) else { return }
+      found.append(text)
+    }
+    #expect(
+      found == ["< 20 MB", "= 20 MB", "> 20 MB and < 500 MB", "= 500 MB", "> 500 MB", "unknown"]
+    )
+  }
+}
+
+extension JSONValue {
+  /// A member of an object; nil for anything else.
+  subscript(name: String) -> JSONValue? {
+    if case .object(let object) = self { object[name] } else { nil }
+  }
+}
