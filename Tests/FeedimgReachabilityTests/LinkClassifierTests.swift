@@ -33,7 +33,7 @@ import Testing
   }
 
   private static func usb(_ driver: String, vendor: UInt16, serial: Bool = false) -> Hardware {
-    Hardware(hasDevice: true, driver: driver, usb: USBDevice(vendor: vendor, hasSerialPort: serial))
+    Hardware(driver: driver, usb: USBDevice(vendor: vendor, hasSerialPort: serial))
   }
 
   static let rows: [Row] = [
@@ -67,14 +67,14 @@ import Testing
     Row(
       name: "LTE in raw IP mode",
       link: link("wwan0", HardwareType.none),
-      hardware: Hardware(deviceType: "wwan", hasDevice: true, driver: "qmi_wwan"),
+      hardware: Hardware(deviceType: "wwan", driver: "qmi_wwan"),
       medium: .cellular,
       because: "type 65534 is not VPN by itself"
     ),
     Row(
       name: "LTE with Ethernet headers",
       link: link("wwan0"),
-      hardware: Hardware(hasDevice: true, driver: "cdc_mbim"),
+      hardware: Hardware(driver: "cdc_mbim"),
       medium: .cellular,
       because: "the driver tells, without sysfs"
     ),
@@ -87,7 +87,7 @@ import Testing
     Row(
       name: "Android by USB, the old way",
       link: link("usb0"),
-      hardware: Hardware(hasDevice: true, driver: "rndis_host"),
+      hardware: Hardware(driver: "rndis_host"),
       medium: .cellular,
       isTether: true,
       because: "it is the phone's data"
@@ -95,7 +95,7 @@ import Testing
     Row(
       name: "Android by USB where the kernel says wwan",
       link: link("wwan0"),
-      hardware: Hardware(deviceType: "wwan", hasDevice: true, driver: "rndis_host"),
+      hardware: Hardware(deviceType: "wwan", driver: "rndis_host"),
       medium: .cellular,
       isTether: true,
       because: "some kernels of 2025 flag RNDIS so"
@@ -103,7 +103,7 @@ import Testing
     Row(
       name: "iPhone by USB",
       link: link("eth1"),
-      hardware: Hardware(hasDevice: true, driver: "ipheth"),
+      hardware: Hardware(driver: "ipheth"),
       medium: .cellular,
       isTether: true,
       because: "it is the phone's data"
@@ -141,7 +141,7 @@ import Testing
     Row(
       name: "network card",
       link: link("eth0"),
-      hardware: Hardware(hasDevice: true, driver: "e1000e"),
+      hardware: Hardware(driver: "e1000e"),
       medium: .ethernet,
       because: "plain Ethernet"
     ),

@@ -124,7 +124,7 @@ extension PathResolverTests {
       name: "raw IP modem",
       kernel: {
         var kernel = machine(change(modem) { $0.kind = nil }).routed(4)
-        kernel.devices["wwan0"] = Hardware(deviceType: "wwan", hasDevice: true)
+        kernel.devices["wwan0"] = Hardware(deviceType: "wwan")
         return kernel
       }(),
       via: ["wwan0"],

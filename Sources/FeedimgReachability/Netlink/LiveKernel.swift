@@ -10,6 +10,7 @@ final class LiveKernel: KernelAsking {
 
   private let routes: NetlinkSocket
   private let wireless = WirelessReader()
+  private var known = KnownHardware()
 
   /// Opens the socket for routes and links; those for other things open when they are needed.
   init() throws(NetlinkError) {
@@ -51,23 +52,15 @@ final class LiveKernel: KernelAsking {
   }
 
   func hardware(of link: Link) -> Hardware {
-    let folder = SysfsInterface(link)
-    var hardware = Hardware()
-    if let folder {
-      hardware.deviceType = folder.deviceType
-      hardware.hasDevice = folder.hasDevice
-      hardware.hasRadio = folder.hasRadio
-    }
-    // Without a true picture in sysfs, nl80211 alone can tell; else it is not bothered for nothing.
-    if folder == nil || hardware.deviceType == "wlan" || hardware.hasRadio {
-      hardware.wirelessMode = wireless.mode(of: link)
-      if hardware.wirelessMode != nil { return hardware }
-    }
-    hardware.driver = driver(of: link)
-    if let driver = hardware.driver, LinkClassifier.sharedDrivers.contains(driver) {
-      hardware.usb = USBDevice(behind: link)
-    }
+    var hardware = known[link] ?? look(at: link)
+    if hardware.mayBeWireless { hardware.wirelessMode = wireless.mode(of: link) }
     return hardware
+  }
+
+  func hasDevice(_ link: Link) -> Bool {
+    // A tunnel has a driver too, but no device; where sysfs is of no use, the driver has to tell.
+    guard let folder = SysfsInterface(link) else { return driver(of: link).map(LinkClassifier.isModem) ?? false }
+    return folder.hasDevice
   }
 
   func wirelessNetwork(of link: Link) -> WirelessNetwork? {
@@ -76,6 +69,23 @@ final class LiveKernel: KernelAsking {
 
   func carriersOfPPPoE() -> [String] {
     PPPoESession.carriers(inTable: TextFile.read("/proc/net/pppoe") ?? "")
+  }
+
+  private func look(at link: Link) -> Hardware {
+    var hardware = Hardware()
+    let folder = SysfsInterface(link)
+    hardware.deviceType = folder?.deviceType
+    hardware.hasRadio = folder?.hasRadio ?? false
+    // Without a true picture in sysfs, nl80211 alone can tell.
+    hardware.mayBeWireless = folder == nil || hardware.hasRadio
+    hardware.driver = driver(of: link)
+    if let driver = hardware.driver, LinkClassifier.sharedDrivers.contains(driver) {
+      // Not to be remembered: the serial ports of a modem appear after its network.
+      hardware.usb = USBDevice(behind: link)
+    } else {
+      known[link] = hardware
+    }
+    return hardware
   }
 
   private func driver(of link: Link) -> String? {

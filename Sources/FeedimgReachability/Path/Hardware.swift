@@ -12,10 +12,10 @@ struct Hardware: Hashable, Sendable {
 
   /// `DEVTYPE` of the interface, such as `wlan` or `wwan`; nil where there is none.
   var deviceType: String?
-  /// Whether sysfs shows a device below the interface.
-  var hasDevice = false
   /// Whether sysfs shows a Wi-Fi radio below the interface.
   var hasRadio = false
+  /// Whether nl80211 is worth asking.
+  var mayBeWireless = false
   /// The kernel's driver, such as `rndis_host`.
   var driver: String?
   /// Nil where nl80211 does not know the interface, or was not asked.

@@ -8,6 +8,8 @@ protocol KernelAsking {
   func marks(_ family: AddressFamily) throws(NetlinkError) -> [UInt32]
   /// What is known of the device behind a link.
   func hardware(of link: Link) -> Hardware
+  /// Whether a link belongs to a device at all.
+  func hasDevice(_ link: Link) -> Bool
   /// The Wi-Fi network that a link is joined to; nil where that cannot be told.
   func wirelessNetwork(of link: Link) -> WirelessNetwork?
   /// The names of the interfaces that carry PPPoE sessions, one for each session.

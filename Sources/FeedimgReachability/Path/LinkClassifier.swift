@@ -1,17 +1,25 @@
 /// Tells what a link at the end of a path is.
 ///
-/// The sources are asked from the surest to the least sure: nl80211, the kind, the type of the device,
+/// The sources are asked from the surest to the least sure: the kind, nl80211, the type of the device,
 /// the driver, the type of hardware. Never the name, which anybody may change.
 enum LinkClassifier {
   /// Classifies a link that has none below it.
   ///
   /// - Parameters:
   ///   - link: The link; stacked links are resolved before.
-  ///   - hardware: What is known of its device.
+  ///   - hardware: What is known of its device, which is only asked for where the kind does not tell: no kind
+  ///     that does is ever Wi-Fi.
   /// - Returns: The answer, `unknown` where no sign tells.
-  static func classify(_ link: Link, _ hardware: Hardware) -> LinkClass {
-    byWirelessMode(link, hardware) ?? byKind(link) ?? byDeviceType(link, hardware)
-      ?? byDriver(link, hardware) ?? byHardwareType(link)
+  static func classify(_ link: Link, _ hardware: @autoclosure () -> Hardware) -> LinkClass {
+    if let answer = byKind(link) { return answer }
+    let hardware = hardware()
+    return byWirelessMode(link, hardware) ?? byDeviceType(link, hardware) ?? byDriver(link, hardware)
+      ?? byHardwareType(link)
+  }
+
+  /// Whether a driver is one of mobile modems.
+  static func isModem(driver: String) -> Bool {
+    modemDrivers.contains(driver)
   }
 
   private static func byWirelessMode(_ link: Link, _ hardware: Hardware) -> LinkClass? {

@@ -67,7 +67,7 @@ struct PathResolver<Kernel: KernelAsking> {
     }
     path.links.append(link)
     if let obstacle = link.obstacle { return .none(obstacle) }
-    switch LinkStacking(link, hasDevice: { kernel.hardware(of: link).hasDevice }) {
+    switch LinkStacking(link, hasDevice: { kernel.hasDevice(link) }) {
     case .end: return finish(path, with: LinkClassifier.classify(link, kernel.hardware(of: link)))
     case .on(let index):
       guard let lower = try kernel.links(.link(index)).first else { return finish(path, with: .untold(link)) }

@@ -5,7 +5,8 @@ struct SysfsInterface {
   let deviceType: String?
 
   var hasDevice: Bool { TextFile.exists("\(folder)/device") }
-  var hasRadio: Bool { TextFile.exists("\(folder)/phy80211") }
+  /// Whether a Wi-Fi radio is below, which every driver of today gives a type.
+  var hasRadio: Bool { deviceType == "wlan" || deviceType == nil && TextFile.exists("\(folder)/phy80211") }
 
   /// Looks for a link.
   ///

@@ -32,6 +32,7 @@ struct FakeKernel: KernelAsking {
   }
 
   func hardware(of link: Link) -> Hardware { devices[link.name] ?? Hardware() }
+  func hasDevice(_ link: Link) -> Bool { devices[link.name] != nil }
   func wirelessNetwork(of link: Link) -> WirelessNetwork? { networks[link.name] }
   func carriersOfPPPoE() -> [String] { pppoe }
 }
