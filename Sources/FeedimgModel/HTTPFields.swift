@@ -9,6 +9,15 @@ package struct HTTPFields: Sendable, Hashable {
       self.name = name
       self.value = value
     }
+
+    /// Whether the field has that name; the case of letters does not matter.
+    package func isNamed(_ wanted: String) -> Bool {
+      let count = wanted.utf8.count
+      guard name.utf8.count == count else { return false }
+      return zip(name.utf8, wanted.utf8).allSatisfy { Self.folded($0) == Self.folded($1) }
+    }
+
+    private static func folded(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
   }
 
   package var fields: [Field]
@@ -17,8 +26,9 @@ package struct HTTPFields: Sendable, Hashable {
 
   /// The value of a field, its lines joined by commas (RFC 9110 §5.2); nil where there is none.
   package subscript(name: String) -> String? {
-    let wanted = name.lowercased()
-    let values = fields.lazy.filter { $0.name.lowercased() == wanted }.map(\.value)
-    return values.isEmpty ? nil : values.joined(separator: ", ")
+    guard let first = fields.firstIndex(where: { $0.isNamed(name) }) else { return nil }
+    var value = fields[first].value
+    for field in fields[(first + 1)...] where field.isNamed(name) { value += ", " + field.value }
+    return value
   }
 }
