@@ -47,7 +47,7 @@ final class CurlHandle {
     context: UnsafeMutableRawPointer
   ) throws(LoadError) {
     let url = transfer.redirects.url
-    try set(CURLOPT_URL, to: PercentCoding.encodingUnsafe(url.text.prefix { $0 != "#" }.utf8))
+    try set(CURLOPT_URL, to: PercentCoding.encodingUnsafe(url.text))
     try set(CURLOPT_PROTOCOLS_STR, to: "http,https")
     // Redirects are followed by ``Transfer``. Were libcurl to follow one, it would be to these schemes alone.
     try set(CURLOPT_FOLLOWLOCATION, to: 0)
@@ -63,7 +63,7 @@ final class CurlHandle {
     try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, to: 1)
     try set(CURLOPT_HTTP_VERSION, to: Int(CURL_HTTP_VERSION_2TLS))
     // A first connection that turns out to speak HTTP/2 serves those that wait for it. Without TLS it never does.
-    try set(CURLOPT_PIPEWAIT, to: Origin(url).scheme == "https" ? 1 : 0)
+    try set(CURLOPT_PIPEWAIT, to: url.key.hasPrefix("https:") ? 1 : 0)
     if transfer.decodesContent { try set(CURLOPT_ACCEPT_ENCODING, to: "") }
     try set(fields: transfer.fields, decodesContent: transfer.decodesContent)
     try check(ccurl_set_pointer(library.table, pointer, CURLOPT_ERRORBUFFER, errorText))

@@ -80,7 +80,6 @@ final class CurlLoop {
     case .succeed(let head): transfer.order.answer(.success(head))
     case .fail(let error): transfer.order.answer(.failure(error))
     }
-    transfer.handle.reset()
     if spare.count < Self.greatestSpare { spare.append(transfer.handle) }
   }
 

@@ -34,6 +34,8 @@ struct CurlOutcome {
     message: "the connection ended within the head of the answer"
   )
 
+  var isFailure: Bool { code != CURLE_OK }
+
   /// What went wrong; nil when nothing did.
   func error(_ progress: Progress) -> LoadError? {
     let host = progress.origin.host

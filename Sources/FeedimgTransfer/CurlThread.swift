@@ -98,7 +98,7 @@ final class CurlThread: Sendable {
       if let reason = batch.ending { return loop.endAll(reason) }
       for id in batch.cancelled { loop.cancel(id) }
       loop.step()
-      multi.wait(milliseconds: loop.patience)
+      if inbox.withLock({ $0.mayWait() }) { multi.wait(milliseconds: loop.patience) }
     }
   }
 

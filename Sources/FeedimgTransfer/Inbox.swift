@@ -26,6 +26,8 @@ struct Inbox<Order: Identifiable, Waker> {
   /// Whether the thread was ever asked to start.
   private(set) var isStarted = false
   private var waker: Waker?
+  /// Whether the thread waits, and nobody has woken it yet.
+  private var isWaiting = false
   private var batch = Batch()
 
   mutating func submit(_ order: Order) -> Action {
@@ -35,35 +37,46 @@ struct Inbox<Order: Identifiable, Waker> {
       isStarted = true
       return .startThread
     }
-    return wakeUp
+    return wakeUp()
   }
 
   /// Asks for the end of one transfer; harmless when it has ended, or was never submitted.
   mutating func cancel(_ id: Order.ID) -> Action {
     guard isStarted, batch.ending == nil else { return .nothing }
     batch.cancelled.append(id)
-    return wakeUp
+    return wakeUp()
   }
 
   /// Asks the thread to end, failing what it does and has not begun with `reason`.
   mutating func end(_ reason: LoadError) -> Action {
     guard batch.ending == nil else { return .nothing }
     batch.ending = reason
-    return isStarted ? wakeUp : .nothing
+    return isStarted ? wakeUp() : .nothing
   }
 
   /// Tells how to wake the thread from now on.
   mutating func begin(_ waker: Waker) { self.waker = waker }
 
-  /// Empties the inbox; called by the thread before it waits.
+  /// Whether the thread may wait; from then on it has to be woken.
+  mutating func mayWait() -> Bool {
+    isWaiting = batch.orders.isEmpty && batch.cancelled.isEmpty && batch.ending == nil
+    return isWaiting
+  }
+
+  /// Empties the inbox; called by the thread after it has waited.
   ///
   /// A batch that says to end is the last, and from then on nothing can be woken.
   mutating func take() -> Batch {
     let taken = batch
     batch = Batch(ending: taken.ending)
+    isWaiting = false
     if taken.ending != nil { waker = nil }
     return taken
   }
 
-  private var wakeUp: Action { waker.map { .wake($0) } ?? .nothing }
+  private mutating func wakeUp() -> Action {
+    guard isWaiting, let waker else { return .nothing }
+    isWaiting = false
+    return .wake(waker)
+  }
 }

@@ -17,6 +17,8 @@ struct Origin: Hashable {
     port = portText.flatMap { Int($0) } ?? (scheme == "http" ? 80 : 443)
   }
 
-  /// The fields that must not go to another origin than the one they were meant for.
-  static let boundFields: Set<String> = ["authorization", "cookie", "proxy-authorization"]
+  /// Whether a field must not go to another origin than the one it was meant for.
+  static func binds(_ field: HTTPFields.Field) -> Bool {
+    field.isNamed("authorization") || field.isNamed("cookie") || field.isNamed("proxy-authorization")
+  }
 }

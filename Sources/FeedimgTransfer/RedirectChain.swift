@@ -8,14 +8,15 @@ struct RedirectChain {
   private(set) var url: ImageURL
   /// Whether every URL so far has the origin of the first; once left, credentials are not sent again.
   private(set) var staysHome = true
-  private let home: Origin
+  private let home: ImageURL
   private let limit: Int
-  private var visited: Set<String>
+  /// Keys of the URLs so far, few enough to be looked through in order.
+  private var visited: [String]
 
   init(from url: ImageURL, limit: Int) {
     self.url = url
     self.limit = limit
-    home = Origin(url)
+    home = url
     visited = [url.key]
   }
 
@@ -32,7 +33,7 @@ struct RedirectChain {
     guard !location.isEmpty else {
       throw LoadError(.forbiddenRedirect, message: "the server answered \(status) with an empty `Location`")
     }
-    let text = URLReference(PercentCoding.encodingUnsafe(location.utf8)).resolved(against: url.text)
+    let text = URLReference(PercentCoding.encodingUnsafe(location)).resolved(against: url.text)
     let next: ImageURL
     do throws(ImageURLError) {
       next = try ImageURL(text)
@@ -40,14 +41,15 @@ struct RedirectChain {
       let shown = text.count > 200 ? text.prefix(200) + "…" : text[...]
       throw LoadError(.forbiddenRedirect, message: "the server redirected to `\(shown)`, which \(error)")
     }
-    guard visited.insert(next.key).inserted else {
+    guard !visited.contains(next.key) else {
       throw LoadError(.tooManyRedirects, message: "the redirects go in a circle, back to `\(next.key)`")
     }
-    guard visited.count <= limit + 1 else {
+    guard visited.count <= limit else {
       let times = limit == 1 ? "1 redirect" : "\(limit) redirects"
       throw LoadError(.tooManyRedirects, message: "the server redirects further than the limit of \(times)")
     }
-    staysHome = staysHome && Origin(next) == home
+    visited.append(next.key)
+    staysHome = staysHome && Origin(next) == Origin(home)
     url = next
   }
 }

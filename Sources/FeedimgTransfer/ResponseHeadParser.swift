@@ -103,8 +103,10 @@ struct ResponseHeadParser {
   }
 
   /// UTF-8 where it is valid, else Latin-1, as fields were once defined (RFC 9110 §5.5).
-  private static func text(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
-    String(validating: bytes, as: UTF8.self)
+  private static func text(_ slice: Slice<UnsafeRawBufferPointer>) -> String {
+    let bytes = UnsafeRawBufferPointer(rebasing: slice)
+    guard !bytes.allSatisfy({ $0 < 0x80 }) else { return String(decoding: bytes, as: UTF8.self) }
+    return String(validating: bytes, as: UTF8.self)
       ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
   }
 }

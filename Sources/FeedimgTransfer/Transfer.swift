@@ -39,7 +39,7 @@ struct Transfer {
   /// The fields to send to the present URL.
   var fields: HTTPFields {
     guard !redirects.staysHome else { return request.fields }
-    return HTTPFields(request.fields.fields.filter { !Origin.boundFields.contains($0.name.lowercased()) })
+    return HTTPFields(request.fields.fields.filter { !Origin.binds($0) })
   }
 
   /// Whether libcurl is to undo a content coding; who asks for codings gets them as they are.
@@ -54,7 +54,7 @@ struct Transfer {
   mutating func takeHeaderLine(_ line: UnsafeRawBufferPointer) throws(LoadError) -> ResponseHead? {
     // What follows the body are trailers (RFC 9110 §6.5), which say nothing that is needed here.
     guard head == nil, redirect == nil, let answer = try parser.take(line) else { return nil }
-    let location = answer.fields.fields.first { $0.name.lowercased() == "location" }
+    let location = answer.fields.fields.first { $0.isNamed("location") }
     if let location, RedirectChain.statuses.contains(answer.status) {
       redirect = (answer.status, location.value, 0)
       return nil
@@ -110,7 +110,7 @@ struct Transfer {
         requestWasSent = false
         return .follow
       }
-      if let error = outcome.error(progress) { throw error }
+      if outcome.isFailure, let error = outcome.error(progress) { throw error }
     } catch {
       return .fail(named(error))
     }
@@ -143,9 +143,9 @@ extension HTTPFields {
   /// As nginx's gunzip does: what describes the coded bytes goes, and a strong validator becomes a weak one, since
   /// the bytes are no longer those it stands for (RFC 9110 §8.8.1).
   var withoutContentCoding: HTTPFields {
-    let coded: Set<String> = ["content-encoding", "content-length", "accept-ranges", "content-md5", "digest"]
-    var result = HTTPFields(fields.filter { !coded.contains($0.name.lowercased()) })
-    for index in result.fields.indices where result.fields[index].name.lowercased() == "etag" {
+    let coded = ["content-encoding", "content-length", "accept-ranges", "content-md5", "digest"]
+    var result = HTTPFields(fields.filter { field in !coded.contains { field.isNamed($0) } })
+    for index in result.fields.indices where result.fields[index].isNamed("etag") {
       if result.fields[index].value.hasPrefix("\"") {
         result.fields[index].value = "W/" + result.fields[index].value
       }

@@ -10,16 +10,21 @@ struct InboxTests {
 
   private let reason = LoadError(.cancelled, message: "over")
 
-  @Test func `the first order starts the thread, later ones wake it once it can be woken`() {
+  @Test func `the first order starts the thread, later ones wake it where it waits`() {
     var inbox = Inbox<Order, String>()
     #expect(!inbox.isStarted)
     #expect(inbox.submit(Order(id: 1)).words == "start")
     #expect(inbox.isStarted)
     #expect(inbox.submit(Order(id: 2)).words == "nothing")
     inbox.begin("bell")
+    #expect(inbox.mayWait().description == "false")
+    #expect(inbox.take().orders.map(\.id) == [1, 2])
+    #expect(inbox.mayWait().description == "true")
     #expect(inbox.submit(Order(id: 3)).words == "wake bell")
-    #expect(inbox.take().orders.map(\.id) == [1, 2, 3])
-    #expect(inbox.take().orders.isEmpty)
+    #expect(inbox.submit(Order(id: 4)).words == "nothing")
+    #expect(inbox.take().orders.map(\.id) == [3, 4])
+    #expect(inbox.submit(Order(id: 5)).words == "nothing")
+    #expect(inbox.mayWait().description == "false")
   }
 
   @Test func `a cancellation is passed on, and starts nothing`() {
@@ -27,7 +32,10 @@ struct InboxTests {
     #expect(inbox.cancel(1).words == "nothing")
     _ = inbox.submit(Order(id: 1))
     inbox.begin("bell")
+    _ = inbox.take()
+    #expect(inbox.mayWait().description == "true")
     #expect(inbox.cancel(1).words == "wake bell")
+    #expect(inbox.mayWait().description == "false")
     #expect(inbox.take().cancelled == [1])
   }
 
@@ -35,12 +43,14 @@ struct InboxTests {
     var inbox = Inbox<Order, String>()
     _ = inbox.submit(Order(id: 1))
     inbox.begin("bell")
+    _ = inbox.take()
+    #expect(inbox.mayWait().description == "true")
     #expect(inbox.end(reason).words == "wake bell")
     #expect(inbox.end(reason).words == "nothing")
     #expect(inbox.submit(Order(id: 2)).words == "refuse over")
     #expect(inbox.cancel(1).words == "nothing")
     let batch = inbox.take()
-    #expect(batch.orders.map(\.id) == [1])
+    #expect(batch.orders.isEmpty)
     #expect(batch.ending == reason)
     #expect(inbox.take().ending == reason)
   }
