@@ -11,6 +11,9 @@ struct ReadoutLedger: Sendable {
   /// Whether nothing has happened to the file since the latest readout began.
   var isCurrent: Bool { latestNumber >= neededNumber }
 
+  /// How many readings have begun.
+  var readings: Int { lastNumber }
+
   /// The file has changed: what is read from now on counts.
   mutating func invalidate() { neededNumber = lastNumber + 1 }
 

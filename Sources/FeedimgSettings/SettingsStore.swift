@@ -24,21 +24,32 @@ package final class SettingsStore: SettingsReading {
     case never
   }
 
+  /// Closing an inotify descriptor takes the kernel some 8 ms, also when the process ends (it waits for all who may
+  /// still look at the watch, fsnotify's SRCU), and reading the file some 16 µs: with fewer readings, a watch costs
+  /// more than it saves.
+  private static let usualReadingsBeforeWatching = 256
+
   package let file: SettingsFile
+  private let readingsBeforeWatching: Int
   private let monitor: SettingsMonitor
   /// What has been read, and the watch that tells when to read again.
   private let state = Mutex(State())
 
   /// - Parameter folder: The folder of `settings.json`; need not exist. Nothing is opened before it is needed.
-  package init(folder: String) {
+  package convenience init(folder: String) {
+    self.init(folder: folder, readingsBeforeWatching: Self.usualReadingsBeforeWatching)
+  }
+
+  init(folder: String, readingsBeforeWatching: Int) {
     file = SettingsFile(folder: folder)
     monitor = SettingsMonitor(file: file)
+    self.readingsBeforeWatching = readingsBeforeWatching
   }
 
   /// The settings as they are now, also when another process has just changed them.
   ///
-  /// The first call only reads, as a process that asks once needs no watch; the second begins to watch; from then
-  /// on a call is one system call unless something has changed. What cannot be used counts as not set, see
+  /// Reads the file each time, as a process that asks a few times needs no watch; one that asks often watches, and
+  /// from then on a call is one system call unless something has changed. What cannot be used counts as not set, see
   /// ``takeWarnings()``.
   package func currentSettings() -> UserSettings { currentReadout().settings }
 
@@ -100,10 +111,10 @@ package final class SettingsStore: SettingsReading {
 
   /// What was read before, where it is sure to hold still.
   private func knownReadout() -> SettingsReadout? {
-    let (isFirst, watching) = state.withLock { ($0.ledger.latest == nil, $0.watching) }
+    let (readings, watching) = state.withLock { ($0.ledger.readings, $0.watching) }
     switch watching {
     case .notYet:
-      if !isFirst { beginWatching() }
+      if readings >= readingsBeforeWatching { beginWatching() }
       return nil
     case .never:
       return nil

@@ -16,15 +16,20 @@ struct SettingsStoreTests {
     other = SettingsFile(folder: folder["feedimg"])
   }
 
-  @Test func `who asks once opens no watch, who asks again does`() {
-    #expect(store.currentSettings() == UserSettings())
+  @Test func `who asks seldom opens no watch, who asks often does`() {
+    for _ in 1...256 { #expect(store.currentSettings() == UserSettings()) }
     #expect(!store.isWatching)
     #expect(store.currentSettings() == UserSettings())
     #expect(store.isWatching)
     #expect(folder.names.isEmpty)
   }
 
-  @Test func `a change by another process counts from the next call on`() throws {
+  @Test(arguments: [0, 1, .max])
+  func `a change by another process counts from the next call on`(_ readingsBeforeWatching: Int) throws {
+    let store = SettingsStore(
+      folder: folder["feedimg"],
+      readingsBeforeWatching: readingsBeforeWatching
+    )
     for days in 2...40 {
       _ = try other.set(.cacheExpiryDays, to: String(days))
       #expect(store.currentSettings().cacheExpiryDays == days)
@@ -33,7 +38,12 @@ struct SettingsStoreTests {
     #expect(store.currentSettings() == UserSettings())
   }
 
-  @Test func `a change of its own counts from the next call on`() throws {
+  @Test(arguments: [0, 1, .max])
+  func `a change of its own counts from the next call on`(_ readingsBeforeWatching: Int) throws {
+    let store = SettingsStore(
+      folder: folder["feedimg"],
+      readingsBeforeWatching: readingsBeforeWatching
+    )
     for days in 2...20 {
       try store.set(.cacheExpiryDays, to: String(days))
       #expect(store.currentSettings().cacheExpiryDays == days)
@@ -70,8 +80,9 @@ struct SettingsStoreTests {
   }
 
   @Test func `many threads that ask while another writes never go back`() throws {
+    let store = SettingsStore(folder: folder["feedimg"], readingsBeforeWatching: 40)
     try store.set(.cacheExpiryDays, to: "1")
-    let (store, other) = (store, other)
+    let other = other
     let failures = Failures()
     onThreads(4) { number in
       if number == 0 {
