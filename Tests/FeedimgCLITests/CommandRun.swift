@@ -43,8 +43,9 @@ struct CommandRun {
     }
   }
 
-  /// Built beside the tests.
+  /// Built beside the tests, unless `FEEDIMG_BINARY` names another, such as the optimised one.
   static let program: String = {
+    if let given = getenv("FEEDIMG_BINARY") { return String(cString: given) }
     var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
     let count = buffer.withUnsafeMutableBytes { bytes in
       bytes.baseAddress.map { readlink("/proc/self/exe", $0, bytes.count) } ?? 0

@@ -218,6 +218,18 @@ import Testing
     #expect(server.log.requests.count == 1)
   }
 
+  @Test func `several items are told in their order, each once`() throws {
+    let (folder, server) = (try TestFolder(), try Self.makeServer())
+    let items = (0..<15).map { number in
+      Self.item(server, original: number % 3 == 2 ? "/missing" : "/original.jpg", thumbnail: nil)
+        .replacing("{", with: "{\"id\": \(number), ", maxReplacements: 1)
+    }
+    let path = try folder.write("items.jsonl", items.joined(separator: "\n"))
+    let run = try CommandRun(["load", "--json", "--item", path, "--network", "wifi"], in: folder)
+    #expect(run.status == 1)
+    #expect(try run.objects.map { $0["id"]?.text } == (0..<15).map(String.init))
+  }
+
   @Test func `of several items the worst decides the exit status`() throws {
     let (folder, server) = (try TestFolder(), try Self.makeServer())
     let good = Self.item(server, original: "/original.jpg", thumbnail: nil)
