@@ -41,7 +41,7 @@ let package = Package(
     // Rank 1: the edges, one outside thing each; no edge imports another, nor the policy.
     .target(
       name: "FeedimgReachability",
-      dependencies: ["FeedimgModel", "CNetlink"],
+      dependencies: ["FeedimgModel", "CNetlink", "CLibNL"],
       swiftSettings: settings
     ),
     .target(name: "FeedimgTransfer", dependencies: ["FeedimgModel", "CCurl"], swiftSettings: settings),
@@ -111,7 +111,7 @@ let package = Package(
     .target(name: "CTestKernel", path: "Tests/CTestKernel"),
     .testTarget(
       name: "FeedimgTransferTests",
-      dependencies: ["FeedimgTransfer", "FeedimgModel", "LoopbackServer"],
+      dependencies: ["FeedimgTransfer", "FeedimgModel", "CCurl", "LoopbackServer"],
       swiftSettings: settings
     ),
     .testTarget(
