@@ -54,7 +54,7 @@ $(BINARY):
 	$(MAKE) build
 
 install: $(BINARY) ## install binary, man page and completions under PREFIX (/usr/local)
-	install -D -m 755 $(BINARY) $(bin)
+	install -D -s -m 755 $(BINARY) $(bin)
 	if [ -f $(MAN_PAGE) ]; then install -D -m 644 $(MAN_PAGE) $(man); fi
 	mkdir -p $(dir $(bash_completion)) $(dir $(zsh_completion)) $(dir $(fish_completion))
 	$(BINARY) --generate-completion-script bash > $(bash_completion)
