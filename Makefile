@@ -29,6 +29,7 @@ build: ## build the release binary, .build/release/feedimg
 
 demo: ## show the whole story with real pictures and a real server; ends by itself
 	@Scripts/packages build demo
+	$(SWIFT) build $(RELEASE_FLAGS) --product feedimg
 	@Tests/Demo/run
 
 test: ## build and run all tests
