@@ -54,8 +54,15 @@ extension CacheFolder {
   ///
   /// - Throws: ``FileFault`` when it cannot be told whether there is one.
   func indexIdentity() throws(FileFault) -> Identity? {
+    guard isNameable else { return nil }
     guard let status = try Self.status(index) else { return nil }
     return Identity(device: UInt(status.st_dev), inode: UInt(status.st_ino))
+  }
+
+  /// Whether the index ends within a page: SQLite takes what is missing for zeros, and rows for absent.
+  var isIndexTorn: Bool {
+    guard let status = try? Self.status(index) else { return false }
+    return Int(status.st_size) % IndexSchema.pageSize != 0
   }
 
   /// The length of a body's file; nil where there is none.
@@ -72,6 +79,9 @@ extension CacheFolder {
     return Shard.all.filter { names.contains($0.name) }
   }
 
+  /// Whether the path means to the kernel what it means to us.
+  private var isNameable: Bool { !path.isEmpty && !path.utf8.contains(0) }
+
   func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
   private static func status(_ path: String) throws(FileFault) -> stat? {
@@ -83,6 +93,7 @@ extension CacheFolder {
 
   /// Makes the folder and those that it needs, for the user alone; those that are there stay as they are.
   func create() throws(FileFault) {
+    guard isNameable else { throw FileFault("make the folder", path, reason: EINVAL) }
     guard !exists(incoming) || !exists(bodies) else { return }
     let isNew = try Self.makeFolder(path)
     try Self.makeFolder(incoming)

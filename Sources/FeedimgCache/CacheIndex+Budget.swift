@@ -83,15 +83,15 @@ extension CacheIndex {
   private struct Row {
     var identifier: Int
     var size: Int
-    /// Nil where the record cannot be read; the sweep then finds the body.
-    var body: BodyName?
+    var body: BodyName
   }
 
   private func rows(_ sql: String, _ values: [SQLiteStatement.Value]) throws(SQLiteError) -> [Row] {
     var rows: [Row] = []
-    try connection.statement(sql).forEachRow(values) { row in
-      let body = row.withText(2, EntryRecord.init(line:))?.body
-      rows.append(Row(identifier: row.integer(0), size: row.integer(1), body: body))
+    try connection.statement(sql).forEachRow(values) { row throws(SQLiteError) in
+      let identifier = row.integer(0)
+      let record = try Self.whole(row.withText(2, EntryRecord.init(line:)), Int64(identifier))
+      rows.append(Row(identifier: identifier, size: row.integer(1), body: record.body))
       return true
     }
     return rows
@@ -100,6 +100,6 @@ extension CacheIndex {
   private func delete(_ rows: ArraySlice<Row>) throws(SQLiteError) -> [BodyName] {
     let delete = try connection.statement("DELETE FROM entry WHERE id = ?1")
     for row in rows { try delete.run([.integer(row.identifier)]) }
-    return rows.compactMap(\.body)
+    return rows.map(\.body)
   }
 }

@@ -38,7 +38,7 @@ extension CacheIndex {
   /// - Throws: ``SQLiteError``; the database is empty as before then.
   func create(unread: [Shard]) throws(SQLiteError) {
     try configure()
-    try connection.statement("PRAGMA journal_mode = WAL").run()
+    try connection.execute("PRAGMA page_size = \(IndexSchema.pageSize); PRAGMA journal_mode = WAL")
     try connection.transaction { () throws(SQLiteError) in
       try connection.execute(IndexSchema.statements)
       let insert = try connection.statement("INSERT INTO unread VALUES (?1)")

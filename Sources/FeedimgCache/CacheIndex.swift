@@ -1,3 +1,4 @@
+import CSQLite
 import FeedimgModel
 
 /// The index of what is stored, through one connection; for one thread at a time.
@@ -22,25 +23,46 @@ final class CacheIndex {
     var usedAt: Int
   }
 
-  /// The entry of a key; nil where there is none that can be read.
+  /// The entry of a key; nil where there is none.
   func entry(of key: String) throws(SQLiteError) -> Entry? {
     let select = try connection.statement("SELECT record, used_at FROM entry WHERE id = ?1")
-    let identifier = Int(Int64(bitPattern: Checksum.of(key)))
-    let found = try select.first([.integer(identifier)]) { Self.entry($0) }
-    guard let entry = found ?? nil, entry.record.key == key else { return nil }
-    return entry
+    let identifier = Int64(bitPattern: Checksum.of(key))
+    let found = try select.first([.integer(Int(identifier))]) {
+      ($0.withText(0, EntryRecord.init(line:)), $0.integer(1))
+    }
+    guard let found else { return nil }
+    let record = try Self.whole(found.0, identifier)
+    return record.key == key ? Entry(record: record, usedAt: found.1) : nil
   }
 
-  static func entry(_ row: SQLiteRow) -> Entry? {
-    guard let record = row.withText(0, EntryRecord.init(line:)) else { return nil }
-    return Entry(record: record, usedAt: row.integer(1))
+  /// A record as it was read from the row of an identifier.
+  ///
+  /// - Throws: ``SQLiteError`` for a damaged row. SQLite sees damage to its own structures alone; where one row was
+  ///   changed, no other is to be relied on either, and the index is made again.
+  static func whole(_ record: EntryRecord?, _ identifier: Int64) throws(SQLiteError) -> EntryRecord {
+    guard let record, record.identifier == identifier else {
+      throw SQLiteError(code: SQLITE_CORRUPT, message: "a row is damaged")
+    }
+    return record
   }
 
-  /// The body that the row of this identifier names, as far as it can be read.
+  /// The entries that a statement gives, with the columns `id`, `record` and `used_at`.
+  func entries(_ sql: String, _ values: [SQLiteStatement.Value] = []) throws(SQLiteError) -> [Entry] {
+    var entries: [Entry] = []
+    try connection.statement(sql).forEachRow(values) { row throws(SQLiteError) in
+      let record = try Self.whole(row.withText(1, EntryRecord.init(line:)), Int64(row.integer(0)))
+      entries.append(Entry(record: record, usedAt: row.integer(2)))
+      return true
+    }
+    return entries
+  }
+
+  /// The body that the row of this identifier names; nil where there is no row.
   func body(of identifier: Int64) throws(SQLiteError) -> BodyName? {
     let select = try connection.statement("SELECT record FROM entry WHERE id = ?1")
-    return try select.first([.integer(Int(identifier))]) { $0.withText(0, EntryRecord.init(line:))?.body }
-      ?? nil
+    let found = try select.first([.integer(Int(identifier))]) { $0.withText(0, EntryRecord.init(line:)) }
+    guard let found else { return nil }
+    return try Self.whole(found, identifier).body
   }
 
   /// Removes whatever row has this identifier; the body that has thereby lost its row.
@@ -125,16 +147,16 @@ extension CacheIndex {
 
   /// The rows of a shard.
   func entries(in shard: Shard) throws(SQLiteError) -> [Entry] {
-    var entries: [Entry] = []
-    let select = try connection.statement(
-      "SELECT record, used_at FROM entry WHERE id BETWEEN ?1 AND ?2"
-    )
     let range = shard.identifiers
-    try select.forEachRow([.integer(Int(range.lowerBound)), .integer(Int(range.upperBound))]) { row in
-      if let entry = Self.entry(row) { entries.append(entry) }
-      return true
-    }
-    return entries
+    return try entries(
+      "SELECT id, record, used_at FROM entry WHERE id BETWEEN ?1 AND ?2",
+      [.integer(Int(range.lowerBound)), .integer(Int(range.upperBound))]
+    )
+  }
+
+  /// All entries, from the most recently used on.
+  func list() throws(SQLiteError) -> [Entry] {
+    try entries("SELECT id, record, used_at FROM entry ORDER BY used_at DESC, id")
   }
 }
 

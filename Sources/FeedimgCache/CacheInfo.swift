@@ -32,6 +32,8 @@ package struct CacheVerification: Sendable, Hashable {
   package var whole = 0
   /// The keys of those that are missing or were changed; they have been removed.
   package var removed: [String] = []
+  /// How many bodies were found that the index did not know, and are known again.
+  package var restored = 0
   /// The keys of those that cannot be read now; they have been kept.
   package var unreadable: [String] = []
 }

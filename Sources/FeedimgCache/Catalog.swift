@@ -52,14 +52,14 @@ struct Catalog {
     return records
   }
 
-  /// Writes a new catalog of these bodies alone, if that makes it less than half as long.
-  func compact(keeping bodies: Set<BodyName>) throws(FileFault) {
+  /// Writes a new catalog of the bodies alone that are there, if that makes it less than half as long.
+  func compact(keeping isPresent: (BodyName) -> Bool) throws(FileFault) {
     let old = try OpenFile(path, to: "read", O_RDONLY | O_NOFOLLOW)
     // One at a time; whoever comes second has nothing to do.
     guard try old.tryLock(), !old.isUnlinked else { return }
     let content = try Self.content(of: old)
     var kept: [UInt8] = []
-    for record in Self.records(in: content).values where bodies.contains(record.body) {
+    for record in Self.records(in: content).values where isPresent(record.body) {
       kept += record.line + [Self.lineEnd]
     }
     guard kept.count * 2 + 4096 < content.count else { return }

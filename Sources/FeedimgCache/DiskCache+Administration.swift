@@ -120,7 +120,7 @@ extension DiskCache {
       }
     }
     sweepIncoming()
-    for shard in Shard.all { try visit(shard) }
+    for shard in Shard.all { result.restored += try visit(shard) }
     try pool.write { index throws(SQLiteError) in try index.recount() }
     _ = progress(entries.count, entries.count)
     return result

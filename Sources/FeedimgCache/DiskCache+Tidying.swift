@@ -12,7 +12,7 @@ extension DiskCache {
   func tidy(after commits: Int) {
     if commits % Self.sweepInterval == 0 { sweepIncoming() }
     if commits % Self.visitInterval == 0 {
-      try? visit(Shard(number: UInt8(truncatingIfNeeded: commits / Self.visitInterval)))
+      _ = try? visit(Shard(number: UInt8(truncatingIfNeeded: commits / Self.visitInterval)))
       correctUses()
     }
     adoptOneShard()
@@ -40,8 +40,8 @@ extension DiskCache {
     }
   }
 
-  /// Brings rows, bodies and catalog of one shard into accord.
-  func visit(_ shard: Shard) throws(CacheError) {
+  /// Brings rows, bodies and catalog of one shard into accord; how many bodies got their rows back.
+  func visit(_ shard: Shard) throws(CacheError) -> Int {
     let names: [String]
     do throws(FileFault) {
       names = try CacheFolder.names(in: folder.folder(of: shard))
@@ -52,30 +52,56 @@ extension DiskCache {
       try index.hasRead(shard) ? index.entries(in: shard) : nil
     }
     // Without its rows, every body would seem to be an orphan.
-    guard let entries = found ?? nil else { return }
+    guard let entries = found ?? nil else { return 0 }
     let bodies = Set(entries.map(\.record.body))
-    for body in names.compactMap(BodyName.init(_:)) where body.shard == shard && !bodies.contains(body) {
-      removeOrphan(body)
+    let orphans = names.compactMap(BodyName.init(_:)).filter { $0.shard == shard && !bodies.contains($0) }
+    var restored = 0
+    if !orphans.isEmpty {
+      let records = (try? Catalog(path: folder.catalog(of: shard)).records()) ?? [:]
+      // The latest first, as only one of a key can have a row.
+      let latest = orphans.sorted { records[$0]?.storedAt ?? 0 > records[$1]?.storedAt ?? 0 }
+      for orphan in latest where settle(orphan, records[orphan]) { restored += 1 }
     }
     let present = Set(names)
     for entry in entries where !present.contains(entry.record.body.text) {
       // It may have come after the names were listed.
       if folder.size(of: entry.record.body) == nil { remove(entry.record) }
     }
-    try? Catalog(path: folder.catalog(of: shard)).compact(keeping: bodies)
+    try? Catalog(path: folder.catalog(of: shard)).compact { folder.size(of: $0) != nil }
+    return restored
   }
 
-  /// Removes a body without a row, unless its writer is alive and about to enter it.
-  private func removeOrphan(_ body: BodyName) {
+  /// What is to become of a body without a row.
+  private enum Settlement {
+    case restored
+    case orphaned
+    /// Its writer is alive and about to enter it, has just done so, or nothing can be told now.
+    case open
+  }
+
+  /// Gives a body without a row its row back by what the catalog tells of it, or removes it.
+  ///
+  /// - Returns: Whether it has got a row.
+  private func settle(_ body: BodyName, _ record: EntryRecord?) -> Bool {
     let path = folder.path(of: body)
     guard let file = try? OpenFile(path, to: "read", O_RDONLY | O_NOFOLLOW | O_NONBLOCK), isAbandoned(file)
-    else { return }
-    // It may have got its row before its writer gave the lock back.
-    let entered = try? pool.read { index throws(SQLiteError) in
-      guard try index.hasRead(body.shard) else { return true }
-      return try index.body(of: Int64(bitPattern: body.keyHash)) == body
+    else { return false }
+    let limits = limits
+    let settlement = pool.touch { index throws(SQLiteError) -> Settlement in
+      // It may have got its row before its writer gave the lock back; or the index is another by now.
+      guard try index.hasRead(body.shard) else { return .open }
+      if let entered = try index.body(of: Int64(bitPattern: body.keyHash)) {
+        return entered == body ? .open : .orphaned
+      }
+      guard let record, folder.size(of: body) == record.size else { return .orphaned }
+      let total = try index.total(of: record.role)
+      let room = Eviction(stored: total.bytes, incoming: record.size, limit: limits[record.role])
+      guard room.required == 0 else { return .orphaned }
+      try index.insert(record, usedAt: Int(record.storedAt))
+      return .restored
     }
-    if entered == false { unlink(path) }
+    if settlement == .orphaned { unlink(path) }
+    return settlement == .restored
   }
 
   private func correctUses() {

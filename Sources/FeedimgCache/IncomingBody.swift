@@ -33,7 +33,7 @@ struct IncomingBody: ~Copyable {
         let isLocked = (try? file.tryLock()) ?? true
         if isLocked, !file.isUnlinked { return file }
       } catch {
-        guard error.reason == ENOENT else { throw error }
+        guard [ENOENT, ENOTDIR].contains(error.reason) else { throw error }
         try folder.create()
         guard folder.exists(folder.incoming) else { throw error }
       }

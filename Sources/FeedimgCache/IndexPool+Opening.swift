@@ -33,6 +33,7 @@ extension IndexPool {
 
   private func find(isWritable: Bool) throws(IndexFault) -> Finding {
     guard let identity = try identity() else { return .missing }
+    if isWritable, folder.isIndexTorn { return .damaged(identity) }
     do throws(IndexFault) {
       guard let index = try connect(isWritable: isWritable) else { return .missing }
       return .opened(Lent(index: index, identity: identity))

@@ -4,7 +4,9 @@ enum IndexSchema {
   static let application = 0x6664_6967
   /// Counted up with each change; an index of a later version is left alone.
   static let version = 1
-  /// After so many pages of 4 KiB the log is taken into the database, so that a start after a kill reads little.
+  /// In bytes.
+  static let pageSize = 4096
+  /// After so many pages the log is taken into the database, so that a start after a kill reads little.
   static let checkpointPages = 256
 
   /// Makes everything in an empty database.

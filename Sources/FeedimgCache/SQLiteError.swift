@@ -1,4 +1,5 @@
 import CSQLite
+import Glibc
 
 /// A call of SQLite that failed.
 struct SQLiteError: Error, Hashable {
@@ -50,7 +51,8 @@ struct SQLiteError: Error, Hashable {
 extension SQLiteError: CustomStringConvertible {
   var description: String {
     if isBusy { return "it is locked by another process" }
-    let reasoned = [SQLITE_CANTOPEN, SQLITE_IOERR, SQLITE_FULL].contains(primary) && reason != 0
+    if primary == SQLITE_FULL { return FileFault.words(for: ENOSPC) }
+    let reasoned = [SQLITE_CANTOPEN, SQLITE_IOERR].contains(primary) && reason != 0
     return reasoned ? FileFault.words(for: reason) : message
   }
 }

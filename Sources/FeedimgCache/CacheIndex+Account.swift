@@ -1,17 +1,6 @@
 import FeedimgModel
 
 extension CacheIndex {
-  /// Entries, from the most recently used on; those that cannot be read are left out.
-  func list() throws(SQLiteError) -> [Entry] {
-    var entries: [Entry] = []
-    let select = try connection.statement("SELECT record, used_at FROM entry ORDER BY used_at DESC, id")
-    try select.forEachRow { row in
-      if let entry = Self.entry(row) { entries.append(entry) }
-      return true
-    }
-    return entries
-  }
-
   /// When the entries unused and used for longest were last used; nil where there are none.
   func useRange() throws(SQLiteError) -> ClosedRange<Int>? {
     let select = try connection.statement("SELECT count(*), min(used_at), max(used_at) FROM entry")
