@@ -116,7 +116,7 @@ let package = Package(
     ),
     .testTarget(
       name: "FeedimgCacheTests",
-      dependencies: ["FeedimgCache", "FeedimgModel", "CSQLite"],
+      dependencies: ["FeedimgCache", "FeedimgModel", "CSQLite", "CacheWorker"],
       swiftSettings: settings
     ),
     .testTarget(
@@ -132,6 +132,13 @@ let package = Package(
     .testTarget(
       name: "FeedimgCLITests",
       dependencies: ["FeedimgCLI", "LoopbackServer", "FeedimgJSON"],
+      swiftSettings: settings
+    ),
+    // Uses a cache from a process of its own, to be killed or starved there; for the tests alone.
+    .executableTarget(
+      name: "CacheWorker",
+      dependencies: ["FeedimgCache", "FeedimgModel"],
+      path: "Tests/CacheWorker",
       swiftSettings: settings
     ),
     // A real HTTP server on loopback that can also misbehave; for the tests alone.

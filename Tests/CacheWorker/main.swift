@@ -1,0 +1,137 @@
+import FeedimgCache
+import FeedimgModel
+import Glibc
+
+// CacheWorker TASK FOLDER [LIMIT]: performs a task on a cache, until it is done, killed, or standard input ends.
+
+func say(_ text: String) {
+  let line = Array((text + "\n").utf8)
+  _ = write(STDOUT_FILENO, line, line.count)
+}
+
+/// Whether the test has closed the other end; leaves the processors to others for a moment.
+func isToldToStop() -> Bool {
+  var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+  return poll(&input, 1, 1) > 0
+}
+
+func metadata(_ key: Int) throws -> ImageMetadata {
+  let head = ResponseHead(status: 200, fields: HTTPFields(), url: try ImageURL(Specimen.key(key)))
+  let role: ImageVariant.Role = key.isMultiple(of: 3) ? .thumbnail : .original
+  return ImageMetadata(key: Specimen.key(key), role: role, mediaType: "image/jpeg", head: head)
+}
+
+func store(_ specimen: Specimen, in cache: DiskCache) throws {
+  let writer = try cache.makeWriter()
+  let bytes = specimen.bytes
+  for start in stride(from: 0, to: bytes.count, by: 4096) {
+    try bytes[start..<min(start + 4096, bytes.count)].withUnsafeBytes { try writer.write($0) }
+  }
+  _ = try writer.commit(try metadata(specimen.key))
+}
+
+let arguments = CommandLine.arguments
+guard arguments.count >= 3 else { exit(2) }
+let limit = arguments.count > 3 ? Int(arguments[3]) ?? 0 : 1 << 20
+let cache = DiskCache(
+  folder: arguments[2],
+  limits: CacheLimits(originals: ByteCount(limit), thumbnails: ByteCount(limit), unusedDays: 7),
+  clock: WallClock.seconds
+)
+let keys = 48
+
+switch arguments[1] {
+case "write":
+  // Stores one image after the other and says so, for ever.
+  while true {
+    let specimen = Specimen(key: .random(in: 0..<keys), version: .random(in: 0..<1 << 40))
+    do { try store(specimen, in: cache) } catch { say("error \(error)") }
+    say("stored")
+    if Int.random(in: 0..<16) == 0 { _ = try? cache.remove(Specimen.key(.random(in: 0..<keys))) }
+  }
+
+case "write-some":
+  // Stores each key once.
+  for key in 0..<keys {
+    do { try store(Specimen(key: key, version: Int(getpid())), in: cache) } catch { say("error \(error)") }
+  }
+  cache.close()
+  say("done")
+
+case "read":
+  // Reads until it is told to stop; every image must be one that was stored.
+  var (whole, misses) = (0, 0)
+  say("ready")
+  while !isToldToStop() {
+    for _ in 0..<32 {
+      let key = Int.random(in: 0..<keys)
+      guard let found = cache.read(Specimen.key(key)) else {
+        misses += 1
+        continue
+      }
+      guard Specimen.isWhole(found.bytes, key: key), found.image.key == Specimen.key(key) else {
+        say("wrong \(key) in \(found.image.path)")
+        exit(1)
+      }
+      whole += 1
+    }
+  }
+  say("whole \(whole) misses \(misses)")
+
+case "probe":
+  // Says what can be had of each key, and whether one can be stored.
+  let present = cache.contains((0..<keys).map(Specimen.key)).filter { $0 }.count
+  let whole = (0..<keys).filter { key in
+    cache.read(Specimen.key(key)).map { Specimen.isWhole($0.bytes, key: key) } ?? false
+  }
+  say("present \(present) whole \(whole.count)")
+  do {
+    try store(Specimen(key: 0, version: 1), in: cache)
+    say("stored")
+  } catch {
+    say("error \(error)")
+  }
+
+case "fill":
+  // Stores until the disk is full, then says whether everything that is there is whole.
+  var stored = 0
+  while stored < 10_000 {
+    do {
+      try store(Specimen(key: stored, version: 1), in: cache)
+      stored += 1
+    } catch {
+      say("error \(error)")
+      break
+    }
+  }
+  let present = cache.contains((0..<stored).map(Specimen.key)).filter { $0 }.count
+  let whole = (0..<stored).filter { key in
+    cache.read(Specimen.key(key)).map { Specimen.isWhole($0.bytes, key: key) } ?? false
+  }
+  say("stored \(stored) present \(present) whole \(whole.count)")
+  do {
+    try cache.clear()
+    try store(Specimen(key: 0, version: 2), in: cache)
+    say("stored after clearing")
+  } catch {
+    say("error \(error)")
+  }
+
+case "starve":
+  // Uses up all descriptors, and gives them back.
+  try? store(Specimen(key: 1, version: 1), in: cache)
+  cache.close()
+  var taken: [Int32] = []
+  while case let descriptor = open("/dev/null", O_RDONLY), descriptor >= 0 { taken.append(descriptor) }
+  say("present \(cache.contains([Specimen.key(1)])[0]) read \(cache.read(Specimen.key(1)) != nil)")
+  do {
+    try store(Specimen(key: 2, version: 1), in: cache)
+    say("stored")
+  } catch {
+    say("error \(error)")
+  }
+  for descriptor in taken { close(descriptor) }
+  say("present \(cache.contains([Specimen.key(1)])[0]) read \(cache.read(Specimen.key(1)) != nil)")
+
+default: exit(2)
+}
