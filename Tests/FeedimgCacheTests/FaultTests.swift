@@ -1,0 +1,140 @@
+import FeedimgCache
+import FeedimgModel
+import Glibc
+import Testing
+
+/// What disks do to programs: they fill, vanish and refuse.
+@Suite struct FaultTests {
+  let folder: TestFolder
+
+  init() throws { folder = try TestFolder() }
+
+  @Test func `a cache whose folder is removed while it runs makes it again`() throws {
+    let cache = DiskCache(folder)
+    try cache.store("a", picture(1))
+    #expect(cache.bytes("a") == picture(1))
+    TestFolder.removeAll(folder.cache)
+    #expect(cache.contains(["a"]) == [false])
+    #expect(cache.read("a") == nil)
+    #expect(access(folder.cache, F_OK) != 0)
+    try cache.store("b", picture(2))
+    #expect(cache.bytes("b") == picture(2))
+    #expect(try cache.info().entries == 1)
+  }
+
+  @Test func `an image keeps its bytes when the folder is removed while it is written`() throws {
+    let cache = DiskCache(folder)
+    let writer = try cache.makeWriter()
+    try picture(1).withUnsafeBytes { try writer.write($0) }
+    TestFolder.removeAll(folder.cache)
+    let head = ResponseHead(status: 200, fields: HTTPFields(), url: try ImageURL("https://a/"))
+    _ = try writer.commit(ImageMetadata(key: "a", role: .original, mediaType: "image/png", head: head))
+    #expect(cache.bytes("a") == picture(1))
+    #expect(folder.files("incoming").isEmpty)
+  }
+
+  @Test func `a folder that another process has made meanwhile is used`() throws {
+    let (one, two) = (DiskCache(folder), DiskCache(folder))
+    try one.store("a", picture(1))
+    TestFolder.removeAll(folder.cache)
+    try two.store("b", picture(2))
+    #expect(one.contains(["a", "b"]) == [false, true])
+    one.close()
+    #expect(two.contains(["b"]) == [true])
+    try two.store("c", picture(3))
+    #expect(DiskCache(folder).contains(["a", "b", "c"]) == [false, true, true])
+  }
+
+  @Test func `parts of the folder that were removed are made again`() throws {
+    let cache = DiskCache(folder)
+    for number in 0..<10 { try cache.store("\(number)", picture(number)) }
+    for part in ["incoming", "bodies"] {
+      TestFolder.removeAll("\(folder.cache)/\(part)")
+      try cache.store("a", picture(1))
+      #expect(cache.bytes("a") == picture(1))
+    }
+    #expect(cache.contains(["3"]) == [false])
+    #expect(cache.read("3") == nil)
+  }
+
+  @Test func `a file where the folder should be is an error that names it`() throws {
+    overwrite(folder.cache, [1])
+    let cache = DiskCache(folder)
+    #expect(cache.contains(["a"]) == [false])
+    #expect(cache.read("a") == nil)
+    let error = #expect(throws: CacheError.self) { try cache.makeWriter() }
+    #expect(error?.code == .folder)
+    #expect(error?.message == "cannot make the folder `\(folder.cache)`: not a directory")
+    #expect(content(of: folder.cache) == [1])
+  }
+
+  @Test(arguments: ["", "relative/cache", "/proc/cache", "/dev/null/cache", "/tmp/\u{0}x"])
+  func `a folder that cannot be is an error and no crash`(path: String) throws {
+    let cache = DiskCache(folder: path, limits: .roomy, clock: { 0 })
+    #expect(cache.contains(["a"]) == [false])
+    #expect(cache.read("a") == nil)
+    if path != "relative/cache" { #expect(throws: CacheError.self) { try cache.makeWriter() } }
+  }
+
+  @Test func `a full disk is an error, and what is stored stays whole`() throws {
+    let script = """
+      mkdir -p "$1" && mount -t tmpfs -o size=2m tmpfs "$1" && exec "$2" fill "$1/cache" 100000000
+      """
+    guard let child = try Child.isolated(script, [folder.path, Child.worker]) else {
+      try Test.cancel("the kernel refuses a mount namespace")
+    }
+    let lines = child.lines()
+    #expect(child.wait() == 0)
+    try #require(lines.count == 3, "\(lines)")
+    #expect(lines[0].hasSuffix(": no space left on device"))
+    #expect(lines[0].hasPrefix("error cannot "))
+    let words = lines[1].split(separator: " ")
+    #expect(words[1] == words[3] && words[3] == words[5], "\(lines[1])")
+    #expect((Int(words[1]) ?? 0) > 20)
+    #expect(lines[2] == "stored after clearing")
+  }
+
+  @Test func `a read-only folder is read, and writing to it is an error that says so`() throws {
+    #expect(try Child([Child.worker, "write-some", folder.cache]).lines() == ["done"])
+    let script = """
+      mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && exec "$2" probe "$1"
+      """
+    guard let child = try Child.isolated(script, [folder.cache, Child.worker]) else {
+      try Test.cancel("the kernel refuses a mount namespace")
+    }
+    let lines = child.lines()
+    #expect(child.wait() == 0)
+    try #require(lines.count == 2, "\(lines)")
+    #expect(lines[0] == "present 48 whole 48")
+    #expect(lines[1].hasPrefix("error cannot write `\(folder.cache)/incoming/"))
+    #expect(lines[1].hasSuffix(": read-only file system"))
+  }
+
+  @Test func `a read-only folder is read also where a writer was killed`() throws {
+    let writer = try Child([Child.worker, "write", folder.cache, "100000000"])
+    for _ in 0..<20 { #expect(writer.line() == "stored") }
+    writer.kill()
+    writer.wait()
+    let before = try DiskCache(folder: folder.cache, limits: .roomy, clock: WallClock.seconds).info().entries
+    let script = """
+      mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && exec "$2" probe "$1"
+      """
+    guard let child = try Child.isolated(script, [folder.cache, Child.worker]) else {
+      try Test.cancel("the kernel refuses a mount namespace")
+    }
+    let lines = child.lines()
+    #expect(child.wait() == 0)
+    #expect(lines.first == "present \(before) whole \(before)")
+  }
+
+  @Test func `without descriptors there are misses and errors, and later everything is there`() throws {
+    let child = try Child([Child.worker, "starve", folder.cache])
+    let lines = child.lines()
+    #expect(child.wait() == 0)
+    try #require(lines.count == 3, "\(lines)")
+    #expect(lines[0] == "present false read false")
+    #expect(lines[1].hasPrefix("error cannot write `\(folder.cache)/incoming/"))
+    #expect(lines[1].hasSuffix(": too many open files"))
+    #expect(lines[2] == "present true read true")
+  }
+}

@@ -1,0 +1,111 @@
+import FeedimgCache
+import FeedimgModel
+import Glibc
+import Testing
+
+/// With real processes, which are killed at whatever they do.
+@Suite struct SharedUseTests {
+  let folder: TestFolder
+
+  init() throws { folder = try TestFolder() }
+
+  @Test func `writers that store the same keys at once leave one whole image of each`() throws {
+    let writers = try (0..<3).map { _ in try Child([Child.worker, "write-some", folder.cache]) }
+    for writer in writers {
+      #expect(writer.lines() == ["done"])
+      #expect(writer.wait() == 0)
+    }
+    let probe = try Child([Child.worker, "probe", folder.cache])
+    #expect(probe.lines() == ["present 48 whole 48", "stored"])
+    #expect(folder.bodies.count == 48)
+    #expect(folder.files("incoming").isEmpty)
+  }
+
+  @Test func `killed writers never make a reader see a wrong image`() throws {
+    let limit = 300_000
+    let readers = try (0..<2).map { _ in try Child([Child.worker, "read", folder.cache, "\(limit)"]) }
+    for reader in readers { #expect(reader.line() == "ready") }
+    for _ in 0..<100 {
+      let writer = try Child([Child.worker, "write", folder.cache, "\(limit)"])
+      // The kill comes a while after a line, that is, in the middle of whatever follows it.
+      for _ in 0..<Int.random(in: 1...12) { #expect(writer.line() == "stored") }
+      writer.kill()
+      #expect(writer.wait() == -SIGKILL)
+    }
+    for reader in readers {
+      reader.stop()
+      let last = reader.lines().last ?? ""
+      #expect(last.hasPrefix("whole "), "\(last)")
+      #expect(reader.wait() == 0)
+    }
+    try expectAccord(limit: limit)
+  }
+
+  /// Rows, bodies and totals agree, and nothing of the dead is left.
+  private func expectAccord(limit: Int) throws {
+    let limits = CacheLimits(originals: ByteCount(limit), thumbnails: ByteCount(limit), unusedDays: 7)
+    let cache = DiskCache(folder: folder.cache, limits: limits, clock: WallClock.seconds)
+    let before = try cache.info()
+    for share in before.shares { #expect(share.size.bytes <= limit) }
+    let checked = try cache.verify()
+    #expect(checked.unreadable == [])
+    #expect(checked.whole > 0)
+    let after = try cache.info()
+    #expect(after.shares.map(\.entries).reduce(0, +) == checked.whole + checked.restored)
+    #expect(folder.bodies.count == checked.whole + checked.restored)
+    #expect(folder.files("incoming").isEmpty)
+    let images = try cache.list()
+    #expect(after.size.bytes == images.reduce(0) { $0 + content(of: $1.path).count })
+  }
+
+  @Test func `files of dead writers are swept while the cache is used, those of the living are not`() throws {
+    let cache = DiskCache(folder)
+    let living = try cache.makeWriter()
+    try picture(1).withUnsafeBytes { try living.write($0) }
+    let writer = try Child([Child.worker, "write", folder.cache])
+    #expect(writer.line() == "stored")
+    writer.kill()
+    writer.wait()
+    // What a writer leaves that was killed between its first and its last byte.
+    overwrite(folder.cache + "/incoming/0123456789abcdef", picture(2))
+    overwrite(folder.cache + "/incoming/notes.txt", [1])
+    for number in 0..<8 { try cache.store("\(number)", picture(number)) }
+    let left = folder.files("incoming")
+    #expect(left.count == 2)
+    #expect(left.contains("incoming/notes.txt"))
+    let head = ResponseHead(status: 200, fields: HTTPFields(), url: try ImageURL("https://a/"))
+    _ = try living.commit(ImageMetadata(key: "living", role: .original, mediaType: "", head: head))
+    #expect(cache.bytes("living") == picture(1))
+  }
+
+  @Test func `bodies without a row are swept, shard by shard`() throws {
+    let cache = DiskCache(folder)
+    let stored = try cache.store("a", picture(1))
+    let slash = try #require(stored.path.lastIndex(of: "/"))
+    let name = stored.path[stored.path.index(after: slash)...]
+    let orphan = stored.path[...slash] + name.prefix(17) + "0123456789abcdef.jpg"
+    overwrite(String(orphan), picture(2))
+    #expect(folder.bodies.count == 2)
+    // A shard is visited with every 32nd image, and there are 256 of them.
+    for number in 0..<256 * 32 where access(String(orphan), F_OK) == 0 {
+      try cache.store("b", picture(number, size: 16))
+    }
+    #expect(access(String(orphan), F_OK) != 0)
+    #expect(cache.bytes("a") == picture(1))
+  }
+
+  @Test func `an image that another process replaces meanwhile is read in its old or new form`() throws {
+    let (one, two) = (DiskCache(folder), DiskCache(folder))
+    try one.store("a", picture(1))
+    #expect(two.bytes("a") == picture(1))
+    try one.store("a", picture(2))
+    #expect(two.bytes("a") == picture(2))
+    let path = try #require(two.read("a")?.image.path)
+    let held = open(path, O_RDONLY)
+    try one.store("a", picture(3))
+    var bytes = [UInt8](repeating: 0, count: 1000)
+    #expect(read(held, &bytes, 1000) == 1000)
+    close(held)
+    #expect(bytes == picture(2))
+  }
+}
