@@ -1,16 +1,18 @@
+import Synchronization
+
 /// The log of a server, and who waits for something to appear in it.
 final class Journal: Sendable {
-  private struct Watch: Sendable {
+  private struct Watch {
     var isMet: @Sendable (ServerLog) -> Bool
     var continuation: CheckedContinuation<Void, Never>
   }
 
-  private struct State: Sendable {
+  private struct State {
     var log = ServerLog()
     var watches: [Watch] = []
   }
 
-  private let state = Guarded(State())
+  private let state = Mutex(State())
 
   var log: ServerLog { state.withLock { $0.log } }
 

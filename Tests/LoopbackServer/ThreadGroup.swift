@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// Threads that are joined together.
 final class ThreadGroup: Sendable {
@@ -8,7 +9,7 @@ final class ThreadGroup: Sendable {
   }
 
   /// Nil once they have been joined.
-  private let handles = Guarded<[pthread_t]?>([])
+  private let handles = Mutex<[pthread_t]?>([])
 
   /// Starts a thread.
   ///
