@@ -17,11 +17,16 @@ package final class CurlDownloader: Downloading {
 
   /// - Parameter userAgent: The value of `User-Agent`, such as `feedimg/1.0`.
   package convenience init(userAgent: String) {
-    self.init(userAgent: userAgent, libraryNames: CurlLibrary.fileNames)
+    self.init(userAgent: userAgent, certificateFile: nil)
   }
 
-  init(userAgent: String, libraryNames: [String]) {
-    thread = CurlThread(userAgent: userAgent, libraryNames: libraryNames)
+  /// - Parameters:
+  ///   - userAgent: The value of `User-Agent`.
+  ///   - certificateFile: Whom to trust in place of the system's authorities, in PEM.
+  ///   - libraryNames: The file names under which to look for libcurl.
+  init(userAgent: String, certificateFile: String?, libraryNames: [String] = CurlLibrary.fileNames) {
+    let identity = CurlHandle.Identity(userAgent: userAgent, certificateFile: certificateFile)
+    thread = CurlThread(identity, libraryNames: libraryNames)
   }
 
   deinit { thread.stop() }

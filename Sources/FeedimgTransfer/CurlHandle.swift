@@ -3,6 +3,13 @@ import FeedimgModel
 
 /// libcurl's handle of one transfer at a time; used by one thread.
 final class CurlHandle {
+  /// What is the same in all transfers of a downloader.
+  struct Identity: Sendable {
+    var userAgent: String
+    /// Whom to trust in place of the system's authorities, in PEM.
+    var certificateFile: String?
+  }
+
   let pointer: UnsafeMutableRawPointer
   private let library: CurlLibrary
   private let errorText: UnsafeMutablePointer<CChar>
@@ -38,12 +45,12 @@ final class CurlHandle {
   ///
   /// - Parameters:
   ///   - transfer: Tells the URL, the fields and the limits.
-  ///   - userAgent: The value of `User-Agent`.
+  ///   - identity: Who we are, and whom we trust.
   ///   - context: A ``RunningTransfer`` that outlives the transfer.
   /// - Throws: ``LoadError`` when libcurl refuses an option, or a field could not be sent as it is.
   func prepare(
     _ transfer: Transfer,
-    userAgent: String,
+    identity: Identity,
     context: UnsafeMutableRawPointer
   ) throws(LoadError) {
     let url = transfer.redirects.url
@@ -52,7 +59,8 @@ final class CurlHandle {
     // Redirects are followed by ``Transfer``. Were libcurl to follow one, it would be to these schemes alone.
     try set(CURLOPT_FOLLOWLOCATION, to: 0)
     try set(CURLOPT_REDIR_PROTOCOLS_STR, to: "http,https")
-    try set(CURLOPT_USERAGENT, to: userAgent)
+    try set(CURLOPT_USERAGENT, to: identity.userAgent)
+    if let file = identity.certificateFile { try set(CURLOPT_CAINFO, to: file) }
     try set(CURLOPT_CONNECTTIMEOUT_MS, to: Int(max(1, transfer.request.connectTimeout.milliseconds)))
     try set(CURLOPT_BUFFERSIZE, to: Self.bufferSize)
     // No alarms, as there are other threads. SIGPIPE is blocked by the thread.

@@ -5,7 +5,7 @@ import FeedimgModel
 final class CurlLoop {
   private let library: CurlLibrary
   private let multi: CurlMulti
-  private let userAgent: String
+  private let identity: CurlHandle.Identity
   private var running: [UnsafeMutableRawPointer: RunningTransfer] = [:]
   private var spare: [CurlHandle] = []
   private let clock = SuspendingClock()
@@ -13,10 +13,10 @@ final class CurlLoop {
   /// Handles kept for the next transfers, some 5 kB each.
   private static let greatestSpare = 16
 
-  init(_ library: CurlLibrary, multi: CurlMulti, userAgent: String) {
+  init(_ library: CurlLibrary, multi: CurlMulti, identity: CurlHandle.Identity) {
     self.library = library
     self.multi = multi
-    self.userAgent = userAgent
+    self.identity = identity
   }
 
   func start(_ order: CurlThread.Order) {
@@ -65,7 +65,7 @@ final class CurlLoop {
 
   private func launch(_ transfer: RunningTransfer) {
     do throws(LoadError) {
-      try transfer.prepare(userAgent: userAgent)
+      try transfer.prepare(identity)
     } catch {
       return finish(transfer, with: transfer.stop(error))
     }

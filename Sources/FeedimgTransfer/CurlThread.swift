@@ -14,13 +14,13 @@ final class CurlThread: Sendable {
     var answer: @Sendable (Result<ResponseHead, LoadError>) -> Void
   }
 
-  private let userAgent: String
+  private let identity: CurlHandle.Identity
   private let libraryNames: [String]
   private let inbox = Mutex(Inbox<Order, CurlMulti>())
   private let end = Latch()
 
-  init(userAgent: String, libraryNames: [String]) {
-    self.userAgent = userAgent
+  init(_ identity: CurlHandle.Identity, libraryNames: [String]) {
+    self.identity = identity
     self.libraryNames = libraryNames
   }
 
@@ -84,7 +84,7 @@ final class CurlThread: Sendable {
         throw LoadError(.unavailable, message: "libcurl ran out of memory")
       }
       inbox.withLock { $0.begin(multi) }
-      serve(CurlLoop(library, multi: multi, userAgent: userAgent), multi)
+      serve(CurlLoop(library, multi: multi, identity: identity), multi)
     } catch {
       fail(error)
     }

@@ -17,12 +17,12 @@ final class RunningTransfer {
   }
 
   /// Sets the handle up for the present URL, the first or one redirected to.
-  func prepare(userAgent: String) throws(LoadError) {
+  func prepare(_ identity: CurlHandle.Identity) throws(LoadError) {
     patience.connectionBegan()
     handle.reset()
     try handle.prepare(
       transfer,
-      userAgent: userAgent,
+      identity: identity,
       context: Unmanaged.passUnretained(self).toOpaque()
     )
   }

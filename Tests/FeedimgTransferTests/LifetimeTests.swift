@@ -139,7 +139,11 @@ struct LifetimeTests {
   }
 
   @Test func `without libcurl every transfer says what to install`() async throws {
-    let downloader = CurlDownloader(userAgent: "feedimg-tests/1", libraryNames: ["libno-such-thing.so.4"])
+    let downloader = CurlDownloader(
+      userAgent: "feedimg-tests/1",
+      certificateFile: nil,
+      libraryNames: ["libno-such-thing.so.4"]
+    )
     let request = DownloadRequest(url: try ImageURL("http://127.0.0.1:9/"))
     for _ in 0..<2 {
       let error = await downloader.failure(request)

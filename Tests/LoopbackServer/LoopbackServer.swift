@@ -22,10 +22,12 @@ package final class LoopbackServer: Sendable {
   ///
   /// - Parameters:
   ///   - address: IPv4 unless said otherwise.
+  ///   - greeting: Sent to every client that connects, before it says anything.
   ///   - respond: Says what to do upon each request; called on the threads of the connections.
   /// - Throws: ``LoopbackError``, such as on a machine without IPv6.
   package init(
     _ address: Address = .ipv4,
+    greeting: [UInt8] = [],
     respond: @escaping @Sendable (Request) -> Reply
   ) throws(LoopbackError) {
     let (socket, port) = try Socket.bound(to: address)
@@ -36,6 +38,7 @@ package final class LoopbackServer: Sendable {
     host = address == .ipv4 ? "127.0.0.1" : "[::1]"
     let isStarted = threads.start { [journal, threads] in
       Self.accept(socket, stop: stopPipe.read) { client in
+        _ = Socket.send(greeting, to: client, stop: stopPipe.read)
         let connection = Connection(client, stop: stopPipe.read, journal: journal, respond: respond)
         if !threads.start({ connection.serve() }) { close(client) }
       }
