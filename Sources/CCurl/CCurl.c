@@ -2,6 +2,7 @@
 #include "CCurl.h"
 
 #include <dlfcn.h>
+#include <locale.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,4 +74,11 @@ const ccurl_library *ccurl_open(const char *name, char *reason, size_t size) {
   return curl;
 }
 
-void ccurl_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
+void ccurl_prepare_thread(const char *name) {
+  pthread_setname_np(pthread_self(), name);
+  // Never freed: there is one for each thread that runs until the end or nearly so.
+  locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+  if (utf8 != (locale_t)0) {
+    uselocale(utf8);
+  }
+}

@@ -15,16 +15,14 @@ package final class CurlDownloader: Downloading {
   private let thread: CurlThread
   private let lastID = Atomic(0)
 
-  /// - Parameter userAgent: The value of `User-Agent`, such as `feedimg/1.0`.
-  package convenience init(userAgent: String) {
-    self.init(userAgent: userAgent, certificateFile: nil)
+  /// - Parameters:
+  ///   - userAgent: The value of `User-Agent`, such as `feedimg/1.0`.
+  ///   - certificateFile: Whom to trust in place of the system's authorities, in PEM.
+  package convenience init(userAgent: String, certificateFile: String? = nil) {
+    self.init(userAgent: userAgent, certificateFile: certificateFile, libraryNames: CurlLibrary.fileNames)
   }
 
-  /// - Parameters:
-  ///   - userAgent: The value of `User-Agent`.
-  ///   - certificateFile: Whom to trust in place of the system's authorities, in PEM.
-  ///   - libraryNames: The file names under which to look for libcurl.
-  init(userAgent: String, certificateFile: String?, libraryNames: [String] = CurlLibrary.fileNames) {
+  init(userAgent: String, certificateFile: String?, libraryNames: [String]) {
     let identity = CurlHandle.Identity(userAgent: userAgent, certificateFile: certificateFile)
     thread = CurlThread(identity, libraryNames: libraryNames)
   }

@@ -116,6 +116,9 @@ struct CurlOutcome {
       return LoadError(.malformed, message: "the chunks of the body are broken after \(progress.words)")
     }
     guard progress.head != nil else {
+      if text.contains("CONNECT") {
+        return LoadError(.connection, message: "the proxy failed: \(detail)")
+      }
       let fact = systemError == 0 ? "" : ": \(reason)"
       let isQuiet = code == CURLE_GOT_NOTHING || code == CURLE_RECV_ERROR
       return LoadError(

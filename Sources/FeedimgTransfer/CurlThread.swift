@@ -76,7 +76,7 @@ final class CurlThread: Sendable {
   }
 
   private func run() {
-    ccurl_name_thread("feedimg-curl")
+    ccurl_prepare_thread("feedimg-curl")
     Self.blockSignals()
     do throws(LoadError) {
       let library = try CurlLibrary.open(libraryNames)

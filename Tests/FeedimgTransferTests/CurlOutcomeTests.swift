@@ -98,6 +98,12 @@ struct CurlOutcomeTests {
       "the server closed the connection without an answer"
     ),
     Row(
+      CURLE_RECV_ERROR,
+      "CONNECT tunnel failed, response 403",
+      .connection,
+      "the proxy failed: CONNECT tunnel failed, response 403"
+    ),
+    Row(
       CURLE_UNSUPPORTED_PROTOCOL,
       "Protocol \"https\" not supported or disabled in libcurl",
       .unavailable,

@@ -35,8 +35,11 @@ typedef struct ccurl_library {
 // Answers NULL on failure, with the reason in words, cut to `size` bytes with its terminator. Safe from any thread.
 const ccurl_library *ccurl_open(const char *name, char *reason, size_t size);
 
-// Names the calling thread, as `ps -L` and debuggers show it; at most 15 bytes. A GNU extension, hidden from Swift.
-void ccurl_name_thread(const char *name);
+// Prepares the calling thread for libcurl.
+//
+// Names it, as `ps -L` and debuggers show it, in at most 15 bytes. Makes UTF-8 its character set, and its alone, since
+// libcurl converts the names of hosts (IDNA) from the character set of the locale.
+void ccurl_prepare_thread(const char *name);
 
 static inline CURLcode ccurl_set_long(const ccurl_library *curl, CURL *easy, CURLoption option, long value) {
   return curl->easy_setopt(easy, option, value);
