@@ -1,19 +1,19 @@
 /// Covers a set of states with as few boxes as can be, for people to read.
 ///
 /// Boxes may overlap, and may hold states in which no situation can be.
-struct BoxCover {
+package struct BoxCover {
   private let space: StateSpace
 
   /// With more boxes or steps the answer is still a cover, but perhaps not the smallest.
   private static let greatestBoxCount = 400
   private static let greatestStepCount = 4000
 
-  init(in space: StateSpace) { self.space = space }
+  package init(in space: StateSpace) { self.space = space }
 
   /// The fewest boxes that hold these states and no other possible ones, in the order of their first states.
   ///
   /// The states must be possible and given in ascending order.
-  func boxes(covering states: [Int]) -> [Box] {
+  package func boxes(covering states: [Int]) -> [Box] {
     guard !states.isEmpty else { return [] }
     let parts = space.partition(states)
     guard parts.count > 1, let candidates = largestBoxes(within: states) else { return parts }
@@ -25,7 +25,7 @@ struct BoxCover {
   /// Few boxes that hold these states and no other possible ones, each state once.
   ///
   /// The states must be possible and given in ascending order.
-  func disjointBoxes(covering states: [Int]) -> [Box] {
+  package func disjointBoxes(covering states: [Int]) -> [Box] {
     let fewest = boxes(covering: states)
     let isDisjoint = fewest.reduce(0) { $0 + space.states(in: $1).count } == states.count
     return isDisjoint ? fewest : space.partition(states)

@@ -7,6 +7,7 @@ package struct Evaluation: Sendable {
   /// For each state the index of the first rule that applies, counted from zero; -1 in a gap or where
   /// no situation can be.
   private let first: [Int32]
+  private let laws: LawTable
 
   /// Enumerates the states of a space.
   ///
@@ -23,6 +24,7 @@ package struct Evaluation: Sendable {
       }
     }
     self.first = first
+    laws = LawTable(table.rules, in: space)
   }
 
   /// The index of the rule that decides a state, counted from zero; nil in a gap.
@@ -30,8 +32,11 @@ package struct Evaluation: Sendable {
 
   /// The decision in a state; nil in a gap.
   package func decision(at state: Int) -> Decision? {
-    rule(at: state).map { table.rules[$0].decision(in: space.situation(at: state)) }
+    rule(at: state).map { laws.decision(of: $0, at: state) }
   }
+
+  /// What a rule, counted from zero, decides in a state in which it applies.
+  func decision(of rule: Int, at state: Int) -> Decision { laws.decision(of: rule, at: state) }
 
   var hasGap: Bool { first.indices.contains { first[$0] < 0 && space.isPossible($0) } }
 

@@ -50,8 +50,8 @@ struct PolicyCheck {
   /// States in which something would be loaded offline; the laws leave none.
   var offlineLoads: [Finding] {
     let states = (0..<space.count).filter { state in
-      space.isPossible(state) && space.situation(at: state).network == .offline
-        && evaluation.decision(at: state)?.load != nil
+      evaluation.decision(at: state)?.load != nil && space.isPossible(state)
+        && space.situation(at: state).network == .offline
     }
     guard !states.isEmpty else { return [] }
     return [finding(.loadsOffline, nil, states) { "loads offline: \($0)" }]
@@ -65,10 +65,9 @@ struct PolicyCheck {
     for (index, rule) in table.rules.enumerated().reversed() {
       let changes = decided[index].contains { state in
         guard below[state] >= 0 else { return true }
-        let situation = space.situation(at: state)
-        var other = table.rules[below[state]].decision(in: situation)
+        var other = evaluation.decision(of: below[state], at: state)
         other.rule = rule.number
-        return other != rule.decision(in: situation)
+        return other != evaluation.decision(of: index, at: state)
       }
       if !changes, !decided[index].isEmpty {
         findings.append(
@@ -87,8 +86,8 @@ struct PolicyCheck {
     table.rules.indices.compactMap { index in
       let rule = table.rules[index]
       let states = decided[index].filter { state in
-        let situation = space.situation(at: state)
-        return situation.original == .cached && rule.decision(in: situation).image != .original
+        evaluation.decision(of: index, at: state).image != .original
+          && space.situation(at: state).original == .cached
       }
       guard !states.isEmpty else { return nil }
       return finding(.hidesCachedOriginal, rule, states) {

@@ -15,6 +15,26 @@ package struct PolicyTable: Sendable, Hashable {
   /// What must hold in every state, whichever rule decides.
   package let promises: [Promise]
 
+  /// Reads a policy file: JSON if its name ends in `.json`, else Markdown.
+  ///
+  /// - Parameters:
+  ///   - fileName: What places in messages begin with; its last part without the ending is the policy's name.
+  ///   - text: The file's bytes.
+  ///   - catalog: The facts that the policy may ask about.
+  /// - Throws: ``PolicyErrors`` with all problems of the file.
+  package init(
+    fileName: String,
+    text: [UInt8],
+    facts catalog: FactCatalog = .standard
+  ) throws(PolicyErrors) {
+    let last = fileName.split(separator: "/").last ?? ""
+    let name = String(last.lastIndex(of: ".").map { last[..<$0] } ?? last)
+    self =
+      last.hasSuffix(".json")
+      ? try PolicyTable(name: name, fileName: fileName, json: text, facts: catalog)
+      : try PolicyTable(name: name, fileName: fileName, markdown: text, facts: catalog)
+  }
+
   /// The first rule that applies, found row by row; nil in a gap.
   ///
   /// The plain meaning of a table; ``CompiledPolicy`` decides the same by one look-up.

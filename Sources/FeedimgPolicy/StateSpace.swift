@@ -12,6 +12,8 @@ package struct StateSpace: Sendable, Hashable {
   package let count: Int
   /// The places of the axes that ``Fact/fits`` ties together; nil where all states are possible.
   let tie: FitsTie?
+  /// For each state whether a situation can be in it; nil where all are possible.
+  private let possible: [Bool]?
 
   /// More states are refused rather than enumerated.
   package static let greatestCount = 2_000_000
@@ -36,18 +38,22 @@ package struct StateSpace: Sendable, Hashable {
     }
     self.strides = strides
     self.count = count
-    tie = FitsTie(axes)
+    let (axes, tie) = (axes, FitsTie(axes))
+    self.tie = tie
+    possible = tie.map { tie in
+      (0..<count).map { tie.isPossible(Self.coordinates(of: $0, strides), on: axes) }
+    }
   }
 
   /// Whether a situation can be in a state.
   ///
   /// A picture of unknown size, for one, cannot be known to fit the budget.
   package func isPossible(_ state: Int) -> Bool {
-    tie?.isPossible(coordinates(of: state), on: axes) ?? true
+    possible?[state] ?? true
   }
 
   /// The number of states in which a situation can be.
-  package var possibleCount: Int { tie == nil ? count : (0..<count).count(where: isPossible) }
+  package var possibleCount: Int { possible?.count { $0 } ?? count }
 
   /// Why states cannot be enumerated.
   struct TooManyStates: Error {
@@ -59,19 +65,28 @@ package struct StateSpace: Sendable, Hashable {
   }
 
   /// The index of a state's region on each axis.
-  func coordinates(of state: Int) -> [Int] {
-    axes.indices.map { state / strides[$0] % axes[$0].regions.count }
+  func coordinates(of state: Int) -> [Int] { Self.coordinates(of: state, strides) }
+
+  private static func coordinates(of state: Int, _ strides: [Int]) -> [Int] {
+    var coordinates = strides
+    var rest = state
+    for index in strides.indices {
+      coordinates[index] = rest / strides[index]
+      rest -= coordinates[index] * strides[index]
+    }
+    return coordinates
   }
 
   /// A situation in that state; some situation where none can be.
   package func situation(at state: Int) -> Situation {
     var situation = Situation(network: .offline, original: .none, thumbnail: .none)
     let coordinates = coordinates(of: state)
-    for (axis, index) in zip(axes, coordinates) {
-      switch axis.regions[index] {
-      case .word(let ordinal): axis.fact.set(ordinal: ordinal, in: &situation)
-      case .quantities(let range): axis.fact.set(quantity: range.lowerBound, in: &situation)
-      case .unknown: axis.fact.set(quantity: nil, in: &situation)
+    for index in axes.indices {
+      let fact = axes[index].fact
+      switch axes[index].regions[coordinates[index]] {
+      case .word(let ordinal): fact.set(ordinal: ordinal, in: &situation)
+      case .quantities(let range): fact.set(quantity: range.lowerBound, in: &situation)
+      case .unknown: fact.set(quantity: nil, in: &situation)
       }
     }
     tie?.settle(&situation, at: coordinates, on: axes)
