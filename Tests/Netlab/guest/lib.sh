@@ -4,7 +4,7 @@
 # scenario does not have waits in the namespace "shelf".
 
 # Expectations about which opinions may differ (Tests/Netlab/run --set NAME=VALUE).
-: "${TETHER:={\"kind\":\"cellular\",\"metered\":\"yes\"\}}"     # a phone tethered by USB
+: "${TETHER:={\"kind\":\"cellular\",\"metered\":\"yes\",\"tether\":true\}}"     # a phone tethered by USB
 : "${UNKNOWN:={\"kind\":[\"unknown\",\"other\",\"ethernet\",\"offline\"]\}}"   # no way to tell
 
 # --- talking to the host -----------------------------------------------------
@@ -96,6 +96,22 @@ wifi_route() {
 }
 wifi_up() { wifi_associate; wifi_route "${1:-600}"; reachable 10.1.0.1; }
 
+# wifi_rejoin [METRIC]: leave the network and join it again, as after a walk
+wifi_rejoin() {
+    wpa_cli -p /run/wpa_supplicant -i wlan0 disconnect
+    wait_for 5 no_carrier wlan0
+    wpa_cli -p /run/wpa_supplicant -i wlan0 bss_flush 0
+    wpa_cli -p /run/wpa_supplicant -i wlan0 reconnect
+    wait_for 15 carrier wlan0
+    wifi_route "${1:-600}"
+}
+
+# ap_says HEX: what the access point adds to its beacons (elements of IEEE 802.11)
+ap_says() {
+    world hostapd_cli -p /run/hostapd -i ap0 set vendor_elements "$1"
+    world hostapd_cli -p /run/hostapd -i ap0 update_beacon
+}
+
 # --- Ethernet ----------------------------------------------------------------
 
 # eth_link [NAME [N]]: a cable to the world: veth NAME, its other end is peerN
@@ -143,6 +159,7 @@ GADGET=/sys/kernel/config/usb_gadget/lab
 
 # usb_plug FUNCTION VENDOR PRODUCT NAME [ATTRIBUTE=VALUE...]: plug in a device
 # with one gadget function (rndis, ecm, ncm, acm); attributes as in configfs.
+# USB_ALSO is a second function, if any.
 # The computer takes notice of it with usb_accept.
 usb_plug() {
     local function=$1 vendor=$2 product=$3 name=$4 setting; shift 4
@@ -157,6 +174,11 @@ usb_plug() {
     echo "${name#* }" > "$GADGET/strings/0x409/product"
     for setting; do echo "${setting#*=}" > "$GADGET/functions/$function.0/${setting%%=*}"; done
     ln -s "$GADGET/functions/$function.0" "$GADGET/configs/c.1/"
+    if [ -n "${USB_ALSO:-}" ]; then
+        modprobe "usb_f_$USB_ALSO"
+        mkdir "$GADGET/functions/$USB_ALSO.0"
+        ln -s "$GADGET/functions/$USB_ALSO.0" "$GADGET/configs/c.1/"
+    fi
     echo 0 > "$USB_HUB/authorized_default"
     echo dummy_udc.0 > "$GADGET/UDC"
 }
@@ -276,6 +298,7 @@ reset() {
     echo 1 > /sys/fs/cgroup/scenario/cgroup.kill
     wait_for 5 grep -q 'populated 0' /sys/fs/cgroup/scenario/cgroup.events
     usb_unplug
+    ap_says '' >/dev/null
     [ ! -d /sys/module/wwan_hwsim ] || modprobe -r wwan_hwsim
     if has_netdev wlan0; then
         for path in /sys/class/net/wlan0/phy80211/rfkill*; do echo 0 > "$path/soft"; done
