@@ -59,7 +59,9 @@ final class LiveKernel: KernelAsking {
 
   func hasDevice(_ link: Link) -> Bool {
     // A tunnel has a driver too, but no device; where sysfs is of no use, the driver has to tell.
-    guard let folder = SysfsInterface(link) else { return driver(of: link).map(LinkClassifier.isModem) ?? false }
+    guard let folder = SysfsInterface(link) else {
+      return driver(of: link).map(LinkClassifier.isModem) ?? false
+    }
     return folder.hasDevice
   }
 

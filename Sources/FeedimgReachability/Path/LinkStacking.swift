@@ -50,15 +50,14 @@ enum LinkStacking: Hashable, Sendable {
   /// Kinds that put packets into packets of IP.
   static let tunnelKinds: Set<String> = [
     "wireguard", "tun", "ovpn", "vti", "vti6", "gre", "gretap", "ip6gre", "ip6gretap", "erspan",
-    "ip6erspan", "ipip", "sit", "ip6tnl", "vxlan", "geneve", "gtp", "bareudp", "amt", "l2tpeth",
+    "ip6erspan", "ipip", "sit", "ip6tnl", "vxlan", "geneve", "gtp", "bareudp", "amt", "l2tpeth", "xfrm",
   ]
 }
 
 extension Link {
-  /// Whether the link may be what finally carries packets: neither a tunnel nor this host itself.
-  var mayCarryTunnels: Bool {
-    guard flags & LinkFlags.loopback == 0 else { return false }
-    if let kind { return !LinkStacking.tunnelKinds.contains(kind) && kind != "xfrm" }
-    return !HardwareType.tunnels.contains(hardwareType)
+  /// Whether the link puts packets into packets, as far as its message tells.
+  var isTunnel: Bool {
+    if let kind { return LinkStacking.tunnelKinds.contains(kind) }
+    return HardwareType.tunnels.contains(hardwareType)
   }
 }

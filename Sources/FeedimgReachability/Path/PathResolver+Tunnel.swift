@@ -16,7 +16,7 @@ extension PathResolver {
   {
     if let remote { return try followOuterRoute(of: tunnel, to: remote, path) }
     if let carrier = try markedCarrier(path) { return try descend(to: carrier, path) }
-    let candidates = try kernel.links(.all).filter { $0.mayCarryTunnels && !path.links.contains($0) }
+    let candidates = try kernel.links(.all).filter { $0.mayCarry(path) }
     let usable = candidates.filter { $0.obstacle == nil }
     if let carrier = try bestRouted(usable) { return try descend(to: carrier, path) }
     // No route tells, but where all that could carry it is of one kind, that is the answer.
@@ -50,7 +50,7 @@ extension PathResolver {
           case .route(let route) = try kernel.route(RouteQuestion(destination: probe, mark: mark)),
           !path.links.contains(where: { $0.index == route.leg.index }),
           let link = try kernel.links(.link(route.leg.index)).first,
-          link.mayCarryTunnels, link.obstacle == nil
+          !link.isTunnel, link.obstacle == nil
         else { continue }
         return link
       }
@@ -74,5 +74,12 @@ extension PathResolver {
       if let best { return best.link }
     }
     return nil
+  }
+}
+
+extension Link {
+  /// Whether the link may be what carries a tunnel: neither one itself nor this host, nor above it.
+  fileprivate func mayCarry(_ path: NetworkPath) -> Bool {
+    !isTunnel && flags & LinkFlags.loopback == 0 && !path.links.contains { $0.index == index }
   }
 }

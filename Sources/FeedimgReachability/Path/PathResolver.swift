@@ -66,6 +66,7 @@ struct PathResolver<Kernel: KernelAsking> {
       return .path(path)
     }
     path.links.append(link)
+    path.isTunnelled = path.isTunnelled || link.isTunnel
     if let obstacle = link.obstacle { return .none(obstacle) }
     switch LinkStacking(link, hasDevice: { kernel.hasDevice(link) }) {
     case .end: return finish(path, with: LinkClassifier.classify(link, kernel.hardware(of: link)))

@@ -4,7 +4,9 @@ extension WirelessNetwork {
     for element in elements {
       switch element.identifier {
       case Self.nameElement:
-        if !element.payload.allSatisfy({ $0 == 0 }) { name = String(validating: element.payload, as: UTF8.self) }
+        if !element.payload.allSatisfy({ $0 == 0 }) {
+          name = String(validating: element.payload, as: UTF8.self)
+        }
       case Self.vendorElement: read(vendor: element.payload)
       default: break
       }
