@@ -126,7 +126,10 @@ let package = Package(
     ),
     .testTarget(
       name: "FeedimgTests",
-      dependencies: ["Feedimg", "LoopbackServer"],
+      dependencies: [
+        "Feedimg", "FeedimgCache", "FeedimgModel", "FeedimgPolicies", "FeedimgPolicy", "FeedimgSettings",
+        "FeedimgTransfer", "LoopbackServer",
+      ],
       swiftSettings: settings
     ),
     .testTarget(

@@ -34,6 +34,9 @@ final class LoadDesk<Answer: Sendable>: Sendable {
     return try outcome.get()
   }
 
+  /// How many wait for a key now.
+  func count(of key: String) -> Int { state.withLock { $0.table.count(of: key) } }
+
   private func enter(
     _ key: String,
     _ waiter: LoadTable.Waiter,

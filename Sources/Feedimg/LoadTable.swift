@@ -76,6 +76,9 @@ struct LoadTable: Sendable {
   /// Forgets a waiter that has its answer.
   mutating func forget(_ waiter: Waiter) { gone.remove(waiter) }
 
+  /// How many wait for a key.
+  func count(of key: String) -> Int { entries[key]?.waiters.count ?? 0 }
+
   /// Whether nobody waits and nothing is remembered.
   var isEmpty: Bool { entries.isEmpty && keys.isEmpty && gone.isEmpty }
 }

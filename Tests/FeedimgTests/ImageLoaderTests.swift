@@ -1,0 +1,153 @@
+import FeedimgSettings
+import FoundationEssentials
+import LoopbackServer
+import Synchronization
+import Testing
+
+@testable import Feedimg
+
+/// The loader with real layers: libcurl against a real server, SQLite and files.
+@Suite struct ImageLoaderTests {
+  private static let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+
+  @Test func `many who ask for one URL at once share one transfer`() async throws {
+    let gate = Gate()
+    let server = try LoopbackServer { _ in .held(by: gate, then: Self.picture) }
+    let test = try TestLoader()
+    let item = try TestLoader.item(server, original: "/a.jpg")
+    try await withThrowingTaskGroup(of: LoadedImage.self) { group in
+      for _ in 0..<50 { group.addTask { try await test.loader.load(item) } }
+      await server.reaches { $0.requests.count == 1 }
+      gate.open()
+      for try await image in group { #expect(image.bytes == SampleImage.jpeg) }
+    }
+    #expect(server.log.requests.count == 1)
+  }
+
+  @Test func `one who leaves does not disturb the others, and the last one out closes the connection`()
+    async throws
+  {
+    let gate = Gate()
+    let server = try LoopbackServer { _ in .held(by: gate, then: Self.picture) }
+    let test = try TestLoader()
+    let item = try TestLoader.item(server, original: "/a.jpg")
+    let first = Task { try await test.loader.load(item) }
+    await server.reaches { $0.requests.count == 1 }
+    let second = Task { try await test.loader.load(item) }
+    let key = try #require(item.original?.url.key)
+    while test.loader.desk.count(of: key) < 2 { await Task.yield() }
+    first.cancel()
+    await #expect(throws: LoadError.self) { try await first.value }
+    #expect(server.log.closedByClient == 0)
+    second.cancel()
+    await #expect(throws: LoadError.self) { try await second.value }
+    await server.reaches { $0.closedByClient == 1 }
+    #expect(server.log.requests.count == 1)
+    gate.open()
+  }
+
+  @Test func `a cancelled load says so and leaves nothing in the cache`() async throws {
+    let gate = Gate()
+    let server = try LoopbackServer { _ in .stalled(SampleImage.jpeg, after: 100, until: gate) }
+    let test = try TestLoader()
+    let item = try TestLoader.item(server, original: "/a.jpg")
+    let load = Task { try await test.loader.load(item) }
+    await server.reaches { $0.requests.count == 1 }
+    load.cancel()
+    do {
+      _ = try await load.value
+      Issue.record("not cancelled")
+    } catch let error as LoadError {
+      #expect(error.code == .cancelled)
+    }
+    await server.reaches { $0.closedByClient == 1 }
+    gate.open()
+    #expect(test.loader.resolve(item).situation.original == .remote)
+  }
+
+  @Test func `an image comes from the network, then from memory, and from disk in another loader`()
+    async throws
+  {
+    let server = try LoopbackServer { _ in Self.picture }
+    let test = try TestLoader()
+    let item = try TestLoader.item(server, original: "/a.jpg")
+    #expect(try await test.loader.load(item).source == .network)
+    #expect(try await test.loader.load(item).source == .memory)
+    let other = try TestLoader(memoryLimit: ByteCount(0))
+    _ = try await other.loader.load(item)
+    #expect(try await other.loader.load(item).source == .disk)
+    #expect(server.log.requests.count == 2)
+  }
+
+  @Test func `a damaged file is never shown but fetched again, or given up offline`() async throws {
+    let server = try LoopbackServer { _ in Self.picture }
+    let test = try TestLoader(memoryLimit: ByteCount(0))
+    let item = try TestLoader.item(server, original: "/a.jpg")
+    func damage() throws {
+      let path = try #require(test.loader.store.read(try ImageURL(server.url("/a.jpg")).key)?.image.path)
+      var bytes = SampleImage.jpeg
+      bytes[150] ^= 1
+      try Data(bytes).write(to: URL(filePath: path))
+    }
+    _ = try await test.loader.load(item)
+    try damage()
+    let again = try await test.loader.load(item)
+    #expect(again.source == .network)
+    #expect(again.bytes == SampleImage.jpeg)
+    try damage()
+    test.network.become(.offline)
+    do {
+      _ = try await test.loader.load(item)
+      Issue.record("a damaged image was shown")
+    } catch {
+      #expect(error.code == .nothingToShow)
+      #expect(error.resolution?.decision.image == .placeholder)
+    }
+  }
+
+  @Test func `each resolution sees the network and the settings as they are then`() throws {
+    let server = try LoopbackServer { _ in Self.picture }
+    let test = try TestLoader(.wifi)
+    let item = try TestLoader.item(server, original: "/a.jpg", thumbnail: "/a-small.jpg")
+    #expect(test.loader.resolve(item).decision.load == .original)
+    test.network.become(.cellular)
+    #expect(test.loader.resolve(item).decision.load == .thumbnail)
+    try test.settings.set(.alwaysLoadOriginalsOnCellular, to: "yes")
+    #expect(test.loader.resolve(item).decision.load == .original)
+    // As an editor or another program does.
+    try Data("{}".utf8).write(to: URL(filePath: test.settings.file.path))
+    #expect(test.loader.resolve(item).decision.load == .thumbnail)
+  }
+
+  @Test func `an item on this machine is reached without any network`() async throws {
+    let server = try LoopbackServer { _ in Self.picture }
+    let test = try TestLoader(.offline)
+    let here = try TestLoader.item(server, thumbnail: "/a.jpg")
+    let there = FeedItem(
+      original: nil,
+      thumbnail: ImageVariant(role: .thumbnail, url: try ImageURL("http://x.example/a"))
+    )
+    #expect(test.loader.resolve([here, there]).map(\.situation.network) == [.other, .offline])
+    #expect(try await test.loader.load(here).source == .network)
+  }
+
+  @Test func `progress tells what has arrived and what was announced`() async throws {
+    let server = try LoopbackServer { _ in Self.picture }
+    let test = try TestLoader()
+    let told = Mutex<[LoadProgress]>([])
+    _ = try await test.loader.load(try TestLoader.item(server, original: "/a.jpg")) { progress in
+      told.withLock { $0.append(progress) }
+    }
+    let whole = ByteCount(SampleImage.jpeg.count)
+    #expect(told.withLock { $0.last } == LoadProgress(received: whole, total: whole))
+  }
+
+  @Test func `a batch asks the network once and decides the same as one by one`() throws {
+    let server = try LoopbackServer { _ in Self.picture }
+    let test = try TestLoader(.cellular)
+    let items = try (0..<20).map {
+      try TestLoader.item(server, original: "/\($0)", thumbnail: "/\($0)-small")
+    }
+    #expect(test.loader.resolve(items).map(\.decision) == items.map { test.loader.resolve($0).decision })
+  }
+}

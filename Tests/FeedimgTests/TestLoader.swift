@@ -1,0 +1,66 @@
+import FeedimgCache
+import FeedimgPolicies
+import FeedimgPolicy
+import FeedimgSettings
+import FeedimgTransfer
+import FoundationEssentials
+import LoopbackServer
+import Synchronization
+
+@testable import Feedimg
+
+/// A loader with real layers on a folder of its own, over a network that the test sets.
+final class TestLoader: Sendable {
+  /// The network, as the test says it is.
+  final class Network: NetworkReading {
+    private let state: Mutex<NetworkState>
+
+    init(_ kind: NetworkKind) { state = Mutex(Self.state(kind)) }
+
+    func currentState() -> NetworkState { state.withLock { $0 } }
+
+    func become(_ kind: NetworkKind) { state.withLock { $0 = Self.state(kind) } }
+
+    private static func state(_ kind: NetworkKind) -> NetworkState {
+      NetworkState(kind: kind, metered: .no, reason: "the test says so", meteredReason: "the test says so")
+    }
+  }
+
+  let folder: String
+  let network: Network
+  let settings: SettingsStore
+  let loader: ImageLoader
+
+  init(_ kind: NetworkKind = .wifi, memoryLimit: ByteCount = .mebibytes(1)) throws {
+    folder = FileManager.default.temporaryDirectory.path + "feedimg-loader-\(UUID().uuidString)"
+    network = Network(kind)
+    settings = SettingsStore(folder: folder + "/config")
+    loader = ImageLoader(
+      network: network,
+      settings: settings,
+      store: DiskCache(
+        folder: folder + "/cache",
+        limits: CacheLimits(UserSettings()),
+        clock: SystemClock.seconds
+      ),
+      memory: MemoryCache(limit: memoryLimit),
+      downloader: CurlDownloader(userAgent: "feedimg-tests"),
+      policy: try PolicyFile(.standard).compiled(),
+      overrides: []
+    )
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+  /// An item with these targets of a server.
+  static func item(
+    _ server: LoopbackServer,
+    original: String? = nil,
+    thumbnail: String? = nil
+  ) throws -> FeedItem {
+    FeedItem(
+      original: try original.map { ImageVariant(role: .original, url: try ImageURL(server.url($0))) },
+      thumbnail: try thumbnail.map { ImageVariant(role: .thumbnail, url: try ImageURL(server.url($0))) }
+    )
+  }
+}
