@@ -30,7 +30,7 @@ enum IPAddress: Hashable, Sendable {
 
   /// Whether it is all zeros, which stands for none.
   var isUnspecified: Bool {
-    self == .v4(0) || self == .v6(0, 0)
+    self == family.unspecified
   }
 
   /// Whether packets from here can be answered from the internet, as far as the address tells.
@@ -75,6 +75,14 @@ enum AddressFamily: CaseIterable, Sendable {
     switch self {
     case .v4: UInt8(AF_INET)
     case .v6: UInt8(AF_INET6)
+    }
+  }
+
+  /// The address that is all zeros.
+  var unspecified: IPAddress {
+    switch self {
+    case .v4: .v4(0)
+    case .v6: .v6(0, 0)
     }
   }
 

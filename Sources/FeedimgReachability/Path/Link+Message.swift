@@ -15,7 +15,7 @@ extension Link {
       case IFLA_OPERSTATE: operationalState = attribute.uint8 ?? operationalState
       case IFLA_CARRIER: hasCarrier = attribute.uint8.map { $0 != 0 }
       case IFLA_CARRIER_UP_COUNT: carrierUps = attribute.uint32 ?? 0
-      case IFLA_LINK: lower = attribute.int32
+      case IFLA_LINK: lower = attribute.int32.flatMap { $0 > 0 ? $0 : nil }
       case IFLA_LINK_NETNSID: isLowerElsewhere = true
       case IFLA_MASTER: master = attribute.int32
       case IFLA_PARENT_DEV_NAME: parentDevice = attribute.string

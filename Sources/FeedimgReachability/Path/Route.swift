@@ -8,7 +8,7 @@ struct Route: Hashable, Sendable {
   }
 
   var family: AddressFamily
-  /// The network that the route leads to; nil for all of them.
+  /// The first address of the network that the route leads to; nil where it is all zeros.
   var destination: IPAddress?
   var prefixLength: UInt8 = 0
   /// At least one.
@@ -25,9 +25,7 @@ struct Route: Hashable, Sendable {
   /// - Parameter device: The name of the interface.
   /// - Returns: Text in the manner of `ip route`.
   func text(device: String) -> String {
-    let network =
-      prefixLength == 0 || destination == nil
-      ? "default" : destination.map { "\($0)/\(prefixLength)" } ?? "default"
+    let network = prefixLength == 0 ? "default" : "\(destination ?? family.unspecified)/\(prefixLength)"
     guard let gateway = leg.gateway else { return "\(network) dev \(device)" }
     return "\(network) via \(gateway) dev \(device)"
   }

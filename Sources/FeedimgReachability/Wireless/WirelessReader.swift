@@ -18,7 +18,10 @@ final class WirelessReader {
   /// - Returns: Nil where it is no Wi-Fi, or nl80211 is not there or refused.
   func mode(of link: Link) -> Hardware.WirelessMode? {
     var mode: Hardware.WirelessMode?
-    ask({ WirelessMessages.interface(link.index, family: $0) }) { mode = mode ?? WirelessMessages.mode($0) }
+    ask(
+      { WirelessMessages.interface(link.index, family: $0) },
+      each: { mode = mode ?? WirelessMessages.mode($0) }
+    )
     return mode
   }
 
@@ -31,14 +34,15 @@ final class WirelessReader {
     let association = Association(index: link.index, carrierUps: link.carrierUps)
     if let lastJoined, lastJoined.association == association { return lastJoined.network }
     var network: WirelessNetwork?
-    ask({ WirelessMessages.networks(link.index, family: $0) }) { message in
-      network = network ?? WirelessMessages.joinedNetwork(message)
-    }
+    ask(
+      { WirelessMessages.networks(link.index, family: $0) },
+      each: { network = network ?? WirelessMessages.joinedNetwork($0) }
+    )
     lastJoined = network.map { (association, $0) }
     return network
   }
 
-  private func ask(_ request: (Int) -> NetlinkRequest, _ body: (NetlinkMessage) -> Void) {
+  private func ask(_ request: (Int) -> NetlinkRequest, each body: (NetlinkMessage) -> Void) {
     do throws(NetlinkError) {
       if socket == nil { socket = try NetlinkSocket(family: NETLINK_GENERIC) }
       guard let socket else { return }

@@ -1,0 +1,82 @@
+import Testing
+
+@testable import FeedimgReachability
+
+@Suite struct RouteMessageTests {
+  private func read(_ recording: Recording) -> Route? {
+    guard case .route(let route)? = recording.read({ RouteAnswer($0) }) else { return nil }
+    return route
+  }
+
+  @Test func `a default route has a gateway, a metric and one leg`() throws {
+    let route = try #require(read(RouteRecordings.wifi))
+    #expect(route == Route(family: .v4, legs: [.init(index: 5, gateway: .v4(0x0a01_0001))], metric: 600))
+    #expect(route.text(device: "wlan0") == "default via 10.1.0.1 dev wlan0")
+  }
+
+  @Test func `the way of a packet tells its source`() throws {
+    #expect(try #require(read(RouteRecordings.wifiPacket)).source == .v4(0x0a01_0002))
+  }
+
+  @Test func `a route over a tunnel has no gateway`() throws {
+    let route = try #require(read(RouteRecordings.wireguard))
+    #expect(route.text(device: "wg0") == "default dev wg0")
+  }
+
+  @Test func `of several legs the first that is alive counts`() throws {
+    let route = try #require(read(RouteRecordings.legs))
+    #expect(route.legs.map(\.index) == [5, 7])
+    #expect(route.leg == .init(index: 7, gateway: .v4(0x0a02_0001)))
+  }
+
+  @Test func `a gateway may be of the other family`() throws {
+    let route = try #require(read(RouteRecordings.gatewayOfOtherFamily))
+    #expect(route.text(device: "eth0") == "default via fe80::1 dev eth0")
+  }
+
+  @Test func `half of the internet is named as such`() {
+    let route = Route(family: .v4, destination: .v4(0x8000_0000), prefixLength: 1, legs: [.init(index: 1)])
+    #expect(route.text(device: "tun0") == "128.0.0.0/1 dev tun0")
+    let lower = Route(family: .v4, prefixLength: 1, legs: [.init(index: 1)])
+    #expect(lower.text(device: "tun0") == "0.0.0.0/1 dev tun0")
+  }
+
+  @Test(arguments: [
+    (RouteRecordings.none, NoRoute.missing),
+    (RouteRecordings.blackhole, .blackhole),
+  ])
+  func `the kernel's error number tells why there is no way`(
+    _ recording: Recording,
+    _ expected: NoRoute
+  ) throws {
+    let number = try #require(recording.read { $0.errorNumber })
+    #expect(RouteQuestion.answer(errorNumber: number) == RouteAnswer.none(expected))
+  }
+
+  @Test func `an error number that is no answer is a failure`() {
+    for number: Int32 in [0, 1, 5, 12, 105] {
+      #expect(RouteQuestion.answer(errorNumber: number) == nil)
+    }
+  }
+
+  @Test func `rules that heed a mark give it away`() throws {
+    let mark = RouteRecordings.ruleOfWireGuard.read { RuleMark($0) }
+    #expect(mark == RuleMark(mark: 51820, isInverted: true))
+    #expect(RouteRecordings.ruleOfMain.read { RuleMark($0) } == nil)
+  }
+
+  @Test func `marks that exempt a tunnel's own packets come first, each once`() {
+    let rules: [(UInt32, Bool)] = [(1, false), (2, true), (1, true), (3, false)]
+    #expect(RuleMark.inOrder(rules.map { RuleMark(mark: $0.0, isInverted: $0.1) }) == [2, 1, 3])
+  }
+
+  @Test(arguments: [
+    ("fe80::1", false), ("fd00::2", false), ("fc00::", false), ("::1", false), ("2001:db8::1", true),
+    ("64:ff9b::1", true), ("febf::1", false), ("fec0::1", true),
+  ])
+  func `a source is one of the internet or not`(_ text: String, _ isInternet: Bool) throws {
+    let address = try #require(IPAddress(parsing: text))
+    #expect(address.description == text)
+    #expect(address.isInternetSource == isInternet)
+  }
+}
