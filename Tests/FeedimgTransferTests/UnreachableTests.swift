@@ -16,7 +16,7 @@ struct UnreachableTests {
     #expect(error?.message == "no connection to 127.0.0.1 port \(closed.port): connection refused")
   }
 
-  /// `.invalid` is reserved never to exist (RFC 6761 §6.4). A name that is not ASCII is looked up all the same.
+  // The domain is reserved never to exist (RFC 6761 §6.4). A name that is not ASCII is looked up all the same.
   @Test(arguments: ["no-such-host.invalid", "bücher.invalid"])
   func `a host that is nowhere`(host: String) async throws {
     let request = DownloadRequest(url: try ImageURL("http://\(host)/"))

@@ -1,0 +1,140 @@
+package import FeedimgModel
+
+/// How to go on with a body that broke off (RFC 9110 §13.1.5 and §14).
+///
+/// Only where the server says that it serves ranges, and where a strong validator makes sure that the rest belongs to
+/// what is there already; anything else would put two images together.
+package struct Resumption: Sendable, Hashable {
+  /// What the answer to a request with ``fields`` means for the bytes that are kept.
+  package enum Step: Sendable, Hashable {
+    /// The body follows the bytes that are kept; it may end before the whole does, and then be gone on with again.
+    case append
+    /// The image has changed: the body is all of the new one.
+    case replace
+    /// Nothing is missing: the bytes that are kept are the whole body.
+    case complete
+    /// The bytes that are kept are of no use, and neither is the body: ask again without ``fields``.
+    case startOver
+    /// The status of the answer is to be treated like that of any other.
+    case answer
+  }
+
+  /// The bytes that are kept.
+  package let offset: Int
+  /// The length of the whole, where it is known.
+  package let total: Int?
+  /// The value of `If-Range`.
+  package let validator: String
+
+  /// Nil where it is not safe or not possible to go on.
+  ///
+  /// - Parameters:
+  ///   - head: That of the answer the bytes came with, or, of several, of the last one.
+  ///   - kept: How many bytes there are, from the first one of the whole.
+  ///   - now: Seconds since 1970.
+  package init?(_ head: ResponseHead, kept: Int, now: Int) {
+    guard kept > 0, !head.forbidsKeeping, let validator = Self.strongValidator(head.fields, now: now) else {
+      return nil
+    }
+    switch head.status {
+    case 200:
+      guard head.fields["accept-ranges"]?.lowercased() == "bytes" else { return nil }
+      total = head.contentLength
+    case 206:
+      guard case .part(_, let whole)? = head.fields["content-range"].flatMap({ ContentRange($0) }) else {
+        return nil
+      }
+      total = whole
+    default: return nil
+    }
+    guard kept < total ?? .max else { return nil }
+    offset = kept
+    self.validator = validator
+  }
+
+  /// The fields to send, beside those of any request for the image.
+  package var fields: HTTPFields {
+    HTTPFields([
+      HTTPFields.Field(name: "Range", value: "bytes=\(offset)-"),
+      HTTPFields.Field(name: "If-Range", value: validator),
+    ])
+  }
+
+  /// Decides before the first byte of the body is kept.
+  ///
+  /// - Parameter head: The answer to a request with ``fields``.
+  /// - Returns: What to do with the bytes that are kept, and with the body.
+  package func step(_ head: ResponseHead) -> Step {
+    let range = head.fields["content-range"].flatMap { ContentRange($0) }
+    switch (head.status, range) {
+    case (206, .part(let part, let whole)?):
+      return fits(part, whole, head) ? .append : .startOver
+    case (206, _):
+      return .startOver
+    case (200, _):
+      return .replace
+    case (416, .unsatisfied(let whole)?):
+      // Servers need not look at `If-Range` for a range that lies outside.
+      return whole == offset && total ?? offset == whole && isSame(head) ? .complete : .startOver
+    case (416, _):
+      return .startOver
+    default:
+      return .answer
+    }
+  }
+
+  /// The head that the whole has after its rest arrived with `part` (RFC 9111 §3.4).
+  package func whole(after part: ResponseHead) -> ResponseHead {
+    guard case .part(_, let whole)? = part.fields["content-range"].flatMap({ ContentRange($0) }) else {
+      return part
+    }
+    var head = part
+    head.status = 200
+    head.contentLength = whole ?? total
+    head.fields.fields.removeAll { $0.isNamed("content-range") || $0.isNamed("content-length") }
+    if let length = head.contentLength {
+      head.fields.fields.append(HTTPFields.Field(name: "Content-Length", value: String(length)))
+    }
+    return head
+  }
+
+  /// Whether the part begins where the kept bytes end, and is of the same whole.
+  private func fits(_ part: ClosedRange<Int>, _ whole: Int?, _ head: ResponseHead) -> Bool {
+    guard part.lowerBound == offset, isSame(head) else { return false }
+    if let whole, let total, whole != total { return false }
+    return head.contentLength.map { $0 == part.count } ?? true
+  }
+
+  /// A server that sends another validator along has not kept to `If-Range`.
+  private func isSame(_ head: ResponseHead) -> Bool {
+    guard validator.hasPrefix("\""), let tag = head.fields["etag"] else { return true }
+    return tag == validator
+  }
+
+  /// A strong entity tag, or else a date that cannot stand for two versions.
+  ///
+  /// A date is strong when the answer was made at least a minute after it (RFC 7232 §2.2.2; RFC 9110 §8.8.2.2 asks for a
+  /// second, and for clocks that agree).
+  private static func strongValidator(_ fields: HTTPFields, now: Int) -> String? {
+    if let tag = fields["etag"] {
+      // One strong tag, and no list of them.
+      let inner = tag.dropFirst().dropLast()
+      guard tag.utf8.count >= 2, tag.hasPrefix("\""), tag.hasSuffix("\""), !inner.contains("\"") else {
+        return nil
+      }
+      return tag
+    }
+    guard let text = fields["last-modified"], let modified = HTTPDate.seconds(text, now: now),
+      let date = fields["date"].flatMap({ HTTPDate.seconds($0, now: now) }), date - modified >= 60
+    else { return nil }
+    return text
+  }
+}
+
+extension ResponseHead {
+  /// Whether not even a part may be stored (RFC 9111 §5.2.2.5).
+  fileprivate var forbidsKeeping: Bool {
+    let directives = fields["cache-control"]?.lowercased().split(separator: ",") ?? []
+    return directives.contains { $0.drop { $0 == " " }.prefix { $0 != " " && $0 != "=" } == "no-store" }
+  }
+}

@@ -1,0 +1,74 @@
+import FeedimgModel
+import FeedimgTransfer
+import LoopbackServer
+import Testing
+
+/// Bodies that break off and are gone on with, over a real connection.
+@Suite(.timeLimit(.minutes(1)))
+struct ResumingTests {
+  private let downloader = CurlDownloader(userAgent: "feedimg-tests/1")
+  private static let body = pattern(250_000)
+  private static let now = 784_111_777
+
+  /// Serves a body with ranges and a tag; its first answer breaks off.
+  private static func serve(_ request: Request, tag: String) -> Reply {
+    let fields = [("ETag", tag), ("Accept-Ranges", "bytes")]
+    guard let range = request["range"] else {
+      let head = Reply.head(200, fields + [("Content-Length", String(body.count))])
+      return Reply([.send(head + body.prefix(100_000))])
+    }
+    guard request["if-range"] == tag, let first = Int(range.dropFirst("bytes=".count).dropLast()) else {
+      return .answer(200, fields, body: body)
+    }
+    let place = ("Content-Range", "bytes \(first)-\(body.count - 1)/\(body.count)")
+    return .answer(206, fields + [place], body: Array(body[first...]))
+  }
+
+  /// The first answer, broken off, with what it brought.
+  private func begin(_ url: ImageURL) async -> (head: ResponseHead, bytes: [UInt8])? {
+    let collector = Collector()
+    let error = await downloader.failure(DownloadRequest(url: url), into: collector)
+    #expect(error?.code == .truncated)
+    return collector.heads.first.map { ($0, collector.bytes) }
+  }
+
+  @Test func `what broke off is gone on with, and only the rest is sent`() async throws {
+    let server = try LoopbackServer { Self.serve($0, tag: "\"1\"") }
+    let url = try ImageURL(server.url("/"))
+    let (head, bytes) = try #require(await begin(url))
+    let resumption = try #require(Resumption(head, kept: bytes.count, now: Self.now))
+    let collector = Collector()
+    let part = try await downloader.download(
+      DownloadRequest(url: url, fields: resumption.fields),
+      into: collector
+    )
+    #expect(resumption.step(part) == .append)
+    #expect(bytes + collector.bytes == Self.body)
+    #expect(collector.bytes.count == 150_000)
+    #expect(resumption.whole(after: part).contentLength == Self.body.count)
+  }
+
+  @Test func `an image that has changed meanwhile comes whole`() async throws {
+    let server = try LoopbackServer { Self.serve($0, tag: $0["range"] == nil ? "\"1\"" : "\"2\"") }
+    let url = try ImageURL(server.url("/"))
+    let (head, bytes) = try #require(await begin(url))
+    let resumption = try #require(Resumption(head, kept: bytes.count, now: Self.now))
+    let collector = Collector()
+    let answer = try await downloader.download(
+      DownloadRequest(url: url, fields: resumption.fields),
+      into: collector
+    )
+    #expect(resumption.step(answer) == .replace)
+    #expect(collector.bytes == Self.body)
+  }
+
+  @Test func `a body that was decoded is not gone on with`() async throws {
+    let fields = [("ETag", "\"1\""), ("Accept-Ranges", "bytes"), ("Content-Encoding", "deflate")]
+    let server = try LoopbackServer { _ in .answer(200, fields, body: [0x03, 0x00]) }
+    let head = try await downloader.download(
+      DownloadRequest(url: try ImageURL(server.url("/"))),
+      into: Collector()
+    )
+    #expect(Resumption(head, kept: 1, now: Self.now) == nil)
+  }
+}

@@ -1,0 +1,247 @@
+import FeedimgModel
+import Testing
+
+@testable import FeedimgTransfer
+
+struct ResumptionTests {
+  /// Sun, 06 Nov 1994 08:49:37 GMT.
+  private static let now = 784_111_777
+
+  private static func head(
+    _ status: Int,
+    _ fields: [(String, String)],
+    length: Int? = nil
+  ) throws -> ResponseHead {
+    ResponseHead(
+      status: status,
+      fields: HTTPFields(fields.map { HTTPFields.Field(name: $0, value: $1) }),
+      url: try ImageURL("http://a/"),
+      contentLength: length
+    )
+  }
+
+  // MARK: Whether to go on
+
+  /// What an answer said before it broke off, and whether to go on.
+  struct Beginning: Sendable, CustomTestStringConvertible {
+    var reason: String
+    var status = 200
+    var fields: [(String, String)]
+    var kept = 100
+    var length: Int? = 250
+    /// The value of `If-Range`; nil where not to go on.
+    var validator: String?
+    var testDescription: String { reason }
+  }
+
+  private static let ranges = ("Accept-Ranges", "bytes")
+  private static let date = ("Date", "Sun, 06 Nov 1994 08:49:37 GMT")
+
+  static let beginnings = [
+    Beginning(reason: "a strong tag and ranges", fields: [ranges, ("ETag", "\"1\"")], validator: "\"1\""),
+    Beginning(
+      reason: "the length need not be known",
+      fields: [ranges, ("ETag", "\"\"")],
+      length: nil,
+      validator: "\"\""
+    ),
+    Beginning(reason: "a weak tag", fields: [ranges, ("ETag", "W/\"1\"")]),
+    Beginning(
+      reason: "a weak tag rules out the date beside it",
+      fields: [ranges, date, ("ETag", "W/\"1\""), ("Last-Modified", "Sun, 06 Nov 1994 08:00:00 GMT")]
+    ),
+    Beginning(reason: "no tag", fields: [ranges]),
+    Beginning(reason: "a tag without quotes", fields: [ranges, ("ETag", "1")]),
+    Beginning(reason: "half a tag", fields: [ranges, ("ETag", "\"")]),
+    Beginning(reason: "two tags", fields: [ranges, ("ETag", "\"1\""), ("ETag", "\"2\"")]),
+    Beginning(reason: "no ranges", fields: [("ETag", "\"1\"")]),
+    Beginning(reason: "ranges refused", fields: [("Accept-Ranges", "none"), ("ETag", "\"1\"")]),
+    Beginning(
+      reason: "a date that lies back far enough",
+      fields: [ranges, date, ("Last-Modified", "Sun, 06 Nov 1994 08:48:37 GMT")],
+      validator: "Sun, 06 Nov 1994 08:48:37 GMT"
+    ),
+    Beginning(
+      reason: "a date of the last minute",
+      fields: [ranges, date, ("Last-Modified", "Sun, 06 Nov 1994 08:48:38 GMT")]
+    ),
+    Beginning(
+      reason: "a date that nothing tells to lie back",
+      fields: [ranges, ("Last-Modified", "Sun, 06 Nov 1994 08:00:00 GMT")]
+    ),
+    Beginning(reason: "nothing came", fields: [ranges, ("ETag", "\"1\"")], kept: 0),
+    Beginning(reason: "everything came", fields: [ranges, ("ETag", "\"1\"")], kept: 250),
+    Beginning(reason: "more than everything", fields: [ranges, ("ETag", "\"1\"")], kept: 251),
+    Beginning(
+      reason: "not to be stored",
+      fields: [ranges, ("ETag", "\"1\""), ("Cache-Control", "private, No-Store")]
+    ),
+    Beginning(
+      reason: "a directive that only looks alike",
+      fields: [ranges, ("ETag", "\"1\""), ("Cache-Control", "x-no-store, no-store-x")],
+      validator: "\"1\""
+    ),
+    Beginning(
+      reason: "a part may break off again",
+      status: 206,
+      fields: [("Content-Range", "bytes 50-249/250"), ("ETag", "\"1\"")],
+      length: 200,
+      validator: "\"1\""
+    ),
+    Beginning(reason: "a part that does not say which", status: 206, fields: [ranges, ("ETag", "\"1\"")]),
+    Beginning(reason: "an error page", status: 404, fields: [ranges, ("ETag", "\"1\"")]),
+  ]
+
+  @Test(arguments: beginnings)
+  func `only what is certain to fit together is gone on with`(row: Beginning) throws {
+    let head = try Self.head(row.status, row.fields, length: row.length)
+    let resumption = Resumption(head, kept: row.kept, now: Self.now)
+    #expect(resumption?.validator == row.validator)
+    guard let resumption else { return }
+    #expect(resumption.fields["range"] == "bytes=100-")
+    #expect(resumption.fields["if-range"] == row.validator)
+    #expect(resumption.total == (row.length == nil ? nil : 250))
+  }
+
+  // MARK: What the answer means
+
+  /// An answer to a request to go on after 100 of 250 bytes tagged "1".
+  struct Answer: Sendable, CustomTestStringConvertible {
+    var reason: String
+    var status: Int
+    var fields: [(String, String)] = []
+    var length: Int?
+    var step: Resumption.Step
+    var testDescription: String { reason }
+  }
+
+  private static let rest = ("Content-Range", "bytes 100-249/250")
+
+  static let answers = [
+    Answer(reason: "the rest", status: 206, fields: [rest, ("ETag", "\"1\"")], length: 150, step: .append),
+    Answer(reason: "the rest, in chunks", status: 206, fields: [rest], step: .append),
+    Answer(
+      reason: "a part of the rest",
+      status: 206,
+      fields: [("Content-Range", "bytes 100-199/250")],
+      length: 100,
+      step: .append
+    ),
+    Answer(
+      reason: "the rest of an unknown whole",
+      status: 206,
+      fields: [("Content-Range", "bytes 100-249/*")],
+      step: .append
+    ),
+    Answer(
+      reason: "another part",
+      status: 206,
+      fields: [("Content-Range", "bytes 0-249/250")],
+      step: .startOver
+    ),
+    Answer(
+      reason: "a gap",
+      status: 206,
+      fields: [("Content-Range", "bytes 101-249/250")],
+      step: .startOver
+    ),
+    Answer(
+      reason: "the rest of another whole",
+      status: 206,
+      fields: [("Content-Range", "bytes 100-299/300")],
+      step: .startOver
+    ),
+    Answer(
+      reason: "the rest of another version",
+      status: 206,
+      fields: [rest, ("ETag", "\"2\"")],
+      step: .startOver
+    ),
+    Answer(
+      reason: "a tag that became weak",
+      status: 206,
+      fields: [rest, ("ETag", "W/\"1\"")],
+      step: .startOver
+    ),
+    Answer(
+      reason: "a length that denies the range",
+      status: 206,
+      fields: [rest],
+      length: 149,
+      step: .startOver
+    ),
+    Answer(reason: "no range", status: 206, step: .startOver),
+    Answer(
+      reason: "several ranges",
+      status: 206,
+      fields: [("Content-Type", "multipart/byteranges; boundary=x")],
+      step: .startOver
+    ),
+    Answer(reason: "the whole of another version", status: 200, fields: [("ETag", "\"2\"")], step: .replace),
+    Answer(
+      reason: "no such range",
+      status: 416,
+      fields: [("Content-Range", "bytes */80")],
+      step: .startOver
+    ),
+    Answer(
+      reason: "no such range, although it exists",
+      status: 416,
+      fields: [("Content-Range", "bytes */250")],
+      step: .startOver
+    ),
+    Answer(reason: "no such range, and nothing more", status: 416, step: .startOver),
+    Answer(reason: "gone", status: 404, step: .answer),
+    Answer(reason: "busy", status: 503, step: .answer),
+    Answer(reason: "not modified, which was not asked", status: 304, step: .answer),
+  ]
+
+  @Test(arguments: answers)
+  func `nothing is appended that does not fit`(row: Answer) throws {
+    let first = try Self.head(200, [Self.ranges, ("ETag", "\"1\"")], length: 250)
+    let resumption = try #require(Resumption(first, kept: 100, now: Self.now))
+    #expect(resumption.step(try Self.head(row.status, row.fields, length: row.length)) == row.step)
+  }
+
+  @Test(arguments: [
+    (100, "\"1\"", Resumption.Step.complete), (101, "\"1\"", .startOver), (100, "\"2\"", .startOver),
+  ])
+  func `a body of unknown length may be found to be whole`(
+    whole: Int,
+    tag: String,
+    step: Resumption.Step
+  ) throws {
+    let first = try Self.head(200, [Self.ranges, ("ETag", "\"1\"")])
+    let resumption = try #require(Resumption(first, kept: 100, now: Self.now))
+    let fields = [("Content-Range", "bytes */\(whole)"), ("ETag", tag)]
+    #expect(resumption.step(try Self.head(416, fields)) == step)
+  }
+
+  @Test func `the whole has the head of the last part, made whole`() throws {
+    let first = try Self.head(200, [Self.ranges, ("ETag", "\"1\"")], length: 250)
+    let resumption = try #require(Resumption(first, kept: 100, now: Self.now))
+    let part = try Self.head(206, [Self.rest, ("Content-Length", "150"), ("Date", "now")], length: 150)
+    let whole = resumption.whole(after: part)
+    #expect(whole.status == 200)
+    #expect(whole.contentLength == 250)
+    #expect(whole.fields["content-range"] == nil)
+    #expect(whole.fields["content-length"] == "250")
+    #expect(whole.fields["date"] == "now")
+  }
+
+  // MARK: Content-Range
+
+  @Test(
+    arguments: [
+      ("bytes 0-0/1", .part(0...0, whole: 1)), ("bytes 5-9/*", .part(5...9, whole: nil)),
+      ("Bytes 5-9/10", .part(5...9, whole: 10)), ("bytes */10", .unsatisfied(whole: 10)), ("bytes */*", nil),
+      ("bytes 9-5/10", nil), ("bytes 5-10/10", nil), ("bytes 5-/10", nil), ("bytes -5/10", nil),
+      ("items 5-9/10", nil),
+      ("bytes=5-9/10", nil), ("bytes 5-9", nil), ("bytes 5-9/10/11", nil), ("bytes +5-9/10", nil), ("", nil),
+      ("bytes 5-99999999999999999999/*", nil), ("bytes 5-9223372036854775807/*", nil),
+    ] as [(String, ContentRange?)]
+  )
+  func `a range makes sense or is none`(text: String, expected: ContentRange?) {
+    #expect(ContentRange(text) == expected)
+  }
+}
