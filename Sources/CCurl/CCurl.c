@@ -55,7 +55,7 @@ static int initialise(void *library, char *reason, size_t size) {
   return 1;
 }
 
-const ccurl_library *ccurl_open(const char *name, char *reason, size_t size) {
+ccurl_library *ccurl_open(const char *name, char *reason, size_t size) {
   void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
   if (library == NULL) {
     const char *error = dlerror();
@@ -74,10 +74,14 @@ const ccurl_library *ccurl_open(const char *name, char *reason, size_t size) {
   return curl;
 }
 
+static pthread_once_t utf8_once = PTHREAD_ONCE_INIT;
+static locale_t utf8;
+
+static void open_utf8(void) { utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0); }
+
 void ccurl_prepare_thread(const char *name) {
   pthread_setname_np(pthread_self(), name);
-  // Never freed: there is one for each thread that runs until the end or nearly so.
-  locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+  pthread_once(&utf8_once, open_utf8);
   if (utf8 != (locale_t)0) {
     uselocale(utf8);
   }

@@ -61,7 +61,9 @@ final class CurlHandle {
     try set(CURLOPT_REDIR_PROTOCOLS_STR, to: "http,https")
     try set(CURLOPT_USERAGENT, to: identity.userAgent)
     if let file = identity.certificateFile { try set(CURLOPT_CAINFO, to: file) }
-    try set(CURLOPT_CONNECTTIMEOUT_MS, to: Int(max(1, transfer.request.connectTimeout.milliseconds)))
+    // Zero would mean the default of five minutes.
+    let connectTimeout = max(1, Int32(clamping: transfer.request.connectTimeout.milliseconds))
+    try set(CURLOPT_CONNECTTIMEOUT_MS, to: Int(connectTimeout))
     try set(CURLOPT_BUFFERSIZE, to: Self.bufferSize)
     // No alarms, as there are other threads. SIGPIPE is blocked by the thread.
     try set(CURLOPT_NOSIGNAL, to: 1)

@@ -1,12 +1,17 @@
 import CCurl
 import FeedimgModel
+import Glibc
 
 /// libcurl, opened at run time.
 ///
-/// Opening takes some 5 ms, so it is left to the first transfer. It is never closed: other threads may still be in it.
-struct CurlLibrary: @unchecked Sendable {
+/// Opening takes some 5 ms, so it is left to the first transfer.
+final class CurlLibrary: @unchecked Sendable {
   // Unchecked: the table is written before `ccurl_open` returns it, and never again.
   let table: UnsafePointer<ccurl_library>
+
+  private init(_ table: UnsafeMutablePointer<ccurl_library>) { self.table = UnsafePointer(table) }
+
+  deinit { free(UnsafeMutablePointer(mutating: table)) }
 
   /// The file names to try, in order: libcurl over OpenSSL, then over GnuTLS.
   static let fileNames = ["libcurl.so.4", "libcurl-gnutls.so.4"]
@@ -20,7 +25,7 @@ struct CurlLibrary: @unchecked Sendable {
     var reasons: [String] = []
     for name in names {
       var reason = [CChar](repeating: 0, count: 256)
-      if let table = ccurl_open(name, &reason, reason.count) { return CurlLibrary(table: table) }
+      if let table = ccurl_open(name, &reason, reason.count) { return CurlLibrary(table) }
       reasons.append(String(decoding: reason.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self))
     }
     let reason = reasons.first.map { " (\($0))" } ?? ""

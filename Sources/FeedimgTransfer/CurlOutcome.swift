@@ -185,16 +185,3 @@ struct CurlOutcome {
     return isName ? String(trimmed) : trimmed.prefix(1).lowercased() + trimmed.dropFirst()
   }
 }
-
-extension Duration {
-  /// Such as `10 s`, or `250 ms` where it is no whole number of seconds.
-  var words: String {
-    components.attoseconds == 0 ? "\(components.seconds) s" : "\(milliseconds) ms"
-  }
-
-  /// Rounded up, so that a wait of that time does not end early.
-  var milliseconds: Int64 {
-    let (seconds, attoseconds) = components
-    return seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
-  }
-}

@@ -13,6 +13,9 @@ struct Patience {
     case total(Duration)
   }
 
+  /// A hundred years: no sum with it overflows.
+  private static let longest = Duration.seconds(3_155_760_000)
+
   private let answerTimeout: Duration
   private let stallTimeout: Duration
   private let total: (deadline: Instant, timeout: Duration)?
@@ -20,9 +23,9 @@ struct Patience {
   private var silence: (deadline: Instant, limit: Limit)?
 
   init(_ request: DownloadRequest, from start: Instant) {
-    answerTimeout = request.answerTimeout
-    stallTimeout = request.stallTimeout
-    total = request.totalTimeout.map { (start.advanced(by: $0), $0) }
+    answerTimeout = min(request.answerTimeout, Self.longest)
+    stallTimeout = min(request.stallTimeout, Self.longest)
+    total = request.totalTimeout.map { (start.advanced(by: min($0, Self.longest)), $0) }
   }
 
   /// When to look again; nil for never.

@@ -94,6 +94,19 @@ struct DownloadTests {
     #expect(head.url == url)
   }
 
+  @Test(arguments: [Duration.seconds(Int64.max), .seconds(1_000_000_000)])
+  func `limits of time may be as good as none`(timeout: Duration) async throws {
+    let server = try LoopbackServer { _ in .answer(body: [1]) }
+    let request = DownloadRequest(
+      url: try ImageURL(server.url("/")),
+      connectTimeout: timeout,
+      answerTimeout: timeout,
+      stallTimeout: timeout,
+      totalTimeout: timeout
+    )
+    #expect(try await downloader.download(request, into: Collector()).status == 200)
+  }
+
   @Test func `the names of loopback lead to it`() async throws {
     let server = try LoopbackServer { _ in .answer() }
     let url = try ImageURL("http://localhost:\(server.port)/")

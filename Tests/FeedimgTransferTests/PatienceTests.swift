@@ -59,9 +59,26 @@ struct PatienceTests {
     #expect(patience.exceeded(at: after(60)) == .total(.seconds(60)))
   }
 
+  @Test func `no limit is too long or too short to be kept`() throws {
+    for timeout in [Duration.seconds(Int64.max), .seconds(Int64.min), .zero] {
+      let request = DownloadRequest(
+        url: try ImageURL("http://a/"),
+        answerTimeout: timeout,
+        stallTimeout: timeout,
+        totalTimeout: timeout
+      )
+      var patience = Patience(request, from: start)
+      patience.requestSent(at: start)
+      patience.bytesArrived(at: start)
+      #expect((patience.exceeded(at: after(1)) == nil) == (timeout > .zero))
+    }
+  }
+
   @Test(arguments: [
     (Duration.seconds(10), "10 s", Int64(10_000)), (.milliseconds(250), "250 ms", 250),
     (.milliseconds(1500), "1500 ms", 1500), (.microseconds(1), "1 ms", 1), (.zero, "0 s", 0),
+    (.seconds(Int64.max), "9223372036854775807 s", .max),
+    (.seconds(Int64.min), "-9223372036854775808 s", .min),
   ])
   func `times are told in words and rounded up`(time: Duration, words: String, milliseconds: Int64) {
     #expect(time.words == words)

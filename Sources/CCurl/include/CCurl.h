@@ -9,7 +9,7 @@
 #include <curl/curl.h>
 #include <stddef.h>
 
-// The functions of one opened libcurl; constant once opened, never closed.
+// The functions of one opened libcurl; constant once opened.
 typedef struct ccurl_library {
   CURL *(*easy_init)(void);
   void (*easy_cleanup)(CURL *easy);
@@ -32,8 +32,9 @@ typedef struct ccurl_library {
 
 // Opens and initialises the library of that file name, such as "libcurl.so.4".
 //
+// The caller frees the table with free(); the library itself stays open, since threads of its own may still be in it.
 // Answers NULL on failure, with the reason in words, cut to `size` bytes with its terminator. Safe from any thread.
-const ccurl_library *ccurl_open(const char *name, char *reason, size_t size);
+ccurl_library *ccurl_open(const char *name, char *reason, size_t size);
 
 // Prepares the calling thread for libcurl.
 //
