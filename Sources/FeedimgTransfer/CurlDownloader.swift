@@ -44,6 +44,12 @@ package final class CurlDownloader: Downloading {
     return try result.get()
   }
 
+  /// Tells that the network has changed, so that no later transfer waits for a connection that leads nowhere.
+  ///
+  /// Connections and resolved names of before are not used again, except that one which is less than a second old may
+  /// be while other transfers run. Transfers under way go on; whether they still make sense is the caller's matter.
+  package func forgetConnections() { thread.forgetConnections() }
+
   /// Ends every transfer with `cancelled`, closes all connections and returns when that is done.
   ///
   /// Later transfers fail likewise. Harmless when repeated. A program that exits with `exit` while transfers run should

@@ -80,6 +80,14 @@ final class CurlHandle {
     try setCallbacks(context)
   }
 
+  /// Keeps the transfer from using connections and resolved names that are older, in whole seconds.
+  func limitAge(of age: Duration) throws(LoadError) {
+    let seconds = Int(clamping: age.components.seconds)
+    // Zero would mean no limit.
+    try set(CURLOPT_MAXLIFETIME_CONN, to: max(1, seconds))
+    try set(CURLOPT_DNS_CACHE_TIMEOUT, to: seconds)
+  }
+
   /// How the transfer ended.
   func outcome(_ code: CURLcode, connectTimeout: Duration) -> CurlOutcome {
     var systemError = 0

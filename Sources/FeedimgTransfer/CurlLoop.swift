@@ -4,16 +4,21 @@ import FeedimgModel
 /// The transfers under way and their handles; used by the transfer thread alone.
 final class CurlLoop {
   private let library: CurlLibrary
-  private let multi: CurlMulti
+  /// What waits, and can be woken.
+  private(set) var multi: CurlMulti
   private let identity: CurlHandle.Identity
   private var running: [UnsafeMutableRawPointer: RunningTransfer] = [:]
   private var spare: [CurlHandle] = []
+  /// When connections and names from before became useless; nil where there are none from before.
+  private var validSince: SuspendingClock.Instant?
   private let clock = SuspendingClock()
 
   /// Handles kept for the next transfers, some 5 kB each.
   private static let greatestSpare = 16
 
-  init(_ library: CurlLibrary, multi: CurlMulti, identity: CurlHandle.Identity) {
+  /// - Throws: ``LoadError`` with `unavailable` for want of memory.
+  init(_ library: CurlLibrary, identity: CurlHandle.Identity) throws(LoadError) {
+    guard let multi = CurlMulti(library) else { throw Self.outOfMemory }
     self.library = library
     self.multi = multi
     self.identity = identity
@@ -48,10 +53,27 @@ final class CurlLoop {
     }
   }
 
-  /// How long the thread may wait for something to happen, in milliseconds; without end where nothing runs.
-  var patience: Int32 {
-    guard let deadline = running.values.lazy.compactMap(\.patience.deadline).min() else { return .max }
-    return Int32(clamping: max(0, clock.now.duration(to: deadline).milliseconds))
+  /// Waits until there is something to do, for ever where nothing runs.
+  func wait() {
+    guard let deadline = running.values.lazy.compactMap(\.patience.deadline).min() else {
+      return multi.wait(milliseconds: .max)
+    }
+    multi.wait(milliseconds: Int32(clamping: max(0, clock.now.duration(to: deadline).milliseconds)))
+  }
+
+  /// Sees to it that no later transfer uses the connections and resolved names of now.
+  ///
+  /// What runs goes on. Idle connections are closed as soon as nothing runs.
+  func forgetConnections() {
+    validSince = clock.now
+    replaceMultiWhenIdle()
+  }
+
+  /// A new set is the only way to close the idle connections of the old one.
+  private func replaceMultiWhenIdle() {
+    guard validSince != nil, running.isEmpty, let fresh = CurlMulti(library) else { return }
+    multi = fresh
+    validSince = nil
   }
 
   /// Ends everything.
@@ -65,7 +87,7 @@ final class CurlLoop {
 
   private func launch(_ transfer: RunningTransfer) {
     do throws(LoadError) {
-      try transfer.prepare(identity)
+      try transfer.prepare(identity, connectionAge: validSince.map { $0.duration(to: clock.now) })
     } catch {
       return finish(transfer, with: transfer.stop(error))
     }
@@ -75,6 +97,7 @@ final class CurlLoop {
 
   private func finish(_ transfer: RunningTransfer, with step: Transfer.EndStep) {
     running[transfer.handle.pointer] = nil
+    if case .follow = step {} else { replaceMultiWhenIdle() }
     switch step {
     case .follow: return launch(transfer)
     case .succeed(let head): transfer.order.answer(.success(head))

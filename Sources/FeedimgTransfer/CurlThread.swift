@@ -37,6 +37,10 @@ final class CurlThread: Sendable {
     if case .wake(let multi) = inbox.withLock({ $0.cancel(id) }) { multi.wake() }
   }
 
+  func forgetConnections() {
+    if case .wake(let multi) = inbox.withLock({ $0.forgetConnections() }) { multi.wake() }
+  }
+
   /// Asks the thread to give up everything and end; does not wait for it.
   func stop() {
     let reason = LoadError(.cancelled, message: "the downloader was shut down")
@@ -76,29 +80,25 @@ final class CurlThread: Sendable {
   }
 
   private func run() {
-    ccurl_prepare_thread("feedimg-curl")
     Self.blockSignals()
+    ccurl_prepare_thread("feedimg-curl")
     do throws(LoadError) {
-      let library = try CurlLibrary.open(libraryNames)
-      guard let multi = CurlMulti(library) else {
-        throw LoadError(.unavailable, message: "libcurl ran out of memory")
-      }
-      inbox.withLock { $0.begin(multi) }
-      serve(CurlLoop(library, multi: multi, identity: identity), multi)
+      serve(try CurlLoop(CurlLibrary.open(libraryNames), identity: identity))
     } catch {
       fail(error)
     }
     end.open()
   }
 
-  private func serve(_ loop: CurlLoop, _ multi: CurlMulti) {
+  private func serve(_ loop: CurlLoop) {
     while true {
       let batch = inbox.withLock { $0.take() }
+      if batch.forgetsConnections { loop.forgetConnections() }
       for order in batch.orders { loop.start(order) }
       if let reason = batch.ending { return loop.endAll(reason) }
       for id in batch.cancelled { loop.cancel(id) }
       loop.step()
-      if inbox.withLock({ $0.mayWait() }) { multi.wait(milliseconds: loop.patience) }
+      if inbox.withLock({ $0.mayWait(waking: loop.multi) }) { loop.wait() }
     }
   }
 

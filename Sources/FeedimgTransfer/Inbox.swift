@@ -19,6 +19,8 @@ struct Inbox<Order: Identifiable, Waker> {
   struct Batch {
     var orders: [Order] = []
     var cancelled: [Order.ID] = []
+    /// Whether connections from before are to be used no more.
+    var forgetsConnections = false
     /// Set when the thread is to give up everything and end.
     var ending: LoadError?
   }
@@ -47,6 +49,13 @@ struct Inbox<Order: Identifiable, Waker> {
     return wakeUp()
   }
 
+  /// Asks for connections from before to be used no more; where there are none, nothing happens.
+  mutating func forgetConnections() -> Action {
+    guard isStarted, batch.ending == nil else { return .nothing }
+    batch.forgetsConnections = true
+    return wakeUp()
+  }
+
   /// Asks the thread to end, failing what it does and has not begun with `reason`.
   mutating func end(_ reason: LoadError) -> Action {
     guard batch.ending == nil else { return .nothing }
@@ -54,12 +63,14 @@ struct Inbox<Order: Identifiable, Waker> {
     return isStarted ? wakeUp() : .nothing
   }
 
-  /// Tells how to wake the thread from now on.
-  mutating func begin(_ waker: Waker) { self.waker = waker }
-
   /// Whether the thread may wait; from then on it has to be woken.
-  mutating func mayWait() -> Bool {
-    isWaiting = batch.orders.isEmpty && batch.cancelled.isEmpty && batch.ending == nil
+  ///
+  /// - Parameter waker: Tells how to wake it.
+  /// - Returns: False when something has come already.
+  mutating func mayWait(waking waker: Waker) -> Bool {
+    isWaiting =
+      batch.orders.isEmpty && batch.cancelled.isEmpty && !batch.forgetsConnections && batch.ending == nil
+    self.waker = isWaiting ? waker : nil
     return isWaiting
   }
 

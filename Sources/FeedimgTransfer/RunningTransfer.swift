@@ -17,9 +17,15 @@ final class RunningTransfer {
   }
 
   /// Sets the handle up for the present URL, the first or one redirected to.
-  func prepare(_ identity: CurlHandle.Identity) throws(LoadError) {
+  ///
+  /// - Parameters:
+  ///   - identity: Who we are, and whom we trust.
+  ///   - connectionAge: Nothing older is used; nil for no limit.
+  /// - Throws: ``LoadError`` when libcurl refuses.
+  func prepare(_ identity: CurlHandle.Identity, connectionAge: Duration?) throws(LoadError) {
     patience.connectionBegan()
     handle.reset()
+    if let connectionAge { try handle.limitAge(of: connectionAge) }
     try handle.prepare(
       transfer,
       identity: identity,

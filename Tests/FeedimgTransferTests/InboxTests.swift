@@ -16,35 +16,44 @@ struct InboxTests {
     #expect(inbox.submit(Order(id: 1)).words == "start")
     #expect(inbox.isStarted)
     #expect(inbox.submit(Order(id: 2)).words == "nothing")
-    inbox.begin("bell")
-    #expect(inbox.mayWait().description == "false")
+    #expect(inbox.mayWait(waking: "bell").description == "false")
     #expect(inbox.take().orders.map(\.id) == [1, 2])
-    #expect(inbox.mayWait().description == "true")
+    #expect(inbox.mayWait(waking: "bell").description == "true")
     #expect(inbox.submit(Order(id: 3)).words == "wake bell")
     #expect(inbox.submit(Order(id: 4)).words == "nothing")
     #expect(inbox.take().orders.map(\.id) == [3, 4])
     #expect(inbox.submit(Order(id: 5)).words == "nothing")
-    #expect(inbox.mayWait().description == "false")
+    #expect(inbox.mayWait(waking: "bell").description == "false")
   }
 
   @Test func `a cancellation is passed on, and starts nothing`() {
     var inbox = Inbox<Order, String>()
     #expect(inbox.cancel(1).words == "nothing")
     _ = inbox.submit(Order(id: 1))
-    inbox.begin("bell")
     _ = inbox.take()
-    #expect(inbox.mayWait().description == "true")
+    #expect(inbox.mayWait(waking: "bell").description == "true")
     #expect(inbox.cancel(1).words == "wake bell")
-    #expect(inbox.mayWait().description == "false")
+    #expect(inbox.mayWait(waking: "bell").description == "false")
     #expect(inbox.take().cancelled == [1])
+  }
+
+  @Test func `connections are forgotten where there may be any`() {
+    var inbox = Inbox<Order, String>()
+    #expect(inbox.forgetConnections().words == "nothing")
+    _ = inbox.submit(Order(id: 1))
+    #expect(!inbox.take().forgetsConnections)
+    #expect(inbox.mayWait(waking: "bell").description == "true")
+    #expect(inbox.forgetConnections().words == "wake bell")
+    #expect(inbox.mayWait(waking: "bell").description == "false")
+    #expect(inbox.take().forgetsConnections)
+    #expect(!inbox.take().forgetsConnections)
   }
 
   @Test func `after the end nothing is taken and nobody is woken`() {
     var inbox = Inbox<Order, String>()
     _ = inbox.submit(Order(id: 1))
-    inbox.begin("bell")
     _ = inbox.take()
-    #expect(inbox.mayWait().description == "true")
+    #expect(inbox.mayWait(waking: "bell").description == "true")
     #expect(inbox.end(reason).words == "wake bell")
     #expect(inbox.end(reason).words == "nothing")
     #expect(inbox.submit(Order(id: 2)).words == "refuse over")

@@ -21,6 +21,34 @@ struct LifetimeTests {
     #expect(server.log.requests.count == 20)
   }
 
+  @Test func `when the network has changed, idle connections are closed and not used again`() async throws {
+    let server = try LoopbackServer { _ in .answer() }
+    let request = DownloadRequest(url: try ImageURL(server.url("/")))
+    downloader.forgetConnections()
+    _ = try await downloader.download(request, into: Collector())
+    downloader.forgetConnections()
+    await server.reaches { $0.closedByClient == 1 }
+    _ = try await downloader.download(request, into: Collector())
+    _ = try await downloader.download(request, into: Collector())
+    #expect(server.log.opened == 2)
+  }
+
+  @Test func `when the network has changed, what runs goes on and its connection is closed after it`()
+    async throws
+  {
+    let gate = Gate()
+    let server = try LoopbackServer { _ in .stalled(pattern(1000), after: 10, until: gate) }
+    let request = DownloadRequest(url: try ImageURL(server.url("/")))
+    let collector = Collector()
+    let task = Task { await downloader.failure(request, into: collector) }
+    await server.reaches { $0.requests.count == 1 }
+    downloader.forgetConnections()
+    gate.open()
+    #expect(await task.value == nil)
+    #expect(collector.bytes == pattern(1000))
+    await server.reaches { $0.closedByClient == 1 }
+  }
+
   @Test func `fifty transfers run at once, and none gets another's bytes`() async throws {
     let gate = Gate()
     let server = try LoopbackServer {
