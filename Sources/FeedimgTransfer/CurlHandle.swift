@@ -64,7 +64,9 @@ final class CurlHandle {
     // Zero would mean the default of five minutes.
     let connectTimeout = max(1, Int32(clamping: transfer.request.connectTimeout.milliseconds))
     try set(CURLOPT_CONNECTTIMEOUT_MS, to: Int(connectTimeout))
-    try set(CURLOPT_BUFFERSIZE, to: Self.bufferSize)
+    // Refused where the handle has kept the buffer of its last transfer, as it does after sharing a connection
+    // (HTTP/2); reads are then of the default size.
+    _ = ccurl_set_long(library.table, pointer, CURLOPT_BUFFERSIZE, Self.bufferSize)
     // No alarms, as there are other threads. SIGPIPE is blocked by the thread.
     try set(CURLOPT_NOSIGNAL, to: 1)
     // Otherwise the end of a transfer waits for its name look-up, and every other transfer with it. Newer than the
