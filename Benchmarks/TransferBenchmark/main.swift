@@ -1,0 +1,79 @@
+// Fetches many URLs, so many at a time, and says how long it took:
+//
+//   TransferBenchmark PREFIX COUNT PARALLEL [--keep DIRECTORY] [--trust CERTIFICATES]
+//
+// fetches PREFIX1 to PREFIXCOUNT and throws the bodies away, or keeps them in DIRECTORY as a cache does.
+import FeedimgModel
+import FeedimgTransfer
+import Glibc
+import Synchronization
+
+/// What to fetch, and where to.
+struct Plan {
+  var prefix: String
+  var count: Int
+  var parallel: Int
+  var directory: String?
+  var certificateFile: String?
+
+  init?(_ arguments: [String]) {
+    guard arguments.count >= 3, let count = Int(arguments[1]), let parallel = Int(arguments[2]) else {
+      return nil
+    }
+    (prefix, self.count, self.parallel) = (arguments[0], count, parallel)
+    var rest = arguments.dropFirst(3)
+    while let option = rest.popFirst() {
+      guard let value = rest.popFirst() else { return nil }
+      switch option {
+      case "--keep": directory = value
+      case "--trust": certificateFile = value
+      default: return nil
+      }
+    }
+  }
+}
+
+/// Hands out the numbers from 1 up.
+final class Counter: Sendable {
+  private let last = Atomic(0)
+  func next() -> Int { last.wrappingAdd(1, ordering: .relaxed).newValue }
+}
+
+@Sendable func fetch(_ plan: Plan, _ downloader: CurlDownloader, _ counter: Counter) async throws {
+  while true {
+    let number = counter.next()
+    guard number <= plan.count else { return }
+    let request = DownloadRequest(url: try ImageURL("\(plan.prefix)\(number)"))
+    if let directory = plan.directory {
+      let receiver = try FileReceiver(path: "\(directory)/\(number)")
+      _ = try await downloader.download(request, into: receiver)
+      try receiver.commit()
+    } else {
+      _ = try await downloader.download(request, into: DiscardingReceiver())
+    }
+  }
+}
+
+func run(_ plan: Plan) async -> Int32 {
+  let downloader = CurlDownloader(userAgent: "feedimg-benchmark", certificateFile: plan.certificateFile)
+  let counter = Counter()
+  let start = SuspendingClock().now
+  do {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<plan.parallel { group.addTask { try await fetch(plan, downloader, counter) } }
+      try await group.waitForAll()
+    }
+  } catch {
+    print(error)
+    return 1
+  }
+  print("\(plan.count) transfers, \(plan.parallel) at a time: \(SuspendingClock().now - start)")
+  await downloader.shutdown()
+  return 0
+}
+
+guard let plan = Plan(Array(CommandLine.arguments.dropFirst())) else {
+  print("usage: TransferBenchmark PREFIX COUNT PARALLEL [--keep DIRECTORY] [--trust CERTIFICATES]")
+  exit(2)
+}
+exit(await run(plan))
