@@ -102,6 +102,17 @@ extension CacheFolder {
     if isNew { try? writeTag() }
   }
 
+  /// Makes the file of the index for the user alone, as SQLite would leave that to the process; those beside it follow.
+  ///
+  /// Only where there is none: closing it would take away the locks that this process has on it.
+  func makeIndexFile() throws(FileFault) {
+    do throws(FileFault) {
+      _ = try OpenFile(index, to: "make the index", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
+    } catch {
+      guard error.reason == EEXIST else { throw error }
+    }
+  }
+
   private func writeTag() throws(FileFault) {
     let file = try OpenFile(tag, to: "write", O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
     try file.write(Array(Self.tagContent.utf8))

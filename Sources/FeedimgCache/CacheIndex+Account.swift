@@ -12,7 +12,7 @@ extension CacheIndex {
   }
 
   func count(of tally: Tally) throws(SQLiteError) -> Int {
-    let select = try connection.statement("SELECT count FROM tally WHERE name = ?1")
-    return try select.first([.text(Array(tally.rawValue.utf8))]) { $0.integer(0) } ?? 0
+    let select = try connection.statement("SELECT count FROM account WHERE line = ?1")
+    return try select.first([.integer(tally.rawValue)]) { $0.integer(0) } ?? 0
   }
 }

@@ -8,7 +8,7 @@ extension CacheIndex {
   }
 
   func total(of role: ImageVariant.Role) throws(SQLiteError) -> Total {
-    let select = try connection.statement("SELECT entries, bytes FROM total WHERE role = ?1")
+    let select = try connection.statement("SELECT count, bytes FROM account WHERE line = ?1")
     let total = try select.first([.integer(role.column)]) {
       Total(entries: $0.integer(0), bytes: $0.integer(1))
     }
@@ -31,21 +31,15 @@ extension CacheIndex {
     of role: ImageVariant.Role,
     limit: ByteCount
   ) throws(SQLiteError) -> Removal {
-    let eviction = Eviction(stored: try total(of: role).bytes, incoming: incoming, limit: limit)
+    var eviction = Eviction(stored: try total(of: role).bytes, incoming: incoming, limit: limit)
     guard eviction.required > 0 else { return Removal() }
-    let oldest = try rows(
-      "SELECT id, size, record FROM entry WHERE role = ?1 ORDER BY used_at LIMIT ?2",
-      [.integer(role.column), .integer(Self.greatestCount)]
-    )
-    let count = eviction.count(of: oldest.map(\.size))
-    var removal = Removal(bodies: try delete(oldest.prefix(count)))
-    let freed = oldest.prefix(count).reduce(0) { $0 + min(max(0, $1.size), 1 << 50) }
-    if freed < eviction.required {
-      removal.isUnfinished = !oldest.isEmpty
-      // Nothing is left to remove, and still it does not fit: the total was damaged.
-      if oldest.isEmpty { try recount() }
+    let oldest = try oldest(of: role, usedBefore: .max, atMost: Self.greatestCount) {
+      eviction.takes($0.size)
     }
-    return removal
+    try delete(oldest, of: role)
+    // Nothing is left to remove, and still it does not fit: the total was damaged.
+    if oldest.isEmpty { try recount() }
+    return Removal(bodies: oldest.map(\.body), isUnfinished: !oldest.isEmpty && !eviction.isEnough)
   }
 
   /// Removes what has not been used since a time, as much as one step may.
@@ -54,11 +48,44 @@ extension CacheIndex {
     of role: ImageVariant.Role,
     atMost count: Int
   ) throws(SQLiteError) -> [BodyName] {
-    let unused = try rows(
-      "SELECT id, size, record FROM entry WHERE role = ?1 AND used_at < ?2 ORDER BY used_at LIMIT ?3",
-      [.integer(role.column), .integer(time), .integer(count)]
+    let unused = try oldest(of: role, usedBefore: time, atMost: count) { _ in true }
+    try delete(unused, of: role)
+    return unused.map(\.body)
+  }
+
+  /// The records used least recently, oldest first, up to the first that the body does not want.
+  private func oldest(
+    of role: ImageVariant.Role,
+    usedBefore time: Int,
+    atMost count: Int,
+    while isWanted: (EntryRecord) -> Bool
+  ) throws(SQLiteError) -> [EntryRecord] {
+    var records: [EntryRecord] = []
+    let select = try connection.statement(
+      "SELECT id, record FROM entry WHERE role = ?1 AND used_at < ?2 ORDER BY used_at LIMIT ?3"
     )
-    return try delete(unused[...])
+    let values: [SQLiteStatement.Value] = [.integer(role.column), .integer(time), .integer(count)]
+    try select.forEachRow(values) { row throws(SQLiteError) in
+      let record = try Self.whole(row.withText(1, EntryRecord.init(line:)), Int64(row.integer(0)))
+      guard isWanted(record) else { return false }
+      records.append(record)
+      return true
+    }
+    return records
+  }
+
+  private func delete(_ records: [EntryRecord], of role: ImageVariant.Role) throws(SQLiteError) {
+    guard !records.isEmpty else { return }
+    let delete = try connection.statement("DELETE FROM entry WHERE id = ?1")
+    for record in records { try delete.run([.integer(Int(record.identifier))]) }
+    let bytes = records.reduce(0) { $0 + $1.size }
+    try account(role, entries: -records.count, bytes: -bytes)
+  }
+
+  /// Adds to the total of a role; whatever adds or removes a row says so here.
+  func account(_ role: ImageVariant.Role, entries: Int, bytes: Int) throws(SQLiteError) {
+    try connection.statement("UPDATE account SET count = count + ?2, bytes = bytes + ?3 WHERE line = ?1")
+      .run([.integer(role.column), .integer(entries), .integer(bytes)])
   }
 
   /// Counts uses in times to come, written by a clock that was wrong, as uses now.
@@ -73,33 +100,10 @@ extension CacheIndex {
   func recount() throws(SQLiteError) {
     for role in ImageVariant.Role.allCases {
       let sql = """
-        INSERT OR REPLACE INTO total
+        INSERT OR REPLACE INTO account
         SELECT ?1, count(*), coalesce(sum(size), 0) FROM entry WHERE role = ?1
         """
       try connection.statement(sql).run([.integer(role.column)])
     }
-  }
-
-  private struct Row {
-    var identifier: Int
-    var size: Int
-    var body: BodyName
-  }
-
-  private func rows(_ sql: String, _ values: [SQLiteStatement.Value]) throws(SQLiteError) -> [Row] {
-    var rows: [Row] = []
-    try connection.statement(sql).forEachRow(values) { row throws(SQLiteError) in
-      let identifier = row.integer(0)
-      let record = try Self.whole(row.withText(2, EntryRecord.init(line:)), Int64(identifier))
-      rows.append(Row(identifier: identifier, size: row.integer(1), body: record.body))
-      return true
-    }
-    return rows
-  }
-
-  private func delete(_ rows: ArraySlice<Row>) throws(SQLiteError) -> [BodyName] {
-    let delete = try connection.statement("DELETE FROM entry WHERE id = ?1")
-    for row in rows { try delete.run([.integer(row.identifier)]) }
-    return rows.map(\.body)
   }
 }

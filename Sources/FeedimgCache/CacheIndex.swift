@@ -11,9 +11,17 @@ final class CacheIndex {
   /// False once no catalog is left to be read; that never changes back in the same file.
   private(set) var mayHaveUnread = true
 
+  var isPreparedToWrite = false
+
   init(_ connection: SQLiteConnection) {
     self.connection = connection
     isReadOnly = connection.isReadOnly
+  }
+
+  /// Runs the body in a transaction that holds the right to write from its start; undone when it throws.
+  func transaction<Answer>(_ body: () throws(SQLiteError) -> Answer) throws(SQLiteError) -> Answer {
+    try prepareToWrite()
+    return try connection.transaction(body)
   }
 
   /// An entry with what changes when it is used.
@@ -57,37 +65,42 @@ final class CacheIndex {
     return entries
   }
 
-  /// The body that the row of this identifier names; nil where there is no row.
-  func body(of identifier: Int64) throws(SQLiteError) -> BodyName? {
+  /// The record in the row of this identifier; nil where there is no row.
+  func record(of identifier: Int64) throws(SQLiteError) -> EntryRecord? {
     let select = try connection.statement("SELECT record FROM entry WHERE id = ?1")
     let found = try select.first([.integer(Int(identifier))]) { $0.withText(0, EntryRecord.init(line:)) }
     guard let found else { return nil }
-    return try Self.whole(found, identifier).body
+    return try Self.whole(found, identifier)
   }
 
   /// Removes whatever row has this identifier; the body that has thereby lost its row.
   func displace(_ identifier: Int64) throws(SQLiteError) -> BodyName? {
-    let displaced = try body(of: identifier)
+    guard let displaced = try record(of: identifier) else { return nil }
     try connection.statement("DELETE FROM entry WHERE id = ?1").run([.integer(Int(identifier))])
-    return displaced
+    try account(displaced.role, entries: -1, bytes: -displaced.size)
+    return displaced.body
   }
 
-  /// Enters a record, unless its identifier has a row.
-  func insert(_ record: EntryRecord, usedAt: Int) throws(SQLiteError) {
+  /// Enters a record with its line, unless its identifier has a row.
+  func insert(_ record: EntryRecord, line: [UInt8], usedAt: Int) throws(SQLiteError) {
     let insert = try connection.statement(
       "INSERT OR IGNORE INTO entry (id, role, size, used_at, record) VALUES (?1, ?2, ?3, ?4, ?5)"
     )
     try insert.run([
       .integer(Int(record.identifier)), .integer(record.role.column), .integer(record.size),
-      .integer(usedAt), .text(record.line),
+      .integer(usedAt), .text(line),
     ])
+    guard connection.changes > 0 else { return }
+    try account(record.role, entries: 1, bytes: record.size)
   }
 
   /// Removes exactly this entry; false where the key has another by now, or none.
   func delete(_ record: EntryRecord) throws(SQLiteError) -> Bool {
     let delete = try connection.statement("DELETE FROM entry WHERE id = ?1 AND record = ?2")
     try delete.run([.integer(Int(record.identifier)), .text(record.line)])
-    return connection.changes > 0
+    guard connection.changes > 0 else { return false }
+    try account(record.role, entries: -1, bytes: -record.size)
+    return true
   }
 
   /// Writes down that entries were used.
@@ -106,20 +119,17 @@ final class CacheIndex {
     }
   }
 
-  /// Adds to a counter; what it counts now.
-  @discardableResult
-  func add(_ count: Int, to tally: Tally) throws(SQLiteError) -> Int {
-    let update = try connection.statement(
-      "UPDATE tally SET count = count + ?2 WHERE name = ?1 RETURNING count"
-    )
-    return try update.first([.text(Array(tally.rawValue.utf8)), .integer(count)]) { $0.integer(0) } ?? 0
+  /// Adds to a counter.
+  func add(_ count: Int, to tally: Tally) throws(SQLiteError) {
+    guard count != 0 else { return }
+    try connection.statement("UPDATE account SET count = count + ?2 WHERE line = ?1")
+      .run([.integer(tally.rawValue), .integer(count)])
   }
 
-  /// The counters that are kept over the life of the index.
-  enum Tally: String {
-    case hits
+  /// The counters that are kept over the life of the index, by their lines in the account.
+  enum Tally: Int {
+    case hits = 2
     case misses
-    case commits
   }
 }
 
@@ -141,7 +151,7 @@ extension CacheIndex {
 
   /// Takes in what a catalog told of a shard, beside the rows that are there, which are newer.
   func adopt(_ records: [EntryRecord], of shard: Shard) throws(SQLiteError) {
-    for record in records { try insert(record, usedAt: Int(record.storedAt)) }
+    for record in records { try insert(record, line: record.line, usedAt: Int(record.storedAt)) }
     try connection.statement("DELETE FROM unread WHERE shard = ?1").run([.integer(Int(shard.number))])
   }
 

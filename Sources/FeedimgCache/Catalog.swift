@@ -9,11 +9,10 @@ struct Catalog {
 
   private static let lineEnd = UInt8(ascii: "\n")
 
-  /// Appends a record; whole, also when others append at the same time.
-  func append(_ record: EntryRecord) throws(FileFault) {
+  /// Appends the line of a record; whole, also when others append at the same time.
+  func append(line: [UInt8]) throws(FileFault) {
     // A line end at both sides, so that a line torn by a full disk does not spoil the next.
-    let line = [Self.lineEnd] + record.line + [Self.lineEnd]
-    try append(line)
+    try append([Self.lineEnd] + line + [Self.lineEnd])
   }
 
   private func append(_ bytes: [UInt8]) throws(FileFault) {

@@ -17,7 +17,7 @@ extension DiskCache {
       hits: 0,
       misses: 0
     )
-    let filled = try read(of: Set(Shard.all)) { index throws(SQLiteError) -> CacheInfo in
+    let filled = try read(of: Shard.all) { index throws(SQLiteError) -> CacheInfo in
       for position in info.shares.indices {
         let total = try index.total(of: info.shares[position].role)
         info.shares[position].entries = min(max(0, total.entries), 1 << 50)
@@ -38,7 +38,7 @@ extension DiskCache {
   /// - Throws: ``CacheError`` when the index cannot be read.
   package func list() throws(CacheError) -> [StoredImage] {
     writeLedger()
-    let entries = try read(of: Set(Shard.all)) { index throws(SQLiteError) in try index.list() }
+    let entries = try read(of: Shard.all) { index throws(SQLiteError) in try index.list() }
     return (entries ?? []).map {
       $0.record.storedImage(path: folder.path(of: $0.record.body), usedAt: Double($0.usedAt))
     }
@@ -81,7 +81,7 @@ extension DiskCache {
   package func trim() throws(CacheError) -> Int {
     let limits = limits
     let expiry = expiry
-    guard try read(of: Set(Shard.all), { _ throws(SQLiteError) in true }) != nil else { return 0 }
+    guard try read(of: Shard.all, { _ throws(SQLiteError) in true }) != nil else { return 0 }
     var count = 0
     for role in ImageVariant.Role.allCases {
       while true {
@@ -109,7 +109,7 @@ extension DiskCache {
     progress: (_ done: Int, _ count: Int) -> Bool = { _, _ in true }
   ) throws(CacheError) -> CacheVerification {
     var result = CacheVerification()
-    let entries = try read(of: Set(Shard.all)) { index throws(SQLiteError) in try index.list() } ?? []
+    let entries = try read(of: Shard.all) { index throws(SQLiteError) in try index.list() } ?? []
     guard !entries.isEmpty || folder.exists(folder.bodies) else { return result }
     for (done, entry) in entries.enumerated() {
       guard progress(done, entries.count) else { return result }

@@ -7,12 +7,21 @@ extension DiskCache {
     for keys: [String],
     _ body: (CacheIndex) throws(SQLiteError) -> Answer
   ) throws(CacheError) -> Answer? {
-    try read(of: Set(keys.map { Shard(keyHash: Checksum.of($0)) }), body)
+    try pool.read { index throws(SQLiteError) in
+      if index.mayHaveUnread {
+        let unread = try index.unreadShards()
+        for key in keys {
+          let shard = Shard(keyHash: Checksum.of(key))
+          if unread.contains(shard) { try adopt(shard, into: index) }
+        }
+      }
+      return try body(index)
+    }
   }
 
   /// Runs the body once the rows of these shards are all there.
   func read<Answer>(
-    of shards: Set<Shard>,
+    of shards: [Shard],
     _ body: (CacheIndex) throws(SQLiteError) -> Answer
   ) throws(CacheError) -> Answer? {
     try pool.read { index throws(SQLiteError) in
@@ -42,7 +51,7 @@ extension DiskCache {
     let present = records.values.filter { $0.body.shard == shard && folder.size(of: $0.body) == $0.size }
       .sorted { $0.storedAt > $1.storedAt }
     do throws(SQLiteError) {
-      try index.connection.transaction { () throws(SQLiteError) in try index.adopt(present, of: shard) }
+      try index.transaction { () throws(SQLiteError) in try index.adopt(present, of: shard) }
     } catch {
       guard error.isBusy else { throw error }
     }

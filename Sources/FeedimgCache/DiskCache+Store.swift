@@ -24,44 +24,37 @@ extension DiskCache {
     } catch {
       throw CacheError(.body, error.description)
     }
+    let line = record.line
     // An entry that is missing in the catalog is lost only when the index is.
-    try? Catalog(path: folder.catalog(of: record.body.shard)).append(record)
+    try? Catalog(path: folder.catalog(of: record.body.shard)).append(line: line)
     do throws(CacheError) {
-      tidy(after: try enter(record, limit: limit))
+      try enter(record, line: line, limit: limit)
     } catch {
       folder.remove([record.body])
       throw error
     }
+    tidy(Tidying(after: record.body))
     return record.storedImage(path: folder.path(of: record.body), usedAt: Double(now))
   }
 
-  /// What one transaction of entering did.
-  private struct Step {
-    /// Those that have lost their rows.
-    var bodies: [BodyName]
-    /// Nil when more must be removed first.
-    var commits: Int?
-  }
-
-  /// Writes the row of a record, after removing those that must give way; how many commits there have been.
-  private func enter(_ record: EntryRecord, limit: ByteCount) throws(CacheError) -> Int {
+  /// Writes the row of a record, after removing those that must give way.
+  private func enter(_ record: EntryRecord, line: [UInt8], limit: ByteCount) throws(CacheError) {
     let now = now
     let expiry = expiry
     while true {
-      let step = try pool.write { index throws(SQLiteError) -> Step in
+      let removal = try pool.write { index throws(SQLiteError) -> CacheIndex.Removal in
         let displaced = try index.displace(record.identifier)
-        let removal = try index.makeRoom(for: record.size, of: record.role, limit: limit)
-        var step = Step(bodies: removal.bodies + [displaced].compactMap { $0 })
-        guard !removal.isUnfinished else { return step }
-        try index.insert(record, usedAt: now)
+        var removal = try index.makeRoom(for: record.size, of: record.role, limit: limit)
+        if let displaced { removal.bodies.append(displaced) }
+        guard !removal.isUnfinished else { return removal }
+        try index.insert(record, line: line, usedAt: now)
         for role in ImageVariant.Role.allCases {
-          step.bodies += try index.removeUnused(since: expiry, of: role, atMost: Eviction.step)
+          removal.bodies += try index.removeUnused(since: expiry, of: role, atMost: Eviction.step)
         }
-        step.commits = try index.add(1, to: .commits)
-        return step
+        return removal
       }
-      folder.remove(step.bodies)
-      if let commits = step.commits { return commits }
+      folder.remove(removal.bodies)
+      guard removal.isUnfinished else { return }
     }
   }
 }

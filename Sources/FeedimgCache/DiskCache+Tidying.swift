@@ -1,18 +1,32 @@
 import FeedimgModel
 import Glibc
 
-/// Finds what dead writers left, a little with every few commits, so that no start has to look through everything.
-extension DiskCache {
-  /// After so many commits, the files of dead writers are looked for.
-  private static let sweepInterval = 8
-  /// After so many commits, one shard is looked through; all of them in turn.
-  private static let visitInterval = 32
+/// What is to be tidied up after a commit (pure).
+///
+/// Whatever dead writers have left is found a little at a time, so that no start has to look through everything. The
+/// random number in the name of the new body decides, so that processes share the work without counting together.
+struct Tidying: Sendable, Hashable {
+  /// After one commit in so many, the files of dead writers are looked for.
+  static let sweepInterval: UInt64 = 8
+  /// After one commit in so many, a shard is looked through.
+  static let visitInterval: UInt64 = 32
 
-  /// Does what is due after a commit; failures are left for the next time.
-  func tidy(after commits: Int) {
-    if commits % Self.sweepInterval == 0 { sweepIncoming() }
-    if commits % Self.visitInterval == 0 {
-      _ = try? visit(Shard(number: UInt8(truncatingIfNeeded: commits / Self.visitInterval)))
+  var sweepsIncoming: Bool
+  var visits: Shard?
+
+  init(after body: BodyName) {
+    sweepsIncoming = body.serial % Self.sweepInterval == 0
+    let number = UInt8(truncatingIfNeeded: body.serial / Self.visitInterval)
+    visits = body.serial % Self.visitInterval == 0 ? Shard(number: number) : nil
+  }
+}
+
+extension DiskCache {
+  /// Does what is due; failures are left for the next time.
+  func tidy(_ tidying: Tidying) {
+    if tidying.sweepsIncoming { sweepIncoming() }
+    if let shard = tidying.visits {
+      _ = try? visit(shard)
       correctUses()
     }
     adoptOneShard()
@@ -90,14 +104,14 @@ extension DiskCache {
     let settlement = pool.touch { index throws(SQLiteError) -> Settlement in
       // It may have got its row before its writer gave the lock back; or the index is another by now.
       guard try index.hasRead(body.shard) else { return .open }
-      if let entered = try index.body(of: Int64(bitPattern: body.keyHash)) {
-        return entered == body ? .open : .orphaned
+      if let entered = try index.record(of: Int64(bitPattern: body.keyHash)) {
+        return entered.body == body ? .open : .orphaned
       }
       guard let record, folder.size(of: body) == record.size else { return .orphaned }
       let total = try index.total(of: record.role)
       let room = Eviction(stored: total.bytes, incoming: record.size, limit: limits[record.role])
       guard room.required == 0 else { return .orphaned }
-      try index.insert(record, usedAt: Int(record.storedAt))
+      try index.insert(record, line: record.line, usedAt: Int(record.storedAt))
       return .restored
     }
     if settlement == .orphaned { unlink(path) }

@@ -6,44 +6,35 @@ import FeedimgModel
 /// commits find room without looking for something to remove, and none removes hundreds of files in a row, which
 /// file systems take badly.
 struct Eviction: Sendable, Hashable {
-  /// What is stored, in bytes.
-  var stored: Int
-  /// What is about to be stored.
-  var incoming: Int
-  var limit: Int
+  /// The bytes that have to go before what comes may be stored.
+  let required: Int
+  /// The bytes that should go, as far as a step reaches; none while nothing has to.
+  let desired: Int
+
+  private var freed = 0
+  private var extra = 0
 
   /// So many entries go at most beyond what must.
   static let step = 8
 
   init(stored: Int, incoming: Int = 0, limit: ByteCount) {
     // A total that was damaged must not overflow what is computed from it.
-    self.stored = min(max(0, stored), 1 << 60)
-    self.incoming = min(max(0, incoming), 1 << 60)
-    self.limit = min(limit.bytes, 1 << 60)
+    func bounded(_ count: Int) -> Int { min(max(0, count), 1 << 60) }
+    required = max(0, bounded(stored) + bounded(incoming) - bounded(limit.bytes))
+    desired = required == 0 ? 0 : required + bounded(limit.bytes) / 16
   }
 
-  /// Whether what comes fits at all.
-  var canFit: Bool { incoming <= limit }
+  /// Whether what had to go has been taken.
+  var isEnough: Bool { freed >= required }
 
-  /// The bytes that have to go before what comes may be stored.
-  var required: Int { max(0, stored + incoming - limit) }
-
-  /// The bytes that should go, as far as a step reaches; none while nothing has to.
-  var desired: Int { required == 0 ? 0 : required + limit / 16 }
-
-  /// How many of these sizes, from the least recently used on, are to go.
-  func count(of sizes: [Int]) -> Int {
-    var freed = 0
-    var extra = 0
-    for (index, size) in sizes.enumerated() {
-      if freed >= desired { return index }
-      if freed >= required {
-        guard extra < Self.step else { return index }
-        extra += 1
-      }
-      freed += min(max(0, size), 1 << 60)
-      if freed < 0 || freed > 1 << 61 { return index + 1 }
+  /// Whether the next entry, from the least recently used on, is to go.
+  mutating func takes(_ size: Int) -> Bool {
+    guard freed < desired else { return false }
+    if isEnough {
+      guard extra < Self.step else { return false }
+      extra += 1
     }
-    return sizes.count
+    freed = min(freed + min(max(0, size), 1 << 61), 1 << 61)
+    return true
   }
 }

@@ -57,7 +57,6 @@ extension IndexPool {
   private func check(_ access: SQLiteConnection.Access) throws(IndexFault) -> CacheIndex? {
     let (index, standing) = try IndexFault.ofDatabase { () throws(SQLiteError) in
       let index = CacheIndex(try SQLiteConnection(path: folder.index, access: access))
-      try index.configure()
       return (index, try index.standing())
     }
     switch standing {
@@ -80,12 +79,15 @@ extension IndexPool {
         for ending in CacheFolder.indexCompanions { unlink(folder.index + ending) }
       }
       let index: CacheIndex
-      if let made = try check(.create) {
+      if let made = try identity() == nil ? nil : check(.write) {
         index = made
       } else {
-        let unread = try IndexFault.ofFiles(folder.shards)
+        let unread = try IndexFault.ofFiles { () throws(FileFault) in
+          try folder.makeIndexFile()
+          return try folder.shards()
+        }
         index = try IndexFault.ofDatabase { () throws(SQLiteError) in
-          let index = CacheIndex(try SQLiteConnection(path: folder.index, access: .create))
+          let index = CacheIndex(try SQLiteConnection(path: folder.index, access: .write))
           try index.create(unread: unread)
           return index
         }

@@ -52,7 +52,7 @@ final class IndexPool: Sendable {
   /// Runs the body within a transaction if that is possible at once; nil where it is not.
   func touch<Answer>(_ body: (CacheIndex) throws(SQLiteError) -> Answer) -> Answer? {
     try? perform(creating: false, patience: Self.patience.touching) { index throws(SQLiteError) in
-      try index.connection.transaction { () throws(SQLiteError) in try body(index) }
+      try index.transaction { () throws(SQLiteError) in try body(index) }
     }
   }
 
@@ -61,7 +61,7 @@ final class IndexPool: Sendable {
     _ body: (CacheIndex) throws(SQLiteError) -> Answer
   ) throws(CacheError) -> Answer {
     let answer = try perform(creating: true, patience: Self.patience.writing) { index throws(SQLiteError) in
-      try index.connection.transaction { () throws(SQLiteError) in try body(index) }
+      try index.transaction { () throws(SQLiteError) in try body(index) }
     }
     guard let answer else { throw CacheError(.index, "cannot make `\(folder.index)`") }
     return answer

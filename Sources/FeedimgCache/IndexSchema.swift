@@ -12,8 +12,9 @@ enum IndexSchema {
   /// Makes everything in an empty database.
   ///
   /// `entry.id` is the hash of the key, so that look-ups need no second tree; `record` is a line of ``EntryRecord``.
-  /// `total` is kept by triggers, so that no path of the code can forget it. `unread` names the shards whose
-  /// catalogs have not been read into this index yet; there are some only after an index was lost.
+  /// `account` has the totals of originals and thumbnails in its lines 0 and 1, and beside them the counters of
+  /// ``CacheIndex/Tally``; triggers would keep it as well, at twice the price of a commit. `unread` names the shards
+  /// whose catalogs have not been read into this index yet; there are some only after an index was lost.
   static let statements = """
     CREATE TABLE entry (
       id INTEGER PRIMARY KEY,
@@ -24,20 +25,12 @@ enum IndexSchema {
       record TEXT NOT NULL
     ) STRICT;
     CREATE INDEX entry_by_use ON entry (role, used_at);
-    CREATE TABLE total (
-      role INTEGER PRIMARY KEY,
-      entries INTEGER NOT NULL,
+    CREATE TABLE account (
+      line INTEGER PRIMARY KEY,
+      count INTEGER NOT NULL,
       bytes INTEGER NOT NULL
     ) STRICT;
-    INSERT INTO total VALUES (0, 0, 0), (1, 0, 0);
-    CREATE TRIGGER entry_inserted AFTER INSERT ON entry BEGIN
-      UPDATE total SET entries = entries + 1, bytes = bytes + new.size WHERE role = new.role;
-    END;
-    CREATE TRIGGER entry_deleted AFTER DELETE ON entry BEGIN
-      UPDATE total SET entries = entries - 1, bytes = bytes - old.size WHERE role = old.role;
-    END;
-    CREATE TABLE tally (name TEXT PRIMARY KEY, count INTEGER NOT NULL) STRICT;
-    INSERT INTO tally VALUES ('hits', 0), ('misses', 0), ('commits', 0);
+    INSERT INTO account VALUES (0, 0, 0), (1, 0, 0), (2, 0, 0), (3, 0, 0);
     CREATE TABLE unread (shard INTEGER PRIMARY KEY) STRICT;
     """
 }

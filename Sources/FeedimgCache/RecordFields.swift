@@ -6,6 +6,10 @@ struct RecordFields {
     (tab, UInt8(ascii: "t")), (UInt8(ascii: "\n"), UInt8(ascii: "n")), (backslash, backslash),
   ]
 
+  private static func isEscaped(_ byte: UInt8) -> Bool {
+    byte == tab || byte == UInt8(ascii: "\n") || byte == backslash
+  }
+
   private(set) var bytes: [UInt8] = []
   private var isFirst = true
 
@@ -21,6 +25,10 @@ struct RecordFields {
 
   mutating func append(_ text: String) {
     part()
+    guard text.utf8.contains(where: Self.isEscaped) else {
+      bytes += text.utf8
+      return
+    }
     for byte in text.utf8 {
       if let escape = Self.escapes.first(where: { $0.raw == byte }) {
         bytes += [Self.backslash, escape.letter]

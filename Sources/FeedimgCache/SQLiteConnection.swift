@@ -7,21 +7,18 @@ final class SQLiteConnection {
 
   /// How to open a database.
   enum Access {
-    /// Made where there is none.
-    case create
     case write
     /// From a file system that nobody can write to, so that there are no locks to take.
     case immutable
   }
 
-  /// Opens a database; the file itself is first read by the first statement.
+  /// Opens a database that is there; the file itself is first read by the first statement.
   init(path: String, access: Access) throws(SQLiteError) {
     var opened: OpaquePointer?
     // One thread at a time holds a connection, so that SQLite's own locks would be taken for nothing.
     let common = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
     let result =
       switch access {
-      case .create: sqlite3_open_v2(path, &opened, common | SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nil)
       case .write: sqlite3_open_v2(path, &opened, common | SQLITE_OPEN_READWRITE, nil)
       case .immutable:
         sqlite3_open_v2(

@@ -209,14 +209,14 @@ import Testing
     defer { sqlite3_close(handle) }
     sqlite3_exec(
       handle,
-      "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; UPDATE tally SET count = count",
+      "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; UPDATE account SET count = count",
       nil,
       nil,
       nil
     )
     let cache = makeCache()
     #expect(cache.contains(["1"]) == [false])
-    sqlite3_exec(handle, "ROLLBACK; PRAGMA locking_mode = NORMAL; SELECT * FROM tally", nil, nil, nil)
+    sqlite3_exec(handle, "ROLLBACK; PRAGMA locking_mode = NORMAL; SELECT * FROM account", nil, nil, nil)
     sqlite3_close(handle)
     handle = nil
     #expect(cache.contains(["1"]) == [true])

@@ -159,7 +159,10 @@ import Testing
     clock += 365 * 86_400
     try cache.store("future", picture(1))
     clock += -365 * 86_400
-    for number in 0..<32 { try cache.store("\(number)", picture(number)) }
+    // One image in 32 makes its writer look.
+    for number in 0..<10_000 where try cache.info().newestUse != clock.now {
+      try cache.store("\(number % 8)", picture(number))
+    }
     #expect(try cache.info().newestUse == clock.now)
   }
 
