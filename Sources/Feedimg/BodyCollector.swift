@@ -75,7 +75,7 @@ final class BodyCollector: BodyReceiving {
   ///   - mayKeep: Whether the answer allows to be stored.
   /// - Returns: The image, with the file that keeps it unless it is not kept.
   /// - Throws: ``LoadError`` when the body is no image, or not a whole one.
-  func finish(variant: ImageVariant, mayKeep: (ResponseHead) -> Bool) throws(LoadError) -> FetchedImage {
+  func finish(variant: ImageVariant, mayKeep: Bool) throws(LoadError) -> FetchedImage {
     let body = state.withLock { $0 }
     guard let head = body.head else {
       throw LoadError(.malformed, url: url, message: "the server sent no answer")
@@ -85,7 +85,7 @@ final class BodyCollector: BodyReceiving {
       throw LoadError(.truncated, url: url, message: "the connection closed before the image was whole")
     }
     var path: String?
-    if !mayKeep(head) {
+    if !mayKeep {
       state.withLock { $0.obstacle = "not kept: the server forbids it (`no-store`)" }
     } else if body.obstacle == nil {
       let metadata = ImageMetadata(key: variant.url.key, role: variant.role, mediaType: mediaType, head: head)

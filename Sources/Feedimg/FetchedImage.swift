@@ -14,4 +14,9 @@ extension FetchedImage {
   init(_ image: MemoryCache.Image, from source: LoadedImage.Source) {
     self.init(bytes: image.bytes, mediaType: image.mediaType, path: image.path, source: source)
   }
+
+  /// What memory keeps of it.
+  func kept(as role: ImageVariant.Role) -> MemoryCache.Image {
+    MemoryCache.Image(role: role, mediaType: mediaType, bytes: bytes, path: path)
+  }
 }

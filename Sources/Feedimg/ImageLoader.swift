@@ -81,7 +81,7 @@ public final class ImageLoader: Sendable {
     let keys = items.flatMap { [$0.original, $0.thumbnail].compactMap { $0?.url.key } }
     let cached = Set(zip(keys, store.contains(keys)).lazy.filter(\.1).map(\.0))
     return items.map { item in
-      let (situation, facts) = reader.read(item) { cached.contains($0.key) }
+      let (situation, facts) = reader.read(item) { cached.contains($0.key) || memory[$0.key] != nil }
       let decision = policy.decide(situation)
       return Resolution(
         item: item,
@@ -93,6 +93,12 @@ public final class ImageLoader: Sendable {
         facts: facts
       )
     }
+  }
+
+  /// Holds to the limits that the user has set, also after they changed.
+  func follow(_ settings: UserSettings) {
+    store.follow(settings)
+    memory.setLimit(settings.cacheMemoryLimit)
   }
 
   /// Loads the image of an item that the policy chooses: from memory, from disk, or from the network.

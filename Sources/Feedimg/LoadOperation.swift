@@ -83,23 +83,16 @@ struct LoadOperation: Sendable {
   }
 
   private func transferred(_ variant: ImageVariant) async throws(LoadError) -> FetchedImage {
+    let settings = loader.settings.currentSettings()
+    loader.follow(settings)
     let collector = BodyCollector(url: variant.url, progress: progress, makeWriter: loader.store.makeWriter)
     defer { collector.discard() }
-    let limit = loader.settings.currentSettings().downloadLimit
-    let request = DownloadRequest(url: variant.url, fields: Self.fields, bodyLimit: limit)
-    _ = try await loader.downloader.download(request, into: collector)
-    let image = try collector.finish(variant: variant, mayKeep: storageAllowed)
-    if image.path != nil {
-      loader.memory.insert(
-        MemoryCache.Image(
-          role: variant.role,
-          mediaType: image.mediaType,
-          bytes: image.bytes,
-          path: image.path
-        ),
-        for: variant.url.key
-      )
-    }
+    let request = DownloadRequest(url: variant.url, fields: Self.fields, bodyLimit: settings.downloadLimit)
+    let head = try await loader.downloader.download(request, into: collector)
+    let mayKeep = storageAllowed(head: head)
+    let image = try collector.finish(variant: variant, mayKeep: mayKeep)
+    // Also where the disk could not take it: it was allowed to be kept.
+    if mayKeep { loader.memory.insert(image.kept(as: variant.role), for: variant.url.key) }
     return image
   }
 

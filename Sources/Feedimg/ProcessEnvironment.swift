@@ -15,4 +15,10 @@ enum ProcessEnvironment {
     }
     return variables
   }
+
+  /// The home of the account, for processes that are told none, as some services are.
+  static func accountHome() -> String? {
+    guard let account = getpwuid(getuid()), let home = account.pointee.pw_dir else { return nil }
+    return String(cString: home)
+  }
 }

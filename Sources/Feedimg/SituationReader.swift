@@ -37,7 +37,8 @@ struct SituationReader {
       size: item.original?.size
     )
     var sources: [Fact: String] = [
-      .network: path?.reason ?? "", .metered: path?.meteredReason ?? "", .roaming: "the network",
+      .network: path?.reason ?? "", .metered: path?.meteredReason ?? "",
+      .roaming: network == nil ? "not looked at" : "the network",
       .dataSaver: "off unless an app says otherwise",
       .alwaysOriginal: "the setting always-load-originals-on-cellular",
       .original: "the item and the cache", .thumbnail: "the item and the cache",

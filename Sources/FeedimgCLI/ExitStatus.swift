@@ -22,7 +22,7 @@ enum ExitStatus: Int32 {
       self = error.isSystemFailure ? .failure : .usage
     default:
       guard FeedimgCommand.exitCode(for: error).isSuccess else {
-        Output.standardError(FeedimgCommand.fullMessage(for: error) + "\n")
+        Output.complain(FeedimgCommand.fullMessage(for: error).replacing(#/^Error: /#, with: ""))
         self = .usage
         return
       }

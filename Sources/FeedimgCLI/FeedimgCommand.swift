@@ -12,13 +12,15 @@ struct FeedimgCommand: ParsableCommand {
       thumbnail, else the placeholder.
 
       EXAMPLES
-        feedimg resolve --item item.json                    what would be shown now, and why
-        feedimg resolve --item item.json --network cellular the same, as if on cellular
-        feedimg load --item item.json --output photo.jpg    fetch it, or take it from the cache
-        feedimg network --watch                             the active network, and each change of it
+        feedimg resolve --item item.json              what to show now, and why
+        feedimg resolve --item item.json --network cellular        as if there
+        feedimg load --item item.json -o photo.jpg    fetch it, or use the cache
+        feedimg network --watch                       the network, each change
         feedimg settings set always-load-originals-on-cellular yes
 
-      An item is JSON: {"originalImage": "https://…/a.jpg", "thumbnailImage": "https://…/a-small.jpg"}
+      An item is JSON:
+        {"originalImage": "https://x.example/a.jpg",
+         "thumbnailImage": "https://x.example/a-small.jpg"}
 
       EXIT STATUS
         0  done

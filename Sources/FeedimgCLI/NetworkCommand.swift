@@ -15,7 +15,7 @@ struct NetworkCommand: AsyncParsableCommand {
       EXAMPLES
         feedimg network
         feedimg network --json | jq -r .kind
-        feedimg network --watch                 a line for each change, until interrupted
+        feedimg network --watch          a line for each change, until stopped
       """
   )
 

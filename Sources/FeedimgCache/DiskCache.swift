@@ -51,6 +51,8 @@ package final class DiskCache: Sendable {
 }
 
 extension DiskCache: ImageStoring {
+  package func follow(_ settings: UserSettings) { limits = CacheLimits(settings) }
+
   package func contains(_ keys: [String]) -> [Bool] {
     let expiry = expiry
     let found = try? read(for: keys) { index throws(SQLiteError) in

@@ -96,6 +96,9 @@ package protocol ImageStoring: Sendable {
   /// A body that is missing or not what was stored is removed and counts as none. Marks the entry as used.
   func read(_ key: String) -> (image: StoredImage, bytes: [UInt8])?
 
+  /// Holds to the limits of these settings from now on; lower ones take effect with the next image stored.
+  func follow(_ settings: UserSettings)
+
   /// Begins to write an image; what is not committed leaves nothing behind.
   func makeWriter() throws(CacheError) -> any ImageWriting
 }

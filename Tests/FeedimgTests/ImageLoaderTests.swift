@@ -119,6 +119,18 @@ import Testing
     #expect(test.loader.resolve(item).decision.load == .thumbnail)
   }
 
+  @Test func `a limit that is lowered holds from the next image on`() async throws {
+    let server = try LoopbackServer { _ in Self.picture }
+    let test = try TestLoader()
+    let items = try ["/a", "/b", "/c"].map { try TestLoader.item(server, original: $0) }
+    _ = try await test.loader.load(items[0])
+    try test.settings.set(.cacheOriginalsLimit, to: "400 B")
+    try test.settings.set(.cacheMemoryLimit, to: "0 B")
+    _ = try await test.loader.load(items[1])
+    _ = try await test.loader.load(items[2])
+    #expect(test.loader.resolve(items).map(\.situation.original) == [.remote, .remote, .cached])
+  }
+
   @Test func `an item on this machine is reached without any network`() async throws {
     let server = try LoopbackServer { _ in Self.picture }
     let test = try TestLoader(.offline)

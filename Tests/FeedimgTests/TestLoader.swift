@@ -35,6 +35,7 @@ final class TestLoader: Sendable {
     folder = FileManager.default.temporaryDirectory.path + "feedimg-loader-\(UUID().uuidString)"
     network = Network(kind)
     settings = SettingsStore(folder: folder + "/config")
+    try settings.set(.cacheMemoryLimit, to: memoryLimit.description)
     loader = ImageLoader(
       network: network,
       settings: settings,
