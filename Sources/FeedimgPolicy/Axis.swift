@@ -3,8 +3,8 @@ package struct Axis: Sendable, Hashable {
   package let fact: Fact
   /// The words, or the regions between and at the thresholds in ascending order and then `unknown`.
   package let regions: [Region]
-  /// How the policy writes its thresholds.
-  private let texts: [Int: String]
+  /// Ascending, with the texts of the first to mention them.
+  private let thresholds: [Threshold]
 
   /// Cuts a fact at the quantities that conditions mention.
   ///
@@ -13,21 +13,26 @@ package struct Axis: Sendable, Hashable {
   ///   - thresholds: In any order; of equal ones the first gives the text.
   package init(_ fact: Fact, cutAt thresholds: [Threshold] = []) {
     self.fact = fact
-    texts = Dictionary(thresholds.map { ($0.quantity, $0.text) }) { first, _ in first }
+    var cuts: [Threshold] = []
+    for threshold in thresholds.sorted(by: { $0.quantity < $1.quantity })
+    where cuts.last?.quantity != threshold.quantity {
+      cuts.append(threshold)
+    }
+    self.thresholds = cuts
     switch fact.domain {
     case .words(let words):
       regions = words.indices.map(Region.word)
     case .quantity(let unit):
       var regions: [Region] = []
       var next = 0
-      for cut in texts.keys.sorted() {
+      for cut in cuts.map(\.quantity) {
         // Between 20 B and 21 B there is nothing: an empty region would be a gap that no rule can close.
         if next < cut { regions.append(.quantities(next...(cut - 1))) }
         regions.append(.quantities(cut...cut))
         next = cut == .max ? cut : cut + 1
       }
       let greatest = unit.greatest ?? .max
-      if next <= greatest, texts[.max] == nil { regions.append(.quantities(next...greatest)) }
+      if next <= greatest, cuts.last?.quantity != .max { regions.append(.quantities(next...greatest)) }
       self.regions = regions + [.unknown]
     }
   }
@@ -66,9 +71,9 @@ package struct Axis: Sendable, Hashable {
 
   private func label(_ range: ClosedRange<Int>) -> String {
     let (lower, upper) = (range.lowerBound, range.upperBound)
-    if lower == upper, let text = texts[lower] { return "= \(text)" }
-    let from = texts[lower].map { (">=", $0) } ?? texts[lower &- 1].map { (">", $0) }
-    let to = texts[upper].map { ("<=", $0) } ?? texts[upper &+ 1].map { ("<", $0) }
+    if lower == upper, let text = text(of: lower) { return "= \(text)" }
+    let from = text(of: lower).map { (">=", $0) } ?? text(of: lower &- 1).map { (">", $0) }
+    let to = text(of: upper).map { ("<=", $0) } ?? text(of: upper &+ 1).map { ("<", $0) }
     switch (from, to) {
     case (nil, nil): return "not unknown"
     case (let bound?, nil), (nil, let bound?): return "\(bound.0) \(bound.1)"
@@ -76,5 +81,15 @@ package struct Axis: Sendable, Hashable {
       if from.0 == ">=", to.0 == "<" { return "\(from.1)..\(to.1)" }
       return "\(from.0) \(from.1) and \(to.0) \(to.1)"
     }
+  }
+
+  /// How the policy writes a quantity, if it is a threshold.
+  private func text(of quantity: Int) -> String? {
+    var (low, high) = (0, thresholds.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if thresholds[middle].quantity < quantity { low = middle + 1 } else { high = middle }
+    }
+    return low < thresholds.count && thresholds[low].quantity == quantity ? thresholds[low].text : nil
   }
 }

@@ -35,7 +35,7 @@ package struct CaseReport: Sendable, Hashable {
   ///   - table: The policy; a gap fails the cases that cover it.
   /// - Throws: ``PolicyErrors`` where there are too many states.
   package init(_ cases: PolicyCases, of table: PolicyTable) throws(PolicyErrors) {
-    let space = try table.space(of: (table.rules.map(\.conditions) + cases.cases.map(\.conditions)).joined())
+    let space = try table.space(of: table.rules.flatMap(\.conditions) + cases.cases.flatMap(\.conditions))
     let evaluation = Evaluation(table, in: space)
     var isChecked = [Bool](repeating: false, count: space.count)
     var isExercised = [Bool](repeating: false, count: table.rules.count)

@@ -64,7 +64,7 @@ extension PolicyTable {
     try space(of: rules.flatMap(\.conditions))
   }
 
-  func space(of conditions: some Sequence<Condition>) throws(PolicyErrors) -> StateSpace {
+  func space(of conditions: [Condition]) throws(PolicyErrors) -> StateSpace {
     do throws(StateSpace.TooManyStates) {
       return try StateSpace(of: conditions)
     } catch {

@@ -17,9 +17,7 @@ extension Condition {
     guard !cell.isEmpty else { throw Fault(message: "empty cell, write `-` where any value will do") }
     let isNegated = cell.hasPrefix("not ")
     var parser = TermParser(fact: fact, isNegated: isNegated)
-    for part in cell.dropFirst(isNegated ? 4 : 0).split(separator: ",", omittingEmptySubsequences: false) {
-      try parser.read(part.split(separator: " ").joined(separator: " "))
-    }
+    for part in cell.dropFirst(isNegated ? 4 : 0).listed { try parser.read(part) }
     return Condition(
       fact: fact,
       regions: parser.regions,

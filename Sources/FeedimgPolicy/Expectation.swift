@@ -22,10 +22,7 @@ package struct Expectation: Sendable, Hashable {
     guard cell != "-" else { return nil }
     guard !cell.isEmpty else { throw Condition.Fault(message: "empty cell, write `-` to expect nothing") }
     let isNegated = cell.hasPrefix("not ")
-    var values: [String] = []
-    for part in cell.dropFirst(isNegated ? 4 : 0).split(separator: ",", omittingEmptySubsequences: false) {
-      values.append(part.split(separator: " ").joined(separator: " "))
-    }
+    let values = cell.dropFirst(isNegated ? 4 : 0).listed
     for value in values { try check(value, of: part) }
     let text = (isNegated ? "not " : "") + values.joined(separator: ", ")
     return Expectation(part: part, values: values, isNegated: isNegated, text: text)

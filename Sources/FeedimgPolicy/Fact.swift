@@ -58,11 +58,11 @@ package enum Fact: Sendable, Hashable {
 
   package var domain: Domain {
     switch self {
-    case .network: .words(NetworkKind.allCases.map(\.rawValue))
-    case .metered: .words(Metered.allCases.map(\.rawValue))
+    case .network: .words(Self.networks)
+    case .metered: .words(Self.meterings)
     case .roaming, .alwaysOriginal: .words(["no", "yes"])
     case .dataSaver: .words(["off", "on"])
-    case .original, .thumbnail: .words(Presence.allCases.map(\.rawValue))
+    case .original, .thumbnail: .words(Self.presences)
     case .size, .budgetLeft: .quantity(.bytes)
     case .bandwidth: .quantity(.bitsPerSecond)
     case .battery: .quantity(.percent)
@@ -70,6 +70,10 @@ package enum Fact: Sendable, Hashable {
     case .host(let fact): .words(fact.values)
     }
   }
+
+  private static let networks = NetworkKind.allCases.map(\.rawValue)
+  private static let meterings = Metered.allCases.map(\.rawValue)
+  private static let presences = Presence.allCases.map(\.rawValue)
 
   /// The words that the fact can be; nil for a quantity.
   package var words: [String]? {

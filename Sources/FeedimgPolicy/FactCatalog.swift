@@ -43,7 +43,7 @@ package struct FactCatalog: Sendable, Hashable {
       && word.unicodeScalars.allSatisfy {
         $0.properties.isAlphabetic || $0.properties.numericType != nil || $0 == " "
       }
-      && word.split(separator: " ").joined(separator: " ") == word && word.lowercased() == word
+      && word.singleSpaced == word && word.lowercased() == word
     guard isPlain, word != "not", !word.hasPrefix("not ") else {
       throw FactError(message: "\(word.quoted) cannot be the \(what), expected words in lower case")
     }

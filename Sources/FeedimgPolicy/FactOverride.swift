@@ -60,7 +60,7 @@ extension Fact {
       throw FactError(message: "\(name) has no value \(typed.quoted)\(expected)", suggestion: near)
     case .quantity(let unit):
       if value == "unknown" { return .unknown }
-      let text = typed.split(separator: " ").joined(separator: " ")
+      let text = typed.singleSpaced
       guard let quantity = unit.quantity(text, needsUnit: false), quantity <= unit.greatest ?? .max else {
         throw FactError(
           message: "\(name) has no value \(typed.quoted), expected \(unit.example.quoted) or the like"

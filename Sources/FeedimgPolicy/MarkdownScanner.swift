@@ -104,12 +104,12 @@ struct MarkdownScanner {
 
   private mutating func heading(_ line: Line, at start: Int) {
     guard let level = Self.headingLevel(line, at: start) else { return table(line) }
-    var words = String(decoding: line[(start + level)...], as: UTF8.self).split(
-      whereSeparator: \.isWhitespace
-    )
-    if let last = words.last, last.utf8.allSatisfy({ $0 == UInt8(ascii: "#") }) { words.removeLast() }
+    var text = String(decoding: line[(start + level)...], as: UTF8.self).singleSpaced[...]
+    // The closing sequence: `## Promises ##`.
+    let closing = text.utf8.reversed().prefix { $0 == UInt8(ascii: "#") }.count
+    if closing > 0, text.utf8.dropLast(closing).last?.isBlank ?? true { text = text.dropLast(closing + 1) }
     headings.removeAll { $0.level >= level }
-    headings.append((level, words.joined(separator: " ")))
+    headings.append((level, String(text)))
   }
 
   private static func headingLevel(_ line: Line, at start: Int) -> Int? {

@@ -87,8 +87,3 @@ extension MarkdownTable.Row {
     return String(decoding: bytes, as: UTF8.self)
   }
 }
-
-extension UInt8 {
-  /// A space or a tab.
-  var isBlank: Bool { self == 0x20 || self == 0x09 }
-}

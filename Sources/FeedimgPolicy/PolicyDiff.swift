@@ -64,7 +64,7 @@ package struct PolicyDiff: Sendable, Hashable {
   ///   - new: The other one, likewise.
   /// - Throws: ``PolicyErrors`` where one has a gap, or both together have too many states.
   package init(from old: PolicyTable, to new: PolicyTable) throws(PolicyErrors) {
-    let space = try new.space(of: (old.rules + new.rules).map(\.conditions).joined())
+    let space = try new.space(of: (old.rules + new.rules).flatMap(\.conditions))
     let before = Evaluation(old, in: space)
     let after = Evaluation(new, in: space)
     for evaluation in [before, after] where evaluation.hasGap {

@@ -59,6 +59,6 @@ extension Expectation {
 /// A cell as a string, an array of strings, or either under `not`.
 private func cellJSON(_ text: String) -> JSONValue {
   guard !text.hasPrefix("not ") else { return ["not": cellJSON(String(text.dropFirst(4)))] }
-  let parts = text.split(separator: ",").map { part in JSONValue.string(String(part.drop { $0 == " " })) }
+  let parts = text.listed.map(JSONValue.string)
   return parts.count == 1 ? parts[0] : .array(parts)
 }

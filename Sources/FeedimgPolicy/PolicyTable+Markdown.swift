@@ -138,7 +138,7 @@ enum OutcomeColumn: String, CaseIterable {
 
   private func word<Word>(_ cell: String, absent: Word?) throws(Condition.Fault) -> Word
   where Word: RawRepresentable & CaseIterable, Word.RawValue == String {
-    let text = cell.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    let text = cell.singleSpaced
     if let word = Word(rawValue: text) { return word }
     if let absent, text == "-" { return absent }
     let words = Word.allCases.map(\.rawValue)

@@ -11,7 +11,7 @@ struct PromiseCheck {
       findings = []
       return
     }
-    let conditions = (table.rules.map(\.conditions) + table.promises.map(\.conditions)).joined()
+    let conditions = table.rules.flatMap(\.conditions) + table.promises.flatMap(\.conditions)
     let space = try table.space(of: conditions)
     let evaluation = Evaluation(table, in: space)
     findings = table.promises.flatMap { promise in

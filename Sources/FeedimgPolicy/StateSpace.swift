@@ -21,10 +21,18 @@ package struct StateSpace: Sendable, Hashable {
   /// The states that some conditions can tell apart.
   ///
   /// - Throws: ``TooManyStates`` over ``greatestCount``.
-  init(of conditions: some Sequence<Condition>) throws(TooManyStates) {
-    var thresholds = Dictionary(uniqueKeysWithValues: Fact.ofLaws.map { ($0, [Threshold]()) })
-    for condition in conditions { thresholds[condition.fact, default: []] += condition.thresholds }
-    axes = thresholds.keys.sorted().map { Axis($0, cutAt: thresholds[$0] ?? []) }
+  init(of conditions: [Condition]) throws(TooManyStates) {
+    var facts = Fact.ofLaws
+    var thresholds: [[Threshold]] = facts.map { _ in [] }
+    for condition in conditions {
+      if let place = facts.firstIndex(of: condition.fact) {
+        thresholds[place] += condition.thresholds
+      } else {
+        facts.append(condition.fact)
+        thresholds.append(condition.thresholds)
+      }
+    }
+    axes = facts.indices.map { Axis(facts[$0], cutAt: thresholds[$0]) }.sorted { $0.fact < $1.fact }
     var strides = [Int](repeating: 1, count: axes.count)
     var count = 1
     for index in axes.indices.reversed() {

@@ -29,16 +29,18 @@ struct TableReader<Outcome> {
     self.table = table
     let line = table.header.line
     var columns: [Column] = []
-    var names: Set<String> = []
+    var names: [String] = []
     var isRightOfArrow = false
     for cell in table.header.cells {
       let (name, hasArrow) = Self.name(cell.text)
       isRightOfArrow = isRightOfArrow || hasArrow
       let column = Self.column(name, isRightOfArrow ? outcomes : nil, others, catalog)
       if column != nil {
-        if !names.insert((isRightOfArrow ? "→ " : "") + name).inserted {
+        let label = isRightOfArrow ? "→ " + name : name
+        if names.contains(label) {
           problems.add(line: line, column: cell.column, "column `\(name)` stands twice")
         }
+        names.append(label)
       } else {
         let kind = isRightOfArrow ? "outcome" : "fact"
         let known = isRightOfArrow ? outcomes.map(\.name) : catalog.facts.map(\.name) + others
@@ -61,8 +63,11 @@ struct TableReader<Outcome> {
     }
     let dashes = table.delimiter.cells.count
     if dashes != columns.count {
-      let message = "the row of dashes has \(dashes) cells, the header has \(columns.count)"
-      problems.add(line: table.delimiter.line, message)
+      let shown = "\(dashes) \(dashes == 1 ? "cell" : "cells")"
+      problems.add(
+        line: table.delimiter.line,
+        "the row of dashes has \(shown), the header has \(columns.count)"
+      )
     }
   }
 
@@ -102,8 +107,7 @@ struct TableReader<Outcome> {
   /// The header's name of a column in single spaces, and whether an arrow stands before it.
   private static func name(_ text: String) -> (name: String, hasArrow: Bool) {
     let arrow = ["→", "->"].first { text.hasPrefix($0) }
-    let words = text.dropFirst(arrow?.count ?? 0).split(whereSeparator: \.isWhitespace)
-    return (words.joined(separator: " "), arrow != nil)
+    return (text.dropFirst(arrow?.count ?? 0).singleSpaced, arrow != nil)
   }
 
   private static func column(

@@ -53,7 +53,7 @@ struct BadTableTests {
     Row(
       name: "a ragged row of dashes",
       text: "| network | → image |\n|--|\n| - | original |\n",
-      errors: ["x.md:2: the row of dashes has 1 cells, the header has 2"]
+      errors: ["x.md:2: the row of dashes has 1 cell, the header has 2"]
     ),
     Row(
       name: "an unknown fact",

@@ -31,7 +31,8 @@ struct MutationTests {
     guard let table = try? PolicyTable(name: "x", fileName: "x.md", markdown: Array(text.utf8)) else {
       return true
     }
-    return try !PolicyReport(table).findings.isEmpty || !CaseReport(cases, of: table).failures.isEmpty
+    // The cases first: they tell most slips, and sooner.
+    return try !CaseReport(cases, of: table).failures.isEmpty || !PolicyReport(table).findings.isEmpty
   }
 
   /// Whether two tables decide the same everywhere, by whichever rules.

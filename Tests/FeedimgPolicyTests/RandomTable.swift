@@ -141,7 +141,7 @@ extension RandomTable {
     for column in Column.allCases.shuffled(using: &random).prefix(4) {
       let isFree = [.network, .original, .thumbnail].contains(column)
       count *= isFree ? 1 : column.words?.count ?? column.thresholds.count * 2 + 2
-      if columns.isEmpty || count <= 300 { columns.append(column) }
+      if columns.isEmpty || count <= 180 { columns.append(column) }
     }
     return columns
   }

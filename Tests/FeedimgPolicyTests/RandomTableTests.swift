@@ -16,13 +16,12 @@ struct RandomTableTests {
       let space = try table.space()
       let states = (0..<space.count).filter(space.isPossible)
       let situations = states.map(space.situation)
-      let gap = situations.first { expected.rule(in: $0) == nil }
+      let decisions = situations.map { expected.decision(in: $0) }
       guard let policy = try? CompiledPolicy(table) else {
-        #expect(gap != nil, "\(expected.markdown)")
+        #expect(decisions.contains(nil), "\(expected.markdown)")
         continue
       }
-      try #require(gap == nil, "\(expected.markdown)")
-      for situation in situations where policy.decide(situation) != expected.decision(in: situation) {
+      for (situation, decision) in zip(situations, decisions) where policy.decide(situation) != decision {
         Issue.record("seed \(seed), table \(number), \(situation)\n\(expected.markdown)")
       }
     }

@@ -1,0 +1,33 @@
+import FeedimgJSON
+import FeedimgPolicy
+
+/// Called by libFuzzer with one input after another; anything but a return is a bug.
+///
+/// The first byte chooses the reader, so that one corpus serves all of them.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzPolicy(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
+  let bytes = Array(UnsafeBufferPointer(start: start, count: count))
+  guard let kind = bytes.first else { return 0 }
+  let text = Array(bytes.dropFirst())
+  switch kind {
+  case UInt8(ascii: "c"): _ = try? PolicyCases(fileName: "x.tests.md", markdown: text)
+  case UInt8(ascii: "j"): check(try? PolicyTable(name: "x", fileName: "x.json", json: text))
+  default: check(try? PolicyTable(name: "x", fileName: "x.md", markdown: text))
+  }
+  return 0
+}
+
+/// Checks and compiles a table that could be read, and compares the two ways to decide in every state.
+private func check(_ table: PolicyTable?) {
+  guard let table, let space = try? table.space(), space.count < 5000 else { return }
+  let report = try? PolicyReport(table)
+  guard let policy = try? CompiledPolicy(table) else {
+    precondition(report?.findings.contains { $0.code == .gap } ?? true, "refused without a gap")
+    return
+  }
+  for state in 0..<space.count where space.isPossible(state) {
+    let situation = space.situation(at: state)
+    precondition(space.state(of: situation) == state, "a state that leads elsewhere")
+    precondition(policy.decide(situation) == table.rule(in: situation)?.decision(in: situation), "two answers")
+  }
+}
