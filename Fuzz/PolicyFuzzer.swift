@@ -28,6 +28,9 @@ private func check(_ table: PolicyTable?) {
   for state in 0..<space.count where space.isPossible(state) {
     let situation = space.situation(at: state)
     precondition(space.state(of: situation) == state, "a state that leads elsewhere")
-    precondition(policy.decide(situation) == table.rule(in: situation)?.decision(in: situation), "two answers")
+    precondition(
+      policy.decide(situation) == table.rule(in: situation)?.decision(in: situation),
+      "two answers"
+    )
   }
 }

@@ -1,3 +1,4 @@
+import FeedimgJSON
 import FeedimgModel
 import FeedimgPolicy
 import Testing
@@ -84,5 +85,38 @@ struct CaseTests {
       try PolicyCases(fileName: "x.tests.md", markdown: Array("# nothing\n".utf8))
     }
     #expect(error?.description == "x.tests.md: no cases, expected a table with some")
+  }
+
+  @Test func `failures are told in words, in JSON and to continuous integration`() throws {
+    let table = try PolicyTable(name: "x", fileName: "x.md", markdown: Array(Self.table.utf8))
+    let text = """
+      | case             | network  | always original | original | thumbnail | → load   |
+      |------------------|----------|-----------------|----------|-----------|----------|
+      | LTE & "off" <now | cellular | no              | remote   | cached    | original |
+      |                  | wifi     | -               | remote   | -         | original |
+      """
+    let cases = try PolicyCases(fileName: "x.tests.md", markdown: Array(text.utf8))
+    let report = try CaseReport(cases, of: table)
+    #expect(
+      report.lines == [
+        #"FAIL x.tests.md:3 LTE & "off" <now: load is nothing by rule 3, expected original"#
+      ]
+    )
+    #expect(report.summary == "1 of 2 cases pass; rules exercised 2 of 3; states checked 7 of 90")
+    #expect(report.json["failures"]?.text(.compact).contains(#""witness":{"network":"cellular""#) == true)
+    #expect(
+      CaseReport.junit([report]) == """
+        <?xml version="1.0" encoding="UTF-8"?>
+        <testsuites>
+        <testsuite name="x" tests="2" failures="1">
+          <testcase name="LTE &amp; &quot;off&quot; &lt;now" classname="x" file="x.tests.md" line="3">
+            <failure message="load is nothing by rule 3, expected original"/>
+          </testcase>
+          <testcase name="line 4" classname="x" file="x.tests.md" line="4"/>
+        </testsuite>
+        </testsuites>
+
+        """
+    )
   }
 }
