@@ -11,12 +11,29 @@ package final class NetlinkReader: NetworkReading {
   /// Who asks takes it out; a second one at the same time opens its own.
   private let idleKernel = Mutex<Loan?>(nil)
 
-  package init() {}
+  /// Where to ask the services that manage the network.
+  let bus: BusChoice
+  private let mark: @Sendable (NetworkIdentity) -> Metered?
+
+  /// Makes a reader, which opens nothing yet.
+  ///
+  /// - Parameters:
+  ///   - bus: Where to ask NetworkManager and ModemManager, which takes a millisecond at first and some tenths
+  ///     later; `none` asks only the kernel.
+  ///   - mark: How the user marked a network; nil where there is no mark. It may be called on any thread.
+  package init(
+    bus: BusChoice = .none,
+    mark: @escaping @Sendable (NetworkIdentity) -> Metered? = { _ in nil }
+  ) {
+    self.bus = bus
+    self.mark = mark
+  }
 
   package func currentState() -> NetworkState {
     do throws(NetlinkError) {
       let loan = try borrow()
-      let state = try NetworkSurvey(kernel: loan.kernel).state()
+      let survey = NetworkSurvey(kernel: loan.kernel, mark: mark, advise: loan.adviser.advice)
+      let state = try survey.state()
       // Not where asking failed: what is left of the answer would be in the way.
       giveBack(loan)
       return state
@@ -31,7 +48,7 @@ package final class NetlinkReader: NetworkReading {
       return kernel
     }
     if let idle { return idle }
-    return Loan(kernel: try LiveKernel())
+    return Loan(kernel: try LiveKernel(), adviser: NetworkAdviser(bus))
   }
 
   private func giveBack(_ loan: Loan) {
@@ -42,6 +59,7 @@ package final class NetlinkReader: NetworkReading {
 // One thread at a time has it: who borrows takes it out of the mutex, and nobody keeps it after giving back.
 private struct Loan: @unchecked Sendable {
   let kernel: LiveKernel
+  let adviser: NetworkAdviser
 }
 
 extension NetlinkError {

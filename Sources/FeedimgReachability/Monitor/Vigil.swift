@@ -87,22 +87,22 @@ final class Vigil: Sendable {
   private func keep() {
     feedimg_name_thread("feedimg-netlink")
     // Events come from before the first look, so that no change falls between.
-    let events = try? EventSocket()
-    let resume = ResumeTimer()
-    var watch = NetworkWatch(period: events == nil ? Self.periodWithoutEvents : Self.periodWithEvents)
+    let senses = Senses(bell: bell)
+    var watch = NetworkWatch(period: senses.hearsEvents ? Self.periodWithEvents : Self.periodWithoutEvents)
     while !audience.withLock({ $0.isOver }) {
       switch watch.step(at: now) {
       case .look:
         let state = reader.currentState()
         watch.saw(state, at: now)
       case .drain:
-        let drained = events?.drain() ?? .none
+        let drained = senses.drain()
         watch.drained(drained, at: now)
       case .publish(let state):
         for listener in audience.withLock({ $0.everybody() }) { listener.yield(state) }
       case .sleep(let until, let orEvent):
         greet(with: watch.published)
-        sleep(until: until, orEvent ? events : nil, resume, &watch)
+        senses.listen(on: reader.bus)
+        sleep(senses, until, orEvent: orEvent, &watch)
       }
     }
   }
@@ -112,36 +112,15 @@ final class Vigil: Sendable {
     for listener in audience.withLock({ $0.thoseNotYetTold() }) { listener.yield(state) }
   }
 
-  private func sleep(
-    until: Duration,
-    _ events: EventSocket?,
-    _ resume: ResumeTimer?,
-    _ watch: inout NetworkWatch
-  ) {
-    // A negative descriptor is passed over.
-    var waits = [bell.descriptor, events?.descriptor ?? -1, resume?.descriptor ?? -1].map {
-      pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
-    }
-    guard poll(&waits, nfds_t(waits.count), Self.milliseconds(until - now)) > 0 else { return }
-    if waits[0].revents != 0 {
-      bell.silence()
-      if isAskedToLook.exchange(false, ordering: .relaxed) { watch.woke(at: now) }
-    }
-    if waits[1].revents != 0 { watch.heard(at: now) }
-    if waits[2].revents != 0 {
-      resume?.arm()
-      watch.woke(at: now)
-    }
+  private func sleep(_ senses: Senses, _ until: Duration, orEvent: Bool, _ watch: inout NetworkWatch) {
+    let noise = senses.wait(atMost: until - now, orEvent: orEvent)
+    if noise.contains(.bell), isAskedToLook.exchange(false, ordering: .relaxed) { watch.woke(at: now) }
+    if noise.contains(.resume) { watch.woke(at: now) }
+    if noise.contains(.event) { watch.heard(at: now) }
   }
 
   /// The time as `poll` counts it, which stands still while the computer sleeps.
   private var now: Duration {
     start.duration(to: SuspendingClock.now)
-  }
-
-  /// Rounded up, so that the time has come when the sleep is over.
-  private static func milliseconds(_ duration: Duration) -> Int32 {
-    let milliseconds = duration / .milliseconds(1)
-    return milliseconds < 0 ? 0 : Int32(min(milliseconds + 1, Double(Int32.max)))
   }
 }

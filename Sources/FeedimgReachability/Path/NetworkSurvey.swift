@@ -3,6 +3,10 @@ import FeedimgModel
 /// One look at the whole network: both protocols, and what the data costs.
 struct NetworkSurvey<Kernel: KernelAsking> {
   let kernel: Kernel
+  /// How the user marked a network.
+  var mark: (NetworkIdentity) -> Metered? = { _ in nil }
+  /// What the services that manage the network say of a path.
+  var advise: (NetworkPath) -> NetworkAdvice = { _ in NetworkAdvice() }
 
   /// The state of the network now.
   ///
@@ -39,9 +43,14 @@ struct NetworkSurvey<Kernel: KernelAsking> {
 
   private func describe(_ path: NetworkPath) -> NetworkState {
     var metering = Metering(end: path.end)
-    if path.end.medium == .wifi, let link = path.links.last {
-      metering.wireless = kernel.wirelessNetwork(of: link)
-    }
+    guard let link = path.links.last else { return NetworkState(path, metering) }
+    if path.end.medium == .wifi { metering.wireless = kernel.wirelessNetwork(of: link) }
+    let identity = NetworkIdentity(device: link.name, wirelessName: metering.wireless?.name)
+    if let word = mark(identity) { metering.words.append(.user(word)) }
+    let advice = advise(path)
+    if advice.isSuspended { return .offline("the modem of `\(link.name)` is suspended, as during a call") }
+    if let word = advice.metered { metering.words.append(.networkManager(word)) }
+    metering.isRoaming = advice.isRoaming
     return NetworkState(path, metering)
   }
 }

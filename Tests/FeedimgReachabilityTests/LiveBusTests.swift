@@ -1,0 +1,74 @@
+import FeedimgModel
+import Testing
+
+@testable import FeedimgReachability
+
+/// NetworkManager and ModemManager as python-dbusmock plays them, on a bus of our own.
+@Suite(
+  .enabled(if: PrivateBus.isInstalled, "dbus-daemon or python3-dbusmock is not installed"),
+  .timeLimit(.minutes(1))
+)
+struct LiveBusTests {
+  private func connect() throws -> (PrivateBus, SystemBus) {
+    let services = try #require(PrivateBus())
+    return (services, try #require(SystemBus(address: services.address)))
+  }
+
+  @Test func `NetworkManager's setting of a device is read`() throws {
+    let (services, bus) = try connect()
+    for (value, expected) in [(0, nil), (1, Metered.yes), (2, .no), (3, .yes), (4, nil)] {
+      #expect(services.order("device('eth\(value)', \(value))") == "done")
+      #expect(NetworkManagerQuestion.metered(device: "eth\(value)", bus) == expected, "NMMetered \(value)")
+    }
+    #expect(NetworkManagerQuestion.metered(device: "unheard0", bus) == nil)
+  }
+
+  @Test func `ModemManager tells a modem in a foreign network`() throws {
+    let (services, bus) = try connect()
+    #expect(ModemManagerQuestion.state(device: "wwan0", bus) == nil)
+    #expect(services.order("modem('wwan0', 5, False)") == "done")
+    #expect(ModemManagerQuestion.state(device: "wwan0", bus) == .init(isRoaming: true, isSuspended: false))
+    #expect(ModemManagerQuestion.state(device: "wwan1", bus) == nil)
+  }
+
+  @Test func `ModemManager tells a modem that is suspended`() throws {
+    let (services, bus) = try connect()
+    #expect(services.order("modem('wwan0', 1, True)") == "done")
+    #expect(ModemManagerQuestion.state(device: "wwan0", bus) == .init(isRoaming: false, isSuspended: true))
+  }
+
+  @Test func `a bus that goes away is noticed, and one that is not there is none`() throws {
+    var services = PrivateBus()
+    let address = try #require(services).address
+    let bus = try #require(SystemBus(address: address))
+    #expect(bus.isOpen)
+    services = nil
+    #expect(NetworkManagerQuestion.metered(device: "eth0", bus) == nil)
+    #expect(!bus.isOpen)
+    #expect(SystemBus(address: address) == nil)
+    #expect(SystemBus(address: "no address at all") == nil)
+  }
+
+  @Test(.enabled(if: Namespace.isPermitted, "this system refuses network namespaces"))
+  func `a setting that changes is told`() async throws {
+    let services = try #require(PrivateBus())
+    #expect(services.order("device('v0', 1)") == "done")
+    let namespace = try Namespace()
+    namespace.ip(
+      """
+      link add v0 type veth peer name p0
+      link set p0 up
+      link set v0 up
+      addr add 192.0.2.2/24 dev v0
+      route add default via 192.0.2.1
+      """
+    )
+    let reader = NetlinkReader(bus: .at(services.address))
+    var states = namespace.run { NetlinkMonitor(reader: reader).states() }.makeAsyncIterator()
+    #expect(await states.next()?.metered == .yes)
+    #expect(services.order("mark('v0', 2)") == "done")
+    let state = await states.next()
+    #expect(state?.metered == .no)
+    #expect(state?.meteredReason == "NetworkManager says so")
+  }
+}

@@ -1,0 +1,101 @@
+import FeedimgModel
+import Testing
+
+@testable import FeedimgReachability
+
+@Suite struct MeteringTests {
+  struct Row: CustomTestStringConvertible, Sendable {
+    var name: String
+    var medium: LinkClass.Medium
+    var isTether = false
+    var isVirtual = false
+    var cost = WirelessCost.notTold
+    var words: [Metering.Word] = []
+    var isRoaming = false
+    var metered: Metered
+    var reason: String
+    var testDescription: String { name }
+  }
+
+  @Test(arguments: rows)
+  func `people's words go before signs, and signs before kinds`(_ row: Row) {
+    let metering = Metering(
+      end: LinkClass(medium: row.medium, isTether: row.isTether, isVirtual: row.isVirtual, reason: ""),
+      wireless: WirelessNetwork(cost: row.cost),
+      words: row.words,
+      isRoaming: row.isRoaming
+    )
+    #expect(metering.verdict == (row.metered, row.reason))
+  }
+
+  private static let rows: [Row] = [
+    Row(name: "cellular", medium: .cellular, metered: .yes, reason: "it is mobile data"),
+    Row(name: "phone", medium: .cellular, isTether: true, metered: .yes, reason: "it is a phone's data"),
+    Row(name: "Wi-Fi", medium: .wifi, metered: .no, reason: "nothing says that data costs on this Wi-Fi"),
+    Row(
+      name: "Wi-Fi that says that it costs",
+      medium: .wifi,
+      cost: .metered("it says so"),
+      metered: .yes,
+      reason: "it says so"
+    ),
+    Row(name: "hotspot", medium: .wifi, cost: .phone("a phone"), metered: .yes, reason: "a phone"),
+    Row(
+      name: "Wi-Fi that says that it is free",
+      medium: .wifi,
+      cost: .free,
+      metered: .no,
+      reason: "the access point says that data is free"
+    ),
+    Row(
+      name: "Ethernet",
+      medium: .ethernet,
+      metered: .no,
+      reason: "nothing says that data costs on this Ethernet"
+    ),
+    Row(
+      name: "container",
+      medium: .ethernet,
+      isVirtual: true,
+      metered: .unknown,
+      reason: "what is behind the virtual link cannot be seen"
+    ),
+    Row(name: "unknown", medium: .unknown, metered: .unknown, reason: "what carries the data is not known"),
+    Row(
+      name: "the user against the modem",
+      medium: .cellular,
+      words: [.user(.no)],
+      metered: .no,
+      reason: "the user marked this network as not metered"
+    ),
+    Row(
+      name: "the user against NetworkManager",
+      medium: .ethernet,
+      words: [.user(.yes), .networkManager(.no)],
+      metered: .yes,
+      reason: "the user marked this network as metered"
+    ),
+    Row(
+      name: "NetworkManager against the beacon",
+      medium: .wifi,
+      cost: .metered("it says so"),
+      words: [.networkManager(.no)],
+      metered: .no,
+      reason: "NetworkManager says so"
+    ),
+    Row(
+      name: "no word",
+      medium: .wifi,
+      words: [.user(.unknown), .networkManager(.unknown)],
+      metered: .no,
+      reason: "nothing says that data costs on this Wi-Fi"
+    ),
+    Row(
+      name: "foreign network",
+      medium: .cellular,
+      isRoaming: true,
+      metered: .yes,
+      reason: "the modem is in a foreign network"
+    ),
+  ]
+}

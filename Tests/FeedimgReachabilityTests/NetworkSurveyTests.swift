@@ -1,0 +1,82 @@
+import FeedimgModel
+import Testing
+
+@testable import FeedimgReachability
+
+@Suite struct NetworkSurveyTests {
+  private typealias Machine = PathResolverTests
+
+  @Test func `a state tells the way in the order of the data`() throws {
+    var kernel = Machine.machine.routed(9).routed(3, mark: 7)
+    kernel.marks = [7]
+    let state = try NetworkSurvey(kernel: kernel).state()
+    #expect(
+      state
+        == NetworkState(
+          kind: .wifi,
+          metered: .no,
+          device: "wg0",
+          via: ["wg0", "wlan0"],
+          route: "default dev wg0",
+          isTunnelled: true,
+          reason: "`wlan0` is joined to a Wi-Fi network",
+          meteredReason: "nothing says that data costs on this Wi-Fi"
+        )
+    )
+  }
+
+  @Test func `no route is offline, with the reason`() throws {
+    let state = try NetworkSurvey(kernel: Machine.machine).state()
+    #expect(state.kind == .offline)
+    #expect(!state.isReachable)
+    #expect(state.reason == "there is no route to the internet")
+  }
+
+  @Test func `IPv6 alone will do`() throws {
+    let state = try NetworkSurvey(kernel: Machine.machine.routed(3, family: .v6)).state()
+    #expect(state.kind == .wifi)
+  }
+
+  @Test func `IPv6 without an address of the internet is none`() throws {
+    var kernel = Machine.machine.routed(3, family: .v6)
+    let question = RouteQuestion(destination: AddressFamily.v6.probes[0], wantsEntry: false)
+    for (source, kind) in [
+      (IPAddress.v6(0xfd00 << 48, 2), NetworkKind.offline), (.v6(0x2001 << 48, 2), .wifi),
+    ] {
+      kernel.routes[question] = .route(Route(family: .v6, legs: [.init(index: 3)], source: source))
+      #expect(try NetworkSurvey(kernel: kernel).state().kind == kind, "\(source)")
+    }
+  }
+
+  @Test func `where IPv6 takes a dearer way, some of the data costs`() throws {
+    let state = try NetworkSurvey(kernel: Machine.machine.routed(3).routed(4, family: .v6)).state()
+    #expect(state.kind == .wifi)
+    #expect(state.metered == .yes)
+    #expect(state.meteredReason == "it is mobile data, over `wwan0`")
+  }
+
+  @Test func `the user's mark is looked up by what tells networks apart`() throws {
+    var kernel = Machine.machine.routed(3)
+    kernel.networks["wlan0"] = WirelessNetwork(name: "café")
+    let survey = NetworkSurvey(kernel: kernel, mark: { $0.wirelessName == "café" ? .yes : nil })
+    #expect(try survey.state().metered == .yes)
+    let other = NetworkSurvey(kernel: Machine.machine.routed(2), mark: { $0.device == "eth0" ? .yes : nil })
+    #expect(try other.state().metered == .yes)
+  }
+
+  @Test func `a modem during a call carries nothing`() throws {
+    let survey = NetworkSurvey(
+      kernel: Machine.machine.routed(4),
+      advise: { _ in NetworkAdvice(isSuspended: true) }
+    )
+    let state = try survey.state()
+    #expect(state.kind == .offline)
+    #expect(state.reason == "the modem of `wwan0` is suspended, as during a call")
+  }
+
+  @Test func `a kernel that cannot be asked is an error, not offline`() {
+    var kernel = Machine.machine
+    kernel.refusal = NetlinkError(code: .refused, number: 1)
+    #expect(throws: NetlinkError(code: .refused, number: 1)) { try NetworkSurvey(kernel: kernel).state() }
+  }
+}

@@ -1,0 +1,71 @@
+import CTestKernel
+import Glibc
+
+/// A message bus of its own with services played by python-dbusmock, for as long as it is held.
+final class PrivateBus {
+  let address: String
+  private let daemon: Child
+  private let services: Child
+
+  /// Whether dbus-daemon and python-dbusmock are installed.
+  static let isInstalled: Bool = {
+    guard let child = Child(["/usr/bin/python3", "-c", "import dbusmock; print('yes')"]) else { return false }
+    return child.readLine() == "yes" && access("/usr/bin/dbus-daemon", X_OK) == 0
+  }()
+
+  init?() {
+    let daemon = Child(["/usr/bin/dbus-daemon", "--session", "--nofork", "--print-address=1"])
+    guard let daemon, let address = daemon.readLine() else { return nil }
+    let environment = ["DBUS_SYSTEM_BUS_ADDRESS=\(address)"]
+    guard let services = Child(["/usr/bin/python3", "-c", Self.program], environment: environment),
+      services.readLine() == "ready"
+    else { return nil }
+    (self.address, self.daemon, self.services) = (address, daemon, services)
+  }
+
+  /// Has the services do something, in Python.
+  func order(_ line: String) -> String? {
+    services.write(line + "\n")
+    return services.readLine()
+  }
+
+  /// Plays NetworkManager by its template, and ModemManager by hand, until its input ends.
+  private static let program = #"""
+    import sys, dbus, dbus.service, dbus.mainloop.glib
+    from gi.repository import GLib
+    from dbusmock.mockobject import DBusMockObject, objects
+    answers, sys.stdout = sys.stdout, open('/dev/null', 'w')
+    dbus.mainloop.glib.DBusGMainLoop(set_as_default=True)
+    bus = dbus.SystemBus()
+    NM, MM, DEVICE = 'org.freedesktop.NetworkManager', 'org.freedesktop.ModemManager1', \
+        'org.freedesktop.NetworkManager.Device'
+    names = [dbus.service.BusName(name, bus) for name in (NM, MM)]
+    manager = DBusMockObject(names[0], '/org/freedesktop', 'x', {}, is_object_manager=True)
+    manager.AddTemplate('networkmanager', {})
+    modems = DBusMockObject(names[1], '/org/freedesktop/ModemManager1', MM, {}, is_object_manager=True)
+    def device(name, metered):
+        path = manager.AddEthernetDevice('Device' + name, name, 100)
+        objects[path].props[DEVICE]['Interface'] = name
+        objects[path].props[DEVICE]['IpInterface'] = name
+        objects[path].AddProperty(DEVICE, 'Metered', dbus.UInt32(metered))
+    def mark(name, metered):
+        path = '/org/freedesktop/NetworkManager/Devices/Device' + name
+        objects[path].UpdateProperties(DEVICE, {'Metered': dbus.UInt32(metered)})
+    def modem(interface, registration, suspended):
+        bearer = '/org/freedesktop/ModemManager1/Bearer/0'
+        modems.AddObject('/org/freedesktop/ModemManager1/Modem/0', MM + '.Modem',
+            {'Bearers': dbus.Array([dbus.ObjectPath(bearer)], signature='o'), 'Model': 'M', 'MaxBearers': 1.5}, [])
+        objects['/org/freedesktop/ModemManager1/Modem/0'].AddProperties(MM + '.Modem.Modem3gpp',
+            {'RegistrationState': dbus.UInt32(registration)})
+        modems.AddObject(bearer, MM + '.Bearer', {'Interface': interface, 'Suspended': suspended}, [])
+    def obey(source, condition):
+        line = sys.stdin.readline()
+        if not line: sys.exit()
+        exec(line, globals())
+        print('done', file=answers, flush=True)
+        return True
+    GLib.io_add_watch(0, GLib.IO_IN | GLib.IO_HUP, obey)
+    print('ready', file=answers, flush=True)
+    GLib.MainLoop().run()
+    """#
+}
