@@ -3,7 +3,7 @@ import FeedimgModel
 import Glibc
 import Synchronization
 
-/// The thread `feedimg-curl`, on which libcurl runs; it starts with the first order.
+/// The thread `feedimg-curl`, on which libcurl runs; it starts with the first order or step of a task.
 final class CurlThread: Sendable {
   /// One transfer that somebody waits for.
   struct Order: Sendable, Identifiable {
@@ -16,7 +16,7 @@ final class CurlThread: Sendable {
 
   private let identity: CurlHandle.Identity
   private let libraryNames: [String]
-  private let inbox = Mutex(Inbox<Order, CurlMulti>())
+  private let inbox = Mutex(Inbox<Order, UnownedJob, CurlMulti>())
   private let end = Latch()
 
   init(_ identity: CurlHandle.Identity, libraryNames: [String]) {
@@ -31,6 +31,10 @@ final class CurlThread: Sendable {
     case .nothing: break
     case .refuse(let error): order.answer(.failure(error))
     }
+  }
+
+  func place(_ job: UnownedJob) -> Inbox<Order, UnownedJob, CurlMulti>.Action {
+    inbox.withLock { $0.enqueue(job) }
   }
 
   func cancel(_ id: Order.ID) {
@@ -56,7 +60,7 @@ final class CurlThread: Sendable {
     await end.opened()
   }
 
-  private func spawn() {
+  func spawn() {
     var attributes = pthread_attr_t()
     pthread_attr_init(&attributes)
     defer { pthread_attr_destroy(&attributes) }
@@ -91,14 +95,26 @@ final class CurlThread: Sendable {
   }
 
   private func serve(_ loop: CurlLoop) {
+    var jobs: [UnownedJob] = []
     while true {
-      let batch = inbox.withLock { $0.take() }
+      var batch = inbox.withLock { $0.take() }
+      jobs += batch.jobs
+      if !jobs.isEmpty {
+        for job in jobs { job.runSynchronously(on: asUnownedTaskExecutor()) }
+        // What these steps order begins at once; further steps wait for their turn, lest transfers wait for ever.
+        batch.jobs = []
+        batch.add(inbox.withLock { $0.take() })
+        jobs = batch.jobs
+      }
       if batch.forgetsConnections { loop.forgetConnections() }
       for order in batch.orders { loop.start(order) }
-      if let reason = batch.ending { return loop.endAll(reason) }
+      if let reason = batch.ending {
+        loop.endAll(reason)
+        return handOver(jobs)
+      }
       for id in batch.cancelled { loop.cancel(id) }
       loop.step()
-      if inbox.withLock({ $0.mayWait(waking: loop.multi) }) { loop.wait() }
+      if jobs.isEmpty && inbox.withLock({ $0.mayWait(waking: loop.multi) }) { loop.wait() }
     }
   }
 
@@ -109,7 +125,13 @@ final class CurlThread: Sendable {
       return $0.take()
     }
     for order in batch.orders { order.answer(.failure(batch.ending ?? error)) }
+    handOver(batch.jobs)
     end.open()
+  }
+
+  /// Leaves steps of tasks to the threads that would run them without this one.
+  func handOver(_ jobs: [UnownedJob]) {
+    for job in jobs { globalConcurrentExecutor.enqueue(job) }
   }
 
   /// Leaves signals to the threads of the program, and keeps OpenSSL's writes from raising SIGPIPE.

@@ -3,7 +3,7 @@ import FeedimgModel
 /// What other threads want of the one that transfers, until it comes to take it.
 ///
 /// A pure state machine: each change answers with what the caller has to do outside the lock.
-struct Inbox<Order: Identifiable, Waker> {
+struct Inbox<Order: Identifiable, Job, Waker> {
   /// What a caller has to do next.
   enum Action {
     /// The thread does not run yet.
@@ -19,10 +19,26 @@ struct Inbox<Order: Identifiable, Waker> {
   struct Batch {
     var orders: [Order] = []
     var cancelled: [Order.ID] = []
+    /// Steps of tasks that run on the thread.
+    var jobs: [Job] = []
     /// Whether connections from before are to be used no more.
     var forgetsConnections = false
     /// Set when the thread is to give up everything and end.
     var ending: LoadError?
+
+    /// Whether there is nothing in it.
+    var isEmpty: Bool {
+      orders.isEmpty && cancelled.isEmpty && jobs.isEmpty && !forgetsConnections && ending == nil
+    }
+
+    /// Adds what came after it.
+    mutating func add(_ later: Batch) {
+      orders += later.orders
+      cancelled += later.cancelled
+      jobs += later.jobs
+      forgetsConnections = forgetsConnections || later.forgetsConnections
+      ending = ending ?? later.ending
+    }
   }
 
   /// Whether the thread was ever asked to start.
@@ -35,11 +51,13 @@ struct Inbox<Order: Identifiable, Waker> {
   mutating func submit(_ order: Order) -> Action {
     if let ending = batch.ending { return .refuse(ending) }
     batch.orders.append(order)
-    guard isStarted else {
-      isStarted = true
-      return .startThread
-    }
-    return wakeUp()
+    return startOrWakeUp()
+  }
+
+  mutating func enqueue(_ job: Job) -> Action {
+    if let ending = batch.ending { return .refuse(ending) }
+    batch.jobs.append(job)
+    return startOrWakeUp()
   }
 
   /// Asks for the end of one transfer; harmless when it has ended, or was never submitted.
@@ -68,8 +86,7 @@ struct Inbox<Order: Identifiable, Waker> {
   /// - Parameter waker: Tells how to wake it.
   /// - Returns: False when something has come already.
   mutating func mayWait(waking waker: Waker) -> Bool {
-    isWaiting =
-      batch.orders.isEmpty && batch.cancelled.isEmpty && !batch.forgetsConnections && batch.ending == nil
+    isWaiting = batch.isEmpty
     self.waker = isWaiting ? waker : nil
     return isWaiting
   }
@@ -83,6 +100,14 @@ struct Inbox<Order: Identifiable, Waker> {
     isWaiting = false
     if taken.ending != nil { waker = nil }
     return taken
+  }
+
+  private mutating func startOrWakeUp() -> Action {
+    guard isStarted else {
+      isStarted = true
+      return .startThread
+    }
+    return wakeUp()
   }
 
   private mutating func wakeUp() -> Action {

@@ -11,7 +11,7 @@ struct InboxTests {
   private let reason = LoadError(.cancelled, message: "over")
 
   @Test func `the first order starts the thread, later ones wake it where it waits`() {
-    var inbox = Inbox<Order, String>()
+    var inbox = Inbox<Order, Int, String>()
     #expect(!inbox.isStarted)
     #expect(inbox.submit(Order(id: 1)).words == "start")
     #expect(inbox.isStarted)
@@ -27,7 +27,7 @@ struct InboxTests {
   }
 
   @Test func `a cancellation is passed on, and starts nothing`() {
-    var inbox = Inbox<Order, String>()
+    var inbox = Inbox<Order, Int, String>()
     #expect(inbox.cancel(1).words == "nothing")
     _ = inbox.submit(Order(id: 1))
     _ = inbox.take()
@@ -38,7 +38,7 @@ struct InboxTests {
   }
 
   @Test func `connections are forgotten where there may be any`() {
-    var inbox = Inbox<Order, String>()
+    var inbox = Inbox<Order, Int, String>()
     #expect(inbox.forgetConnections().words == "nothing")
     _ = inbox.submit(Order(id: 1))
     #expect(!inbox.take().forgetsConnections)
@@ -49,8 +49,40 @@ struct InboxTests {
     #expect(!inbox.take().forgetsConnections)
   }
 
+  @Test func `a step of a task starts the thread, wakes it, and is refused after the end`() {
+    var inbox = Inbox<Order, Int, String>()
+    #expect(inbox.enqueue(7).words == "start")
+    #expect(inbox.take().jobs == [7])
+    #expect(inbox.mayWait(waking: "bell").description == "true")
+    #expect(inbox.enqueue(8).words == "wake bell")
+    #expect(inbox.mayWait(waking: "bell").description == "false")
+    #expect(inbox.end(reason).words == "nothing")
+    #expect(inbox.enqueue(9).words == "refuse over")
+    #expect(inbox.take().jobs == [8])
+  }
+
+  @Test func `of two batches nothing is lost`() {
+    var inbox = Inbox<Order, Int, String>()
+    _ = inbox.submit(Order(id: 1))
+    _ = inbox.cancel(1)
+    _ = inbox.enqueue(7)
+    var batch = inbox.take()
+    _ = inbox.submit(Order(id: 2))
+    _ = inbox.cancel(2)
+    _ = inbox.enqueue(8)
+    _ = inbox.forgetConnections()
+    _ = inbox.end(reason)
+    batch.add(inbox.take())
+    #expect(batch.orders.map(\.id) == [1, 2])
+    #expect(batch.cancelled == [1, 2])
+    #expect(batch.jobs == [7, 8])
+    #expect(batch.forgetsConnections)
+    #expect(batch.ending == reason)
+    #expect(Inbox<Order, Int, String>.Batch().isEmpty)
+  }
+
   @Test func `after the end nothing is taken and nobody is woken`() {
-    var inbox = Inbox<Order, String>()
+    var inbox = Inbox<Order, Int, String>()
     _ = inbox.submit(Order(id: 1))
     _ = inbox.take()
     #expect(inbox.mayWait(waking: "bell").description == "true")
@@ -65,7 +97,7 @@ struct InboxTests {
   }
 
   @Test func `an end before the first order needs no thread`() {
-    var inbox = Inbox<Order, String>()
+    var inbox = Inbox<Order, Int, String>()
     #expect(inbox.end(reason).words == "nothing")
     #expect(inbox.submit(Order(id: 1)).words == "refuse over")
     #expect(!inbox.isStarted)

@@ -1,7 +1,5 @@
 import FeedimgModel
-import Glibc
 import LoopbackServer
-import Synchronization
 import Testing
 
 @testable import FeedimgTransfer
@@ -181,23 +179,5 @@ struct LifetimeTests {
       )
     }
     await downloader.shutdown()
-  }
-}
-
-/// Tells on which threads it is called.
-private final class ThreadNames: BodyReceiving {
-  private let seen = Mutex<[String]>([])
-  var names: [String] { seen.withLock { $0 } }
-
-  func begin(_ head: ResponseHead) { note() }
-  func receive(_ bytes: UnsafeRawBufferPointer) { note() }
-
-  private func note() {
-    guard let file = fopen("/proc/thread-self/comm", "r") else { return }
-    defer { fclose(file) }
-    var line = [UInt8](repeating: 0, count: 32)
-    let count = fread(&line, 1, line.count, file)
-    let name = String(decoding: line[..<count], as: UTF8.self)
-    seen.withLock { $0.append(String(name.prefix { !$0.isNewline })) }
   }
 }
