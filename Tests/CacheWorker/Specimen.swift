@@ -1,27 +1,31 @@
 /// An image that says of itself what it is, so that a reader can tell a wrong or torn one.
 ///
-/// Sixteen bytes of key number and version, then bytes that follow from them, of a length that follows too.
+/// Sixteen bytes of key number and version, then a piece of one long noise, whose place and length follow from them.
+/// Made at the speed of copying, so that a writer spends its time in the cache, where it is to be killed.
 struct Specimen {
   var key: Int
   var version: Int
 
-  static func key(_ number: Int) -> String { "https://example.org/\(number).jpg" }
-
-  var bytes: [UInt8] {
-    var state = UInt64(truncatingIfNeeded: key &* 1_000_003 &+ version) &* 0x9E37_79B9_7F4A_7C15 | 1
-    var bytes: [UInt8] = []
-    for value in [key, version] {
-      for shift in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: value >> (8 * shift))) }
-    }
-    let length = 16 + Int(state % 40_000)
-    bytes.reserveCapacity(length)
-    while bytes.count < length {
+  private static let noise: [UInt8] = {
+    var state: UInt64 = 0x9E37_79B9_7F4A_7C15
+    return (0..<1 << 16).map { _ in
       state ^= state << 13
       state ^= state >> 7
       state ^= state << 17
-      bytes.append(UInt8(truncatingIfNeeded: state))
+      return UInt8(truncatingIfNeeded: state)
     }
-    return bytes
+  }()
+
+  static func key(_ number: Int) -> String { "https://example.org/\(number).jpg" }
+
+  var bytes: [UInt8] {
+    let seed = UInt64(truncatingIfNeeded: key &* 1_000_003 &+ version) &* 0x9E37_79B9_7F4A_7C15
+    let start = Int(seed >> 40 & 0x7FFF)
+    let length = Int(seed >> 20 & 0x7FFF)
+    let header = [key, version].flatMap { value in
+      (0..<8).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+    }
+    return header + Self.noise[start..<start + length]
   }
 
   /// Reads what an image says of itself.

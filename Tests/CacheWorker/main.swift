@@ -43,6 +43,7 @@ let keys = 48
 switch arguments[1] {
 case "write":
   // Stores one image after the other and says so, for ever.
+  _ = Specimen(key: 0, version: 0).bytes
   while true {
     let specimen = Specimen(key: .random(in: 0..<keys), version: .random(in: 0..<1 << 40))
     do { try store(specimen, in: cache) } catch { say("error \(error)") }
