@@ -52,7 +52,11 @@ extension DiskCache {
   package func remove(_ key: String) throws(CacheError) -> Bool {
     let found = try read(for: [key]) { index throws(SQLiteError) in try index.entry(of: key) }
     guard let record = (found ?? nil)?.record else { return false }
-    let isRemoved = try pool.write { index throws(SQLiteError) in try index.delete(record) }
+    let log = log()
+    let isRemoved = try pool.write { index throws(SQLiteError) in
+      log?.note([record.body], .going)
+      return try index.delete(record)
+    }
     if isRemoved { folder.remove([record.body]) }
     return isRemoved
   }
@@ -64,6 +68,7 @@ extension DiskCache {
     guard folder.exists(folder.path) else { return }
     // The index goes first, as rows go before their bodies.
     try pool.removeIndex()
+    endLog()
     sweepIncoming()
     var trouble: FileFault?
     for shard in Shard.all where folder.exists(folder.folder(of: shard)) {
@@ -83,6 +88,7 @@ extension DiskCache {
     let expiry = expiry
     guard try read(of: Shard.all, { _ throws(SQLiteError) in true }) != nil else { return 0 }
     var count = 0
+    let log = log()
     for role in ImageVariant.Role.allCases {
       while true {
         let removal = try pool.write { index throws(SQLiteError) in
@@ -90,6 +96,7 @@ extension DiskCache {
           let unused = try index.removeUnused(since: expiry, of: role, atMost: 256)
           removal.bodies += unused
           removal.isUnfinished = removal.isUnfinished || unused.count == 256
+          log?.note(removal.bodies, .going)
           return removal
         }
         folder.remove(removal.bodies)

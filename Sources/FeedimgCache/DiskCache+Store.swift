@@ -19,6 +19,8 @@ extension DiskCache {
       checksum: incoming.checksum,
       storedAt: Milliseconds.seconds(Milliseconds.count(clock()))
     )
+    let log = log()
+    log?.note([record.body], .coming)
     do throws(FileFault) {
       try incoming.place(as: record.body, in: folder)
     } catch {
@@ -28,7 +30,7 @@ extension DiskCache {
     // An entry that is missing in the catalog is lost only when the index is.
     try? Catalog(path: folder.catalog(of: record.body.shard)).append(line: line)
     do throws(CacheError) {
-      try enter(record, line: line, limit: limit)
+      try enter(record, line: line, limit: limit, log)
     } catch {
       folder.remove([record.body])
       throw error
@@ -38,7 +40,12 @@ extension DiskCache {
   }
 
   /// Writes the row of a record, after removing those that must give way.
-  private func enter(_ record: EntryRecord, line: [UInt8], limit: ByteCount) throws(CacheError) {
+  private func enter(
+    _ record: EntryRecord,
+    line: [UInt8],
+    limit: ByteCount,
+    _ log: IntentLog?
+  ) throws(CacheError) {
     let now = now
     let expiry = expiry
     while true {
@@ -46,11 +53,15 @@ extension DiskCache {
         let displaced = try index.displace(record.identifier)
         var removal = try index.makeRoom(for: record.size, of: record.role, limit: limit)
         if let displaced { removal.bodies.append(displaced) }
-        guard !removal.isUnfinished else { return removal }
+        guard !removal.isUnfinished else {
+          log?.note(removal.bodies, .going)
+          return removal
+        }
         try index.insert(record, line: line, usedAt: now)
         for role in ImageVariant.Role.allCases {
           removal.bodies += try index.removeUnused(since: expiry, of: role, atMost: Eviction.step)
         }
+        log?.note(removal.bodies, .going)
         return removal
       }
       folder.remove(removal.bodies)

@@ -32,15 +32,31 @@ extension DiskCache {
     adoptOneShard()
   }
 
-  /// Removes the bodies whose writers have died.
+  /// Removes the bodies whose writers have died, and settles what their logs tell of.
   func sweepIncoming() {
-    let names = (try? CacheFolder.names(in: folder.incoming)) ?? []
-    for name in names where UInt64(hexadecimal: Array(name.utf8)) != nil {
+    for name in (try? CacheFolder.names(in: folder.incoming)) ?? [] {
       let path = "\(folder.incoming)/\(name)"
-      guard let file = try? OpenFile(path, to: "read", O_RDONLY | O_NOFOLLOW | O_NONBLOCK) else { continue }
+      let isLog = name.hasSuffix(IntentLog.ending)
+      let number = isLog ? name.dropLast(IntentLog.ending.count) : name[...]
+      guard UInt64(hexadecimal: Array(number.utf8)) != nil,
+        let file = try? OpenFile(path, to: "read", O_RDONLY | O_NOFOLLOW | O_NONBLOCK), isAbandoned(file)
+      else { continue }
+      if isLog {
+        guard let intents = try? IntentLog.read(file), settle(intents) else { continue }
+      }
       // Its name is never given again, so that it is still this file which is unlinked.
-      if isAbandoned(file) { unlink(path) }
+      unlink(path)
     }
+  }
+
+  /// Does what a dead process was about to do; whether all of it could be done.
+  private func settle(_ intents: [BodyName: IntentLog.Intent]) -> Bool {
+    var isDone = true
+    for (body, intent) in intents where folder.size(of: body) != nil {
+      let records = intent == .coming ? try? Catalog(path: folder.catalog(of: body.shard)).records() : nil
+      if settle(body, records?[body]) == nil { isDone = false }
+    }
+    return isDone
   }
 
   /// Whether no living process is writing or entering the file.
@@ -74,7 +90,7 @@ extension DiskCache {
       let records = (try? Catalog(path: folder.catalog(of: shard)).records()) ?? [:]
       // The latest first, as only one of a key can have a row.
       let latest = orphans.sorted { records[$0]?.storedAt ?? 0 > records[$1]?.storedAt ?? 0 }
-      for orphan in latest where settle(orphan, records[orphan]) { restored += 1 }
+      for orphan in latest where settle(orphan, records[orphan]) == .restored { restored += 1 }
     }
     let present = Set(names)
     for entry in entries where !present.contains(entry.record.body.text) {
@@ -89,23 +105,23 @@ extension DiskCache {
   private enum Settlement {
     case restored
     case orphaned
-    /// Its writer is alive and about to enter it, has just done so, or nothing can be told now.
-    case open
+    /// Its writer is alive and about to enter it, or has just done so.
+    case entered
   }
 
   /// Gives a body without a row its row back by what the catalog tells of it, or removes it.
   ///
-  /// - Returns: Whether it has got a row.
-  private func settle(_ body: BodyName, _ record: EntryRecord?) -> Bool {
+  /// - Returns: Nil where nothing can be told now, as the index is busy or not complete.
+  private func settle(_ body: BodyName, _ record: EntryRecord?) -> Settlement? {
     let path = folder.path(of: body)
-    guard let file = try? OpenFile(path, to: "read", O_RDONLY | O_NOFOLLOW | O_NONBLOCK), isAbandoned(file)
-    else { return false }
+    guard let file = try? OpenFile(path, to: "read", O_RDONLY | O_NOFOLLOW | O_NONBLOCK) else { return nil }
+    guard isAbandoned(file) else { return .entered }
     let limits = limits
-    let settlement = pool.touch { index throws(SQLiteError) -> Settlement in
-      // It may have got its row before its writer gave the lock back; or the index is another by now.
-      guard try index.hasRead(body.shard) else { return .open }
+    let settlement = pool.touch { index throws(SQLiteError) -> Settlement? in
+      guard try index.hasRead(body.shard) else { return nil }
+      // It may have got its row before its writer gave the lock back.
       if let entered = try index.record(of: Int64(bitPattern: body.keyHash)) {
-        return entered.body == body ? .open : .orphaned
+        return entered.body == body ? .entered : .orphaned
       }
       guard let record, folder.size(of: body) == record.size else { return .orphaned }
       let total = try index.total(of: record.role)
@@ -114,8 +130,9 @@ extension DiskCache {
       try index.insert(record, line: record.line, usedAt: Int(record.storedAt))
       return .restored
     }
+    guard let settlement else { return nil }
     if settlement == .orphaned { unlink(path) }
-    return settlement == .restored
+    return settlement
   }
 
   private func correctUses() {

@@ -16,6 +16,9 @@ package final class DiskCache: Sendable {
   /// Guards the uses that are not in the index yet.
   private let ledger = Mutex(TouchLedger())
 
+  /// Guards the log in use; nil before the first commit.
+  private let logInUse = Mutex<IntentLog?>(nil)
+
   /// Opens nothing yet: whatever is needed is opened, and made, when it is needed first.
   ///
   /// - Parameters:
@@ -40,7 +43,28 @@ package final class DiskCache: Sendable {
   /// Writes down which images were used and closes the index; the cache can be used on.
   package func close() {
     writeLedger()
+    endLog()
     pool.close()
+  }
+
+  /// The log for a commit, to be held until its end; nil where none can be written.
+  ///
+  /// A new one is also the moment to look for those of the dead: who has been killed is started again.
+  func log() -> IntentLog? {
+    if let log = logInUse.withLock({ $0 }), !log.isOver { return log }
+    guard let log = try? IntentLog(in: folder) else { return nil }
+    // When another thread was faster, one of the two serves a single commit.
+    let earlier = logInUse.withLock { current in
+      defer { current = log }
+      return current
+    }
+    if earlier == nil { sweepIncoming() }
+    return log
+  }
+
+  /// Removes the log once the commits that write to it have ended.
+  func endLog() {
+    _ = logInUse.withLock { $0.take() }
   }
 
   /// The time in whole seconds, safe for whatever the clock says.

@@ -30,7 +30,7 @@ import Testing
     let head = ResponseHead(status: 200, fields: HTTPFields(), url: try ImageURL("https://a/"))
     _ = try writer.commit(ImageMetadata(key: "a", role: .original, mediaType: "image/png", head: head))
     #expect(cache.bytes("a") == picture(1))
-    #expect(folder.files("incoming").isEmpty)
+    #expect(folder.incoming.isEmpty)
   }
 
   @Test func `a folder that another process has made meanwhile is used`() throws {

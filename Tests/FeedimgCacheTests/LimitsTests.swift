@@ -66,7 +66,7 @@ import Testing
       error?.message == "`b` is not kept: it takes 10 kB, more than the 10 kB for all originals"
     )
     #expect(cache.contains(["a", "b"]) == [true, false])
-    #expect(folder.files("incoming").isEmpty)
+    #expect(folder.incoming.isEmpty)
     try cache.store("c", picture(3, size: 10_000))
     #expect(cache.contains(["a", "c"]) == [false, true])
   }

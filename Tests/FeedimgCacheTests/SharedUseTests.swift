@@ -1,3 +1,4 @@
+import CSQLite
 import FeedimgModel
 import Glibc
 import Testing
@@ -19,7 +20,7 @@ import Testing
     let probe = try Child([Child.worker, "probe", folder.cache])
     #expect(probe.lines() == ["present 48 whole 48", "stored"])
     #expect(folder.bodies.count == 48)
-    #expect(folder.files("incoming").isEmpty)
+    #expect(folder.incoming.isEmpty)
   }
 
   @Test func `killed writers never make a reader see a wrong image`() throws {
@@ -28,8 +29,10 @@ import Testing
     for reader in readers { #expect(reader.line() == "ready") }
     for _ in 0..<100 {
       let writer = try Child([Child.worker, "write", folder.cache, "\(limit)"])
-      // The kill comes a while after a line, that is, in the middle of whatever follows it.
+      // The kill comes a while after a line, in the middle of storing the next image or the one after it.
       for _ in 0..<Int.random(in: 1...12) { #expect(writer.line() == "stored") }
+      let moment = ContinuousClock.now + .microseconds(Int.random(in: 0..<1000))
+      while ContinuousClock.now < moment {}
       writer.kill()
       #expect(writer.wait() == -SIGKILL)
     }
@@ -46,7 +49,10 @@ import Testing
   private func expectAccord(limit: Int) throws {
     let limits = CacheLimits(originals: ByteCount(limit), thumbnails: ByteCount(limit), unusedDays: 7)
     let cache = DiskCache(folder: folder.cache, limits: limits, clock: WallClock.seconds)
+    // The next image that is stored brings order into what the last writer left.
+    try cache.store("next", picture(1))
     let before = try cache.info()
+    #expect(folder.bodies.count == before.entries)
     for share in before.shares { #expect(share.size.bytes <= limit) }
     let checked = try cache.verify()
     #expect(checked.unreadable == [])
@@ -54,7 +60,7 @@ import Testing
     let after = try cache.info()
     #expect(after.shares.map(\.entries).reduce(0, +) == checked.whole + checked.restored)
     #expect(folder.bodies.count == checked.whole + checked.restored)
-    #expect(folder.files("incoming").isEmpty)
+    #expect(folder.incoming.isEmpty)
     let images = try cache.list()
     #expect(after.size.bytes == images.reduce(0) { $0 + content(of: $1.path).count })
   }
@@ -71,15 +77,59 @@ import Testing
     overwrite(folder.cache + "/incoming/0123456789abcdef", picture(2))
     overwrite(folder.cache + "/incoming/notes.txt", [1])
     // One image in eight makes its writer look for the dead.
-    for number in 0..<1000 where folder.files("incoming").count > 2 {
+    for number in 0..<1000 where folder.incoming.count > 2 {
       try cache.store("\(number % 8)", picture(number))
     }
-    let left = folder.files("incoming")
+    let left = folder.incoming
     #expect(left.count == 2)
     #expect(left.contains("incoming/notes.txt"))
     let head = ResponseHead(status: 200, fields: HTTPFields(), url: try ImageURL("https://a/"))
     _ = try living.commit(ImageMetadata(key: "living", role: .original, mediaType: "", head: head))
     #expect(cache.bytes("living") == picture(1))
+  }
+
+  @Test func `what a killed process was about to do is done by the next`() throws {
+    let cache = DiskCache(folder)
+    let kept = try cache.store("kept", picture(1))
+    try cache.store("lost row", picture(2))
+    let removed = try cache.store("removed", picture(3))
+    let strange = try cache.store("strange", picture(4))
+    cache.close()
+    // The rows of three are gone, as if their process had been killed before it entered or unlinked them.
+    var handle: OpaquePointer?
+    sqlite3_open(folder.cache + "/index.sqlite", &handle)
+    let result = sqlite3_exec(handle, "DELETE FROM entry WHERE record NOT LIKE '%kept%'", nil, nil, nil)
+    sqlite3_close(handle)
+    try #require(result == SQLITE_OK)
+    let names = try folder.bodies.map { try #require(BodyName($0.drop { $0 != "/" }.dropFirst(4))) }
+    let log = names.map { name in
+      (removed.path.hasSuffix(name.text) ? "-" : "+") + name.text + "\n"
+    }
+    unlink(strange.path)
+    overwrite(folder.cache + "/incoming/0123456789abcdef.log", Array((log.joined() + "torn").utf8))
+    try cache.store("next", picture(5))
+    #expect(cache.contains(["kept", "lost row", "removed", "strange"]) == [true, true, false, false])
+    #expect(cache.bytes("lost row") == picture(2))
+    #expect(access(kept.path, F_OK) == 0)
+    #expect(access(removed.path, F_OK) != 0)
+    cache.close()
+    #expect(folder.files("incoming").isEmpty)
+  }
+
+  @Test func `a log belongs to its owner while it lives, and ends with it`() throws {
+    let folder = CacheFolder(folder.cache)
+    try folder.create()
+    let body = BodyName(key: "a", mediaType: "image/png")
+    var log: IntentLog? = try IntentLog(in: folder)
+    log?.note([body], .coming)
+    log?.note([body], .going)
+    #expect(log?.isOver == false)
+    DiskCache(self.folder).sweepIncoming()
+    #expect(self.folder.files("incoming").count == 1)
+    log?.note(.init(repeating: body, count: 2000), .coming)
+    #expect(log?.isOver == true)
+    log = nil
+    #expect(self.folder.files("incoming").isEmpty)
   }
 
   @Test func `every shard is visited in the end, one image in 32 visiting one`() {

@@ -50,6 +50,9 @@ final class TestFolder: Sendable {
     return paths.sorted()
   }
 
+  /// The files of bodies that are being written, relative to the cache.
+  var incoming: [String] { files("incoming").filter { !$0.hasSuffix(".log") } }
+
   /// The files of bodies, relative to the cache.
   var bodies: [String] { files("bodies").filter { !$0.hasSuffix("/catalog") } }
 }
