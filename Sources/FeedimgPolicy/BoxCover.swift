@@ -4,7 +4,8 @@
 package struct BoxCover {
   private let space: StateSpace
 
-  /// With more boxes or steps the answer is still a cover, but perhaps not the smallest.
+  /// With more states, boxes or steps the answer is still a cover, but perhaps not the smallest.
+  private static let greatestStateCount = 20_000
   private static let greatestBoxCount = 400
   private static let greatestStepCount = 4000
 
@@ -16,7 +17,9 @@ package struct BoxCover {
   package func boxes(covering states: [Int]) -> [Box] {
     guard !states.isEmpty else { return [] }
     let parts = space.partition(states)
-    guard parts.count > 1, let candidates = largestBoxes(within: states) else { return parts }
+    guard parts.count > 1, space.count <= Self.greatestStateCount,
+      let candidates = largestBoxes(within: states)
+    else { return parts }
     let chosen = Selection(candidates.map { space.states(in: $0) }, covering: states)
       .fewest(steps: Self.greatestStepCount)
     return chosen.count < parts.count ? chosen.map { candidates[$0] } : parts

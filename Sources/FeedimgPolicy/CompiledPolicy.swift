@@ -65,18 +65,10 @@ extension PolicyTable {
   }
 
   func space(of conditions: [Condition]) throws(PolicyErrors) -> StateSpace {
-    do throws(StateSpace.TooManyStates) {
+    do throws(TooManyStatesError) {
       return try StateSpace(of: conditions)
     } catch {
       throw PolicyErrors(errors: [PolicyError(file: fileName, error.message)])
     }
-  }
-}
-
-extension StateSpace.TooManyStates {
-  var message: String {
-    let shown = count == .max ? "far more" : "\(count)"
-    let cause = fact.map { ", mostly by `\($0.name)` with \(regionCount) parts" } ?? ""
-    return "\(shown) states, over the limit of \(StateSpace.greatestCount)\(cause)"
   }
 }

@@ -1,20 +1,14 @@
 extension Condition {
-  /// Why a cell is not a condition.
-  struct Fault: Error {
-    var message: String
-    var suggestion: String?
-  }
-
   /// Reads a cell: `-`, `a`, `a, b`, `not a`, `< n`, `<= n`, `> n`, `>= n`, `a..b` (b excluded) or `unknown`.
   ///
   /// Comparisons and `unknown` may stand in a list too. `= n`, and two comparisons joined by `and`, are what
   /// written tables need beside these.
   ///
   /// - Returns: nil for `-`.
-  /// - Throws: ``Fault`` for the first thing that is wrong.
-  static func read(_ cell: String, of fact: Fact) throws(Fault) -> Condition? {
+  /// - Throws: ``CellError`` for the first thing that is wrong.
+  static func read(_ cell: String, of fact: Fact) throws(CellError) -> Condition? {
     guard cell != "-" else { return nil }
-    guard !cell.isEmpty else { throw Fault(message: "empty cell, write `-` where any value will do") }
+    guard !cell.isEmpty else { throw CellError(message: "empty cell, write `-` where any value will do") }
     let isNegated = cell.hasPrefix("not ")
     var parser = TermParser(fact: fact, isNegated: isNegated)
     for part in cell.dropFirst(isNegated ? 4 : 0).listed { try parser.read(part) }
@@ -36,34 +30,34 @@ private struct TermParser {
   var thresholds: [Threshold] = []
   var texts: [String] = []
 
-  mutating func read(_ text: String) throws(Condition.Fault) {
-    guard !text.isEmpty else { throw Condition.Fault(message: "a value is missing beside a comma") }
+  mutating func read(_ text: String) throws(CellError) {
+    guard !text.isEmpty else { throw CellError(message: "a value is missing beside a comma") }
     let region =
       switch fact.domain {
       case .words(let words): try word(text, among: words)
       case .quantity(let unit): try comparison(text, unit)
       }
-    guard !regions.contains(region) else { throw Condition.Fault(message: "\(text.quoted) stands twice") }
+    guard !regions.contains(region) else { throw CellError(message: "\(text.quoted) stands twice") }
     regions.append(region)
     texts.append(text)
   }
 
-  private func word(_ text: String, among words: [String]) throws(Condition.Fault) -> Region {
+  private func word(_ text: String, among words: [String]) throws(CellError) -> Region {
     if let index = words.firstIndex(of: text) { return .word(index) }
-    if text == "-" { throw Condition.Fault(message: "`-` means any value and stands alone") }
-    if text.hasPrefix("not ") { throw Condition.Fault(message: "`not` stands first, before all values") }
+    if text == "-" { throw CellError(message: "`-` means any value and stands alone") }
+    if text.hasPrefix("not ") { throw CellError(message: "`not` stands first, before all values") }
     let near = Suggestion.nearest(to: text, among: words)
     let expected = near == nil ? ", expected \(words.joined(separator: ", "))" : ""
-    throw Condition.Fault(message: "\(fact.name) has no value \(text.quoted)\(expected)", suggestion: near)
+    throw CellError(message: "\(fact.name) has no value \(text.quoted)\(expected)", suggestion: near)
   }
 
-  private mutating func comparison(_ text: String, _ unit: QuantityUnit) throws(Condition.Fault) -> Region {
+  private mutating func comparison(_ text: String, _ unit: QuantityUnit) throws(CellError) -> Region {
     if text == "unknown" { return .unknown }
     guard !isNegated else {
-      throw Condition.Fault(message: "`not` goes with words and `unknown`, write the opposite comparison")
+      throw CellError(message: "`not` goes with words and `unknown`, write the opposite comparison")
     }
     guard let quantities = try range(text, unit) else {
-      throw Condition.Fault(message: "impossible interval \(text.quoted), no \(fact.name) is in it")
+      throw CellError(message: "impossible interval \(text.quoted), no \(fact.name) is in it")
     }
     return .quantities(quantities)
   }
@@ -72,7 +66,7 @@ private struct TermParser {
   private mutating func range(
     _ text: String,
     _ unit: QuantityUnit
-  ) throws(Condition.Fault) -> ClosedRange<Int>? {
+  ) throws(CellError) -> ClosedRange<Int>? {
     if let (left, right) = Self.halves(text, around: " and ") {
       let left = try range(String(left), unit)
       let right = try range(String(right), unit)
@@ -98,7 +92,7 @@ private struct TermParser {
       let value = try quantity(text.dropFirst(), unit)
       return value...value
     }
-    throw Condition.Fault(
+    throw CellError(
       message: "\(fact.name) has no value \(text.quoted),"
         + " expected a comparison such as `< \(unit.example)`, or `unknown`",
       suggestion: Suggestion.nearest(to: text, among: ["unknown"])
@@ -116,29 +110,29 @@ private struct TermParser {
   private mutating func quantity(
     _ text: Substring,
     _ unit: QuantityUnit
-  ) throws(Condition.Fault) -> Int {
+  ) throws(CellError) -> Int {
     let trimmed = text.drop { $0 == " " }
     let written = trimmed.hasSuffix(" ") ? trimmed.dropLast() : trimmed
     guard let quantity = unit.quantity(written, needsUnit: true) else { throw fault(written, unit) }
     guard quantity <= unit.greatest ?? .max else {
-      throw Condition.Fault(message: "\(written.quoted) is over the greatest \(fact.name), 100 %")
+      throw CellError(message: "\(written.quoted) is over the greatest \(fact.name), 100 %")
     }
     thresholds.append(Threshold(quantity: quantity, text: String(written)))
     return quantity
   }
 
-  private func fault(_ written: Substring, _ unit: QuantityUnit) -> Condition.Fault {
+  private func fault(_ written: Substring, _ unit: QuantityUnit) -> CellError {
     let number = written.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
     let name = written.dropFirst(number.count).drop { $0 == " " }
     guard Double(number) != nil, !name.isEmpty else {
-      return Condition.Fault(
+      return CellError(
         message: "\(written.quoted) is not a quantity, expected a number and a unit such as `\(unit.example)`"
       )
     }
     if unit.quantity("1" + name, needsUnit: true) != nil {
-      return Condition.Fault(message: "\(written.quoted) is more than can be counted")
+      return CellError(message: "\(written.quoted) is more than can be counted")
     }
-    return Condition.Fault(
+    return CellError(
       message: "\(fact.name) has no unit \(name.quoted), expected \(unit.names.joined(separator: ", "))",
       suggestion: Suggestion.nearest(to: name, among: unit.names).map { "\(number) \($0)" }
     )

@@ -17,10 +17,10 @@ package struct Expectation: Sendable, Hashable {
   /// Reads a cell: `-`, `a`, `a, b` or `not a`.
   ///
   /// - Returns: nil for `-`.
-  /// - Throws: ``Condition/Fault`` for the first thing that is wrong.
-  static func read(_ cell: String, of part: DecisionPart) throws(Condition.Fault) -> Expectation? {
+  /// - Throws: ``CellError`` for the first thing that is wrong.
+  static func read(_ cell: String, of part: DecisionPart) throws(CellError) -> Expectation? {
     guard cell != "-" else { return nil }
-    guard !cell.isEmpty else { throw Condition.Fault(message: "empty cell, write `-` to expect nothing") }
+    guard !cell.isEmpty else { throw CellError(message: "empty cell, write `-` to expect nothing") }
     let isNegated = cell.hasPrefix("not ")
     let values = cell.dropFirst(isNegated ? 4 : 0).listed
     for value in values { try check(value, of: part) }
@@ -28,16 +28,16 @@ package struct Expectation: Sendable, Hashable {
     return Expectation(part: part, values: values, isNegated: isNegated, text: text)
   }
 
-  private static func check(_ value: String, of part: DecisionPart) throws(Condition.Fault) {
+  private static func check(_ value: String, of part: DecisionPart) throws(CellError) {
     guard let words = part.words else {
       guard let number = Int(value), number > 0, String(number) == value else {
-        throw Condition.Fault(message: "rule has no number \(value.quoted)")
+        throw CellError(message: "rule has no number \(value.quoted)")
       }
       return
     }
     guard !words.contains(value) else { return }
     let near = Suggestion.nearest(to: value, among: words)
     let expected = near == nil ? ", expected \(words.joined(separator: ", "))" : ""
-    throw Condition.Fault(message: "\(part.rawValue) is never \(value.quoted)\(expected)", suggestion: near)
+    throw CellError(message: "\(part.rawValue) is never \(value.quoted)\(expected)", suggestion: near)
   }
 }

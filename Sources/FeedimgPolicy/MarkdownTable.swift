@@ -25,7 +25,7 @@ struct MarkdownTable: Sendable, Hashable {
   var isCut = false
 
   /// No table that a person reads has more rows.
-  static let greatestRowCount = 10_000
+  static let greatestRowCount = 1000
 }
 
 extension MarkdownTable.Row {

@@ -5,17 +5,17 @@ struct PolicyCheck {
   private let table: PolicyTable
   private let space: StateSpace
   private let evaluation: Evaluation
-  /// For each rule the states in which it applies, ascending, whatever the rules above it.
-  private let matches: [[Int]]
   /// For each rule the states that it decides, ascending.
   private let decided: [[Int]]
 
   init(_ evaluation: Evaluation) {
     self.evaluation = evaluation
     (table, space) = (evaluation.table, evaluation.space)
-    let space = space
-    matches = table.rules.map { space.states(in: Box(of: $0.conditions, in: space)) }
-    decided = matches.enumerated().map { index, states in states.filter { evaluation.rule(at: $0) == index } }
+    var decided = [[Int]](repeating: [], count: table.rules.count)
+    for state in 0..<space.count {
+      if let rule = evaluation.rule(at: state) { decided[rule].append(state) }
+    }
+    self.decided = decided
   }
 
   var reachedRuleCount: Int { decided.count { !$0.isEmpty } }
@@ -31,15 +31,16 @@ struct PolicyCheck {
   var unreachable: [Finding] {
     table.rules.indices.filter { decided[$0].isEmpty }.map { index in
       let rule = table.rules[index]
-      guard !matches[index].isEmpty else {
+      let matches = matches(of: rule)
+      guard !matches.isEmpty else {
         let asked = rule.conditions.map { "\($0.fact.name) \($0.text)" }.joined(separator: ", ")
         return finding(.neverMatches, rule, []) { _ in
           "rule \(rule.number) can never match: no state has \(asked)"
         }
       }
-      let covering = Set(matches[index].compactMap(evaluation.rule)).sorted().map { table.rules[$0].number }
+      let covering = Set(matches.compactMap(evaluation.rule)).sorted().map { table.rules[$0].number }
       let numbers = covering.map(String.init).joined(separator: ", ")
-      var finding = finding(.neverReached, rule, matches[index]) { _ in
+      var finding = finding(.neverReached, rule, matches) { _ in
         "rule \(rule.number) is never reached: covered by rule\(covering.count == 1 ? "" : "s") \(numbers)"
       }
       finding.coveringRules = covering
@@ -76,7 +77,7 @@ struct PolicyCheck {
           }
         )
       }
-      for state in matches[index] { below[state] = index }
+      for state in matches(of: rule) { below[state] = index }
     }
     return findings.reversed()
   }
@@ -108,7 +109,16 @@ struct PolicyCheck {
     }
   }
 
+  /// The states in which a rule applies, ascending, whatever the rules above it.
+  private func matches(of rule: Rule) -> [Int] { space.states(in: Box(of: rule.conditions, in: space)) }
+
   // MARK: Telling
+
+  /// As many boxes as a person will read.
+  static func shown(_ boxes: [String]) -> String {
+    let rest = boxes.count - 8
+    return boxes.prefix(rest > 1 ? 8 : 9).joined(separator: "; ") + (rest > 1 ? "; and \(rest) more" : "")
+  }
 
   static func count(_ states: [Int]) -> String {
     "\(states.count) \(states.count == 1 ? "state" : "states")"
@@ -121,7 +131,7 @@ struct PolicyCheck {
     _ message: (String) -> String
   ) -> Finding {
     let boxes = BoxCover(in: space).boxes(covering: states).map(space.text)
-    let text = message(boxes.joined(separator: "; "))
+    let text = message(Self.shown(boxes))
     return Finding(
       code: code,
       problem: PolicyError(file: table.fileName, line: rule?.line, text),

@@ -99,7 +99,7 @@ private struct PolicyJSONReader {
       for column in OutcomeColumn.allCases {
         let path = "\(path).\(column.rawValue)"
         guard let value = rule[column.rawValue], let text = text(value, at: path) else { continue }
-        do throws(Condition.Fault) { try column.read(text, into: &outcome) } catch { add(path, error) }
+        do throws(CellError) { try column.read(text, into: &outcome) } catch { add(path, error) }
       }
     }
     return Rule(number: number, line: nil, conditions: conditions, outcome: outcome)
@@ -120,7 +120,7 @@ private struct PolicyJSONReader {
       for part in parts {
         let path = "\(path).expect.\(part.rawValue)"
         guard let value = expected?[part.rawValue], let cell = cell(value, at: path) else { continue }
-        do throws(Condition.Fault) {
+        do throws(CellError) {
           if let expectation = try Expectation.read(cell, of: part) { expectations.append(expectation) }
         } catch {
           add(path, error)
@@ -140,7 +140,7 @@ private struct PolicyJSONReader {
     for fact in catalog.facts {
       let path = "\(path).\(fact.name)"
       guard let value = cells[fact.name], let cell = cell(value, at: path) else { continue }
-      do throws(Condition.Fault) {
+      do throws(CellError) {
         if let condition = try Condition.read(cell, of: fact) { conditions.append(condition) }
       } catch {
         add(path, error)
@@ -220,7 +220,7 @@ private struct PolicyJSONReader {
     return text
   }
 
-  private mutating func add(_ path: String, _ fault: Condition.Fault) {
+  private mutating func add(_ path: String, _ fault: CellError) {
     add(path, fault.message, suggestion: fault.suggestion)
   }
 

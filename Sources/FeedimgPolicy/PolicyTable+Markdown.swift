@@ -34,7 +34,7 @@ extension PolicyTable {
       var outcome = Outcome(image: .placeholder)
       for (column, cell) in zip(reader.columns, row.cells) {
         guard case .outcome(let part) = column else { continue }
-        do throws(Condition.Fault) { try part.read(cell.text, into: &outcome) } catch {
+        do throws(CellError) { try part.read(cell.text, into: &outcome) } catch {
           problems.add(error, in: cell, line: row.line)
         }
       }
@@ -105,7 +105,7 @@ extension TableReader where Outcome == DecisionPart {
     var expectations: [Expectation] = []
     for (column, cell) in zip(columns, row.cells) {
       guard case .outcome(let part) = column else { continue }
-      do throws(Condition.Fault) {
+      do throws(CellError) {
         if let expectation = try Expectation.read(cell.text, of: part) { expectations.append(expectation) }
       } catch {
         problems.add(error, in: cell, line: row.line)
@@ -128,7 +128,7 @@ enum OutcomeColumn: String, CaseIterable {
   static var named: [(name: String, value: OutcomeColumn)] { allCases.map { ($0.rawValue, $0) } }
 
   /// Reads a cell: a word of the column, or `-` for none where the column may be left out.
-  func read(_ cell: String, into outcome: inout Outcome) throws(Condition.Fault) {
+  func read(_ cell: String, into outcome: inout Outcome) throws(CellError) {
     switch self {
     case .image: outcome.image = try word(cell, absent: nil)
     case .upgrade: outcome.upgrade = try word(cell, absent: .never)
@@ -136,17 +136,17 @@ enum OutcomeColumn: String, CaseIterable {
     }
   }
 
-  private func word<Word>(_ cell: String, absent: Word?) throws(Condition.Fault) -> Word
+  private func word<Word>(_ cell: String, absent: Word?) throws(CellError) -> Word
   where Word: RawRepresentable & CaseIterable, Word.RawValue == String {
     let text = cell.singleSpaced
     if let word = Word(rawValue: text) { return word }
     if let absent, text == "-" { return absent }
     let words = Word.allCases.map(\.rawValue)
     guard !text.isEmpty else {
-      throw Condition.Fault(message: "empty cell, expected \(words.joined(separator: ", "))")
+      throw CellError(message: "empty cell, expected \(words.joined(separator: ", "))")
     }
     let near = Suggestion.nearest(to: text, among: words)
     let expected = near == nil ? ", expected \(words.joined(separator: ", "))" : ""
-    throw Condition.Fault(message: "\(rawValue) has no value \(text.quoted)\(expected)", suggestion: near)
+    throw CellError(message: "\(rawValue) has no value \(text.quoted)\(expected)", suggestion: near)
   }
 }

@@ -28,7 +28,7 @@ struct ProblemList {
     add(PolicyError(file: file, line: line, column: column, message, suggestion: suggestion))
   }
 
-  mutating func add(_ fault: Condition.Fault, in cell: MarkdownTable.Cell, line: Int) {
+  mutating func add(_ fault: CellError, in cell: MarkdownTable.Cell, line: Int) {
     add(line: line, column: cell.column, fault.message, suggestion: fault.suggestion)
   }
 

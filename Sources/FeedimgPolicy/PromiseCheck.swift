@@ -36,7 +36,7 @@ struct PromiseCheck {
     _ space: StateSpace
   ) -> Finding {
     let boxes = BoxCover(in: space).boxes(covering: states).map(space.text)
-    let text = "promise \(promise.number) broken by rule \(rule): \(boxes.joined(separator: "; "))"
+    let text = "promise \(promise.number) broken by rule \(rule): \(PolicyCheck.shown(boxes))"
     return Finding(
       code: .promiseBroken,
       problem: PolicyError(file: table.fileName, line: promise.line, text),

@@ -20,8 +20,8 @@ package struct StateSpace: Sendable, Hashable {
 
   /// The states that some conditions can tell apart.
   ///
-  /// - Throws: ``TooManyStates`` over ``greatestCount``.
-  init(of conditions: [Condition]) throws(TooManyStates) {
+  /// - Throws: ``TooManyStatesError`` over ``greatestCount``.
+  init(of conditions: [Condition]) throws(TooManyStatesError) {
     var facts = Fact.ofLaws
     var thresholds: [[Threshold]] = facts.map { _ in [] }
     for condition in conditions {
@@ -42,7 +42,7 @@ package struct StateSpace: Sendable, Hashable {
     }
     guard count <= Self.greatestCount else {
       let widest = axes.max { $0.regions.count < $1.regions.count }
-      throw TooManyStates(count: count, fact: widest?.fact, regionCount: widest?.regions.count ?? 0)
+      throw TooManyStatesError(count: count, fact: widest?.fact, regionCount: widest?.regions.count ?? 0)
     }
     self.strides = strides
     self.count = count
@@ -62,15 +62,6 @@ package struct StateSpace: Sendable, Hashable {
 
   /// The number of states in which a situation can be.
   package var possibleCount: Int { possible?.count { $0 } ?? count }
-
-  /// Why states cannot be enumerated.
-  struct TooManyStates: Error {
-    /// `Int.max` for any number that does not fit.
-    let count: Int
-    /// The fact with the most regions.
-    let fact: Fact?
-    let regionCount: Int
-  }
 
   /// The index of a state's region on each axis.
   func coordinates(of state: Int) -> [Int] { Self.coordinates(of: state, strides) }

@@ -95,7 +95,7 @@ struct TableReader<Outcome> {
     var conditions: [Condition] = []
     for (column, cell) in zip(columns, row.cells) {
       guard case .fact(let fact) = column else { continue }
-      do throws(Condition.Fault) {
+      do throws(CellError) {
         if let condition = try Condition.read(cell.text, of: fact) { conditions.append(condition) }
       } catch {
         problems.add(error, in: cell, line: row.line)
