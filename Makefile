@@ -21,7 +21,7 @@ zsh_completion := $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_feedimg
 fish_completion := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/feedimg.fish
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test netlab format lint check bench install uninstall clean
+.PHONY: help build demo test netlab fuzz format lint check bench install uninstall clean
 
 help: ## list what there is to do
 	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
@@ -44,6 +44,10 @@ test: ## build and run all tests
 netlab: build ## boot a kernel with simulated radios and modems, and check what feedimg says of them
 	@Scripts/packages netlab
 	Tests/Netlab/run --bin $(BINARY) --cmd 'feedimg network --json' --watch-cmd 'feedimg network --watch --json'
+
+fuzz: ## feed the readers of policies with slips for ten minutes (SECONDS=)
+	@Scripts/packages build
+	Tests/Fuzz/policy $(or $(SECONDS),600)
 
 format: ## format all Swift files in place
 	$(SWIFT) format -i -r -p $(SOURCES)
