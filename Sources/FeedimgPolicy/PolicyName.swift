@@ -1,0 +1,7 @@
+/// The names of policies as people type them.
+package enum PolicyName {
+  /// The name that was probably meant by one that is not known; nil if none is near.
+  package static func nearest(to name: String, among names: [String]) -> String? {
+    Suggestion.nearest(to: name, among: names)
+  }
+}
