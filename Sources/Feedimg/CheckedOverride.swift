@@ -8,8 +8,8 @@ struct CheckedOverride: Sendable {
   private let value: String
 
   /// - Throws: ``FactError`` that tells what the fact can be.
-  init(_ override: SituationOverride) throws(FactError) {
-    fact = try Fact(typed: override.fact)
+  init(_ override: SituationOverride, among facts: FactCatalog) throws(FactError) {
+    fact = try Fact(typed: override.fact, among: facts)
     value = override.value
     source = override.source
     var trial = Situation(network: .other, original: .none, thumbnail: .none)
@@ -22,12 +22,15 @@ struct CheckedOverride: Sendable {
   }
 
   /// Checks all, and tells of every fault at once.
-  static func check(_ overrides: [SituationOverride]) throws(ConfigurationError) -> [CheckedOverride] {
+  static func check(
+    _ overrides: [SituationOverride],
+    among facts: FactCatalog
+  ) throws(ConfigurationError) -> [CheckedOverride] {
     var checked: [CheckedOverride] = []
     var faults: [String] = []
     for override in overrides {
       do throws(FactError) {
-        checked.append(try CheckedOverride(override))
+        checked.append(try CheckedOverride(override, among: facts))
       } catch {
         faults.append("\(override.source): \(error)")
       }

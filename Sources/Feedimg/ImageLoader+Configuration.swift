@@ -1,20 +1,27 @@
+public import FeedimgModel
+
 extension ImageLoader {
   /// What a loader works with; the default is what a user's desktop says.
   public struct Configuration: Sendable {
     /// Which table decides.
     public enum Policy: Sendable, Hashable {
-      /// `default`, as it comes with feedimg.
+      /// The one that is called `default`.
       case standard
-      /// The name of one that comes with feedimg, or the path of a Markdown file, which is read when the loader is made.
+      /// The name of another one, or the path of a file: Markdown, or JSON if it ends in `.json`.
       case named(String)
     }
 
     /// The folder of the disk cache; nil for `feedimg` in `$XDG_CACHE_HOME` or `~/.cache`.
     public var cacheFolder: String?
-    /// The folder of `settings.json`; nil for `feedimg` in `$XDG_CONFIG_HOME` or `~/.config`.
+    /// The folder of `settings.json` and of the user's `policies`; nil for `feedimg` in `$XDG_CONFIG_HOME` or
+    /// `~/.config`.
     public var configurationFolder: String?
-    /// The table that decides.
+    /// The folder of the administrator's `policies`.
+    public var systemFolder = "/etc/feedimg"
+    /// The table that decides: always as its file is now, or as it last was in order.
     public var policy = Policy.standard
+    /// Facts that policies may ask about and that only the application knows.
+    public var hostFacts: [HostFact] = []
     /// Facts that are given instead of read.
     public var overrides: [SituationOverride] = []
     /// Sent with every request, such as `Tuba/0.9`.

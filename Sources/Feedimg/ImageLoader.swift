@@ -14,8 +14,9 @@ public final class ImageLoader: Sendable {
   let store: any ImageStoring
   let memory: MemoryCache
   let downloader: any Downloading
-  let policy: CompiledPolicy
+  let policy: PolicyInForce
   let overrides: [CheckedOverride]
+  let hostFacts: HostFacts
   let desk = LoadDesk<FetchedImage>()
 
   /// Makes a loader; nothing is opened before it is needed, but for the policy and the settings.
@@ -26,14 +27,16 @@ public final class ImageLoader: Sendable {
     let folders = try Folders(configuration)
     let settings = SettingsStore(folder: folders.configuration)
     let current = settings.currentSettings()
+    let shelf = try PolicyShelf(configuration)
     self.init(
       network: NetlinkReader(),
       settings: settings,
       store: DiskCache(folder: folders.cache, limits: CacheLimits(current), clock: SystemClock.seconds),
       memory: MemoryCache(limit: current.cacheMemoryLimit),
       downloader: CurlDownloader(userAgent: configuration.userAgent),
-      policy: try PolicyFile(configuration.policy).compiled(),
-      overrides: try CheckedOverride.check(configuration.overrides)
+      policy: try PolicyInForce(configuration.policy, on: shelf),
+      overrides: try CheckedOverride.check(configuration.overrides, among: shelf.facts),
+      hostFacts: HostFacts(configuration.hostFacts)
     )
   }
 
@@ -43,8 +46,9 @@ public final class ImageLoader: Sendable {
     store: any ImageStoring,
     memory: MemoryCache,
     downloader: any Downloading,
-    policy: CompiledPolicy,
-    overrides: [CheckedOverride]
+    policy: PolicyInForce,
+    overrides: [CheckedOverride],
+    hostFacts: HostFacts = HostFacts([])
   ) {
     self.network = network
     self.settings = settings
@@ -53,35 +57,55 @@ public final class ImageLoader: Sendable {
     self.downloader = downloader
     self.policy = policy
     self.overrides = overrides
+    self.hostFacts = hostFacts
   }
 
-  /// What the user should know of the settings, such as that the file is damaged; each thing once, a line each.
-  public var warnings: [String] { settings.takeWarnings() }
+  /// What the user should know of the settings and the policy, such as that a file is refused.
+  ///
+  /// Each thing is told once, a line each.
+  public var warnings: [String] { settings.takeWarnings() + policy.takeWarnings() + hostFacts.takeWarnings() }
+
+  /// The policy that decides now, where it comes from, and why no other one does.
+  public var policyInForce: Policies.Standing { policy.standing() }
 
   /// What a load would do now, and why.
   ///
   /// Looks at the network, the settings and the index of the cache; fetches nothing, changes nothing and never
   /// waits for another computer.
   ///
-  /// - Parameter item: What to decide about.
+  /// - Parameters:
+  ///   - item: What to decide about.
+  ///   - facts: What holds of the facts that the configuration declares, by name; of one that is left out, its first
+  ///     value. What is not declared counts as left out, see ``warnings``.
   /// - Returns: The decision with its reasons.
-  public func resolve(_ item: FeedItem) -> Resolution { resolve([item])[0] }
+  public func resolve(_ item: FeedItem, facts: [String: String] = [:]) -> Resolution {
+    resolve([item]) { _ in facts }[0]
+  }
 
   /// What loads would do now, for items that are decided together on one look at the network and the cache.
   ///
-  /// - Parameter items: What to decide about.
+  /// - Parameters:
+  ///   - items: What to decide about.
+  ///   - facts: What holds for an item of the facts that the configuration declares, see ``resolve(_:facts:)``.
   /// - Returns: A decision for each item, in order.
-  public func resolve(_ items: [FeedItem]) -> [Resolution] {
+  public func resolve(
+    _ items: [FeedItem],
+    facts: (FeedItem) -> [String: String] = { _ in [:] }
+  ) -> [Resolution] {
     let isNetworkGiven = overrides.contains { $0.fact == .network }
     let reader = SituationReader(
       network: isNetworkGiven ? nil : network.currentState(),
       settings: settings.currentSettings(),
-      overrides: overrides
+      overrides: overrides,
+      hostFacts: hostFacts.declared
     )
     let keys = items.flatMap { [$0.original, $0.thumbnail].compactMap { $0?.url.key } }
+    let policy = policy.current()
     let cached = Set(zip(keys, store.contains(keys)).lazy.filter(\.1).map(\.0))
     return items.map { item in
-      let (situation, facts) = reader.read(item) { cached.contains($0.key) || memory[$0.key] != nil }
+      let (situation, facts) = reader.read(item, hostFacts.declared(in: facts(item))) {
+        cached.contains($0.key) || memory[$0.key] != nil
+      }
       let decision = policy.decide(situation)
       return Resolution(
         item: item,
@@ -108,13 +132,15 @@ public final class ImageLoader: Sendable {
   ///
   /// - Parameters:
   ///   - item: What to load.
+  ///   - facts: See ``resolve(_:facts:)``.
   ///   - progress: Called on a thread of its own as bytes arrive from the network.
   /// - Returns: The image with its bytes, its source and the decision that led to it.
   /// - Throws: ``LoadError``; `nothingToShow` where the placeholder is all there is.
   public func load(
     _ item: FeedItem,
+    facts: [String: String] = [:],
     progress: (@Sendable (LoadProgress) -> Void)? = nil
   ) async throws(LoadError) -> LoadedImage {
-    try await LoadOperation(loader: self, item: item, progress: progress).run()
+    try await LoadOperation(loader: self, item: item, facts: facts, progress: progress).run()
   }
 }

@@ -5,16 +5,17 @@ import FeedimgModel
 struct LoadOperation: Sendable {
   let loader: ImageLoader
   let item: FeedItem
+  let facts: [String: String]
   let progress: (@Sendable (LoadProgress) -> Void)?
 
   /// A cached image that turns out damaged when it is read changes the situation; so often it is looked at again.
   private static let attempts = 3
 
   func run() async throws(LoadError) -> LoadedImage {
-    var resolution = loader.resolve(item)
+    var resolution = loader.resolve(item, facts: facts)
     for _ in 1..<Self.attempts {
       if let image = try await follow(resolution) { return image }
-      resolution = loader.resolve(item)
+      resolution = loader.resolve(item, facts: facts)
     }
     if let image = try await follow(resolution) { return image }
     throw placeholder(resolution)

@@ -9,20 +9,32 @@ struct SituationReader {
   private let network: NetworkState?
   private let settings: UserSettings
   private let overrides: [CheckedOverride]
+  private let hostFacts: [HostFact]
 
-  init(network: NetworkState?, settings: UserSettings, overrides: [CheckedOverride]) {
+  init(
+    network: NetworkState?,
+    settings: UserSettings,
+    overrides: [CheckedOverride],
+    hostFacts: [HostFact] = []
+  ) {
     self.network = network
     self.settings = settings
     self.overrides = overrides
+    self.hostFacts = hostFacts
   }
 
   /// The facts about one item.
   ///
   /// - Parameters:
   ///   - item: What is to be decided about.
+  ///   - values: What the application says of the facts that it defines.
   ///   - isCached: Whether the cache has the image of a URL.
   /// - Returns: The situation, and the source of each fact by its name.
-  func read(_ item: FeedItem, isCached: (ImageURL) -> Bool) -> (situation: Situation, facts: [FactReading]) {
+  func read(
+    _ item: FeedItem,
+    _ values: [String: String] = [:],
+    isCached: (ImageURL) -> Bool
+  ) -> (situation: Situation, facts: [FactReading]) {
     func presence(_ variant: ImageVariant?) -> Presence {
       variant.map { isCached($0.url) ? .cached : .remote } ?? .none
     }
@@ -34,7 +46,8 @@ struct SituationReader {
       alwaysOriginal: settings.alwaysLoadOriginalsOnCellular,
       original: presence(item.original),
       thumbnail: presence(item.thumbnail),
-      size: item.original?.size
+      size: item.original?.size,
+      hostFacts: values
     )
     var sources: [Fact: String] = [
       .network: path?.reason ?? "", .metered: path?.meteredReason ?? "",
@@ -46,6 +59,9 @@ struct SituationReader {
       .budgetLeft: "nobody counts", .bandwidth: "not measured", .battery: "not read",
       .fits: "size against budget left",
     ]
+    for fact in hostFacts {
+      sources[.host(fact)] = "the application\(values[fact.name] == nil ? " says nothing" : "")"
+    }
     for override in overrides {
       override.apply(to: &situation)
       sources[override.fact] = override.source
@@ -55,7 +71,8 @@ struct SituationReader {
       situation.metered = Self.usualMetering(of: situation.network)
       sources[.metered] = "as usual for \(situation.network.rawValue)"
     }
-    let facts = Fact.standard.map {
+    let listed = hostFacts.isEmpty ? Fact.standard : (Fact.standard + hostFacts.map(Fact.host)).sorted()
+    let facts = listed.map {
       FactReading(name: $0.name, value: $0.value(in: situation), source: sources[$0] ?? "")
     }
     return (situation, facts)
@@ -73,7 +90,8 @@ struct SituationReader {
     )
   }
 
-  private static func usualMetering(of network: NetworkKind) -> Metered {
+  /// What a network that is only named most likely costs.
+  static func usualMetering(of network: NetworkKind) -> Metered {
     switch network {
     case .cellular: .yes
     case .wifi, .ethernet: .no

@@ -46,7 +46,7 @@ final class TestLoader: Sendable {
       ),
       memory: MemoryCache(limit: memoryLimit),
       downloader: CurlDownloader(userAgent: "feedimg-tests"),
-      policy: try PolicyFile(.standard).compiled(),
+      policy: try PolicyInForce(.standard, on: PolicyShelf(ImageLoader.Configuration(environment: [:]))),
       overrides: []
     )
   }

@@ -1,0 +1,113 @@
+import FeedimgPolicy
+import Synchronization
+
+/// The policy that a loader decides by: as its file is now, or as it last was in order.
+///
+/// Asks the system for nothing but the marks of a few files, so that nothing has to be watched; a file that has
+/// changed is read again as a whole, by whoever asks next.
+final class PolicyInForce: Sendable {
+  private struct State {
+    var chosen: PolicySelection.Chosen
+    var choice: PolicySelection.Choice
+    var reading: PolicySelection.Reading
+    var stamps: [FileStamp]
+    /// Whether any later change would show in the stamps.
+    var isSettled: Bool
+    /// Whether a thread is reading; others decide by what there is.
+    var isReading = false
+    var warnings: [String] = []
+  }
+
+  private let selection: PolicySelection
+  private let clock: @Sendable () -> Double
+  /// Guards what is in force; files are read and tables checked outside.
+  private let state: Mutex<State>
+
+  /// Reads the policy.
+  ///
+  /// - Throws: ``PolicyFault`` where no source holds one that is in order.
+  init(_ selection: PolicySelection, clock: @escaping @Sendable () -> Double) throws(PolicyFault) {
+    self.selection = selection
+    self.clock = clock
+    let stamps = selection.stamps()
+    let isSettled = Self.isSettled(stamps, clock)
+    let reading = selection.read(stamps)
+    let choice = selection.choose(reading)
+    guard let chosen = choice.chosen else {
+      let refused = choice.candidates.filter { $0.status == .refused }
+      throw PolicyFault(refused.flatMap(\.reasons), isUnreadable: refused.contains(where: \.isUnreadable))
+    }
+    state = Mutex(
+      State(
+        chosen: chosen,
+        choice: choice,
+        reading: reading,
+        stamps: stamps,
+        isSettled: isSettled,
+        warnings: choice.warnings
+      )
+    )
+  }
+
+  /// The policy that a configuration asks for.
+  ///
+  /// - Throws: ``ConfigurationError`` where there is none, or none that is in order.
+  convenience init(
+    _ policy: ImageLoader.Configuration.Policy,
+    on shelf: PolicyShelf
+  ) throws(ConfigurationError) {
+    do throws(PolicyFault) {
+      try self.init(try shelf.selection(of: policy), clock: SystemClock.seconds)
+    } catch {
+      throw ConfigurationError(error.messages)
+    }
+  }
+
+  /// The policy as it is now.
+  func current() -> CompiledPolicy {
+    refresh()
+    return state.withLock { $0.chosen.policy }
+  }
+
+  /// Where the policy came from, and what became of the other places.
+  func standing() -> Policies.Standing {
+    refresh()
+    let (choice, chosen) = state.withLock { ($0.choice, $0.chosen) }
+    return Policies.Standing(choice, chosen)
+  }
+
+  /// What the user should know, each thing once.
+  func takeWarnings() -> [String] {
+    state.withLock { state in
+      defer { state.warnings = [] }
+      return state.warnings
+    }
+  }
+
+  private func refresh() {
+    let stamps = selection.stamps()
+    let isSettled = Self.isSettled(stamps, clock)
+    let old = state.withLock { state -> (PolicySelection.Chosen, PolicySelection.Reading)? in
+      guard !state.isReading, stamps != state.stamps || !state.isSettled else { return nil }
+      state.isReading = true
+      return (state.chosen, state.reading)
+    }
+    guard let (chosen, said) = old else { return }
+    let reading = selection.read(stamps)
+    // Touched, or looked at again only because a change might not have shown.
+    let choice = reading == said ? nil : selection.choose(reading, keeping: chosen)
+    state.withLock { state in
+      state.isReading = false
+      (state.stamps, state.isSettled, state.reading) = (stamps, isSettled, reading)
+      guard let choice, let chosen = choice.chosen else { return }
+      state.chosen = chosen
+      state.choice = choice
+      state.warnings += choice.warnings
+    }
+  }
+
+  private static func isSettled(_ stamps: [FileStamp], _ clock: () -> Double) -> Bool {
+    let now = clock()
+    return stamps.allSatisfy { $0.isSettled(at: now) }
+  }
+}

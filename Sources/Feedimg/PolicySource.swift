@@ -1,0 +1,68 @@
+import FeedimgPolicies
+import FeedimgPolicy
+
+/// One place that a policy can come from.
+struct PolicySource: Sendable, Hashable {
+  let name: String
+  let layer: Policies.Layer
+  /// Nil for what comes with feedimg.
+  let file: PolicyFile?
+
+  /// What places in messages begin with.
+  var fileName: String { file?.path ?? "\(name).md" }
+
+  var stamp: FileStamp { file?.stamp ?? .special }
+
+  /// What the source says now; nil where there is nothing.
+  func reading(_ stamp: FileStamp) -> Result<[UInt8], PolicyFault>? {
+    guard let file else { return ShippedPolicies.table(of: name).map(Result.success) }
+    // Only a file that was given by hand may be a pipe: others would wait for whoever writes into it.
+    if layer != .given {
+      if stamp == .missing { return nil }
+      if stamp == .special { return .failure(PolicyFault(["\(file.path): is no file"], isUnreadable: true)) }
+    }
+    do throws(PolicyFault) {
+      return .success(try file.content())
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// The table in a text of this source.
+  ///
+  /// - Throws: ``PolicyFault`` with all slips.
+  func table(in text: [UInt8], facts: FactCatalog) throws(PolicyFault) -> PolicyTable {
+    do throws(PolicyErrors) {
+      guard !fileName.hasSuffix(".json") else {
+        return try PolicyTable(name: name, fileName: fileName, json: text, facts: facts)
+      }
+      return try PolicyTable(name: name, fileName: fileName, markdown: text, facts: facts)
+    } catch {
+      let isLegible = PolicyTable.isLegible(fileName: fileName, text: text)
+      throw PolicyFault(error.errors.map(\.description), isUnreadable: !isLegible)
+    }
+  }
+
+  /// The policy in a text of this source, if it is in order; what comes with feedimg is known to be.
+  ///
+  /// - Throws: ``PolicyFault`` with all that is wrong.
+  func policy(in text: [UInt8], facts: FactCatalog) throws(PolicyFault) -> CompiledPolicy {
+    let table = try table(in: text, facts: facts)
+    let messages: [String]
+    do throws(PolicyErrors) {
+      let errors = layer == .builtIn ? [] : try PolicyReport(table).errors
+      if errors.isEmpty { return try CompiledPolicy(table) }
+      messages = errors.map(\.problem.description)
+    } catch {
+      messages = error.errors.map(\.description)
+    }
+    throw PolicyFault(messages)
+  }
+}
+
+extension ShippedPolicies {
+  /// The text of a policy that comes with feedimg; the default first, as nearly everybody asks for it.
+  static func table(of name: String) -> [UInt8]? {
+    name == "default" ? defaultTable : all.first { $0.name == name }?.text
+  }
+}
