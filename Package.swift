@@ -59,14 +59,16 @@ let package = Package(
     .target(
       name: "FeedimgPolicies",
       path: "Policies",
-      exclude: [
-        "README.md", "always-original.tests.md", "budgeted.tests.md", "data-saver.tests.md",
-        "default.tests.md", "metered.tests.md", "roaming-aware.tests.md", "wifi-only.tests.md",
-      ],
+      exclude: ["README.md"],
       resources: [
-        .embedInCode("always-original.md"), .embedInCode("budgeted.md"), .embedInCode("data-saver.md"),
-        .embedInCode("default.md"), .embedInCode("metered.md"), .embedInCode("roaming-aware.md"),
-        .embedInCode("wifi-only.md"), .embedInCode("policy.schema.json"),
+        .embedInCode("always-original.md"), .embedInCode("always-original.tests.md"),
+        .embedInCode("budgeted.md"), .embedInCode("budgeted.tests.md"),
+        .embedInCode("data-saver.md"), .embedInCode("data-saver.tests.md"),
+        .embedInCode("default.md"), .embedInCode("default.tests.md"),
+        .embedInCode("metered.md"), .embedInCode("metered.tests.md"),
+        .embedInCode("roaming-aware.md"), .embedInCode("roaming-aware.tests.md"),
+        .embedInCode("wifi-only.md"), .embedInCode("wifi-only.tests.md"),
+        .embedInCode("policy.schema.json"),
       ],
       swiftSettings: settings
     ),
