@@ -88,11 +88,16 @@ struct ResponseHeadParser {
   /// Equal lengths may be repeated; others leave open where the body ends (RFC 9112 §6.3, case 5).
   private func announcedLength() throws(LoadError) -> Int? {
     guard let text = fields["content-length"] else { return nil }
-    let lengths = Set(text.split(separator: ",").map { $0.drop { $0 == " " } })
-    guard lengths.count == 1, let first = lengths.first, let length = Int(first), length >= 0 else {
+    if let length = Self.length(text) { return length }
+    let lengths = text.split(separator: ",").map { Self.length($0.drop { $0 == " " }) }
+    guard let length = lengths.first, let length, lengths.allSatisfy({ $0 == length }) else {
       throw LoadError(.malformed, message: "the answer announces the length `\(text)`")
     }
     return length
+  }
+
+  private static func length(_ text: some StringProtocol) -> Int? {
+    text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(text) : nil
   }
 
   private static func trimmed(_ text: Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer> {

@@ -89,7 +89,7 @@ struct ResponseHeadParserTests {
     #expect(head.fields["x-other"] == "café")
   }
 
-  @Test(arguments: ["-1", "5, 6", "five", "0x10", "99999999999999999999", ""])
+  @Test(arguments: ["-1", "+1", "5, 6", "5, x", ",", "five", "0x10", "99999999999999999999", ""])
   func `a length that is no length is refused`(length: String) {
     let error = failure(["HTTP/1.1 200 OK", "Content-Length: \(length)"])
     #expect(error?.code == .malformed)
