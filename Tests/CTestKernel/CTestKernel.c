@@ -4,9 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
+#include <linux/if.h>
+#include <linux/if_tun.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <stddef.h>
+#include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -25,6 +29,17 @@ int test_refuse_sockets(int family) {
   struct sock_fprog program = {.len = sizeof steps / sizeof *steps, .filter = steps};
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) return errno;
   return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) ? errno : 0;
+}
+
+int test_open_tunnel(const char *name) {
+  int descriptor = open("/dev/net/tun", O_RDWR | O_CLOEXEC);
+  if (descriptor < 0) return -errno;
+  struct ifreq request = {.ifr_flags = IFF_TUN | IFF_NO_PI};
+  strncpy(request.ifr_name, name, sizeof request.ifr_name - 1);
+  if (ioctl(descriptor, TUNSETIFF, &request) == 0) return descriptor;
+  int failure = errno;
+  close(descriptor);
+  return -failure;
 }
 
 int test_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC) ? errno : 0; }

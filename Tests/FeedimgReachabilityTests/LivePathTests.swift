@@ -1,22 +1,31 @@
+import CTestKernel
 import FeedimgModel
-import FeedimgReachability
+import Glibc
 import Testing
+
+@testable import FeedimgReachability
 
 /// Real interfaces and routes of this kernel, in networks that live as long as a test.
 @Suite(.enabled(if: Namespace.isPermitted, "this system refuses network namespaces"))
 struct LivePathTests {
   struct Row: CustomTestStringConvertible, Sendable {
     var name: String
+    /// What `ip` does, line by line, on top of two cables `left` and `right` with an address each.
     var setup: String
-    var kind: NetworkKind
+    /// Switches of the kernel that are set before.
+    var switches: [String: String] = [:]
+    var kind = NetworkKind.offline
     var via: [String] = []
+    /// Why that is so: of the state, or of the answer where the state has none.
     var reason: String
     var testDescription: String { name }
   }
 
-  @Test(arguments: rows)
+  @Test(arguments: rows + ipv6Rows)
   func `the path is the one that packets take`(_ row: Row) throws {
     let namespace = try Namespace()
+    namespace.ip(Self.cables)
+    for (name, value) in row.switches { namespace.set("net/\(name)", value) }
     namespace.ip(row.setup)
     let state = namespace.run { NetlinkReader().currentState() }
     #expect(state.kind == row.kind)
@@ -25,28 +34,88 @@ struct LivePathTests {
     #expect(state.isReachable == (row.kind != .offline))
   }
 
-  private static let cable = """
-    link add v0 type veth peer name p0
-    link set p0 up
-    link set v0 up
-    addr add 192.0.2.2/24 dev v0
+  static let cables = """
+    link set lo up
+    link add left type veth peer name left1
+    link add right type veth peer name right1
+    link set left1 up
+    link set right1 up
+    link set left up
+    link set right up
+    addr add 192.0.2.2/24 dev left
+    addr add 198.51.100.2/24 dev right
     """
-  private static let veth = "`v0` is a virtual Ethernet cable, as containers have it"
 
-  static let rows: [Row] = [
-    Row(name: "a new network", setup: "", kind: .offline, reason: "there is no route to the internet"),
-    Row(
-      name: "an address without a route",
-      setup: cable,
-      kind: .offline,
-      reason: "there is no route to the internet"
-    ),
-    Row(
-      name: "a default route",
-      setup: "\(cable)\nroute add default via 192.0.2.1",
-      kind: .ethernet,
-      via: ["v0"],
-      reason: veth
-    ),
-  ]
+  @Test func `a tunnel that a program carries is what is below it`() throws {
+    let namespace = try Namespace()
+    namespace.ip("\(Self.cables)\nroute add default via 192.0.2.1 metric 600")
+    let tunnel = namespace.run { test_open_tunnel("tun0") }
+    try #require(tunnel >= 0)
+    defer { close(tunnel) }
+    // The two halves, as OpenVPN sets them.
+    namespace.ip("link set tun0 up\nroute add 0.0.0.0/1 dev tun0\nroute add 128.0.0.0/1 dev tun0")
+    let reader = NetlinkReader()
+    var state = namespace.run { reader.currentState() }
+    #expect(state.via == ["tun0", "left"])
+    #expect(state.isTunnelled)
+    #expect(state.route == "128.0.0.0/1 dev tun0")
+    // A better default route, as NetworkManager sets it.
+    namespace.ip("route del 0.0.0.0/1\nroute del 128.0.0.0/1\nroute add default dev tun0 metric 50")
+    #expect(namespace.run { reader.currentState() }.via == ["tun0", "left"])
+    // A table of its own for all but the tunnel's packets, as wg-quick sets it.
+    namespace.ip(
+      """
+      route del default dev tun0
+      route add default dev tun0 table 51820
+      rule add not fwmark 51820 table 51820
+      rule add table main suppress_prefixlength 0
+      """
+    )
+    state = namespace.run { reader.currentState() }
+    #expect(state.via == ["tun0", "left"])
+    // Its packets go nowhere when the cable is pulled.
+    namespace.ip("link set left down\nlink set right down")
+    #expect(namespace.run { reader.currentState() }.kind == .offline)
+  }
+
+  @Test func `a tunnel alone in its network is connected, by nobody knows what`() throws {
+    let namespace = try Namespace()
+    let tunnel = namespace.run { test_open_tunnel("tun0") }
+    try #require(tunnel >= 0)
+    defer { close(tunnel) }
+    namespace.ip("link set tun0 up\nroute add default dev tun0")
+    let state = namespace.run { NetlinkReader().currentState() }
+    #expect(state.kind == .other)
+    #expect(state.metered == .unknown)
+    #expect(state.isReachable)
+  }
+
+  @Test func `a link whose other end has the same index in another network is no loop`() throws {
+    let inner = try Namespace()
+    let outer = try Namespace()
+    // The first two interfaces of each network, so that both ends of the cable have the index 2.
+    outer.ip("link add left type veth peer name left1 netns \(inner.threadIdentifier)\nlink set left up")
+    inner.ip("link set left1 up\naddr add 192.0.2.2/24 dev left1\nroute add default via 192.0.2.1")
+    let link = inner.run { () -> Link? in
+      guard let kernel = try? LiveKernel() else { return nil }
+      return try? kernel.links(.all).first { $0.name == "left1" }
+    }
+    #expect(link?.lower == link?.index)
+    #expect(link?.isLowerElsewhere == true)
+    let state = inner.run { NetlinkReader().currentState() }
+    #expect(state.via == ["left1"])
+    #expect(state.isVirtual)
+  }
+
+  @Test func `sysfs of another network is not believed`() throws {
+    // The folder that is mounted shows the network in which this process began, whatever its names.
+    let names = TextFile.names(in: "/sys/class/net")
+    let host = try #require(names.first { $0 != "lo" && TextFile.exists("/sys/class/net/\($0)/uevent") })
+    let namespace = try Namespace()
+    namespace.ip("link add \(host) type veth peer name other")
+    namespace.run {
+      #expect(SysfsInterface(Link(index: 999, name: host)) == nil)
+      #expect(SysfsInterface(Link(index: 1, name: "../../etc")) == nil)
+    }
+  }
 }

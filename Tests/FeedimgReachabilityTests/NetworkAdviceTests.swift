@@ -7,6 +7,7 @@ import Testing
   private static func path(_ links: Link..., end: LinkClass.Medium, isTether: Bool = false) -> NetworkPath {
     NetworkPath(
       route: Route(family: .v4, legs: [.init(index: 1)]),
+      leg: .init(index: 1),
       links: links,
       end: LinkClass(medium: end, isTether: isTether, reason: "")
     )

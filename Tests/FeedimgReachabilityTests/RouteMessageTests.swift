@@ -11,7 +11,7 @@ import Testing
   @Test func `a default route has a gateway, a metric and one leg`() throws {
     let route = try #require(read(RouteRecordings.wifi))
     #expect(route == Route(family: .v4, legs: [.init(index: 5, gateway: .v4(0x0a01_0001))], metric: 600))
-    #expect(route.text(device: "wlan0") == "default via 10.1.0.1 dev wlan0")
+    #expect(route.text(route.leg, device: "wlan0") == "default via 10.1.0.1 dev wlan0")
   }
 
   @Test func `the way of a packet tells its source`() throws {
@@ -20,7 +20,7 @@ import Testing
 
   @Test func `a route over a tunnel has no gateway`() throws {
     let route = try #require(read(RouteRecordings.wireguard))
-    #expect(route.text(device: "wg0") == "default dev wg0")
+    #expect(route.text(route.leg, device: "wg0") == "default dev wg0")
   }
 
   @Test func `of several legs the first that is alive counts`() throws {
@@ -31,14 +31,14 @@ import Testing
 
   @Test func `a gateway may be of the other family`() throws {
     let route = try #require(read(RouteRecordings.gatewayOfOtherFamily))
-    #expect(route.text(device: "eth0") == "default via fe80::1 dev eth0")
+    #expect(route.text(route.leg, device: "eth0") == "default via fe80::1 dev eth0")
   }
 
   @Test func `half of the internet is named as such`() {
     let route = Route(family: .v4, destination: .v4(0x8000_0000), prefixLength: 1, legs: [.init(index: 1)])
-    #expect(route.text(device: "tun0") == "128.0.0.0/1 dev tun0")
+    #expect(route.text(route.leg, device: "tun0") == "128.0.0.0/1 dev tun0")
     let lower = Route(family: .v4, prefixLength: 1, legs: [.init(index: 1)])
-    #expect(lower.text(device: "tun0") == "0.0.0.0/1 dev tun0")
+    #expect(lower.text(lower.leg, device: "tun0") == "0.0.0.0/1 dev tun0")
   }
 
   @Test(arguments: [

@@ -15,10 +15,9 @@ final class SystemBus: BusAsking {
   /// Becomes readable when a message has come.
   var descriptor: Int32 { library.descriptor(bus) }
 
-  /// Connects.
+  /// Connects, if there is a bus and a library to talk to it.
   ///
   /// - Parameter address: Where the bus is, as D-Bus writes it; nil for the system's own.
-  /// - Returns: Nil where there is no bus, or no library to talk to it.
   init?(address: String? = nil) {
     // Most systems without the bus have no library either, and to look for it takes longer.
     if address == nil, !TextFile.exists(Self.path) { return nil }

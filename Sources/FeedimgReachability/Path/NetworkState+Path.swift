@@ -31,7 +31,7 @@ extension NetworkState {
       metered: verdict.metered,
       device: device,
       via: path.links.map(\.name),
-      route: device.map { path.route.text(device: $0) },
+      route: device.map { path.route.text(path.leg, device: $0) },
       isTethered: path.end.isTether,
       isTunnelled: path.isTunnelled,
       isVirtual: path.end.isVirtual,

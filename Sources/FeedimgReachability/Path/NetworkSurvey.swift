@@ -34,7 +34,7 @@ struct NetworkSurvey<Kernel: KernelAsking> {
   ) throws(NetlinkError) -> NetworkPath? {
     guard let probe = AddressFamily.v6.probes.first,
       case .route(let route) = try kernel.route(RouteQuestion(destination: probe)),
-      route.leg.index != path.route.leg.index,
+      route.leg.index != path.leg.index,
       case .path(let other) = try resolver.find(.v6),
       try resolver.hasInternetSource(other)
     else { return nil }

@@ -11,13 +11,13 @@ struct PathResolver<Kernel: KernelAsking> {
   /// Finds the way of one protocol.
   func find(_ family: AddressFamily) throws(NetlinkError) -> PathFinding {
     var reason: String?
-    var asked: Int32?
+    var asked: [Route.Leg] = []
     for probe in family.probes {
       switch try kernel.route(RouteQuestion(destination: probe)) {
       case .none(let none): reason = reason ?? none.reason
       case .route(let route):
-        guard route.leg.index != asked else { continue }
-        asked = route.leg.index
+        guard route.legs != asked else { continue }
+        asked = route.legs
         switch try follow(route) {
         case .path(let path): return .path(path)
         case .none(let obstacle): reason = reason ?? obstacle
@@ -42,10 +42,13 @@ struct PathResolver<Kernel: KernelAsking> {
   }
 
   private func follow(_ route: Route) throws(NetlinkError) -> PathFinding {
-    guard let link = try kernel.links(.link(route.leg.index)).first else {
-      return .none("the interface of the route to the internet has just gone")
+    var finding = PathFinding.none("the interface of the route to the internet has just gone")
+    for leg in route.legsInOrder {
+      guard let link = try kernel.links(.link(leg.index)).first else { continue }
+      finding = try descend(to: link, NetworkPath(route: route, leg: leg, links: [], end: .untold(link)))
+      if case .path = finding { return finding }
     }
-    return try descend(to: link, NetworkPath(route: route, links: [], end: .untold(link)))
+    return finding
   }
 
   /// Goes on with a link and what is below it.

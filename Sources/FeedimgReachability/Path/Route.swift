@@ -20,11 +20,18 @@ struct Route: Hashable, Sendable {
   /// The first leg that is alive, or else the first.
   var leg: Leg { legs.first { !$0.isDead } ?? legs[0] }
 
+  /// The legs, those that are alive first: the kernel may take a second to notice that one has died.
+  var legsInOrder: [Leg] {
+    legs.count == 1 ? legs : legs.filter { !$0.isDead } + legs.filter(\.isDead)
+  }
+
   /// The route as a person would write it, such as `default via 192.0.2.1 dev wlan0`.
   ///
-  /// - Parameter device: The name of the interface.
+  /// - Parameters:
+  ///   - leg: The leg that is taken.
+  ///   - device: The name of its interface.
   /// - Returns: Text in the manner of `ip route`.
-  func text(device: String) -> String {
+  func text(_ leg: Leg, device: String) -> String {
     let network = prefixLength == 0 ? "default" : "\(destination ?? family.unspecified)/\(prefixLength)"
     guard let gateway = leg.gateway else { return "\(network) dev \(device)" }
     return "\(network) via \(gateway) dev \(device)"

@@ -9,6 +9,10 @@ int test_leave_network(void);
 /// services and sandboxes do. Returns 0, or an error number.
 int test_refuse_sockets(int family);
 
+/// Makes a tunnel of a program in the calling thread's network, which lives as long as the descriptor.
+/// Returns the descriptor, or the negative of an error number.
+int test_open_tunnel(const char *name);
+
 /// Makes a pipe that no child inherits by accident. Returns 0, or an error number.
 int test_pipe(int ends[2]);
 

@@ -4,7 +4,7 @@ import Glibc
 /// A process that talks by lines, and ends when it is let go.
 final class Child {
   private var process = pid_t()
-  private let input: Int32
+  private var input: Int32
   private let output: Int32
 
   /// Starts a program.
@@ -36,7 +36,7 @@ final class Child {
   }
 
   deinit {
-    close(input)
+    endInput()
     close(output)
     // Not SIGTERM: threads of the test run block it, and a child takes that over.
     kill(process, SIGKILL)
@@ -45,6 +45,12 @@ final class Child {
 
   func write(_ text: String) {
     _ = text.withCString { Glibc.write(input, $0, strlen($0)) }
+  }
+
+  /// Says that there is no more to be written.
+  func endInput() {
+    if input >= 0 { close(input) }
+    input = -1
   }
 
   /// The next line of what it says; nil at the end.

@@ -1,0 +1,93 @@
+import CTestKernel
+import FeedimgModel
+import Glibc
+import Testing
+
+@testable import FeedimgReachability
+
+/// Bad luck, in networks that live as long as a test.
+@Suite(
+  .enabled(if: Namespace.isPermitted, "this system refuses network namespaces"),
+  .timeLimit(.minutes(1))
+)
+struct LiveTroubleTests {
+  @Test(arguments: [true, false])
+  func `where netlink is refused, a trial tells whether there is a way`(_ hasRoute: Bool) throws {
+    let namespace = try Namespace()
+    namespace.ip(hasRoute ? "\(LivePathTests.cables)\nroute add default via 192.0.2.1" : "link set lo up")
+    let state = namespace.run { () -> NetworkState? in
+      test_refuse_sockets(AF_NETLINK) == 0 ? NetlinkReader().currentState() : nil
+    }
+    #expect(state?.kind == .other)
+    #expect(state?.metered == .unknown)
+    #expect(state?.isReachable == hasRoute)
+    #expect(state?.reason == "this system does not let programs ask for routes (netlink is refused)")
+  }
+
+  @Test func `where netlink is refused, the monitor still tells how things are`() async throws {
+    let namespace = try Namespace()
+    let states = namespace.run { () -> AsyncStream<NetworkState>? in
+      test_refuse_sockets(AF_NETLINK) == 0 ? NetlinkMonitor().states() : nil
+    }
+    var iterator = try #require(states).makeAsyncIterator()
+    #expect(await iterator.next()?.kind == .other)
+  }
+
+  @Test func `among 10,000 routes the right one is found`() throws {
+    let namespace = try Namespace()
+    namespace.ip("\(LivePathTests.cables)\nroute add default via 192.0.2.1")
+    let routes = (0..<10_000).map { "route add 10.\($0 / 250).\($0 % 250).0/24 via 198.51.100.1" }
+    namespace.ip(routes.joined(separator: "\n"))
+    #expect(namespace.run { NetlinkReader().currentState() }.route == "default via 192.0.2.1 dev left")
+  }
+
+  @Test func `among 500 interfaces the right one is found, also below a tunnel and in a bridge`() throws {
+    let namespace = try Namespace()
+    namespace.ip(
+      "\(LivePathTests.cables)\nlink add br0 type bridge\nlink set br0 up\nlink set left master br0"
+    )
+    let pairs = (0..<250).map { "link add x\($0) type veth peer name y\($0)\nlink set x\($0) master br0" }
+    namespace.ip(pairs.joined(separator: "\n"))
+    namespace.ip("addr add 192.0.2.3/24 dev br0\nroute add default via 192.0.2.1 dev br0 metric 600")
+    #expect(namespace.run { NetlinkReader().currentState() }.via == ["br0", "left"])
+    let tunnel = namespace.run { test_open_tunnel("tun0") }
+    try #require(tunnel >= 0)
+    defer { close(tunnel) }
+    namespace.ip("link set tun0 up\nroute add default dev tun0 metric 50")
+    #expect(namespace.run { NetlinkReader().currentState() }.via == ["tun0", "br0", "left"])
+  }
+
+  @Test func `lists that change while they are read are whole or refused, never half`() throws {
+    let namespace = try Namespace()
+    namespace.ip((0..<100).map { "link add x\($0) type veth peer name y\($0)" }.joined(separator: "\n"))
+    let kernel = try #require(namespace.run { try? LiveKernel() })
+    // Links come and go in pairs while the list is read.
+    let changes = (0..<40).map { "link add z\($0) type veth peer name w\($0)\nlink del z\($0)\n" }.joined()
+    let churn = try #require(
+      namespace.run {
+        Child(["/bin/sh", "-c", "ip -batch - && echo done"], environment: ["PATH=/usr/sbin:/sbin"])
+      }
+    )
+    churn.write(changes)
+    churn.endInput()
+    for _ in 0..<60 {
+      do throws(NetlinkError) {
+        let names = try kernel.links(.all).map(\.name)
+        #expect(names.count == 201 || names.count == 203, "\(names.count) links")
+        #expect(Set(names).count == names.count)
+      } catch {
+        #expect(error.code == .interrupted)
+      }
+    }
+    #expect(churn.readLine() == "done")
+  }
+
+  @Test func `a reader that is used by many threads at once answers all of them`() async throws {
+    let reader = NetlinkReader()
+    let first = reader.currentState()
+    await withTaskGroup(of: NetworkState.self) { group in
+      for _ in 0..<64 { group.addTask { reader.currentState() } }
+      for await state in group { #expect(state == first) }
+    }
+  }
+}
