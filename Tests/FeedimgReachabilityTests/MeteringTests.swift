@@ -17,6 +17,30 @@ import Testing
     var testDescription: String { name }
   }
 
+  @Test func `the gateway of an iPhone's hotspot gives it away`() {
+    let wifi = LinkClass(medium: .wifi, reason: "")
+    #expect(Metering(end: wifi, gateway: .v4(0xac14_0a01)).verdict.metered == .yes)
+    #expect(Metering(end: wifi, gateway: .v4(0xac14_0a02)).verdict.metered == .no)
+  }
+
+  @Test func `an address that a phone gave costs, by air and by cable`() {
+    for medium in [LinkClass.Medium.wifi, .ethernet] {
+      let metering = Metering(end: LinkClass(medium: medium, reason: ""), isLeasedByPhone: true)
+      #expect(metering.verdict.metered == .yes)
+    }
+  }
+
+  @Test(arguments: [
+    ("ADDRESS=192.0.2.2\nVENDOR_SPECIFIC=414e44524f49445f4d455445524544\n", true),
+    ("VENDOR_SPECIFIC=00414E44524F49445F4D45544552454400", true),
+    ("VENDOR_SPECIFIC=0102", false),
+    ("HOSTNAME=414e44524f49445f4d455445524544", false),
+    ("", false),
+  ])
+  func `the lease of an Android phone is known by the vendor's option`(_ text: String, _ isOfPhone: Bool) {
+    #expect(Lease.isOfPhone(text) == isOfPhone)
+  }
+
   @Test(arguments: rows)
   func `people's words go before signs, and signs before kinds`(_ row: Row) {
     let metering = Metering(

@@ -69,6 +69,10 @@ final class LiveKernel: KernelAsking {
     wireless.network(of: link)
   }
 
+  func isLeasedByPhone(_ link: Link) -> Bool {
+    TextFile.read("/run/systemd/netif/leases/\(link.index)").map(Lease.isOfPhone) ?? false
+  }
+
   func carriersOfPPPoE() -> [String] {
     PPPoESession.carriers(inTable: TextFile.read("/proc/net/pppoe") ?? "")
   }

@@ -12,6 +12,8 @@ protocol KernelAsking {
   func hasDevice(_ link: Link) -> Bool
   /// The Wi-Fi network that a link is joined to; nil where that cannot be told.
   func wirelessNetwork(of link: Link) -> WirelessNetwork?
+  /// Whether the address of a link was given by a phone that shares mobile data, as far as anybody kept that.
+  func isLeasedByPhone(_ link: Link) -> Bool
   /// The names of the interfaces that carry PPPoE sessions, one for each session.
   func carriersOfPPPoE() -> [String]
 }

@@ -17,4 +17,7 @@ struct LinkClass: Hashable, Sendable {
   var isVirtual = false
   /// Why, in words.
   var reason: String
+
+  /// Whether a phone might be behind it that does not show as one.
+  var mayBePhone: Bool { (medium == .wifi || medium == .ethernet) && !isVirtual }
 }

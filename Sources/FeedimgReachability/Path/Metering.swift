@@ -13,6 +13,10 @@ struct Metering: Hashable, Sendable {
   var end: LinkClass
   var wireless: WirelessNetwork?
   var words: [Word] = []
+  /// The address to which packets go first.
+  var gateway: IPAddress?
+  /// Whether the address of this host was given by a phone that shares mobile data.
+  var isLeasedByPhone = false
   var isRoaming = false
 
   /// The judgement, and why, in words.
@@ -36,9 +40,9 @@ struct Metering: Hashable, Sendable {
     switch end.medium {
     case .cellular where end.isTether: return (.yes, "it is a phone's data")
     case .cellular: return (.yes, "it is mobile data")
-    case .wifi: return byBeacon
-    case .ethernet where end.isVirtual: return (.unknown, "what is behind the virtual link cannot be seen")
-    case .ethernet: return (.no, "nothing says that data costs on this Ethernet")
+    case .wifi, .ethernet:
+      if isLeasedByPhone { return (.yes, "the address was given by a phone that shares mobile data") }
+      return end.medium == .wifi ? byBeacon : byCable
     case .unknown, .noConnection: return (.unknown, "what carries the data is not known")
     }
   }
@@ -47,7 +51,17 @@ struct Metering: Hashable, Sendable {
     switch wireless?.cost ?? .notTold {
     case .metered(let reason), .phone(let reason): (.yes, reason)
     case .free: (.no, "the access point says that data is free")
+    case .notTold where gateway == Self.gatewayOfIPhone: (.yes, "the gateway has the address of an iPhone's")
     case .notTold: (.no, "nothing says that data costs on this Wi-Fi")
     }
   }
+
+  private var byCable: (Metered, String) {
+    end.isVirtual
+      ? (.unknown, "what is behind the virtual link cannot be seen")
+      : (.no, "nothing says that data costs on this Ethernet")
+  }
+
+  /// 172.20.10.1, which iOS gives itself when it shares its connection.
+  private static let gatewayOfIPhone = IPAddress.v4(0xac14_0a01)
 }

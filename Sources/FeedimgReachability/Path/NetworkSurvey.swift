@@ -41,10 +41,20 @@ struct NetworkSurvey<Kernel: KernelAsking> {
     return other
   }
 
+  /// What tells the network of a path from others.
+  func identity(_ path: NetworkPath) -> NetworkIdentity? {
+    path.links.last.map { NetworkIdentity(device: $0.name, wirelessName: wirelessNetwork(path)?.name) }
+  }
+
+  private func wirelessNetwork(_ path: NetworkPath) -> WirelessNetwork? {
+    guard path.end.medium == .wifi, let link = path.links.last else { return nil }
+    return kernel.wirelessNetwork(of: link)
+  }
+
   private func describe(_ path: NetworkPath) -> NetworkState {
-    var metering = Metering(end: path.end)
+    var metering = Metering(end: path.end, wireless: wirelessNetwork(path), gateway: path.leg.gateway)
     guard let link = path.links.last else { return NetworkState(path, metering) }
-    if path.end.medium == .wifi { metering.wireless = kernel.wirelessNetwork(of: link) }
+    if path.end.mayBePhone { metering.isLeasedByPhone = kernel.isLeasedByPhone(link) }
     let identity = NetworkIdentity(device: link.name, wirelessName: metering.wireless?.name)
     if let word = mark(identity) { metering.words.append(.user(word)) }
     let advice = advise(path)

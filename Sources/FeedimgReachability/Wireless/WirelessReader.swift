@@ -13,6 +13,12 @@ final class WirelessReader {
     var carrierUps: UInt32
   }
 
+  /// Whether nl80211 can be asked.
+  var isThere: Bool {
+    ask({ WirelessMessages.interface(0, family: $0) }, each: { _ in })
+    return family != nil
+  }
+
   /// The mode of an interface.
   ///
   /// - Returns: Nil where it is no Wi-Fi, or nl80211 is not there or refused.

@@ -9,6 +9,7 @@ struct FakeKernel: KernelAsking {
   var devices: [String: Hardware] = [:]
   var networks: [String: WirelessNetwork] = [:]
   var pppoe: [String] = []
+  var leasedByPhone: Set<String> = []
   var refusal: NetlinkError?
 
   func route(_ question: RouteQuestion) throws(NetlinkError) -> RouteAnswer {
@@ -34,6 +35,7 @@ struct FakeKernel: KernelAsking {
   func hardware(of link: Link) -> Hardware { devices[link.name] ?? Hardware() }
   func hasDevice(_ link: Link) -> Bool { devices[link.name] != nil }
   func wirelessNetwork(of link: Link) -> WirelessNetwork? { networks[link.name] }
+  func isLeasedByPhone(_ link: Link) -> Bool { leasedByPhone.contains(link.name) }
   func carriersOfPPPoE() -> [String] { pppoe }
 }
 
