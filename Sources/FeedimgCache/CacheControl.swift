@@ -16,7 +16,7 @@ package struct CacheControl: Sendable, Hashable {
       let name = Self.trimmed(parts[0]).lowercased()
       guard !name.isEmpty else { continue }
       let argument = parts.count > 1 ? QuotedList.unquoted(Self.trimmed(parts[1])) : ""
-      // Of several the first counts, unless it has no argument to count (§4.2.1 allows either).
+      // Of several of one name the first counts (§4.2.1).
       if directives[name] == nil { directives[name] = argument }
     }
   }
@@ -29,6 +29,12 @@ package struct CacheControl: Sendable, Hashable {
 
   /// Whether a directive is there, whatever its argument.
   package func has(_ name: String) -> Bool { directives[name] != nil }
+
+  /// Whether there is no directive at all.
+  var isEmpty: Bool { directives.isEmpty }
+
+  /// The argument of a directive that counts seconds; nil where there is none or it is no such number.
+  func seconds(_ name: String) -> Int? { directives[name].flatMap { DeltaSeconds.parse($0) } }
 
   /// The argument of a directive; empty where it has none, nil where there is no such directive.
   package subscript(name: String) -> String? { directives[name] }

@@ -1,0 +1,64 @@
+package import FeedimgModel
+
+/// What tells one version of an image from another (RFC 9110 §8.8).
+package struct Validators: Sendable, Hashable {
+  /// As it stands in `ETag`, quotes and `W/` included.
+  package var entityTag: String?
+  /// As it stands in `Last-Modified`.
+  package var lastModified: String?
+  /// Whether the date alone is strong, as it lies long enough before the answer.
+  ///
+  /// RFC 9110 §8.8.2.2 asks for a second and a reason to trust the clocks; RFC 7232 asked for a minute, as we do.
+  private var hasStrongDate = false
+
+  package init(of answer: StoredAnswer) {
+    let fields = answer.head.fields
+    entityTag = fields["ETag"].flatMap { Self.isEntityTag($0) ? $0 : nil }
+    guard let text = fields["Last-Modified"] else { return }
+    guard let changed = HTTPDate.parse(text, now: answer.respondedAt) else { return }
+    lastModified = text
+    hasStrongDate =
+      fields["Date"].flatMap { HTTPDate.parse($0, now: answer.respondedAt) }.map { $0 - changed >= 60 }
+      ?? false
+  }
+
+  /// The fields that ask whether the image is still the same; empty where nothing tells versions apart.
+  ///
+  /// Both are sent where there are both, for servers that know only one (RFC 9110 §13.1.3).
+  package var question: HTTPFields {
+    var fields: [HTTPFields.Field] = []
+    if let entityTag { fields.append(.init(name: "If-None-Match", value: entityTag)) }
+    if let lastModified { fields.append(.init(name: "If-Modified-Since", value: lastModified)) }
+    return HTTPFields(fields)
+  }
+
+  /// The value of `If-Range`, which must be strong (RFC 9110 §13.1.5); nil where there is no strong validator.
+  package var rangeCondition: String? {
+    if let entityTag { return Self.isWeak(entityTag) ? nil : entityTag }
+    return hasStrongDate ? lastModified : nil
+  }
+
+  /// Whether an answer 304 is about this version (RFC 9111 §4.3.4).
+  ///
+  /// One without validators is about the only one that was asked about.
+  package func match(notModified fields: HTTPFields) -> Bool {
+    if let tag = fields["ETag"] {
+      guard let entityTag else { return false }
+      return Self.opaque(tag) == Self.opaque(entityTag)
+    }
+    if let date = fields["Last-Modified"] { return date == lastModified || lastModified == nil }
+    return true
+  }
+
+  private static func isWeak(_ tag: String) -> Bool { tag.hasPrefix("W/") }
+
+  private static func opaque(_ tag: String) -> Substring { isWeak(tag) ? tag.dropFirst(2) : tag[...] }
+
+  private static func isEntityTag(_ text: String) -> Bool {
+    let bytes = opaque(text).utf8
+    guard bytes.count >= 2, bytes.first == UInt8(ascii: "\""), bytes.last == UInt8(ascii: "\"") else {
+      return false
+    }
+    return bytes.dropFirst().dropLast().allSatisfy { $0 == 0x21 || $0 >= 0x23 && $0 != 0x7F }
+  }
+}

@@ -1,0 +1,127 @@
+import FeedimgModel
+import Testing
+
+@testable import FeedimgCache
+
+@Suite struct ValidationTests {
+  @Test(arguments: [
+    ("ETag: \"a\"", ["If-None-Match: \"a\""], "\"a\"", "a strong tag"),
+    ("ETag: W/\"a\"", ["If-None-Match: W/\"a\""], nil, "a weak tag asks, and never joins ranges"),
+    ("ETag: a", [], nil, "a tag needs quotes"),
+    ("ETag: \"a\"b\"", [], nil, "and no more of them"),
+    ("ETag: \"\"", ["If-None-Match: \"\""], "\"\"", "an empty tag is one"),
+    (
+      "Last-Modified: Fri, 31 Dec 2021 23:50:00 GMT", ["If-Modified-Since: Fri, 31 Dec 2021 23:50:00 GMT"],
+      nil,
+      "a date without Date is weak"
+    ),
+    (
+      "Last-Modified: Fri, 31 Dec 2021 23:50:00 GMT\nDate: Fri, 31 Dec 2021 23:51:00 GMT",
+      ["If-Modified-Since: Fri, 31 Dec 2021 23:50:00 GMT"], "Fri, 31 Dec 2021 23:50:00 GMT",
+      "a date a minute before Date is strong"
+    ),
+    (
+      "Last-Modified: Fri, 31 Dec 2021 23:50:00 GMT\nDate: Fri, 31 Dec 2021 23:50:59 GMT",
+      ["If-Modified-Since: Fri, 31 Dec 2021 23:50:00 GMT"], nil, "one that is nearer is not"
+    ),
+    ("Last-Modified: yesterday", [], nil, "what is no date asks nothing"),
+    (
+      "ETag: W/\"a\"\nLast-Modified: Fri, 31 Dec 2021 23:50:00 GMT\nDate: Sat, 01 Jan 2022 00:00:00 GMT",
+      ["If-None-Match: W/\"a\"", "If-Modified-Since: Fri, 31 Dec 2021 23:50:00 GMT"], nil,
+      "both ask, and the weak tag says that the date is not strong either"
+    ),
+    ("", [], nil, "nothing tells versions apart"),
+  ])
+  func `validators ask whether an image is the same, strong ones join ranges`(
+    text: String,
+    question: [String],
+    range: String?,
+    because: String
+  ) throws {
+    let validators = Validators(of: try answer(text))
+    #expect(validators.question.fields.map { "\($0.name): \($0.value)" } == question, "\(because)")
+    #expect(validators.rangeCondition == range, "\(because)")
+  }
+
+  @Test(arguments: [
+    ("ETag: \"a\"", "ETag: \"a\"", true, "the same tag"),
+    ("ETag: \"a\"", "ETag: W/\"a\"", true, "tags of 304 are compared weakly, RFC 9110 §13.1.2"),
+    ("ETag: \"a\"", "ETag: \"b\"", false, "another version"),
+    ("", "ETag: \"b\"", false, "we did not ask with a tag"),
+    ("ETag: \"a\"", "", true, "it can only be about what was asked"),
+    (
+      "Last-Modified: Fri, 31 Dec 2021 23:50:00 GMT", "Last-Modified: Fri, 31 Dec 2021 23:50:01 GMT", false,
+      "changed since"
+    ),
+  ])
+  func `a 304 is about the version that it names`(
+    stored: String,
+    news: String,
+    isMatch: Bool,
+    because: String
+  ) throws {
+    #expect(Validators(of: try answer(stored)).match(notModified: fields(news)) == isMatch, "\(because)")
+  }
+
+  @Test func `a 304 renews what is said, not what the bytes are`() throws {
+    let stored = try answer(
+      """
+      Content-Type: image/png
+      Content-Length: 10
+      Cache-Control: max-age=1
+      Age: 500
+      X-Old: kept
+      """
+    )
+    let news = fields(
+      """
+      Content-Type: text/html
+      Content-Length: 0
+      cache-control: max-age=60
+      X-New: added
+      Connection: X-Hop
+      X-Hop: dropped
+      Transfer-Encoding: chunked
+      """
+    )
+    let updated = stored.updated(by: news, requestedAt: 2000, respondedAt: 2001)
+    #expect(
+      updated.head.fields
+        == fields(
+          """
+          Content-Type: image/png
+          Content-Length: 10
+          X-Old: kept
+          cache-control: max-age=60
+          X-New: added
+          """
+        )
+    )
+    #expect(Freshness(of: updated, at: 2030).standing == .fresh)
+    #expect(updated.requestedAt == 2000)
+  }
+
+  @Test(arguments: [
+    ("", "", "Accept: image/webp", true, "it depends on nothing"),
+    ("Vary: *", "", "", false, "it depends on what nobody knows"),
+    ("Vary: Accept, *", "Accept: a", "Accept: a", false, "and a star among others as well"),
+    ("Vary: Accept", "Accept: image/webp", "accept: image/webp", true, "the same"),
+    ("Vary: accept", "Accept: image/webp", "Accept: image/png", false, "another"),
+    ("Vary: Accept", "", "", true, "absent in both"),
+    ("Vary: Accept", "Accept: a", "", false, "absent in one"),
+    ("Vary: Accept", "Accept: a,b", "Accept: a , b", true, "white space does not count"),
+    ("Vary: Accept", "Accept: a\nAccept: b", "Accept: a, b", true, "lines of one name are one list"),
+    ("Vary: Accept,\nVary: DPR", "Accept: a\nDPR: 2", "DPR: 1\nAccept: a", false, "every name counts"),
+    ("Vary: , ,", "", "Accept: a", true, "empty elements name nothing"),
+  ])
+  func `an answer serves requests that are the same in what it depends on`(
+    vary: String,
+    stored: String,
+    request: String,
+    isMatch: Bool,
+    because: String
+  ) {
+    let vary = Vary(fields(vary))
+    #expect(vary.matches(vary.select(from: fields(stored)), fields(request)) == isMatch, "\(because)")
+  }
+}
