@@ -38,6 +38,8 @@ package struct ImageMetadata: Sendable, Hashable {
   package var mediaType: String
   /// The head of the answer that brought it, for freshness and validation (RFC 9111).
   package var head: ResponseHead
+  /// The fields of the request that the answer's `Vary` names, as they were sent (RFC 9111 §4.1).
+  package var varied: HTTPFields
   /// When its request was sent (RFC 9111 §4.2.3), in seconds since 1970; nil stands for the time of the commit.
   package var requestedAt: Double?
   /// When its head came (RFC 9111 §4.2.3), in seconds since 1970; nil stands for the time of the commit.
@@ -48,6 +50,7 @@ package struct ImageMetadata: Sendable, Hashable {
     role: ImageVariant.Role,
     mediaType: String,
     head: ResponseHead,
+    varied: HTTPFields = HTTPFields(),
     requestedAt: Double? = nil,
     respondedAt: Double? = nil
   ) {
@@ -55,6 +58,7 @@ package struct ImageMetadata: Sendable, Hashable {
     self.role = role
     self.mediaType = mediaType
     self.head = head
+    self.varied = varied
     self.requestedAt = requestedAt
     self.respondedAt = respondedAt
   }
