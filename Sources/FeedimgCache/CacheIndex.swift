@@ -103,6 +103,13 @@ final class CacheIndex {
     return true
   }
 
+  /// Puts a record in place of another with the same body; false where the key has another by now, or none.
+  func replace(_ record: EntryRecord, with line: [UInt8]) throws(SQLiteError) -> Bool {
+    let update = try connection.statement("UPDATE entry SET record = ?3 WHERE id = ?1 AND record = ?2")
+    try update.run([.integer(Int(record.identifier)), .text(record.line), .text(line)])
+    return connection.changes > 0
+  }
+
   /// Writes down that entries were used.
   func touch(_ touches: [Touch]) throws(SQLiteError) {
     let use = try connection.statement(

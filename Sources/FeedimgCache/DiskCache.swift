@@ -120,7 +120,7 @@ extension DiskCache: ImageStoring {
   }
 
   /// The entry of a key, as far as the index can be read.
-  private func entry(of key: String) -> CacheIndex.Entry? {
+  func entry(of key: String) -> CacheIndex.Entry? {
     let found = try? read(for: [key]) { index throws(SQLiteError) in try index.entry(of: key) }
     return (found ?? nil) ?? nil
   }

@@ -18,7 +18,7 @@ extension EntryRecord {
     fields.append(String(size))
     fields.append(checksum.hexadecimal)
     for time in [storedAt, requestedAt, respondedAt] { fields.append(String(Milliseconds.count(time))) }
-    fields.append(raw: head)
+    fields.append(raw: answer)
     return Array(Checksum.of(fields.bytes).hexadecimal.utf8) + [RecordFields.tab] + fields.bytes
   }
 
@@ -53,7 +53,7 @@ extension EntryRecord {
     self.storedAt = Milliseconds.seconds(storedAt)
     self.requestedAt = Milliseconds.seconds(requestedAt)
     self.respondedAt = Milliseconds.seconds(respondedAt)
-    head = Array(fields.rest)
+    answer = Array(fields.rest)
   }
 }
 

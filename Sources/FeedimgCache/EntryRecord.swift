@@ -14,8 +14,8 @@ struct EntryRecord: Sendable, Hashable {
   var storedAt: Double
   var requestedAt: Double
   var respondedAt: Double
-  /// The head of the answer, in the form of ``ResponseHead/init(recorded:)``.
-  var head: [UInt8]
+  /// What brought the body, in the form of ``StoredAnswer/record(_:varied:)``; read only when it is asked for.
+  var answer: [UInt8]
 
   /// The index knows an entry by this; two keys that share it displace each other.
   var identifier: Int64 { Int64(bitPattern: body.keyHash) }
@@ -33,8 +33,17 @@ extension EntryRecord {
       storedAt: storedAt,
       requestedAt: metadata.requestedAt ?? storedAt,
       respondedAt: metadata.respondedAt ?? storedAt,
-      head: metadata.head.recorded
+      answer: StoredAnswer.record(metadata.head, varied: metadata.varied)
     )
+  }
+
+  /// The same body with the news of a 304.
+  func updated(by answer: StoredAnswer) -> EntryRecord {
+    var copy = self
+    copy.requestedAt = answer.requestedAt
+    copy.respondedAt = answer.respondedAt
+    copy.answer = StoredAnswer.record(answer.head, varied: answer.varied)
+    return copy
   }
 
   func storedImage(path: String, usedAt: Double) -> StoredImage {

@@ -18,6 +18,7 @@ import Testing
         role: .thumbnail,
         mediaType: "image/png",
         head: head,
+        varied: HTTPFields([.init(name: "Accept", value: "image/webp")]),
         requestedAt: 1_799_999_999.25,
         respondedAt: -1
       ),
@@ -37,7 +38,11 @@ import Testing
     #expect(!record.line.contains(10))
     let copy = try #require(read(record.line))
     #expect(copy == record)
-    let head = try #require(ResponseHead(recorded: copy.head))
+    let answer = try #require(StoredAnswer(copy))
+    let head = answer.head
+    #expect(answer.varied["accept"] == "image/webp")
+    #expect(answer.requestedAt == 1_799_999_999.25)
+    #expect(answer.respondedAt == -1)
     #expect(head.fields.fields == fields)
     #expect(head.status == 206)
     #expect(head.url.text == "https://example.org/a?b")

@@ -1,4 +1,5 @@
 import FeedimgModel
+import Glibc
 import Testing
 
 @testable import FeedimgCache
@@ -123,5 +124,39 @@ import Testing
   ) {
     let vary = Vary(fields(vary))
     #expect(vary.matches(vary.select(from: fields(stored)), fields(request)) == isMatch, "\(because)")
+  }
+
+  @Test func `a 304 renews a stored image, also in the catalog`() throws {
+    let folder = try TestFolder()
+    let clock = TestClock()
+    let cache = DiskCache(folder, clock: clock)
+    try cache.store(
+      "a",
+      picture(1),
+      fields: fields("ETag: \"1\"\nCache-Control: max-age=60\nConnection: close")
+    )
+    #expect(Freshness(of: try #require(cache.answer(for: "a")), at: clock.now + 59).standing == .fresh)
+    #expect(cache.answer(for: "a")?.head.fields["Connection"] == nil)
+    clock += 100
+    let news = fields("ETag: \"1\"\nCache-Control: max-age=300")
+    let renewed = try cache.refresh("a", with: news, requestedAt: clock.now, respondedAt: clock.now)
+    #expect(renewed != nil)
+    #expect(cache.answer(for: "a") == renewed)
+    cache.close()
+    unlink(folder.cache + "/index.sqlite")
+    let answer = try #require(cache.answer(for: "a"))
+    #expect(Freshness(of: answer, at: clock.now + 299).standing == .fresh)
+    #expect(cache.bytes("a") == picture(1))
+  }
+
+  @Test func `a 304 about another version changes nothing`() throws {
+    let folder = try TestFolder()
+    let cache = DiskCache(folder)
+    try cache.store("a", picture(1), fields: fields("ETag: \"1\""))
+    let before = cache.answer(for: "a")
+    #expect(try cache.refresh("a", with: fields("ETag: \"2\""), requestedAt: 0, respondedAt: 0) == nil)
+    #expect(try cache.refresh("b", with: fields(""), requestedAt: 0, respondedAt: 0) == nil)
+    #expect(cache.answer(for: "a") == before)
+    #expect(cache.answer(for: "b") == nil)
   }
 }
