@@ -94,6 +94,14 @@ let package = Package(
     // xxHash: the checksum of stored bodies, at memory speed; header only.
     .target(name: "CXXHash"),
 
+    // Many downloads in one process, for Benchmarks/transfers; no product.
+    .executableTarget(
+      name: "TransferBenchmark",
+      dependencies: ["FeedimgTransfer", "FeedimgModel"],
+      path: "Benchmarks/TransferBenchmark",
+      swiftSettings: settings
+    ),
+
     .testTarget(
       name: "FeedimgModelTests",
       dependencies: ["FeedimgModel", "FeedimgJSON"],
