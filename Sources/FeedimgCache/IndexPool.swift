@@ -38,7 +38,7 @@ final class IndexPool: Sendable {
   private static let greatestIdleCount = 4
 
   /// How long others are waited for, in milliseconds: one who looks waits less than one who has something to keep.
-  private static let patience: (reading: Int32, touching: Int32, writing: Int32) = (250, 0, 5000)
+  private static let patience: (reading: Int32, touching: Int32, writing: Int32) = (1000, 0, 5000)
 
   init(folder: CacheFolder) { self.folder = folder }
 

@@ -34,7 +34,12 @@ final class SQLiteConnection {
       throw error
     }
     handle = opened
+    sqlite3_busy_timeout(opened, Self.usualPatience)
   }
+
+  /// Also what the first statement waits for: it finds the database locked for a moment whenever another process
+  /// opens it first or closes it last (sqlite.org/wal.html §2.3).
+  private static let usualPatience: Int32 = 5000
 
   deinit {
     statements.removeAll()
@@ -51,7 +56,7 @@ final class SQLiteConnection {
   }
 
   /// How long to wait for another connection, in milliseconds.
-  var patience: Int32 = 0 {
+  var patience = usualPatience {
     didSet { if patience != oldValue { sqlite3_busy_timeout(handle, patience) } }
   }
 
