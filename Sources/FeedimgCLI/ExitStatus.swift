@@ -27,7 +27,7 @@ enum ExitStatus: Int32 {
         return
       }
       // Help, the version and completion scripts come as errors that are none.
-      Output.standardOutput(FeedimgCommand.fullMessage(for: error) + "\n")
+      Output.line(FeedimgCommand.fullMessage(for: error))
       self = .success
     }
   }

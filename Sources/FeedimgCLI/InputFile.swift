@@ -4,6 +4,9 @@ import Glibc
 struct InputFile {
   let path: String
 
+  /// Longer input is refused; in bytes.
+  private static let greatestLength = 256 << 20
+
   /// As messages name it.
   var name: String { path == "-" ? "standard input" : path }
 
@@ -24,6 +27,9 @@ struct InputFile {
       guard count >= 0 else { throw failure(error) }
       guard count > 0 else { return content }
       content += chunk
+      guard content.count <= Self.greatestLength else {
+        throw CommandFailure(.usage, "\(name): is longer than \(Self.greatestLength >> 20) MiB")
+      }
     }
   }
 

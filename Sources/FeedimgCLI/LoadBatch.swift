@@ -9,6 +9,8 @@ struct LoadBatch {
 
   /// Enough to keep a fast link busy, few enough not to starve each other on a slow one.
   private static let concurrency = 6
+  /// How far loads run ahead of one that takes long, as what they bring waits in memory to be told.
+  private static let lead = 24
 
   /// How the load of one item ended.
   private struct Ended: Sendable {
@@ -19,22 +21,23 @@ struct LoadBatch {
   /// - Parameter tell: Called for each item with its index, in order.
   func run(_ tell: (Outcome, Int) -> Void) async {
     await withTaskGroup(of: Ended.self) { group in
-      var begun = 0
-      func beginNext() {
-        guard begun < items.count else { return }
-        group.addTask { [begun] in await ended(begun) }
-        begun += 1
-      }
-      for _ in 0..<Self.concurrency { beginNext() }
+      var (begun, finished, told) = (0, 0, 0)
       var early: [Int: Outcome] = [:]
-      var told = 0
+      func beginAsMany() {
+        while begun < min(items.count, finished + Self.concurrency, told + Self.lead) {
+          group.addTask { [begun] in await ended(begun) }
+          begun += 1
+        }
+      }
+      beginAsMany()
       for await ended in group {
+        finished += 1
         early[ended.index] = ended.outcome
-        beginNext()
         while let outcome = early.removeValue(forKey: told) {
           tell(outcome, told)
           told += 1
         }
+        beginAsMany()
       }
     }
   }

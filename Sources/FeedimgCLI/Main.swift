@@ -4,6 +4,7 @@ import ArgumentParser
 @main
 enum Main {
   static func main() async {
+    Output.occupyStandardDescriptors()
     do {
       var command = try FeedimgCommand.parseAsRoot()
       if var waiting = command as? any AsyncParsableCommand {

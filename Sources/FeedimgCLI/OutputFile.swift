@@ -9,47 +9,82 @@ struct OutputFile {
   /// - Throws: ``CommandFailure`` with status 2.
   func check() throws(CommandFailure) {
     guard path != "-" else { return }
-    var status = stat()
-    if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
+    guard !path.isEmpty else {
+      throw CommandFailure(.usage, "--output: expected a file, found an empty path")
+    }
+    let type = Self.type(of: path)
+    if type == S_IFDIR {
       throw CommandFailure(.usage, "--output \(path): expected a file, but this is a folder")
     }
-    guard access(folder, F_OK) == 0 else {
+    // What is no plain file is written to as it is; a plain one is replaced by a new one in its folder.
+    let isSpecial = type != nil && type != S_IFREG
+    guard Self.type(of: folder) == S_IFDIR else {
       throw CommandFailure(.usage, "--output \(path): the folder `\(folder)` does not exist")
+    }
+    guard access(isSpecial ? path : folder, W_OK) == 0 else {
+      throw CommandFailure(.usage, "--output \(path): cannot be written: \(SystemError.text(errno))")
     }
   }
 
+  /// Writes the bytes; the mode of an earlier file stays, and a link stays one.
+  ///
   /// - Throws: ``CommandFailure`` with status 1; an earlier file of that name is then untouched.
   func write(_ bytes: [UInt8]) throws(CommandFailure) {
-    guard path != "-" else { return Output.standardOutput(bytes) }
-    var status = stat()
-    // A device or a pipe cannot be replaced, only written to.
-    let isSpecial = stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
-    let target = isSpecial ? path : "\(path).\(getpid()).part"
-    let descriptor = open(target, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    guard path != "-" else {
+      guard Output.standardOutput(bytes) else { throw failure(errno) }
+      return
+    }
+    // A device or a pipe cannot be replaced, only written to; nor can what a descriptor leads to.
+    let type = Self.type(of: path)
+    let target = Self.resolved(path) ?? path
+    if type != nil,
+      type != S_IFREG || target.hasPrefix("/proc/") || path.hasPrefix("/dev/") || path.hasPrefix("/proc/")
+    {
+      return try write(bytes, to: path, O_WRONLY | O_TRUNC, isDurable: false)
+    }
+    let part = "\(target).\(getpid()).part"
+    do throws(CommandFailure) {
+      var earlier = stat()
+      let mode = stat(target, &earlier) == 0 ? earlier.st_mode & 0o777 : 0o666
+      try write(bytes, to: part, O_WRONLY | O_CREAT | O_EXCL, mode: mode, isDurable: true)
+      if type != nil { chmod(part, mode) }
+      guard rename(part, target) == 0 else { throw failure(errno) }
+    } catch {
+      unlink(part)
+      throw error
+    }
+  }
+
+  private func write(
+    _ bytes: [UInt8],
+    to path: String,
+    _ flags: Int32,
+    mode: mode_t = 0,
+    isDurable: Bool
+  ) throws(CommandFailure) {
+    let descriptor = open(path, flags | O_CLOEXEC, mode)
     guard descriptor >= 0 else { throw failure(errno) }
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-      if written < 0, errno == EINTR { continue }
-      guard written > 0 else {
-        let code = errno
-        close(descriptor)
-        if !isSpecial { unlink(target) }
-        throw failure(code)
-      }
-      rest = rest.dropFirst(written)
-    }
-    close(descriptor)
-    guard isSpecial || rename(target, path) == 0 else {
-      let code = errno
-      unlink(target)
-      throw failure(code)
-    }
+    let isWritten = Output.write(bytes, to: descriptor) && (!isDurable || fsync(descriptor) == 0)
+    let code = errno
+    guard close(descriptor) == 0, isWritten else { throw failure(isWritten ? errno : code) }
   }
 
   private var folder: String {
     guard let slash = path.lastIndex(of: "/") else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  /// The kind of what the path leads to; nil where there is nothing.
+  private static func type(of path: String) -> mode_t? {
+    var status = stat()
+    return stat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
+  }
+
+  /// Where links lead; nil where there is nothing.
+  private static func resolved(_ path: String) -> String? {
+    guard let text = realpath(path, nil) else { return nil }
+    defer { free(text) }
+    return String(cString: text)
   }
 
   private func failure(_ code: Int32) -> CommandFailure {

@@ -1,3 +1,4 @@
+import FeedimgJSON
 import Testing
 
 /// What a user may get wrong, and the one sentence that tells.
@@ -145,6 +146,34 @@ import Testing
     let run = try CommandRun(["resolve", "--item", item, "--policy", policy], in: folder)
     #expect(run.status == 2)
     #expect(run.errors.contains("gap.md: no rule for: network ethernet"), "\(run.errors)")
+  }
+
+  @Test func `output that nobody can take is a failure, and endless input is refused`() throws {
+    let folder = try TestFolder()
+    let item = try folder.write("item.json", "{\"originalImage\": \"http://x.example/a\"}")
+    let full = try CommandRun(
+      ["resolve", "--item", item],
+      in: folder,
+      environment: ["TEST_STDOUT": "/dev/full"]
+    )
+    #expect(full.status == 1)
+    #expect(full.errors == "feedimg: cannot write to standard output: no space left on device\n")
+    let endless = try CommandRun(["resolve", "--item", "/dev/zero"], in: folder)
+    #expect(endless.status == 2)
+    #expect(endless.errors.contains("/dev/zero: is longer than"), "\(endless.errors)")
+  }
+
+  @Test func `what an item says cannot steer the terminal`() throws {
+    let folder = try TestFolder()
+    let item = try folder.write(
+      "item.json",
+      "{\"id\": \"\\u001b[31m\\u202ered\", \"originalImage\": \"http://x.example/a\"}"
+    )
+    let text = try CommandRun(["resolve", "--item", item, "--network", "wifi"], in: folder)
+    #expect(text.output.contains("\\u{1b}[31m\\u{202e}red"), "\(text.output)")
+    let json = try CommandRun(["resolve", "--json", "--item", item, "--network", "wifi"], in: folder)
+    #expect(try json.objects.first?["id"] == "\u{1B}[31m\u{202E}red")
+    #expect(json.output.utf8.allSatisfy { (0x20..<0x7F).contains($0) || $0 == 0x0A })
   }
 
   @Test func `help and the version are no errors`() throws {

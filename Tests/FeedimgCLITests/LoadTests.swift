@@ -1,4 +1,5 @@
 import FeedimgJSON
+import Glibc
 import LoopbackServer
 import Testing
 
@@ -206,6 +207,29 @@ import Testing
     )
     #expect(nowhere.status == 2)
     #expect(nowhere.errors.contains("does not exist"))
+  }
+
+  @Test func `what the output leads to is written, and links, modes and devices stay`() throws {
+    let (folder, server) = (try TestFolder(), try Self.makeServer())
+    let path = try folder.write("item.json", Self.item(server, original: "/original.jpg", thumbnail: nil))
+    let target = try folder.write("target.jpg", "old")
+    chmod(target, 0o600)
+    symlink(target, folder.path("link.jpg"))
+    func load(_ output: String) throws -> CommandRun {
+      try CommandRun(["load", "--item", path, "--network", "wifi", "--output", output], in: folder)
+    }
+    #expect(try load(folder.path("link.jpg")).status == 0)
+    var status = stat()
+    #expect(lstat(folder.path("link.jpg"), &status) == 0 && status.st_mode & S_IFMT == S_IFLNK)
+    #expect(try TestFolder.bytes(of: target) == SampleImage.jpeg)
+    #expect(stat(target, &status) == 0 && status.st_mode & 0o777 == 0o600)
+    #expect(try load("/dev/null").status == 0)
+    #expect(stat("/dev/null", &status) == 0 && status.st_mode & S_IFMT == S_IFCHR)
+    let full = try load("/dev/full")
+    #expect(full.status == 1)
+    #expect(full.errors.contains("no space left on device"), "\(full.errors)")
+    #expect(try load("").status == 2)
+    #expect(try load(folder.path("item.json/x")).status == 2)
   }
 
   @Test func `several items with one URL are fetched once`() throws {

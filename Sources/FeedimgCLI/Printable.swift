@@ -1,0 +1,38 @@
+/// Text as it may be shown on a terminal.
+///
+/// Items, servers and files name things as they like; what would steer the terminal, or turn the direction of
+/// reading, is shown as its code instead. Our own colours are left alone.
+enum Printable {
+  static func text(_ text: String) -> String {
+    guard text.unicodeScalars.contains(where: isUnsafe) else { return text }
+    var output = String.UnicodeScalarView()
+    var rest = text.unicodeScalars[...]
+    while let scalar = rest.first {
+      if let style = styles.first(where: { rest.starts(with: $0.unicodeScalars) }) {
+        output.append(contentsOf: style.unicodeScalars)
+        rest = rest.dropFirst(style.unicodeScalars.count)
+        continue
+      }
+      if isUnsafe(scalar) {
+        output.append(contentsOf: "\\u{\(String(scalar.value, radix: 16))}".unicodeScalars)
+      } else {
+        output.append(scalar)
+      }
+      rest = rest.dropFirst()
+    }
+    return String(output)
+  }
+
+  /// Those that ``Output`` writes.
+  private static let styles = ["\u{1B}[0m", "\u{1B}[1m", "\u{1B}[2m"]
+
+  private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0x0A, 0x09: false
+    case 0..<0x20, 0x7F..<0xA0: true
+    // Marks, embeddings, overrides and isolates of direction (UAX #9).
+    case 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: true
+    default: false
+    }
+  }
+}
