@@ -37,6 +37,12 @@ struct PolicyFile: Sendable, Hashable {
     return String(last.dropLast(ending?.count ?? 0))
   }
 
+  /// Whether there is a folder of that path.
+  var isFolder: Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+  }
+
   /// Whether the file holds cases, by its name.
   var holdsCases: Bool { Self.caseEndings.contains { path.hasSuffix($0) } }
 

@@ -33,10 +33,7 @@ final class PolicyInForce: Sendable {
     let isSettled = Self.isSettled(stamps, clock)
     let reading = selection.read(stamps)
     let choice = selection.choose(reading)
-    guard let chosen = choice.chosen else {
-      let refused = choice.candidates.filter { $0.status == .refused }
-      throw PolicyFault(refused.flatMap(\.reasons), isUnreadable: refused.contains(where: \.isUnreadable))
-    }
+    guard let chosen = choice.chosen else { throw choice.fault }
     state = Mutex(
       State(
         chosen: chosen,

@@ -25,6 +25,12 @@ struct PolicySelection: Sendable {
     /// For each source what became of it.
     var candidates: [Policies.Candidate] = []
 
+    /// Why nothing was chosen.
+    var fault: PolicyFault {
+      let refused = candidates.filter { $0.status == .refused }
+      return PolicyFault(refused.flatMap(\.reasons), isUnreadable: refused.contains(where: \.isUnreadable))
+    }
+
     /// What a user should be told of files that are refused, one line each.
     var warnings: [String] {
       let refused = candidates.filter { $0.status == .refused }

@@ -74,6 +74,11 @@ struct PolicyShelf: Sendable {
   func names() -> [String] {
     let files = folders.flatMap { (try? PolicyFile.files(in: $0.path)) ?? [] }
     let names = Set(files.filter(\.holdsPolicy).map(\.name) + ShippedPolicies.all.map(\.name))
-    return names.sorted { ($0 == "default" ? 0 : 1, $0) < ($1 == "default" ? 0 : 1, $1) }
+    return names.sorted(by: Self.precedes)
+  }
+
+  /// The default first, then by name.
+  static func precedes(_ name: String, _ other: String) -> Bool {
+    (name == "default" ? 0 : 1, name) < (other == "default" ? 0 : 1, other)
   }
 }

@@ -33,15 +33,22 @@ struct PolicySource: Sendable, Hashable {
   /// - Throws: ``PolicyFault`` with all slips.
   func table(in text: [UInt8], facts: FactCatalog) throws(PolicyFault) -> PolicyTable {
     do throws(PolicyErrors) {
-      guard !fileName.hasSuffix(".json") else {
-        return try PolicyTable(name: name, fileName: fileName, json: text, facts: facts)
-      }
-      return try PolicyTable(name: name, fileName: fileName, markdown: text, facts: facts)
+      return try parse(text, facts: facts)
     } catch {
-      let isLegible = PolicyTable.isLegible(fileName: fileName, text: text)
-      throw PolicyFault(error.errors.map(\.description), isUnreadable: !isLegible)
+      throw PolicyFault(error.errors.map(\.description), isUnreadable: !isLegible(text))
     }
   }
+
+  /// The table in a text of this source, with errors that tell each place.
+  func parse(_ text: [UInt8], facts: FactCatalog) throws(PolicyErrors) -> PolicyTable {
+    guard !fileName.hasSuffix(".json") else {
+      return try PolicyTable(name: name, fileName: fileName, json: text, facts: facts)
+    }
+    return try PolicyTable(name: name, fileName: fileName, markdown: text, facts: facts)
+  }
+
+  /// Whether a text of this source can be read at all, whatever slips are in it.
+  func isLegible(_ text: [UInt8]) -> Bool { PolicyTable.isLegible(fileName: fileName, text: text) }
 
   /// The policy in a text of this source, if it is in order; what comes with feedimg is known to be.
   ///

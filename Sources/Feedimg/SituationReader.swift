@@ -90,8 +90,7 @@ struct SituationReader {
     )
   }
 
-  /// What a network that is only named most likely costs.
-  static func usualMetering(of network: NetworkKind) -> Metered {
+  private static func usualMetering(of network: NetworkKind) -> Metered {
     switch network {
     case .cellular: .yes
     case .wifi, .ethernet: .no

@@ -1,0 +1,77 @@
+import FeedimgJSON
+public import FeedimgModel
+import FeedimgPolicy
+import FeedimgReachability
+import FeedimgSettings
+
+extension Policies {
+  /// How a policy came to a decision.
+  public struct Account: Sendable {
+    /// The rules that were tried, a line each, and then the decision.
+    public var lines: [String]
+    /// Every fact with the value that counted, and whence it came.
+    public var facts: [FactReading]
+    /// What the user should know, such as that a file is refused.
+    public var warnings: [String]
+    /// The same as one line of JSON.
+    public var json: String
+  }
+
+  /// Why a policy decides what it does in one situation.
+  ///
+  /// A fact that is not given is one that nobody knows: the network tells no kind, the price is unknown, both variants
+  /// can be had and neither is cached, nothing is set and nothing is counted.
+  ///
+  /// - Parameters:
+  ///   - argument: A name or a file.
+  ///   - given: The facts that are known.
+  ///   - isLive: Whether to look at the network and the settings of this machine for those that are not given.
+  /// - Returns: The rules that were tried, with their reasons.
+  /// - Throws: ``PolicyFault`` for a policy or a fact that was not understood, or a policy that is not total.
+  public func explain(
+    _ argument: String,
+    given: [SituationOverride] = [],
+    isLive: Bool = false
+  ) throws(PolicyFault) -> Account {
+    let asked = try asked(argument)
+    let catalog = try catalog(of: asked.table)
+    var imagined = ImaginedSituation(facts: catalog)
+    if isLive { imagined.look(at: NetlinkReader().currentState(), try settings()) }
+    for fact in given { try imagined.set(fact) }
+    do throws(PolicyErrors) {
+      let explanation = Explanation(try CompiledPolicy(asked.table), in: imagined.situation)
+      return Account(explanation, imagined, warnings: asked.warnings)
+    } catch {
+      throw PolicyFault(error.errors.map(\.description))
+    }
+  }
+
+  private func settings() throws(PolicyFault) -> UserSettings {
+    do throws(ConfigurationError) {
+      return SettingsStore(folder: try Folders(configuration).configuration).currentSettings()
+    } catch {
+      throw PolicyFault(error.messages, isUnreadable: true)
+    }
+  }
+}
+
+extension Policies.Account {
+  init(_ explanation: Explanation, _ imagined: ImaginedSituation, warnings: [String]) {
+    lines = explanation.lines
+    facts = explanation.facts.map {
+      FactReading(
+        name: $0.name,
+        value: $0.value(in: explanation.situation),
+        source: imagined.sources[$0] ?? ImaginedSituation.unknown
+      )
+    }
+    self.warnings = warnings
+    guard case .object(var object) = explanation.json else {
+      json = ""
+      return
+    }
+    let assumed = facts.filter { $0.source == ImaginedSituation.unknown }
+    object["assumed"] = .array(assumed.map { .string($0.name) })
+    json = JSONValue.object(object).text(.compact)
+  }
+}
