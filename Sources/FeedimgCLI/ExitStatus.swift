@@ -4,7 +4,7 @@ import Feedimg
 /// What the shell learns of a run.
 enum ExitStatus: Int32 {
   case success = 0
-  /// The network, a server or a disk failed.
+  /// The network, a server or a disk failed, or a policy has errors.
   case failure = 1
   /// An option, an item, a setting or a policy was not understood.
   case usage = 2
@@ -20,6 +20,9 @@ enum ExitStatus: Int32 {
     case let error as ConfigurationError:
       for message in error.messages { Output.complain(message) }
       self = error.isSystemFailure ? .failure : .usage
+    case let fault as PolicyFault:
+      for message in fault.messages { Output.complain(message) }
+      self = fault.isUnreadable ? .usage : .failure
     default:
       guard FeedimgCommand.exitCode(for: error).isSuccess else {
         Output.complain(FeedimgCommand.fullMessage(for: error).replacing(#/^Error: /#, with: ""))

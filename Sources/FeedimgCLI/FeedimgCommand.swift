@@ -17,6 +17,7 @@ struct FeedimgCommand: ParsableCommand {
         feedimg load --item item.json -o photo.jpg    fetch it, or use the cache
         feedimg network --watch                       the network, each change
         feedimg settings set always-load-originals-on-cellular yes
+        feedimg policy table                                what is decided when
 
       An item is JSON:
         {"originalImage": "https://x.example/a.jpg",
@@ -24,13 +25,14 @@ struct FeedimgCommand: ParsableCommand {
 
       EXIT STATUS
         0  done
-        1  failed: the network, a server, a disk
+        1  failed: the network, a server, a disk; a policy with errors
         2  not understood: an option, an item, a setting, a policy
         3  nothing to show but the placeholder
       """,
     version: Version.text,
     subcommands: [
       ResolveCommand.self, LoadCommand.self, NetworkCommand.self, SettingsCommand.self, CacheCommand.self,
+      PolicyCommand.self,
     ]
   )
 }

@@ -38,7 +38,7 @@ struct LoadCommand: AsyncParsableCommand {
   func run() async throws {
     let configuration = try situation.configuration()
     let items = try input.items()
-    let file = output.map(OutputFile.init)
+    let file = output.map { OutputFile(path: $0) }
     if file != nil, items.count > 1 {
       throw CommandFailure(.usage, "--output names one file, but `\(input.item)` holds \(items.count) items")
     }

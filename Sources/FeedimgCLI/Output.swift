@@ -5,8 +5,11 @@ enum Output {
   /// Prints a line on standard output, at once where a person or a pipe waits for it.
   ///
   /// Ends the program where nobody takes it: quietly if a pipe was closed, else with the reason.
-  static func line(_ text: String = "") {
-    guard !standardOutput(Array((Printable.text(text) + "\n").utf8)) else { return }
+  static func line(_ text: String = "") { document(Printable.text(text) + "\n") }
+
+  /// Prints a text as it is, which ends its own lines; ends the program as ``line(_:)`` does.
+  static func document(_ text: String) {
+    guard !standardOutput(Array(text.utf8)) else { return }
     let code = errno
     if code != EPIPE { complain("cannot write to standard output: \(SystemError.text(code))") }
     exit(.failure)
@@ -47,6 +50,18 @@ enum Output {
   static func bold(_ text: String) -> String { isColoured ? "\u{1B}[1m\(text)\u{1B}[0m" : text }
 
   static func dim(_ text: String) -> String { isColoured ? "\u{1B}[2m\(text)\u{1B}[0m" : text }
+
+  /// A text in one of the eight colours that every terminal has.
+  static func coloured(_ text: some StringProtocol, _ colour: Colour) -> String {
+    isColoured ? "\u{1B}[3\(colour.rawValue)m\(text)\u{1B}[0m" : String(text)
+  }
+
+  /// What a colour says (ECMA-48, 8.3.117).
+  enum Colour: Int {
+    case bad = 1
+    case good = 2
+    case doubtful = 3
+  }
 
   /// Writes all bytes, also to a descriptor that does not wait.
   ///

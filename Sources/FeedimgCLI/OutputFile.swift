@@ -3,6 +3,8 @@ import Glibc
 /// A file to be written whole or not at all; `-` is standard output.
 struct OutputFile {
   let path: String
+  /// As it is called in messages.
+  var option = "--output"
 
   /// Fails before any work is done where the file cannot be written anyway.
   ///
@@ -10,19 +12,19 @@ struct OutputFile {
   func check() throws(CommandFailure) {
     guard path != "-" else { return }
     guard !path.isEmpty else {
-      throw CommandFailure(.usage, "--output: expected a file, found an empty path")
+      throw CommandFailure(.usage, "\(option): expected a file, found an empty path")
     }
     let type = Self.type(of: path)
     if type == S_IFDIR {
-      throw CommandFailure(.usage, "--output \(path): expected a file, but this is a folder")
+      throw CommandFailure(.usage, "\(option) \(path): expected a file, but this is a folder")
     }
     // What is no plain file is written to as it is; a plain one is replaced by a new one in its folder.
     let isSpecial = type != nil && type != S_IFREG
     guard Self.type(of: folder) == S_IFDIR else {
-      throw CommandFailure(.usage, "--output \(path): the folder `\(folder)` does not exist")
+      throw CommandFailure(.usage, "\(option) \(path): the folder `\(folder)` does not exist")
     }
     guard access(isSpecial ? path : folder, W_OK) == 0 else {
-      throw CommandFailure(.usage, "--output \(path): cannot be written: \(SystemError.text(errno))")
+      throw CommandFailure(.usage, "\(option) \(path): cannot be written: \(SystemError.text(errno))")
     }
   }
 
@@ -88,6 +90,6 @@ struct OutputFile {
   }
 
   private func failure(_ code: Int32) -> CommandFailure {
-    CommandFailure(.failure, "--output \(path): cannot be written: \(SystemError.text(code))")
+    CommandFailure(.failure, "\(option) \(path): cannot be written: \(SystemError.text(code))")
   }
 }

@@ -24,7 +24,7 @@ enum Printable {
   }
 
   /// Those that ``Output`` writes.
-  private static let styles = ["\u{1B}[0m", "\u{1B}[1m", "\u{1B}[2m"]
+  private static let styles = ["0", "1", "2", "31", "32", "33"].map { "\u{1B}[\($0)m" }
 
   private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {

@@ -20,7 +20,7 @@ struct ResolutionText {
     if resolution.decision.upgrade != .never {
       lines.append(Self.line("again when", resolution.decision.upgrade.rawValue))
     }
-    if isVerbose { lines += Self.facts(resolution) }
+    if isVerbose { lines += Self.facts(resolution.facts) }
     text = lines.joined(separator: "\n")
   }
 
@@ -62,14 +62,8 @@ struct ResolutionText {
     return "the placeholder" + (what.map { " (\($0))" } ?? "")
   }
 
-  private static func facts(_ resolution: Resolution) -> [String] {
-    let nameWidth = resolution.facts.map(\.name.count).max() ?? 0
-    let valueWidth = resolution.facts.map(\.value.count).max() ?? 0
-    func pad(_ text: String, _ width: Int) -> String {
-      text + String(repeating: " ", count: max(0, width - text.count))
-    }
-    return resolution.facts.map {
-      "    \(pad($0.name, nameWidth))  \(pad($0.value, valueWidth))  \(Output.dim($0.source))"
-    }
+  static func facts(_ facts: [FactReading]) -> [String] {
+    let rows = facts.map { ["    " + $0.name, $0.value, Output.dim($0.source)] }
+    return Columns(rows).lines
   }
 }

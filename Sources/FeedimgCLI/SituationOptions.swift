@@ -28,10 +28,10 @@ struct SituationOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Decide by this table: a Markdown file, or the name of one that comes with feedimg, such as data-saver.",
+      "Decide by this table: a file, or a name that `feedimg policy list` shows, such as data-saver.",
       valueName: "policy"
     ),
-    completion: .file(extensions: ["md"])
+    completion: .policy
   )
   var policy: String?
 
@@ -51,20 +51,26 @@ struct SituationOptions: ParsableArguments {
       configuration.overrides.append(SituationOverride(fact: "metered", value: metered, source: "--metered"))
     }
     for text in set {
-      guard let equals = text.firstIndex(of: "=") else {
+      guard let fact = SituationOverride(text, source: "--set") else {
         throw CommandFailure(
           .usage,
           "--set \(text): expected a fact and its value, such as `always-original=yes`"
         )
       }
-      configuration.overrides.append(
-        SituationOverride(
-          fact: String(text[..<equals]),
-          value: String(text[text.index(after: equals)...]),
-          source: "--set"
-        )
-      )
+      configuration.overrides.append(fact)
     }
     return configuration
+  }
+}
+
+extension SituationOverride {
+  /// Reads `fact=value`; nil without the `=`.
+  init?(_ text: String, source: String) {
+    guard let equals = text.firstIndex(of: "=") else { return nil }
+    self.init(
+      fact: String(text[..<equals]),
+      value: String(text[text.index(after: equals)...]),
+      source: source
+    )
   }
 }

@@ -7,7 +7,7 @@ struct CommandRun {
   let output: String
   let errors: String
 
-  /// Runs `feedimg` with these arguments, folders of its own and no other environment.
+  /// Runs `feedimg` in the folder, with these arguments, folders of its own and no other environment.
   init(_ arguments: [String], in folder: TestFolder, environment: [String: String] = [:]) throws {
     let outputPath = folder.path("stdout.\(folder.nextNumber())")
     let errorPath = folder.path("stderr.\(folder.nextNumber())")
@@ -27,10 +27,11 @@ struct CommandRun {
       "HOME": folder.path(""), "XDG_CACHE_HOME": folder.path("cache"),
       "XDG_CONFIG_HOME": folder.path("config"),
     ].merging(environment) { $1 }
-    let argv = CStrings([Self.program] + arguments)
+    // Glibc's own way to change the folder of a child is hidden from Swift.
+    let argv = CStrings(["env", "-C", folder.root, Self.program] + arguments)
     let envp = CStrings(variables.map { "\($0)=\($1)" })
     var process = pid_t()
-    let code = posix_spawn(&process, Self.program, &actions, nil, argv.pointers, envp.pointers)
+    let code = posix_spawn(&process, "/usr/bin/env", &actions, nil, argv.pointers, envp.pointers)
     guard code == 0 else { throw RunError(message: "cannot run \(Self.program): \(code)") }
     var ended: Int32 = 0
     while waitpid(process, &ended, 0) < 0, errno == EINTR {}

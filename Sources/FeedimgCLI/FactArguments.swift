@@ -1,0 +1,26 @@
+import ArgumentParser
+import Feedimg
+
+/// Facts given as arguments, and not as options.
+struct FactArguments: ParsableArguments {
+  @Argument(
+    help: ArgumentHelp(
+      "What is known, such as network=cellular or budget-left='1.2 GB'.",
+      valueName: "fact=value"
+    )
+  )
+  var facts: [String] = []
+
+  /// - Throws: ``CommandFailure`` with status 2 for one without `=`.
+  func given() throws(CommandFailure) -> [SituationOverride] {
+    try facts.map { text throws(CommandFailure) in
+      guard let fact = SituationOverride(text, source: "given") else {
+        throw CommandFailure(
+          .usage,
+          "expected a fact and its value, such as `network=cellular`, found `\(text)`"
+        )
+      }
+      return fact
+    }
+  }
+}

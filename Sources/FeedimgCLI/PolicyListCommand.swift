@@ -1,0 +1,27 @@
+import ArgumentParser
+import Feedimg
+
+/// `feedimg policy list`: the policies that there are.
+struct PolicyListCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list",
+    abstract: "Print all policies, the one in force marked with *.",
+    discussion: """
+      EXAMPLES
+        feedimg policy list
+        feedimg policy list --json | jq -r .policy
+      """
+  )
+
+  @Flag(help: "Print one JSON object for each policy, a line each.") var json = false
+  @OptionGroup var options: PolicyOptions
+
+  func run() throws {
+    let entries = try options.policies().list()
+    guard !json else {
+      for entry in entries { Output.line(entry.json) }
+      return
+    }
+    for line in PolicyText.list(entries) { Output.line(line) }
+  }
+}

@@ -1,0 +1,101 @@
+import Feedimg
+
+/// What is to be told of policies, as a person reads it.
+enum PolicyText {
+  static func verdict(_ verdict: Policies.Verdict) -> String {
+    let remarks = verdict.remarks.map { remark in
+      let word = remark.text.prefix { $0 != " " }
+      guard word == "error" || word == "warning" else { return remark.text }
+      return Output.coloured(word, remark.isError ? .bad : .doubtful) + remark.text.dropFirst(word.count)
+    }
+    let summary = verdict.summary.map { Output.coloured($0.prefix(2), .good) + $0.dropFirst(2) }
+    return ([verdict.headline.map(Output.bold)] + remarks + [summary]).compactMap { $0 }.joined(
+      separator: "\n"
+    )
+  }
+
+  /// A line of an explanation, with its mark coloured.
+  static func step(_ line: String) -> String {
+    let mark = line.prefix(3)
+    switch mark {
+    case "  ✓": return Output.coloured(mark, .good) + line.dropFirst(3)
+    case "  ✗": return Output.dim(line)
+    default: return Output.bold(line)
+    }
+  }
+
+  static func comparison(_ comparison: Policies.Comparison) -> String {
+    let changes = comparison.changes.flatMap { change in
+      let headline = "  " + change.headline
+      return [change.weight > 0 ? Output.coloured(headline, .bad) : headline]
+        + change.boxes.map { "      " + $0 }
+    }
+    return ([Output.bold(comparison.headline)] + changes).joined(separator: "\n")
+  }
+
+  /// - Parameters:
+  ///   - run: A run that took place.
+  ///   - isNamed: Whether to tell of which policy.
+  /// - Returns: The summary, and a line for each failure.
+  static func testRun(_ run: Policies.TestRun, isNamed: Bool) -> String {
+    let file = run.file.split(separator: "/").last ?? ""
+    let isOther = !file.hasPrefix(run.policy + ".")
+    let name = isNamed || isOther ? "\(run.policy): " : ""
+    let failures = run.failures.map { line in
+      line.hasPrefix("FAIL") ? Output.coloured("FAIL", .bad) + line.dropFirst(4) : line
+    }
+    return ([name + (run.summary ?? "")] + failures).joined(separator: "\n")
+  }
+
+  static func list(_ entries: [Policies.Entry]) -> [String] {
+    let heads = Columns(
+      entries.map { entry in
+        let counts = entry.standing.map { "\($0.ruleCount) rules, \($0.stateCount) states" }
+        let place = entry.standing.map { $0.path ?? $0.layer.rawValue }
+        return [(entry.isInForce ? "* " : "  ") + entry.name, counts ?? "refused", place ?? ""]
+      }
+    ).lines
+    return zip(heads, entries).flatMap { head, entry in
+      let summary = entry.summary.isEmpty ? [] : [Output.dim("    " + shortened(entry.summary, to: 76))]
+      return [entry.isInForce ? Output.bold(head) : head] + summary
+        + entry.refusals.map { "    " + Output.coloured("refused ", .bad) + $0 }
+    }
+  }
+
+  static func standing(_ standing: Policies.Standing) -> String {
+    let place = standing.path.map { "from \($0)" } ?? "as it comes with feedimg"
+    let states = "\(standing.ruleCount) rules, \(standing.stateCount) states"
+    var lines = [
+      Output.bold("\(standing.name), \(place)"), ResolutionText.line("size", states),
+      ResolutionText.line("because", reason(standing)),
+    ]
+    for (index, candidate) in standing.candidates.enumerated() {
+      let status =
+        candidate.status.rawValue + String(repeating: " ", count: 11 - candidate.status.rawValue.count)
+      let place = candidate.path ?? "the built-in one"
+      let isRefused = candidate.status == .refused
+      let shown = isRefused ? Output.coloured(status, .bad) : status
+      lines.append(ResolutionText.line(index == 0 ? "places" : "", shown + place))
+      lines += candidate.reasons.map { String(repeating: " ", count: 25) + $0 }
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  private static func reason(_ standing: Policies.Standing) -> String {
+    if standing.isEarlier { return "its file is refused now, the last version in order stays" }
+    if standing.layer == .given { return "it was given by its path" }
+    let isAlone = standing.candidates.allSatisfy { $0.status != .replaced }
+    switch (standing.layer, standing.refused.isEmpty) {
+    case (.builtIn, true): return "no file replaces it"
+    case (_, false): return "what would replace it is refused"
+    default: return isAlone ? "it is the only one of that name" : "it replaces what follows"
+    }
+  }
+
+  /// Cut at a word.
+  private static func shortened(_ text: String, to length: Int) -> String {
+    guard text.count > length else { return text }
+    let cut = text.prefix(length - 2)
+    return String(cut[..<(cut.lastIndex(of: " ") ?? cut.endIndex)]) + " …"
+  }
+}
