@@ -12,6 +12,8 @@ public struct UserSettings: Sendable, Hashable {
   public var cacheExpiryDays = 7
   /// A longer body is given up, and nothing of it kept.
   public var downloadLimit = ByteCount.mebibytes(64)
+  /// The networks that the user marked, with whether their data costs; only `yes` and `no` are marks.
+  public var markedNetworks: [NetworkName: Metered] = [:]
 
   /// All defaults.
   public init() {}

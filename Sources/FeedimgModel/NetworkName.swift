@@ -1,0 +1,29 @@
+/// What a network is remembered by: the name of a Wi-Fi network, or else the device that carries its data.
+public enum NetworkName: Sendable, Hashable {
+  /// The name that a Wi-Fi network shows.
+  case ssid(String)
+  /// An interface, such as `usb0`.
+  case device(String)
+
+  /// Reads what ``text`` writes.
+  ///
+  /// - Parameter text: Such as `ssid:Home`.
+  public init?(_ text: String) {
+    guard let colon = text.firstIndex(of: ":") else { return nil }
+    let name = String(text[text.index(after: colon)...])
+    guard !name.isEmpty else { return nil }
+    switch text[..<colon] {
+    case "ssid": self = .ssid(name)
+    case "device": self = .device(name)
+    default: return nil
+    }
+  }
+
+  /// The name with its sort before it, such as `ssid:Home` or `device:usb0`.
+  public var text: String {
+    switch self {
+    case .ssid(let name): "ssid:\(name)"
+    case .device(let name): "device:\(name)"
+    }
+  }
+}
