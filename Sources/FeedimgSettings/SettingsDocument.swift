@@ -79,6 +79,29 @@ struct SettingsDocument {
     return true
   }
 
+  /// The object that a name has as its value, as a document of its own; nil where it is none.
+  func document(of name: String) -> SettingsDocument? {
+    guard let member = members.last(where: { $0.name == name }) else { return nil }
+    return try? SettingsDocument(Array(bytes[member.span.value]))
+  }
+
+  /// Puts a document in place of the value of a name, laid out as it is.
+  mutating func set(_ name: String, to document: SettingsDocument) {
+    guard let member = members.last(where: { $0.name == name }) else {
+      return set(name, to: .object(JSONObject(document.members.map { ($0.name, $0.value) })))
+    }
+    edit(member.span.value, document.bytes)
+  }
+
+  /// Whether there is no member.
+  var isEmpty: Bool { members.isEmpty }
+
+  /// The names of all members, each once, in the order in which they stand.
+  var names: [String] {
+    var seen: Set<String> = []
+    return members.map(\.name).filter { seen.insert($0).inserted }
+  }
+
   /// Between the outer braces.
   private var interior: Range<Int> {
     let open = bytes.firstIndex(of: UInt8(ascii: "{")) ?? 0

@@ -1,4 +1,4 @@
-import FeedimgModel
+package import FeedimgModel
 import Glibc
 
 /// The file that keeps the settings, `settings.json`; safe to be changed by several processes at once.
@@ -38,6 +38,27 @@ package struct SettingsFile: Sendable {
   package func unset(_ key: SettingKey) throws(SettingsError) -> SettingsReadout {
     if file.isMissing { return SettingsReadout() }
     return try edit { $0.remove(key.name) }
+  }
+
+  /// Marks a network as metered or not, or takes its mark away.
+  ///
+  /// - Parameters:
+  ///   - network: The network.
+  ///   - metered: `yes` or `no`; nil for no mark.
+  /// - Returns: What the file says now, with a warning where it had to be replaced as a whole.
+  /// - Throws: ``SettingsError``; the file is then as before.
+  package func mark(
+    _ network: NetworkName,
+    _ metered: Metered?
+  ) throws(SettingsError) -> SettingsReadout {
+    if metered == nil, file.isMissing { return SettingsReadout() }
+    return try edit { document in
+      if let metered {
+        NetworkMarks.set(network, metered, in: &document)
+      } else {
+        NetworkMarks.remove(network, from: &document)
+      }
+    }
   }
 
   private func edit(_ change: (inout SettingsDocument) -> Void) throws(SettingsError) -> SettingsReadout {

@@ -30,5 +30,8 @@ package struct SettingsReadout: Sendable, Hashable {
         )
       )
     }
+    let marks = NetworkMarks(document, path: path)
+    settings.markedNetworks = marks.networks
+    warnings += marks.warnings
   }
 }

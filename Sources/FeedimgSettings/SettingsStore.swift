@@ -87,6 +87,13 @@ package final class SettingsStore: SettingsReading {
     keep(try file.unset(key))
   }
 
+  /// Marks a network as metered or not, or takes its mark away; the file holds it when this returns.
+  ///
+  /// - Throws: ``SettingsError``; nothing is then changed.
+  package func mark(_ network: NetworkName, _ metered: Metered?) throws(SettingsError) {
+    keep(try file.mark(network, metered))
+  }
+
   var isWatching: Bool {
     state.withLock { if case .by = $0.watching { true } else { false } }
   }

@@ -1,0 +1,55 @@
+import FeedimgJSON
+import FeedimgModel
+
+/// The marks that the user gave networks, in the member `networks` of the settings file.
+///
+/// It is an object such as `{"ssid:Home": "unmetered"}`. What a name of another sort means is for other versions to
+/// know: it stays in the file and counts for nothing.
+struct NetworkMarks {
+  private static let member = "networks"
+  private static let words: [(word: String, metered: Metered)] = [("metered", .yes), ("unmetered", .no)]
+
+  private(set) var networks: [NetworkName: Metered] = [:]
+  private(set) var warnings: [SettingsWarning] = []
+
+  /// Reads each mark on its own, so that a wrong one loses that mark alone; null counts as no mark.
+  init(_ document: SettingsDocument, path: String) {
+    guard let (value, line) = document.value(of: Self.member), value != .null else { return }
+    guard let marks = document.document(of: Self.member) else {
+      let message =
+        "\(path):\(line): `\(Self.member)` takes an object, not \(value.kind); no network is marked"
+      warnings.append(SettingsWarning(message: message))
+      return
+    }
+    for name in marks.names {
+      guard let network = NetworkName(name), let (value, lineBelow) = marks.value(of: name), value != .null
+      else { continue }
+      if let metered = Self.words.first(where: { $0.word == value.text })?.metered {
+        networks[network] = metered
+        continue
+      }
+      let found = value.text.map { "`\($0)`" } ?? value.kind
+      let hint = value.text.flatMap { Spelling.nearest(to: $0, among: Self.words.map(\.word)) }
+      let message =
+        "\(path):\(line + lineBelow - 1): the network `\(name)` takes `metered` or `unmetered`, not \(found)"
+        + (hint.map { "; did you mean `\($0)`?" } ?? "; it counts as not marked")
+      warnings.append(SettingsWarning(message: message))
+    }
+  }
+
+  /// Marks a network; what is there in place of an object is replaced.
+  static func set(_ network: NetworkName, _ metered: Metered, in document: inout SettingsDocument) {
+    guard let word = words.first(where: { $0.metered == metered })?.word else { return }
+    guard var marks = document.document(of: member), !marks.isEmpty else {
+      return document.set(member, to: .object(JSONObject([(network.text, .string(word))])))
+    }
+    marks.set(network.text, to: .string(word))
+    document.set(member, to: marks)
+  }
+
+  /// Takes the mark of a network away, and the member with the last one.
+  static func remove(_ network: NetworkName, from document: inout SettingsDocument) {
+    guard var marks = document.document(of: member), marks.remove(network.text) else { return }
+    if marks.isEmpty { document.remove(member) } else { document.set(member, to: marks) }
+  }
+}

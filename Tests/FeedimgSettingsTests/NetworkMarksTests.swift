@@ -1,0 +1,109 @@
+import FeedimgModel
+import Testing
+
+@testable import FeedimgSettings
+
+struct NetworkMarksTests {
+  private let folder: TemporaryFolder
+  private let file: SettingsFile
+
+  init() throws {
+    folder = try TemporaryFolder()
+    file = SettingsFile(folder: folder.path)
+  }
+
+  @Test func `marks are kept, changed and taken away`() throws {
+    _ = try file.mark(.ssid("Home"), .no)
+    _ = try file.mark(.device("usb0"), .yes)
+    #expect(file.read().settings.markedNetworks == [.ssid("Home"): .no, .device("usb0"): .yes])
+    _ = try file.mark(.ssid("Home"), .yes)
+    _ = try file.mark(.device("usb0"), nil)
+    #expect(try folder.text(of: "settings.json") == "{\n  \"networks\": {\"ssid:Home\":\"metered\"}\n}\n")
+    _ = try file.mark(.ssid("Home"), nil)
+    #expect(try folder.text(of: "settings.json") == "{}\n")
+  }
+
+  @Test func `forgetting where there is no file makes none`() throws {
+    _ = try file.mark(.ssid("Home"), nil)
+    #expect(folder.names.isEmpty)
+  }
+
+  static let names: [NetworkName] = [
+    .ssid("a:b"), .ssid("\"quoted\" \\"), .ssid("Café ☕"), .ssid(" "), .device("wlp3s0"), .ssid("device:x"),
+  ]
+
+  @Test(arguments: names)
+  func `any name can be marked`(_ name: NetworkName) throws {
+    #expect(NetworkName(name.text) == name)
+    _ = try file.mark(name, .yes)
+    #expect(file.read().settings.markedNetworks == [name: .yes])
+    #expect(file.read().warnings.isEmpty)
+  }
+
+  @Test func `what other versions and people keep there stays`() throws {
+    let before = """
+      {
+        "networks": {
+          "bssid:02:00": {"metered": true},
+          "ssid:Home": "unmetered",
+          "ssid:Old": null
+        },
+        "future": 1.50
+      }
+
+      """
+    try folder.write(before, to: "settings.json")
+    #expect(file.read().settings.markedNetworks == [.ssid("Home"): .no])
+    #expect(file.read().warnings.isEmpty)
+    _ = try file.mark(.ssid("Home"), .yes)
+    _ = try file.mark(.device("usb0"), .no)
+    let after = """
+      {
+        "networks": {
+          "bssid:02:00": {"metered": true},
+          "ssid:Home": "metered",
+          "ssid:Old": null,
+          "device:usb0": "unmetered"
+        },
+        "future": 1.50
+      }
+
+      """
+    #expect(try folder.text(of: "settings.json") == after)
+  }
+
+  static let wrongValues = [
+    (
+      #"{"ssid:a": "metred"}"#,
+      "the network `ssid:a` takes `metered` or `unmetered`, not `metred`; did you mean `metered`?"
+    ),
+    (
+      #"{"ssid:a": true}"#,
+      "the network `ssid:a` takes `metered` or `unmetered`, not true or false; it counts as not marked"
+    ),
+    ("[]", "`networks` takes an object, not an array; no network is marked"),
+    (#""Home""#, "`networks` takes an object, not a string; no network is marked"),
+  ]
+
+  @Test(arguments: wrongValues)
+  func `a wrong mark is said and loses itself alone`(_ value: String, _ message: String) throws {
+    try folder.write("{\n  \"cache-expiry-days\": 9,\n  \"networks\": \(value)\n}\n", to: "settings.json")
+    let readout = file.read()
+    #expect(readout.settings.markedNetworks.isEmpty)
+    #expect(readout.settings.cacheExpiryDays == 9)
+    #expect(readout.warnings.map(\.message) == ["\(file.path):3: \(message)"])
+    // A new mark makes good what is wrong.
+    #expect(try file.mark(.ssid("a"), .yes).warnings.isEmpty)
+    #expect(file.read().settings.markedNetworks == [.ssid("a"): .yes])
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `a mark is a change that who listens is told`() async throws {
+    let store = SettingsStore(folder: folder.path)
+    var changes = store.changes().makeAsyncIterator()
+    #expect(await changes.next()?.markedNetworks == [:])
+    try SettingsStore(folder: folder.path).mark(.ssid("Home"), .yes)
+    #expect(await changes.next()?.markedNetworks == [.ssid("Home"): .yes])
+    #expect(store.currentSettings().markedNetworks == [.ssid("Home"): .yes])
+  }
+}
