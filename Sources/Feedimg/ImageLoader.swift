@@ -28,13 +28,18 @@ public final class ImageLoader: Sendable {
     let settings = SettingsStore(folder: folders.configuration)
     let current = settings.currentSettings()
     let shelf = try PolicyShelf(configuration)
+    let policy = try PolicyInForce(configuration.policy, on: shelf)
     self.init(
-      network: NetlinkReader(),
+      network: NetlinkReader(
+        // Who does not ask what data costs need not wait for services that tell.
+        bus: policy.current().asksAboutCost ? .system : .none,
+        mark: { settings.currentSettings().mark(of: $0) }
+      ),
       settings: settings,
       store: DiskCache(folder: folders.cache, limits: CacheLimits(current), clock: SystemClock.seconds),
       memory: MemoryCache(limit: current.cacheMemoryLimit),
       downloader: CurlDownloader(userAgent: configuration.userAgent),
-      policy: try PolicyInForce(configuration.policy, on: shelf),
+      policy: policy,
       overrides: try CheckedOverride.check(configuration.overrides, among: shelf.facts),
       hostFacts: HostFacts(configuration.hostFacts)
     )
@@ -143,4 +148,9 @@ public final class ImageLoader: Sendable {
   ) async throws(LoadError) -> LoadedImage {
     try await LoadOperation(loader: self, item: item, facts: facts, progress: progress).run()
   }
+}
+
+extension CompiledPolicy {
+  /// Whether a rule depends on what data costs.
+  fileprivate var asksAboutCost: Bool { table.columns.contains { $0 == .metered || $0 == .roaming } }
 }

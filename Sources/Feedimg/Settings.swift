@@ -46,7 +46,7 @@ public struct Settings: Sendable {
     }
   }
 
-  /// The values in force, as one line of JSON.
+  /// The values in force, and the marks of networks if there are any, as one line of JSON.
   public var json: String { Self.json(store.currentSettings()) }
 
   /// The value in force of a setting.
@@ -91,7 +91,14 @@ public struct Settings: Sendable {
   }
 
   private static func json(_ settings: UserSettings) -> String {
-    JSONValue.object(JSONObject(SettingKey.allCases.map { ($0.name, $0.json(in: settings)) })).text(.compact)
+    var object = JSONObject(SettingKey.allCases.map { ($0.name, $0.json(in: settings)) })
+    if !settings.markedNetworks.isEmpty {
+      let marks = settings.markedNetworks.sorted { $0.key.text < $1.key.text }
+      object["networks"] = .object(
+        JSONObject(marks.map { ($0.key.text, .string($0.value == .yes ? "metered" : "unmetered")) })
+      )
+    }
+    return JSONValue.object(object).text(.compact)
   }
 
   private func naming<Answer>(_ body: () throws(SettingsError) -> Answer) throws(ConfigurationError) -> Answer

@@ -19,4 +19,11 @@ struct ConfigurationFolderOption: ParsableArguments {
     completion: .directory
   )
   var configurationFolder: String?
+
+  /// The user's own, but for the folder if one is given.
+  var configuration: ImageLoader.Configuration {
+    var configuration = ImageLoader.Configuration()
+    configuration.configurationFolder = configurationFolder
+    return configuration
+  }
 }

@@ -16,24 +16,41 @@ struct NetworkCommand: AsyncParsableCommand {
         feedimg network
         feedimg network --json | jq -r .kind
         feedimg network --watch          a line for each change, until stopped
-      """
+        feedimg network mark metered     the data of the network of now costs
+        feedimg network mark forget --ssid Home
+      """,
+    subcommands: [NetworkMarkCommand.self, NetworkMarksCommand.self]
   )
 
-  @Flag(help: "Print one JSON object, with --watch one for each change, a line each.")
-  var json = false
+  @OptionGroup var format: NetworkFormat
 
   @Flag(name: .shortAndLong, help: "Go on, and print each change.")
   var watch = false
 
+  @OptionGroup var folder: ConfigurationFolderOption
+
   func run() async throws {
-    let network = NetworkStatus()
-    guard watch else { return Output.line(json ? network.state.json : NetworkText.whole(network.state)) }
+    let network = NetworkStatus(folder.configuration)
+    guard watch else {
+      let state = network.state
+      for warning in network.warnings { Output.complain(warning) }
+      return Output.line(format.json ? state.json : NetworkText.whole(state))
+    }
     var previous: NetworkState?
     for await state in network.states() {
+      for warning in network.warnings { Output.complain(warning) }
+      let change = NetworkChange(from: previous, to: state)
       Output.line(
-        json ? state.json : NetworkText.change(from: previous, to: state, at: WallClock.timeOfDay())
+        format.json
+          ? change.json(at: WallClock.timestamp()) : NetworkText.change(change, at: WallClock.timeOfDay())
       )
       previous = state
     }
   }
+}
+
+/// How the commands about networks print; a group, so that it may stand before and after their verbs.
+struct NetworkFormat: ParsableArguments {
+  @Flag(help: "Print one JSON object, or with several answers one for each, a line each.")
+  var json = false
 }

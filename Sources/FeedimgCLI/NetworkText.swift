@@ -12,12 +12,32 @@ enum NetworkText {
   }
 
   /// One line, such as `14:03:10  wifi → cellular  wwan0  metered  the device type is wwan`.
-  static func change(from previous: NetworkState?, to state: NetworkState, at time: String) -> String {
-    let step = previous.map { "\($0.kind.rawValue) → " } ?? ""
-    let parts = [
-      time, step + state.kind.rawValue, state.device, "metered \(state.metered.rawValue)", state.reason,
-    ]
-    return parts.compactMap { $0 }.joined(separator: "  ")
+  ///
+  /// The columns are wide enough for most, so that lines that come one by one stand below each other.
+  static func change(_ change: NetworkChange, at time: String) -> String {
+    let state = change.state
+    let isSameKind = change.previous.map { $0.kind == state.kind } ?? true
+    let step = isSameKind ? "" : change.previous.map { "\($0.kind.rawValue) → " } ?? ""
+    return [
+      time, pad(step + state.kind.rawValue, 19), pad(state.device ?? "-", 9),
+      pad(state.kind == .offline ? "-" : cost(of: state), 11), change.why,
+    ].joined(separator: "  ")
+  }
+
+  static func mark(_ mark: NetworkMark) -> String {
+    "\(pad(mark.metered == .yes ? "metered" : "unmetered", 9))  \(mark.network.text)"
+  }
+
+  private static func pad(_ text: String, _ width: Int) -> String {
+    text + String(repeating: " ", count: max(0, width - text.count))
+  }
+
+  private static func cost(of state: NetworkState) -> String {
+    switch state.metered {
+    case .yes: "metered"
+    case .no: "not metered"
+    case .unknown: "unknown"
+    }
   }
 
   private static func headline(_ state: NetworkState) -> String {

@@ -11,6 +11,23 @@ enum WallClock {
       .joined(separator: ":")
   }
 
+  /// The date and time in UTC to the millisecond, as RFC 3339 has it, such as `2026-11-21T14:03:10.250Z`.
+  static func timestamp() -> String {
+    var now = timespec()
+    clock_gettime(CLOCK_REALTIME, &now)
+    var parts = tm()
+    gmtime_r(&now.tv_sec, &parts)
+    func digits(_ number: Int, _ width: Int) -> String {
+      let text = String(number)
+      return String(repeating: "0", count: max(0, width - text.count)) + text
+    }
+    let date = [(parts.tm_year + 1900, 4), (parts.tm_mon + 1, 2), (parts.tm_mday, 2)]
+    let time = [parts.tm_hour, parts.tm_min, parts.tm_sec]
+    return date.map { digits(Int($0), $1) }.joined(separator: "-") + "T"
+      + time.map { digits(Int($0), 2) }.joined(separator: ":") + "." + digits(now.tv_nsec / 1_000_000, 3)
+      + "Z"
+  }
+
   /// A local date and time, such as `2026-11-21 14:03`.
   ///
   /// - Parameter seconds: Since 1970.

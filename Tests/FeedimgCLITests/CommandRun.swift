@@ -9,6 +9,16 @@ struct CommandRun {
 
   /// Runs `feedimg` in the folder, with these arguments, folders of its own and no other environment.
   init(_ arguments: [String], in folder: TestFolder, environment: [String: String] = [:]) throws {
+    try self.init(of: Self.program, arguments, in: folder, environment: environment)
+  }
+
+  /// Runs a program likewise.
+  init(
+    of program: String,
+    _ arguments: [String],
+    in folder: TestFolder,
+    environment: [String: String] = [:]
+  ) throws {
     let outputPath = folder.path("stdout.\(folder.nextNumber())")
     let errorPath = folder.path("stderr.\(folder.nextNumber())")
     var actions = posix_spawn_file_actions_t()
@@ -28,11 +38,11 @@ struct CommandRun {
       "XDG_CONFIG_HOME": folder.path("config"),
     ].merging(environment) { $1 }
     // Glibc's own way to change the folder of a child is hidden from Swift.
-    let argv = CStrings(["env", "-C", folder.root, Self.program] + arguments)
+    let argv = CStrings(["env", "-C", folder.root, program] + arguments)
     let envp = CStrings(variables.map { "\($0)=\($1)" })
     var process = pid_t()
     let code = posix_spawn(&process, "/usr/bin/env", &actions, nil, argv.pointers, envp.pointers)
-    guard code == 0 else { throw RunError(message: "cannot run \(Self.program): \(code)") }
+    guard code == 0 else { throw RunError(message: "cannot run \(program): \(code)") }
     var ended: Int32 = 0
     while waitpid(process, &ended, 0) < 0, errno == EINTR {}
     // WEXITSTATUS, or the signal as a shell shows it.

@@ -1,0 +1,10 @@
+import FeedimgJSON
+import FeedimgModel
+
+extension NetworkMark {
+  /// The mark as one line of JSON.
+  public var json: String {
+    let value: JSONValue = ["network": .string(network.text), "metered": .string(metered.rawValue)]
+    return value.text(.compact)
+  }
+}

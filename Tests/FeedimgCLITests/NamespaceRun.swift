@@ -1,0 +1,28 @@
+/// A shell script that runs the real program in a network of its own, which goes with it.
+///
+/// It begins with a loopback device that is down. `$feedimg` is the program.
+enum NamespaceRun {
+  /// A cable to nowhere, with a route to the internet over it.
+  static let cable = """
+    ip link add v0 type veth peer name p0
+    ip link set p0 up; ip link set v0 up
+    ip addr add 192.0.2.2/24 dev v0
+    ip route add default via 192.0.2.1
+
+    """
+
+  /// Whether this system lets the tests have such networks.
+  static let isPermitted: Bool = {
+    guard let folder = try? TestFolder() else { return false }
+    return (try? run(cable, in: folder))?.status == 0
+  }()
+
+  static func run(_ script: String, in folder: TestFolder) throws -> CommandRun {
+    try CommandRun(
+      of: "/usr/bin/unshare",
+      ["--net", "bash", "-eu", "-c", script],
+      in: folder,
+      environment: ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "feedimg": CommandRun.program, "TZ": "UTC"]
+    )
+  }
+}

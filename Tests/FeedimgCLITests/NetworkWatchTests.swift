@@ -1,0 +1,68 @@
+import FeedimgJSON
+import Testing
+
+/// `feedimg network --watch`, in a network that changes.
+@Suite(
+  .enabled(if: NamespaceRun.isPermitted, "this system refuses network namespaces"),
+  .timeLimit(.minutes(1))
+)
+struct NetworkWatchTests {
+  private let folder: TestFolder
+
+  init() throws { folder = try TestFolder() }
+
+  /// What is printed at first, and after each of the changes.
+  private func lines(_ options: String, after changes: [String]) throws -> [String] {
+    let steps = changes.map { "\($0) >&2; read -r line <&3; echo \"$line\"\n" }.joined()
+    let script =
+      NamespaceRun.cable + """
+        mkfifo "$HOME/lines"
+        $feedimg network --watch \(options) >"$HOME/lines" & watcher=$!
+        exec 3<"$HOME/lines"
+        read -r line <&3; echo "$line"
+        \(steps)
+        kill -9 $watcher
+        """
+    let run = try NamespaceRun.run(script, in: folder)
+    #expect(run.status == 0, "\(run.errors)")
+    return run.output.split(separator: "\n").map(String.init)
+  }
+
+  private static let changes = [
+    "$feedimg network mark metered", "ip link set v0 down",
+    "ip link set v0 up; ip route add default via 192.0.2.1",
+    "$feedimg network mark unmetered",
+  ]
+
+  @Test func `each change is a line with what changed and why, in columns`() throws {
+    let lines = try lines("", after: Self.changes)
+    // The time of day is two digits thrice.
+    #expect(lines.allSatisfy { $0.prefix(8).split(separator: ":").map(\.count) == [2, 2, 2] })
+    let cable = "`v0` is a virtual Ethernet cable, as containers have it"
+    #expect(
+      lines.map { String($0.dropFirst(10)) } == [
+        "ethernet             v0         unknown      \(cable); what is behind the virtual link cannot be seen",
+        "ethernet             v0         metered      the user marked this network as metered",
+        "ethernet → offline   -          -            there is no route to the internet",
+        "offline → ethernet   v0         metered      \(cable); the user marked this network as metered",
+        "ethernet             v0         not metered  the user marked this network as not metered",
+      ]
+    )
+  }
+
+  @Test func `as JSON each change is an object with its time, the kind before and why`() throws {
+    let lines = try lines("--json", after: Self.changes)
+    let objects = lines.compactMap { line in
+      if case .object(let object)? = try? JSONReader.value(in: Array(line.utf8)) { object } else { nil }
+    }
+    #expect(objects.map { $0["from"] } == [.null, "ethernet", "ethernet", "offline", "ethernet"])
+    #expect(objects.map { $0["kind"] } == ["ethernet", "ethernet", "offline", "ethernet", "ethernet"])
+    #expect(objects.map { $0["metered"] } == ["unknown", "yes", "no", "yes", "no"])
+    #expect(objects[1]["why"] == objects[1]["meteredReason"])
+    // RFC 3339, in UTC to the millisecond.
+    for object in objects {
+      let time = object["time"]?.text ?? ""
+      #expect(time.count == 24 && time.hasSuffix("Z") && Array(time)[10] == "T", "\(time)")
+    }
+  }
+}
