@@ -19,12 +19,14 @@ public struct ImageURL: Sendable, Hashable, CustomStringConvertible {
     // By scalars: to a character, `/` followed by a combining accent is no slash.
     let scalars = text.unicodeScalars
     guard scalars.allSatisfy(Self.isVisible) else { throw .whiteSpace }
+    // No URL has one (RFC 3986 §2); some readers take it for `/`, others for a part of the user or the host.
+    guard !scalars.contains("\\") else { throw .backslash }
     guard let colon = scalars.firstIndex(of: ":"), Self.isScheme(scalars[..<colon]) else { throw .relative }
     let scheme = text[..<colon].lowercased()
     guard scheme == "http" || scheme == "https" else { throw .scheme(scheme) }
     let rest = scalars[colon...].dropFirst()
     guard rest.starts(with: "//".unicodeScalars) else { throw .noHost }
-    let authority = rest.dropFirst(2).prefix { $0 != "/" && $0 != "?" && $0 != "#" && $0 != "\\" }
+    let authority = rest.dropFirst(2).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
     let tail = rest[authority.endIndex...].prefix { $0 != "#" }
     let userEnd = authority.lastIndex(of: "@").map { authority.index(after: $0) } ?? authority.startIndex
     let (host, port) = try Self.split(authority[userEnd...])
@@ -100,6 +102,7 @@ public enum ImageURLError: Error, Sendable, Hashable, CustomStringConvertible {
   case noHost
   case port(String)
   case whiteSpace
+  case backslash
   /// The length in bytes.
   case tooLong(Int)
 
@@ -112,6 +115,7 @@ public enum ImageURLError: Error, Sendable, Hashable, CustomStringConvertible {
     case .noHost: "names no host"
     case .port(let text): "has the port `\(text)`, which is not from 1 to 65535"
     case .whiteSpace: "contains white space or a control character"
+    case .backslash: "contains a backslash"
     case .tooLong(let bytes): "is \(bytes) bytes long, over the limit of \(ImageURL.greatestLength)"
     }
   }

@@ -38,6 +38,10 @@ struct RedirectChainTests {
       "http://b:99999/",
       "the server redirected to `http://b:99999/`, which has the port `99999`, which is not from 1 to 65535"
     ),
+    (
+      "http://127.0.0.1\\@b/",
+      "the server redirected to `http://127.0.0.1\\@b/`, which contains a backslash"
+    ),
     ("", "the server answered 302 with an empty `Location`"),
   ])
   func `a place that no image can come from is refused`(location: String, message: String) throws {
