@@ -1,14 +1,14 @@
 /// Text as it may be shown on a terminal.
 ///
 /// Items, servers and files name things as they like; what would steer the terminal, or turn the direction of
-/// reading, is shown as its code instead. Our own colours are left alone.
+/// reading, is shown as its code instead. Where colours are in use they are left alone, whoever wrote them.
 enum Printable {
   static func text(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: isUnsafe) else { return text }
     var output = String.UnicodeScalarView()
     var rest = text.unicodeScalars[...]
     while let scalar = rest.first {
-      if let style = styles.first(where: { rest.starts(with: $0.unicodeScalars) }) {
+      if Output.isColoured, let style = styles.first(where: { rest.starts(with: $0.unicodeScalars) }) {
         output.append(contentsOf: style.unicodeScalars)
         rest = rest.dropFirst(style.unicodeScalars.count)
         continue
