@@ -33,6 +33,7 @@ struct FeedimgCommand: ParsableCommand {
     subcommands: [
       ResolveCommand.self, LoadCommand.self, NetworkCommand.self, SettingsCommand.self, CacheCommand.self,
       PolicyCommand.self,
+      DoctorCommand.self,
     ]
   )
 }

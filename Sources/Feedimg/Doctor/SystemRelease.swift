@@ -1,0 +1,30 @@
+import Glibc
+
+/// What system this is.
+enum SystemRelease {
+  /// One line for the kernel, and one for the distribution where it says its name.
+  static func lines() -> [String] {
+    var name = utsname()
+    var lines: [String] = []
+    if uname(&name) == 0 {
+      lines.append("kernel: \(text(name.sysname)) \(text(name.release)) \(text(name.machine))")
+    }
+    if let distribution = distribution() { lines.append("system: \(distribution)") }
+    return lines
+  }
+
+  /// `PRETTY_NAME` of os-release(5).
+  private static func distribution() -> String? {
+    guard let file = fopen("/etc/os-release", "re") else { return nil }
+    defer { fclose(file) }
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    let count = fread(&buffer, 1, buffer.count, file)
+    let line = String(decoding: buffer[..<count], as: UTF8.self)
+      .split(separator: "\n").first { $0.hasPrefix("PRETTY_NAME=") }
+    return line.map { $0.dropFirst("PRETTY_NAME=".count).filter { $0 != "\"" } }
+  }
+
+  private static func text<Field>(_ field: Field) -> String {
+    withUnsafeBytes(of: field) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+  }
+}
