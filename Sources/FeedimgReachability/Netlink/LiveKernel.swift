@@ -52,7 +52,7 @@ final class LiveKernel: KernelAsking {
   }
 
   func hardware(of link: Link) -> Hardware {
-    var hardware = known[link] ?? look(at: link)
+    var hardware = known.hardware(of: link) ?? look(at: link)
     if hardware.mayBeWireless { hardware.wirelessMode = wireless.mode(of: link) }
     return hardware
   }
@@ -60,7 +60,7 @@ final class LiveKernel: KernelAsking {
   func hasDevice(_ link: Link) -> Bool {
     // A tunnel has a driver too, but no device; where sysfs is of no use, the driver has to tell.
     guard let folder = SysfsInterface(link) else {
-      return driver(of: link).map(LinkClassifier.isModem) ?? false
+      return driver(of: link).map(Driver.init) == .modem
     }
     return folder.hasDevice
   }
@@ -85,11 +85,11 @@ final class LiveKernel: KernelAsking {
     // Without a true picture in sysfs, nl80211 alone can tell.
     hardware.mayBeWireless = folder == nil || hardware.hasRadio
     hardware.driver = driver(of: link)
-    if let driver = hardware.driver, LinkClassifier.sharedDrivers.contains(driver) {
+    if hardware.driver.map(Driver.init) == .shared {
       // Not to be remembered: the serial ports of a modem appear after its network.
       hardware.usb = USBDevice(behind: link)
     } else {
-      known[link] = hardware
+      known.remember(hardware, of: link)
     }
     return hardware
   }

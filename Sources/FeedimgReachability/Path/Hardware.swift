@@ -23,10 +23,3 @@ struct Hardware: Hashable, Sendable {
   /// The USB device behind the interface, for the drivers that phones, modems and docks share.
   var usb: USBDevice?
 }
-
-/// A device on USB, as far as it tells a phone or modem from a network adapter.
-struct USBDevice: Hashable, Sendable {
-  var vendor: UInt16
-  /// Whether it has a serial port beside the network: modems do, network adapters do not.
-  var hasSerialPort: Bool
-}

@@ -58,7 +58,5 @@ enum HardwareType {
   static let rawIPOfRMNet: UInt16 = 530
   static let loopback: UInt16 = 772
   static let monitors: ClosedRange<UInt16> = 801...803
-  /// IPIP, IPv6 in IPv6, SIT, GRE and GRE over IPv6.
-  static let tunnels: Set<UInt16> = [768, 769, 776, 778, 823]
   static let none: UInt16 = 65534
 }

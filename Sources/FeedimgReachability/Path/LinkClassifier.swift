@@ -17,11 +17,6 @@ enum LinkClassifier {
       ?? byHardwareType(link)
   }
 
-  /// Whether a driver is one of mobile modems.
-  static func isModem(driver: String) -> Bool {
-    modemDrivers.contains(driver)
-  }
-
   private static func byWirelessMode(_ link: Link, _ hardware: Hardware) -> LinkClass? {
     switch hardware.wirelessMode {
     case .client?: LinkClass(medium: .wifi, reason: "`\(link.name)` is joined to a Wi-Fi network")
@@ -60,7 +55,7 @@ enum LinkClassifier {
     case "wwan":
       LinkClass(
         medium: .cellular,
-        isTether: hardware.driver.map(phoneDrivers.contains) ?? false,
+        isTether: hardware.driver.map(Driver.init) == .phone,
         reason: "`\(link.name)` is a mobile modem"
       )
     case "bluetooth":
@@ -71,19 +66,23 @@ enum LinkClassifier {
   }
 
   private static func byDriver(_ link: Link, _ hardware: Hardware) -> LinkClass? {
-    guard let driver = hardware.driver else { return nil }
-    if modemDrivers.contains(driver) {
-      return LinkClass(medium: .cellular, reason: "`\(link.name)` is a mobile modem (driver \(driver))")
-    }
-    if phoneDrivers.contains(driver) {
+    guard let name = hardware.driver else { return nil }
+    switch Driver(name) {
+    case .modem:
+      return LinkClass(medium: .cellular, reason: "`\(link.name)` is a mobile modem (driver \(name))")
+    case .phone:
       return LinkClass(
         medium: .cellular,
         isTether: true,
-        reason: "`\(link.name)` is a phone shared by USB (driver \(driver))"
+        reason: "`\(link.name)` is a phone shared by USB (driver \(name))"
       )
+    case .shared: return hardware.usb.flatMap { byUSB(link, $0) }
+    case .other: return nil
     }
-    guard sharedDrivers.contains(driver), let usb = hardware.usb else { return nil }
-    if phoneVendors.contains(usb.vendor) {
+  }
+
+  private static func byUSB(_ link: Link, _ usb: USBDevice) -> LinkClass? {
+    if usb.isOfPhoneMaker {
       return LinkClass(
         medium: .cellular,
         isTether: true,
@@ -117,32 +116,4 @@ enum LinkClassifier {
       )
     }
   }
-
-  /// Drivers of mobile modems alone.
-  private static let modemDrivers: Set<String> = [
-    "qmi_wwan", "qmi_wwan_q", "cdc_mbim", "huawei_cdc_ncm", "sierra_net", "hso", "lg-vl600", "kalmia",
-    "cdc-phonet", "mtk_t7xx", "t7xx", "iosm", "mhi_wwan_mbim", "mhi_net", "rmnet", "ipa",
-  ]
-  /// Drivers of phones that share their connection: Android's old way, and the iPhone's.
-  private static let phoneDrivers: Set<String> = ["rndis_host", "ipheth"]
-  /// Drivers that phones, modems, docks and network adapters have in common.
-  static let sharedDrivers: Set<String> = ["cdc_ether", "cdc_ncm", "cdc_eem", "cdc_subset"]
-  /// Makers of phones, none of whose other USB devices has a network (usb.ids).
-  private static let phoneVendors: Set<UInt16> = [
-    0x05ac,  // Apple
-    0x18d1,  // Google
-    0x04e8,  // Samsung
-    0x2717,  // Xiaomi
-    0x22b8,  // Motorola
-    0x0bb4,  // HTC
-    0x0fce,  // Sony
-    0x1004,  // LG
-    0x2a70,  // OnePlus
-    0x22d9,  // OPPO
-    0x2d95,  // vivo
-    0x0421,  // Nokia
-    0x2e04,  // HMD
-    0x2ae5,  // Fairphone
-    0x0e8d,  // MediaTek
-  ]
 }

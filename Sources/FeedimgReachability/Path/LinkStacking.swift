@@ -29,9 +29,9 @@ enum LinkStacking: Hashable, Sendable {
     case "xfrm":
       self = Self.lower(of: link, else: .tunnel(to: nil))
     case "ppp": self = .dialled
-    case let kind? where Self.tunnelKinds.contains(kind):
+    case let kind? where Self.isTunnel(kind: kind):
       self = .tunnel(to: link.remote)
-    case nil where HardwareType.tunnels.contains(link.hardwareType):
+    case nil where link.isTunnelHardware:
       self = .tunnel(to: nil)
     case nil where link.hardwareType == HardwareType.none:
       // A modem without Ethernet headers looks the same, but for the device it belongs to.
@@ -47,17 +47,29 @@ enum LinkStacking: Hashable, Sendable {
     return link.lower.map { .on($0) } ?? other
   }
 
-  /// Kinds that put packets into packets of IP.
-  static let tunnelKinds: Set<String> = [
-    "wireguard", "tun", "ovpn", "vti", "vti6", "gre", "gretap", "ip6gre", "ip6gretap", "erspan",
-    "ip6erspan", "ipip", "sit", "ip6tnl", "vxlan", "geneve", "gtp", "bareudp", "amt", "l2tpeth", "xfrm",
-  ]
+  /// Whether a kind puts packets into packets of IP.
+  static func isTunnel(kind: String) -> Bool {
+    switch kind {
+    case "wireguard", "tun", "ovpn", "vti", "vti6", "gre", "gretap", "ip6gre", "ip6gretap", "erspan",
+      "ip6erspan", "ipip", "sit", "ip6tnl", "vxlan", "geneve", "gtp", "bareudp", "amt", "l2tpeth", "xfrm":
+      true
+    default: false
+    }
+  }
 }
 
 extension Link {
   /// Whether the link puts packets into packets, as far as its message tells.
   var isTunnel: Bool {
-    if let kind { return LinkStacking.tunnelKinds.contains(kind) }
-    return HardwareType.tunnels.contains(hardwareType)
+    if let kind { return LinkStacking.isTunnel(kind: kind) }
+    return isTunnelHardware
+  }
+
+  /// Whether the type of hardware is that of a tunnel: IPIP, IPv6 in IPv6, SIT, GRE and GRE over IPv6.
+  var isTunnelHardware: Bool {
+    switch hardwareType {
+    case 768, 769, 776, 778, 823: true
+    default: false
+    }
   }
 }
