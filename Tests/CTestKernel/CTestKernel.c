@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -40,6 +41,19 @@ int test_open_tunnel(const char *name) {
   int failure = errno;
   close(descriptor);
   return -failure;
+}
+
+int test_switch_link(const char *name, int on) {
+  int descriptor = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (descriptor < 0) return errno;
+  struct ifreq request = {0};
+  strncpy(request.ifr_name, name, sizeof request.ifr_name - 1);
+  int failure = ioctl(descriptor, SIOCGIFFLAGS, &request);
+  request.ifr_flags = (short)(on ? request.ifr_flags | IFF_UP : request.ifr_flags & ~IFF_UP);
+  if (!failure) failure = ioctl(descriptor, SIOCSIFFLAGS, &request);
+  failure = failure ? errno : 0;
+  close(descriptor);
+  return failure;
 }
 
 int test_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC) ? errno : 0; }

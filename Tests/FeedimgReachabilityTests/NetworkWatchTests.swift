@@ -35,7 +35,7 @@ import Testing
 
   @Test func `one event is followed by a look after the quiet`() {
     var watch = Self.sleeping()
-    watch.heard(at: Self.at(5))
+    watch.heard(.some, at: Self.at(5))
     Self.expect(&watch, at: Self.at(5), .sleep(until: Self.at(25), orEvent: false))
     Self.expect(&watch, at: Self.at(25), .drain)
     watch.drained(.none, at: Self.at(25))
@@ -44,7 +44,7 @@ import Testing
 
   @Test func `a storm is followed by a look every tenth of a second`() {
     var watch = Self.sleeping()
-    watch.heard(at: Self.at(0))
+    watch.heard(.some, at: Self.at(0))
     var looks: [Int] = []
     for millisecond in 1...350 {
       switch watch.step(at: Self.at(millisecond)) {
@@ -52,7 +52,7 @@ import Testing
       case .look:
         looks.append(millisecond)
         watch.saw(Self.wifi, at: Self.at(millisecond))
-        watch.heard(at: Self.at(millisecond))
+        watch.heard(.some, at: Self.at(millisecond))
       default: break
       }
     }
@@ -61,7 +61,7 @@ import Testing
 
   @Test func `overruns are followed by longer and longer rests, then by a look`() {
     var watch = Self.sleeping()
-    watch.heard(at: Self.at(0))
+    watch.heard(.some, at: Self.at(0))
     var now = Self.at(20)
     for rest in [100, 200, 400, 800, 1000, 1000] {
       Self.expect(&watch, at: now, .drain)

@@ -19,8 +19,8 @@ final class ServiceSignals {
 
   /// Throws away what has come.
   ///
-  /// - Returns: Whether there is still a bus.
-  func drain() -> Bool {
+  /// - Returns: The number of messages; nil where there is no bus any more.
+  func drain() -> Int? {
     bus.drain()
   }
 

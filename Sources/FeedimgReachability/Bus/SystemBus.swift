@@ -76,13 +76,14 @@ final class SystemBus: BusAsking {
 
   /// Throws away what has come.
   ///
-  /// - Returns: Whether the connection still stands.
-  func drain() -> Bool {
+  /// - Returns: The number of messages; nil where the connection is lost.
+  func drain() -> Int? {
+    var count = 0
     while true {
       switch library.process(bus, nil) {
-      case 0: return true
-      case 1...: continue
-      default: return false
+      case 0: return count
+      case 1...: count += 1
+      default: return nil
       }
     }
   }

@@ -5,18 +5,18 @@ import Glibc
 /// A netlink socket that hears when links, addresses, routes or rules change.
 ///
 /// What its messages say is of no interest: when it has fallen behind, they tell of the past.
-final class EventSocket {
+package final class EventSocket {
   /// Room for some 2,500 events; libnl's own 32 KiB have some 80.
   private static let bufferSize: Int32 = 1 << 20
 
   private let handle: OpaquePointer
 
-  var descriptor: Int32 { nl_socket_get_fd(handle) }
+  package var descriptor: Int32 { nl_socket_get_fd(handle) }
 
   /// Opens the socket and joins the groups.
   ///
   /// - Throws: `refused` where the system has or allows no such events.
-  init() throws(NetlinkError) {
+  package init() throws(NetlinkError) {
     guard let handle = nl_socket_alloc() else { throw NetlinkError(code: .refused, number: ENOMEM) }
     guard Self.open(handle) else {
       let number = errno
@@ -31,6 +31,11 @@ final class EventSocket {
   }
 
   /// Throws away what has come.
+  package func discard() {
+    _ = drain()
+  }
+
+  /// Throws away what has come, and tells what it was.
   func drain() -> NetworkWatch.Events {
     var events = NetworkWatch.Events.none
     while true {

@@ -61,9 +61,16 @@ struct NetworkWatch {
     return .sleep(until: until, orEvent: storm == nil)
   }
 
-  /// There may be events.
-  mutating func heard(at now: Duration) {
-    if storm == nil { storm = (now, now + Self.quiet) }
+  /// Events have come and are thrown away.
+  mutating func heard(_ events: Events, at now: Duration) {
+    guard storm == nil else { return }
+    switch events {
+    case .none: break
+    case .some: storm = (now, now + Self.quiet)
+    case .overrun:
+      storm = (now, now + rest)
+      rest = min(rest * 2, Self.longestRest)
+    }
   }
 
   /// Something happened after which the network has to be looked at, such as the end of a sleep.

@@ -32,7 +32,7 @@ final class Senses {
   /// - Parameters:
   ///   - time: The longest sleep.
   ///   - orEvent: Whether a change of the network ends the sleep.
-  /// - Returns: What happened; events are still there then.
+  /// - Returns: What happened; events are still there to be drained.
   func wait(atMost time: Duration, orEvent: Bool) -> Noise {
     // A negative descriptor is passed over.
     let descriptors = [
@@ -58,8 +58,10 @@ final class Senses {
 
   /// Throws away the events that have come.
   func drain() -> NetworkWatch.Events {
-    if signals?.drain() == false { signals = nil }
-    return events?.drain() ?? .none
+    let signalCount = signals?.drain()
+    if signalCount == nil { signals = nil }
+    let heard = events?.drain() ?? .none
+    return heard == .none && signalCount ?? 0 > 0 ? .some : heard
   }
 
   /// Rounded up, so that the time has come when the sleep is over.

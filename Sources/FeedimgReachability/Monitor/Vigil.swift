@@ -116,7 +116,10 @@ final class Vigil: Sendable {
     let noise = senses.wait(atMost: until - now, orEvent: orEvent)
     if noise.contains(.bell), isAskedToLook.exchange(false, ordering: .relaxed) { watch.woke(at: now) }
     if noise.contains(.resume) { watch.woke(at: now) }
-    if noise.contains(.event) { watch.heard(at: now) }
+    if noise.contains(.event) {
+      let events = senses.drain()
+      watch.heard(events, at: now)
+    }
   }
 
   /// The time as `poll` counts it, which stands still while the computer sleeps.

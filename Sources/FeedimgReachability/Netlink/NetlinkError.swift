@@ -1,6 +1,6 @@
 /// Why netlink gave no answer that can be used.
-struct NetlinkError: Error, Equatable {
-  enum Code: Equatable {
+package struct NetlinkError: Error, Equatable {
+  package enum Code: Equatable {
     /// The system lets this process have no such socket, or not ask this.
     case refused
     /// The kernel says no, with the error number in ``NetlinkError/number``.
@@ -13,7 +13,7 @@ struct NetlinkError: Error, Equatable {
     case malformed
   }
 
-  var code: Code
+  package var code: Code
   /// The system's error number, or 0.
-  var number: Int32 = 0
+  package var number: Int32 = 0
 }

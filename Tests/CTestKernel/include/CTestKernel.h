@@ -13,6 +13,9 @@ int test_refuse_sockets(int family);
 /// Returns the descriptor, or the negative of an error number.
 int test_open_tunnel(const char *name);
 
+/// Switches an interface on or off, in the calling thread's network. Returns 0, or an error number.
+int test_switch_link(const char *name, int on);
+
 /// Makes a pipe that no child inherits by accident. Returns 0, or an error number.
 int test_pipe(int ends[2]);
 
