@@ -146,6 +146,30 @@ extension PathResolverTests {
       because: "there is no PPPoE at all"
     ),
     Row(
+      name: "a VPN that uses pppd",
+      kernel: {
+        var kernel = calling().routed(3, device: 3, metric: 600)
+        kernel.diallers["ppp0"] = .tunnel
+        return kernel
+      }(),
+      via: ["ppp0", "wlan0"],
+      medium: .wifi,
+      isTunnelled: true,
+      because: "its command line gives it away"
+    ),
+    Row(
+      name: "one of several connections of a modem",
+      kernel: {
+        let mux = Link(index: 15, name: "qmimux0", hardwareType: HardwareType.none)
+        var kernel = machine(mux).routed(15)
+        kernel.lower["qmimux0"] = 4
+        return kernel
+      }(),
+      via: ["qmimux0", "wwan0"],
+      medium: .cellular,
+      because: "sysfs shows the modem below"
+    ),
+    Row(
       name: "DSL and a dialled modem at once",
       kernel: {
         var kernel = calling("eth0")

@@ -73,6 +73,23 @@ final class LiveKernel: KernelAsking {
     TextFile.read("/run/systemd/netif/leases/\(link.index)").map(Lease.isOfPhone) ?? false
   }
 
+  func lowerLinks(of link: Link) throws(NetlinkError) -> [Link] {
+    var lower: [Link] = []
+    for index in SysfsInterface(link)?.lowerIndices ?? [] { lower += try links(.link(index)) }
+    return lower
+  }
+
+  func dialler(of link: Link) -> Dialler {
+    // pppd writes its number under the name of the interface; the second word of `stat` after the name of
+    // the program is the number of its parent, which may be what tunnels.
+    guard let number = TextFile.read("/run/\(link.name).pid")?.prefix(while: \.isNumber), !number.isEmpty,
+      let own = TextFile.read("/proc/\(number)/cmdline")
+    else { return .untold }
+    let parent = TextFile.read("/proc/\(number)/stat")?.split(separator: ")").last?.split(separator: " ")
+    let parents = parent.flatMap { $0.count > 1 ? TextFile.read("/proc/\($0[1])/comm") : nil } ?? ""
+    return Dialler(words: own.split(separator: "\0") + [Substring(parents)])
+  }
+
   func carriersOfPPPoE() -> [String] {
     PPPoESession.carriers(inTable: TextFile.read("/proc/net/pppoe") ?? "")
   }

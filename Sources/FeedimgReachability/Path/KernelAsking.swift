@@ -14,6 +14,10 @@ protocol KernelAsking {
   func wirelessNetwork(of link: Link) -> WirelessNetwork?
   /// Whether the address of a link was given by a phone that shares mobile data, as far as anybody kept that.
   func isLeasedByPhone(_ link: Link) -> Bool
+  /// The links that sysfs shows below one, for those whose messages do not tell.
+  func lowerLinks(of link: Link) throws(NetlinkError) -> [Link]
+  /// What holds a dialled connection.
+  func dialler(of link: Link) -> Dialler
   /// The names of the interfaces that carry PPPoE sessions, one for each session.
   func carriersOfPPPoE() -> [String]
 }

@@ -5,15 +5,7 @@ extension PathResolver {
   /// PPPoE sessions as PPP interfaces does each have one.
   func answerCall(_ call: Link, _ path: NetworkPath) throws(NetlinkError) -> PathFinding {
     let carriers = Set(kernel.carriersOfPPPoE())
-    guard !carriers.isEmpty else {
-      return finish(
-        path,
-        with: LinkClass(
-          medium: .cellular,
-          reason: "`\(call.name)` is dialled over a serial line, as mobile modems are"
-        )
-      )
-    }
+    guard !carriers.isEmpty else { return try followLine(of: call, path) }
     let links = try kernel.links(.all)
     let calls = links.filter { $0.hardwareType == HardwareType.ppp }
     guard calls.count <= kernel.carriersOfPPPoE().count else {
@@ -26,5 +18,23 @@ extension PathResolver {
       )
     }
     return try gather(links.filter { carriers.contains($0.name) }, below: path)
+  }
+
+  /// Where no PPPoE is in sight: a modem, or a tunnel of a program that pppd speaks through.
+  ///
+  /// A modem is taken for granted where nothing tells, since to take its data for free would cost.
+  private func followLine(of call: Link, _ path: NetworkPath) throws(NetlinkError) -> PathFinding {
+    if kernel.dialler(of: call) == .tunnel {
+      var path = path
+      path.isTunnelled = true
+      return try digTunnel(call, to: nil, path)
+    }
+    return finish(
+      path,
+      with: LinkClass(
+        medium: .cellular,
+        reason: "`\(call.name)` is dialled over a serial line, as mobile modems are"
+      )
+    )
   }
 }

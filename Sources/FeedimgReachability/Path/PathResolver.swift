@@ -79,6 +79,11 @@ struct PathResolver<Kernel: KernelAsking> {
     case .elsewhere: return finish(path, with: .elsewhere(link))
     case .ports: return try gather(try ports(of: link), below: path)
     case .dialled: return try answerCall(link, path)
+    case .tunnel(nil) where link.kind == nil:
+      // Several connections of one modem show as tunnels do, but with the modem below.
+      if let lower = try kernel.lowerLinks(of: link).first { return try descend(to: lower, path) }
+      path.isTunnelled = true
+      return try digTunnel(link, to: nil, path)
     case .tunnel(let remote):
       path.isTunnelled = true
       return link.isLowerElsewhere ? finish(path, with: .untold(link)) : try digTunnel(link, to: remote, path)

@@ -8,6 +8,13 @@ struct SysfsInterface {
   /// Whether a Wi-Fi radio is below, which every driver of today gives a type.
   var hasRadio: Bool { deviceType == "wlan" || deviceType == nil && TextFile.exists("\(folder)/phy80211") }
 
+  /// The interfaces below that the kernel shows here.
+  var lowerIndices: [Int32] {
+    TextFile.names(in: folder).filter { $0.hasPrefix("lower_") }.sorted().compactMap { name in
+      TextFile.read("\(folder)/\(name)/ifindex").flatMap { Int32($0.prefix(while: \.isNumber)) }
+    }
+  }
+
   /// Looks for a link.
   ///
   /// What is mounted may show another namespace, where the name is another interface's or no one's. So it

@@ -10,6 +10,9 @@ struct FakeKernel: KernelAsking {
   var networks: [String: WirelessNetwork] = [:]
   var pppoe: [String] = []
   var leasedByPhone: Set<String> = []
+  var diallers: [String: Dialler] = [:]
+  /// The index of the link that sysfs shows below one.
+  var lower: [String: Int32] = [:]
   var refusal: NetlinkError?
 
   func route(_ question: RouteQuestion) throws(NetlinkError) -> RouteAnswer {
@@ -36,6 +39,10 @@ struct FakeKernel: KernelAsking {
   func hasDevice(_ link: Link) -> Bool { devices[link.name] != nil }
   func wirelessNetwork(of link: Link) -> WirelessNetwork? { networks[link.name] }
   func isLeasedByPhone(_ link: Link) -> Bool { leasedByPhone.contains(link.name) }
+  func dialler(of link: Link) -> Dialler { diallers[link.name] ?? .untold }
+  func lowerLinks(of link: Link) throws(NetlinkError) -> [Link] {
+    links.filter { $0.index == lower[link.name] }
+  }
   func carriersOfPPPoE() -> [String] { pppoe }
 }
 
