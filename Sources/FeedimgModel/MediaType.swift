@@ -9,7 +9,7 @@ package enum MediaType {
   ///
   /// - Parameters:
   ///   - prefix: The first bytes; ``prefixLength`` of them, or all where the body is shorter.
-  ///   - declared: The `Content-Type`; it counts for SVG alone, which has no signature of its own.
+  ///   - declared: The `Content-Type`; it counts only for an SVG whose root element begins later than the prefix ends.
   /// - Returns: The media type of the image that begins so, or nil if it is no known one.
   package static func sniff(_ prefix: [UInt8], declared: String?) -> String? {
     func has(_ bytes: [UInt8], at offset: Int = 0) -> Bool { prefix.dropFirst(offset).starts(with: bytes) }
@@ -20,7 +20,7 @@ package enum MediaType {
     if has("RIFF"), has("WEBP", at: 8) { return "image/webp" }
     if has("ftyp", at: 4) { return isoBrand(prefix) }
     if has([0xFF, 0x0A]) || has([0, 0, 0, 0x0C, 0x4A, 0x58, 0x4C, 0x20]) { return "image/jxl" }
-    if has("BM") { return "image/bmp" }
+    if isBitmap(prefix) { return "image/bmp" }
     if has([0, 0, 1, 0]) || has([0, 0, 2, 0]) { return "image/x-icon" }
     if has([0x49, 0x49, 0x2A, 0]) || has([0x4D, 0x4D, 0, 0x2A]) { return "image/tiff" }
     return isSVG(prefix, declared: declared) ? "image/svg+xml" : nil
@@ -34,11 +34,20 @@ package enum MediaType {
     return names("heic") || names("heix") || names("mif1") ? "image/heic" : nil
   }
 
+  /// Two letters alone would take texts for images: the header must be one that there is.
+  private static func isBitmap(_ prefix: [UInt8]) -> Bool {
+    guard prefix.count >= 18, prefix.starts(with: "BM".utf8) else { return false }
+    let headerSize = prefix[14..<18].reversed().reduce(0) { $0 << 8 | UInt32($1) }
+    let known: [UInt32] = [12, 16, 40, 52, 56, 64, 108, 124]
+    return prefix[6..<10].allSatisfy { $0 == 0 } && known.contains(headerSize)
+  }
+
   private static func isSVG(_ prefix: [UInt8], declared: String?) -> Bool {
-    let text = String(decoding: prefix, as: UTF8.self)
-    let start = text.drop { $0.isWhitespace || $0 == "\u{FEFF}" }
-    if start.hasPrefix("<svg") { return true }
-    let isDeclared = declared?.lowercased().hasPrefix("image/svg+xml") ?? false
-    return isDeclared && start.hasPrefix("<") && !start.lowercased().hasPrefix("<!doctype html")
+    switch SVGProlog.read(prefix) {
+    case .svg: true
+    case .other: false
+    // Comments and entities may fill the prefix; then the server's word is all there is.
+    case .open: prefix.count >= prefixLength && declared?.lowercased().hasPrefix("image/svg+xml") ?? false
+    }
   }
 }
