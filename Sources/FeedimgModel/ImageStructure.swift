@@ -13,7 +13,11 @@ package enum ImageStructure {
     switch mediaType {
     case "image/jpeg": contains([0xFF, 0xD9], in: bytes.suffix(trailerLimit))
     case "image/png": contains(Array("IEND".utf8), in: bytes.suffix(trailerLimit))
-    case "image/gif": bytes.suffix(trailerLimit).contains(0x3B)
+    case "image/gif": bytes.last { $0 != 0 } == 0x3B
+    case "image/avif", "image/heic": boxesFit(bytes[...])
+    // A bare codestream has no boxes.
+    case "image/jxl": bytes.first == 0xFF || boxesFit(bytes[...])
+    case "image/bmp": bytes.count >= 6 && bytes.count >= Int(littleEndian(bytes[2..<6]))
     case "image/webp": bytes.count >= 8 + Int(littleEndian(bytes.dropFirst(4).prefix(4)))
     case "image/svg+xml": contains(Array("</svg>".utf8), in: bytes.suffix(trailerLimit))
     default: true
@@ -26,6 +30,30 @@ package enum ImageStructure {
   private static func contains(_ mark: [UInt8], in bytes: ArraySlice<UInt8>) -> Bool {
     guard bytes.count >= mark.count else { return false }
     return (bytes.startIndex...bytes.endIndex - mark.count).contains { bytes[$0...].starts(with: mark) }
+  }
+
+  /// Whether every box is there in full (ISO/IEC 14496-12 §4.2).
+  private static func boxesFit(_ bytes: ArraySlice<UInt8>) -> Bool {
+    guard !bytes.isEmpty else { return false }
+    var rest = bytes
+    while rest.contains(where: { $0 != 0 }) {
+      guard rest.count >= 8 else { return false }
+      var size = bigEndian(rest.prefix(4))
+      var headerSize: UInt64 = 8
+      if size == 0 { return true }
+      if size == 1 {
+        guard rest.count >= 16 else { return false }
+        size = bigEndian(rest.dropFirst(8).prefix(8))
+        headerSize = 16
+      }
+      guard size >= headerSize, size <= rest.count else { return false }
+      rest = rest.dropFirst(Int(size))
+    }
+    return true
+  }
+
+  private static func bigEndian(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+    bytes.reduce(0) { $0 << 8 | UInt64($1) }
   }
 
   private static func littleEndian(_ bytes: ArraySlice<UInt8>) -> UInt32 {

@@ -85,6 +85,9 @@ struct MediaTypeTests {
 }
 
 struct ImageStructureTests {
+  /// The header of a box.
+  private static func box(_ size: UInt8, _ type: String) -> [UInt8] { [0, 0, 0, size] + Array(type.utf8) }
+
   static let rows: [(bytes: [UInt8], type: String, isWhole: Bool, reason: String)] = [
     ([0xFF, 0xD8, 0xFF, 0x00, 0xFF, 0xD9], "image/jpeg", true, "ends with the end of image"),
     ([0xFF, 0xD8, 0xFF, 0x00, 0xFF, 0xD9, 0x0A], "image/jpeg", true, "a line feed was appended"),
@@ -92,7 +95,27 @@ struct ImageStructureTests {
     (Array("\u{1A}PNG IHDR IEND".utf8) + [0xAE, 0x42, 0x60, 0x82], "image/png", true, "has its last chunk"),
     (Array("\u{1A}PNG IHDR IEN".utf8), "image/png", false, "cut amid the mark"),
     (Array("GIF89a...;".utf8), "image/gif", true, "has its trailer"),
+    (Array("GIF89a...;\0\0".utf8), "image/gif", true, "zeros were appended"),
     (Array("GIF89a...".utf8), "image/gif", false, "has none"),
+    (Array("GIF89a.;.".utf8), "image/gif", false, "the byte of a trailer amid the data"),
+    (box(8, "ftyp") + box(9, "mdat") + [7], "image/avif", true, "each box in full"),
+    (box(8, "ftyp") + box(10, "mdat") + [7], "image/avif", false, "the last box claims one byte more"),
+    (box(8, "ftyp") + box(0, "mdat") + [7], "image/heic", true, "the last box reaches to the end"),
+    (box(8, "ftyp") + box(1, "mdat") + box(0, "\0\0\0\u{10}"), "image/heic", true, "a box of long size"),
+    (box(8, "ftyp") + box(1, "mdat") + box(0, "\0\0\0\u{11}"), "image/heic", false, "and one byte more"),
+    (box(8, "ftyp") + box(1, "mdat"), "image/heic", false, "cut before the long size"),
+    (
+      box(8, "ftyp") + box(1, "mdat") + Array(repeating: 0xFF, count: 8), "image/heic", false,
+      "says the most it can"
+    ),
+    (box(8, "ftyp") + box(7, "mdat"), "image/avif", false, "a box shorter than its header"),
+    (box(8, "ftyp") + box(8, "mda").dropLast(), "image/avif", false, "cut within the header of a box"),
+    (box(12, "JXL ") + [0x0D, 0x0A, 0x87, 0x0A] + box(8, "jxlc"), "image/jxl", true, "each box in full"),
+    (box(12, "JXL ") + [0x0D, 0x0A, 0x87, 0x0A] + box(9, "jxlc"), "image/jxl", false, "one claims more"),
+    ([0xFF, 0x0A, 0], "image/jxl", true, "a bare codestream tells nothing"),
+    (Array("BM\u{8}\0\0\0..".utf8), "image/bmp", true, "as long as it says"),
+    (Array("BM\u{9}\0\0\0..".utf8), "image/bmp", false, "shorter than it says"),
+    (Array("BM\u{9}".utf8), "image/bmp", false, "cut within its header"),
     (Array("RIFF\u{4}\0\0\0WEBP".utf8), "image/webp", true, "as long as it says"),
     (Array("RIFF\u{5}\0\0\0WEBP".utf8), "image/webp", false, "shorter than it says"),
     (
@@ -101,7 +124,7 @@ struct ImageStructureTests {
     ),
     (Array("<svg><g/></svg>\n".utf8), "image/svg+xml", true, "its root is closed"),
     (Array("<svg><g/>".utf8), "image/svg+xml", false, "its root is open"),
-    ([1], "image/bmp", true, "nothing tells"),
+    ([1], "image/tiff", true, "nothing tells"),
     ([], "image/jpeg", false, "nothing there"),
   ]
 
