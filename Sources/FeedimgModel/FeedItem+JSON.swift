@@ -16,9 +16,10 @@ extension FeedItem {
       thumbnail: try reader.url("thumbnailImage").map { ImageVariant(role: .thumbnail, url: $0) }
     )
     let rich = try reader.array("variants").map { elements throws(FeedItemError) in
-      try ItemVariants(elements: elements)
+      // An empty list says no more than none.
+      elements.isEmpty ? nil : try ItemVariants(elements: elements)
     }
-    let variants = try rich?.merged(with: short) ?? short
+    let variants = try rich??.merged(with: short) ?? short.distinct
     guard variants.original != nil || variants.thumbnail != nil else {
       throw FeedItemError(
         path: nil,

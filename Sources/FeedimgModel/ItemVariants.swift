@@ -10,7 +10,13 @@ struct ItemVariants {
 
   init(original: ImageVariant?, thumbnail: ImageVariant?) {
     self.original = original
-    self.thumbnail = thumbnail == nil || thumbnail?.url.key == original?.url.key ? nil : thumbnail
+    self.thumbnail = thumbnail
+  }
+
+  /// The same without a thumbnail that is the original under another name.
+  var distinct: ItemVariants {
+    let isSame = thumbnail?.url.key == original?.url.key
+    return ItemVariants(original: original, thumbnail: isSame ? nil : thumbnail)
   }
 
   /// Reads `variants`: by `role`, or by width where none has a role.
@@ -29,6 +35,9 @@ struct ItemVariants {
         )
       }
       let role = try reader.role("role")
+      if role == .original, listed.contains(where: { $0.variant.role == .original }) {
+        throw FeedItemError(path: path + ".role", message: "expected one original, found a second")
+      }
       listed.append(
         (
           ImageVariant(
@@ -60,7 +69,8 @@ struct ItemVariants {
       original?.role = .original
       thumbnails.removeAll { $0.variant.url.key == widest.url.key }
     }
-    self.init(original: original, thumbnail: Self.thumbnail(among: thumbnails.map(\.variant)))
+    self =
+      ItemVariants(original: original, thumbnail: Self.thumbnail(among: thumbnails.map(\.variant))).distinct
   }
 
   /// The smallest that is wide enough, else the widest; the first of equals.
@@ -82,7 +92,8 @@ struct ItemVariants {
       )
     }
     try check("originalImage", original, short.original)
-    try check("thumbnailImage", thumbnail, short.thumbnail)
+    let isOneForBoth = thumbnail == nil && short.thumbnail?.url.key == original?.url.key
+    if !isOneForBoth { try check("thumbnailImage", thumbnail, short.thumbnail) }
     return self
   }
 }

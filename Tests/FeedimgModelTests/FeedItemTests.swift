@@ -103,12 +103,6 @@ struct FeedItemTests {
       thumbnail: 2
     ),
     Choice(
-      testDescription: "of two originals the first",
-      variants: [("original", nil), ("original", 9000)],
-      original: 0,
-      thumbnail: nil
-    ),
-    Choice(
       testDescription: "thumbnails alone make no original",
       variants: [("thumbnail", nil), ("thumbnail", 400)],
       original: nil,
@@ -146,6 +140,27 @@ struct FeedItemTests {
     }
   }
 
+  @Test func `a short form that contradicts the variants is refused`() throws {
+    let original = #"{"role": "original", "url": "http://x.example/a"}"#
+    let both = #""variants": [\#(original), {"role": "thumbnail", "url": "http://x.example/s"}]"#
+    let error = #expect(throws: FeedItemError.self) {
+      try self.item(
+        #"{\#(both), "originalImage": "http://x.example/a", "thumbnailImage": "http://x.example/a"}"#
+      )
+    }
+    #expect(
+      error?.description
+        == "`thumbnailImage`: expected the same URL as in `variants`, `http://x.example/s`"
+    )
+    let alone = try item(#"{"variants": [\#(original)], "thumbnailImage": "http://x.example/a"}"#)
+    #expect(alone.original != nil && alone.thumbnail == nil)
+  }
+
+  @Test func `an empty list of variants says no more than none`() throws {
+    let item = try item(#"{"variants": [], "originalImage": "http://x.example/a"}"#)
+    #expect(item.original?.url.text == "http://x.example/a")
+  }
+
   // MARK: Documents
 
   @Test func `a document holds one item, an array, or one after another`() throws {
@@ -179,6 +194,10 @@ struct FeedItemTests {
       "`thumbnailImage`: expected an absolute http or https URL, but `data:image/png;base64,AA` has the scheme `data`"
     ),
     (#"{"variants": {}}"#, "`variants`: expected an array, found an object"),
+    (
+      #"{"variants": [{"url": "http://x.example/", "role": "original"}, {"url": "http://y.example/", "role": "original"}]}"#,
+      "`variants[1].role`: expected one original, found a second"
+    ),
     (#"{"variants": [1]}"#, "`variants[0]`: expected an object, found a number"),
     (#"{"variants": [{}]}"#, "`variants[0].url`: expected an absolute http or https URL, found none"),
     (
