@@ -77,7 +77,7 @@ extension Diagnosis {
   /// The table that decides.
   static func policy(_ configuration: ImageLoader.Configuration) -> Finding {
     do throws(ConfigurationError) {
-      let policy = try PolicyFile(configuration.policy).compiled()
+      let policy = try PolicyInForce(configuration.policy, on: PolicyShelf(configuration)).current()
       let count = policy.table.rules.count
       return Finding(
         subject: "policy",
