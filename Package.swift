@@ -161,6 +161,13 @@ let package = Package(
       path: "Tests/CacheWorker",
       swiftSettings: settings
     ),
+    // Looks at the network many times, for Benchmarks/reachability; no product.
+    .executableTarget(
+      name: "ReachabilityBenchmark",
+      dependencies: ["FeedimgReachability", "FeedimgModel"],
+      path: "Benchmarks/ReachabilityBenchmark",
+      swiftSettings: settings
+    ),
     // A real HTTP server on loopback that can also misbehave; for the tests alone.
     .target(name: "LoopbackServer", path: "Tests/LoopbackServer", swiftSettings: settings),
   ],
