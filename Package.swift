@@ -157,7 +157,7 @@ let package = Package(
     // Uses a cache from a process of its own, to be killed or starved there; for the tests alone.
     .executableTarget(
       name: "CacheWorker",
-      dependencies: ["FeedimgCache", "FeedimgModel"],
+      dependencies: ["FeedimgCache", "FeedimgModel", "CFaults"],
       path: "Tests/CacheWorker",
       swiftSettings: settings
     ),
@@ -168,6 +168,8 @@ let package = Package(
       path: "Benchmarks/ReachabilityBenchmark",
       swiftSettings: settings
     ),
+    // Makes system calls on files fail, for the worker alone.
+    .target(name: "CFaults", path: "Tests/CFaults"),
     // A real HTTP server on loopback that can also misbehave; for the tests alone.
     .target(name: "LoopbackServer", path: "Tests/LoopbackServer", swiftSettings: settings),
   ],

@@ -1,0 +1,29 @@
+import FeedimgCache
+import FeedimgModel
+import Glibc
+
+func say(_ text: String) {
+  let line = Array((text + "\n").utf8)
+  _ = write(STDOUT_FILENO, line, line.count)
+}
+
+/// Whether the test has closed the other end; leaves the processors to others for a moment.
+func isToldToStop() -> Bool {
+  var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+  return poll(&input, 1, 1) > 0
+}
+
+func metadata(_ key: Int) throws -> ImageMetadata {
+  let head = ResponseHead(status: 200, fields: HTTPFields(), url: try ImageURL(Specimen.key(key)))
+  let role: ImageVariant.Role = key.isMultiple(of: 3) ? .thumbnail : .original
+  return ImageMetadata(key: Specimen.key(key), role: role, mediaType: "image/jpeg", head: head)
+}
+
+func store(_ specimen: Specimen, in cache: DiskCache) throws {
+  let writer = try cache.makeWriter()
+  let bytes = specimen.bytes
+  for start in stride(from: 0, to: bytes.count, by: 4096) {
+    try bytes[start..<min(start + 4096, bytes.count)].withUnsafeBytes { try writer.write($0) }
+  }
+  _ = try writer.commit(try metadata(specimen.key))
+}
