@@ -137,4 +137,18 @@ import Testing
     #expect(lines[1].hasSuffix(": too many open files"))
     #expect(lines[2] == "present true read true")
   }
+
+  @Test func `whatever system call fails, nothing is wrong and later everything works`() throws {
+    // Each 16th call; `CacheWorker faults FOLDER 1` lets all of the some 3000 fail.
+    let child = try Child([Child.worker, "faults", folder.cache, "16"])
+    let lines = child.lines()
+    #expect(child.wait() == 0)
+    #expect(lines.count == 1, "\(lines.joined(separator: "\n"))")
+    let words = (lines.last ?? "").split(separator: " ")
+    #expect(words.first == "faults")
+    #expect((words.dropFirst().first.flatMap { Int($0) } ?? 0) > 100)
+    for call in ["open", "write", "pwrite64", "rename"] {
+      #expect(words.contains(Substring(call)), "no fault in \(call)")
+    }
+  }
 }
