@@ -1,14 +1,21 @@
 import FeedimgModel
 
-/// Values within a budget of bytes; those unused for longest give way (pure).
+/// Values within a budget of bytes; those used once give way before those used again (pure).
+///
+/// A value begins on probation, and is protected once it is used. Scrolling through a thousand new images therefore
+/// displaces none that have been looked at twice (segmented LRU). What is protected takes four fifths of the budget at
+/// most; beyond that, what was used least recently goes back on probation.
 struct BoundedStore<Value: Sendable>: Sendable {
   private struct Slot {
     var value: Value
     var cost: Int
+    var isProtected = false
   }
 
   private var slots: [String: Slot] = [:]
-  private var order = RecencyOrder<String>()
+  private var onProbation = RecencyOrder<String>()
+  private var protected = RecencyOrder<String>()
+  private var protectedCost = 0
   private(set) var cost = 0
   private(set) var limit: Int
 
@@ -19,8 +26,25 @@ struct BoundedStore<Value: Sendable>: Sendable {
   /// The value of a key, which thereby counts as used.
   mutating func use(_ key: String) -> Value? {
     guard let slot = slots[key] else { return nil }
-    order.use(key)
+    if slot.isProtected {
+      protected.use(key)
+    } else {
+      protect(key, cost: slot.cost)
+    }
     return slot.value
+  }
+
+  private mutating func protect(_ key: String, cost: Int) {
+    onProbation.remove(key)
+    protected.use(key)
+    slots[key]?.isProtected = true
+    protectedCost += cost
+    while protectedCost > limit / 5 * 4, let oldest = protected.leastRecent, oldest != key {
+      protected.remove(oldest)
+      onProbation.use(oldest)
+      slots[oldest]?.isProtected = false
+      protectedCost -= slots[oldest]?.cost ?? 0
+    }
   }
 
   /// The values that give way to a new one, for the caller to let go of outside of its lock.
@@ -28,27 +52,37 @@ struct BoundedStore<Value: Sendable>: Sendable {
   /// A value that costs more than a quarter of the budget is not kept, as too much else would go for it; what the
   /// key had before goes all the same.
   mutating func insert(_ value: Value, for key: String, cost: Int) -> [Value] {
+    let wasProtected = slots[key]?.isProtected == true
     var gone = remove(key)
     let cost = max(0, cost)
     guard cost <= limit / 4 else { return gone }
     gone += shrink(to: limit - cost)
     slots[key] = Slot(value: value, cost: cost)
-    order.use(key)
+    onProbation.use(key)
     self.cost += cost
+    // A new form of an image does not have to prove itself again.
+    if wasProtected { protect(key, cost: cost) }
     return gone
   }
 
   mutating func remove(_ key: String) -> [Value] {
     guard let slot = slots.removeValue(forKey: key) else { return [] }
-    order.remove(key)
+    if slot.isProtected {
+      protected.remove(key)
+      protectedCost -= slot.cost
+    } else {
+      onProbation.remove(key)
+    }
     cost -= slot.cost
     return [slot.value]
   }
 
-  /// Removes what has been used least recently until no more than so many bytes are left.
+  /// Removes values until no more than so many bytes are left, those on probation first.
   mutating func shrink(to target: Int) -> [Value] {
     var gone: [Value] = []
-    while cost > max(0, target), let key = order.leastRecent { gone += remove(key) }
+    while cost > max(0, target), let key = onProbation.leastRecent ?? protected.leastRecent {
+      gone += remove(key)
+    }
     return gone
   }
 

@@ -1,7 +1,7 @@
 package import FeedimgModel
 import Synchronization
 
-/// Keeps encoded images in memory, within a budget of bytes; those unused for longest give way.
+/// Keeps encoded images in memory, within a budget of bytes; those shown once give way before those shown again.
 ///
 /// For any thread. What it lets go of is freed outside of its lock.
 package final class MemoryCache: Sendable {
@@ -45,7 +45,7 @@ package final class MemoryCache: Sendable {
     _ = store.withLock { $0.remove(key) }
   }
 
-  /// Removes what has been used least recently until no more than so many bytes are left.
+  /// Removes images until no more than so many bytes are left.
   package func shrink(to size: ByteCount) {
     _ = store.withLock { $0.shrink(to: size.bytes) }
   }

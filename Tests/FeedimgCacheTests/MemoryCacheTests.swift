@@ -27,7 +27,7 @@ import Testing
     #expect(cache.size == ByteCount(0))
   }
 
-  @Test func `the images unused for longest give way`() {
+  @Test func `the images unused for longest give way first`() {
     let cache = MemoryCache(limit: ByteCount(4000))
     for key in ["a", "b", "c", "d"] { cache.insert(image(1000), for: key) }
     _ = cache["a"]
@@ -57,29 +57,59 @@ import Testing
     #expect(cache.count == 0)
   }
 
-  @Test func `order and budget stay right over many changes`() {
+  @Test func `scrolling through new images displaces none that were shown again`() {
+    let cache = MemoryCache(limit: ByteCount(20_000))
+    for number in 0..<10 { cache.insert(image(1000), for: "seen \(number)") }
+    for number in 0..<10 { _ = cache["seen \(number)"] }
+    for number in 0..<1000 { cache.insert(image(1000), for: "new \(number)") }
+    #expect((0..<10).allSatisfy { cache["seen \($0)"] != nil })
+    #expect(cache.size == ByteCount(20_000))
+  }
+
+  @Test func `what was shown again long ago gives way to what is shown again now`() {
+    let cache = MemoryCache(limit: ByteCount(10_000))
+    for number in 0..<100 {
+      cache.insert(image(1000), for: "\(number)")
+      _ = cache["\(number)"]
+    }
+    #expect((90..<100).allSatisfy { cache["\($0)"] != nil })
+    #expect(cache["80"] == nil)
+  }
+
+  @Test func `a new form of an image keeps its place`() {
+    let cache = MemoryCache(limit: ByteCount(10_000))
+    cache.insert(image(1000), for: "a")
+    _ = cache["a"]
+    cache.insert(image(1200), for: "a")
+    for number in 0..<100 { cache.insert(image(1000), for: "\(number)") }
+    #expect(cache["a"] == image(1200))
+  }
+
+  @Test func `costs and counts stay right over many changes`() {
     var store = BoundedStore<Int>(limit: ByteCount(1000))
-    var model: [(key: String, cost: Int)] = []
+    var costs: [String: Int] = [:]
     var generator = SeededGenerator(seed: 7)
     for step in 0..<20_000 {
       let key = "\(Int.random(in: 0..<40, using: &generator))"
       switch Int.random(in: 0..<3, using: &generator) {
       case 0:
         let cost = Int.random(in: 0...250, using: &generator)
-        _ = store.insert(step, for: key, cost: cost)
-        model.removeAll { $0.key == key }
-        while model.reduce(0, { $0 + $1.cost }) + cost > 1000 { model.removeFirst() }
-        model.append((key, cost))
+        // The value says which key it belongs to, so that what gives way can be told.
+        let gone = store.insert(step << 8 | (Int(key) ?? 0), for: key, cost: cost)
+        for value in gone { costs["\(value & 255)"] = nil }
+        costs[key] = cost
       case 1:
-        let isThere = store.use(key) != nil
-        #expect(isThere == model.contains { $0.key == key })
-        if let place = model.firstIndex(where: { $0.key == key }) { model.append(model.remove(at: place)) }
+        let value = store.use(key)
+        if (value != nil) != (costs[key] != nil) { Issue.record("\(key) at \(step)") }
+        if let value, "\(value & 255)" != key { Issue.record("the value of another key at \(step)") }
       default:
         _ = store.remove(key)
-        model.removeAll { $0.key == key }
+        costs[key] = nil
       }
-      #expect(store.cost == model.reduce(0) { $0 + $1.cost })
-      #expect(store.count == model.count)
+      let total = costs.values.reduce(0, +)
+      if store.cost != total || total > 1000 || store.count != costs.count { Issue.record("at \(step)") }
     }
+    #expect(store.shrink(to: 0).count == costs.count)
+    #expect(store.cost == 0)
   }
 }
