@@ -4,7 +4,7 @@ import FeedimgPolicy
 /// The cases of one file, and the policy that they are meant for.
 struct CaseSuite {
   let fileName: String
-  let content: Result<[UInt8], PolicyFault>
+  let content: PolicyReading
   /// By the name of the file.
   let policyName: String
   /// Where the policy is sure to be, if anywhere.
@@ -57,7 +57,7 @@ extension Policies {
         [
           CaseSuite(
             fileName: "\(source.name).tests.md",
-            content: .success(text),
+            content: .bytes(text),
             policyName: source.name,
             source: source
           )
@@ -66,7 +66,7 @@ extension Policies {
     }
     return PolicyFile.caseEndings.map { PolicyFile(path: file.stem + $0) }
       .filter { $0.stamp != .missing }
-      .map { CaseSuite(fileName: $0.path, content: $0.result, policyName: source.name, source: source) }
+      .map { CaseSuite(fileName: $0.path, content: $0.reading, policyName: source.name, source: source) }
   }
 
   /// A file of cases by itself: its policy stands beside it, if there is one.
@@ -75,7 +75,7 @@ extension Policies {
       .first { $0.stamp != .missing }
     return CaseSuite(
       fileName: file.path,
-      content: file.result,
+      content: file.reading,
       policyName: file.name,
       source: beside.map { PolicySource(name: file.name, layer: .given, file: $0) }
     )
@@ -86,11 +86,11 @@ extension Policies {
   /// - Throws: ``PolicyFault`` where it cannot be read.
   func table(for suite: CaseSuite, _ policy: String?) throws(PolicyFault) -> PolicyTable {
     if let policy { return try asked(policy).table }
-    if let source = suite.source, let content = source.reading(source.stamp) {
-      return try source.table(in: content.get(), facts: shelf.facts)
+    if let source = suite.source {
+      return try source.table(in: source.reading(source.stamp).text(), facts: shelf.facts)
     }
     if let text = shelf.selection(named: suite.policyName).text() {
-      return try text.source.table(in: text.content.get(), facts: shelf.facts)
+      return try text.source.table(in: text.reading.text(), facts: shelf.facts)
     }
     return try inForce().table
   }
@@ -108,13 +108,5 @@ extension PolicyFile {
   var stem: String {
     let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
     return folder + name
-  }
-
-  var result: Result<[UInt8], PolicyFault> {
-    do throws(PolicyFault) {
-      return .success(try content())
-    } catch {
-      return .failure(error)
-    }
   }
 }

@@ -65,7 +65,7 @@ extension Policies {
     }
     return files.map { file in
       let source = PolicySource(name: file.name, layer: .given, file: file)
-      return PolicyContent(source: source, content: source.reading(file.stamp) ?? .success([]))
+      return PolicyContent(source: source, reading: file.reading)
     }
   }
 }
@@ -73,10 +73,12 @@ extension Policies {
 extension Policies.Verdict {
   init(_ text: PolicyContent, _ facts: FactCatalog, isStrict: Bool) {
     let source = text.source
-    switch text.content {
-    case .failure(let fault):
+    switch text.reading {
+    case .nothing:
+      self.init(PolicyFault(["\(source.fileName): is gone"], isUnreadable: true), name: source.name)
+    case .fault(let fault):
       self.init(fault, name: source.name)
-    case .success(let content):
+    case .bytes(let content):
       do throws(PolicyErrors) {
         let table = try source.parse(content, facts: facts)
         do throws(PolicyErrors) {

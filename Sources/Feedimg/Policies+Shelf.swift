@@ -44,16 +44,16 @@ extension Policies {
     let inForce = (try? standing()).flatMap { $0.layer == .given ? nil : $0.name }
     return shelf.names().map { name in
       let selection = shelf.selection(named: name)
-      let reading = selection.read(selection.stamps())
-      let choice = selection.choose(reading)
+      let readings = selection.read(selection.stamps())
+      let choice = selection.choose(readings)
       let place = choice.chosen.flatMap { selection.sources.firstIndex(of: $0.source) }
-      let text = place.flatMap { try? reading[$0]?.get() }
+      let text = place.flatMap { try? readings[$0].text() }
       return Entry(
-        standing: choice.chosen.map { Standing(choice, $0) },
+        standing: choice.chosen.map { Standing(selection, readings, choice, $0) },
         name: name,
         isInForce: name == inForce,
         summary: text.map(Prose.firstParagraph) ?? "",
-        refusals: choice.candidates.filter { $0.status == .refused }.flatMap(\.reasons)
+        refusals: choice.refusals.flatMap(\.fault.messages)
       )
     }
   }
@@ -66,9 +66,10 @@ extension Policies {
   public func standing(of argument: String? = nil) throws(PolicyFault) -> Standing {
     let policy = argument.map(ImageLoader.Configuration.Policy.named) ?? configuration.policy
     let selection = try shelf.selection(of: policy)
-    let choice = selection.choose(selection.read(selection.stamps()))
+    let readings = selection.read(selection.stamps())
+    let choice = selection.choose(readings)
     guard let chosen = choice.chosen else { throw choice.fault }
-    return Standing(choice, chosen)
+    return Standing(selection, readings, choice, chosen)
   }
 
   /// A policy for other programs, or to begin one's own with.

@@ -74,7 +74,7 @@ extension Policies {
         let table = try table(for: suite, policy)
         name = table.name
         let facts = try catalog(of: table)
-        let text = try suite.content.get()
+        let text = try suite.content.text()
         do throws(PolicyErrors) {
           let cases = try PolicyCases(fileName: suite.fileName, markdown: text, facts: facts)
           return TestRun(try CaseReport(cases, of: table))

@@ -3,14 +3,15 @@ import FeedimgPolicy
 /// What the one place says that holds a policy, whether or not it is in order.
 struct PolicyContent {
   let source: PolicySource
-  let content: Result<[UInt8], PolicyFault>
+  let reading: PolicyReading
 }
 
 extension PolicySelection {
   /// What the first place says that holds anything; nil where none does.
   func text() -> PolicyContent? {
     for source in sources {
-      if let content = source.reading(source.stamp) { return PolicyContent(source: source, content: content) }
+      let reading = source.reading(source.stamp)
+      if reading != .nothing { return PolicyContent(source: source, reading: reading) }
     }
     return nil
   }
@@ -31,20 +32,20 @@ extension Policies {
   /// - Throws: ``PolicyFault`` where it cannot be read.
   func asked(_ argument: String) throws(PolicyFault) -> AskedPolicy {
     let selection = try shelf.selection(of: argument)
-    let reading = selection.read(selection.stamps())
-    if let source = selection.sources.first, source.layer == .given, let content = reading.first {
-      let text = try content?.get() ?? []
+    if let source = selection.sources.first, source.layer == .given {
+      let text = try source.reading(source.stamp).text()
       let table = try source.table(in: text, facts: shelf.facts)
       return AskedPolicy(source: source, table: table, text: text, warnings: [])
     }
-    let choice = selection.choose(reading)
-    guard let chosen = choice.chosen, let index = selection.sources.firstIndex(of: chosen.source),
-      let content = reading[index]
-    else { throw choice.fault }
+    let readings = selection.read(selection.stamps())
+    let choice = selection.choose(readings)
+    guard let chosen = choice.chosen, let index = selection.sources.firstIndex(of: chosen.source) else {
+      throw choice.fault
+    }
     return AskedPolicy(
       source: chosen.source,
       table: chosen.policy.table,
-      text: try content.get(),
+      text: try readings[index].text(),
       warnings: choice.warnings
     )
   }

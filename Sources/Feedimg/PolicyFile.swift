@@ -74,6 +74,15 @@ struct PolicyFile: Sendable, Hashable {
     return names.filter { $0 != "." && $0 != ".." }.sorted().map { PolicyFile(folder: folder, name: $0) }
   }
 
+  /// The content, or why there is none.
+  var reading: PolicyReading {
+    do throws(PolicyFault) {
+      return .bytes(try content())
+    } catch {
+      return .fault(error)
+    }
+  }
+
   private func failure(_ code: Int32) -> PolicyFault {
     let reason = strerror(code).map { String(cString: $0) } ?? "error \(code)"
     let text = "\(path): cannot be read: \(reason.prefix(1).lowercased())\(reason.dropFirst())"

@@ -8,8 +8,9 @@ import Synchronization
 final class PolicyInForce: Sendable {
   private struct State {
     var chosen: PolicySelection.Chosen
+    /// How that came to be.
     var choice: PolicySelection.Choice
-    var reading: PolicySelection.Reading
+    var readings: [PolicyReading]
     var stamps: [FileStamp]
     /// Whether any later change would show in the stamps.
     var isSettled: Bool
@@ -31,14 +32,14 @@ final class PolicyInForce: Sendable {
     self.clock = clock
     let stamps = selection.stamps()
     let isSettled = Self.isSettled(stamps, clock)
-    let reading = selection.read(stamps)
-    let choice = selection.choose(reading)
+    let readings = selection.read(stamps)
+    let choice = selection.choose(readings)
     guard let chosen = choice.chosen else { throw choice.fault }
     state = Mutex(
       State(
         chosen: chosen,
         choice: choice,
-        reading: reading,
+        readings: readings,
         stamps: stamps,
         isSettled: isSettled,
         warnings: choice.warnings
@@ -69,8 +70,8 @@ final class PolicyInForce: Sendable {
   /// Where the policy came from, and what became of the other places.
   func standing() -> Policies.Standing {
     refresh()
-    let (choice, chosen) = state.withLock { ($0.choice, $0.chosen) }
-    return Policies.Standing(choice, chosen)
+    let state = state.withLock { $0 }
+    return Policies.Standing(selection, state.readings, state.choice, state.chosen)
   }
 
   /// What the user should know, each thing once.
@@ -84,18 +85,18 @@ final class PolicyInForce: Sendable {
   private func refresh() {
     let stamps = selection.stamps()
     let isSettled = Self.isSettled(stamps, clock)
-    let old = state.withLock { state -> (PolicySelection.Chosen, PolicySelection.Reading)? in
+    let old = state.withLock { state -> State? in
       guard !state.isReading, stamps != state.stamps || !state.isSettled else { return nil }
       state.isReading = true
-      return (state.chosen, state.reading)
+      return state
     }
-    guard let (chosen, said) = old else { return }
-    let reading = selection.read(stamps)
-    // Touched, or looked at again only because a change might not have shown.
-    let choice = reading == said ? nil : selection.choose(reading, keeping: chosen)
+    guard let old else { return }
+    let readings = selection.read(stamps)
+    // It may have been touched only, or looked at again because a change might not have shown.
+    let choice = readings == old.readings ? nil : selection.choose(readings, keeping: old.chosen)
     state.withLock { state in
       state.isReading = false
-      (state.stamps, state.isSettled, state.reading) = (stamps, isSettled, reading)
+      (state.stamps, state.isSettled, state.readings) = (stamps, isSettled, readings)
       guard let choice, let chosen = choice.chosen else { return }
       state.chosen = chosen
       state.choice = choice

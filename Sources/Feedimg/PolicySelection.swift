@@ -1,19 +1,24 @@
 import FeedimgPolicy
 
 /// The places that one policy can come from, and the choice among them.
+///
+/// On the way to the first decision of a program: generic types of its own would cost more than the files.
 struct PolicySelection: Sendable {
   let name: String
   /// The one that counts first in front.
   let sources: [PolicySource]
   let facts: FactCatalog
 
-  /// What all sources said at one time; nil where there was nothing.
-  typealias Reading = [Result<[UInt8], PolicyFault>?]
-
   /// A policy that is in order, and where it came from.
   struct Chosen: Sendable {
     let source: PolicySource
     let policy: CompiledPolicy
+  }
+
+  /// Why what one source holds is not in order.
+  struct Refusal: Sendable {
+    let source: PolicySource
+    let fault: PolicyFault
   }
 
   /// What came of a reading.
@@ -22,61 +27,78 @@ struct PolicySelection: Sendable {
     var chosen: Chosen?
     /// Whether ``chosen`` is what its source said before, and no longer does.
     var isEarlier = false
-    /// For each source what became of it.
-    var candidates: [Policies.Candidate] = []
-
-    /// Why nothing was chosen.
-    var fault: PolicyFault {
-      let refused = candidates.filter { $0.status == .refused }
-      return PolicyFault(refused.flatMap(\.reasons), isUnreadable: refused.contains(where: \.isUnreadable))
-    }
-
-    /// What a user should be told of files that are refused, one line each.
-    var warnings: [String] {
-      let refused = candidates.filter { $0.status == .refused }
-      guard !refused.isEmpty, let chosen else { return [] }
-      let inForce = Policies.Standing(self, chosen).inForce
-      return refused.compactMap { candidate in
-        guard let first = candidate.reasons.first else { return nil }
-        let more = candidate.reasons.count > 1 ? " (and \(candidate.reasons.count - 1) more)" : ""
-        return "\(first)\(more); \(inForce) stays in force"
-      }
-    }
+    var refusals: [Refusal] = []
   }
 
-  func stamps() -> [FileStamp] { sources.map(\.stamp) }
+  func stamps() -> [FileStamp] {
+    var stamps: [FileStamp] = []
+    for source in sources { stamps.append(source.stamp) }
+    return stamps
+  }
 
-  func read(_ stamps: [FileStamp]) -> Reading { zip(sources, stamps).map { $0.reading($1) } }
+  /// What all sources say.
+  ///
+  /// - Parameter stamps: One for each source.
+  /// - Returns: Likewise.
+  func read(_ stamps: [FileStamp]) -> [PolicyReading] {
+    var readings: [PolicyReading] = []
+    for index in sources.indices { readings.append(sources[index].reading(stamps[index])) }
+    return readings
+  }
 
   /// Takes the first source that is in order.
   ///
   /// - Parameters:
-  ///   - reading: What the sources say.
-  ///   - old: What was chosen before: it stays where its own source now holds something that is not in order.
-  /// - Returns: The choice, with what became of each source.
-  func choose(_ reading: Reading, keeping old: Chosen? = nil) -> Choice {
+  ///   - readings: What the sources say.
+  ///   - old: What was chosen before: it stays where its own source now holds something that is not in
+  ///     order, and where nothing else is left.
+  /// - Returns: The choice, with what was refused before it was found.
+  func choose(_ readings: [PolicyReading], keeping old: Chosen? = nil) -> Choice {
     var choice = Choice()
-    for (source, content) in zip(sources, reading) {
-      var candidate = Policies.Candidate(source)
-      defer { choice.candidates.append(candidate) }
-      guard let content else { continue }
-      guard choice.chosen == nil else {
-        candidate.status = .replaced
-        continue
-      }
+    for index in sources.indices where choice.chosen == nil && readings[index] != .nothing {
+      let source = sources[index]
       do throws(PolicyFault) {
-        choice.chosen = Chosen(source: source, policy: try source.policy(in: content.get(), facts: facts))
-        candidate.status = .inForce
+        let text = try readings[index].text()
+        choice.chosen = Chosen(source: source, policy: try source.policy(in: text, facts: facts))
       } catch {
-        candidate.status = .refused
-        candidate.reasons = error.messages
-        candidate.isUnreadable = error.isUnreadable
+        choice.refusals.append(Refusal(source: source, fault: error))
         if let old, old.source == source {
           choice.chosen = old
           choice.isEarlier = true
         }
       }
     }
+    if choice.chosen == nil, let old {
+      choice.chosen = old
+      choice.isEarlier = true
+      let gone = PolicyFault(["\(old.source.fileName): is gone"], isUnreadable: true)
+      choice.refusals.append(Refusal(source: old.source, fault: gone))
+    }
     return choice
+  }
+}
+
+extension PolicySelection.Choice {
+  /// Why nothing was chosen.
+  var fault: PolicyFault {
+    PolicyFault(
+      refusals.flatMap(\.fault.messages),
+      isUnreadable: refusals.contains { $0.fault.isUnreadable }
+    )
+  }
+
+  /// The policy that was chosen, in words that go on with "stays in force".
+  var inForce: String {
+    guard let source = chosen?.source, !isEarlier else { return "the earlier version" }
+    return source.file.map { "`\($0.path)`" } ?? "the built-in `\(source.name)`"
+  }
+
+  /// What a user should be told of files that are refused, one line each.
+  var warnings: [String] {
+    refusals.compactMap { refusal in
+      guard let first = refusal.fault.messages.first else { return nil }
+      let rest = refusal.fault.messages.count - 1
+      return "\(first)\(rest > 0 ? " (and \(rest) more)" : ""); \(inForce) stays in force"
+    }
   }
 }

@@ -5,8 +5,9 @@ import FeedimgSettings
 /// All policies that there are: those that come with feedimg, and those in two folders, which replace them by name.
 struct PolicyShelf: Sendable {
   let facts: FactCatalog
-  /// The one that counts first in front.
-  private let folders: [(layer: Policies.Layer, path: String)]
+  /// Nil where the environment names none.
+  private let userFolder: String?
+  private let systemFolder: String
 
   /// - Throws: ``ConfigurationError`` for facts of the application that no table could spell.
   init(_ configuration: ImageLoader.Configuration) throws(ConfigurationError) {
@@ -16,25 +17,28 @@ struct PolicyShelf: Sendable {
     } catch {
       throw ConfigurationError([error.description])
     }
-    let user =
+    let own =
       configuration.configurationFolder
       ?? (try? SettingsPaths(environment: configuration.environment).configFolder)
-    let own = user.map { (Policies.Layer.user, $0) }
-    folders = ([own, (.system, configuration.systemFolder)].compactMap { $0 }).map { layer, folder in
-      (layer, PolicyFile(folder: folder, name: "policies").path)
-    }
+    userFolder = own.map { PolicyFile(folder: $0, name: "policies").path }
+    systemFolder = PolicyFile(folder: configuration.systemFolder, name: "policies").path
   }
 
   /// Where a policy of that name can come from, whether or not it does.
   func selection(named name: String) -> PolicySelection {
-    let files = folders.flatMap { layer, folder in
-      PolicyFile.policyEndings.map { ending in
-        PolicySource(name: name, layer: layer, file: PolicyFile(folder: folder, name: name + ending))
+    var sources: [PolicySource] = []
+    func add(_ layer: Policies.Layer, _ folder: String) {
+      for ending in PolicyFile.policyEndings {
+        let file = PolicyFile(folder: folder, name: name + ending)
+        sources.append(PolicySource(name: name, layer: layer, file: file))
       }
     }
-    let isShipped = name == "default" || ShippedPolicies.all.contains { $0.name == name }
-    let builtIn = isShipped ? [PolicySource(name: name, layer: .builtIn, file: nil)] : []
-    return PolicySelection(name: name, sources: files + builtIn, facts: facts)
+    if let userFolder { add(.user, userFolder) }
+    add(.system, systemFolder)
+    if ShippedPolicies.table(of: name) != nil {
+      sources.append(PolicySource(name: name, layer: .builtIn, file: nil))
+    }
+    return PolicySelection(name: name, sources: sources, facts: facts)
   }
 
   /// The policy that a configuration asks for.
@@ -72,7 +76,8 @@ struct PolicyShelf: Sendable {
 
   /// The names of all policies, those that are refused included: the default first, then by name.
   func names() -> [String] {
-    let files = folders.flatMap { (try? PolicyFile.files(in: $0.path)) ?? [] }
+    let folders = [userFolder, systemFolder].compactMap { $0 }
+    let files = folders.flatMap { (try? PolicyFile.files(in: $0)) ?? [] }
     let names = Set(files.filter(\.holdsPolicy).map(\.name) + ShippedPolicies.all.map(\.name))
     return names.sorted(by: Self.precedes)
   }

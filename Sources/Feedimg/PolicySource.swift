@@ -13,19 +13,18 @@ struct PolicySource: Sendable, Hashable {
 
   var stamp: FileStamp { file?.stamp ?? .special }
 
-  /// What the source says now; nil where there is nothing.
-  func reading(_ stamp: FileStamp) -> Result<[UInt8], PolicyFault>? {
-    guard let file else { return ShippedPolicies.table(of: name).map(Result.success) }
+  /// What the source says now.
+  func reading(_ stamp: FileStamp) -> PolicyReading {
+    guard let file else {
+      if let text = ShippedPolicies.table(of: name) { return .bytes(text) }
+      return .nothing
+    }
     // Only a file that was given by hand may be a pipe: others would wait for whoever writes into it.
     if layer != .given {
-      if stamp == .missing { return nil }
-      if stamp == .special { return .failure(PolicyFault(["\(file.path): is no file"], isUnreadable: true)) }
+      if stamp == .missing { return .nothing }
+      if stamp == .special { return .fault(PolicyFault(["\(file.path): is no file"], isUnreadable: true)) }
     }
-    do throws(PolicyFault) {
-      return .success(try file.content())
-    } catch {
-      return .failure(error)
-    }
+    return file.reading
   }
 
   /// The table in a text of this source.

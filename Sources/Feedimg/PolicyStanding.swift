@@ -24,10 +24,6 @@ extension Policies {
     public var status = Status.missing
     /// Why it was refused, a line each; empty otherwise.
     public var reasons: [String] = []
-    /// Whether the file could not be read at all.
-    public var isUnreadable = false
-
-    init(_ source: PolicySource) { (layer, path) = (source.layer, source.file?.path) }
   }
 
   /// Which policy decides, where it comes from, and why no other one does.
@@ -50,18 +46,29 @@ extension Policies {
     /// The places whose file is not in order.
     public var refused: [Candidate] { candidates.filter { $0.status == .refused } }
 
-    init(_ choice: PolicySelection.Choice, _ chosen: PolicySelection.Chosen) {
+    init(
+      _ selection: PolicySelection,
+      _ readings: [PolicyReading],
+      _ choice: PolicySelection.Choice,
+      _ chosen: PolicySelection.Chosen
+    ) {
       name = chosen.policy.name
       (layer, path) = (chosen.source.layer, chosen.source.file?.path)
       isEarlier = choice.isEarlier
       ruleCount = chosen.policy.table.rules.count
       stateCount = (try? chosen.policy.table.space().possibleCount) ?? 0
-      candidates = choice.candidates
-    }
-
-    /// The policy that decides, in words that go on with "stays in force".
-    public var inForce: String {
-      isEarlier ? "the earlier version" : path.map { "`\($0)`" } ?? "the built-in `\(name)`"
+      candidates = zip(selection.sources, readings).map { source, reading in
+        var candidate = Candidate(layer: source.layer, path: source.file?.path)
+        if let refusal = choice.refusals.first(where: { $0.source == source }) {
+          candidate.status = .refused
+          candidate.reasons = refusal.fault.messages
+        } else if source == chosen.source {
+          candidate.status = .inForce
+        } else if reading != .nothing {
+          candidate.status = .replaced
+        }
+        return candidate
+      }
     }
 
     /// The same as one line of JSON.

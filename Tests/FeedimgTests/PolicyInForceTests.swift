@@ -172,6 +172,21 @@ import Testing
     )
   }
 
+  @Test func `a policy that was asked for by name and is gone stays`() throws {
+    let folders = try PolicyFolders()
+    try folders.write("system", "thrifty.md", PolicyFolders.table("thumbnail"))
+    let loader = try ImageLoader(folders.configuration(.named("thrifty")))
+    let item = try PolicyFolders.item()
+    #expect(loader.resolve(item).decision.image == .thumbnail)
+    try folders.remove("system", "thrifty.md")
+    #expect(loader.resolve(item).decision.image == .thumbnail)
+    let path = folders.path("system", "thrifty.md")
+    #expect(loader.warnings == ["\(path): is gone; the earlier version stays in force"])
+    #expect(loader.policyInForce.isEarlier)
+    try folders.write("user", "thrifty.md", PolicyFolders.table("placeholder"))
+    #expect(loader.resolve(item).decision.image == .placeholder)
+  }
+
   @Test func `a pipe in a folder is refused and not waited for`() throws {
     let folders = try PolicyFolders()
     #expect(mkfifo(folders.path("user", "default.md"), 0o600) == 0)
