@@ -73,6 +73,17 @@ extension CacheFolder {
     return Int(status.st_size)
   }
 
+  /// The room on the file system; nil where it cannot be told.
+  func room() -> DiskRoom? {
+    var status = statvfs()
+    guard statvfs(path, &status) == 0 else { return nil }
+    func bytes(_ blocks: fsblkcnt_t) -> Int {
+      let (bytes, overflow) = UInt(blocks).multipliedReportingOverflow(by: UInt(status.f_frsize))
+      return overflow ? .max : Int(clamping: bytes)
+    }
+    return DiskRoom(available: bytes(status.f_bavail), size: bytes(status.f_blocks))
+  }
+
   /// The shards that have a folder.
   func shards() throws(FileFault) -> [Shard] {
     let names = Set(try Self.names(in: bodies))

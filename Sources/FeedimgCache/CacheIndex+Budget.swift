@@ -42,6 +42,20 @@ extension CacheIndex {
     return Removal(bodies: oldest.map(\.body), isUnfinished: !oldest.isEmpty && !eviction.isEnough)
   }
 
+  /// Removes so many bytes because others need the disk: originals first, as thumbnails are what offline needs.
+  func giveBack(_ bytes: Int) throws(SQLiteError) -> Removal {
+    var removal = Removal()
+    var rest = bytes
+    for role in [ImageVariant.Role.original, .thumbnail] where rest > 0 {
+      let stored = try total(of: role).bytes
+      let part = try makeRoom(for: 0, of: role, limit: ByteCount(max(0, stored - rest)))
+      removal.bodies += part.bodies
+      removal.isUnfinished = removal.isUnfinished || part.isUnfinished
+      rest -= min(rest, max(0, stored))
+    }
+    return removal
+  }
+
   /// Removes what has not been used since a time, as much as one step may.
   func removeUnused(
     since time: Int,

@@ -48,10 +48,15 @@ extension DiskCache {
   ) throws(CacheError) {
     let now = now
     let expiry = expiry
+    // Once, as what is given back shows only when it is unlinked.
+    var deficit = folder.room()?.deficit ?? 0
     while true {
       let removal = try pool.write { index throws(SQLiteError) -> CacheIndex.Removal in
         let displaced = try index.displace(record.identifier)
-        var removal = try index.makeRoom(for: record.size, of: record.role, limit: limit)
+        var removal = deficit > 0 ? try index.giveBack(deficit) : CacheIndex.Removal()
+        let room = try index.makeRoom(for: record.size, of: record.role, limit: limit)
+        removal.bodies += room.bodies
+        removal.isUnfinished = room.isUnfinished
         if let displaced { removal.bodies.append(displaced) }
         guard !removal.isUnfinished else {
           log?.note(removal.bodies, .going)
@@ -66,6 +71,7 @@ extension DiskCache {
       }
       folder.remove(removal.bodies)
       guard removal.isUnfinished else { return }
+      deficit = 0
     }
   }
 }

@@ -36,7 +36,8 @@ extension IndexPool {
     if isWritable, folder.isIndexTorn { return .damaged(identity) }
     do throws(IndexFault) {
       guard let index = try connect(isWritable: isWritable) else { return .missing }
-      return .opened(Lent(index: index, identity: identity))
+      // One that was opened for want of room does not see what others write once there is room again.
+      return .opened(Lent(index: index, identity: identity, isForOnce: index.isReadOnly && isWritable))
     } catch {
       guard error.isDamage, isWritable else { throw error }
       return .damaged(identity)
@@ -48,8 +49,10 @@ extension IndexPool {
     do throws(IndexFault) {
       return try check(.write)
     } catch {
-      // Without the files beside it, SQLite reads an index on a read-only file system only on our word for that.
-      guard case .database(let fault) = error, fault.isUnwritable, !isWritable else { throw error }
+      // Where it cannot write files beside the index, SQLite reads it only on our word that it does not change.
+      // Should it change all the same, checksums tell.
+      guard case .database(let fault) = error else { throw error }
+      guard fault.isUnwritable && !isWritable || fault.isForWantOfRoom else { throw error }
       return try check(.immutable)
     }
   }
@@ -95,7 +98,7 @@ extension IndexPool {
       guard let identity = try identity() else {
         throw .file(FileFault("open", folder.index, reason: ENOENT))
       }
-      return Lent(index: index, identity: identity)
+      return Lent(index: index, identity: identity, isForOnce: false)
     }
   }
 

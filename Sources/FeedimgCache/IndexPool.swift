@@ -16,6 +16,8 @@ final class IndexPool: Sendable {
   struct Lent: @unchecked Sendable {
     let index: CacheIndex
     let identity: CacheFolder.Identity
+    /// Whether it is closed when it is given back.
+    let isForOnce: Bool
   }
 
   /// Guards which connections nobody uses now, and what file they have open.
@@ -116,6 +118,7 @@ final class IndexPool: Sendable {
   }
 
   private func giveBack(_ lent: Lent) {
+    guard !lent.isForOnce else { return }
     shelf.withLock { shelf in
       guard shelf.identity == lent.identity, shelf.idle.count < Self.greatestIdleCount else { return }
       shelf.idle.append(lent)

@@ -44,6 +44,12 @@ struct SQLiteError: Error, Hashable {
   /// Whether another connection is in the way.
   var isBusy: Bool { primary == SQLITE_BUSY || primary == SQLITE_LOCKED }
 
+  /// Whether there was no room to open it for writing, as even those who only read need some beside it.
+  var isForWantOfRoom: Bool {
+    primary == SQLITE_FULL
+      || [SQLITE_CANTOPEN, SQLITE_IOERR].contains(primary) && [ENOSPC, EDQUOT].contains(reason)
+  }
+
   /// Whether the file could not be opened for writing.
   var isUnwritable: Bool { [SQLITE_CANTOPEN, SQLITE_READONLY, SQLITE_PERM].contains(primary) }
 }

@@ -91,6 +91,19 @@ import Testing
   }
 }
 
+@Suite struct DiskRoomTests {
+  @Test(arguments: [
+    (100 << 30, 50 << 30, 0, "there is room enough"), (100 << 30, 256 << 20, 0, "the reserve is just free"),
+    (100 << 30, 56 << 20, 200 << 20, "200 MiB of the reserve are taken"),
+    (5 << 20, 0, 5 << 20 / 50, "a small disk has a small reserve"),
+    (0, 0, 0, "a file system that tells nothing"),
+    (Int.max, -5, 256 << 20, "one that tells nonsense"),
+  ])
+  func `the cache gives back what others need`(size: Int, available: Int, deficit: Int, because: String) {
+    #expect(DiskRoom(available: available, size: size).deficit == deficit, "\(because)")
+  }
+}
+
 @Suite struct TouchLedgerTests {
   @Test func `one use is due at once, further ones wait for a while`() {
     var ledger = TouchLedger()
