@@ -78,12 +78,12 @@ struct SituationReader {
     return (situation, facts)
   }
 
-  /// The way to an item: this machine itself is reached without any network.
+  /// The way to an item: this machine itself is reached without any network, and as well as by cable.
   private static func path(to item: FeedItem, over network: NetworkState) -> NetworkState {
     let urls = [item.original, item.thumbnail].compactMap { $0?.url }
     guard !network.isReachable, urls.allSatisfy(\.isLoopback) else { return network }
     return NetworkState(
-      kind: .other,
+      kind: .ethernet,
       metered: .no,
       reason: "offline, but the item is on this machine",
       meteredReason: "the item is on this machine"
@@ -93,8 +93,8 @@ struct SituationReader {
   private static func usualMetering(of network: NetworkKind) -> Metered {
     switch network {
     case .cellular: .yes
-    case .wifi, .ethernet: .no
-    case .other, .offline: .unknown
+    case .wifi, .ethernet, .offline: .no
+    case .other: .unknown
     }
   }
 }

@@ -82,7 +82,9 @@ import Testing
   @Test func `a damaged file is never shown but fetched again, or given up offline`() async throws {
     let server = try LoopbackServer { _ in Self.picture }
     let test = try TestLoader(memoryLimit: ByteCount(0))
-    let item = try TestLoader.item(server, original: "/a.jpg")
+    var item = try TestLoader.item(server, original: "/a.jpg")
+    // With something of another machine's, so that being offline counts.
+    item.thumbnail = ImageVariant(role: .thumbnail, url: try ImageURL("http://x.example/s.jpg"))
     func damage() throws {
       let path = try #require(test.loader.store.read(try ImageURL(server.url("/a.jpg")).key)?.image.path)
       var bytes = SampleImage.jpeg
@@ -134,13 +136,17 @@ import Testing
   @Test func `an item on this machine is reached without any network`() async throws {
     let server = try LoopbackServer { _ in Self.picture }
     let test = try TestLoader(.offline)
-    let here = try TestLoader.item(server, thumbnail: "/a.jpg")
+    let here = try TestLoader.item(server, original: "/a.jpg", thumbnail: "/s.jpg")
     let there = FeedItem(
       original: nil,
       thumbnail: ImageVariant(role: .thumbnail, url: try ImageURL("http://x.example/a"))
     )
-    #expect(test.loader.resolve([here, there]).map(\.situation.network) == [.other, .offline])
-    #expect(try await test.loader.load(here).source == .network)
+    #expect(test.loader.resolve([here, there]).map(\.situation.network) == [.ethernet, .offline])
+    let image = try await test.loader.load(here)
+    #expect(image.variant.role == .original)
+    #expect(image.source == .network)
+    let network = image.resolution.facts.first { $0.name == "network" }
+    #expect(network?.source == "offline, but the item is on this machine")
   }
 
   @Test func `progress tells what has arrived and what was announced`() async throws {

@@ -1,0 +1,24 @@
+import FeedimgPolicy
+import Testing
+
+@testable import Feedimg
+
+@Suite struct SituationReaderTests {
+  @Test(arguments: [
+    (NetworkKind.wifi, Metered.no), (.ethernet, .no), (.cellular, .yes), (.other, .unknown),
+    // As the live network says when there is none.
+    (.offline, .no),
+  ])
+  func `a network that is only named costs what is usual`(_ kind: NetworkKind, _ metered: Metered) throws {
+    let reader = SituationReader(
+      network: nil,
+      settings: UserSettings(),
+      overrides: try CheckedOverride.check(
+        [SituationOverride(fact: "network", value: kind.rawValue, source: "--network")],
+        among: .standard
+      )
+    )
+    let item = FeedItem(original: nil, thumbnail: nil)
+    #expect(reader.read(item) { _ in false }.situation.metered == metered)
+  }
+}
