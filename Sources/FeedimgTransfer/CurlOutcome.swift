@@ -181,7 +181,8 @@ struct CurlOutcome {
   private static func lowered(_ text: some StringProtocol) -> String {
     let line = text.prefix { !$0.isNewline }
     let trimmed = line.hasSuffix(".") ? line.dropLast() : line[...]
-    let isName = trimmed.dropFirst().first?.isUppercase ?? false
+    // Such as `HTTP/2` and `OpenSSL/3.0.19:`.
+    let isName = trimmed.prefix { $0 != " " }.dropFirst().contains(where: \.isUppercase)
     return isName ? String(trimmed) : trimmed.prefix(1).lowercased() + trimmed.dropFirst()
   }
 }

@@ -55,6 +55,13 @@ struct CurlOutcomeTests {
       "no connection to img.test port 8443: network is unreachable"
     ),
     Row(
+      CURLE_SSL_CONNECT_ERROR,
+      "OpenSSL/3.0.19: error:0A00010B:SSL routines::wrong version number",
+      .security,
+      "the TLS handshake with the host `img.test` failed: "
+        + "OpenSSL/3.0.19: error:0A00010B:SSL routines::wrong version number"
+    ),
+    Row(
       CURLE_OPERATION_TIMEDOUT,
       "Resolving timed out after 1501 milliseconds",
       .timeout,
