@@ -8,9 +8,16 @@ import Synchronization
 final class LoadDesk<Answer: Sendable>: Sendable {
   typealias Outcome = Result<Answer, LoadError>
 
+  /// What a load came to, for one of those who wait.
+  struct Share: Sendable {
+    let answer: Answer
+    /// Whether this is the first of those who are answered; each run has one, so that its bytes count once.
+    let isFirst: Bool
+  }
+
   private struct State {
     var table = LoadTable()
-    var continuations: [LoadTable.Waiter: CheckedContinuation<Outcome, Never>] = [:]
+    var continuations: [LoadTable.Waiter: CheckedContinuation<Result<Share, LoadError>, Never>] = [:]
     var tasks: [LoadTable.Run: Task<Void, Never>] = [:]
   }
 
@@ -23,7 +30,7 @@ final class LoadDesk<Answer: Sendable>: Sendable {
   func answer(
     for key: String,
     by load: @escaping @Sendable () async -> Outcome
-  ) async throws(LoadError) -> Answer {
+  ) async throws(LoadError) -> Share {
     let waiter = state.withLock { $0.table.issue() }
     let outcome = await withTaskCancellationHandler {
       await withCheckedContinuation { enter(key, waiter, $0, load) }
@@ -40,7 +47,7 @@ final class LoadDesk<Answer: Sendable>: Sendable {
   private func enter(
     _ key: String,
     _ waiter: LoadTable.Waiter,
-    _ continuation: CheckedContinuation<Outcome, Never>,
+    _ continuation: CheckedContinuation<Result<Share, LoadError>, Never>,
     _ load: @escaping @Sendable () async -> Outcome
   ) {
     let joined = state.withLock { state in
@@ -74,7 +81,9 @@ final class LoadDesk<Answer: Sendable>: Sendable {
       state.tasks[run] = nil
       return state.table.finish(run).compactMap { state.continuations.removeValue(forKey: $0) }
     }
-    for continuation in continuations { continuation.resume(returning: outcome) }
+    for (index, continuation) in continuations.enumerated() {
+      continuation.resume(returning: outcome.map { Share(answer: $0, isFirst: index == 0) })
+    }
   }
 
   private static var cancelled: LoadError { LoadError(.cancelled, message: "the load was cancelled") }

@@ -32,27 +32,31 @@ struct LoadOperation: Sendable {
     do throws(LoadError) {
       return image(try await fetched(variant), variant, resolution)
     } catch {
-      guard let fallback = try await fallback(below: variant, after: error, resolution) else {
-        var error = error
-        error.resolution = resolution
-        throw error
-      }
-      return fallback
+      var failure = error
+      failure.resolution = resolution
+      guard variant.role == .original, error.isFinal, let thumbnail = item.thumbnail else { throw failure }
+      return try await fallback(thumbnail, after: failure, resolution)
     }
   }
 
-  /// The next variant below one that failed for good; nil if there is none, or the failure may pass.
+  /// The thumbnail in place of an original that failed for good.
+  ///
+  /// - Throws: The failure of the original, which also tells that of the thumbnail; `cancelled` on its own.
   private func fallback(
-    below variant: ImageVariant,
-    after error: LoadError,
+    _ thumbnail: ImageVariant,
+    after failure: LoadError,
     _ resolution: Resolution
-  ) async throws(LoadError) -> LoadedImage? {
-    guard variant.role == .original, error.isFinal, let thumbnail = item.thumbnail,
-      let fetched = try? await fetched(thumbnail)
-    else { return nil }
-    var image = image(fetched, thumbnail, resolution)
-    image.notes.append("shown in place of the original: \(error.message)")
-    return image
+  ) async throws(LoadError) -> LoadedImage {
+    do throws(LoadError) {
+      var image = image(try await fetched(thumbnail), thumbnail, resolution)
+      image.notes.append("shown in place of the original: \(failure.message)")
+      return image
+    } catch {
+      guard error.code != .cancelled else { throw error }
+      var failure = failure
+      failure.message += "; the thumbnail failed as well: \(error.message)"
+      throw failure
+    }
   }
 
   // MARK: Where bytes come from, nearest first
@@ -72,7 +76,7 @@ struct LoadOperation: Sendable {
   }
 
   private func fetched(_ variant: ImageVariant) async throws(LoadError) -> FetchedImage {
-    try await loader.desk.answer(for: variant.url.key) {
+    let share = try await loader.desk.answer(for: variant.url.key) {
       // Another load of the same key may have ended since the decision was made.
       if let image = cached(variant) { return .success(image) }
       do throws(LoadError) {
@@ -81,6 +85,10 @@ struct LoadOperation: Sendable {
         return .failure(error)
       }
     }
+    var image = share.answer
+    // Whoever joined moved no byte: another load of this process brought them.
+    if !share.isFirst { image.source = .memory }
+    return image
   }
 
   private func transferred(_ variant: ImageVariant) async throws(LoadError) -> FetchedImage {
@@ -88,7 +96,12 @@ struct LoadOperation: Sendable {
     loader.follow(settings)
     let collector = BodyCollector(url: variant.url, progress: progress, makeWriter: loader.store.makeWriter)
     defer { collector.discard() }
-    let request = DownloadRequest(url: variant.url, fields: Self.fields, bodyLimit: settings.downloadLimit)
+    let request = DownloadRequest(
+      url: variant.url,
+      fields: Self.fields,
+      bodyLimit: settings.downloadLimit,
+      totalTimeout: Self.greatestDuration
+    )
     let head = try await loader.downloader.download(request, into: collector)
     let mayKeep = storageAllowed(head: head)
     let image = try collector.finish(variant: variant, mayKeep: mayKeep)
@@ -96,6 +109,9 @@ struct LoadOperation: Sendable {
     if mayKeep { loader.memory.insert(image.kept(as: variant.role), for: variant.url.key) }
     return image
   }
+
+  /// A server that drips a byte now and then is given up in the end, however long the image.
+  private static let greatestDuration = Duration.seconds(600)
 
   /// What feedimg can recognise, the smaller formats first (RFC 9110 §12.5.1).
   private static let fields = HTTPFields([

@@ -2,6 +2,7 @@
 public struct LoadedImage: Sendable, Hashable {
   /// Where the bytes came from this time.
   public enum Source: String, Sendable, Hashable, CaseIterable {
+    /// This process has them, be it that another load of the same image brought them just now.
     case memory
     case disk
     case network

@@ -31,7 +31,11 @@ final class TestLoader: Sendable {
   let settings: SettingsStore
   let loader: ImageLoader
 
-  init(_ kind: NetworkKind = .wifi, memoryLimit: ByteCount = .mebibytes(1)) throws {
+  init(
+    _ kind: NetworkKind = .wifi,
+    memoryLimit: ByteCount = .mebibytes(1),
+    downloader: any Downloading = CurlDownloader(userAgent: "feedimg-tests")
+  ) throws {
     folder = FileManager.default.temporaryDirectory.path + "feedimg-loader-\(UUID().uuidString)"
     network = Network(kind)
     settings = SettingsStore(folder: folder + "/config")
@@ -45,7 +49,7 @@ final class TestLoader: Sendable {
         clock: SystemClock.seconds
       ),
       memory: MemoryCache(limit: memoryLimit),
-      downloader: CurlDownloader(userAgent: "feedimg-tests"),
+      downloader: downloader,
       policy: try PolicyInForce(.standard, on: PolicyShelf(ImageLoader.Configuration(environment: [:]))),
       overrides: []
     )
