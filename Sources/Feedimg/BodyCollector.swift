@@ -1,4 +1,5 @@
 import FeedimgModel
+import FeedimgTransfer
 import Synchronization
 
 /// Takes the body of an image: into memory for the caller, and into the cache for the next time.
@@ -47,7 +48,7 @@ final class BodyCollector: BodyReceiving {
         url: url,
         message: "the server answered \(HTTPStatus.text(head.status))",
         status: head.status,
-        retryAfter: head.fields["Retry-After"].flatMap { Int($0) }
+        retryAfter: RetryAfter.seconds(head.fields, now: Int(SystemClock.seconds()))
       )
     }
     state.withLock { state in

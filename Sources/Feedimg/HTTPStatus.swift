@@ -4,7 +4,7 @@ enum HTTPStatus {
     204: "No Content", 206: "Partial Content", 304: "Not Modified", 400: "Bad Request", 401: "Unauthorized",
     403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed", 406: "Not Acceptable",
     408: "Request Timeout",
-    410: "Gone", 416: "Range Not Satisfiable", 418: "(Unused)", 421: "Misdirected Request",
+    410: "Gone", 416: "Range Not Satisfiable", 421: "Misdirected Request",
     422: "Unprocessable Content", 425: "Too Early", 429: "Too Many Requests",
     451: "Unavailable For Legal Reasons", 500: "Internal Server Error", 501: "Not Implemented",
     502: "Bad Gateway", 503: "Service Unavailable", 504: "Gateway Timeout", 507: "Insufficient Storage",

@@ -1,0 +1,25 @@
+import LoopbackServer
+import Testing
+
+@testable import Feedimg
+
+/// How an answer that is no success is told.
+@Suite struct ServerStatusTests {
+  @Test func `a status that the registry has no phrase for is a number`() async throws {
+    let server = try LoopbackServer { _ in .answer(418) }
+    let test = try TestLoader()
+    let item = try TestLoader.item(server, original: "/a.jpg")
+    let error = await #expect(throws: LoadError.self) { try await test.loader.load(item) }
+    #expect(error?.message == "the server answered 418")
+  }
+
+  @Test(arguments: [("7", 7), ("Fri, 07 Aug 2026 10:00:30 GMT", 30), ("-1", nil), ("+5", nil)])
+  func `how long a server asks to be left alone is told`(_ field: String, _ seconds: Int?) async throws {
+    let fields = [("Date", "Fri, 07 Aug 2026 10:00:00 GMT"), ("Retry-After", field)]
+    let server = try LoopbackServer { _ in .answer(503, fields) }
+    let test = try TestLoader()
+    let item = try TestLoader.item(server, original: "/a.jpg")
+    let error = await #expect(throws: LoadError.self) { try await test.loader.load(item) }
+    #expect(error?.retryAfter == seconds)
+  }
+}
