@@ -33,7 +33,7 @@ extension SettingKey {
 
   /// Takes a value as the file has it.
   ///
-  /// A size may also be a plain number of bytes.
+  /// A size may also be a plain number of bytes, and any value the text that people type, such as `"yes"`.
   ///
   /// - Returns: Whether the value fits; if not, the settings are as before.
   func assign(_ json: JSONValue, in settings: inout UserSettings) -> Bool {
@@ -41,7 +41,7 @@ extension SettingKey {
     case (.choice(let path), .bool(let value)):
       settings[keyPath: path] = value
       return true
-    case (.size, .string(let text)), (.size, .number(let text)):
+    case (_, .string(let text)), (.size, .number(let text)):
       return assign(typed: text, in: &settings)
     case (.count, .number):
       return json.integer.map { assign(typed: String($0), in: &settings) } ?? false

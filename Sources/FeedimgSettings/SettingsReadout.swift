@@ -22,10 +22,9 @@ package struct SettingsReadout: Sendable, Hashable {
         stored.insert(key)
         continue
       }
-      let found = value.text.map { "`\($0)`" } ?? value.kind
       warnings.append(
         SettingsWarning(
-          message: "\(path):\(line): `\(key.name)` takes \(key.field.expectation), not \(found); "
+          message: "\(path):\(line): `\(key.name)` takes \(key.field.expectation), not \(Self.shown(value)); "
             + "the default \(key.defaultValue) holds"
         )
       )
@@ -33,5 +32,14 @@ package struct SettingsReadout: Sendable, Hashable {
     let marks = NetworkMarks(document, path: path)
     settings.markedNetworks = marks.networks
     warnings += marks.warnings
+  }
+
+  /// As the file spells it where that is short: `1.5` is a number too, so that its kind would not tell what is wrong.
+  private static func shown(_ value: JSONValue) -> String {
+    switch value {
+    case .string(let text), .number(let text): "`\(text)`"
+    case .bool(let isTrue): "`\(isTrue)`"
+    case .null, .array, .object: value.kind
+    }
   }
 }

@@ -1,3 +1,4 @@
+import FeedimgJSON
 import FeedimgModel
 import Testing
 
@@ -86,5 +87,14 @@ struct SettingKeyTests {
       try SettingKey.alwaysLoadOriginalsOnCellular.assign(text, in: &settings)
       #expect(settings.alwaysLoadOriginalsOnCellular == expected, "\(text)")
     }
+  }
+
+  @Test(arguments: [("yes", true), ("off", false), ("True", true)])
+  func `a choice in the file may be a word in quotes`(_ word: String, _ expected: Bool) {
+    var settings = UserSettings()
+    settings.alwaysLoadOriginalsOnCellular = !expected
+    #expect(SettingKey.alwaysLoadOriginalsOnCellular.assign(.string(word), in: &settings))
+    #expect(settings.alwaysLoadOriginalsOnCellular == expected)
+    #expect(!SettingKey.alwaysLoadOriginalsOnCellular.assign(.string("maybe"), in: &settings))
   }
 }

@@ -92,13 +92,13 @@ struct SettingsFileTests {
 
   static let wrongValues = [
     ("cache-expiry-days", "\"soon\"", "a whole number from 1 to 36500, not `soon`; the default 7 holds"),
-    ("cache-expiry-days", "1.5", "a whole number from 1 to 36500, not a number; the default 7 holds"),
+    ("cache-expiry-days", "1.5", "a whole number from 1 to 36500, not `1.5`; the default 7 holds"),
     (
       "cache-originals-limit", "true",
-      "a size such as `512 MiB`, not true or false; the default 512 MiB holds"
+      "a size such as `512 MiB`, not `true`; the default 512 MiB holds"
     ),
-    ("cache-originals-limit", "-1", "a size such as `512 MiB`, not a number; the default 512 MiB holds"),
-    ("always-load-originals-on-cellular", "\"yes\"", "`yes` or `no`, not `yes`; the default no holds"),
+    ("cache-originals-limit", "-1", "a size such as `512 MiB`, not `-1`; the default 512 MiB holds"),
+    ("always-load-originals-on-cellular", "\"yess\"", "`yes` or `no`, not `yess`; the default no holds"),
     ("always-load-originals-on-cellular", "[]", "`yes` or `no`, not an array; the default no holds"),
   ]
 
