@@ -2,19 +2,48 @@ import FeedimgSettings
 import Glibc
 
 /// Where a loader keeps its files.
+///
+/// Each is derived when it is asked for, so that one without a place does not stand in the way of another.
 struct Folders {
-  let cache: String
-  let configuration: String
+  private let configured: ImageLoader.Configuration
+  private let paths: SettingsPaths
 
-  /// - Throws: ``ConfigurationError`` where neither the configuration nor the environment names a folder.
-  init(_ configuration: ImageLoader.Configuration) throws(ConfigurationError) {
-    let home = configuration.environment["HOME"] == nil ? ProcessEnvironment.accountHome() : nil
-    let paths = SettingsPaths(environment: configuration.environment, home: home)
+  init(_ configuration: ImageLoader.Configuration) {
+    configured = configuration
+    let isHomeKnown = configuration.environment["HOME"]?.hasPrefix("/") ?? false
+    let home = isHomeKnown ? nil : ProcessEnvironment.accountHome()
+    paths = SettingsPaths(environment: configuration.environment, home: home)
+  }
+
+  /// Where images are kept.
+  ///
+  /// - Throws: ``ConfigurationError`` where neither the configuration nor the environment names it.
+  var cache: String {
+    get throws(ConfigurationError) {
+      try naming { () throws(SettingsError) in
+        if let folder = configured.cacheFolder { try Self.checked(folder) } else { try paths.cacheFolder }
+      }
+    }
+  }
+
+  /// Where the settings and the user's policies are.
+  ///
+  /// - Throws: ``ConfigurationError`` where neither the configuration nor the environment names it.
+  var configuration: String {
+    get throws(ConfigurationError) {
+      try naming { () throws(SettingsError) in
+        if let folder = configured.configurationFolder {
+          try Self.checked(folder)
+        } else {
+          try paths.configFolder
+        }
+      }
+    }
+  }
+
+  private func naming(_ body: () throws(SettingsError) -> String) throws(ConfigurationError) -> String {
     do throws(SettingsError) {
-      let given = (configuration.cacheFolder, configuration.configurationFolder)
-      cache = if let folder = given.0 { try Self.checked(folder) } else { try paths.cacheFolder }
-      self.configuration =
-        if let folder = given.1 { try Self.checked(folder) } else { try paths.configFolder }
+      return try body()
     } catch {
       throw ConfigurationError([error.message])
     }

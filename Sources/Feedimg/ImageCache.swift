@@ -5,6 +5,7 @@ import FeedimgSettings
 /// The images that are kept on disk, as programs and people look after them.
 public struct ImageCache: Sendable {
   private let cache: DiskCache
+  private let settings: SettingsStore
 
   /// The cache in the folder that a loader of this configuration would use; nothing is opened or made yet.
   ///
@@ -13,10 +14,14 @@ public struct ImageCache: Sendable {
   public init(
     _ configuration: ImageLoader.Configuration = ImageLoader.Configuration()
   ) throws(ConfigurationError) {
-    let folders = try Folders(configuration)
-    let settings = SettingsStore(folder: folders.configuration).currentSettings()
-    cache = DiskCache(folder: folders.cache, limits: CacheLimits(settings), clock: SystemClock.seconds)
+    let folders = Folders(configuration)
+    settings = SettingsStore(folder: try folders.configuration)
+    let limits = CacheLimits(settings.currentSettings())
+    cache = DiskCache(folder: try folders.cache, limits: limits, clock: SystemClock.seconds)
   }
+
+  /// What of the settings could not be used, so that other limits hold than the user meant; each thing once.
+  public var warnings: [String] { settings.takeWarnings() }
 
   /// How much is kept, and how much may be.
   ///

@@ -24,8 +24,8 @@ public final class ImageLoader: Sendable {
   /// - Parameter configuration: The default is what the user's desktop says.
   /// - Throws: ``ConfigurationError`` for a policy or an override that cannot be used.
   public convenience init(_ configuration: Configuration = Configuration()) throws(ConfigurationError) {
-    let folders = try Folders(configuration)
-    let settings = SettingsStore(folder: folders.configuration)
+    let folders = Folders(configuration)
+    let settings = SettingsStore(folder: try folders.configuration)
     let current = settings.currentSettings()
     let shelf = try PolicyShelf(configuration)
     let policy = try PolicyInForce(configuration.policy, on: shelf)
@@ -36,7 +36,7 @@ public final class ImageLoader: Sendable {
         mark: { settings.currentSettings().mark(of: $0) }
       ),
       settings: settings,
-      store: DiskCache(folder: folders.cache, limits: CacheLimits(current), clock: SystemClock.seconds),
+      store: DiskCache(folder: try folders.cache, limits: CacheLimits(current), clock: SystemClock.seconds),
       memory: MemoryCache(limit: current.cacheMemoryLimit),
       downloader: CurlDownloader(userAgent: configuration.userAgent),
       policy: policy,
