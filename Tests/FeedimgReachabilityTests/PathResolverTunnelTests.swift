@@ -80,6 +80,19 @@ extension PathResolverTests {
       because: "an honest unknown"
     ),
     Row(
+      name: "VPN with no other route, among very many links",
+      kernel: {
+        var kernel = FakeKernel(links: [wireguard]).routed(9)
+        kernel.links += (100..<130).map { Link(index: $0, name: "eth\($0)") }
+        return kernel
+      }(),
+      via: ["wg0"],
+      medium: .unknown,
+      isTunnelled: true,
+      isVirtual: true,
+      because: "to follow them all would take long and tell nothing"
+    ),
+    Row(
       name: "tunnel alone in a namespace",
       kernel: FakeKernel(links: [wireguard]).routed(9),
       via: ["wg0"],

@@ -20,7 +20,9 @@ extension PathResolver {
     let usable = candidates.filter { $0.obstacle == nil }
     if let carrier = try bestRouted(usable) { return try descend(to: carrier, path) }
     // No route tells, but where all that could carry it is of one kind, that is the answer.
-    if !usable.isEmpty { return try gather(usable.filter { $0.master == nil }, below: path) }
+    let independent = usable.filter { $0.master == nil }
+    if independent.count > Self.mostCandidates { return finish(path, with: .untold(tunnel)) }
+    if !usable.isEmpty { return try gather(independent, below: path) }
     guard let obstacle = candidates.lazy.compactMap(\.obstacle).first else {
       return finish(path, with: .untold(tunnel))
     }

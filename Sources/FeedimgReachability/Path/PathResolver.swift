@@ -6,6 +6,9 @@ struct PathResolver<Kernel: KernelAsking> {
   /// More links than this are no path, but a loop that changes while it is followed.
   static var longestPath: Int { 8 }
 
+  /// Among more links than this, nobody can guess which one carries a tunnel.
+  static var mostCandidates: Int { 16 }
+
   let kernel: Kernel
 
   /// Finds the way of one protocol.
