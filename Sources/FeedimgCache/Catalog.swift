@@ -51,17 +51,22 @@ struct Catalog {
     return records
   }
 
-  /// Writes a new catalog of the bodies alone that are there, if that makes it less than half as long.
-  func compact(keeping isPresent: (BodyName) -> Bool) throws(FileFault) {
+  /// Writes a new catalog of the bodies alone that are there, if there are half as many as lines or fewer.
+  ///
+  /// - Parameters:
+  ///   - count: How many bodies there should be.
+  ///   - isPresent: Whether a body is there.
+  /// - Throws: ``FileFault``; the catalog is as before then.
+  func compact(to count: Int, keeping isPresent: (BodyName) -> Bool) throws(FileFault) {
     let old = try OpenFile(path, to: "read", O_RDONLY | O_NOFOLLOW)
     // One at a time; whoever comes second has nothing to do.
     guard try old.tryLock(), !old.isUnlinked else { return }
     let content = try Self.content(of: old)
+    guard content.split(separator: Self.lineEnd).count > 2 * count + 16 else { return }
     var kept: [UInt8] = []
     for record in Self.records(in: content).values where isPresent(record.body) {
       kept += record.line + [Self.lineEnd]
     }
-    guard kept.count * 2 + 4096 < content.count else { return }
     let temporary = path + ".new"
     // Under the lock, one that is there was left by a process that died.
     unlink(temporary)

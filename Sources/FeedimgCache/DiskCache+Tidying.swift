@@ -8,8 +8,9 @@ import Glibc
 struct Tidying: Sendable, Hashable {
   /// After one commit in so many, the files of dead writers are looked for.
   static let sweepInterval: UInt64 = 8
-  /// After one commit in so many, a shard is looked through.
-  static let visitInterval: UInt64 = 32
+  /// After one commit in so many, a shard is looked through; seldom, as that takes the longer the more is stored, and
+  /// finds only what no log told of.
+  static let visitInterval: UInt64 = 256
 
   var sweepsIncoming: Bool
   var visits: Shard?
@@ -97,7 +98,7 @@ extension DiskCache {
       // It may have come after the names were listed.
       if folder.size(of: entry.record.body) == nil { remove(entry.record) }
     }
-    try? Catalog(path: folder.catalog(of: shard)).compact { folder.size(of: $0) != nil }
+    try? Catalog(path: folder.catalog(of: shard)).compact(to: entries.count) { folder.size(of: $0) != nil }
     return restored
   }
 

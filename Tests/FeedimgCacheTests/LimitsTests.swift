@@ -159,7 +159,7 @@ import Testing
     clock += 365 * 86_400
     try cache.store("future", picture(1))
     clock += -365 * 86_400
-    // One image in 32 makes its writer look.
+    // One image in 256 makes its writer look.
     for number in 0..<10_000 where try cache.info().newestUse != clock.now {
       try cache.store("\(number % 8)", picture(number))
     }
