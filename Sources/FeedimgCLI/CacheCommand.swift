@@ -96,7 +96,9 @@ struct CacheCommand: ParsableCommand {
       var configuration = ImageLoader.Configuration()
       configuration.cacheFolder = cacheFolder.cacheFolder
       configuration.configurationFolder = configurationFolder.configurationFolder
-      return try ImageCache(configuration)
+      let cache = try ImageCache(configuration)
+      for warning in cache.warnings { Output.complain(warning) }
+      return cache
     }
   }
 }
