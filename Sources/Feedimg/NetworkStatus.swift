@@ -14,7 +14,7 @@ public struct NetworkStatus: Sendable {
   ///
   /// - Parameter configuration: Only the folder of the settings counts, for the marks of networks.
   public init(_ configuration: ImageLoader.Configuration = ImageLoader.Configuration()) {
-    let settings = (try? Folders(configuration)).map { SettingsStore(folder: $0.configuration) }
+    let settings = (try? Folders(configuration).configuration).map { SettingsStore(folder: $0) }
     self.settings = settings
     monitor = NetlinkMonitor(
       reader: NetlinkReader(

@@ -34,9 +34,10 @@ extension Diagnosis {
 
   /// Where the settings and the images are kept.
   static func folders(_ configuration: ImageLoader.Configuration) -> [Finding] {
-    let folders: Folders
+    let folders = Folders(configuration)
+    let (settingsFolder, cacheFolder): (String, String)
     do throws(ConfigurationError) {
-      folders = try Folders(configuration)
+      (settingsFolder, cacheFolder) = (try folders.configuration, try folders.cache)
     } catch {
       return [
         Finding(
@@ -47,11 +48,11 @@ extension Diagnosis {
         )
       ]
     }
-    let store = SettingsStore(folder: folders.configuration)
+    let store = SettingsStore(folder: settingsFolder)
     _ = store.currentSettings()
     let warnings = store.takeWarnings().map { Finding(subject: "settings file", verdict: .warning, text: $0) }
-    return [folder("settings", FolderState(folders.configuration), without: "settings cannot be changed")]
-      + warnings + [folder("cache", FolderState(folders.cache), without: "images are shown and not kept")]
+    return [folder("settings", FolderState(settingsFolder), without: "settings cannot be changed")]
+      + warnings + [folder("cache", FolderState(cacheFolder), without: "images are shown and not kept")]
   }
 
   private static func folder(_ subject: String, _ state: FolderState, without loss: String) -> Finding {
