@@ -117,13 +117,6 @@ let package = Package(
       dependencies: ["FeedimgReachability", "FeedimgModel", "CNetlink", "CTestKernel"],
       swiftSettings: settings
     ),
-    // Measures how fast the state of the network is known.
-    .executableTarget(
-      name: "NetworkBenchmark",
-      dependencies: ["FeedimgReachability", "FeedimgModel", "CNetlink", "CTestKernel"],
-      path: "Benchmarks/NetworkBenchmark",
-      swiftSettings: settings
-    ),
     // Network namespaces and refused system calls, for one thread of a test.
     .target(name: "CTestKernel", path: "Tests/CTestKernel"),
     .testTarget(

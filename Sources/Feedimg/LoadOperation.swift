@@ -63,7 +63,11 @@ struct LoadOperation: Sendable {
 
   private func cached(_ variant: ImageVariant) -> FetchedImage? {
     let key = variant.url.key
-    if let image = loader.memory[key] { return FetchedImage(image, from: .memory) }
+    if let image = loader.memory[key] {
+      // Else the disk would think that what is shown most is used least.
+      loader.store.noteUse(of: key)
+      return FetchedImage(image, from: .memory)
+    }
     guard let (stored, bytes) = loader.store.read(key) else { return nil }
     let image = MemoryCache.Image(
       role: stored.role,

@@ -115,6 +115,10 @@ extension DiskCache: ImageStoring {
     return missed()
   }
 
+  package func noteUse(of key: String) {
+    if let entry = entry(of: key) { noteHit(entry) }
+  }
+
   package func makeWriter() throws(CacheError) -> any ImageWriting {
     try BodyWriter(cache: self)
   }

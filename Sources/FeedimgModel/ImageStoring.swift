@@ -100,6 +100,9 @@ package protocol ImageStoring: Sendable {
   /// A body that is missing or not what was stored is removed and counts as none. Marks the entry as used.
   func read(_ key: String) -> (image: StoredImage, bytes: [UInt8])?
 
+  /// Counts an image as used that was shown without being read, from memory.
+  func noteUse(of key: String)
+
   /// Holds to the limits of these settings from now on; lower ones take effect with the next image stored.
   func follow(_ settings: UserSettings)
 

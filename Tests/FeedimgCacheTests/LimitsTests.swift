@@ -114,6 +114,16 @@ import Testing
     #expect(folder.bodies.count == 1)
   }
 
+  @Test func `an image that is shown from memory stays, as one that is read does`() throws {
+    let cache = makeCache()
+    for key in ["a", "b"] { try cache.store(key, picture(1)) }
+    clock += 6 * 86_400
+    cache.noteUse(of: "a")
+    cache.noteUse(of: "never stored")
+    clock += 86_400 + 1
+    #expect(cache.contains(["a", "b"]) == [true, false])
+  }
+
   @Test func `expired images are removed as others are stored, a few at a time`() throws {
     let cache = makeCache()
     for number in 0..<40 { try cache.store("\(number)", picture(number)) }
