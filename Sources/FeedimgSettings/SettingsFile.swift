@@ -94,7 +94,7 @@ package struct SettingsFile: Sendable {
     }
   }
 
-  /// Writes the content beside the file, under the first free number.
+  /// Writes the content beside the file, under the first free number, unless it is there already.
   ///
   /// - Returns: The path of the copy.
   private func keepAside(_ content: [UInt8]) throws(FileFault) -> String {
@@ -108,6 +108,7 @@ package struct SettingsFile: Sendable {
         return copy
       } catch {
         guard error.reason == EEXIST else { throw error }
+        if let earlier = try? AtomicFile(path: FilePath(copy)).content(), earlier == content { return copy }
         number += 1
       }
     }
@@ -117,7 +118,9 @@ package struct SettingsFile: Sendable {
     do throws(SettingsDocument.Flaw) {
       return SettingsReadout(try SettingsDocument(bytes), path: path)
     } catch {
-      return SettingsReadout(warning: "\(path)\(error); the defaults hold")
+      // Kept before anybody mends or replaces the file; where that cannot be, the file itself is left as it is.
+      let kept = (try? keepAside(bytes)).map { ", what it said is kept in `\($0)`" } ?? ""
+      return SettingsReadout(warning: "\(path)\(error); the defaults hold\(kept)")
     }
   }
 }

@@ -122,15 +122,22 @@ struct SettingsFileTests {
     #expect(file.read().warnings.isEmpty)
   }
 
-  @Test func `a corrupt file means the defaults, said with the place, and stays where it is`() throws {
-    try folder.write("{\n  \"cache-expiry-days\": 30,\n}", to: "settings.json")
-    let readout = file.read()
-    #expect(readout.settings == UserSettings())
-    #expect(
-      readout.warnings.map(\.message)
-        == ["\(file.path):3:1: expected a member name in quotes, found `}`; the defaults hold"]
-    )
-    #expect(folder.names == ["settings.json"])
+  @Test func `a corrupt file means the defaults, said with the place, and is kept beside itself once`() throws
+  {
+    let content = "{\n  \"cache-expiry-days\": 30,\n}"
+    try folder.write(content, to: "settings.json")
+    for _ in 0..<2 {
+      let readout = file.read()
+      #expect(readout.settings == UserSettings())
+      #expect(
+        readout.warnings.map(\.message) == [
+          "\(file.path):3:1: expected a member name in quotes, found `}`; the defaults hold, "
+            + "what it said is kept in `\(file.path).corrupt-1`"
+        ]
+      )
+    }
+    #expect(folder.names == ["settings.json", "settings.json.corrupt-1"])
+    #expect(try folder.text(of: "settings.json.corrupt-1") == content)
   }
 
   @Test func `what a corrupt file said is kept when it is replaced, each time`() throws {
