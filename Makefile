@@ -61,6 +61,7 @@ check: lint ## lint, and check layers, imports and the length of files
 	.ci/lines
 
 bench: build ## measure, and print what Benchmarks/RESULTS.md records
+	@Scripts/packages bench
 	Benchmarks/run
 
 $(BINARY):
