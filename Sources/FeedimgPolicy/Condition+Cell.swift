@@ -1,3 +1,5 @@
+import FeedimgModel
+
 extension Condition {
   /// Reads a cell: `-`, `a`, `a, b`, `not a`, `< n`, `<= n`, `> n`, `>= n`, `a..b` (b excluded) or `unknown`.
   ///
@@ -46,7 +48,7 @@ private struct TermParser {
     if let index = words.firstIndex(of: text) { return .word(index) }
     if text == "-" { throw CellError(message: "`-` means any value and stands alone") }
     if text.hasPrefix("not ") { throw CellError(message: "`not` stands first, before all values") }
-    let near = Suggestion.nearest(to: text, among: words)
+    let near = Spelling.nearest(to: text, among: words)
     let expected = near == nil ? ", expected \(words.joined(separator: ", "))" : ""
     throw CellError(message: "\(fact.name) has no value \(text.quoted)\(expected)", suggestion: near)
   }
@@ -95,7 +97,7 @@ private struct TermParser {
     throw CellError(
       message: "\(fact.name) has no value \(text.quoted),"
         + " expected a comparison such as `< \(unit.example)`, or `unknown`",
-      suggestion: Suggestion.nearest(to: text, among: ["unknown"])
+      suggestion: Spelling.nearest(to: text, among: ["unknown"])
     )
   }
 
@@ -134,7 +136,7 @@ private struct TermParser {
     }
     return CellError(
       message: "\(fact.name) has no unit \(name.quoted), expected \(unit.names.joined(separator: ", "))",
-      suggestion: Suggestion.nearest(to: name, among: unit.names).map { "\(number) \($0)" }
+      suggestion: Spelling.nearest(to: String(name), among: unit.names).map { "\(number) \($0)" }
     )
   }
 }

@@ -36,7 +36,7 @@ package struct Expectation: Sendable, Hashable {
       return
     }
     guard !words.contains(value) else { return }
-    let near = Suggestion.nearest(to: value, among: words)
+    let near = Spelling.nearest(to: value, among: words)
     let expected = near == nil ? ", expected \(words.joined(separator: ", "))" : ""
     throw CellError(message: "\(part.rawValue) is never \(value.quoted)\(expected)", suggestion: near)
   }

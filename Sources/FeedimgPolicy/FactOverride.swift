@@ -22,7 +22,7 @@ extension Fact {
     guard let fact = catalog.facts.first(where: { $0.name == name }) else {
       throw FactError(
         message: "unknown fact \(typed.quoted)",
-        suggestion: Suggestion.nearest(to: name, among: catalog.facts.map(\.name))
+        suggestion: Spelling.nearest(to: name, among: catalog.facts.map(\.name))
       )
     }
     self = fact
@@ -55,7 +55,7 @@ extension Fact {
       if let ordinal = words.firstIndex(where: { $0 == typed || Self.plain($0) == value }) {
         return .word(ordinal)
       }
-      let near = Suggestion.nearest(to: value, among: words)
+      let near = Spelling.nearest(to: value, among: words)
       let expected = near == nil ? ", expected \(words.joined(separator: ", "))" : ""
       throw FactError(message: "\(name) has no value \(typed.quoted)\(expected)", suggestion: near)
     case .quantity(let unit):

@@ -188,7 +188,7 @@ private struct PolicyJSONReader {
     for member in object.members {
       let place = path.isEmpty ? member.name : "\(path).\(member.name)"
       if !(known + optional).contains(member.name) {
-        let near = Suggestion.nearest(to: member.name, among: known + optional)
+        let near = Spelling.nearest(to: member.name, among: known + optional)
         add(path, "unknown \(kind) \(member.name.quoted)", suggestion: near)
       } else if !seen.insert(member.name).inserted {
         add(place, "stands twice")

@@ -145,7 +145,7 @@ enum OutcomeColumn: String, CaseIterable {
     guard !text.isEmpty else {
       throw CellError(message: "empty cell, expected \(words.joined(separator: ", "))")
     }
-    let near = Suggestion.nearest(to: text, among: words)
+    let near = Spelling.nearest(to: text, among: words)
     let expected = near == nil ? ", expected \(words.joined(separator: ", "))" : ""
     throw CellError(message: "\(rawValue) has no value \(text.quoted)\(expected)", suggestion: near)
   }

@@ -1,3 +1,5 @@
+import FeedimgModel
+
 /// Reads what the tables of policies, promises and cases have in common: facts, an arrow, outcomes.
 struct TableReader<Outcome> {
   /// What a column is about.
@@ -48,7 +50,7 @@ struct TableReader<Outcome> {
           line: line,
           column: cell.column,
           name.isEmpty ? "a column has no name" : "unknown \(kind) \(name.quoted)",
-          suggestion: Suggestion.nearest(to: name, among: known)
+          suggestion: Spelling.nearest(to: name, among: known)
         )
       }
       columns.append(column ?? .other(""))
