@@ -38,6 +38,8 @@ public struct LoadError: Error, Sendable, Hashable {
   public var status: Int?
   /// The value of `Retry-After` in seconds, where the server sent one.
   public var retryAfter: Int?
+  /// Whether the network itself seems to have answered in place of the server, as one does that wants a login first.
+  public var suspectsCaptivePortal = false
 
   /// The decision that the load followed, where there was one.
   public var resolution: Resolution?

@@ -1,0 +1,240 @@
+import FeedimgModel
+
+/// Who may transfer now: the decisions of sharing few places among many loads.
+///
+/// What is visible goes before what is near, and that before what is prefetched; within a class who came first goes
+/// first, but the hosts take turns, so that one with a long line does not hold up the others. Something visible that
+/// finds no place takes that of something less urgent, which waits again in front of its class. A class that could
+/// not begin anything for a while gets one place beyond the limits, so that none waits for ever.
+///
+/// Pure: each change is told the time, on any clock that does not jump, and returns what the caller must now do.
+struct LoadQueue: Sendable {
+  /// One load that wants a place.
+  struct Ticket: Hashable, Sendable {
+    fileprivate let number: Int
+  }
+
+  enum Step: Hashable, Sendable {
+    /// It has a place: begin, or go on.
+    case start(Ticket)
+    /// It has lost its place: end the transfer, then tell by ``stopped(_:at:)``, or by ``leave(_:at:)``.
+    case stop(Ticket)
+  }
+
+  /// So long a class waits without beginning anything before it gets a place beyond the limits.
+  static let patience = Duration.seconds(10)
+
+  private(set) var limits: TransferLimits
+  /// While false nothing begins; what runs goes on.
+  private(set) var isOpen = true
+  private var entries: [Ticket: Entry] = [:]
+  private var lines: [LoadPriority: WaitingLine<Ticket>] = [:]
+  private var occupancy = Occupancy()
+  private var hungrySince: [LoadPriority: Duration] = [:]
+  /// Counts tickets, turns and beginnings.
+  private var count = 0
+
+  init(limits: TransferLimits) { self.limits = limits }
+
+  /// Whether nobody wants anything.
+  var isEmpty: Bool { entries.isEmpty }
+
+  /// When to call ``tick(at:)``, if nothing else happens before; nil for never.
+  var deadline: Duration? { hungrySince.values.min().map { $0 + Self.patience } }
+
+  mutating func enter(host: String, priority: LoadPriority, at now: Duration) -> (Ticket, [Step]) {
+    let ticket = Ticket(number: next())
+    entries[ticket] = Entry(host: host, priority: priority, turn: ticket.number)
+    lines[priority, default: WaitingLine()].insert(ticket, host: host, turn: ticket.number)
+    return (ticket, advance(at: now))
+  }
+
+  /// Somebody else wants it now, or somebody no longer does.
+  mutating func setPriority(_ ticket: Ticket, _ priority: LoadPriority, at now: Duration) -> [Step] {
+    guard let old = entries[ticket], old.priority != priority else { return [] }
+    withdraw(ticket, old)
+    var entry = old
+    // It comes to its new class last.
+    (entry.priority, entry.turn) = (priority, next())
+    admit(ticket, entry)
+    return advance(at: now)
+  }
+
+  /// Whether it would waste little to stop a running transfer: nothing has arrived, or what has can be gone on with.
+  mutating func setStoppable(_ ticket: Ticket, _ isStoppable: Bool) {
+    entries[ticket]?.isStoppable = isStoppable
+  }
+
+  /// The transfer has ended because it was to be stopped; it waits again.
+  mutating func stopped(_ ticket: Ticket, at now: Duration) -> [Step] {
+    guard var entry = entries[ticket], case .stopping = entry.state else { return [] }
+    entry.state = .waiting
+    entry.isStoppable = true
+    admit(ticket, entry)
+    return advance(at: now)
+  }
+
+  /// The load has ended, or nobody wants it any more.
+  mutating func leave(_ ticket: Ticket, at now: Duration) -> [Step] {
+    guard let entry = entries.removeValue(forKey: ticket) else { return [] }
+    withdraw(ticket, entry)
+    return advance(at: now)
+  }
+
+  mutating func setLimits(_ limits: TransferLimits, at now: Duration) -> [Step] {
+    self.limits = limits
+    return advance(at: now)
+  }
+
+  /// Whether anything may begin, such as not offline.
+  mutating func setOpen(_ isOpen: Bool, at now: Duration) -> [Step] {
+    self.isOpen = isOpen
+    return advance(at: now)
+  }
+
+  /// Time has passed.
+  mutating func tick(at now: Duration) -> [Step] { advance(at: now) }
+}
+
+extension LoadQueue {
+  private struct Entry: Sendable {
+    let host: String
+    var priority: LoadPriority
+    var state = State.waiting
+    /// Its place within its class.
+    var turn: Int
+    var isStoppable = true
+  }
+
+  private enum State: Sendable {
+    case waiting
+    case running(begun: Int, isGranted: Bool)
+    /// Its place is gone, and its transfer about to be.
+    case stopping
+  }
+
+  private mutating func next() -> Int {
+    count += 1
+    return count
+  }
+
+  /// Counts an entry where it belongs by its state.
+  private mutating func admit(_ ticket: Ticket, _ entry: Entry) {
+    entries[ticket] = entry
+    switch entry.state {
+    case .waiting:
+      lines[entry.priority, default: WaitingLine()].insert(ticket, host: entry.host, turn: entry.turn)
+    case .running(let begun, let isGranted):
+      occupancy.add(ticket, entry.host, entry.priority, begun: begun, isGranted: isGranted)
+    case .stopping: break
+    }
+  }
+
+  private mutating func withdraw(_ ticket: Ticket, _ entry: Entry) {
+    switch entry.state {
+    case .waiting: lines[entry.priority]?.remove(host: entry.host, turn: entry.turn)
+    case .running: occupancy.remove(ticket)
+    case .stopping: break
+    }
+  }
+
+  private func waits(_ priority: LoadPriority) -> Bool { !(lines[priority]?.isEmpty ?? true) }
+
+  /// Whether something more urgent waits or runs.
+  private func isOutranked(_ priority: LoadPriority) -> Bool {
+    LoadPriority.allCases.contains { $0 > priority && (waits($0) || occupancy.count(of: $0) > 0) }
+  }
+
+  private mutating func advance(at now: Duration) -> [Step] {
+    var steps: [Step] = []
+    if isOpen {
+      while let ticket = startable() { steps.append(start(ticket, isGranted: false)) }
+      while let step = jump() {
+        steps.append(step)
+        while let ticket = startable() { steps.append(start(ticket, isGranted: false)) }
+      }
+    }
+    return steps + feedHungry(at: now)
+  }
+
+  /// The next that fits into the limits.
+  private func startable() -> Ticket? {
+    guard occupancy.count < limits.total else { return nil }
+    for priority in LoadPriority.allCases.reversed() where waits(priority) {
+      if isOutranked(priority), occupancy.count(upTo: priority) >= limits.besideUrgent { continue }
+      if let ticket = candidate(priority, perHost: limits.perHost) { return ticket }
+    }
+    return nil
+  }
+
+  /// The next of a class, of the host that has least and had its turn longest ago.
+  private func candidate(_ priority: LoadPriority, perHost: Int) -> Ticket? {
+    lines[priority]?.first { host -> HostRank? in
+      let count = occupancy.count(host: host)
+      return count < perHost ? HostRank(running: count, lastBegun: occupancy.lastBegun(host: host)) : nil
+    }
+  }
+
+  private mutating func start(_ ticket: Ticket, isGranted: Bool) -> Step {
+    guard var entry = entries[ticket] else { return .start(ticket) }
+    withdraw(ticket, entry)
+    entry.state = .running(begun: next(), isGranted: isGranted)
+    admit(ticket, entry)
+    return .start(ticket)
+  }
+
+  /// Takes a place from something less urgent for what is visible, the last begun first.
+  private mutating func jump() -> Step? {
+    guard waits(.visible) || occupancy.count(of: .visible) > 0 else { return nil }
+    let isCrowded = occupancy.count(upTo: .near) > limits.besideUrgent
+    let victims = occupancy.taken.filter { ticket, seat in
+      seat.priority < .visible && !seat.isGranted && entries[ticket]?.isStoppable == true
+        && (isCrowded || helps(seat.host))
+    }
+    guard
+      let victim = victims.min(by: {
+        ($0.value.priority, -$0.value.begun) < ($1.value.priority, -$1.value.begun)
+      })
+    else { return nil }
+    occupancy.remove(victim.key)
+    entries[victim.key]?.state = .stopping
+    return .stop(victim.key)
+  }
+
+  /// Whether something visible could begin if a host gave up a place.
+  private func helps(_ host: String) -> Bool {
+    lines[.visible]?.hosts.contains {
+      occupancy.count(host: $0) - ($0 == host ? 1 : 0) < limits.perHost
+    } ?? false
+  }
+
+  /// Grants a place to each class that could not begin anything for too long.
+  private mutating func feedHungry(at now: Duration) -> [Step] {
+    var steps: [Step] = []
+    for priority in LoadPriority.allCases where priority != .visible {
+      guard isOpen, waits(priority), occupancy.count(of: priority, withGranted: true) == 0 else {
+        hungrySince[priority] = nil
+        continue
+      }
+      let since = hungrySince[priority] ?? now
+      hungrySince[priority] = since
+      // One for each class; those whose class has changed since count as well.
+      guard now - since >= Self.patience, occupancy.grantedCount < LoadPriority.allCases.count - 1,
+        let ticket = candidate(priority, perHost: .max)
+      else { continue }
+      steps.append(start(ticket, isGranted: true))
+      hungrySince[priority] = nil
+    }
+    return steps
+  }
+}
+
+/// Which host goes first: the one that transfers least, then the one that began something longest ago.
+private struct HostRank: Comparable {
+  let running: Int
+  let lastBegun: Int
+
+  static func < (first: HostRank, second: HostRank) -> Bool {
+    (first.running, first.lastBegun) < (second.running, second.lastBegun)
+  }
+}

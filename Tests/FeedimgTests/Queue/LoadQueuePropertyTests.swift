@@ -1,0 +1,136 @@
+import FeedimgModel
+import Testing
+
+@testable import Feedimg
+
+/// Whatever happens in whatever order, the promises of the queue hold.
+@Suite struct LoadQueuePropertyTests {
+  private struct Load {
+    var host: String
+    var priority: LoadPriority
+    var state: State
+    enum State { case waiting, running, stopping }
+  }
+
+  /// A queue beside a plain account of what it has told.
+  private struct Account {
+    var queue = LoadQueue(limits: TransferLimits(total: 3, perHost: 2, besideUrgent: 1))
+    var loads: [LoadQueue.Ticket: Load] = [:]
+    var now = Duration.zero
+    var started = 0
+
+    mutating func follow(_ steps: [LoadQueue.Step]) {
+      for step in steps {
+        switch step {
+        case .start(let ticket):
+          #expect(loads[ticket]?.state == .waiting, "only what waits begins")
+          loads[ticket]?.state = .running
+          started += 1
+        case .stop(let ticket):
+          #expect(loads[ticket]?.state == .running, "only what runs is stopped")
+          #expect(loads[ticket]?.priority != .visible, "nothing visible is stopped")
+          loads[ticket]?.state = .stopping
+        }
+      }
+    }
+
+    func count(_ isCounted: (Load) -> Bool) -> Int { loads.values.count(where: isCounted) }
+  }
+
+  @Test(arguments: 1...40)
+  func `limits hold, nothing visible is stopped, and everything begins in the end`(seed: Int) {
+    var random = SplitMix(state: UInt64(seed))
+    var account = Account()
+    for _ in 0..<400 {
+      account.now += .milliseconds(Int.random(in: 0...200, using: &random))
+      switch Int.random(in: 0..<10, using: &random) {
+      case 0..<4:
+        let load = Load(
+          host: ["a", "b", "c"].randomElement(using: &random) ?? "a",
+          priority: LoadPriority.allCases.randomElement(using: &random) ?? .near,
+          state: .waiting
+        )
+        let (ticket, steps) = account.queue.enter(host: load.host, priority: load.priority, at: account.now)
+        account.loads[ticket] = load
+        account.follow(steps)
+      case 4..<6:
+        guard let ticket = pick(account, using: &random) else { continue }
+        account.loads[ticket] = nil
+        account.follow(account.queue.leave(ticket, at: account.now))
+      case 6:
+        guard let ticket = pick(account, using: &random) else { continue }
+        let priority = LoadPriority.allCases.randomElement(using: &random) ?? .near
+        account.loads[ticket]?.priority = priority
+        account.follow(account.queue.setPriority(ticket, priority, at: account.now))
+      case 7:
+        guard let ticket = pick(account, using: &random) else { continue }
+        account.queue.setStoppable(ticket, Bool.random(using: &random))
+      case 8:
+        guard let ticket = account.loads.first(where: { $0.value.state == .stopping })?.key else { continue }
+        account.loads[ticket]?.state = .waiting
+        account.follow(account.queue.stopped(ticket, at: account.now))
+      default:
+        account.follow(account.queue.tick(at: account.now))
+      }
+      // One of each lower class may be beyond the limits.
+      #expect(account.count { $0.state == .running } <= 3 + 2)
+      for host in ["a", "b", "c"] {
+        #expect(account.count { $0.state == .running && $0.host == host } <= 2 + 2)
+      }
+    }
+    drain(&account)
+  }
+
+  /// Ends what runs until nothing is left: nothing may wait for ever.
+  private func drain(_ account: inout Account) {
+    var rounds = 0
+    while !account.loads.isEmpty, rounds < 5000 {
+      rounds += 1
+      account.now += .seconds(1)
+      account.follow(account.queue.tick(at: account.now))
+      guard let ticket = account.loads.first(where: { $0.value.state != .waiting })?.key else { continue }
+      account.loads[ticket] = nil
+      account.follow(account.queue.leave(ticket, at: account.now))
+    }
+    #expect(account.loads.isEmpty)
+    #expect(account.queue.isEmpty)
+    #expect(account.queue.deadline == nil)
+  }
+
+  private func pick(_ account: Account, using random: inout SplitMix) -> LoadQueue.Ticket? {
+    account.loads.keys.randomElement(using: &random)
+  }
+
+  @Test func `a prefetch begins in the end, however many visible images come`() {
+    var queue = LoadQueue(limits: TransferLimits(total: 2, perHost: 2, besideUrgent: 0))
+    var now = Duration.zero
+    var running: [LoadQueue.Ticket] = []
+    let (first, steps) = queue.enter(host: "h", priority: .visible, at: now)
+    running += steps.map { _ in first }
+    let (prefetch, none) = queue.enter(host: "h", priority: .prefetch, at: now)
+    #expect(none.isEmpty)
+    var hasBegun = false
+    for _ in 0..<200 where !hasBegun {
+      now += .milliseconds(100)
+      let (_, steps) = queue.enter(host: "h", priority: .visible, at: now)
+      let ended = running.isEmpty ? [] : queue.leave(running.removeFirst(), at: now)
+      for case .start(let ticket) in steps + ended { running.append(ticket) }
+      hasBegun = running.contains(prefetch)
+    }
+    #expect(hasBegun)
+    #expect(now <= .seconds(11))
+  }
+}
+
+/// Random numbers that are the same in every run (Steele, Lea and Flood: SplitMix64).
+struct SplitMix: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}
