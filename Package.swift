@@ -114,7 +114,21 @@ let package = Package(
     ),
     .testTarget(
       name: "FeedimgReachabilityTests",
-      dependencies: ["FeedimgReachability", "FeedimgModel", "CNetlink", "CTestKernel"],
+      dependencies: ["FeedimgReachability", "FeedimgModel", "CNetlink", "CTestKernel", "TestSystem"],
+      swiftSettings: settings
+    ),
+    // A network, a bus with its services and processes of a test's own.
+    .target(
+      name: "TestSystem",
+      dependencies: ["CTestKernel"],
+      path: "Tests/TestSystem",
+      swiftSettings: settings
+    ),
+    // Runs a program whose netlink is refused, for the tests of the command.
+    .executableTarget(
+      name: "WithoutNetlink",
+      dependencies: ["CTestKernel"],
+      path: "Tests/WithoutNetlink",
       swiftSettings: settings
     ),
     // Network namespaces and refused system calls, for one thread of a test.
@@ -138,13 +152,13 @@ let package = Package(
       name: "FeedimgTests",
       dependencies: [
         "Feedimg", "FeedimgCache", "FeedimgModel", "FeedimgPolicies", "FeedimgPolicy", "FeedimgSettings",
-        "FeedimgTransfer", "LoopbackServer",
+        "FeedimgTransfer", "LoopbackServer", "TestSystem",
       ],
       swiftSettings: settings
     ),
     .testTarget(
       name: "FeedimgCLITests",
-      dependencies: ["FeedimgCLI", "LoopbackServer", "FeedimgJSON"],
+      dependencies: ["FeedimgCLI", "LoopbackServer", "FeedimgJSON", "TestSystem", "WithoutNetlink"],
       swiftSettings: settings
     ),
     // Uses a cache from a process of its own, to be killed or starved there; for the tests alone.

@@ -29,10 +29,11 @@ public final class ImageLoader: Sendable {
     let current = settings.currentSettings()
     let shelf = try PolicyShelf(configuration)
     let policy = try PolicyInForce(configuration.policy, on: shelf)
+    let services = NetworkServices(of: configuration)
     self.init(
       network: NetlinkReader(
         // Who does not ask what data costs need not wait for services that tell.
-        bus: policy.current().asksAboutCost ? .system : .none,
+        services: policy.latest.asksAboutCost ? services : .none,
         mark: { settings.currentSettings().mark(of: $0) }
       ),
       settings: settings,
@@ -98,14 +99,16 @@ public final class ImageLoader: Sendable {
     facts: (FeedItem) -> [String: String] = { _ in [:] }
   ) -> [Resolution] {
     let isNetworkGiven = overrides.contains { $0.fact == .network }
+    // First, since it decides whom the network is asked of.
+    let policy = policy.current()
     let reader = SituationReader(
       network: isNetworkGiven ? nil : network.currentState(),
+      asksAboutCost: policy.asksAboutCost,
       settings: settings.currentSettings(),
       overrides: overrides,
       hostFacts: hostFacts.declared
     )
     let keys = items.flatMap { [$0.original, $0.thumbnail].compactMap { $0?.url.key } }
-    let policy = policy.current()
     let cached = Set(zip(keys, store.contains(keys)).lazy.filter(\.1).map(\.0))
     return items.map { item in
       let (situation, facts) = reader.read(item, hostFacts.declared(in: facts(item))) {
@@ -152,5 +155,5 @@ public final class ImageLoader: Sendable {
 
 extension CompiledPolicy {
   /// Whether a rule depends on what data costs.
-  fileprivate var asksAboutCost: Bool { table.columns.contains { $0 == .metered || $0 == .roaming } }
+  var asksAboutCost: Bool { table.columns.contains { $0 == .metered || $0 == .roaming } }
 }

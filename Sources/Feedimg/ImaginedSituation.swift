@@ -21,7 +21,7 @@ struct ImaginedSituation {
     situation.alwaysOriginal = settings.alwaysLoadOriginalsOnCellular
     sources[.network] = network.reason
     sources[.metered] = network.meteredReason
-    sources[.roaming] = "the network"
+    sources[.roaming] = network.sourceOfRoaming
     sources[.alwaysOriginal] = "the setting always-load-originals-on-cellular"
   }
 

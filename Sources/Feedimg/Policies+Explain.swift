@@ -36,7 +36,7 @@ extension Policies {
     let asked = try asked(argument)
     let catalog = try catalog(of: asked.table)
     var imagined = ImaginedSituation(facts: catalog)
-    if isLive { imagined.look(at: NetlinkReader().currentState(), try settings()) }
+    if isLive { imagined.look(at: NetworkStatus(configuration).state, try settings()) }
     for fact in given { try imagined.set(fact) }
     do throws(PolicyErrors) {
       let explanation = Explanation(try CompiledPolicy(asked.table), in: imagined.situation)

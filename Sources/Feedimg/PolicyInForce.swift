@@ -67,6 +67,9 @@ final class PolicyInForce: Sendable {
     return state.withLock { $0.chosen.policy }
   }
 
+  /// The policy as it was when it was last asked for.
+  var latest: CompiledPolicy { state.withLock { $0.chosen.policy } }
+
   /// Where the policy came from, and what became of the other places.
   func standing() -> Policies.Standing {
     refresh()

@@ -7,17 +7,21 @@ import FeedimgPolicy
 struct SituationReader {
   /// The live network, or nil where it is given and need not be looked at.
   private let network: NetworkState?
+  /// Whether services were asked what data costs.
+  private let asksAboutCost: Bool
   private let settings: UserSettings
   private let overrides: [CheckedOverride]
   private let hostFacts: [HostFact]
 
   init(
     network: NetworkState?,
+    asksAboutCost: Bool = true,
     settings: UserSettings,
     overrides: [CheckedOverride],
     hostFacts: [HostFact] = []
   ) {
     self.network = network
+    self.asksAboutCost = asksAboutCost
     self.settings = settings
     self.overrides = overrides
     self.hostFacts = hostFacts
@@ -50,8 +54,8 @@ struct SituationReader {
       hostFacts: values
     )
     var sources: [Fact: String] = [
-      .network: path?.reason ?? "", .metered: path?.meteredReason ?? "",
-      .roaming: network == nil ? "not looked at" : "the network",
+      .network: path?.reason ?? "", .metered: path.map(sourceOfMetering) ?? "",
+      .roaming: path.map(sourceOfRoaming) ?? "not looked at",
       .dataSaver: "off unless an app says otherwise",
       .alwaysOriginal: "the setting always-load-originals-on-cellular",
       .original: "the item and the cache", .thumbnail: "the item and the cache",
@@ -90,6 +94,15 @@ struct SituationReader {
     )
   }
 
+  private func sourceOfMetering(_ path: NetworkState) -> String {
+    asksAboutCost || path.kind == .offline
+      ? path.meteredReason : "\(path.meteredReason); services were not asked, as no rule depends on it"
+  }
+
+  private func sourceOfRoaming(_ path: NetworkState) -> String {
+    asksAboutCost ? path.sourceOfRoaming : "not asked, as no rule depends on it"
+  }
+
   private static func usualMetering(of network: NetworkKind) -> Metered {
     switch network {
     case .cellular: .yes
@@ -97,4 +110,9 @@ struct SituationReader {
     case .other: .unknown
     }
   }
+}
+
+extension NetworkState {
+  /// Who says whether the modem is in a foreign network, in words.
+  var sourceOfRoaming: String { isRoaming ? "ModemManager says so" : "nothing tells of a foreign network" }
 }

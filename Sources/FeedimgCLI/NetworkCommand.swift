@@ -1,8 +1,10 @@
 import ArgumentParser
 import Feedimg
+import Glibc
+import Synchronization
 
 /// `feedimg network`: what the active path is.
-struct NetworkCommand: AsyncParsableCommand {
+struct NetworkCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "network",
     abstract: "Tell the class of the active network, whether it is metered, and why.",
@@ -24,28 +26,48 @@ struct NetworkCommand: AsyncParsableCommand {
 
   @OptionGroup var format: NetworkFormat
 
-  @Flag(name: .shortAndLong, help: "Go on, and print each change.")
-  var watch = false
+  @OptionGroup var watching: NetworkWatchFlag
 
   @OptionGroup var folder: ConfigurationFolderOption
 
-  func run() async throws {
+  func run() throws {
     let network = NetworkStatus(folder.configuration)
-    guard watch else {
-      let state = network.state
+    guard !watching.watch else { return try watch(network) }
+    let state = network.state
+    for warning in network.warnings { Output.complain(warning) }
+    Output.line(format.json ? state.json : NetworkText.whole(state))
+  }
+
+  /// Prints from the thread that watches, until a signal ends the program.
+  private func watch(_ network: NetworkStatus) throws {
+    let previous = Mutex<NetworkState?>(nil)
+    let isJSON = format.json
+    let watching = network.watch { state in
       for warning in network.warnings { Output.complain(warning) }
-      return Output.line(format.json ? state.json : NetworkText.whole(state))
-    }
-    var previous: NetworkState?
-    for await state in network.states() {
-      for warning in network.warnings { Output.complain(warning) }
-      let change = NetworkChange(from: previous, to: state)
+      let change = previous.withLock { previous in
+        defer { previous = state }
+        return NetworkChange(from: previous, to: state)
+      }
       Output.line(
-        format.json
+        isJSON
           ? change.json(at: WallClock.timestamp()) : NetworkText.change(change, at: WallClock.timeOfDay())
       )
-      previous = state
     }
+    guard let watching else {
+      throw CommandFailure(.failure, "cannot go on watching, as this system grants no thread")
+    }
+    withExtendedLifetime(watching) { while true { pause() } }
+  }
+}
+
+/// Whether to go on; the verbs know it only to refuse it.
+struct NetworkWatchFlag: ParsableArguments {
+  @Flag(name: .shortAndLong, help: "Go on, and print each change.")
+  var watch = false
+
+  /// - Throws: ``CommandFailure`` with status 2 where the flag stands with a verb.
+  func refuse(with verb: String) throws(CommandFailure) {
+    if watch { throw CommandFailure(.usage, "`--watch` does not go with `\(verb)`") }
   }
 }
 

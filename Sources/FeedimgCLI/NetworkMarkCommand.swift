@@ -32,9 +32,13 @@ struct NetworkMarkCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Whatever this interface carries, active or not.", valueName: "name"))
   var device: String?
 
+  @OptionGroup(visibility: .hidden) var format: NetworkFormat
+  @OptionGroup(visibility: .hidden) var watching: NetworkWatchFlag
   @OptionGroup var folder: ConfigurationFolderOption
 
   func run() throws {
+    try watching.refuse(with: "mark")
+    if format.json { throw CommandFailure(.usage, "`--json` does not go with `mark`, which prints no data") }
     let network = try network()
     let marks = try NetworkMarks(folder.configuration)
     switch word {
@@ -72,9 +76,11 @@ struct NetworkMarksCommand: ParsableCommand {
   )
 
   @OptionGroup var format: NetworkFormat
+  @OptionGroup(visibility: .hidden) var watching: NetworkWatchFlag
   @OptionGroup var folder: ConfigurationFolderOption
 
   func run() throws {
+    try watching.refuse(with: "marks")
     let marks = try NetworkMarks(folder.configuration)
     for mark in marks.all() { Output.line(format.json ? mark.json : NetworkText.mark(mark)) }
     for warning in marks.warnings { Output.complain(warning) }

@@ -50,7 +50,7 @@ enum NetworkText {
     let traits = [
       (state.isTethered, "tethered phone"), (state.isTunnelled, "through a VPN"),
       (state.isVirtual, "virtual"),
-      (state.isRoaming, "roaming"),
+      (state.isRoaming, "roaming"), (state.isCaptive, "behind a page to sign in at"),
     ].filter(\.0).map(\.1)
     return ([state.kind.rawValue] + (state.kind == .offline ? [] : [metered]) + traits).joined(
       separator: ", "

@@ -105,6 +105,7 @@ extension NetworkState: JSONConvertible {
     object["reachable"] = .bool(isReachable)
     for (name, holds) in [
       ("tether", isTethered), ("vpn", isTunnelled), ("virtual", isVirtual), ("roaming", isRoaming),
+      ("captive", isCaptive),
     ] where holds {
       object[name] = .bool(true)
     }

@@ -35,6 +35,8 @@ public struct NetworkState: Sendable, Hashable {
   public var isVirtual: Bool
   /// Whether the modem is in a foreign network, where that can be told.
   public var isRoaming: Bool
+  /// Whether a page to sign in at stands before the internet, as in hotels, where a service tells.
+  public var isCaptive: Bool
   /// Whether packets have a way out, as far as this host can see.
   public var isReachable: Bool
   /// Why ``kind`` is what it is, in words.
@@ -53,6 +55,7 @@ public struct NetworkState: Sendable, Hashable {
     isTunnelled: Bool = false,
     isVirtual: Bool = false,
     isRoaming: Bool = false,
+    isCaptive: Bool = false,
     isReachable: Bool? = nil,
     reason: String,
     meteredReason: String
@@ -66,6 +69,7 @@ public struct NetworkState: Sendable, Hashable {
     self.isTunnelled = isTunnelled
     self.isVirtual = isVirtual
     self.isRoaming = isRoaming
+    self.isCaptive = isCaptive
     self.isReachable = isReachable ?? (kind != .offline)
     self.reason = reason
     self.meteredReason = meteredReason

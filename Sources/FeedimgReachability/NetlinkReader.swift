@@ -11,28 +11,33 @@ package final class NetlinkReader: NetworkReading {
   /// Who asks takes it out; a second one at the same time opens its own.
   private let idleKernel = Mutex<Loan?>(nil)
 
-  /// Where to ask the services that manage the network.
-  let bus: BusChoice
+  private let choose: @Sendable () -> NetworkServices
   private let mark: @Sendable (NetworkIdentity) -> Metered?
 
   /// Makes a reader, which opens nothing yet.
   ///
   /// - Parameters:
-  ///   - bus: Where to ask NetworkManager and ModemManager, which takes a millisecond at first and some tenths
-  ///     later; `none` asks only the kernel.
+  ///   - services: Whom to ask besides the kernel, chosen anew for each look; that takes a millisecond at first and
+  ///     some tenths later.
   ///   - mark: How the user marked a network; nil where there is no mark. It may be called on any thread.
   package init(
-    bus: BusChoice = .none,
+    services: @escaping @autoclosure @Sendable () -> NetworkServices = .none,
     mark: @escaping @Sendable (NetworkIdentity) -> Metered? = { _ in nil }
   ) {
-    self.bus = bus
+    choose = services
     self.mark = mark
   }
+
+  /// Whom to ask now.
+  var services: NetworkServices { choose() }
 
   package func currentState() -> NetworkState {
     do throws(NetlinkError) {
       let loan = try borrow()
-      let survey = NetworkSurvey(kernel: loan.kernel, mark: mark, advise: loan.adviser.advice)
+      let services = services
+      let survey = NetworkSurvey(kernel: loan.kernel, mark: mark) {
+        loan.adviser.advice(on: $0, from: services)
+      }
       let state = try survey.state()
       // Not where asking failed: what is left of the answer would be in the way.
       giveBack(loan)
@@ -48,7 +53,7 @@ package final class NetlinkReader: NetworkReading {
       return kernel
     }
     if let idle { return idle }
-    return Loan(kernel: try LiveKernel(), adviser: NetworkAdviser(bus))
+    return Loan(kernel: try LiveKernel(), adviser: NetworkAdviser())
   }
 
   private func giveBack(_ loan: Loan) {

@@ -59,6 +59,11 @@ package final class SettingsStore: SettingsReading {
   /// waits for changes ends.
   package func changes() -> AsyncStream<UserSettings> { monitor.changes() }
 
+  /// What tells a thread that waits for several things that the file may have changed.
+  ///
+  /// - Returns: Nil where the system grants no watch.
+  package func watch() -> SettingsWatch? { SettingsWatch(path: FilePath(file.path)) }
+
   /// What the user should know of the file, each thing once; asks nothing of the disk.
   package func takeWarnings() -> [String] { state.withLock { $0.ledger.takeWarnings() }.map(\.message) }
 

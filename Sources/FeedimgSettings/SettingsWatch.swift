@@ -4,9 +4,9 @@ import Glibc
 ///
 /// The folder is watched, not the file, since editors put a new file in the place of the old one; where a symbolic
 /// link leads elsewhere, the folder there as well; where the folder is missing, the nearest one above it that is not.
-final class SettingsWatch: Sendable {
+package final class SettingsWatch: Sendable {
   /// Readable when something happened; waiting for it is poll(2)'s work.
-  let descriptor: Int32
+  package let descriptor: Int32
   private let path: FilePath
 
   /// Reading between the first write into a file and its closing would see it torn, so `IN_MODIFY` is left out.
@@ -27,7 +27,7 @@ final class SettingsWatch: Sendable {
   /// Takes in what has happened since the last call, without waiting.
   ///
   /// Watches what has come to stand in the path meanwhile, so what is read after this misses nothing.
-  func hasChanged() -> Bool {
+  package func hasChanged() -> Bool {
     guard drain() else { return false }
     _ = arm()
     return true

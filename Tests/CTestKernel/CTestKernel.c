@@ -6,6 +6,7 @@
 #include <linux/filter.h>
 #include <linux/if.h>
 #include <linux/if_tun.h>
+#include <linux/netlink.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <stddef.h>
@@ -18,18 +19,27 @@
 
 int test_leave_network(void) { return unshare(CLONE_NEWNET) ? errno : 0; }
 
-int test_refuse_sockets(int family) {
+// Makes those calls fail with EPERM of which two arguments, counted from zero, have these values.
+static int refuse(int call, int argument, unsigned value, int other, unsigned other_value) {
   struct sock_filter steps[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_socket, 0, 3),
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, family, 0, 1),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 5),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[argument])),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[other])),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, other_value, 0, 1),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
   struct sock_fprog program = {.len = sizeof steps / sizeof *steps, .filter = steps};
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) return errno;
   return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) ? errno : 0;
+}
+
+int test_refuse_sockets(int family) { return refuse(__NR_socket, 0, family, 0, family); }
+
+int test_refuse_groups(void) {
+  return refuse(__NR_setsockopt, 1, SOL_NETLINK, 2, NETLINK_ADD_MEMBERSHIP);
 }
 
 int test_open_tunnel(const char *name) {

@@ -63,13 +63,18 @@ struct CommandRun {
   /// Built beside the tests, unless `FEEDIMG_BINARY` names another, such as the optimised one.
   static let program: String = {
     if let given = getenv("FEEDIMG_BINARY") { return String(cString: given) }
+    return besideTests("feedimg")
+  }()
+
+  /// The path of a program that is built with the tests.
+  static func besideTests(_ name: String) -> String {
     var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
     let count = buffer.withUnsafeMutableBytes { bytes in
       bytes.baseAddress.map { readlink("/proc/self/exe", $0, bytes.count) } ?? 0
     }
     let tests = String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
-    return (tests.lastIndex(of: "/").map { String(tests[...$0]) } ?? "") + "feedimg"
-  }()
+    return (tests.lastIndex(of: "/").map { String(tests[...$0]) } ?? "") + name
+  }
 }
 
 /// Why the program could not be run.

@@ -1,6 +1,6 @@
 /// A shell script that runs the real program in a network of its own, which goes with it.
 ///
-/// It begins with a loopback device that is down. `$feedimg` is the program.
+/// It begins with a loopback device that is down. `$feedimg` is the program, `$unlinked` runs one without netlink.
 enum NamespaceRun {
   /// A cable to nowhere, with a route to the internet over it.
   static let cable = """
@@ -17,12 +17,19 @@ enum NamespaceRun {
     return (try? run(cable, in: folder))?.status == 0
   }()
 
-  static func run(_ script: String, in folder: TestFolder) throws -> CommandRun {
+  static func run(
+    _ script: String,
+    in folder: TestFolder,
+    environment: [String: String] = [:]
+  ) throws -> CommandRun {
     try CommandRun(
       of: "/usr/bin/unshare",
       ["--net", "bash", "-eu", "-c", script],
       in: folder,
-      environment: ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "feedimg": CommandRun.program, "TZ": "UTC"]
+      environment: [
+        "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "feedimg": CommandRun.program,
+        "unlinked": CommandRun.besideTests("WithoutNetlink"), "TZ": "UTC",
+      ].merging(environment) { $1 }
     )
   }
 }

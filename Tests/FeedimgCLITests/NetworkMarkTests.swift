@@ -40,6 +40,23 @@ struct NetworkMarkTests {
     #expect(folder.files(below: "config").isEmpty)
   }
 
+  static let strayFlags: [(arguments: [String], message: String)] = [
+    (["--watch", "marks"], "feedimg: `--watch` does not go with `marks`\n"),
+    (["marks", "--watch"], "feedimg: `--watch` does not go with `marks`\n"),
+    (["-w", "mark", "metered", "--ssid", "a"], "feedimg: `--watch` does not go with `mark`\n"),
+    (
+      ["--json", "mark", "metered", "--ssid", "a"],
+      "feedimg: `--json` does not go with `mark`, which prints no data\n"
+    ),
+  ]
+
+  @Test(arguments: strayFlags)
+  func `a flag that means nothing to a verb is refused`(_ arguments: [String], _ message: String) throws {
+    let run = try CommandRun(["network"] + arguments, in: folder)
+    #expect((run.status, run.output, run.errors) == (2, "", message))
+    #expect(folder.files(below: "config").isEmpty)
+  }
+
   @Test func `a wrong word is refused`() throws {
     let run = try CommandRun(["network", "mark", "cheap"], in: folder)
     #expect(run.status == 2)

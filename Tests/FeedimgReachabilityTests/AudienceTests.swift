@@ -1,12 +1,9 @@
-import FeedimgModel
 import Testing
 
 @testable import FeedimgReachability
 
 @Suite struct AudienceTests {
-  private static func listener() -> Audience.Listener {
-    AsyncStream.makeStream(of: NetworkState.self).continuation
-  }
+  private static func listener() -> Audience.Listener { Audience.Listener(tell: { _ in }) }
 
   @Test func `a newcomer is told once how things are`() {
     var audience = Audience()
@@ -20,6 +17,15 @@ import Testing
     _ = audience.join(Self.listener())
     let told = [audience.everybody().count, audience.thoseNotYetTold().count]
     #expect(told == [1, 0])
+  }
+
+  @Test func `a newcomer who leaves is told nothing`() {
+    var audience = Audience()
+    _ = audience.join(Self.listener())
+    let seat = audience.join(Self.listener()) ?? 0
+    _ = audience.leave(seat)
+    let told = audience.thoseNotYetTold().count
+    #expect(told == 1)
   }
 
   @Test func `when the last one leaves it is over, and nobody can join`() {

@@ -1,4 +1,6 @@
 import FeedimgModel
+import Synchronization
+import TestSystem
 import Testing
 
 @testable import FeedimgReachability
@@ -18,9 +20,42 @@ struct LiveBusTests {
     let (services, bus) = try connect()
     for (value, expected) in [(0, nil), (1, Metered.yes), (2, .no), (3, .yes), (4, nil)] {
       #expect(services.order("device('eth\(value)', \(value))") == "done")
-      #expect(NetworkManagerQuestion.metered(device: "eth\(value)", bus) == expected, "NMMetered \(value)")
+      let device = try #require(NetworkManagerQuestion.device("eth\(value)", bus))
+      #expect(NetworkManagerQuestion.metered(device, bus) == expected, "NMMetered \(value)")
     }
-    #expect(NetworkManagerQuestion.metered(device: "unheard0", bus) == nil)
+    #expect(NetworkManagerQuestion.device("unheard0", bus) == nil)
+  }
+
+  @Test func `NetworkManager tells of a page to sign in at`() throws {
+    let (services, bus) = try connect()
+    for (value, expected) in [(1, false), (2, true), (4, false)] {
+      #expect(services.order("device('eth\(value)', 0, \(value))") == "done")
+      let device = try #require(NetworkManagerQuestion.device("eth\(value)", bus))
+      #expect(NetworkManagerQuestion.isCaptive(device, .v4, bus) == expected, "NMConnectivityState \(value)")
+      // The property is not there.
+      #expect(!NetworkManagerQuestion.isCaptive(device, .v6, bus))
+    }
+  }
+
+  @Test(arguments: [(false, 4), (true, 3)])
+  func `the desktop's portal tells what data costs`(_ isMetered: Bool, _ connectivity: Int) throws {
+    let (services, bus) = try connect()
+    #expect(PortalQuestion.status(bus) == nil)
+    #expect(services.order("portal(\(isMetered ? "True" : "False"), \(connectivity))") == "done")
+    #expect(PortalQuestion.status(bus) == .init(isMetered: isMetered, isCaptive: connectivity == 3))
+  }
+
+  @Test func `what a modem's service says becomes the state of the network`() throws {
+    let (services, bus) = try connect()
+    #expect(services.order("modem('wwan0', 5, False)") == "done")
+    let survey = NetworkSurvey(kernel: PathResolverTests.machine.routed(4)) { _ in
+      nil
+    } advise: {
+      NetworkAdvice(on: $0, bus)
+    }
+    let state = try survey.state()
+    #expect((state.kind, state.isRoaming, state.metered) == (.cellular, true, .yes))
+    #expect(state.meteredReason == "the modem is in a foreign network")
   }
 
   @Test func `ModemManager tells a modem in a foreign network`() throws {
@@ -43,7 +78,7 @@ struct LiveBusTests {
     let bus = try #require(SystemBus(address: address))
     #expect(bus.isOpen)
     services = nil
-    #expect(NetworkManagerQuestion.metered(device: "eth0", bus) == nil)
+    #expect(NetworkManagerQuestion.device("eth0", bus) == nil)
     #expect(!bus.isOpen)
     #expect(SystemBus(address: address) == nil)
     #expect(SystemBus(address: "no address at all") == nil)
@@ -63,12 +98,36 @@ struct LiveBusTests {
       route add default via 192.0.2.1
       """
     )
-    let reader = NetlinkReader(bus: .at(services.address))
+    let address = services.address
+    let reader = NetlinkReader(services: NetworkServices(system: .at(address)))
     var states = namespace.run { NetlinkMonitor(reader: reader).states() }.makeAsyncIterator()
     #expect(await states.next()?.metered == .yes)
     #expect(services.order("mark('v0', 2)") == "done")
     let state = await states.next()
     #expect(state?.metered == .no)
     #expect(state?.meteredReason == "NetworkManager says so")
+  }
+
+  @Test(.enabled(if: Namespace.isPermitted, "this system refuses network namespaces"))
+  func `who is asked is chosen anew for each look`() throws {
+    let services = try #require(PrivateBus())
+    #expect(services.order("device('v0', 1)") == "done")
+    #expect(services.order("portal(True, 4)") == "done")
+    let namespace = try Namespace()
+    namespace.ip(
+      "link add v0 type veth peer name p0\nlink set p0 up\nlink set v0 up\nroute add default dev v0"
+    )
+    let choice = Mutex(NetworkServices.none)
+    let reader = NetlinkReader(services: choice.withLock { $0 })
+    var reasons: [String] = []
+    for next in [
+      NetworkServices.none, .init(system: .at(services.address)), .none,
+      .init(portal: .at(services.address)),
+    ] {
+      choice.withLock { $0 = next }
+      reasons.append(namespace.run { reader.currentState() }.meteredReason)
+    }
+    let untold = "what is behind the virtual link cannot be seen"
+    #expect(reasons == [untold, "NetworkManager says so", untold, "the desktop's portal says so"])
   }
 }

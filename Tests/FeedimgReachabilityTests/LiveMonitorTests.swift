@@ -1,6 +1,8 @@
 import CTestKernel
 import FeedimgModel
 import Glibc
+import Synchronization
+import TestSystem
 import Testing
 
 @testable import FeedimgReachability
@@ -62,6 +64,39 @@ struct LiveMonitorTests {
       #expect(threads(in: namespace).count == 1)
     }
     while !threads(in: namespace).isEmpty { await Task.yield() }
+  }
+
+  @Test func `an observation that is cancelled is told nothing more, and the thread ends`() async throws {
+    let namespace = try Namespace()
+    let monitor = NetlinkMonitor()
+    let told = AsyncStream.makeStream(of: NetworkKind.self)
+    let observation = namespace.run { monitor.observe { told.continuation.yield($0.kind) } }
+    var kinds = told.stream.makeAsyncIterator()
+    #expect(await kinds.next() == .offline)
+    observation.cancel()
+    observation.cancel()
+    while !threads(in: namespace).isEmpty { await Task.yield() }
+    namespace.ip(Self.cable)
+    told.continuation.finish()
+    #expect(await kinds.next() == nil)
+  }
+
+  @Test func `a prompt has the network looked at, if something has changed`() async throws {
+    let namespace = try Namespace()
+    namespace.ip(Self.cable)
+    let bell = try #require(Bell())
+    let metered = Mutex(Metered.no)
+    let prompt = Prompt(descriptor: bell.descriptor) {
+      bell.silence()
+      return true
+    }
+    let reader = NetlinkReader(mark: { _ in metered.withLock { $0 } })
+    let monitor = NetlinkMonitor(reader: reader, prompt: { prompt })
+    var states = namespace.run { monitor.states() }.makeAsyncIterator()
+    #expect(await states.next()?.metered == .no)
+    metered.withLock { $0 = .yes }
+    bell.ring()
+    #expect(await states.next()?.metered == .yes)
   }
 
   @Test func `narrow routes are filtered out, wide ones and links are not`() throws {

@@ -1,6 +1,7 @@
 import CTestKernel
 import FeedimgModel
 import Glibc
+import TestSystem
 import Testing
 
 @testable import FeedimgReachability

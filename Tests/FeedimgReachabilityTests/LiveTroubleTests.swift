@@ -1,6 +1,8 @@
 import CTestKernel
 import FeedimgModel
 import Glibc
+import Synchronization
+import TestSystem
 import Testing
 
 @testable import FeedimgReachability
@@ -31,6 +33,35 @@ struct LiveTroubleTests {
     }
     var iterator = try #require(states).makeAsyncIterator()
     #expect(await iterator.next()?.kind == .other)
+  }
+
+  @Test func `where events are refused, the network is looked at again and again`() async throws {
+    let namespace = try Namespace()
+    namespace.ip("\(LivePathTests.cables)\nroute add default via 192.0.2.1")
+    let monitor = NetlinkMonitor(reader: NetlinkReader(), polling: .milliseconds(20))
+    let states = namespace.run { () -> AsyncStream<NetworkState>? in
+      guard test_refuse_groups() == 0, (try? EventSocket()) == nil else { return nil }
+      return monitor.states()
+    }
+    var iterator = try #require(states).makeAsyncIterator()
+    #expect(await iterator.next()?.via == ["left"])
+    // This thread may still ask the kernel, and so may `ip`.
+    namespace.ip("route replace default via 198.51.100.1")
+    #expect(await iterator.next()?.via == ["right"])
+    namespace.ip("route del default")
+    #expect(await iterator.next()?.kind == .offline)
+  }
+
+  @Test func `where the system grants no prompt, the network is looked at again and again`() async throws {
+    let namespace = try Namespace()
+    namespace.ip("\(LivePathTests.cables)\nroute add default via 192.0.2.1")
+    let metered = Mutex(Metered.no)
+    let reader = NetlinkReader(mark: { _ in metered.withLock { $0 } })
+    let monitor = NetlinkMonitor(reader: reader, prompt: { nil }, polling: .milliseconds(20))
+    var iterator = namespace.run { monitor.states() }.makeAsyncIterator()
+    #expect(await iterator.next()?.metered == .no)
+    metered.withLock { $0 = .yes }
+    #expect(await iterator.next()?.metered == .yes)
   }
 
   @Test func `among 10,000 routes the right one is found`() throws {

@@ -108,6 +108,14 @@ import Testing
       reason: "NetworkManager says so"
     ),
     Row(
+      name: "the portal against the beacon",
+      medium: .wifi,
+      cost: .free,
+      words: [.portal(.yes)],
+      metered: .yes,
+      reason: "the desktop's portal says so"
+    ),
+    Row(
       name: "no word",
       medium: .wifi,
       words: [.user(.unknown), .networkManager(.unknown)],

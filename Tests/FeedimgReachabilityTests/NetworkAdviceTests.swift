@@ -25,12 +25,16 @@ import Testing
 
   @Test func `what is said of a tunnel does not count`() {
     let bus = FakeBus(devices: ["wg0": 1, "wlan0": 2])
-    #expect(NetworkAdvice(on: Self.path(Self.tunnel, Self.wifi, end: .wifi), bus).metered == .no)
+    #expect(
+      NetworkAdvice(on: Self.path(Self.tunnel, Self.wifi, end: .wifi), bus).word == .networkManager(.no)
+    )
   }
 
   @Test func `a bridge has the setting where its port has none`() {
     let bus = FakeBus(devices: ["br0": 1, "wlan0": 0])
-    #expect(NetworkAdvice(on: Self.path(Self.bridge, Self.wifi, end: .wifi), bus).metered == .yes)
+    #expect(
+      NetworkAdvice(on: Self.path(Self.bridge, Self.wifi, end: .wifi), bus).word == .networkManager(.yes)
+    )
   }
 
   @Test(arguments: [(1, false), (5, true), (7, true), (4, false), (8, false), (10, true)])
@@ -43,5 +47,24 @@ import Testing
     let bus = FakeBus(modems: ["wwan0": (5, true)])
     let advice = NetworkAdvice(on: Self.path(Self.modem, end: .cellular, isTether: true), bus)
     #expect(advice == NetworkAdvice())
+  }
+
+  @Test func `a page to sign in at is told of the device that carries the data`() {
+    let bus = FakeBus(devices: ["wlan0": 0], captive: ["wlan0"])
+    #expect(NetworkAdvice(on: Self.path(Self.wifi, end: .wifi), bus).isCaptive)
+    #expect(!NetworkAdvice(on: Self.path(Self.modem, end: .cellular), bus).isCaptive)
+  }
+
+  @Test func `the desktop's portal is heard where nobody knows the device`() {
+    let costly = PortalQuestion.Status(isMetered: true, isCaptive: true)
+    let silent = PortalQuestion.Status(isMetered: false, isCaptive: false)
+    var advice = NetworkAdvice()
+    advice.join(silent)
+    #expect(advice == NetworkAdvice())
+    advice.join(costly)
+    #expect(advice == NetworkAdvice(word: .portal(.yes), isCaptive: true))
+    advice = NetworkAdvice(word: .networkManager(.no))
+    advice.join(costly)
+    #expect(advice.word == .networkManager(.no))
   }
 }

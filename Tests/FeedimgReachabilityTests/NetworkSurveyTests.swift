@@ -74,6 +74,16 @@ import Testing
     #expect(state.reason == "the modem of `wwan0` is suspended, as during a call")
   }
 
+  @Test func `a page to sign in at does not take the network offline`() throws {
+    let survey = NetworkSurvey(
+      kernel: Machine.machine.routed(3),
+      advise: { _ in NetworkAdvice(isCaptive: true) }
+    )
+    let state = try survey.state()
+    #expect(state.kind == .wifi)
+    #expect(state.isCaptive && state.isReachable)
+  }
+
   @Test func `a kernel that cannot be asked is an error, not offline`() {
     var kernel = Machine.machine
     kernel.refusal = NetlinkError(code: .refused, number: 1)

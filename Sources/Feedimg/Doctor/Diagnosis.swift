@@ -43,7 +43,8 @@ public struct Diagnosis: Sendable, Hashable {
     _ configuration: ImageLoader.Configuration = ImageLoader.Configuration(),
     isMasked: Bool = true
   ) {
-    let report = NetlinkReader(bus: .system, mark: { _ in nil }).report()
+    let services = NetworkServices(of: configuration)
+    let report = NetlinkReader(services: services).report()
     let network = NetworkStatus(configuration)
     findings += Self.sources(report) + [Self.network(network.state)]
     findings += [Self.transfer, Self.index] + Self.folders(configuration) + [Self.policy(configuration)]

@@ -1,35 +1,28 @@
 /// Asks the services that manage the network what they know of a path, if there are any.
 ///
-/// Not for several threads at once. It connects with the first question, and again where it lost the bus.
+/// Not for several threads at once. It connects with the first question, and again where it lost a bus.
 final class NetworkAdviser {
-  private let choice: BusChoice
-  private var bus: SystemBus?
-
-  init(_ choice: BusChoice) {
-    self.choice = choice
-  }
+  private var system = BusLine()
+  private var portal = BusLine()
 
   /// What is known of a path; nothing where nobody knows.
-  func advice(on path: NetworkPath) -> NetworkAdvice {
-    if bus?.isOpen != true { bus = choice.open() }
-    guard let bus else { return NetworkAdvice() }
-    return NetworkAdvice(on: path, bus)
+  func advice(on path: NetworkPath, from services: NetworkServices) -> NetworkAdvice {
+    var advice = NetworkAdvice()
+    if let bus = system.bus(services.system) { advice = NetworkAdvice(on: path, bus) }
+    if let bus = portal.bus(services.portal), let status = PortalQuestion.status(bus) { advice.join(status) }
+    return advice
   }
 }
 
-/// Which message bus to ask for the services that manage the network.
-package enum BusChoice: Hashable, Sendable {
-  case none
-  /// The system's own.
-  case system
-  /// Another one, at an address as D-Bus writes it.
-  case at(String)
+/// A connection to a bus that is made when it is needed, and kept.
+private struct BusLine {
+  private var choice = BusChoice.none
+  private var kept: SystemBus?
 
-  func open() -> SystemBus? {
-    switch self {
-    case .none: nil
-    case .system: SystemBus()
-    case .at(let address): SystemBus(address: address)
-    }
+  mutating func bus(_ choice: BusChoice) -> SystemBus? {
+    // Who asks nobody for a while keeps the line.
+    guard choice != .none else { return nil }
+    if choice != self.choice || kept?.isOpen != true { (self.choice, kept) = (choice, choice.open()) }
+    return kept
   }
 }

@@ -5,16 +5,30 @@ final class ServiceSignals {
   /// Becomes readable when there is something to hear.
   var descriptor: Int32 { bus.descriptor }
 
+  /// Hears NetworkManager and ModemManager.
+  ///
   /// - Returns: Nil where there is no bus.
-  init?(_ choice: BusChoice) {
+  convenience init?(ofSystem choice: BusChoice) {
+    let interfaces = [NetworkManagerQuestion.interface] + ModemManagerQuestion.interfaces
+    let services = [NetworkManagerQuestion.service, ModemManagerQuestion.service]
+    self.init(
+      choice,
+      rules: interfaces.map { Self.rule("org.freedesktop.DBus.Properties", "PropertiesChanged", about: $0) }
+        + services.map { Self.rule("org.freedesktop.DBus", "NameOwnerChanged", about: $0) }
+    )
+  }
+
+  /// Hears the desktop's portal.
+  ///
+  /// - Returns: Nil where there is no bus.
+  convenience init?(ofPortal choice: BusChoice) {
+    self.init(choice, rules: [Self.rule(PortalQuestion.interface, "changed")])
+  }
+
+  private init?(_ choice: BusChoice, rules: [String]) {
     guard let bus = choice.open() else { return nil }
     self.bus = bus
-    for interface in [NetworkManagerQuestion.interface] + ModemManagerQuestion.interfaces {
-      bus.listen(to: Self.rule("org.freedesktop.DBus.Properties", "PropertiesChanged", about: interface))
-    }
-    for service in [NetworkManagerQuestion.service, ModemManagerQuestion.service] {
-      bus.listen(to: Self.rule("org.freedesktop.DBus", "NameOwnerChanged", about: service))
-    }
+    for rule in rules { bus.listen(to: rule) }
   }
 
   /// Throws away what has come.
@@ -24,7 +38,7 @@ final class ServiceSignals {
     bus.drain()
   }
 
-  private static func rule(_ interface: String, _ signal: String, about argument: String) -> String {
-    "type='signal',interface='\(interface)',member='\(signal)',arg0='\(argument)'"
+  private static func rule(_ interface: String, _ signal: String, about argument: String? = nil) -> String {
+    "type='signal',interface='\(interface)',member='\(signal)'" + (argument.map { ",arg0='\($0)'" } ?? "")
   }
 }

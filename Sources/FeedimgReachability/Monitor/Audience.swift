@@ -3,10 +3,16 @@ import FeedimgModel
 /// Those who want to hear of each change, and who of them has not heard anything yet.
 struct Audience {
   typealias Seat = Int
-  typealias Listener = AsyncStream<NetworkState>.Continuation
+
+  /// How to tell one of them; called on the thread that watches.
+  struct Listener: Sendable {
+    var tell: @Sendable (NetworkState) -> Void
+    /// Called where there is nothing more to tell, though the listener did not leave.
+    var end: @Sendable () -> Void = {}
+  }
 
   private var listeners: [Seat: Listener] = [:]
-  private var newcomers: [Listener] = []
+  private var newcomers: [Seat] = []
   private var nextSeat = 0
   /// Whether the last one has left; nobody can join any more then.
   private(set) var isOver = false
@@ -18,7 +24,7 @@ struct Audience {
     guard !isOver else { return nil }
     defer { nextSeat += 1 }
     listeners[nextSeat] = listener
-    newcomers.append(listener)
+    newcomers.append(nextSeat)
     return nextSeat
   }
 
@@ -27,7 +33,6 @@ struct Audience {
   /// - Returns: Whether that was the last one.
   mutating func leave(_ seat: Seat) -> Bool {
     guard listeners.removeValue(forKey: seat) != nil, listeners.isEmpty else { return false }
-    newcomers = []
     isOver = true
     return true
   }
@@ -41,6 +46,6 @@ struct Audience {
   /// Those to tell how things are.
   mutating func thoseNotYetTold() -> [Listener] {
     defer { newcomers = [] }
-    return newcomers
+    return newcomers.compactMap { listeners[$0] }
   }
 }

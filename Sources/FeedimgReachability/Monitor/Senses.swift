@@ -8,23 +8,29 @@ final class Senses {
     static let bell = Noise(rawValue: 1 << 0)
     static let event = Noise(rawValue: 1 << 1)
     static let resume = Noise(rawValue: 1 << 2)
+    static let prompt = Noise(rawValue: 1 << 3)
   }
 
   private let bell: Bell
   private let events = try? EventSocket()
   private let resume = ResumeTimer()
-  private var signals: ServiceSignals?
+  private let prompt: Prompt?
+  private var system: ServiceSignals?
+  private var portal: ServiceSignals?
 
-  /// Whether the system tells of changes.
-  var hearsEvents: Bool { events != nil }
+  /// Whether the system tells of all changes that matter.
+  let hearsAll: Bool
 
-  init(bell: Bell) {
+  init(bell: Bell, prompt open: (() -> Prompt?)?) {
     self.bell = bell
+    prompt = open?()
+    hearsAll = events != nil && (open == nil || prompt != nil)
   }
 
   /// Hears services from now on, if it does not yet; that they agreed to tell is the first event.
-  func listen(on bus: BusChoice) {
-    if signals == nil { signals = ServiceSignals(bus) }
+  func listen(to services: NetworkServices) {
+    if system == nil { system = ServiceSignals(ofSystem: services.system) }
+    if portal == nil { portal = ServiceSignals(ofPortal: services.portal) }
   }
 
   /// Sleeps until something happens or time is up.
@@ -38,8 +44,10 @@ final class Senses {
     let descriptors = [
       bell.descriptor,
       orEvent ? events?.descriptor ?? -1 : -1,
-      orEvent ? signals?.descriptor ?? -1 : -1,
+      orEvent ? system?.descriptor ?? -1 : -1,
+      orEvent ? portal?.descriptor ?? -1 : -1,
       resume?.descriptor ?? -1,
+      prompt?.descriptor ?? -1,
     ]
     var waits = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     guard poll(&waits, nfds_t(waits.count), Self.milliseconds(time)) > 0 else { return [] }
@@ -48,20 +56,28 @@ final class Senses {
       bell.silence()
       noise.insert(.bell)
     }
-    if waits[1].revents != 0 || waits[2].revents != 0 { noise.insert(.event) }
-    if waits[3].revents != 0 {
+    if waits[1...3].contains(where: { $0.revents != 0 }) { noise.insert(.event) }
+    if waits[4].revents != 0 {
       resume?.arm()
       noise.insert(.resume)
     }
+    if waits[5].revents != 0, prompt?.takeChange() ?? false { noise.insert(.prompt) }
     return noise
   }
 
   /// Throws away the events that have come.
   func drain() -> NetworkWatch.Events {
-    let signalCount = signals?.drain()
-    if signalCount == nil { signals = nil }
     let heard = events?.drain() ?? .none
-    return heard == .none && signalCount ?? 0 > 0 ? .some : heard
+    let signals = Self.drain(&system) + Self.drain(&portal)
+    return heard == .none && signals > 0 ? .some : heard
+  }
+
+  /// - Returns: The number of messages; who is lost is let go, and that counts as one.
+  private static func drain(_ signals: inout ServiceSignals?) -> Int {
+    guard let heard = signals else { return 0 }
+    if let count = heard.drain() { return count }
+    signals = nil
+    return 1
   }
 
   /// Rounded up, so that the time has come when the sleep is over.

@@ -8,32 +8,37 @@ import Synchronization
 /// Only this thread tells the listeners anything, so that each hears the same in the same order.
 final class Vigil: Sendable {
   /// How often to look where the system tells of changes, in case it once does not.
-  static let periodWithEvents = Duration.seconds(60)
+  static let safetyPeriod = Duration.seconds(60)
   /// How often to look where it does not.
-  static let periodWithoutEvents = Duration.seconds(5)
+  static let usualPolling = Duration.seconds(5)
 
   private let reader: NetlinkReader
+  private let prompt: (@Sendable () -> Prompt?)?
+  private let polling: Duration
   private let audience = Mutex(Audience())
   private let bell: Bell
   private let isAskedToLook = Atomic(false)
   private let start = SuspendingClock.now
 
   /// - Returns: Nil where the process has no descriptor left.
-  init?(reader: NetlinkReader) {
+  init?(reader: NetlinkReader, prompt: (@Sendable () -> Prompt?)?, polling: Duration) {
     guard let bell = Bell() else { return nil }
     self.bell = bell
     self.reader = reader
+    self.prompt = prompt
+    self.polling = polling
   }
 
   /// Adds a listener, who hears nothing before the next ``hurry()``.
   ///
-  /// - Returns: Whether it was in time; after the last one has left, it is not.
-  func admit(_ listener: Audience.Listener) -> Bool {
-    guard let seat = audience.withLock({ $0.join(listener) }) else { return false }
-    listener.onTermination = { [self] _ in
-      if audience.withLock({ $0.leave(seat) }) { bell.ring() }
-    }
-    return true
+  /// - Returns: Nil where it was too late, since the last one had left.
+  func admit(_ listener: Audience.Listener) -> Audience.Seat? {
+    audience.withLock { $0.join(listener) }
+  }
+
+  /// Lets a listener go; the thread ends with the last.
+  func dismiss(_ seat: Audience.Seat) {
+    if audience.withLock({ $0.leave(seat) }) { bell.ring() }
   }
 
   /// Has the thread see to newcomers.
@@ -79,16 +84,16 @@ final class Vigil: Sendable {
   private func giveUp() {
     let state = reader.currentState()
     for listener in audience.withLock({ $0.everybody() }) {
-      listener.yield(state)
-      listener.finish()
+      listener.tell(state)
+      listener.end()
     }
   }
 
   private func keep() {
     feedimg_name_thread("feedimg-netlink")
     // Events come from before the first look, so that no change falls between.
-    let senses = Senses(bell: bell)
-    var watch = NetworkWatch(period: senses.hearsEvents ? Self.periodWithEvents : Self.periodWithoutEvents)
+    let senses = Senses(bell: bell, prompt: prompt)
+    var watch = NetworkWatch(period: senses.hearsAll ? Self.safetyPeriod : polling)
     while !audience.withLock({ $0.isOver }) {
       switch watch.step(at: now) {
       case .look:
@@ -98,10 +103,10 @@ final class Vigil: Sendable {
         let drained = senses.drain()
         watch.drained(drained, at: now)
       case .publish(let state):
-        for listener in audience.withLock({ $0.everybody() }) { listener.yield(state) }
+        for listener in audience.withLock({ $0.everybody() }) { listener.tell(state) }
       case .sleep(let until, let orEvent):
         greet(with: watch.published)
-        senses.listen(on: reader.bus)
+        senses.listen(to: reader.services)
         sleep(senses, until, orEvent: orEvent, &watch)
       }
     }
@@ -109,13 +114,13 @@ final class Vigil: Sendable {
 
   private func greet(with state: NetworkState?) {
     guard let state else { return }
-    for listener in audience.withLock({ $0.thoseNotYetTold() }) { listener.yield(state) }
+    for listener in audience.withLock({ $0.thoseNotYetTold() }) { listener.tell(state) }
   }
 
   private func sleep(_ senses: Senses, _ until: Duration, orEvent: Bool, _ watch: inout NetworkWatch) {
     let noise = senses.wait(atMost: until - now, orEvent: orEvent)
     if noise.contains(.bell), isAskedToLook.exchange(false, ordering: .relaxed) { watch.woke(at: now) }
-    if noise.contains(.resume) { watch.woke(at: now) }
+    if noise.contains(.resume) || noise.contains(.prompt) { watch.woke(at: now) }
     if noise.contains(.event) {
       let events = senses.drain()
       watch.heard(events, at: now)

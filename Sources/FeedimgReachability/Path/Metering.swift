@@ -8,6 +8,8 @@ struct Metering: Hashable, Sendable {
     case user(Metered)
     /// The setting of the network in NetworkManager.
     case networkManager(Metered)
+    /// What the desktop's portal tells programs in a sandbox.
+    case portal(Metered)
   }
 
   var end: LinkClass
@@ -29,7 +31,9 @@ struct Metering: Hashable, Sendable {
       case .user(.no): return (.no, "the user marked this network as not metered")
       case .networkManager(.yes): return (.yes, "NetworkManager says so")
       case .networkManager(.no): return (.no, "NetworkManager says so")
-      case .user(.unknown), .networkManager(.unknown): continue
+      case .portal(.yes): return (.yes, "the desktop's portal says so")
+      case .portal(.no): return (.no, "the desktop's portal says so")
+      case .user(.unknown), .networkManager(.unknown), .portal(.unknown): continue
       }
     }
     if isRoaming { return (.yes, "the modem is in a foreign network") }

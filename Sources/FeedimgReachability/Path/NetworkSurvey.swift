@@ -59,8 +59,10 @@ struct NetworkSurvey<Kernel: KernelAsking> {
     if let word = mark(identity) { metering.words.append(.user(word)) }
     let advice = advise(path)
     if advice.isSuspended { return .offline("the modem of `\(link.name)` is suspended, as during a call") }
-    if let word = advice.metered { metering.words.append(.networkManager(word)) }
+    if let word = advice.word { metering.words.append(word) }
     metering.isRoaming = advice.isRoaming
-    return NetworkState(path, metering)
+    var state = NetworkState(path, metering)
+    state.isCaptive = advice.isCaptive
+    return state
   }
 }

@@ -6,7 +6,9 @@ extension NetlinkReader {
     var report = NetworkReport(state: currentState(), sources: [], evidence: [])
     do throws(NetlinkError) {
       let kernel = try LiveKernel()
-      report.sources.append(.init(name: "netlink", isThere: true, remark: "routes and links"))
+      report.sources.append(
+        .init(name: "netlink", isThere: true, remark: "the kernel tells routes and links")
+      )
       let resolver = PathResolver(kernel: kernel)
       for family in AddressFamily.allCases {
         let finding = try resolver.find(family)
@@ -15,16 +17,17 @@ extension NetlinkReader {
         report.identity = NetworkSurvey(kernel: kernel).identity(path)
       }
     } catch {
-      let remark = "neither routes nor links can be read (error \(error.number))"
+      let remark =
+        "the kernel tells neither routes nor links (error \(error.number)), so that only a trial tells whether there is a way out"
       report.sources.append(.init(name: "netlink", isThere: false, remark: remark))
     }
-    report.sources += [events, wireless, interfaces] + services
+    report.sources += [events, wireless, interfaces] + daemons + portal
     return report
   }
 
   private var events: NetworkReport.Source {
     let isThere = (try? EventSocket()) != nil
-    let period = Vigil.periodWithoutEvents / .seconds(1)
+    let period = Vigil.usualPolling / .seconds(1)
     return .init(
       name: "netlink events",
       isThere: isThere,
@@ -38,7 +41,9 @@ extension NetlinkReader {
     return .init(
       name: "nl80211",
       isThere: isThere,
-      remark: isThere ? "Wi-Fi and what it costs" : "no Wi-Fi here, or this system hides it"
+      remark: isThere
+        ? "Wi-Fi is known as such, and what it says of its cost is heard"
+        : "there is no Wi-Fi here, or this system hides it"
     )
   }
 
@@ -49,20 +54,36 @@ extension NetlinkReader {
     return .init(
       name: "sysfs",
       isThere: isThere,
-      remark: isThere ? "types of devices" : "phones and modems are only told by their drivers"
+      remark: isThere
+        ? "the types of devices can be read" : "modems and phones are known by their drivers only"
     )
   }
 
-  private var services: [NetworkReport.Source] {
-    let bus = self.bus.open() ?? BusChoice.system.open()
+  private var daemons: [NetworkReport.Source] {
+    let bus = services.system.open()
     let known = [
-      ("NetworkManager", NetworkManagerQuestion.service, "settings for metered networks"),
-      ("ModemManager", ModemManagerQuestion.service, "roaming"),
+      (
+        "NetworkManager", NetworkManagerQuestion.service,
+        "its settings for metered networks are heeded", "no settings for metered networks are known from it"
+      ),
+      ("ModemManager", ModemManagerQuestion.service, "roaming can be told", "roaming cannot be told"),
     ]
-    return known.map { name, service, purpose in
+    return known.map { name, service, gain, loss in
       let isThere = bus?.isRunning(service) ?? false
-      return .init(name: name, isThere: isThere, remark: isThere ? purpose : "does not run: no \(purpose)")
+      return .init(
+        name: name,
+        isThere: isThere,
+        remark: isThere ? "it runs: \(gain)" : "it does not run: \(loss)"
+      )
     }
+  }
+
+  /// Only where it would be asked.
+  private var portal: [NetworkReport.Source] {
+    guard services.portal != .none else { return [] }
+    let isThere = services.portal.open().flatMap { PortalQuestion.status($0) } != nil
+    let remark = isThere ? "it tells this sandbox what data costs" : "it tells this sandbox nothing"
+    return [.init(name: "portal", isThere: isThere, remark: remark)]
   }
 }
 

@@ -9,6 +9,10 @@ int test_leave_network(void);
 /// services and sandboxes do. Returns 0, or an error number.
 int test_refuse_sockets(int family);
 
+/// Makes the calling thread's netlink sockets hear no groups, for good, as some containers have it. Returns 0, or an
+/// error number.
+int test_refuse_groups(void);
+
 /// Makes a tunnel of a program in the calling thread's network, which lives as long as the descriptor.
 /// Returns the descriptor, or the negative of an error number.
 int test_open_tunnel(const char *name);

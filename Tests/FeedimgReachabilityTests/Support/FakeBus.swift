@@ -6,6 +6,8 @@ struct FakeBus: BusAsking {
   var devices: [String: Int64] = [:]
   /// Registration state and suspension by the name of the interface.
   var modems: [String: (registration: Int64, isSuspended: Bool)] = [:]
+  /// The interfaces with a page to sign in at.
+  var captive: Set<String> = []
 
   func call(_ method: BusMethod, _ arguments: [String]) -> BusValue? {
     switch method.name {
@@ -28,6 +30,7 @@ struct FakeBus: BusAsking {
       let name = String(method.object.split(separator: "/").last ?? "")
       switch arguments.last {
       case "Metered": return devices[name].map { .number($0) }
+      case "Ip4Connectivity": return .number(captive.contains(name) ? 2 : 4)
       case "Interface": return .text(name)
       case "Suspended": return modems[name].map { .bool($0.isSuspended) }
       default: return nil

@@ -2,18 +2,18 @@ import CTestKernel
 import Glibc
 
 /// A message bus of its own with services played by python-dbusmock, for as long as it is held.
-final class PrivateBus {
-  let address: String
+package final class PrivateBus {
+  package let address: String
   private let daemon: Child
   private let services: Child
 
   /// Whether dbus-daemon and python-dbusmock are installed.
-  static let isInstalled: Bool = {
+  package static let isInstalled: Bool = {
     guard let child = Child(["/usr/bin/python3", "-c", "import dbusmock; print('yes')"]) else { return false }
     return child.readLine() == "yes" && access("/usr/bin/dbus-daemon", X_OK) == 0
   }()
 
-  init?() {
+  package init?() {
     let daemon = Child(["/usr/bin/dbus-daemon", "--session", "--nofork", "--print-address=1"])
     guard let daemon, let address = daemon.readLine() else { return nil }
     let environment = ["DBUS_SYSTEM_BUS_ADDRESS=\(address)"]
@@ -24,12 +24,12 @@ final class PrivateBus {
   }
 
   /// Has the services do something, in Python.
-  func order(_ line: String) -> String? {
+  package func order(_ line: String) -> String? {
     services.write(line + "\n")
     return services.readLine()
   }
 
-  /// Plays NetworkManager by its template, and ModemManager by hand, until its input ends.
+  /// Plays NetworkManager by its template, and ModemManager and the desktop's portal by hand, until its input ends.
   private static let program = #"""
     import sys, dbus, dbus.service, dbus.mainloop.glib
     from gi.repository import GLib
@@ -39,15 +39,17 @@ final class PrivateBus {
     bus = dbus.SystemBus()
     NM, MM, DEVICE = 'org.freedesktop.NetworkManager', 'org.freedesktop.ModemManager1', \
         'org.freedesktop.NetworkManager.Device'
-    names = [dbus.service.BusName(name, bus) for name in (NM, MM)]
+    PORTAL = 'org.freedesktop.portal.Desktop'
+    names = [dbus.service.BusName(name, bus) for name in (NM, MM, PORTAL)]
     manager = DBusMockObject(names[0], '/org/freedesktop', 'x', {}, is_object_manager=True)
     manager.AddTemplate('networkmanager', {})
     modems = DBusMockObject(names[1], '/org/freedesktop/ModemManager1', MM, {}, is_object_manager=True)
-    def device(name, metered):
+    def device(name, metered, connectivity=4):
         path = manager.AddEthernetDevice('Device' + name, name, 100)
         objects[path].props[DEVICE]['Interface'] = name
         objects[path].props[DEVICE]['IpInterface'] = name
         objects[path].AddProperty(DEVICE, 'Metered', dbus.UInt32(metered))
+        objects[path].AddProperty(DEVICE, 'Ip4Connectivity', dbus.UInt32(connectivity))
     def mark(name, metered):
         path = '/org/freedesktop/NetworkManager/Devices/Device' + name
         objects[path].UpdateProperties(DEVICE, {'Metered': dbus.UInt32(metered)})
@@ -58,6 +60,10 @@ final class PrivateBus {
         objects['/org/freedesktop/ModemManager1/Modem/0'].AddProperties(MM + '.Modem.Modem3gpp',
             {'RegistrationState': dbus.UInt32(registration)})
         modems.AddObject(bearer, MM + '.Bearer', {'Interface': interface, 'Suspended': suspended}, [])
+    def portal(metered, connectivity):
+        desktop = DBusMockObject(names[2], '/org/freedesktop/portal/desktop', PORTAL, {})
+        desktop.AddMethod('org.freedesktop.portal.NetworkMonitor', 'GetStatus', '', 'a{sv}',
+            "ret = {'available': True, 'metered': %r, 'connectivity': dbus.UInt32(%d)}" % (metered, connectivity))
     def obey(source, condition):
         line = sys.stdin.readline()
         if not line: sys.exit()

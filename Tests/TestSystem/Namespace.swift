@@ -1,31 +1,30 @@
 import CTestKernel
 import Glibc
-import Testing
 
 /// A network of its own, for as long as one thread lives.
 ///
 /// What runs in it, and the threads and processes started from there, sees its interfaces and no others.
 /// It begins with a loopback device that is down.
-final class Namespace: @unchecked Sendable {
+package final class Namespace: @unchecked Sendable {
   // Proof: `job` is written while `idle` is held and read between `start` and `done`, which alternate.
   private var job: (() -> Void)?
   private let idle: UnsafeMutablePointer<sem_t>
   private let start: UnsafeMutablePointer<sem_t>
   private let done: UnsafeMutablePointer<sem_t>
   private var thread = pthread_t()
-  private(set) var threadIdentifier: Int32 = 0
+  package private(set) var threadIdentifier: Int32 = 0
 
   /// Whether this system lets the tests have such networks.
-  static let isPermitted: Bool = {
+  package static let isPermitted: Bool = {
     guard let namespace = try? Namespace() else { return false }
-    return namespace.tryCommand("link add probe type veth peer name peer")
+    return namespace.tryCommands("link add probe type veth peer name peer")
   }()
 
-  struct Refused: Error {
-    var errorNumber: Int32
+  package struct Refused: Error {
+    package var errorNumber: Int32
   }
 
-  init() throws {
+  package init() throws {
     (idle, start, done) = (Self.semaphore(1), Self.semaphore(0), Self.semaphore(0))
     let context = Unmanaged.passUnretained(self).toOpaque()
     _ = pthread_create(&thread, nil, { Namespace.loop($0) }, context)
@@ -48,7 +47,7 @@ final class Namespace: @unchecked Sendable {
 
   /// Does something in the network, and waits for it.
   @discardableResult
-  func run<Result>(_ body: @escaping () -> Result) -> Result {
+  package func run<Result>(_ body: @escaping () -> Result) -> Result {
     sem_wait(idle)
     defer { sem_post(idle) }
     var result: Result?
@@ -60,17 +59,14 @@ final class Namespace: @unchecked Sendable {
   }
 
   /// Does what the lines say, each as `ip` would, all in one process.
-  func ip(_ lines: String, sourceLocation: SourceLocation = #_sourceLocation) {
-    let isDone = run { Self.execute(["ip", "-batch", "-"], input: lines + "\n") }
-    if !isDone { Issue.record("ip refused some of: \(lines)", sourceLocation: sourceLocation) }
-  }
-
-  func tryCommand(_ line: String) -> Bool {
-    run { Self.execute(["ip", "-batch", "-"], input: line + "\n") }
+  ///
+  /// - Returns: Whether all could be done.
+  package func tryCommands(_ lines: String) -> Bool {
+    run { Self.execute(["ip", "-batch", "-"], input: lines + "\n") }
   }
 
   /// Sets a switch of the kernel for this network, such as `net/ipv6/conf/all/disable_ipv6`.
-  func set(_ name: String, _ value: String) {
+  package func set(_ name: String, _ value: String) {
     run {
       let file = open("/proc/sys/\(name)", O_WRONLY)
       _ = value.withCString { write(file, $0, strlen($0)) }

@@ -2,7 +2,7 @@ import CTestKernel
 import Glibc
 
 /// A process that talks by lines, and ends when it is let go.
-final class Child {
+package final class Child {
   private var process = pid_t()
   private var input: Int32
   private let output: Int32
@@ -10,7 +10,7 @@ final class Child {
   /// Starts a program.
   ///
   /// - Returns: Nil where it cannot be started.
-  init?(_ arguments: [String], environment: [String] = []) {
+  package init?(_ arguments: [String], environment: [String] = []) {
     var toChild: [Int32] = [0, 0]
     var fromChild: [Int32] = [0, 0]
     guard test_pipe(&toChild) == 0, test_pipe(&fromChild) == 0 else { return nil }
@@ -43,18 +43,18 @@ final class Child {
     while waitpid(process, nil, 0) < 0 && errno == EINTR {}
   }
 
-  func write(_ text: String) {
+  package func write(_ text: String) {
     _ = text.withCString { Glibc.write(input, $0, strlen($0)) }
   }
 
   /// Says that there is no more to be written.
-  func endInput() {
+  package func endInput() {
     if input >= 0 { close(input) }
     input = -1
   }
 
   /// The next line of what it says; nil at the end.
-  func readLine() -> String? {
+  package func readLine() -> String? {
     var bytes: [UInt8] = []
     var byte: UInt8 = 0
     while read(output, &byte, 1) == 1 {

@@ -1,0 +1,89 @@
+import FeedimgJSON
+import TestSystem
+import Testing
+
+/// The command beside NetworkManager and ModemManager, as python-dbusmock plays them on a bus of the test's own.
+@Suite(
+  .enabled(if: NamespaceRun.isPermitted, "this system refuses network namespaces"),
+  .enabled(if: PrivateBus.isInstalled, "dbus-daemon or python3-dbusmock is not installed"),
+  .timeLimit(.minutes(1))
+)
+struct NetworkServicesTests {
+  private let folder: TestFolder
+  private let services: PrivateBus
+
+  init() throws {
+    folder = try TestFolder()
+    services = try #require(PrivateBus())
+  }
+
+  private func run(_ script: String, environment: [String: String] = [:]) throws -> CommandRun {
+    let bus = ["DBUS_SYSTEM_BUS_ADDRESS": services.address].merging(environment) { $1 }
+    return try NamespaceRun.run(NamespaceRun.cable + script, in: folder, environment: bus)
+  }
+
+  @Test(arguments: [
+    (0, "unknown", "what is behind the virtual link cannot be seen"), (1, "yes", "NetworkManager says so"),
+    (2, "no", "NetworkManager says so"), (3, "yes", "NetworkManager says so"),
+    (4, "unknown", "what is behind the virtual link cannot be seen"),
+  ])
+  func `NetworkManager's setting counts`(_ setting: Int, _ metered: String, _ reason: String) throws {
+    #expect(services.order("device('v0', \(setting))") == "done")
+    let state = try #require(try run("$feedimg network --json").objects.first)
+    #expect((state["metered"]?.text, state["meteredReason"]?.text) == (metered, reason))
+  }
+
+  @Test func `a page to sign in at is told, and the network is not taken for offline`() throws {
+    #expect(services.order("device('v0', 2, 2)") == "done")
+    let run = try run("$feedimg network --json; $feedimg network")
+    #expect(try #require(run.output.split(separator: "\n").first).contains(#""captive":true"#))
+    #expect(run.output.contains("ethernet, not metered, virtual, behind a page to sign in at\n"))
+  }
+
+  @Test func `a policy that asks what data costs has NetworkManager heard, and it is said who was`() throws {
+    #expect(services.order("device('v0', 1)") == "done")
+    try folder.write("item.json", #"{"originalImage": "https://x.example/a.jpg"}"#)
+    let resolve = #"$feedimg resolve -v --item "$HOME/item.json" --policy"#
+    let run = try run("\(resolve) metered; \(resolve) default")
+    let facts = run.output.split(separator: "\n").filter {
+      $0.contains(" metered  ") || $0.contains(" roaming  ")
+    }
+    #expect(
+      facts.map { $0.split(separator: " ").joined(separator: " ") } == [
+        "metered yes NetworkManager says so", "roaming no nothing tells of a foreign network",
+        "metered unknown what is behind the virtual link cannot be seen; services were not asked, as no rule depends on it",
+        "roaming no not asked, as no rule depends on it",
+      ]
+    )
+  }
+
+  @Test func `the doctor says that the services run`() throws {
+    let findings = try run("$feedimg doctor").output.split(separator: "\n")
+    for line in [
+      "ok       NetworkManager  it runs: its settings for metered networks are heeded",
+      "ok       ModemManager    it runs: roaming can be told",
+    ] {
+      #expect(findings.contains(Substring(line)), "\(line)")
+    }
+  }
+
+  @Test func `in a sandbox the desktop's portal is asked`() throws {
+    #expect(services.order("portal(True, 3)") == "done")
+    let sandbox = [
+      "SNAP": "/snap/feedimg/1", "DBUS_SESSION_BUS_ADDRESS": services.address,
+      "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/no/such/bus",
+    ]
+    let run = try run("$feedimg network --json; $feedimg doctor", environment: sandbox)
+    let lines = run.output.split(separator: "\n")
+    #expect(lines.first?.contains(#""metered":"yes""#) == true)
+    #expect(lines.first?.contains("the desktop's portal says so") == true)
+    #expect(lines.contains("ok       portal          it tells this sandbox what data costs"))
+  }
+
+  @Test(arguments: ["unix:path=/no/such/bus", "nonsense", "unix:path=/dev/null"])
+  func `a bus that is none changes nothing`(_ address: String) throws {
+    let run = try run("$feedimg network --json", environment: ["DBUS_SYSTEM_BUS_ADDRESS": address])
+    #expect((run.status, run.errors) == (0, ""))
+    #expect(try run.objects.first?["metered"] == "unknown")
+  }
+}

@@ -1,0 +1,71 @@
+import FeedimgJSON
+import Testing
+
+/// The command where the system does not let it see.
+@Suite(
+  .enabled(if: NamespaceRun.isPermitted, "this system refuses network namespaces"),
+  .timeLimit(.minutes(1))
+)
+struct NetworkTroubleTests {
+  private let folder: TestFolder
+
+  init() throws { folder = try TestFolder() }
+
+  @Test(arguments: [true, false])
+  func `without netlink the kind is other, and a trial tells whether there is a way`(_ hasRoute: Bool) throws
+  {
+    let script = (hasRoute ? NamespaceRun.cable : "") + "$unlinked $feedimg network --json"
+    let run = try NamespaceRun.run(script, in: folder)
+    #expect((run.status, run.errors) == (0, ""))
+    let state = try #require(try run.objects.first)
+    #expect((state["kind"], state["metered"], state["reachable"]) == ("other", "unknown", .bool(hasRoute)))
+    #expect(state["reason"] == "this system does not let programs ask for routes (netlink is refused)")
+  }
+
+  @Test func `without netlink it is decided as for a dear network, never as offline`() throws {
+    try folder.write(
+      "item.json",
+      #"{"originalImage": "https://x.example/a.jpg", "thumbnailImage": "https://x.example/b.jpg"}"#
+    )
+    let run = try NamespaceRun.run(
+      #"$unlinked $feedimg resolve --item "$HOME/item.json" --json"#,
+      in: folder
+    )
+    #expect(run.status == 0)
+    #expect(try run.objects.first?["image"] == "thumbnail")
+    #expect(try run.objects.first?["source"] == "network")
+  }
+
+  @Test func `without netlink a watch goes on, and sees by trial that the way is gone`() throws {
+    let script =
+      NamespaceRun.cable + """
+        mkfifo "$HOME/lines"
+        $unlinked $feedimg network --watch --json >"$HOME/lines" & watcher=$!
+        exec 3<"$HOME/lines"
+        read -r line <&3; echo "$line"
+        ip route del default
+        read -r line <&3; echo "$line"
+        kill -9 $watcher
+        """
+    let run = try NamespaceRun.run(script, in: folder)
+    #expect(try run.objects.map { $0["kind"] } == ["other", "other"])
+    #expect(try run.objects.map { $0["reachable"] } == [.bool(true), .bool(false)])
+  }
+
+  @Test func `without netlink the doctor says so, and that it works nevertheless`() throws {
+    let run = try NamespaceRun.run("$unlinked $feedimg doctor", in: folder)
+    #expect(run.status == 0)
+    #expect(
+      run.output.contains("no       netlink         the kernel tells neither routes nor links (error 1)")
+    )
+    #expect(run.output.contains("changes are only seen every 5 seconds"))
+  }
+
+  @Test(arguments: [100, 20, 8, 5])
+  func `with few descriptors left it still answers, or says why not`(_ most: Int) throws {
+    let script = NamespaceRun.cable + "ulimit -n \(most); $feedimg network --json"
+    let run = try NamespaceRun.run(script, in: folder)
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(try run.objects.first?["kind"] != "offline")
+  }
+}
