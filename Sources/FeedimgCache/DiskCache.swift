@@ -104,7 +104,10 @@ extension DiskCache: ImageStoring {
       switch StoredBody.read(entry.record, path: path) {
       case .whole(let bytes):
         noteHit(entry)
-        return (entry.record.storedImage(path: path, usedAt: Double(entry.usedAt)), bytes)
+        var image = entry.record.storedImage(path: path, usedAt: Double(entry.usedAt))
+        // From the same record as the bytes: an answer that belongs to others would vouch for the wrong ones.
+        image.answer = StoredAnswer(entry.record)
+        return (image, bytes)
       case .wrong:
         if remove(entry.record) { return missed() }
       case .unreadable:

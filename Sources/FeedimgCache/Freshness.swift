@@ -1,4 +1,4 @@
-import FeedimgModel
+package import FeedimgModel
 
 /// Whether a stored answer may be used as it is, by the rules for a private cache (RFC 9111 §4).
 ///

@@ -1,4 +1,4 @@
-import FeedimgModel
+package import FeedimgModel
 
 /// How long an answer is fresh, and by which rule (RFC 9111 §4.2.1, §4.2.2).
 package struct FreshnessLifetime: Sendable, Hashable {

@@ -12,12 +12,21 @@ package final class MemoryCache: Sendable {
     package var bytes: [UInt8]
     /// The file in the disk cache, if it was kept there.
     package var path: String?
+    /// What brought it, for its freshness; nil where that is not known.
+    package var answer: StoredAnswer?
 
-    package init(role: ImageVariant.Role, mediaType: String, bytes: [UInt8], path: String?) {
+    package init(
+      role: ImageVariant.Role,
+      mediaType: String,
+      bytes: [UInt8],
+      path: String?,
+      answer: StoredAnswer? = nil
+    ) {
       self.role = role
       self.mediaType = mediaType
       self.bytes = bytes
       self.path = path
+      self.answer = answer
     }
   }
 

@@ -3,19 +3,21 @@ package import FeedimgModel
 extension StoredAnswer {
   /// The answer with the news of a 304: what it says replaces what was said, and its time counts (RFC 9111 §4.3.4).
   ///
-  /// - Parameters:
-  ///   - fields: Those of the answer 304.
-  ///   - requestedAt: When it was asked, in seconds since 1970.
-  ///   - respondedAt: When it was answered, in seconds since 1970.
+  /// - Parameter news: What the 304 said, and when.
   /// - Returns: What to keep beside the old body.
-  package func updated(by fields: HTTPFields, requestedAt: Double, respondedAt: Double) -> StoredAnswer {
-    let news = fields.storable.fields.filter { !Self.bound.contains($0.name.lowercased()) }
-    let replaced = Set(news.map { $0.name.lowercased() })
+  package func updated(by news: StoredAnswer) -> StoredAnswer {
+    let fields = news.head.fields.storable.fields.filter { !Self.bound.contains($0.name.lowercased()) }
+    let replaced = Set(fields.map { $0.name.lowercased() })
     var head = head
     // An age that was told with the old answer says nothing of the new one (§4.2.3).
     head.fields.fields.removeAll { replaced.contains($0.name.lowercased()) || $0.name.lowercased() == "age" }
-    head.fields.fields += news
-    return StoredAnswer(head: head, varied: varied, requestedAt: requestedAt, respondedAt: respondedAt)
+    head.fields.fields += fields
+    return StoredAnswer(
+      head: head,
+      varied: varied,
+      requestedAt: news.requestedAt,
+      respondedAt: news.respondedAt
+    )
   }
 
   /// Fields that describe the bytes that are stored, which a 304 does not bring (RFC 9111 §3.2).

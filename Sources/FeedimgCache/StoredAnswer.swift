@@ -1,27 +1,6 @@
 package import FeedimgModel
 
-/// The answer that brought a stored image, as far as its reuse is concerned (RFC 9111).
-package struct StoredAnswer: Sendable, Hashable {
-  package var head: ResponseHead
-  /// The fields of the request that the answer's `Vary` names, as they were sent.
-  package var varied: HTTPFields
-  /// When its request was sent, in seconds since 1970.
-  package var requestedAt: Double
-  /// When its head came, in seconds since 1970.
-  package var respondedAt: Double
-
-  package init(
-    head: ResponseHead,
-    varied: HTTPFields = HTTPFields(),
-    requestedAt: Double,
-    respondedAt: Double
-  ) {
-    self.head = head
-    self.varied = varied
-    self.requestedAt = requestedAt
-    self.respondedAt = respondedAt
-  }
-
+extension StoredAnswer {
   /// When the answer was made, by its own account, else when it came (RFC 9110 §6.6.1).
   var date: Double {
     head.fields["Date"].flatMap { HTTPDate.parse($0, now: respondedAt) } ?? respondedAt
@@ -47,9 +26,12 @@ extension HTTPFields {
 }
 
 /// Numbers of seconds (RFC 9111 §1.2.2).
-enum DeltaSeconds {
+package enum DeltaSeconds {
   /// What stands for any greater number.
   static let greatest = 1 << 31
+
+  /// A time in whole seconds, safe for whatever a clock says.
+  package static func whole(_ seconds: Double) -> Int { Milliseconds.count(seconds) / 1000 }
 
   static func parse(_ text: some StringProtocol) -> Int? {
     var bytes = Array(text.utf8)[...]

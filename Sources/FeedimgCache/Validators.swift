@@ -38,6 +38,11 @@ package struct Validators: Sendable, Hashable {
     return hasStrongDate ? lastModified : nil
   }
 
+  /// Whether both tell of one version, as far as they tell anything.
+  package func isSameVersion(as other: Validators) -> Bool {
+    entityTag == other.entityTag && lastModified == other.lastModified
+  }
+
   /// Whether an answer 304 is about this version (RFC 9111 §4.3.4).
   ///
   /// One without validators is about the only one that was asked about.

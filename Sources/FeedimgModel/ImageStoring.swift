@@ -11,6 +11,8 @@ package struct StoredImage: Sendable, Hashable {
   package var storedAt: Double
   /// Seconds since 1970; within a minute or so.
   package var usedAt: Double
+  /// What brought it, for its freshness; nil where it was only listed.
+  package var answer: StoredAnswer?
 
   package init(
     key: String,
@@ -19,7 +21,8 @@ package struct StoredImage: Sendable, Hashable {
     size: ByteCount,
     mediaType: String,
     storedAt: Double,
-    usedAt: Double
+    usedAt: Double,
+    answer: StoredAnswer? = nil
   ) {
     self.key = key
     self.role = role
@@ -28,6 +31,7 @@ package struct StoredImage: Sendable, Hashable {
     self.mediaType = mediaType
     self.storedAt = storedAt
     self.usedAt = usedAt
+    self.answer = answer
   }
 }
 
@@ -62,6 +66,18 @@ package struct ImageMetadata: Sendable, Hashable {
     self.requestedAt = requestedAt
     self.respondedAt = respondedAt
   }
+
+  package init(key: String, role: ImageVariant.Role, mediaType: String, answer: StoredAnswer) {
+    self.init(
+      key: key,
+      role: role,
+      mediaType: mediaType,
+      head: answer.head,
+      varied: answer.varied,
+      requestedAt: answer.requestedAt,
+      respondedAt: answer.respondedAt
+    )
+  }
 }
 
 /// Why the cache could not do what it was asked to.
@@ -95,7 +111,7 @@ package protocol ImageStoring: Sendable {
   /// A cache that cannot be read has nothing.
   func contains(_ keys: [String]) -> [Bool]
 
-  /// The image of a key with its bytes, verified; nil where there is none.
+  /// The image of a key with its bytes, verified, and the answer that brought them; nil where there is none.
   ///
   /// A body that is missing or not what was stored is removed and counts as none. Marks the entry as used.
   func read(_ key: String) -> (image: StoredImage, bytes: [UInt8])?
@@ -105,6 +121,25 @@ package protocol ImageStoring: Sendable {
 
   /// Holds to the limits of these settings from now on; lower ones take effect with the next image stored.
   func follow(_ settings: UserSettings)
+
+  /// The answer that brought the image of a key, for freshness and validation; nil where there is none.
+  ///
+  /// The body is not looked at, and the entry does not count as used.
+  func answer(for key: String) -> StoredAnswer?
+
+  /// Takes the news of a 304 into what is stored, whose body stays (RFC 9111 §4.3.4).
+  ///
+  /// - Parameters:
+  ///   - key: The key of the image.
+  ///   - asked: The answer whose validators were sent; news of it say nothing about another version.
+  ///   - news: What the 304 said, and when.
+  /// - Returns: What is stored now; nil where the image has gone or is another version.
+  /// - Throws: ``CacheError`` when it cannot be written. What was stored stays as it was then.
+  func refresh(_ key: String, asked: StoredAnswer, news: StoredAnswer) throws(CacheError) -> StoredAnswer?
+
+  /// Removes the image of a key; whether there was one.
+  @discardableResult
+  func remove(_ key: String) throws(CacheError) -> Bool
 
   /// Begins to write an image; what is not committed leaves nothing behind.
   func makeWriter() throws(CacheError) -> any ImageWriting

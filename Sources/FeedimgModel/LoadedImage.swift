@@ -20,6 +20,8 @@ public struct LoadedImage: Sendable, Hashable {
   public var mediaType: String
   /// The file in the disk cache; nil where it could not, or must not, be kept.
   public var path: String?
+  /// Whether it may be out of date; nil where nothing is known of the answer that brought it.
+  public var freshness: ImageFreshness?
   /// What the user should know although the load succeeded, such as that the image could not be kept.
   public var notes: [String]
 
@@ -30,6 +32,7 @@ public struct LoadedImage: Sendable, Hashable {
     bytes: [UInt8],
     mediaType: String,
     path: String?,
+    freshness: ImageFreshness? = nil,
     notes: [String] = []
   ) {
     self.variant = variant
@@ -38,6 +41,7 @@ public struct LoadedImage: Sendable, Hashable {
     self.bytes = bytes
     self.mediaType = mediaType
     self.path = path
+    self.freshness = freshness
     self.notes = notes
   }
 }

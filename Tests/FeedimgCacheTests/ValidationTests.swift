@@ -4,6 +4,13 @@ import Testing
 
 @testable import FeedimgCache
 
+/// What a 304 said.
+private func told(_ fields: HTTPFields, at time: Double) throws -> StoredAnswer {
+  var news = try answer("", status: 304, requestedAt: time, respondedAt: time)
+  news.head.fields = fields
+  return news
+}
+
 @Suite struct ValidationTests {
   @Test(arguments: [
     ("ETag: \"a\"", ["If-None-Match: \"a\""], "\"a\"", "a strong tag"),
@@ -85,7 +92,7 @@ import Testing
       Transfer-Encoding: chunked
       """
     )
-    let updated = stored.updated(by: news, requestedAt: 2000, respondedAt: 2001)
+    let updated = stored.updated(by: try told(news, at: 2000))
     #expect(
       updated.head.fields
         == fields(
@@ -139,7 +146,8 @@ import Testing
     #expect(cache.answer(for: "a")?.head.fields["Connection"] == nil)
     clock += 100
     let news = fields("ETag: \"1\"\nCache-Control: max-age=300")
-    let renewed = try cache.refresh("a", with: news, requestedAt: clock.now, respondedAt: clock.now)
+    let asked = try #require(cache.answer(for: "a"))
+    let renewed = try cache.refresh("a", asked: asked, news: told(news, at: clock.now))
     #expect(renewed != nil)
     #expect(cache.answer(for: "a") == renewed)
     cache.close()
@@ -153,10 +161,22 @@ import Testing
     let folder = try TestFolder()
     let cache = DiskCache(folder)
     try cache.store("a", picture(1), fields: fields("ETag: \"1\""))
-    let before = cache.answer(for: "a")
-    #expect(try cache.refresh("a", with: fields("ETag: \"2\""), requestedAt: 0, respondedAt: 0) == nil)
-    #expect(try cache.refresh("b", with: fields(""), requestedAt: 0, respondedAt: 0) == nil)
+    let before = try #require(cache.answer(for: "a"))
+    #expect(try cache.refresh("a", asked: before, news: told(fields("ETag: \"2\""), at: 0)) == nil)
+    #expect(try cache.refresh("b", asked: before, news: told(fields(""), at: 0)) == nil)
     #expect(cache.answer(for: "a") == before)
     #expect(cache.answer(for: "b") == nil)
+  }
+
+  @Test func `a 304 says nothing of a version that came since it was asked for`() throws {
+    let folder = try TestFolder()
+    let cache = DiskCache(folder)
+    try cache.store("a", picture(1), fields: fields("ETag: \"1\""))
+    let asked = try #require(cache.answer(for: "a"))
+    // As another process does, while the question is under way.
+    try cache.store("a", picture(2), fields: fields("ETag: \"2\"\nCache-Control: max-age=1"))
+    let news = try told(fields("Cache-Control: max-age=9999"), at: 0)
+    #expect(try cache.refresh("a", asked: asked, news: news) == nil)
+    #expect(cache.answer(for: "a")?.head.fields["Cache-Control"] == "max-age=1")
   }
 }
