@@ -1,3 +1,4 @@
+import FeedimgCache
 import FeedimgModel
 import FeedimgTransfer
 import Synchronization
@@ -8,7 +9,7 @@ import Synchronization
 /// load; it is noted.
 final class BodyCollector: BodyReceiving {
   private struct State {
-    var head: ResponseHead?
+    var answer: StoredAnswer?
     var bytes: [UInt8] = []
     var mediaType: String?
     /// Why the image is not kept, once that is so.
@@ -17,42 +18,49 @@ final class BodyCollector: BodyReceiving {
 
   /// Guards the body as it grows; the transfer's thread adds, and the loader reads when the transfer is over.
   private let state = Mutex(State())
-  private let url: ImageURL
+  private let transfer: ImageTransfer
+  private let requestedAt: Double
   /// Nil where the cache could not begin to write.
   private let writer: (any ImageWriting)?
-  private let progress: (@Sendable (LoadProgress) -> Void)?
 
-  /// - Parameters:
-  ///   - url: For the messages.
-  ///   - progress: Called on the transfer's thread whenever bytes have arrived.
-  ///   - makeWriter: Begins to write into the cache; may fail.
-  init(
-    url: ImageURL,
-    progress: (@Sendable (LoadProgress) -> Void)?,
-    makeWriter: () throws(CacheError) -> any ImageWriting
-  ) {
-    self.url = url
-    self.progress = progress
+  /// Begins to write into the cache, as far as that can be written.
+  init(_ transfer: ImageTransfer) {
+    self.transfer = transfer
+    requestedAt = transfer.loader.clock()
     do throws(CacheError) {
-      writer = try makeWriter()
+      writer = try transfer.loader.store.makeWriter()
     } catch {
       writer = nil
       state.withLock { $0.obstacle = "not kept: \(error)" }
     }
   }
 
+  private var url: ImageURL { transfer.variant.url }
+
+  /// What the server said with 304; nil unless it answered so.
+  var notModified: StoredAnswer? { state.withLock { $0.answer?.head.status == 304 ? $0.answer : nil } }
+
   func begin(_ head: ResponseHead) throws(LoadError) {
-    guard head.status == 200 || head.status == 203 else {
+    let now = transfer.loader.clock()
+    let answer = StoredAnswer(
+      head: head,
+      varied: Vary(head.fields).select(from: transfer.loader.identity.sent),
+      requestedAt: requestedAt,
+      respondedAt: now
+    )
+    let isNotModified = head.status == 304 && !transfer.question.fields.isEmpty
+    guard isNotModified || head.status == 200 || head.status == 203 else {
       throw LoadError(
         .status,
         url: url,
         message: "the server answered \(HTTPStatus.text(head.status))",
         status: head.status,
-        retryAfter: RetryAfter.seconds(head.fields, now: Int(SystemClock.seconds()))
+        retryAfter: RetryAfter.seconds(head.fields, now: DeltaSeconds.whole(now))
       )
     }
     state.withLock { state in
-      state.head = head
+      state.answer = answer
+      if !storageAllowed(head: head) { state.obstacle = "not kept: the server forbids it (`no-store`)" }
       state.bytes.reserveCapacity(min(head.contentLength ?? 0, 1 << 20))
     }
   }
@@ -63,33 +71,34 @@ final class BodyCollector: BodyReceiving {
       if state.mediaType == nil, state.bytes.count >= MediaType.prefixLength {
         state.mediaType = try recognise(state)
       }
-      return (state.bytes.count, state.head?.contentLength, state.obstacle == nil)
+      return (state.bytes.count, state.answer?.head.contentLength, state.obstacle == nil)
     }
     if isKept { keeping { writer throws(CacheError) in try writer.write(bytes) } }
-    progress?(LoadProgress(received: ByteCount(received), total: total.map { ByteCount($0) }))
+    transfer.progress?(LoadProgress(received: ByteCount(received), total: total.map { ByteCount($0) }))
   }
 
   /// Ends the image: checks that it is whole, and makes it visible in the cache.
   ///
-  /// - Parameters:
-  ///   - variant: What was asked for.
-  ///   - mayKeep: Whether the answer allows to be stored.
   /// - Returns: The image, with the file that keeps it unless it is not kept.
   /// - Throws: ``LoadError`` when the body is no image, or not a whole one.
-  func finish(variant: ImageVariant, mayKeep: Bool) throws(LoadError) -> FetchedImage {
+  func finish() throws(LoadError) -> FetchedImage {
     let body = state.withLock { $0 }
-    guard let head = body.head else {
+    guard let answer = body.answer else {
       throw LoadError(.malformed, url: url, message: "the server sent no answer")
     }
     let mediaType = if let known = body.mediaType { known } else { try recognise(body) }
-    if head.endsByClosing, !ImageStructure.isWhole(body.bytes, mediaType: mediaType) {
+    if answer.head.endsByClosing, !ImageStructure.isWhole(body.bytes, mediaType: mediaType) {
       throw LoadError(.truncated, url: url, message: "the connection closed before the image was whole")
     }
     var path: String?
-    if !mayKeep {
-      state.withLock { $0.obstacle = "not kept: the server forbids it (`no-store`)" }
-    } else if body.obstacle == nil {
-      let metadata = ImageMetadata(key: variant.url.key, role: variant.role, mediaType: mediaType, head: head)
+    if body.obstacle == nil {
+      let variant = transfer.variant
+      let metadata = ImageMetadata(
+        key: variant.url.key,
+        role: variant.role,
+        mediaType: mediaType,
+        answer: answer
+      )
       keeping { writer throws(CacheError) in path = try writer.commit(metadata).path }
     }
     return FetchedImage(
@@ -97,6 +106,7 @@ final class BodyCollector: BodyReceiving {
       mediaType: mediaType,
       path: path,
       source: .network,
+      answer: answer,
       notes: [state.withLock { $0.obstacle }].compactMap { $0 }
     )
   }
@@ -115,7 +125,7 @@ final class BodyCollector: BodyReceiving {
   }
 
   private func recognise(_ body: State) throws(LoadError) -> String {
-    let declared = body.head?.fields["Content-Type"]
+    let declared = body.answer?.head.fields["Content-Type"]
     guard !body.bytes.isEmpty else {
       throw LoadError(.notAnImage, url: url, message: "the server sent an empty body instead of an image")
     }

@@ -7,16 +7,46 @@ struct FetchedImage: Sendable {
   var mediaType: String
   var path: String?
   var source: LoadedImage.Source
+  /// What brought it once, for its freshness; nil where that is not known.
+  var answer: StoredAnswer?
+  /// Whether showing it has started a revalidation.
+  var isRevalidating = false
   var notes: [String] = []
 }
 
 extension FetchedImage {
   init(_ image: MemoryCache.Image, from source: LoadedImage.Source) {
-    self.init(bytes: image.bytes, mediaType: image.mediaType, path: image.path, source: source)
+    self.init(
+      bytes: image.bytes,
+      mediaType: image.mediaType,
+      path: image.path,
+      source: source,
+      answer: image.answer
+    )
   }
 
   /// What memory keeps of it.
   func kept(as role: ImageVariant.Role) -> MemoryCache.Image {
-    MemoryCache.Image(role: role, mediaType: mediaType, bytes: bytes, path: path)
+    MemoryCache.Image(role: role, mediaType: mediaType, bytes: bytes, path: path, answer: answer)
+  }
+
+  /// Whether it may be out of date.
+  func freshness(at now: Double) -> ImageFreshness? {
+    guard let answer else { return nil }
+    var freshness = ImageFreshness(Freshness(of: answer, at: now))
+    freshness.isRevalidating = isRevalidating
+    return freshness
+  }
+}
+
+extension ImageFreshness {
+  init(_ freshness: Freshness) {
+    self.init(
+      isFresh: freshness.standing == .fresh,
+      state: freshness.standing.rawValue,
+      rule: freshness.reason,
+      age: freshness.age,
+      left: freshness.left
+    )
   }
 }

@@ -17,7 +17,11 @@ public final class ImageLoader: Sendable {
   let policy: PolicyInForce
   let overrides: [CheckedOverride]
   let hostFacts: HostFacts
+  let identity: RequestIdentity
+  /// Seconds since 1970; may jump.
+  let clock: @Sendable () -> Double
   let desk = LoadDesk<FetchedImage>()
+  let revalidations: RevalidationDesk
 
   /// Makes a loader; nothing is opened before it is needed, but for the policy and the settings.
   ///
@@ -42,7 +46,8 @@ public final class ImageLoader: Sendable {
       downloader: CurlDownloader(userAgent: configuration.userAgent),
       policy: policy,
       overrides: try CheckedOverride.check(configuration.overrides, among: shelf.facts),
-      hostFacts: HostFacts(configuration.hostFacts)
+      hostFacts: HostFacts(configuration.hostFacts),
+      identity: RequestIdentity(userAgent: configuration.userAgent)
     )
   }
 
@@ -54,7 +59,9 @@ public final class ImageLoader: Sendable {
     downloader: any Downloading,
     policy: PolicyInForce,
     overrides: [CheckedOverride],
-    hostFacts: HostFacts = HostFacts([])
+    hostFacts: HostFacts = HostFacts([]),
+    identity: RequestIdentity = RequestIdentity(userAgent: "feedimg"),
+    clock: @escaping @Sendable () -> Double = SystemClock.seconds
   ) {
     self.network = network
     self.settings = settings
@@ -64,6 +71,9 @@ public final class ImageLoader: Sendable {
     self.policy = policy
     self.overrides = overrides
     self.hostFacts = hostFacts
+    self.identity = identity
+    self.clock = clock
+    revalidations = RevalidationDesk(clock: clock)
   }
 
   /// What the user should know of the settings and the policy, such as that a file is refused.
@@ -136,7 +146,9 @@ public final class ImageLoader: Sendable {
   /// Loads the image of an item that the policy chooses: from memory, from disk, or from the network.
   ///
   /// Whoever asks for an image that is being loaded joins that load; cancelling the task leaves it, and the last
-  /// one to leave stops the transfer. If the original is gone for good, the thumbnail takes its place.
+  /// one to leave stops the transfer. If the original is gone for good, the thumbnail takes its place. A cached image
+  /// is returned at once; if it may be out of date and the policy would fetch it now, its server is asked about it
+  /// meanwhile, see ``revalidation(of:)``.
   ///
   /// - Parameters:
   ///   - item: What to load.

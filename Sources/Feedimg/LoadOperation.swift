@@ -1,4 +1,3 @@
-import FeedimgCache
 import FeedimgModel
 
 /// One load, from the decision to the image.
@@ -7,6 +6,8 @@ struct LoadOperation: Sendable {
   let item: FeedItem
   let facts: [String: String]
   let progress: (@Sendable (LoadProgress) -> Void)?
+  /// Whether to ask first about what is cached.
+  var isReload = false
 
   /// A cached image that turns out damaged when it is read changes the situation; so often it is looked at again.
   private static let attempts = 3
@@ -27,7 +28,8 @@ struct LoadOperation: Sendable {
       throw placeholder(resolution)
     }
     guard resolution.decision.load != nil else {
-      return cached(variant).map { image($0, variant, resolution) }
+      guard let found = loader.cached(variant) else { return nil }
+      return image(try await revalidated(found, variant, resolution), variant, resolution)
     }
     do throws(LoadError) {
       return image(try await fetched(variant), variant, resolution)
@@ -48,7 +50,8 @@ struct LoadOperation: Sendable {
     _ resolution: Resolution
   ) async throws(LoadError) -> LoadedImage {
     do throws(LoadError) {
-      var image = image(try await fetched(thumbnail), thumbnail, resolution)
+      let found = try await revalidated(try await fetched(thumbnail), thumbnail, resolution)
+      var image = image(found, thumbnail, resolution)
       image.notes.append("shown in place of the original: \(failure.message)")
       return image
     } catch {
@@ -59,30 +62,12 @@ struct LoadOperation: Sendable {
     }
   }
 
-  // MARK: Where bytes come from, nearest first
-
-  private func cached(_ variant: ImageVariant) -> FetchedImage? {
-    let key = variant.url.key
-    if let image = loader.memory[key] {
-      // Else the disk would think that what is shown most is used least.
-      loader.store.noteUse(of: key)
-      return FetchedImage(image, from: .memory)
-    }
-    guard let (stored, bytes) = loader.store.read(key) else { return nil }
-    let image = MemoryCache.Image(
-      role: stored.role,
-      mediaType: stored.mediaType,
-      bytes: bytes,
-      path: stored.path
-    )
-    loader.memory.insert(image, for: key)
-    return FetchedImage(image, from: .disk)
-  }
+  // MARK: What is not cached
 
   private func fetched(_ variant: ImageVariant) async throws(LoadError) -> FetchedImage {
     let share = try await loader.desk.answer(for: variant.url.key) {
       // Another load of the same key may have ended since the decision was made.
-      if let image = cached(variant) { return .success(image) }
+      if let image = loader.cached(variant) { return .success(image) }
       do throws(LoadError) {
         return .success(try await transferred(variant))
       } catch {
@@ -96,34 +81,13 @@ struct LoadOperation: Sendable {
   }
 
   private func transferred(_ variant: ImageVariant) async throws(LoadError) -> FetchedImage {
-    let settings = loader.settings.currentSettings()
-    loader.follow(settings)
-    let collector = BodyCollector(url: variant.url, progress: progress, makeWriter: loader.store.makeWriter)
-    defer { collector.discard() }
-    let request = DownloadRequest(
-      url: variant.url,
-      fields: Self.fields,
-      bodyLimit: settings.downloadLimit,
-      totalTimeout: Self.greatestDuration
-    )
-    let head = try await loader.downloader.download(request, into: collector)
-    let mayKeep = storageAllowed(head: head)
-    let image = try collector.finish(variant: variant, mayKeep: mayKeep)
-    // Also where the disk could not take it: it was allowed to be kept.
-    if mayKeep { loader.memory.insert(image.kept(as: variant.role), for: variant.url.key) }
+    let question = isReload ? ImageTransfer.endToEnd : HTTPFields()
+    let transfer = ImageTransfer(loader: loader, variant: variant, question: question, progress: progress)
+    guard case .image(let image) = try await transfer.run() else {
+      throw LoadError(.malformed, url: variant.url, message: "the server answered a question nobody asked")
+    }
     return image
   }
-
-  /// A server that drips a byte now and then is given up in the end, however long the image.
-  private static let greatestDuration = Duration.seconds(600)
-
-  /// What feedimg can recognise, the smaller formats first (RFC 9110 §12.5.1).
-  private static let fields = HTTPFields([
-    .init(
-      name: "Accept",
-      value: "image/avif,image/webp,image/png,image/jpeg,image/gif,image/*;q=0.8,*/*;q=0.5"
-    )
-  ])
 
   // MARK: Answers
 
@@ -139,6 +103,7 @@ struct LoadOperation: Sendable {
       bytes: fetched.bytes,
       mediaType: fetched.mediaType,
       path: fetched.path,
+      freshness: fetched.freshness(at: loader.clock()),
       notes: fetched.notes
     )
   }

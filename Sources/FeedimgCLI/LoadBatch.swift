@@ -6,6 +6,8 @@ struct LoadBatch {
 
   let loader: ImageLoader
   let items: [FeedItem]
+  /// Whether to ask first about what is cached.
+  var isReload = false
 
   /// Enough to keep a fast link busy, few enough not to starve each other on a slow one.
   private static let concurrency = 6
@@ -44,7 +46,9 @@ struct LoadBatch {
 
   private func ended(_ index: Int) async -> Ended {
     do throws(LoadError) {
-      return Ended(index: index, outcome: .success(try await loader.load(items[index])))
+      let item = items[index]
+      let image = isReload ? try await loader.reload(item) : try await loader.load(item)
+      return Ended(index: index, outcome: .success(image))
     } catch {
       return Ended(index: index, outcome: .failure(error))
     }

@@ -16,6 +16,7 @@ struct LoadCommand: AsyncParsableCommand {
         feedimg load --item item.json --output photo.jpg
         feedimg load --item feed.jsonl --json | jq -r .path
         feedimg load --item item.json --network offline     from the cache alone
+        feedimg load --item item.json --reload              only what its server has now
 
       Of several items the worst counts: 1 if one failed, else 3 if one has only its placeholder, else 0.
       """
@@ -33,7 +34,13 @@ struct LoadCommand: AsyncParsableCommand {
   )
   var output: String?
 
+  @Flag(help: "Ask the server about what is cached before it is printed, also if it is fresh.")
+  var reload = false
+
   @OptionGroup var situation: SituationOptions
+
+  /// Nobody waits longer for what is only there for the next time.
+  private static let patience = Duration.seconds(10)
 
   func run() async throws {
     let configuration = try situation.configuration()
@@ -46,8 +53,9 @@ struct LoadCommand: AsyncParsableCommand {
     let loader = try ImageLoader(configuration)
     for warning in loader.warnings { Output.complain(warning) }
     var report = LoadReport(itemCount: items.count, isJSON: input.json, isQuiet: output == "-")
-    await LoadBatch(loader: loader, items: items).run { report.add($0, index: $1) }
+    await LoadBatch(loader: loader, items: items, isReload: reload).run { report.add($0, index: $1) }
     if let file, case .success(let image)? = report.onlyOutcome { try file.write(image.bytes) }
+    report.add(await loader.finishRevalidations(within: Self.patience))
     throw CommandFailure(report.status)
   }
 }

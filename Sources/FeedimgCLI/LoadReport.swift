@@ -32,6 +32,15 @@ struct LoadReport {
     showProgress(done: index + 1)
   }
 
+  /// What came of asking about images that had been shown; none of it makes the run a failure.
+  func add(_ news: RevalidationSummary) {
+    for url in news.changed { Output.complain("`\(url)`: there is a new version, which is in the cache now") }
+    for error in news.failures { Output.complain("shown from the cache, as \(error)") }
+    guard news.unfinished > 0 else { return }
+    let images = news.unfinished == 1 ? "1 image" : "\(news.unfinished) images"
+    Output.complain("\(images) shown from the cache could not be asked about in time")
+  }
+
   private mutating func add(_ error: LoadError, _ index: Int) {
     let isPlaceholder = error.code == .nothingToShow
     if !isPlaceholder { status = .failure } else if status == .success { status = .nothingToShow }
@@ -50,13 +59,16 @@ struct LoadReport {
   private func text(_ image: LoadedImage, _ index: Int) -> String {
     let place = image.source == .network ? "the network" : image.source == .disk ? "the cache" : "memory"
     let size = ByteCount(image.bytes.count).rounded
-    return [
+    var lines = [
       headline(image.resolution, index, "\(image.variant.role.rawValue), from \(place)"),
       ResolutionText.line("file", image.path ?? "not kept"),
       ResolutionText.line("size", "\(size), \(image.mediaType)"),
       ResolutionText.line("url", image.variant.url.text),
-      ResolutionText.because(image.resolution),
-    ].joined(separator: "\n")
+    ]
+    if image.source != .network, let freshness = image.freshness {
+      lines.append(ResolutionText.line("freshness", FreshnessText.line(freshness)))
+    }
+    return (lines + [ResolutionText.because(image.resolution)]).joined(separator: "\n")
   }
 
   private func placeholderText(_ resolution: Resolution, _ index: Int) -> String {

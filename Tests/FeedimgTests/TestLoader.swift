@@ -26,6 +26,8 @@ final class TestLoader: Sendable {
     }
   }
 
+  /// Nil where another loader on the same folder removes it.
+  private let owned: String?
   let folder: String
   let network: Network
   let settings: SettingsStore
@@ -34,9 +36,14 @@ final class TestLoader: Sendable {
   init(
     _ kind: NetworkKind = .wifi,
     memoryLimit: ByteCount = .mebibytes(1),
-    downloader: any Downloading = CurlDownloader(userAgent: "feedimg-tests")
+    downloader: (any Downloading)? = nil,
+    userAgent: String = "feedimg-tests",
+    folder shared: String? = nil,
+    clock: @escaping @Sendable () -> Double = SystemClock.seconds
   ) throws {
-    folder = FileManager.default.temporaryDirectory.path + "feedimg-loader-\(UUID().uuidString)"
+    let own = FileManager.default.temporaryDirectory.path + "feedimg-loader-\(UUID().uuidString)"
+    owned = shared == nil ? own : nil
+    folder = shared ?? own
     network = Network(kind)
     settings = SettingsStore(folder: folder + "/config")
     try settings.set(.cacheMemoryLimit, to: memoryLimit.description)
@@ -46,16 +53,18 @@ final class TestLoader: Sendable {
       store: DiskCache(
         folder: folder + "/cache",
         limits: CacheLimits(UserSettings()),
-        clock: SystemClock.seconds
+        clock: clock
       ),
       memory: MemoryCache(limit: memoryLimit),
-      downloader: downloader,
+      downloader: downloader ?? CurlDownloader(userAgent: userAgent),
       policy: try PolicyInForce(.standard, on: PolicyShelf(ImageLoader.Configuration(environment: [:]))),
-      overrides: []
+      overrides: [],
+      identity: RequestIdentity(userAgent: userAgent),
+      clock: clock
     )
   }
 
-  deinit { try? FileManager.default.removeItem(atPath: folder) }
+  deinit { if let owned { try? FileManager.default.removeItem(atPath: owned) } }
 
   /// An item with these targets of a server.
   static func item(

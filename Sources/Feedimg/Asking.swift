@@ -1,0 +1,36 @@
+import FeedimgCache
+import FeedimgModel
+
+/// What showing a cached image asks of its server (pure).
+enum Asking: Hashable, Sendable {
+  case nothing
+  /// It is shown at once, and its server is asked about it meanwhile.
+  case meanwhile
+  /// Its server is asked before it is shown; where it does not answer, the image is shown nevertheless.
+  case first
+
+  /// Asking again within so many seconds would be in vain, whatever the answer says.
+  static let leastInterval = 10.0
+
+  /// - Parameters:
+  ///   - answer: What brought the image.
+  ///   - identity: What we would send.
+  ///   - now: Seconds since 1970.
+  init(about answer: StoredAnswer, by identity: RequestIdentity, at now: Double) {
+    let vary = Vary(answer.head.fields)
+    // What the image depends on beyond the request has not changed within a moment.
+    let isOurs = vary.matches(answer.varied, identity.sent) || vary.isOpen && answer.isNew(at: now)
+    if !isOurs {
+      // Chosen by what another program has said of itself (RFC 9111 §4.1).
+      self = .first
+    } else if Freshness(of: answer, at: now).standing == .fresh || answer.isNew(at: now) {
+      self = .nothing
+    } else {
+      self = .meanwhile
+    }
+  }
+}
+
+extension StoredAnswer {
+  fileprivate func isNew(at now: Double) -> Bool { (0..<Asking.leastInterval).contains(now - respondedAt) }
+}

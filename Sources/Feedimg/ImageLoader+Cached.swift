@@ -1,0 +1,29 @@
+import FeedimgCache
+import FeedimgModel
+
+extension ImageLoader {
+  /// The image of a variant from memory, else from disk, verified; nil where neither has it.
+  func cached(_ variant: ImageVariant) -> FetchedImage? {
+    let key = variant.url.key
+    if let image = memory[key] {
+      // Else the disk would think that what is shown most is used least.
+      store.noteUse(of: key)
+      return FetchedImage(image, from: .memory)
+    }
+    return stored(variant)
+  }
+
+  /// The image of a variant from disk, taken into memory.
+  func stored(_ variant: ImageVariant) -> FetchedImage? {
+    guard let (stored, bytes) = store.read(variant.url.key) else { return nil }
+    let image = MemoryCache.Image(
+      role: stored.role,
+      mediaType: stored.mediaType,
+      bytes: bytes,
+      path: stored.path,
+      answer: stored.answer
+    )
+    memory.insert(image, for: variant.url.key)
+    return FetchedImage(image, from: .disk)
+  }
+}

@@ -1,0 +1,77 @@
+import FeedimgCache
+import FeedimgModel
+
+/// Asks the server of a cached image whether that is still what it has, and keeps what it says (RFC 9111 §4.3).
+///
+/// Whatever goes wrong, the image that is cached stays and can be shown (§4.2.4, RFC 5861 §4).
+struct ImageRevalidation: Sendable {
+  let loader: ImageLoader
+  let variant: ImageVariant
+  /// What is shown meanwhile.
+  let shown: FetchedImage
+  /// Whether to ask beyond all caches on the way, and whoever has asked before.
+  var isEndToEnd = false
+
+  private var key: String { variant.url.key }
+
+  /// - Returns: The new version; nil where the image is still the same.
+  /// - Throws: ``LoadError`` where there was no answer that says either.
+  func run() async throws(LoadError) -> FetchedImage? {
+    guard let asked = shown.answer else { return nil }
+    if !isEndToEnd, let stored = loader.store.answer(for: key), isNews(stored, beside: asked) {
+      return loader.stored(variant).flatMap(news)
+    }
+    let validators = Validators(of: asked)
+    switch try await ask(validators.question) {
+    case .image(let image):
+      return news(image)
+    case .notModified(let news) where validators.match(notModified: news.head.fields):
+      keep(news, about: asked)
+      return nil
+    case .notModified:
+      // It is about a version that we do not have (§4.3.4): then we need all of it.
+      guard case .image(let image) = try await ask(HTTPFields()) else { return nil }
+      return news(image)
+    }
+  }
+
+  private func ask(_ question: HTTPFields) async throws(LoadError) -> ImageTransfer.Outcome {
+    let directives = isEndToEnd ? ImageTransfer.endToEnd.fields : []
+    let fields = HTTPFields(question.fields + directives)
+    return try await ImageTransfer(loader: loader, variant: variant, question: fields).run()
+  }
+
+  /// Servers that know no validators send the same image again.
+  private func news(_ image: FetchedImage) -> FetchedImage? { image.bytes == shown.bytes ? nil : image }
+
+  // MARK: Another process was faster
+
+  private func isNews(_ stored: StoredAnswer, beside asked: StoredAnswer) -> Bool {
+    stored.respondedAt > asked.respondedAt
+      && Freshness(of: stored, at: loader.clock()).standing == .fresh
+      && Vary(stored.head.fields).matches(stored.varied, loader.identity.sent)
+  }
+
+  // MARK: The image is still the same
+
+  private func keep(_ news: StoredAnswer, about asked: StoredAnswer) {
+    let updated = asked.updated(by: news)
+    guard storageAllowed(head: updated.head) else { return loader.forget(key) }
+    // What cannot be written down is asked again another time.
+    _ = try? loader.store.refresh(key, asked: asked, news: news)
+    guard var image = loader.memory[key], image.answer == asked else { return }
+    image.answer = updated
+    loader.memory.insert(image, for: key)
+  }
+}
+
+extension ImageRevalidation {
+  /// The same, for the desk.
+  func outcome() async -> RevalidationDesk.Outcome {
+    do throws(LoadError) {
+      return .success(try await run())
+    } catch {
+      return .failure(error)
+    }
+  }
+}

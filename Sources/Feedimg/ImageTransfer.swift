@@ -1,0 +1,58 @@
+import FeedimgCache
+import FeedimgModel
+
+/// One transfer of an image: the request, its answer, and what is kept of it in memory and on disk.
+struct ImageTransfer: Sendable {
+  /// What the server answered with.
+  enum Outcome: Sendable {
+    case image(FetchedImage)
+    /// The image is still the same (304); what was said, and when.
+    case notModified(StoredAnswer)
+  }
+
+  let loader: ImageLoader
+  let variant: ImageVariant
+  /// Sent beside what identifies the image, such as the validators of what is stored.
+  var question = HTTPFields()
+  var progress: (@Sendable (LoadProgress) -> Void)?
+
+  /// A server that drips a byte now and then is given up in the end, however long the image.
+  private static let greatestDuration = Duration.seconds(600)
+
+  /// Asks beyond all caches on the way (RFC 9111 §5.2.1.4).
+  static let endToEnd = HTTPFields([.init(name: "Cache-Control", value: "no-cache")])
+
+  func run() async throws(LoadError) -> Outcome {
+    let settings = loader.settings.currentSettings()
+    loader.follow(settings)
+    let collector = BodyCollector(self)
+    defer { collector.discard() }
+    let request = DownloadRequest(
+      url: variant.url,
+      fields: HTTPFields(loader.identity.accepted.fields + question.fields),
+      bodyLimit: settings.downloadLimit,
+      totalTimeout: Self.greatestDuration
+    )
+    _ = try await loader.downloader.download(request, into: collector)
+    if let news = collector.notModified { return .notModified(news) }
+    let image = try collector.finish()
+    keep(image)
+    return .image(image)
+  }
+
+  /// Keeps in memory what may be kept, also where the disk could not take it, and nothing of what may not.
+  private func keep(_ image: FetchedImage) {
+    let key = variant.url.key
+    guard let answer = image.answer, storageAllowed(head: answer.head) else { return loader.forget(key) }
+    loader.memory.insert(image.kept(as: variant.role), for: key)
+  }
+}
+
+extension ImageLoader {
+  /// Removes what is kept of an image that must not be kept any more.
+  func forget(_ key: String) {
+    memory.remove(key)
+    // Where it cannot be written now, the next answer will say the same.
+    _ = try? store.remove(key)
+  }
+}

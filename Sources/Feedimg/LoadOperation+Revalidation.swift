@@ -1,0 +1,73 @@
+import FeedimgCache
+import FeedimgModel
+
+extension LoadOperation {
+  /// What is cached is shown at once; freshness decides only whether showing it also starts a revalidation.
+  ///
+  /// It is asked about first where the user wants that, and where it was chosen for another program (``Asking``); if
+  /// that fails, it is shown nevertheless.
+  func revalidated(
+    _ found: FetchedImage,
+    _ variant: ImageVariant,
+    _ resolution: Resolution
+  ) async throws(LoadError) -> FetchedImage {
+    guard found.source != .network, let answer = found.answer else { return found }
+    let asking = isReload ? .first : Asking(about: answer, by: loader.identity, at: loader.clock())
+    guard asking != .nothing else { return found }
+    guard loader.mayFetch(variant.role, in: resolution.situation) else {
+      let network = resolution.situation.network.rawValue
+      return isReload ? noting("not asked about, as it would not be fetched now (\(network))", found) : found
+    }
+    let revalidation = ImageRevalidation(
+      loader: loader,
+      variant: variant,
+      shown: found,
+      isEndToEnd: isReload
+    )
+    if asking == .first, isReload || !loader.revalidations.isResting(variant.url.key) {
+      return try await asked(revalidation)
+    }
+    var found = found
+    found.isRevalidating = loader.revalidations.begin(variant.url.key) { await revalidation.outcome() }
+    return found
+  }
+
+  private func asked(_ revalidation: ImageRevalidation) async throws(LoadError) -> FetchedImage {
+    do throws(LoadError) {
+      let new = try await loader.revalidations.answer(for: revalidation.variant.url.key) {
+        await revalidation.outcome()
+      }
+      return new ?? loader.cached(revalidation.variant) ?? revalidation.shown
+    } catch {
+      guard error.code != .cancelled else { throw error }
+      return noting("shown as it was: \(error.message)", revalidation.shown)
+    }
+  }
+
+  private func noting(_ note: String, _ image: FetchedImage) -> FetchedImage {
+    var image = image
+    image.notes.append(note)
+    return image
+  }
+}
+
+extension ImageLoader {
+  /// Loads the image of an item as ``load(_:facts:progress:)`` does, but asks the server about what is cached first.
+  ///
+  /// Caches on the way are asked to do the same (`Cache-Control: no-cache`). Where the network or the policy does not
+  /// allow to ask, or nobody answers, the cached image is returned with a note that says so.
+  ///
+  /// - Parameters:
+  ///   - item: What to load.
+  ///   - facts: See ``resolve(_:facts:)``.
+  ///   - progress: Called on a thread of its own as bytes of an image that is not cached arrive.
+  /// - Returns: The image with its bytes, its source and the decision that led to it.
+  /// - Throws: ``LoadError``; `nothingToShow` where the placeholder is all there is.
+  public func reload(
+    _ item: FeedItem,
+    facts: [String: String] = [:],
+    progress: (@Sendable (LoadProgress) -> Void)? = nil
+  ) async throws(LoadError) -> LoadedImage {
+    try await LoadOperation(loader: self, item: item, facts: facts, progress: progress, isReload: true).run()
+  }
+}

@@ -1,0 +1,97 @@
+/// Which images are being asked about, and when each may be asked about again (pure).
+///
+/// Showing one image many times, as scrolling does, asks about it once; a server that does not answer is asked less
+/// and less often.
+struct RevalidationTable: Sendable {
+  /// What to do about a wish to ask.
+  enum Step: Equatable {
+    /// Ask now.
+    case start
+    /// Others are asked about now; ``end(_:at:failing:)`` says when it is its turn.
+    case queue
+    /// It is being asked about, or will be.
+    case join
+    /// It was asked about a short while ago.
+    case rest
+  }
+
+  /// How an image was asked about last.
+  private struct Past {
+    var endedAt: Double
+    var rest: Double
+    var failures: Int
+  }
+
+  /// Asking is for later; what is to be seen now goes before.
+  static let greatestRunning = 2
+  /// After an answer, in seconds.
+  static let leastRest = Asking.leastInterval
+  /// After the first failure, in seconds; doubles with each.
+  static let firstRestAfterFailure = 30.0
+  static let greatestRest = 3600.0
+  /// More are not remembered.
+  static let greatestPasts = 4096
+
+  private var running: Set<String> = []
+  private var queued: [String] = []
+  private var pasts: [String: Past] = [:]
+
+  var isIdle: Bool { running.isEmpty && queued.isEmpty }
+  /// How many are being asked about, or will be.
+  var count: Int { running.count + queued.count }
+
+  func isAsking(_ key: String) -> Bool { running.contains(key) || queued.contains(key) }
+
+  /// Whether it was asked about so short a while ago that asking again would be in vain.
+  func isResting(_ key: String, at now: Double) -> Bool {
+    pasts[key].map { (0..<$0.rest).contains(now - $0.endedAt) } ?? false
+  }
+
+  /// Someone has shown an image that may be out of date.
+  mutating func ask(_ key: String, at now: Double) -> Step {
+    if isAsking(key) { return .join }
+    if isResting(key, at: now) { return .rest }
+    guard running.count < Self.greatestRunning else {
+      queued.append(key)
+      return .queue
+    }
+    running.insert(key)
+    return .start
+  }
+
+  /// Someone waits for the answer, so that neither a queue nor a rest counts.
+  mutating func askAtOnce(_ key: String) -> Step {
+    queued.removeAll { $0 == key }
+    return running.insert(key).inserted ? .start : .join
+  }
+
+  /// Takes note that an image has been asked about.
+  ///
+  /// - Parameters:
+  ///   - key: The key of the image.
+  ///   - now: Seconds since 1970.
+  ///   - leastRest: Nil if there was an answer; if not, the time that its server wants to be left alone.
+  /// - Returns: The key that is to be started now.
+  mutating func end(_ key: String, at now: Double, failing leastRest: Double?) -> String? {
+    running.remove(key)
+    if pasts.count >= Self.greatestPasts { pasts.removeAll() }
+    let failures = leastRest == nil ? 0 : (pasts[key]?.failures ?? 0) + 1
+    // Doubled seven times it is over the greatest.
+    let rest = Self.firstRestAfterFailure * Double(1 << min(max(0, failures - 1), 7))
+    let failureRest = max(leastRest ?? 0, min(rest, Self.greatestRest))
+    pasts[key] = Past(endedAt: now, rest: failures == 0 ? Self.leastRest : failureRest, failures: failures)
+    guard running.count < Self.greatestRunning, !queued.isEmpty else { return nil }
+    let next = queued.removeFirst()
+    running.insert(next)
+    return next
+  }
+
+  /// Forgets how images were asked about, as another network may well lead to an answer.
+  mutating func forgetPast() { pasts.removeAll() }
+
+  /// Gives up what has not been started.
+  mutating func dropQueued() -> [String] {
+    defer { queued.removeAll() }
+    return queued
+  }
+}

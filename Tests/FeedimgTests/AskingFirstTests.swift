@@ -1,0 +1,99 @@
+import LoopbackServer
+import Testing
+
+@testable import Feedimg
+
+/// What is asked before it is shown.
+@Suite struct AskingFirstTests {
+  let clock = TestClock()
+
+  private func loader(userAgent: String = "a", folder: String? = nil) throws -> TestLoader {
+    try TestLoader(userAgent: userAgent, folder: folder, clock: { [clock] in clock.now })
+  }
+
+  private func item(_ origin: PictureOrigin) throws -> FeedItem {
+    try TestLoader.item(origin.server, original: "/a.jpg")
+  }
+
+  @Test func `an image that was chosen for another program is asked about first`() async throws {
+    let server = try LoopbackServer { request in
+      let fields = [("Vary", "User-Agent"), ("Cache-Control", "max-age=600")]
+      return request["User-Agent"] == "a"
+        ? .answer(200, fields, body: SampleImage.jpeg) : .answer(200, fields, body: SampleImage.png)
+    }
+    let first = try loader()
+    let item = try TestLoader.item(server, original: "/a.jpg")
+    _ = try await first.loader.load(item)
+    let same = try loader(folder: first.folder)
+    #expect(try await same.loader.load(item).source == .disk, "the same program in another process")
+    let other = try loader(userAgent: "b", folder: first.folder)
+    let image = try await other.loader.load(item)
+    #expect(image.source == .network && image.bytes == SampleImage.png)
+    #expect(server.log.requests.count == 2)
+  }
+
+  @Test
+  func `where nobody answers, that image is shown nevertheless, with a note, and soon not asked about again`()
+    async throws
+  {
+    let origin = try PictureOrigin(
+      SampleImage.jpeg,
+      [("Vary", "User-Agent"), ("Cache-Control", "max-age=600")]
+    )
+    let first = try loader()
+    _ = try await first.loader.load(item(origin))
+    origin.answer(always: .hangUp)
+    let other = try loader(userAgent: "b", folder: first.folder)
+    let image = try await other.loader.load(item(origin))
+    #expect(image.source == .disk && image.bytes == SampleImage.jpeg)
+    #expect(image.notes == ["shown as it was: the server closed the connection without an answer"])
+    let count = origin.requests.count
+    #expect(try await other.loader.load(item(origin)).notes == [])
+    #expect(origin.requests.count == count)
+  }
+
+  @Test func `an answer that depends on more than the request is asked about first, each time anew`()
+    async throws
+  {
+    let origin = try PictureOrigin(
+      SampleImage.jpeg,
+      [("Vary", "*"), ("ETag", "\"1\""), ("Cache-Control", "max-age=600")]
+    )
+    let test = try loader()
+    _ = try await test.loader.load(item(origin))
+    clock += 20
+    origin.version = .init(SampleImage.png, [("ETag", "\"2\"")])
+    #expect(try await test.loader.load(item(origin)).bytes == SampleImage.png)
+  }
+
+  @Test func `a reload asks beyond all caches, though the image is fresh, and keeps what comes`() async throws
+  {
+    let origin = try PictureOrigin(SampleImage.jpeg, [("ETag", "\"1\""), ("Cache-Control", "max-age=600")])
+    let test = try loader()
+    _ = try await test.loader.load(item(origin))
+    let same = try await test.loader.reload(item(origin))
+    #expect(same.bytes == SampleImage.jpeg && same.source == .memory)
+    #expect(origin.requests.last?["If-None-Match"] == "\"1\"")
+    #expect(origin.requests.last?["Cache-Control"] == "no-cache")
+    origin.version = .init(SampleImage.png, [("ETag", "\"2\"")])
+    let new = try await test.loader.reload(item(origin))
+    #expect(new.bytes == SampleImage.png && new.source == .network)
+    #expect(try await test.loader.load(item(origin)).bytes == SampleImage.png)
+    origin.answer(always: .answer(503))
+    let kept = try await test.loader.reload(item(origin))
+    #expect(kept.bytes == SampleImage.png)
+    #expect(kept.notes == ["shown as it was: the server answered 503 Service Unavailable"])
+  }
+
+  @Test func `a reload that the network does not allow says so`() async throws {
+    let origin = try PictureOrigin(SampleImage.jpeg)
+    let test = try loader()
+    var item = try item(origin)
+    item.thumbnail = ImageVariant(role: .thumbnail, url: try ImageURL("http://x.example/s.jpg"))
+    _ = try await test.loader.load(item)
+    test.network.become(.offline)
+    let image = try await test.loader.reload(item)
+    #expect(image.notes == ["not asked about, as it would not be fetched now (offline)"])
+    #expect(origin.requests.count == 1)
+  }
+}

@@ -1,0 +1,119 @@
+import FeedimgSettings
+import LoopbackServer
+import Synchronization
+import Testing
+
+@testable import Feedimg
+
+/// How often images are asked about, by whom, and when not.
+@Suite struct RevalidationPaceTests {
+  let clock = TestClock()
+  static let old = SampleImage.jpeg
+  static let new = SampleImage.png
+
+  private func loader(
+    _ kind: NetworkKind = .wifi,
+    memory: Int = 1,
+    folder: String? = nil
+  ) throws -> TestLoader {
+    try TestLoader(kind, memoryLimit: .mebibytes(memory), folder: folder, clock: { [clock] in clock.now })
+  }
+
+  private func item(_ origin: PictureOrigin) throws -> FeedItem {
+    try TestLoader.item(origin.server, original: "/a.jpg")
+  }
+
+  @Test func `many who show one image ask about it once`() async throws {
+    let origin = try PictureOrigin(Self.old, [("ETag", "\"1\""), ("Cache-Control", "no-cache")])
+    let test = try loader()
+    _ = try await test.loader.load(item(origin))
+    clock += 100
+    let gate = Gate()
+    origin.answer(always: .held(by: gate, then: Reply([.send(Reply.head(304, []))], keepsConnection: true)))
+    var images: [LoadedImage] = []
+    for _ in 0..<20 { images.append(try await test.loader.load(item(origin))) }
+    #expect(images.allSatisfy { $0.freshness?.isRevalidating == true })
+    gate.open()
+    for image in images { #expect(await test.loader.revalidation(of: image) == .unchanged) }
+    #expect(origin.requests.count == 2)
+    #expect(await test.loader.finishRevalidations(within: .seconds(60)).unchanged == 1)
+  }
+
+  @Test func `no more than two are asked about at a time, the others in their turn`() async throws {
+    let gate = Gate()
+    let isHeld = Mutex(false)
+    let server = try LoopbackServer { request in
+      guard request["If-None-Match"] != nil else {
+        return .answer(200, [("ETag", "\"1\""), ("Cache-Control", "no-cache")], body: Self.old)
+      }
+      let reply = Reply([.send(Reply.head(304, []))], keepsConnection: true)
+      return isHeld.withLock { $0 } ? .held(by: gate, then: reply) : reply
+    }
+    let test = try loader()
+    let items = try (0..<6).map { try TestLoader.item(server, original: "/\($0).jpg") }
+    for item in items { _ = try await test.loader.load(item) }
+    clock += 100
+    isHeld.withLock { $0 = true }
+    for item in items { #expect(try await test.loader.load(item).freshness?.isRevalidating == true) }
+    await server.reaches { $0.requests.count == 8 }
+    gate.open()
+    #expect(await test.loader.finishRevalidations(within: .seconds(60)).unchanged == 6)
+    #expect(server.log.requests.count == 12)
+  }
+
+  @Test func `offline, and where the policy would not fetch it, nobody is asked`() async throws {
+    let origin = try PictureOrigin(Self.old, [("ETag", "\"1\""), ("Cache-Control", "no-cache")])
+    let test = try loader()
+    // With something of another machine's, so that the network counts.
+    var item = try item(origin)
+    item.thumbnail = ImageVariant(role: .thumbnail, url: try ImageURL("http://x.example/s.jpg"))
+    _ = try await test.loader.load(item)
+    clock += 1000
+    for kind in [NetworkKind.offline, .cellular] {
+      test.network.become(kind)
+      let image = try await test.loader.load(item)
+      #expect(image.variant.role == .original)
+      #expect(image.freshness?.isFresh == false && image.freshness?.isRevalidating == false)
+    }
+    #expect(origin.requests.count == 1)
+    try test.settings.set(.alwaysLoadOriginalsOnCellular, to: "yes")
+    #expect(try await test.loader.load(item).freshness?.isRevalidating == true)
+    _ = await test.loader.finishRevalidations(within: .seconds(60))
+  }
+
+  @Test func `what another process was told need not be asked again`() async throws {
+    let origin = try PictureOrigin(Self.old, [("ETag", "\"1\""), ("Cache-Control", "max-age=60")])
+    let first = try loader()
+    let second = try loader(folder: first.folder)
+    _ = try await first.loader.load(item(origin))
+    _ = try await second.loader.load(item(origin))
+    clock += 100
+    origin.version = .init(Self.new, [("ETag", "\"2\""), ("Cache-Control", "max-age=60")])
+    let one = try await first.loader.load(item(origin))
+    _ = await first.loader.revalidation(of: one)
+    let two = try await second.loader.load(item(origin))
+    #expect(two.bytes == Self.old, "its memory does not know yet")
+    guard case .changed(let new) = await second.loader.revalidation(of: two) else {
+      Issue.record("not seen")
+      return
+    }
+    #expect(new.bytes == Self.new)
+    #expect(origin.requests.count == 2)
+  }
+
+  @Test func `one who waits can leave, and the question goes on`() async throws {
+    let origin = try PictureOrigin(Self.old, [("ETag", "\"1\""), ("Cache-Control", "no-cache")])
+    let test = try loader()
+    _ = try await test.loader.load(item(origin))
+    clock += 100
+    let gate = Gate()
+    origin.answer(always: .held(by: gate, then: Reply([.send(Reply.head(304, []))], keepsConnection: true)))
+    let image = try await test.loader.load(item(origin))
+    let waiting = Task { await test.loader.revalidation(of: image) }
+    await origin.server.reaches { $0.requests.count == 2 }
+    waiting.cancel()
+    if case .failed(let error) = await waiting.value { #expect(error.code == .cancelled) }
+    gate.open()
+    #expect(await test.loader.finishRevalidations(within: .seconds(60)).unchanged == 1)
+  }
+}

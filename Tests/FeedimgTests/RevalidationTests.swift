@@ -1,0 +1,216 @@
+import LoopbackServer
+import Testing
+
+@testable import Feedimg
+
+/// What showing a cached image does beside: real server, real disk, and a clock that jumps.
+@Suite struct RevalidationTests {
+  let clock = TestClock()
+  static let old = SampleImage.jpeg
+  static let new = SampleImage.png
+
+  private func loader(
+    _ kind: NetworkKind = .wifi,
+    memory: Int = 1,
+    folder: String? = nil
+  ) throws -> TestLoader {
+    try TestLoader(kind, memoryLimit: .mebibytes(memory), folder: folder, clock: { [clock] in clock.now })
+  }
+
+  private func item(_ origin: PictureOrigin) throws -> FeedItem {
+    try TestLoader.item(origin.server, original: "/a.jpg")
+  }
+
+  // MARK: When showing asks
+
+  struct Row: Sendable, CustomTestStringConvertible {
+    var fields: [(String, String)]
+    var after: Double
+    var asks: Bool
+    var because: String
+    var testDescription: String { because }
+  }
+
+  static let rows = [
+    Row(fields: [("Cache-Control", "max-age=60")], after: 59, asks: false, because: "it is fresh"),
+    Row(fields: [("Cache-Control", "max-age=60")], after: 61, asks: true, because: "its time is over"),
+    Row(
+      fields: [("Cache-Control", "max-age=60, immutable")],
+      after: 61,
+      asks: true,
+      because: "no longer fresh"
+    ),
+    Row(
+      fields: [("Cache-Control", "no-cache")],
+      after: 20,
+      asks: true,
+      because: "it is to be asked about always"
+    ),
+    Row(
+      fields: [("Cache-Control", "max-age=60, stale-while-revalidate=600")],
+      after: 70,
+      asks: true,
+      because: "it may be shown meanwhile"
+    ),
+    Row(
+      fields: [("Cache-Control", "max-age=60, must-revalidate")],
+      after: 61,
+      asks: true,
+      because: "a stale image is shown by our promise, and asked about"
+    ),
+    Row(fields: [], after: 20, asks: true, because: "its host says nothing at all"),
+    Row(
+      fields: [("Age", "50"), ("Cache-Control", "max-age=60")],
+      after: 11,
+      asks: true,
+      because: "it came old"
+    ),
+    Row(fields: [("Cache-Control", "no-cache")], after: 5, asks: false, because: "it has just come"),
+    Row(
+      fields: [("Cache-Control", "max-age=60")],
+      after: -1_000_000,
+      asks: false,
+      because: "a clock that was set back makes nothing older"
+    ),
+  ]
+
+  @Test(arguments: rows)
+  func `a cached image is shown at once, and asked about when it may be out of date`(row: Row) async throws {
+    let origin = try PictureOrigin(Self.old, row.fields + [("ETag", "\"1\"")])
+    let test = try loader()
+    _ = try await test.loader.load(item(origin))
+    clock += row.after
+    let gate = Gate()
+    origin.answer(always: .held(by: gate))
+    let image = try await test.loader.load(item(origin))
+    #expect(image.source == .memory)
+    #expect(image.bytes == Self.old)
+    #expect(image.freshness?.isRevalidating == row.asks, "\(image.freshness?.rule ?? "")")
+    gate.open()
+    _ = await test.loader.revalidation(of: image)
+    #expect(origin.requests.count == (row.asks ? 2 : 1))
+  }
+
+  // MARK: What comes of it
+
+  @Test func `an image that is the same stays, and is fresh again, also for other processes`() async throws {
+    let origin = try PictureOrigin(Self.old, [("ETag", "\"1\""), ("Cache-Control", "max-age=60")])
+    let test = try loader()
+    let first = try await test.loader.load(item(origin))
+    clock += 100
+    let image = try await test.loader.load(item(origin))
+    #expect(await test.loader.revalidation(of: image) == .unchanged)
+    #expect(origin.requests.last?["If-None-Match"] == "\"1\"")
+    clock += 50
+    let other = try loader(folder: test.folder)
+    for loader in [test.loader, other.loader] {
+      let again = try await loader.load(item(origin))
+      #expect(again.freshness?.isFresh == true)
+      #expect(again.freshness?.age == 50)
+      #expect(again.path == first.path)
+    }
+    #expect(origin.requests.count == 2)
+  }
+
+  @Test func `a new version takes the place of the old one, in memory and on disk`() async throws {
+    let origin = try PictureOrigin(Self.old, [("ETag", "\"1\""), ("Cache-Control", "max-age=60")])
+    let test = try loader()
+    _ = try await test.loader.load(item(origin))
+    clock += 100
+    origin.version = .init(Self.new, [("ETag", "\"2\""), ("Cache-Control", "max-age=60")])
+    let image = try await test.loader.load(item(origin))
+    #expect(image.bytes == Self.old)
+    guard case .changed(let changed) = await test.loader.revalidation(of: image) else {
+      Issue.record("no new version")
+      return
+    }
+    #expect(changed.bytes == Self.new)
+    #expect(changed.mediaType == "image/png")
+    #expect(changed.freshness?.isFresh == true)
+    guard case .changed(let late) = await test.loader.revalidation(of: image) else {
+      Issue.record("who asks late is not told")
+      return
+    }
+    #expect(late.bytes == Self.new && late.path == changed.path)
+    #expect(try await test.loader.load(item(origin)).bytes == Self.new)
+    let other = try loader(folder: test.folder)
+    let stored = try await other.loader.load(item(origin))
+    #expect(stored.source == .disk && stored.bytes == Self.new && stored.path == changed.path)
+  }
+
+  @Test(arguments: [
+    (Reply.answer(404), "a server that has it no more"), (.answer(503), "a server in trouble"),
+    (.hangUp, "a server that hangs up"), (.truncated(SampleImage.png, after: 20), "an image that breaks off"),
+    (.answer(200, [("Content-Type", "text/html")], body: Array("<!doctype html><p>log in".utf8)), "a portal"),
+  ])
+  func `what goes wrong leaves the image as it is, and is not tried at once again`(
+    _ reply: Reply,
+    _ because: String
+  ) async throws {
+    let origin = try PictureOrigin(Self.old, [("ETag", "\"1\""), ("Cache-Control", "max-age=60")])
+    let test = try loader()
+    _ = try await test.loader.load(item(origin))
+    clock += 100
+    origin.answer(always: reply)
+    let image = try await test.loader.load(item(origin))
+    guard case .failed = await test.loader.revalidation(of: image) else {
+      Issue.record("\(because) is no failure")
+      return
+    }
+    clock += 20
+    for _ in 0..<5 {
+      let again = try await test.loader.load(item(origin))
+      #expect(again.bytes == Self.old && again.freshness?.isRevalidating == false)
+    }
+    clock += 20
+    origin.answer(always: nil)
+    let later = try await test.loader.load(item(origin))
+    #expect(await test.loader.revalidation(of: later) == .unchanged)
+  }
+
+  @Test(arguments: [304, 200])
+  func `an answer that forbids to keep the image removes it`(status: Int) async throws {
+    let origin = try PictureOrigin(Self.old, [("ETag", "\"1\""), ("Cache-Control", "max-age=60")])
+    let test = try loader()
+    _ = try await test.loader.load(item(origin))
+    clock += 100
+    let tag = status == 304 ? "\"1\"" : "\"2\""
+    origin.version = .init(Self.new, [("ETag", tag), ("Cache-Control", "no-store")])
+    let image = try await test.loader.load(item(origin))
+    #expect(image.bytes == Self.old)
+    let news = await test.loader.revalidation(of: image)
+    if status == 200 {
+      if case .changed(let new) = news { #expect(new.bytes == Self.new && new.path == nil) }
+    }
+    #expect(try test.loader.resolve(item(origin)).situation.original == .remote)
+  }
+
+  @Test func `a 304 about a version that is not here makes all of the image come`() async throws {
+    let origin = try PictureOrigin(Self.old, [("ETag", "\"1\""), ("Cache-Control", "max-age=60")])
+    let test = try loader()
+    _ = try await test.loader.load(item(origin))
+    clock += 100
+    let server = try LoopbackServer { request in
+      request["If-None-Match"] == nil
+        ? .answer(200, [("ETag", "\"2\"")], body: Self.new)
+        : Reply([.send(Reply.head(304, [("ETag", "\"2\"")]))], keepsConnection: true)
+    }
+    let original = try #require(try item(origin).original)
+    let stored = try #require(test.loader.cached(original))
+    let variant = ImageVariant(role: .original, url: try ImageURL(server.url("/a.jpg")))
+    let revalidation = ImageRevalidation(loader: test.loader, variant: variant, shown: stored)
+    #expect(try await revalidation.run()?.bytes == Self.new)
+    #expect(server.log.requests.map { $0["If-None-Match"] } == ["\"1\"", nil])
+  }
+
+  @Test func `a server without validators sends the image again, and the same is no news`() async throws {
+    let origin = try PictureOrigin(Self.old)
+    let test = try loader()
+    _ = try await test.loader.load(item(origin))
+    clock += 100
+    let image = try await test.loader.load(item(origin))
+    #expect(image.freshness?.state == "unsaid")
+    #expect(await test.loader.revalidation(of: image) == .unchanged)
+    #expect(origin.requests.count == 2)
+  }
+}

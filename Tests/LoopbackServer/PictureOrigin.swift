@@ -1,0 +1,85 @@
+import Synchronization
+
+/// A server of one picture that changes over time, and answers conditions and ranges as RFC 9110 has it.
+package final class PictureOrigin: Sendable {
+  /// One state of the picture, and what is said of it.
+  package struct Version: Sendable {
+    package var body: [UInt8]
+    package var fields: [(String, String)]
+
+    package init(_ body: [UInt8], _ fields: [(String, String)] = []) {
+      self.body = body
+      self.fields = fields
+    }
+
+    fileprivate func value(_ name: String) -> String? { fields.first { $0.0 == name }?.1 }
+  }
+
+  private struct State {
+    var version: Version
+    var override: Reply?
+    var cuts: [Int] = []
+  }
+
+  private final class Desk: Sendable {
+    let state: Mutex<State>
+    init(_ version: Version) { state = Mutex(State(version: version)) }
+  }
+
+  private let desk: Desk
+  package let server: LoopbackServer
+
+  package init(_ body: [UInt8], _ fields: [(String, String)] = []) throws {
+    let desk = Desk(Version(body, fields))
+    self.desk = desk
+    server = try LoopbackServer { request in desk.state.withLock { Self.reply(to: request, &$0) } }
+  }
+
+  /// What is served from now on.
+  package var version: Version {
+    get { desk.state.withLock { $0.version } }
+    set { desk.state.withLock { $0.version = newValue } }
+  }
+
+  /// What is answered from now on, whatever is asked; nil for the picture.
+  package func answer(always reply: Reply?) { desk.state.withLock { $0.override = reply } }
+
+  /// Lets the connection drop after so many bytes of the next bodies, one after the other.
+  package func cut(after counts: Int...) { desk.state.withLock { $0.cuts = counts } }
+
+  package var requests: [Request] { server.log.requests }
+
+  /// Bytes that begin like a JPEG and are told from others by their seed.
+  package static func picture(_ seed: UInt8, size: Int) -> [UInt8] {
+    SampleImage.jpeg
+      + (0..<max(0, size - SampleImage.jpeg.count)).map { UInt8(truncatingIfNeeded: $0 &* 31) ^ seed }
+  }
+
+  private static func reply(to request: Request, _ state: inout State) -> Reply {
+    if let override = state.override { return override }
+    let version = state.version
+    let (tag, date) = (version.value("ETag"), version.value("Last-Modified"))
+    let isSame =
+      if let asked = request["If-None-Match"] {
+        tag.map { opaque($0) == opaque(asked) } ?? false
+      } else {
+        date != nil && request["If-Modified-Since"] == date
+      }
+    if isSame { return Reply([.send(Reply.head(304, version.fields))], keepsConnection: true) }
+    var (status, fields, body) = (200, version.fields, version.body[...])
+    if let first = request["Range"].flatMap({ Int($0.dropFirst("bytes=".count).dropLast()) }),
+      request["If-Range"].map({ $0 == tag || $0 == date }) ?? true
+    {
+      guard first < body.count else {
+        return .answer(416, fields + [("Content-Range", "bytes */\(body.count)")])
+      }
+      fields.append(("Content-Range", "bytes \(first)-\(body.count - 1)/\(body.count)"))
+      (status, body) = (206, body[first...])
+    }
+    let head = Reply.head(status, fields + [("Content-Length", String(body.count))])
+    guard !state.cuts.isEmpty else { return Reply([.send(head + body)], keepsConnection: true) }
+    return Reply([.send(head + body.prefix(state.cuts.removeFirst()))])
+  }
+
+  private static func opaque(_ tag: String) -> Substring { tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...] }
+}
