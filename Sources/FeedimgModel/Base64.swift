@@ -1,0 +1,32 @@
+/// Base64 (RFC 4648 §4), also without padding and with the letters of §5.
+package enum Base64 {
+  /// The bytes that a text stands for; nil if it is no base64.
+  package static func decode(_ text: String) -> [UInt8]? {
+    let digits = text.utf8.reversed().drop { $0 == UInt8(ascii: "=") }.reversed()
+    guard digits.count % 4 != 1, text.utf8.count - digits.count <= 2 else { return nil }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(digits.count / 4 * 3 + 2)
+    var (bits, count) = (0, 0)
+    for digit in digits {
+      guard let value = value(of: digit) else { return nil }
+      bits = bits << 6 | value
+      count += 6
+      guard count >= 8 else { continue }
+      count -= 8
+      bytes.append(UInt8(bits >> count))
+      bits &= 1 << count - 1
+    }
+    return bytes
+  }
+
+  private static func value(of digit: UInt8) -> Int? {
+    switch digit {
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"): Int(digit) - 65
+    case UInt8(ascii: "a")...UInt8(ascii: "z"): Int(digit) - 97 + 26
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): Int(digit) - 48 + 52
+    case UInt8(ascii: "+"), UInt8(ascii: "-"): 62
+    case UInt8(ascii: "/"), UInt8(ascii: "_"): 63
+    default: nil
+    }
+  }
+}
