@@ -13,6 +13,8 @@ public final class ImageLoader: Sendable {
   let settings: any SettingsReading
   let store: any ImageStoring
   let memory: MemoryCache
+  let budget: MemoryBudget
+  let pressure: MemoryPressure
   let downloader: any Downloading
   let policy: PolicyInForce
   let overrides: [CheckedOverride]
@@ -31,6 +33,7 @@ public final class ImageLoader: Sendable {
     let folders = Folders(configuration)
     let settings = SettingsStore(folder: try folders.configuration)
     let current = settings.currentSettings()
+    let budget = MemoryBudget()
     let shelf = try PolicyShelf(configuration)
     let policy = try PolicyInForce(configuration.policy, on: shelf)
     let services = NetworkServices(of: configuration)
@@ -42,11 +45,13 @@ public final class ImageLoader: Sendable {
       ),
       settings: settings,
       store: DiskCache(folder: try folders.cache, limits: CacheLimits(current), clock: SystemClock.seconds),
-      memory: MemoryCache(limit: current.cacheMemoryLimit),
+      memory: MemoryCache { budget.limits(settings.currentSettings()) },
       downloader: CurlDownloader(userAgent: configuration.userAgent),
       policy: policy,
       overrides: try CheckedOverride.check(configuration.overrides, among: shelf.facts),
       hostFacts: HostFacts(configuration.hostFacts),
+      budget: budget,
+      environment: configuration.environment,
       identity: RequestIdentity(userAgent: configuration.userAgent)
     )
   }
@@ -60,6 +65,8 @@ public final class ImageLoader: Sendable {
     policy: PolicyInForce,
     overrides: [CheckedOverride],
     hostFacts: HostFacts = HostFacts([]),
+    budget: MemoryBudget = MemoryBudget(),
+    environment: [String: String] = [:],
     identity: RequestIdentity = RequestIdentity(userAgent: "feedimg"),
     clock: @escaping @Sendable () -> Double = SystemClock.seconds
   ) {
@@ -67,6 +74,8 @@ public final class ImageLoader: Sendable {
     self.settings = settings
     self.store = store
     self.memory = memory
+    self.budget = budget
+    pressure = MemoryPressure(memory, environment: environment)
     self.downloader = downloader
     self.policy = policy
     self.overrides = overrides
@@ -74,6 +83,7 @@ public final class ImageLoader: Sendable {
     self.identity = identity
     self.clock = clock
     revalidations = RevalidationDesk(clock: clock)
+    memory.whenFilled { [weak pressure] in pressure?.start() }
   }
 
   /// What the user should know of the settings and the policy, such as that a file is refused.
@@ -140,7 +150,7 @@ public final class ImageLoader: Sendable {
   /// Holds to the limits that the user has set, also after they changed.
   func follow(_ settings: UserSettings) {
     store.follow(settings)
-    memory.setLimit(settings.cacheMemoryLimit)
+    memory.setLimits(budget.limits(settings))
   }
 
   /// Loads the image of an item that the policy chooses: from memory, from disk, or from the network.

@@ -5,16 +5,16 @@ import FeedimgModel
 /// A value begins on probation, and is protected once it is used. Scrolling through a thousand new images therefore
 /// displaces none that have been looked at twice (segmented LRU). What is protected takes four fifths of the budget at
 /// most; beyond that, what was used least recently goes back on probation.
-struct BoundedStore<Value: Sendable>: Sendable {
+struct BoundedStore<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private struct Slot {
     var value: Value
     var cost: Int
     var isProtected = false
   }
 
-  private var slots: [String: Slot] = [:]
-  private var onProbation = RecencyOrder<String>()
-  private var protected = RecencyOrder<String>()
+  private var slots: [Key: Slot] = [:]
+  private var onProbation = RecencyOrder<Key>()
+  private var protected = RecencyOrder<Key>()
   private var protectedCost = 0
   private(set) var cost = 0
   private(set) var limit: Int
@@ -23,8 +23,13 @@ struct BoundedStore<Value: Sendable>: Sendable {
 
   var count: Int { slots.count }
 
+  func contains(_ key: Key) -> Bool { slots[key] != nil }
+
+  /// The value of a key, which does not count as used.
+  func peek(_ key: Key) -> Value? { slots[key]?.value }
+
   /// The value of a key, which thereby counts as used.
-  mutating func use(_ key: String) -> Value? {
+  mutating func use(_ key: Key) -> Value? {
     guard let slot = slots[key] else { return nil }
     if slot.isProtected {
       protected.use(key)
@@ -34,7 +39,7 @@ struct BoundedStore<Value: Sendable>: Sendable {
     return slot.value
   }
 
-  private mutating func protect(_ key: String, cost: Int) {
+  private mutating func protect(_ key: Key, cost: Int) {
     onProbation.remove(key)
     protected.use(key)
     slots[key]?.isProtected = true
@@ -51,7 +56,7 @@ struct BoundedStore<Value: Sendable>: Sendable {
   ///
   /// A value that costs more than a quarter of the budget is not kept, as too much else would go for it; what the
   /// key had before goes all the same.
-  mutating func insert(_ value: Value, for key: String, cost: Int) -> [Value] {
+  mutating func insert(_ value: Value, for key: Key, cost: Int) -> [Value] {
     let wasProtected = slots[key]?.isProtected == true
     var gone = remove(key)
     let cost = max(0, cost)
@@ -65,7 +70,7 @@ struct BoundedStore<Value: Sendable>: Sendable {
     return gone
   }
 
-  mutating func remove(_ key: String) -> [Value] {
+  mutating func remove(_ key: Key) -> [Value] {
     guard let slot = slots.removeValue(forKey: key) else { return [] }
     if slot.isProtected {
       protected.remove(key)

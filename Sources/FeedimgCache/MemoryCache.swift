@@ -1,9 +1,9 @@
 package import FeedimgModel
 import Synchronization
 
-/// Keeps encoded images in memory, within a budget of bytes; those shown once give way before those shown again.
+/// Keeps images in memory, encoded and decoded ones each within a budget of bytes.
 ///
-/// For any thread. What it lets go of is freed outside of its lock.
+/// Those shown once give way before those shown again. For any thread; what it lets go of is freed outside of its lock.
 package final class MemoryCache: Sendable {
   /// An encoded image.
   package struct Image: Sendable, Hashable {
@@ -30,37 +30,165 @@ package final class MemoryCache: Sendable {
     }
   }
 
+  /// What one tier keeps.
+  package struct Account: Sendable, Hashable {
+    package var count: Int
+    /// Never over the limit.
+    package var size: ByteCount
+    /// What holds now; zero while memory is short.
+    package var limit: ByteCount
+  }
+
+  private struct State {
+    var encoded = BoundedStore<String, Image>(limit: ByteCount(0))
+    var decoded = DecodedImages(limit: ByteCount(0))
+    /// Nil until the first image comes.
+    var limits: MemoryLimits?
+    var kinds = MemoryKinds.all
+    var onFilling: (@Sendable () -> Void)?
+
+    /// Has the tiers hold to what is allowed now.
+    mutating func applyLimits() -> Gone {
+      guard let limits else { return Gone() }
+      return Gone(
+        encoded: encoded.setLimit(kinds.contains(.encoded) ? limits.encoded : ByteCount(0)),
+        decoded: decoded.setLimit(kinds.contains(.decoded) ? limits.decoded : ByteCount(0))
+      )
+    }
+  }
+
+  /// What was let go of, until the lock is free.
+  private struct Gone: Sendable {
+    var encoded: [Image] = []
+    var decoded: [DecodedImages.Entry] = []
+  }
+
   /// What an entry costs beside its bytes: key, record and order, estimated.
   static let overhead = 512
+  /// Memory that is short gains nothing from less than this; in bytes.
+  package static let worthWatching = 4 << 20
 
-  private let store: Mutex<BoundedStore<Image>>
+  private let state = Mutex(State())
+  private let standard: @Sendable () -> MemoryLimits
 
-  package init(limit: ByteCount) { store = Mutex(BoundedStore(limit: limit)) }
+  /// Makes a cache whose limits are asked for when the first image comes, unless they have been set.
+  package init(limits: @escaping @Sendable () -> MemoryLimits) { standard = limits }
+
+  /// Makes a cache for encoded images alone.
+  package convenience init(limit: ByteCount) {
+    self.init { MemoryLimits(total: limit, isDecoding: false) }
+  }
 
   /// The image of a key, which thereby counts as used.
-  package subscript(key: String) -> Image? { store.withLock { $0.use(key) } }
+  package subscript(key: String) -> Image? { state.withLock { $0.encoded.use(key) } }
 
-  /// What is kept, in bytes; never over the limit.
-  package var size: ByteCount { store.withLock { ByteCount($0.cost) } }
+  /// The decoded image of a key, which thereby counts as used.
+  package subscript(key: DecodedKey) -> Bitmap? { state.withLock { $0.decoded.use(key) } }
 
-  package var count: Int { store.withLock { $0.count } }
+  /// What is kept of encoded images.
+  package var encoded: Account { state.withLock { Account($0.encoded) } }
+
+  /// What is kept of decoded images.
+  package var decoded: Account { state.withLock { Account($0.decoded.store) } }
+
+  /// Calls a closure once, on the thread that then stores an image, when there is so much that pressure matters.
+  package func whenFilled(_ body: @escaping @Sendable () -> Void) {
+    state.withLock { $0.onFilling = body }
+  }
 
   /// Keeps an image in place of an earlier one of its key, unless it would take more than a quarter of the budget.
+  ///
+  /// What was decoded of the earlier one goes.
   package func insert(_ image: Image, for key: String) {
-    _ = store.withLock { $0.insert(image, for: key, cost: image.bytes.count + Self.overhead) }
+    prepare()
+    change { state in
+      let isSame = state.encoded.peek(key)?.bytes.isIdentical(to: image.bytes) ?? false
+      return Gone(
+        encoded: state.encoded.insert(image, for: key, cost: image.bytes.count + Self.overhead),
+        decoded: isSame ? [] : state.decoded.remove(key)
+      )
+    }
   }
 
+  /// Keeps a decoded image, unless it would take more than a quarter of the budget.
+  ///
+  /// - Parameters:
+  ///   - bitmap: The pixels.
+  ///   - key: Which image at which size.
+  ///   - bytes: What it was decoded from, as this cache gave or got it: if another image of the URL has come since,
+  ///     the pixels are outdated and not kept.
+  package func insert(_ bitmap: Bitmap, for key: DecodedKey, of bytes: [UInt8]) {
+    prepare()
+    change { state in
+      if let now = state.encoded.peek(key.url), !now.bytes.isIdentical(to: bytes) { return Gone() }
+      let cost = bitmap.bytes.count + Self.overhead
+      return Gone(decoded: state.decoded.insert(bitmap, for: key, cost: cost))
+    }
+  }
+
+  /// Removes an image, decoded ones included.
   package func remove(_ key: String) {
-    _ = store.withLock { $0.remove(key) }
+    change { Gone(encoded: $0.encoded.remove(key), decoded: $0.decoded.remove(key)) }
   }
 
-  /// Removes images until no more than so many bytes are left.
+  /// Removes images until no more than so many bytes are left in all, decoded ones first.
   package func shrink(to size: ByteCount) {
-    _ = store.withLock { $0.shrink(to: size.bytes) }
+    change { state in
+      let decoded = state.decoded.shrink(to: size.bytes - state.encoded.cost)
+      return Gone(encoded: state.encoded.shrink(to: size.bytes - state.decoded.store.cost), decoded: decoded)
+    }
   }
 
-  /// Changes the budget; what exceeds it goes at once.
-  package func setLimit(_ limit: ByteCount) {
-    _ = store.withLock { $0.setLimit(limit) }
+  /// Changes the budgets; what exceeds them goes at once.
+  package func setLimits(_ limits: MemoryLimits) {
+    change { state in
+      state.limits = limits
+      return state.applyLimits()
+    }
+  }
+
+  /// Keeps images of these kinds alone until told otherwise; those of others go at once.
+  package func keep(_ kinds: MemoryKinds) {
+    change { state in
+      state.kinds = kinds
+      return state.applyLimits()
+    }
+  }
+
+  private func prepare() {
+    guard state.withLock({ $0.limits == nil }) else { return }
+    let limits = standard()
+    change { state in
+      guard state.limits == nil else { return Gone() }
+      state.limits = limits
+      return state.applyLimits()
+    }
+  }
+
+  /// Makes a change, and frees what it lets go of when the lock is free again.
+  private func change(_ body: (inout State) -> Gone) {
+    var gone = Gone()
+    let onFilling = state.withLock { state in
+      gone = body(&state)
+      let isFilled = state.encoded.cost + state.decoded.store.cost > Self.worthWatching
+      return isFilled ? state.onFilling.take() : nil
+    }
+    onFilling?()
+    withExtendedLifetime(gone) {}
+  }
+}
+
+extension MemoryCache.Account {
+  fileprivate init<Key, Value>(_ store: BoundedStore<Key, Value>) {
+    self.init(count: store.count, size: ByteCount(store.cost), limit: ByteCount(store.limit))
+  }
+}
+
+extension [UInt8] {
+  /// Whether these are the same bytes in the same place, which takes no time to tell.
+  fileprivate func isIdentical(to other: [UInt8]) -> Bool {
+    withUnsafeBufferPointer { left in
+      other.withUnsafeBufferPointer { $0.baseAddress == left.baseAddress && $0.count == left.count }
+    }
   }
 }

@@ -6,8 +6,8 @@ public struct UserSettings: Sendable, Hashable {
   public var cacheOriginalsLimit = ByteCount.mebibytes(512)
   /// The most that stored thumbnails may take on disk; apart, so that originals cannot evict them.
   public var cacheThumbnailsLimit = ByteCount.mebibytes(128)
-  /// The most that encoded images may take in memory, in one process.
-  public var cacheMemoryLimit = ByteCount.mebibytes(64)
+  /// The most that images may take in memory, in one process; nil for a part of what the process may use.
+  public var cacheMemoryLimit: ByteCount?
   /// Stored images unused for so many days are removed.
   public var cacheExpiryDays = 7
   /// A longer body is given up, and nothing of it kept.

@@ -7,6 +7,7 @@ extension SettingKey {
     switch field {
     case .choice(let path): settings[keyPath: path] ? "yes" : "no"
     case .size(let path, _): settings[keyPath: path].description
+    case .automaticSize(let path): settings[keyPath: path]?.description ?? Self.automatic
     case .count(let path, _): String(settings[keyPath: path])
     }
   }
@@ -16,6 +17,7 @@ extension SettingKey {
     switch field {
     case .choice(let path): .bool(settings[keyPath: path])
     case .size(let path, _): .string(settings[keyPath: path].description)
+    case .automaticSize: .string(value(in: settings))
     case .count(let path, _): .integer(settings[keyPath: path])
     }
   }
@@ -41,7 +43,7 @@ extension SettingKey {
     case (.choice(let path), .bool(let value)):
       settings[keyPath: path] = value
       return true
-    case (_, .string(let text)), (.size, .number(let text)):
+    case (_, .string(let text)), (.size, .number(let text)), (.automaticSize, .number(let text)):
       return assign(typed: text, in: &settings)
     case (.count, .number):
       return json.integer.map { assign(typed: String($0), in: &settings) } ?? false
@@ -58,12 +60,21 @@ extension SettingKey {
     case .size(let path, let least):
       guard let size = ByteCount(text), size >= least else { return false }
       settings[keyPath: path] = size
+    case .automaticSize(let path):
+      guard text != Self.automatic else {
+        settings[keyPath: path] = nil
+        return true
+      }
+      guard let size = ByteCount(text) else { return false }
+      settings[keyPath: path] = size
     case .count(let path, let range):
       guard let count = Int(text), range.contains(count) else { return false }
       settings[keyPath: path] = count
     }
     return true
   }
+
+  private static let automatic = "automatic"
 
   private static let choices = [
     "yes": true, "true": true, "on": true, "no": false, "false": false, "off": false,
@@ -73,19 +84,25 @@ extension SettingKey {
     switch field {
     case .choice:
       return Spelling.nearest(to: text, among: ["yes", "no", "true", "false"])
+    case .automaticSize:
+      return Spelling.nearest(to: text, among: [Self.automatic]) ?? nearestSize(to: text, least: ByteCount(0))
     case .size(_, let least):
-      // The unit in the wrong case, or without its last letters: `512 mib`, `64m`.
-      let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
-      let unit = text.dropFirst(number.count).lowercased().filter { $0 != " " }
-      let units = ["KiB", "MiB", "GiB", "TiB", "kB", "MB", "GB", "TB"]
-      let meant = units.first {
-        !unit.isEmpty && [$0.lowercased(), "\($0.lowercased().first ?? "b")"].contains(unit)
-      }
-      guard let meant, let size = ByteCount("\(number) \(meant)"), size >= least else { return nil }
-      return "\(number) \(meant)"
+      return nearestSize(to: text, least: least)
     case .count(_, let range):
       let digits = text.prefix { $0.isASCII && $0.isNumber }
       return Int(digits).flatMap { range.contains($0) ? String($0) : nil }
     }
+  }
+
+  private func nearestSize(to text: String, least: ByteCount) -> String? {
+    // The unit in the wrong case, or without its last letters: `512 mib`, `64m`.
+    let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
+    let unit = text.dropFirst(number.count).lowercased().filter { $0 != " " }
+    let units = ["KiB", "MiB", "GiB", "TiB", "kB", "MB", "GB", "TB"]
+    let meant = units.first {
+      !unit.isEmpty && [$0.lowercased(), "\($0.lowercased().first ?? "b")"].contains(unit)
+    }
+    guard let meant, let size = ByteCount("\(number) \(meant)"), size >= least else { return nil }
+    return "\(number) \(meant)"
   }
 }

@@ -46,7 +46,7 @@ package enum SettingKey: String, Sendable, Hashable, CaseIterable {
     case .alwaysLoadOriginalsOnCellular: .choice(\.alwaysLoadOriginalsOnCellular)
     case .cacheOriginalsLimit: .size(\.cacheOriginalsLimit, least: ByteCount(0))
     case .cacheThumbnailsLimit: .size(\.cacheThumbnailsLimit, least: ByteCount(0))
-    case .cacheMemoryLimit: .size(\.cacheMemoryLimit, least: ByteCount(0))
+    case .cacheMemoryLimit: .automaticSize(\.cacheMemoryLimit)
     case .cacheExpiryDays: .count(\.cacheExpiryDays, 1...36_500)
     case .downloadLimit: .size(\.downloadLimit, least: ByteCount(1))
     }
@@ -57,6 +57,8 @@ package enum SettingKey: String, Sendable, Hashable, CaseIterable {
 enum SettingField {
   case choice(WritableKeyPath<UserSettings, Bool>)
   case size(WritableKeyPath<UserSettings, ByteCount>, least: ByteCount)
+  /// Nil is written `automatic`.
+  case automaticSize(WritableKeyPath<UserSettings, ByteCount?>)
   case count(WritableKeyPath<UserSettings, Int>, ClosedRange<Int>)
 
   /// In words that read on after "expected".
@@ -65,6 +67,7 @@ enum SettingField {
     case .choice: "`yes` or `no`"
     case .size(_, let least) where least.bytes > 0: "a size above zero such as `64 MiB`"
     case .size: "a size such as `512 MiB`"
+    case .automaticSize: "`automatic` or a size such as `512 MiB`"
     case .count(_, let range): "a whole number from \(range.lowerBound) to \(range.upperBound)"
     }
   }

@@ -1,4 +1,5 @@
 import FeedimgModel
+import Synchronization
 import Testing
 
 @testable import FeedimgCache
@@ -20,11 +21,11 @@ import Testing
     #expect(cache["b"] == nil)
     cache.insert(image(2000), for: "a")
     #expect(cache["a"] == image(2000))
-    #expect(cache.size == ByteCount(2000))
+    #expect(cache.encoded.size == ByteCount(2000))
     cache.remove("a")
     cache.remove("a")
     #expect(cache["a"] == nil)
-    #expect(cache.size == ByteCount(0))
+    #expect(cache.encoded.size == ByteCount(0))
   }
 
   @Test func `the images unused for longest give way first`() {
@@ -33,7 +34,7 @@ import Testing
     _ = cache["a"]
     cache.insert(image(1000), for: "e")
     #expect(["a", "b", "c", "d", "e"].map { cache[$0] != nil } == [true, false, true, true, true])
-    #expect(cache.size == ByteCount(4000))
+    #expect(cache.encoded.size == ByteCount(4000))
   }
 
   @Test func `an image that would take more than a quarter is not kept, nor is its predecessor`() {
@@ -49,12 +50,12 @@ import Testing
     let cache = MemoryCache(limit: ByteCount(8000))
     for key in ["a", "b", "c", "d"] { cache.insert(image(1000), for: key) }
     cache.shrink(to: ByteCount(2500))
-    #expect(cache.count == 2)
-    cache.setLimit(ByteCount(1500))
-    #expect(cache.count == 1)
+    #expect(cache.encoded.count == 2)
+    cache.setLimits(MemoryLimits(total: ByteCount(1500), isDecoding: false))
+    #expect(cache.encoded.count == 1)
     #expect(cache["d"] != nil)
-    cache.setLimit(ByteCount(0))
-    #expect(cache.count == 0)
+    cache.setLimits(MemoryLimits(total: ByteCount(0), isDecoding: false))
+    #expect(cache.encoded.count == 0)
   }
 
   @Test func `scrolling through new images displaces none that were shown again`() {
@@ -63,7 +64,7 @@ import Testing
     for number in 0..<10 { _ = cache["seen \(number)"] }
     for number in 0..<1000 { cache.insert(image(1000), for: "new \(number)") }
     #expect((0..<10).allSatisfy { cache["seen \($0)"] != nil })
-    #expect(cache.size == ByteCount(20_000))
+    #expect(cache.encoded.size == ByteCount(20_000))
   }
 
   @Test func `what was shown again long ago gives way to what is shown again now`() {
@@ -86,7 +87,7 @@ import Testing
   }
 
   @Test func `costs and counts stay right over many changes`() {
-    var store = BoundedStore<Int>(limit: ByteCount(1000))
+    var store = BoundedStore<String, Int>(limit: ByteCount(1000))
     var costs: [String: Int] = [:]
     var generator = SeededGenerator(seed: 7)
     for step in 0..<20_000 {
@@ -111,5 +112,63 @@ import Testing
     }
     #expect(store.shrink(to: 0).count == costs.count)
     #expect(store.cost == 0)
+  }
+
+  func bitmap(_ value: UInt8) throws -> Bitmap {
+    let bytes = [UInt8](repeating: value, count: 1024)
+    return try #require(
+      Bitmap(size: PixelSize(width: 16, height: 16), format: .rgba, isOpaque: true, bytes: bytes)
+    )
+  }
+
+  func key(_ url: String, _ side: Double) -> DecodedKey {
+    DecodedKey(url: url, size: DisplaySize(width: side, height: side), format: .rgba)
+  }
+
+  @Test func `decoded images are found by their size and counted apart`() throws {
+    let cache = MemoryCache { MemoryLimits(encoded: ByteCount(8000), decoded: ByteCount(8000)) }
+    let encoded = image(1000)
+    cache.insert(encoded, for: "a")
+    cache.insert(try bitmap(1), for: key("a", 16), of: encoded.bytes)
+    cache.insert(try bitmap(2), for: key("a", 32), of: encoded.bytes)
+    #expect(cache[key("a", 16)]?.bytes.first == 1)
+    #expect(cache[key("a", 32)]?.bytes.first == 2)
+    #expect(cache[key("a", 64)] == nil)
+    #expect(cache.encoded == .init(count: 1, size: ByteCount(1000), limit: ByteCount(8000)))
+    #expect(cache.decoded == .init(count: 2, size: ByteCount(2 * 1536), limit: ByteCount(8000)))
+    cache.shrink(to: ByteCount(1200))
+    #expect((cache.encoded.count, cache.decoded.count) == (1, 0), "decoded ones go first")
+  }
+
+  @Test func `what was decoded of an image goes with it, and of an older one it never comes`() throws {
+    let cache = MemoryCache { MemoryLimits(encoded: ByteCount(8000), decoded: ByteCount(8000)) }
+    let (older, newer) = (image(1000), image(1200))
+    cache.insert(older, for: "a")
+    cache.insert(try bitmap(1), for: key("a", 16), of: older.bytes)
+    cache.insert(older, for: "a")
+    #expect(cache[key("a", 16)] != nil, "the same image again")
+    cache.insert(newer, for: "a")
+    #expect(cache[key("a", 16)] == nil)
+    cache.insert(try bitmap(1), for: key("a", 16), of: older.bytes)
+    #expect(cache[key("a", 16)] == nil, "decoding took longer than fetching")
+    cache.insert(try bitmap(2), for: key("a", 16), of: newer.bytes)
+    #expect(cache[key("a", 16)]?.bytes.first == 2)
+    cache.remove("a")
+    #expect(cache[key("a", 16)] == nil)
+    #expect(cache.decoded.size == ByteCount(0))
+  }
+
+  @Test func `limits are asked for when the first image comes, not before`() {
+    let asked = Mutex(0)
+    let cache = MemoryCache {
+      asked.withLock { $0 += 1 }
+      return MemoryLimits(encoded: ByteCount(8000), decoded: ByteCount(0))
+    }
+    #expect(cache["a"] == nil)
+    #expect(asked.withLock(\.self) == 0)
+    cache.insert(image(1000), for: "a")
+    cache.insert(image(1000), for: "b")
+    #expect(cache.encoded.count == 2)
+    #expect(asked.withLock(\.self) == 1)
   }
 }

@@ -62,6 +62,15 @@ struct SettingKeyTests {
     (.cacheOriginalsLimit, "-5 MiB", "a size such as `512 MiB`, not `-5 MiB`"),
     (.cacheOriginalsLimit, "99999999999 TiB", "a size such as `512 MiB`, not `99999999999 TiB`"),
     (.downloadLimit, "0", "a size above zero such as `64 MiB`, not `0`"),
+    (.cacheMemoryLimit, "auto", "`automatic` or a size such as `512 MiB`, not `auto`"),
+    (
+      .cacheMemoryLimit, "automatik",
+      "`automatic` or a size such as `512 MiB`, not `automatik`; did you mean `automatic`?"
+    ),
+    (
+      .cacheMemoryLimit, "64 mib",
+      "`automatic` or a size such as `512 MiB`, not `64 mib`; did you mean `64 MiB`?"
+    ),
     (.cacheExpiryDays, "0", "a whole number from 1 to 36500, not `0`"),
     (.cacheExpiryDays, "7 days", "a whole number from 1 to 36500, not `7 days`; did you mean `7`?"),
     (.cacheExpiryDays, "", "a whole number from 1 to 36500, not ``"),

@@ -58,7 +58,7 @@ struct SettingsStoreTests {
     let entries = store.entries()
     #expect(entries.map(\.key) == SettingKey.allCases)
     #expect(entries.filter(\.isSet).map(\.key) == [.downloadLimit])
-    #expect(entries.map(\.value) == ["no", "512 MiB", "128 MiB", "64 MiB", "7", "1 MiB"])
+    #expect(entries.map(\.value) == ["no", "512 MiB", "128 MiB", "automatic", "7", "1 MiB"])
   }
 
   @Test func `a value set to what the default is counts as set`() throws {

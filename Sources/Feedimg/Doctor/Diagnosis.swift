@@ -47,7 +47,8 @@ public struct Diagnosis: Sendable, Hashable {
     let report = NetlinkReader(services: services).report()
     let network = NetworkStatus(configuration)
     findings += Self.sources(report) + [Self.network(network.state)]
-    findings += [Self.transfer, Self.index] + Self.folders(configuration) + [Self.policy(configuration)]
+    findings += [Self.transfer, Self.index] + Self.folders(configuration) + Self.memory(configuration)
+    findings.append(Self.policy(configuration))
     evidence = SystemRelease.lines() + Self.evidence(report, network.state)
     guard isMasked else { return }
     let mask = EvidenceMask(home: configuration.environment["HOME"])

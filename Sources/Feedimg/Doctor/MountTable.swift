@@ -28,7 +28,7 @@ enum MountTable {
   }
 
   /// White space and backslashes stand there as three octal digits behind a backslash.
-  private static func unescaped(_ field: Substring) -> String {
+  static func unescaped(_ field: Substring) -> String {
     var text = field.replacing("\\040", with: " ")
     text = text.replacing("\\011", with: "\t")
     text = text.replacing("\\012", with: "\n")

@@ -1,0 +1,27 @@
+import FeedimgCache
+import FeedimgModel
+import Synchronization
+
+/// What images may take in memory: what the user says, else a share of what the process may use.
+final class MemoryBudget: Sendable {
+  private let files: SystemFiles
+  private let isDecoding: Bool
+  /// Looked up when it is first needed, and not again.
+  private let share = Mutex<ByteCount?>(nil)
+
+  init(isDecoding: Bool = false, files: SystemFiles = SystemFiles()) {
+    self.isDecoding = isDecoding
+    self.files = files
+  }
+
+  func limits(_ settings: UserSettings) -> MemoryLimits {
+    MemoryLimits(total: settings.cacheMemoryLimit ?? standardTotal(), isDecoding: isDecoding)
+  }
+
+  private func standardTotal() -> ByteCount {
+    if let share = share.withLock(\.self) { return share }
+    let found = MemoryAllowance(files).share
+    share.withLock { $0 = found }
+    return found
+  }
+}

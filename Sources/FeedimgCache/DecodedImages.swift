@@ -1,0 +1,54 @@
+package import FeedimgModel
+
+/// Which decoded image: of a URL, at a size and in a pixel format.
+package struct DecodedKey: Sendable, Hashable {
+  /// ``ImageURL/key`` of the image.
+  package var url: String
+  package var size: DisplaySize
+  package var format: Bitmap.Format
+
+  package init(url: String, size: DisplaySize, format: Bitmap.Format) {
+    self.url = url
+    self.size = size
+    self.format = format
+  }
+}
+
+/// Decoded images within a budget, found by size and forgotten by URL (pure).
+struct DecodedImages: Sendable {
+  struct Entry: Sendable {
+    var key: DecodedKey
+    var bitmap: Bitmap
+  }
+
+  private(set) var store: BoundedStore<DecodedKey, Entry>
+  private var keys: [String: Set<DecodedKey>] = [:]
+
+  init(limit: ByteCount) { store = BoundedStore(limit: limit) }
+
+  mutating func use(_ key: DecodedKey) -> Bitmap? { store.use(key)?.bitmap }
+
+  /// - Returns: What gives way, to be let go of outside of a lock.
+  mutating func insert(_ bitmap: Bitmap, for key: DecodedKey, cost: Int) -> [Entry] {
+    let gone = forget(store.insert(Entry(key: key, bitmap: bitmap), for: key, cost: cost))
+    if store.contains(key) { keys[key.url, default: []].insert(key) }
+    return gone
+  }
+
+  /// Removes all sizes of an image.
+  mutating func remove(_ url: String) -> [Entry] {
+    (keys.removeValue(forKey: url) ?? []).flatMap { store.remove($0) }
+  }
+
+  mutating func shrink(to target: Int) -> [Entry] { forget(store.shrink(to: target)) }
+
+  mutating func setLimit(_ limit: ByteCount) -> [Entry] { forget(store.setLimit(limit)) }
+
+  private mutating func forget(_ gone: [Entry]) -> [Entry] {
+    for entry in gone {
+      keys[entry.key.url]?.remove(entry.key)
+      if keys[entry.key.url]?.isEmpty == true { keys[entry.key.url] = nil }
+    }
+    return gone
+  }
+}

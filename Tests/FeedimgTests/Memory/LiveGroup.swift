@@ -1,0 +1,54 @@
+import Glibc
+
+@testable import Feedimg
+
+/// A control group of its own below that of the tests, in which programs are short of memory; it goes with the value.
+final class LiveGroup {
+  let folder: String
+  private let script: UnsafeMutablePointer<FILE>
+
+  /// Whether this system grants such groups.
+  static let isPermitted: Bool = {
+    guard let (folder, limit) = place, mkdir(folder, 0o700) == 0 else { return false }
+    defer { rmdir(folder) }
+    return access("\(folder)/\(limit)", W_OK) == 0
+  }()
+
+  private static let place: (folder: String, limit: String)? = {
+    guard let groups = MemoryGroups(SystemFiles()), let own = groups.folders.first else { return nil }
+    let limit = groups.version == .one ? "memory.limit_in_bytes" : "memory.high"
+    return ("\(own)/feedimg-test-\(getpid())", limit)
+  }()
+
+  /// Programs that read more than the group may hold, again and again, until the standard input ends.
+  private static let shortage = """
+    mkdir "$group" || exit
+    echo 25165824 > "$group/$limit"
+    for number in 1 2 3 4; do
+      sh -c 'echo $$ > "$group/cgroup.procs"; exec python3 -c "
+    import mmap, tempfile
+    file = tempfile.TemporaryFile()
+    for _ in range(64): file.write(bytes(1 << 20))
+    file.flush()
+    map = mmap.mmap(file.fileno(), 0)
+    while True:
+        for place in range(0, len(map), 4096): map[place]
+    "' 2> /dev/null &
+    done
+    cat
+    while pids=$(cat "$group/cgroup.procs") && test -n "$pids"; do kill -9 $pids; done
+    wait
+    for try in 1 2 3 4 5 6 7 8 9; do rmdir "$group" && break; sleep 0.1; done 2> /dev/null
+    """
+
+  init() throws {
+    guard let (folder, limit) = Self.place else { throw SystemReason(ENOENT) }
+    self.folder = folder
+    setenv("group", folder, 1)
+    setenv("limit", limit, 1)
+    guard let script = popen(Self.shortage, "we") else { throw SystemReason() }
+    self.script = script
+  }
+
+  deinit { pclose(script) }
+}

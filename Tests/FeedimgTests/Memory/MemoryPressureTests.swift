@@ -1,0 +1,178 @@
+import FeedimgCache
+import FeedimgModel
+import FoundationEssentials
+import Glibc
+import Synchronization
+import Testing
+
+@testable import Feedimg
+
+/// What memory gives up when a system says that it is short.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct MemoryPressureTests {
+  private static let stalls = "/proc/pressure/memory"
+  /// Without the waits that give a real system time.
+  private static let eager = PressureLadder(settling: .zero)
+
+  private let memory = MemoryCache {
+    MemoryLimits(encoded: .mebibytes(1), decoded: .mebibytes(1))
+  }
+  private let key = DecodedKey(url: "a", size: DisplaySize(width: 8, height: 8), format: .rgba)
+
+  /// One image of each kind.
+  private func fill() throws {
+    let image = MemoryCache.Image(role: .original, mediaType: "image/png", bytes: [1, 2, 3], path: nil)
+    memory.insert(image, for: "a")
+    let pixels = [UInt8](repeating: 9, count: 256)
+    let size = PixelSize(width: 8, height: 8)
+    let bitmap = try #require(Bitmap(size: size, format: .rgba, isOpaque: false, bytes: pixels))
+    memory.insert(bitmap, for: key, of: image.bytes)
+  }
+
+  private var kept: [Bool] { [memory[key] != nil, memory["a"] != nil] }
+
+  @Test func `decoded images go first, then encoded ones, then prefetching`() async throws {
+    let system = try FakeSystem()
+    try system.makePipe(Self.stalls)
+    let pressure = MemoryPressure(memory, files: system.files, ladder: Self.eager)
+    try fill()
+    #expect(kept == [true, true])
+    pressure.start()
+    var seen: [PressureLadder.Step] = []
+    for await step in pressure.steps() {
+      seen.append(step)
+      switch step {
+      case .nothing: #expect(kept == [true, true])
+      case .decodedImages: #expect(kept == [false, true])
+      case .encodedImages: #expect(kept == [false, false])
+      case .prefetch: break
+      }
+      #expect(pressure.allowsPrefetch == (step != .prefetch))
+      if step == .prefetch { break }
+      try system.write(Self.stalls, "!")
+    }
+    #expect(seen == PressureLadder.Step.allCases)
+    pressure.stop()
+    #expect(pressure.step == .nothing)
+    try fill()
+    #expect(kept == [true, true], "what was given up is allowed again")
+  }
+
+  @Test func `an image that somebody holds stays whole`() async throws {
+    let system = try FakeSystem()
+    try system.makePipe(Self.stalls)
+    let pressure = MemoryPressure(memory, files: system.files, ladder: Self.eager)
+    try fill()
+    let shown = try #require(memory[key])
+    pressure.start()
+    try system.write(Self.stalls, "!")
+    for await step in pressure.steps() where step == .decodedImages { break }
+    #expect(kept == [false, true])
+    #expect(shown.bytes == [UInt8](repeating: 9, count: 256))
+  }
+
+  @Test func `what was given up comes back when nothing is heard for a while`() async throws {
+    let system = try FakeSystem()
+    try system.makePipe(Self.stalls)
+    let ladder = PressureLadder(settling: .zero, recovery: .milliseconds(1))
+    let pressure = MemoryPressure(memory, files: system.files, ladder: ladder)
+    pressure.start()
+    try system.write(Self.stalls, "!")
+    var steps = pressure.steps().makeAsyncIterator()
+    while let step = await steps.next(), step == .nothing {}
+    while let step = await steps.next(), step != .nothing {}
+    try fill()
+    #expect(kept == [true, true])
+  }
+
+  @Test func `a control group that meets its limit is a sign, one that is protected is none`() async throws {
+    let events = "/sys/fs/cgroup/app/memory.events"
+    var content = FakeSystem.grouped
+    content[events] = "low 0\nhigh 5\nmax 0\n"
+    let system = try FakeSystem(content)
+    let pressure = MemoryPressure(memory, files: system.files, ladder: Self.eager)
+    pressure.start()
+    var steps = pressure.steps().makeAsyncIterator()
+    // The watch may not have begun yet; what came before it is no news.
+    while pressure.step == .nothing {
+      try system.write(events, "low 7\nhigh 6\nmax 0\n")
+      try system.write(events, "low 8\nhigh 5\nmax 0\n")
+      await Task.yield()
+    }
+    while let step = await steps.next(), step == .nothing {}
+    #expect(pressure.step >= .decodedImages)
+  }
+
+  @Test func `the service manager's own choice goes before the system's file`() async throws {
+    let system = try FakeSystem()
+    try system.makePipe("/run/told")
+    try system.makePipe(Self.stalls)
+    let environment = [
+      "MEMORY_PRESSURE_WATCH": system.files.path("/run/told"), "MEMORY_PRESSURE_WRITE": "c29tZQA=",
+    ]
+    #expect(StallFile.Place(environment: environment)?.trigger == Array("some\0".utf8))
+    #expect(StallFile.Place(environment: ["MEMORY_PRESSURE_WATCH": "/dev/null"])?.path == "")
+    let pressure = MemoryPressure(memory, environment: environment, files: system.files, ladder: Self.eager)
+    pressure.start()
+    try system.write("/run/told", "!")
+    for await step in pressure.steps() where step == .decodedImages { break }
+  }
+
+  @Test func `nothing is watched before it is asked for, nor after it is stopped`() async throws {
+    let system = try FakeSystem()
+    try system.makePipe(Self.stalls)
+    let pressure = MemoryPressure(memory, files: system.files)
+    #expect(!Self.isWatching)
+    pressure.start()
+    pressure.start()
+    while !Self.isWatching { await Task.yield() }
+    pressure.stop()
+    pressure.start()
+    while Self.isWatching { await Task.yield() }
+    var steps = pressure.steps().makeAsyncIterator()
+    #expect(await steps.next() == .nothing)
+    #expect(await steps.next() == nil)
+  }
+
+  @Test func `where nothing can be seen, nothing is watched and nothing breaks`() async throws {
+    let system = try FakeSystem(["/proc/pressure/memory/folder": ""])
+    let pressure = MemoryPressure(memory, files: system.files)
+    pressure.start()
+    while Self.isWatching { await Task.yield() }
+    try fill()
+    #expect(kept == [true, true])
+  }
+
+  @Test func `the watch begins by itself when there is something to give up, once`() throws {
+    let calls = Calls()
+    memory.setLimits(MemoryLimits(encoded: .mebibytes(64), decoded: ByteCount(0)))
+    memory.whenFilled { calls.count.add(1, ordering: .relaxed) }
+    for number in 0..<8 {
+      let bytes = [UInt8](repeating: 0, count: 1 << 20)
+      memory.insert(.init(role: .original, mediaType: "image/png", bytes: bytes, path: nil), for: "\(number)")
+      #expect(calls.count.load(ordering: .relaxed) == (number < 3 ? 0 : 1))
+    }
+  }
+
+  @Test(.enabled(if: LiveGroup.isPermitted, "this system grants no control groups for memory"))
+  func `a real shortage in a control group is heard`() async throws {
+    let group = try LiveGroup()
+    let system = try FakeSystem(["/proc/self/cgroup": "0::/\n", "/proc/self/mountinfo": FakeSystem.unified])
+    try system.link(Self.stalls, to: Self.stalls)
+    try system.link("/sys/fs/cgroup", to: group.folder)
+    let pressure = MemoryPressure(memory, files: system.files)
+    try fill()
+    pressure.start()
+    for await step in pressure.steps() where step > .nothing { break }
+    #expect(kept[0] == false)
+  }
+
+  private static var isWatching: Bool {
+    let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
+    return tasks.contains { SystemFiles().read("/proc/self/task/\($0)/comm") == "feedimg-memory\n" }
+  }
+}
+
+/// Counts calls from any thread.
+private final class Calls: Sendable {
+  let count = Atomic(0)
+}

@@ -1,0 +1,93 @@
+import Testing
+
+@testable import Feedimg
+
+/// What is given up when, on a clock that the test moves; times in seconds.
+struct PressureLadderTests {
+  enum Event: Sendable {
+    case sign(Double)
+    case wait(Double)
+  }
+
+  struct Story: Sendable, CustomTestStringConvertible {
+    var testDescription: String
+    var events: [Event]
+    var step: PressureLadder.Step
+    var rest: PressureLadder.Rest
+  }
+
+  static let stories = [
+    Story(
+      testDescription: "without a sign, nothing wakes it",
+      events: [],
+      step: .nothing,
+      rest: .listening(until: nil)
+    ),
+    Story(
+      testDescription: "the first sign costs the decoded images, and what follows at once is not heard",
+      events: [.sign(5)],
+      step: .decodedImages,
+      rest: .deaf(until: .seconds(6))
+    ),
+    Story(
+      testDescription: "it listens again when the step can be felt",
+      events: [.sign(5), .wait(6)],
+      step: .decodedImages,
+      rest: .listening(until: .seconds(35))
+    ),
+    Story(
+      testDescription: "the second sign costs the encoded images",
+      events: [.sign(5), .wait(6), .sign(8)],
+      step: .encodedImages,
+      rest: .deaf(until: .seconds(9))
+    ),
+    Story(
+      testDescription: "the third one stops prefetching",
+      events: [.sign(5), .wait(6), .sign(8), .wait(9), .sign(11)],
+      step: .prefetch,
+      rest: .deaf(until: .seconds(12))
+    ),
+    Story(
+      testDescription: "a further sign at the top puts recovery off",
+      events: [.sign(5), .wait(6), .sign(8), .wait(9), .sign(11), .wait(12), .sign(40), .wait(41)],
+      step: .prefetch,
+      rest: .listening(until: .seconds(70))
+    ),
+    Story(
+      testDescription: "half a minute of quiet takes back one step, not all",
+      events: [.sign(5), .wait(6), .sign(8), .wait(9), .wait(38)],
+      step: .decodedImages,
+      rest: .listening(until: .seconds(68))
+    ),
+    Story(
+      testDescription: "waking too early takes back nothing",
+      events: [.sign(5), .wait(6), .wait(34.9)],
+      step: .decodedImages,
+      rest: .listening(until: .seconds(35))
+    ),
+    Story(
+      testDescription: "when all is back, nothing wakes it again",
+      events: [.sign(5), .wait(6), .sign(8), .wait(9), .wait(38), .wait(68)],
+      step: .nothing,
+      rest: .listening(until: nil)
+    ),
+    Story(
+      testDescription: "a sign on the way back climbs from there",
+      events: [.sign(5), .wait(6), .sign(8), .wait(9), .wait(38), .sign(39)],
+      step: .encodedImages,
+      rest: .deaf(until: .seconds(40))
+    ),
+  ]
+
+  @Test(arguments: stories) func `one sign is one step up, quiet is one step down`(_ story: Story) {
+    var ladder = PressureLadder()
+    for event in story.events {
+      switch event {
+      case .sign(let time): ladder.heard(at: .seconds(time))
+      case .wait(let time): ladder.waited(at: .seconds(time))
+      }
+    }
+    #expect(ladder.step == story.step)
+    #expect(ladder.rest == story.rest)
+  }
+}
