@@ -2,9 +2,9 @@ import FeedimgCache
 import FeedimgJSON
 public import FeedimgModel
 
-/// How much the cache keeps, and how much it may.
+/// How much the cache keeps, how much it may, and how it has served.
 public struct CacheSummary: Sendable, Hashable {
-  /// The images of one role.
+  /// The images of one kind.
   public struct Part: Sendable, Hashable {
     /// How many there are.
     public var count: Int
@@ -12,87 +12,69 @@ public struct CacheSummary: Sendable, Hashable {
     public var size: ByteCount
     /// What they may take.
     public var limit: ByteCount
+
+    init(_ share: CacheInfo.Share?) {
+      count = share?.entries ?? 0
+      size = share?.size ?? ByteCount(0)
+      limit = share?.limit ?? ByteCount(0)
+    }
+
+    var value: JSONValue {
+      ["count": .integer(count), "bytes": .integer(size.bytes), "limit": .integer(limit.bytes)]
+    }
   }
 
   /// Where the cache is; need not exist.
   public var folder: String
-  /// The images in full size.
+  /// The images in full size, but for those that are pinned.
   public var originals: Part
-  /// The smaller ones.
+  /// The smaller ones, but for those that are pinned.
   public var thumbnails: Part
+  /// The pinned images of either size.
+  public var pinned: Part
   /// Images unused for so many days are removed.
   public var expiryDays: Int
+  /// The reads that found an image, since the index was made.
+  public var hits: Int
+  /// The reads that found none.
+  public var misses: Int
+  /// When the image unused for longest was last used, in seconds since 1970; nil where there is none.
+  public var oldestUse: Double?
+  /// When an image was last used, in seconds since 1970; nil where there is none.
+  public var newestUse: Double?
+  /// What images and index take of the disk, in whole blocks.
+  public var sizeOnDisk: ByteCount
 
   /// How many images there are.
-  public var count: Int { originals.count + thumbnails.count }
+  public var count: Int { originals.count + thumbnails.count + pinned.count }
 
   /// What all images take.
-  public var size: ByteCount { ByteCount(originals.size.bytes + thumbnails.size.bytes) }
+  public var size: ByteCount { ByteCount(originals.size.bytes + thumbnails.size.bytes + pinned.size.bytes) }
+
+  /// The part of the reads that found an image, from 0 to 1; nil before the first.
+  public var hitRate: Double? { hits + misses > 0 ? Double(hits) / Double(hits + misses) : nil }
 
   init(_ info: CacheInfo) {
-    func part(_ role: ImageVariant.Role) -> Part {
-      let share = info.shares.first { $0.role == role }
-      return Part(
-        count: share?.entries ?? 0,
-        size: share?.size ?? ByteCount(0),
-        limit: share?.limit ?? ByteCount(0)
-      )
-    }
     folder = info.folder
-    originals = part(.original)
-    thumbnails = part(.thumbnail)
+    originals = Part(info.shares.first { $0.budget == .originals })
+    thumbnails = Part(info.shares.first { $0.budget == .thumbnails })
+    pinned = Part(info.pinned)
     expiryDays = info.unusedDays
+    hits = max(0, info.hits)
+    misses = max(0, info.misses)
+    oldestUse = info.oldestUse
+    newestUse = info.newestUse
+    sizeOnDisk = info.sizeOnDisk
   }
 
-  /// The same as one line of JSON, with sizes in bytes.
+  /// The same as one line of JSON, with sizes in bytes and times in seconds since 1970.
   public var json: String {
-    func value(_ part: Part) -> JSONValue {
-      [
-        "count": .integer(part.count), "bytes": .integer(part.size.bytes),
-        "limit": .integer(part.limit.bytes),
-      ]
-    }
+    func time(_ seconds: Double?) -> JSONValue { seconds.map { .integer(Int($0)) } ?? .null }
     let value: JSONValue = [
       "folder": .string(folder), "count": .integer(count), "bytes": .integer(size.bytes),
-      "originals": value(originals), "thumbnails": value(thumbnails), "expiryDays": .integer(expiryDays),
-    ]
-    return value.text(.compact)
-  }
-}
-
-/// One image that the cache keeps.
-public struct CachedImage: Sendable, Hashable {
-  /// The URL, in the form that the cache compares.
-  public var url: String
-  /// Whose budget it counts against.
-  public var role: ImageVariant.Role
-  /// A file that any program can open.
-  public var path: String
-  /// The length of the file.
-  public var size: ByteCount
-  /// Told by the bytes, such as `image/webp`.
-  public var mediaType: String
-  /// Seconds since 1970.
-  public var storedAt: Double
-  /// Seconds since 1970, within a minute or so.
-  public var usedAt: Double
-
-  init(_ image: StoredImage) {
-    url = image.key
-    role = image.role
-    path = image.path
-    size = image.size
-    mediaType = image.mediaType
-    storedAt = image.storedAt
-    usedAt = image.usedAt
-  }
-
-  /// The same as one line of JSON, with the size in bytes.
-  public var json: String {
-    let value: JSONValue = [
-      "url": .string(url), "role": .string(role.rawValue), "path": .string(path),
-      "bytes": .integer(size.bytes),
-      "mediaType": .string(mediaType), "storedAt": .integer(Int(storedAt)), "usedAt": .integer(Int(usedAt)),
+      "originals": originals.value, "thumbnails": thumbnails.value, "pinned": pinned.value,
+      "expiryDays": .integer(expiryDays), "hits": .integer(hits), "misses": .integer(misses),
+      "oldestUse": time(oldestUse), "newestUse": time(newestUse), "bytesOnDisk": .integer(sizeOnDisk.bytes),
     ]
     return value.text(.compact)
   }

@@ -36,7 +36,83 @@ public struct ImageCache: Sendable {
   /// - Returns: Without their bytes, which are in the files.
   /// - Throws: ``ConfigurationError`` where the cache cannot be read.
   public func images() throws(ConfigurationError) -> [CachedImage] {
-    try naming { () throws(CacheError) in try cache.list().map(CachedImage.init) }
+    var images: [CachedImage] = []
+    try forEachImage {
+      images.append($0)
+      return true
+    }
+    return images
+  }
+
+  /// Tells of images one by one, however many there are.
+  ///
+  /// - Parameters:
+  ///   - order: What comes first.
+  ///   - isReversed: Whether that comes last instead.
+  ///   - limit: No more than so many.
+  ///   - kinds: No others than these.
+  ///   - body: Returns whether to go on.
+  /// - Throws: ``ConfigurationError`` where the cache cannot be read.
+  public func forEachImage(
+    by order: CachedImage.Order = .used,
+    isReversed: Bool = false,
+    limit: Int = .max,
+    kinds: Set<CachedImage.Kind> = Set(CachedImage.Kind.allCases),
+    _ body: (CachedImage) -> Bool
+  ) throws(ConfigurationError) {
+    try naming { () throws(CacheError) in
+      let budgets = Set(kinds.map(\.budget))
+      try cache.list(by: order.cacheOrder, isReversed: isReversed, limit: limit, budgets: budgets) {
+        body(CachedImage($0))
+      }
+    }
+  }
+
+  /// Pins the image of a URL: it stays whatever else is stored, and however long it is not used.
+  ///
+  /// Pinned images have a limit of their own beside those of originals and thumbnails. A newer image of the URL takes
+  /// over the pin.
+  ///
+  /// - Parameter url: As the item spells it.
+  /// - Returns: Whether there was one.
+  /// - Throws: ``ConfigurationError`` where pinned images would exceed their limit, or the cache cannot be written.
+  public func pin(_ url: ImageURL) throws(ConfigurationError) -> Bool {
+    try naming { () throws(CacheError) in try cache.pin(url.key) }
+  }
+
+  /// Takes the pin from the image of a URL, which stays for now.
+  ///
+  /// - Parameter url: As the item spells it.
+  /// - Returns: Whether there was one.
+  /// - Throws: ``ConfigurationError`` where its size exceeds what it may take unpinned, or the cache cannot be written.
+  public func unpin(_ url: ImageURL) throws(ConfigurationError) -> Bool {
+    try naming { () throws(CacheError) in try cache.unpin(url.key) }
+  }
+
+  /// Reads every image, removes those that were damaged, and brings files and index into accord.
+  ///
+  /// - Parameter progress: Is told how many of about how many have been read; returns whether to go on.
+  /// - Returns: What was found.
+  /// - Throws: ``ConfigurationError`` where the cache cannot be read.
+  public func verify(
+    progress: (_ done: Int, _ count: Int) -> Bool = { _, _ in true }
+  ) throws(ConfigurationError) -> CacheCheck {
+    try naming { () throws(CacheError) in CacheCheck(try cache.verify(progress: progress)) }
+  }
+
+  /// Removes what exceeds the limits and what has not been used for too long, and more on request.
+  ///
+  /// - Parameters:
+  ///   - size: The most that all images may take afterwards: first originals go, the least recently used before
+  ///     others, then thumbnails, never what is pinned. Nil for no more than the limits ask for.
+  ///   - progress: Is told how many have gone; returns whether to go on.
+  /// - Returns: What was removed.
+  /// - Throws: ``ConfigurationError`` where the cache cannot be written.
+  public func trim(
+    to size: ByteCount? = nil,
+    progress: (_ removed: Int) -> Bool = { _ in true }
+  ) throws(ConfigurationError) -> CacheTrim {
+    try naming { () throws(CacheError) in CacheTrim(try cache.trim(to: size, progress: progress)) }
   }
 
   /// Removes the image of a URL.
@@ -48,7 +124,7 @@ public struct ImageCache: Sendable {
     try naming { () throws(CacheError) in try cache.remove(url.key) }
   }
 
-  /// Removes all images.
+  /// Removes all images, pinned ones too.
   ///
   /// - Returns: What was removed, as far as it could be told.
   /// - Throws: ``ConfigurationError`` where the cache cannot be written.

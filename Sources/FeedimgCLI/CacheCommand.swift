@@ -5,19 +5,21 @@ import Feedimg
 struct CacheCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "cache",
-    abstract: "Show and clear the images that are kept.",
+    abstract: "Show and look after the images that are kept.",
     discussion: """
       Images are kept in $XDG_CACHE_HOME/feedimg or ~/.cache/feedimg, each in a file that any program can open. \
-      Several programs may use the cache at once. Originals and thumbnails have limits of their own; see \
-      `feedimg settings list`.
+      Several programs may use the cache at once. Originals, thumbnails and pinned images have limits of their own; \
+      see `feedimg settings list`.
 
       EXAMPLES
         feedimg cache info
-        feedimg cache list --json | jq -r .path
-        feedimg cache remove https://x.example/a.jpg
-        feedimg cache clear
+        feedimg cache list --sort size --limit 10
+        feedimg cache pin https://x.example/a.jpg
+        feedimg cache trim --to 100MB
       """,
-    subcommands: [Info.self, List.self, Remove.self, Clear.self],
+    subcommands: [
+      Info.self, List.self, Pin.self, Unpin.self, Remove.self, Verify.self, Trim.self, Clear.self,
+    ],
     defaultSubcommand: Info.self
   )
 
@@ -25,7 +27,7 @@ struct CacheCommand: ParsableCommand {
   struct Info: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "info",
-      abstract: "Print how much is kept, and how much may be."
+      abstract: "Print how much is kept, how much may be, and how often it was of use."
     )
     @Flag(help: "Print one JSON object.") var json = false
     @OptionGroup var folders: CacheFolders
@@ -37,53 +39,29 @@ struct CacheCommand: ParsableCommand {
     }
   }
 
-  /// `feedimg cache list`.
-  struct List: ParsableCommand {
-    static let configuration = CommandConfiguration(
-      commandName: "list",
-      abstract: "Print the images that are kept, the last used first."
-    )
-    @Flag(help: "Print one JSON object for each image, a line each.") var json = false
-    @OptionGroup var folders: CacheFolders
-
-    func run() throws {
-      for image in try folders.cache().images() { Output.line(json ? image.json : CacheText.line(image)) }
-    }
-  }
-
   /// `feedimg cache remove`.
   struct Remove: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "remove",
-      abstract: "Remove the image of a URL."
+      abstract: "Remove the image of a URL, pinned or not."
     )
-    @Argument(help: "The URL, as the item spells it.") var url: String
+    @OptionGroup var image: CachedURL
     @OptionGroup var folders: CacheFolders
 
-    func run() throws {
-      let address: ImageURL
-      do throws(ImageURLError) {
-        address = try ImageURL(url)
-      } catch {
-        throw CommandFailure(.usage, "expected an absolute http or https URL, but `\(url)` \(error)")
-      }
-      guard try folders.cache().remove(address) else {
-        throw CommandFailure(.failure, "`\(url)` is not in the cache")
-      }
-    }
+    func run() throws { try image.found(try folders.cache().remove(try image.address)) }
   }
 
   /// `feedimg cache clear`.
   struct Clear: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "clear",
-      abstract: "Remove all images that are kept."
+      abstract: "Remove all images that are kept, pinned ones too."
     )
     @OptionGroup var folders: CacheFolders
 
     func run() throws {
       let removed = try folders.cache().clear()
-      Output.line("removed \(removed.count) image\(removed.count == 1 ? "" : "s"), \(removed.size.rounded)")
+      Output.line("removed \(CacheText.images(removed.count)), \(removed.size.rounded)")
     }
   }
 
@@ -99,6 +77,26 @@ struct CacheCommand: ParsableCommand {
       let cache = try ImageCache(configuration)
       for warning in cache.warnings { Output.complain(warning) }
       return cache
+    }
+  }
+
+  /// The URL of an image that should be in the cache.
+  struct CachedURL: ParsableArguments {
+    @Argument(help: "The URL, as the item spells it.") var url: String
+
+    var address: ImageURL {
+      get throws(CommandFailure) {
+        do throws(ImageURLError) {
+          return try ImageURL(url)
+        } catch {
+          throw CommandFailure(.usage, "expected an absolute http or https URL, but `\(url)` \(error)")
+        }
+      }
+    }
+
+    /// Ends the command where there was no such image.
+    func found(_ isThere: Bool) throws(CommandFailure) {
+      guard isThere else { throw CommandFailure(.failure, "`\(url)` is not in the cache") }
     }
   }
 }

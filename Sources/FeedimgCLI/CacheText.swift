@@ -1,26 +1,53 @@
 import Feedimg
 
-/// What the cache holds, as a person reads it.
+/// What the cache holds and what was done to it, as a person reads it.
 enum CacheText {
   static func summary(_ summary: CacheSummary) -> String {
-    func row(_ name: String, _ part: CacheSummary.Part) -> String {
-      ResolutionText.line(
-        name,
-        "\(part.count) image\(part.count == 1 ? "" : "s"), \(part.size.rounded) of \(part.limit)"
-      )
+    var lines = [Output.bold(summary.folder)]
+    func add(_ label: String, _ value: String) { lines.append(ResolutionText.line(label, value)) }
+    for (name, part) in [
+      ("originals", summary.originals), ("thumbnails", summary.thumbnails), ("pinned", summary.pinned),
+    ] {
+      add(name, "\(images(part.count)), \(part.size.rounded) of \(part.limit)")
     }
-    return [
-      Output.bold(summary.folder), row("originals", summary.originals), row("thumbnails", summary.thumbnails),
-    ].joined(separator: "\n")
+    add("on disk", summary.sizeOnDisk.rounded)
+    if let rate = summary.hitRate {
+      let reads = summary.hits + summary.misses
+      add("hit rate", "\(Int((rate * 100).rounded())) % of \(reads) read\(reads == 1 ? "" : "s")")
+    }
+    if let oldest = summary.oldestUse, let newest = summary.newestUse {
+      add("used", "from \(WallClock.date(oldest)) to \(WallClock.date(newest))")
+    }
+    add("expiry", "after \(summary.expiryDays) day\(summary.expiryDays == 1 ? "" : "s") without use")
+    return lines.joined(separator: "\n")
   }
 
   static func line(_ image: CachedImage) -> String {
     let size = image.size.rounded
     return [
-      WallClock.date(image.usedAt), pad(image.role.rawValue, 9), pad(size, 8, leading: true),
-      pad(image.mediaType, 10), image.url,
+      WallClock.date(image.usedAt), pad(image.role.rawValue, 9), pad(image.isPinned ? "pinned" : "", 6),
+      pad(size, 8, leading: true), pad(image.mediaType, 10), image.url,
     ].joined(separator: "  ")
   }
+
+  static func check(_ check: CacheCheck) -> String {
+    var lines = ["\(images(check.whole)) in order"]
+    func add(_ urls: [String], _ what: String) { lines += urls.map { "\(what): \($0)" } }
+    if check.restored > 0 { lines.append("\(images(check.restored)) found that the index had lost") }
+    add(check.removed, "damaged, removed")
+    add(check.damaged, "damaged, and cannot be removed")
+    add(check.unreadable, "cannot be read")
+    return lines.joined(separator: "\n")
+  }
+
+  static func trim(_ trim: CacheTrim, to size: ByteCount?) -> String {
+    let removed = "removed \(images(trim.count)), \(trim.size.rounded)"
+    guard let size, trim.pinned > size else { return removed }
+    return removed + "; pinned images take \(trim.pinned.rounded) and stay"
+  }
+
+  /// So many images, in words.
+  static func images(_ count: Int) -> String { "\(count) image\(count == 1 ? "" : "s")" }
 
   private static func pad(_ text: String, _ width: Int, leading: Bool = false) -> String {
     let space = String(repeating: " ", count: max(0, width - text.count))

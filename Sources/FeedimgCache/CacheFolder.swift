@@ -84,6 +84,18 @@ extension CacheFolder {
     return DiskRoom(available: bytes(status.f_bavail), size: bytes(status.f_blocks))
   }
 
+  /// In bytes; files take whole ones.
+  var blockSize: Int {
+    var status = statvfs()
+    return statvfs(path, &status) == 0 ? min(max(512, Int(clamping: status.f_frsize)), 1 << 20) : 4096
+  }
+
+  /// What the index and the catalogs take of the disk, in bytes.
+  var bookkeepingSize: Int {
+    let files = [index] + Self.indexCompanions.map { index + $0 } + Shard.all.map(catalog)
+    return files.reduce(0) { $0 + ((try? Self.status($1))?.map { Int($0.st_blocks) * 512 } ?? 0) }
+  }
+
   /// The shards that have a folder.
   func shards() throws(FileFault) -> [Shard] {
     let names = Set(try Self.names(in: bodies))

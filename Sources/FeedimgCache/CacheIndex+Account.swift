@@ -3,12 +3,27 @@ import FeedimgModel
 extension CacheIndex {
   /// When the entries unused and used for longest were last used; nil where there are none.
   func useRange() throws(SQLiteError) -> ClosedRange<Int>? {
-    let select = try connection.statement("SELECT count(*), min(used_at), max(used_at) FROM entry")
-    let range = try select.first { row -> ClosedRange<Int>? in
-      let (first, last) = (row.integer(1), row.integer(2))
-      return row.integer(0) == 0 || first > last ? nil : first...last
+    var range: ClosedRange<Int>?
+    for budget in Budget.allCases {
+      // Each is found at one end of the tree, so that it takes no longer the more is stored.
+      guard let first = try use(in: budget, "used_at"), let last = try use(in: budget, "used_at DESC"),
+        first <= last
+      else { continue }
+      range = min(first, range?.lowerBound ?? first)...max(last, range?.upperBound ?? last)
     }
-    return range ?? nil
+    return range
+  }
+
+  private func use(in budget: Budget, _ order: String) throws(SQLiteError) -> Int? {
+    let sql = "SELECT used_at FROM entry WHERE role = ?1 ORDER BY \(order) LIMIT 1"
+    return try connection.statement(sql).first([.integer(budget.rawValue)]) { $0.integer(0) }
+  }
+
+  /// What the bodies take on disk, where each fills whole blocks of so many bytes.
+  func bytesOnDisk(blockSize: Int) throws(SQLiteError) -> Int {
+    let select = try connection.statement("SELECT total((size + ?1 - 1) / ?1) FROM entry")
+    let blocks = try select.first([.integer(max(1, blockSize))]) { $0.integer(0) } ?? 0
+    return min(max(0, blocks), 1 << 40) * max(1, blockSize)
   }
 
   func count(of tally: Tally) throws(SQLiteError) -> Int {

@@ -1,15 +1,15 @@
 import FeedimgModel
 
 extension CacheIndex {
-  /// What is stored of a role.
+  /// What a budget holds.
   struct Total: Hashable {
     var entries: Int
     var bytes: Int
   }
 
-  func total(of role: ImageVariant.Role) throws(SQLiteError) -> Total {
+  func total(of budget: Budget) throws(SQLiteError) -> Total {
     let select = try connection.statement("SELECT count, bytes FROM account WHERE line = ?1")
-    let total = try select.first([.integer(role.column)]) {
+    let total = try select.first([.integer(budget.rawValue)]) {
       Total(entries: $0.integer(0), bytes: $0.integer(1))
     }
     return total ?? Total(entries: 0, bytes: 0)
@@ -18,39 +18,53 @@ extension CacheIndex {
   /// Rows that were removed, with the bodies that lost them.
   struct Removal {
     var bodies: [BodyName] = []
+    /// What these bodies take.
+    var bytes = 0
     /// Whether the budget still holds too much, as one transaction removes only so many.
     var isUnfinished = false
+
+    init(_ records: [EntryRecord] = [], isUnfinished: Bool = false) {
+      bodies = records.map(\.body)
+      bytes = records.reduce(0) { $0 + $1.size }
+      self.isUnfinished = isUnfinished
+    }
+
+    mutating func add(_ other: Removal) {
+      bodies += other.bodies
+      bytes += other.bytes
+      isUnfinished = isUnfinished || other.isUnfinished
+    }
   }
 
   /// So many rows go in one transaction at most, so that others need not wait long.
-  private static let greatestCount = 256
+  static let greatestCount = 256
 
   /// Removes what has been used least recently, until the incoming bytes fit.
   func makeRoom(
     for incoming: Int,
-    of role: ImageVariant.Role,
-    limit: ByteCount
+    of budget: Budget,
+    limit: ByteCount,
+    isExact: Bool = false
   ) throws(SQLiteError) -> Removal {
-    var eviction = Eviction(stored: try total(of: role).bytes, incoming: incoming, limit: limit)
+    let stored = try total(of: budget).bytes
+    var eviction = Eviction(stored: stored, incoming: incoming, limit: limit, isExact: isExact)
     guard eviction.required > 0 else { return Removal() }
-    let oldest = try oldest(of: role, usedBefore: .max, atMost: Self.greatestCount) {
+    let oldest = try oldest(of: budget, usedBefore: .max, atMost: Self.greatestCount) {
       eviction.takes($0.size)
     }
-    try delete(oldest, of: role)
+    try delete(oldest, of: budget)
     // Nothing is left to remove, and still it does not fit: the total was damaged.
     if oldest.isEmpty { try recount() }
-    return Removal(bodies: oldest.map(\.body), isUnfinished: !oldest.isEmpty && !eviction.isEnough)
+    return Removal(oldest, isUnfinished: !oldest.isEmpty && !eviction.isEnough)
   }
 
-  /// Removes so many bytes because others need the disk: originals first, as thumbnails are what offline needs.
-  func giveBack(_ bytes: Int) throws(SQLiteError) -> Removal {
+  /// Removes so many bytes because the disk is needed for something else: originals first, as thumbnails are what offline needs.
+  func giveBack(_ bytes: Int, isExact: Bool = false) throws(SQLiteError) -> Removal {
     var removal = Removal()
     var rest = bytes
-    for role in [ImageVariant.Role.original, .thumbnail] where rest > 0 {
-      let stored = try total(of: role).bytes
-      let part = try makeRoom(for: 0, of: role, limit: ByteCount(max(0, stored - rest)))
-      removal.bodies += part.bodies
-      removal.isUnfinished = removal.isUnfinished || part.isUnfinished
+    for budget in Budget.yielding where rest > 0 {
+      let stored = try total(of: budget).bytes
+      removal.add(try makeRoom(for: 0, of: budget, limit: ByteCount(max(0, stored - rest)), isExact: isExact))
       rest -= min(rest, max(0, stored))
     }
     return removal
@@ -59,17 +73,17 @@ extension CacheIndex {
   /// Removes what has not been used since a time, as much as one step may.
   func removeUnused(
     since time: Int,
-    of role: ImageVariant.Role,
+    of budget: Budget,
     atMost count: Int
-  ) throws(SQLiteError) -> [BodyName] {
-    let unused = try oldest(of: role, usedBefore: time, atMost: count) { _ in true }
-    try delete(unused, of: role)
-    return unused.map(\.body)
+  ) throws(SQLiteError) -> Removal {
+    let unused = try oldest(of: budget, usedBefore: time, atMost: count) { _ in true }
+    try delete(unused, of: budget)
+    return Removal(unused, isUnfinished: unused.count == count)
   }
 
   /// The records used least recently, oldest first, up to the first that the body does not want.
   private func oldest(
-    of role: ImageVariant.Role,
+    of budget: Budget,
     usedBefore time: Int,
     atMost count: Int,
     while isWanted: (EntryRecord) -> Bool
@@ -78,7 +92,7 @@ extension CacheIndex {
     let select = try connection.statement(
       "SELECT id, record FROM entry WHERE role = ?1 AND used_at < ?2 ORDER BY used_at LIMIT ?3"
     )
-    let values: [SQLiteStatement.Value] = [.integer(role.column), .integer(time), .integer(count)]
+    let values: [SQLiteStatement.Value] = [.integer(budget.rawValue), .integer(time), .integer(count)]
     try select.forEachRow(values) { row throws(SQLiteError) in
       let record = try Self.whole(row.withText(1, EntryRecord.init(line:)), Int64(row.integer(0)))
       guard isWanted(record) else { return false }
@@ -88,36 +102,36 @@ extension CacheIndex {
     return records
   }
 
-  private func delete(_ records: [EntryRecord], of role: ImageVariant.Role) throws(SQLiteError) {
+  private func delete(_ records: [EntryRecord], of budget: Budget) throws(SQLiteError) {
     guard !records.isEmpty else { return }
     let delete = try connection.statement("DELETE FROM entry WHERE id = ?1")
     for record in records { try delete.run([.integer(Int(record.identifier))]) }
     let bytes = records.reduce(0) { $0 + $1.size }
-    try account(role, entries: -records.count, bytes: -bytes)
+    try account(budget, entries: -records.count, bytes: -bytes)
   }
 
-  /// Adds to the total of a role; whatever adds or removes a row says so here.
-  func account(_ role: ImageVariant.Role, entries: Int, bytes: Int) throws(SQLiteError) {
+  /// Adds to the total of a budget; whatever adds or removes a row says so here.
+  func account(_ budget: Budget, entries: Int, bytes: Int) throws(SQLiteError) {
     try connection.statement("UPDATE account SET count = count + ?2, bytes = bytes + ?3 WHERE line = ?1")
-      .run([.integer(role.column), .integer(entries), .integer(bytes)])
+      .run([.integer(budget.rawValue), .integer(entries), .integer(bytes)])
   }
 
   /// Counts uses in times to come, written by a clock that was wrong, as uses now.
   func correctUses(after time: Int, now: Int) throws(SQLiteError) {
-    for role in ImageVariant.Role.allCases {
+    for budget in Budget.allCases {
       try connection.statement("UPDATE entry SET used_at = ?3 WHERE role = ?1 AND used_at > ?2")
-        .run([.integer(role.column), .integer(time), .integer(now)])
+        .run([.integer(budget.rawValue), .integer(time), .integer(now)])
     }
   }
 
   /// Makes the totals from the rows.
   func recount() throws(SQLiteError) {
-    for role in ImageVariant.Role.allCases {
+    for budget in Budget.allCases {
       let sql = """
         INSERT OR REPLACE INTO account
         SELECT ?1, count(*), coalesce(sum(size), 0) FROM entry WHERE role = ?1
         """
-      try connection.statement(sql).run([.integer(role.column)])
+      try connection.statement(sql).run([.integer(budget.rawValue)])
     }
   }
 }

@@ -2,6 +2,8 @@ extension CacheIndex {
   /// What a database is to us.
   enum Standing {
     case ours
+    /// With the schema that an earlier version has made.
+    case older
     /// Without anything in it.
     case empty
     case foreign
@@ -13,7 +15,7 @@ extension CacheIndex {
     let application = try number("PRAGMA application_id")
     let version = try number("PRAGMA user_version")
     if application == IndexSchema.application {
-      return version > IndexSchema.version ? .newer(version) : .ours
+      return version == IndexSchema.version ? .ours : version > IndexSchema.version ? .newer(version) : .older
     }
     let count = try number("SELECT count(*) FROM sqlite_schema")
     return application == 0 && version == 0 && count == 0 ? .empty : .foreign
@@ -36,13 +38,36 @@ extension CacheIndex {
     isPreparedToWrite = true
   }
 
+  /// Brings a schema that an earlier version has made up to ours; all of it or nothing.
+  ///
+  /// - Throws: ``SQLiteError``; the index is as before then, and can be read as it is.
+  func upgrade() throws(SQLiteError) {
+    try prepareToWrite()
+    try connection.transaction { () throws(SQLiteError) in
+      // Another process may have done it meanwhile.
+      let version = max(1, try number("PRAGMA user_version"))
+      guard version < IndexSchema.version else { return }
+      for step in IndexSchema.upgrades[(version - 1)...] { try connection.execute(step) }
+      try connection.execute("PRAGMA user_version = \(IndexSchema.version)")
+    }
+  }
+
+  /// Makes sure that no later version has changed the schema since the index was opened.
+  ///
+  /// - Throws: ``SQLiteError`` that is not taken for damage.
+  func checkVersion() throws(SQLiteError) {
+    let version = try number("PRAGMA user_version")
+    if version > IndexSchema.version { throw .newer(version) }
+  }
+
   /// Makes the schema in an empty database.
   ///
   /// - Parameter unread: The shards whose catalogs tell of bodies that are there already.
   /// - Throws: ``SQLiteError``; the database is empty as before then.
   func create(unread: [Shard]) throws(SQLiteError) {
+    try prepareToWrite()
     try connection.execute("PRAGMA page_size = \(IndexSchema.pageSize); PRAGMA journal_mode = WAL")
-    try transaction { () throws(SQLiteError) in
+    try connection.transaction { () throws(SQLiteError) in
       try connection.execute(IndexSchema.statements)
       let insert = try connection.statement("INSERT INTO unread VALUES (?1)")
       for shard in unread { try insert.run([.integer(Int(shard.number))]) }

@@ -21,7 +21,10 @@ final class CacheIndex {
   /// Runs the body in a transaction that holds the right to write from its start; undone when it throws.
   func transaction<Answer>(_ body: () throws(SQLiteError) -> Answer) throws(SQLiteError) -> Answer {
     try prepareToWrite()
-    return try connection.transaction(body)
+    return try connection.transaction { () throws(SQLiteError) in
+      try checkVersion()
+      return try body()
+    }
   }
 
   /// An entry with what changes when it is used.
@@ -33,14 +36,8 @@ final class CacheIndex {
 
   /// The entry of a key; nil where there is none.
   func entry(of key: String) throws(SQLiteError) -> Entry? {
-    let select = try connection.statement("SELECT record, used_at FROM entry WHERE id = ?1")
-    let identifier = Int64(bitPattern: Checksum.of(key))
-    let found = try select.first([.integer(Int(identifier))]) {
-      ($0.withText(0, EntryRecord.init(line:)), $0.integer(1))
-    }
-    guard let found else { return nil }
-    let record = try Self.whole(found.0, identifier)
-    return record.key == key ? Entry(record: record, usedAt: found.1) : nil
+    guard let entry = try entry(with: Int64(bitPattern: Checksum.of(key))) else { return nil }
+    return entry.record.key == key ? entry : nil
   }
 
   /// A record as it was read from the row of an identifier.
@@ -65,20 +62,20 @@ final class CacheIndex {
     return entries
   }
 
-  /// The record in the row of this identifier; nil where there is no row.
-  func record(of identifier: Int64) throws(SQLiteError) -> EntryRecord? {
-    let select = try connection.statement("SELECT record FROM entry WHERE id = ?1")
-    let found = try select.first([.integer(Int(identifier))]) { $0.withText(0, EntryRecord.init(line:)) }
+  /// The entry in the row of this identifier; nil where there is no row.
+  func entry(with identifier: Int64) throws(SQLiteError) -> Entry? {
+    let select = try connection.statement("SELECT record, used_at FROM entry WHERE id = ?1")
+    let found = try select.first([.integer(Int(identifier))]) {
+      ($0.withText(0, EntryRecord.init(line:)), $0.integer(1))
+    }
     guard let found else { return nil }
-    return try Self.whole(found, identifier)
+    return Entry(record: try Self.whole(found.0, identifier), usedAt: found.1)
   }
 
-  /// Removes whatever row has this identifier; the body that has thereby lost its row.
-  func displace(_ identifier: Int64) throws(SQLiteError) -> BodyName? {
-    guard let displaced = try record(of: identifier) else { return nil }
-    try connection.statement("DELETE FROM entry WHERE id = ?1").run([.integer(Int(identifier))])
-    try account(displaced.role, entries: -1, bytes: -displaced.size)
-    return displaced.body
+  /// Removes the row of a record that was just read, in the same transaction.
+  func displace(_ record: EntryRecord) throws(SQLiteError) {
+    try connection.statement("DELETE FROM entry WHERE id = ?1").run([.integer(Int(record.identifier))])
+    try account(record.budget, entries: -1, bytes: -record.size)
   }
 
   /// Enters a record with its line, unless its identifier has a row.
@@ -87,11 +84,11 @@ final class CacheIndex {
       "INSERT OR IGNORE INTO entry (id, role, size, used_at, record) VALUES (?1, ?2, ?3, ?4, ?5)"
     )
     try insert.run([
-      .integer(Int(record.identifier)), .integer(record.role.column), .integer(record.size),
+      .integer(Int(record.identifier)), .integer(record.budget.rawValue), .integer(record.size),
       .integer(usedAt), .text(line),
     ])
     guard connection.changes > 0 else { return }
-    try account(record.role, entries: 1, bytes: record.size)
+    try account(record.budget, entries: 1, bytes: record.size)
   }
 
   /// Removes exactly this entry; false where the key has another by now, or none.
@@ -99,7 +96,7 @@ final class CacheIndex {
     let delete = try connection.statement("DELETE FROM entry WHERE id = ?1 AND record = ?2")
     try delete.run([.integer(Int(record.identifier)), .text(record.line)])
     guard connection.changes > 0 else { return false }
-    try account(record.role, entries: -1, bytes: -record.size)
+    try account(record.budget, entries: -1, bytes: -record.size)
     return true
   }
 
@@ -108,6 +105,26 @@ final class CacheIndex {
     let update = try connection.statement("UPDATE entry SET record = ?3 WHERE id = ?1 AND record = ?2")
     try update.run([.integer(Int(record.identifier)), .text(record.line), .text(line)])
     return connection.changes > 0
+  }
+
+  /// Moves an entry to the budget of another record with the same body; false where the key has another by now.
+  func move(
+    _ record: EntryRecord,
+    to other: EntryRecord,
+    line: [UInt8],
+    usedAt: Int
+  ) throws(SQLiteError) -> Bool {
+    let update = try connection.statement(
+      "UPDATE entry SET role = ?3, used_at = ?4, record = ?5 WHERE id = ?1 AND record = ?2"
+    )
+    try update.run([
+      .integer(Int(record.identifier)), .text(record.line), .integer(other.budget.rawValue), .integer(usedAt),
+      .text(line),
+    ])
+    guard connection.changes > 0 else { return false }
+    try account(record.budget, entries: -1, bytes: -record.size)
+    try account(other.budget, entries: 1, bytes: other.size)
+    return true
   }
 
   /// Writes down that entries were used.
@@ -170,14 +187,4 @@ extension CacheIndex {
       [.integer(Int(range.lowerBound)), .integer(Int(range.upperBound))]
     )
   }
-
-  /// All entries, from the most recently used on.
-  func list() throws(SQLiteError) -> [Entry] {
-    try entries("SELECT id, record, used_at FROM entry ORDER BY used_at DESC, id")
-  }
-}
-
-extension ImageVariant.Role {
-  /// How the index spells the role.
-  var column: Int { self == .original ? 0 : 1 }
 }

@@ -2,17 +2,19 @@ package import FeedimgModel
 
 /// What the disk cache holds and how it has served.
 package struct CacheInfo: Sendable, Hashable {
-  /// What is stored of one role.
+  /// What is stored in one budget.
   package struct Share: Sendable, Hashable {
-    package var role: ImageVariant.Role
+    package var budget: Budget
     package var entries: Int
     package var size: ByteCount
     package var limit: ByteCount
   }
 
   package var folder: String
-  /// Originals, then thumbnails.
+  /// Originals, then thumbnails; neither with what is pinned.
   package var shares: [Share]
+  /// Pinned images of both roles.
+  package var pinned: Share
   package var unusedDays: Int
   /// When the entry unused for longest was last used, in seconds since 1970; nil where there is none.
   package var oldestUse: Double?
@@ -21,9 +23,24 @@ package struct CacheInfo: Sendable, Hashable {
   /// The reads that found an image, and those that did not, since the index was made.
   package var hits: Int
   package var misses: Int
+  /// What bodies, index and catalogs take of the disk, in whole blocks.
+  package var sizeOnDisk: ByteCount
 
-  package var entries: Int { shares.reduce(0) { $0 + $1.entries } }
-  package var size: ByteCount { ByteCount(shares.reduce(0) { $0 + $1.size.bytes }) }
+  package var entries: Int { shares.reduce(pinned.entries) { $0 + $1.entries } }
+  package var size: ByteCount { ByteCount(shares.reduce(pinned.size.bytes) { $0 + $1.size.bytes }) }
+
+  /// Of a cache that holds nothing.
+  init(folder: String, limits: CacheLimits) {
+    func share(_ budget: Budget) -> Share {
+      Share(budget: budget, entries: 0, size: ByteCount(0), limit: limits[budget])
+    }
+    self.folder = folder
+    shares = Budget.yielding.map(share)
+    pinned = share(.pinned)
+    unusedDays = limits.unusedDays
+    (hits, misses) = (0, 0)
+    sizeOnDisk = ByteCount(0)
+  }
 }
 
 /// What a check of every body has found.
@@ -34,6 +51,28 @@ package struct CacheVerification: Sendable, Hashable {
   package var removed: [String] = []
   /// How many bodies were found that the index did not know, and are known again.
   package var restored = 0
+  /// The keys of those that are missing or were changed, and could not be removed.
+  package var damaged: [String] = []
   /// The keys of those that cannot be read now; they have been kept.
   package var unreadable: [String] = []
+}
+
+/// What was removed to make room.
+package struct CacheTrimming: Sendable, Hashable {
+  package var entries = 0
+  package var size = ByteCount(0)
+  /// What is left of pinned images, which are never removed.
+  package var pinned = ByteCount(0)
+}
+
+/// The orders in which entries can be listed, each the way people want it first.
+package enum CacheOrder: String, Sendable, Hashable, CaseIterable {
+  /// The last used first.
+  case used
+  /// The last stored first.
+  case stored
+  /// The largest first.
+  case size
+  /// By key, as bytes.
+  case key
 }

@@ -6,12 +6,20 @@ package struct CacheLimits: Sendable, Hashable {
   package var originals: ByteCount
   /// The most that thumbnails may take; apart, so that a burst of originals cannot evict what offline needs.
   package var thumbnails: ByteCount
+  /// The most that pinned images of both roles may take, beside the rest; more cannot be pinned.
+  package var pinned: ByteCount
   /// Images unused for longer are removed; in days.
   package var unusedDays: Int
 
-  package init(originals: ByteCount, thumbnails: ByteCount, unusedDays: Int) {
+  package init(
+    originals: ByteCount,
+    thumbnails: ByteCount,
+    pinned: ByteCount = UserSettings().cachePinnedLimit,
+    unusedDays: Int
+  ) {
     self.originals = originals
     self.thumbnails = thumbnails
+    self.pinned = pinned
     self.unusedDays = max(0, unusedDays)
   }
 
@@ -20,12 +28,19 @@ package struct CacheLimits: Sendable, Hashable {
     self.init(
       originals: settings.cacheOriginalsLimit,
       thumbnails: settings.cacheThumbnailsLimit,
+      pinned: settings.cachePinnedLimit,
       unusedDays: settings.cacheExpiryDays
     )
   }
 
-  /// The budget of a role.
-  package subscript(role: ImageVariant.Role) -> ByteCount { role == .original ? originals : thumbnails }
+  /// How much a budget may hold.
+  package subscript(budget: Budget) -> ByteCount {
+    switch budget {
+    case .originals: originals
+    case .thumbnails: thumbnails
+    case .pinned: pinned
+    }
+  }
 
   /// In seconds; days beyond a human life count as that, so that no sum overflows.
   var unusedSeconds: Int { min(unusedDays, 36_500) * 86_400 }

@@ -29,7 +29,7 @@ extension DiskCache {
   }
 
   private func record(of key: String) -> EntryRecord? {
-    guard let entry = entry(of: key), entry.usedAt >= expiry else { return nil }
+    guard let entry = entry(of: key), !isExpired(entry) else { return nil }
     return entry.record
   }
 }

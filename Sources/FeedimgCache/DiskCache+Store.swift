@@ -4,7 +4,7 @@ extension DiskCache {
   /// Makes a written body the image of its key, and removes what no longer fits.
   func store(_ incoming: consuming IncomingBody, _ metadata: ImageMetadata) throws(CacheError) -> StoredImage
   {
-    let limit = limits[metadata.role]
+    let limit = limits[Budget(metadata.role)]
     guard incoming.size <= limit.bytes else {
       let size = ByteCount(incoming.size).rounded
       throw CacheError(
@@ -29,49 +29,85 @@ extension DiskCache {
     let line = record.line
     // An entry that is missing in the catalog is lost only when the index is.
     try? Catalog(path: folder.catalog(of: record.body.shard)).append(line: line)
+    let entered: EntryRecord
     do throws(CacheError) {
-      try enter(record, line: line, limit: limit, log)
+      entered = try enter(record, line: line, log)
     } catch {
       folder.remove([record.body])
       throw error
     }
+    // The last line of a body is the one that counts.
+    if entered.isPinned {
+      try? Catalog(path: folder.catalog(of: record.body.shard)).append(line: entered.line)
+    }
     tidy(Tidying(after: record.body))
-    return record.storedImage(path: folder.path(of: record.body), usedAt: Double(now))
+    return entered.storedImage(path: folder.path(of: record.body), usedAt: Double(now))
   }
 
-  /// Writes the row of a record, after removing those that must give way.
+  /// What came of an attempt to write a row.
+  private enum Entering {
+    case done(EntryRecord, CacheIndex.Removal)
+    /// More has to give way first.
+    case unfinished(CacheIndex.Removal)
+    /// It would take the place of a pinned image, and pinned images would exceed their limit.
+    case pinsFull
+  }
+
+  /// Writes the row of a record, after removing those that must give way; the record, pinned if its forerunner was.
   private func enter(
     _ record: EntryRecord,
     line: [UInt8],
-    limit: ByteCount,
     _ log: IntentLog?
-  ) throws(CacheError) {
+  ) throws(CacheError) -> EntryRecord {
     let now = now
     let expiry = expiry
+    let limits = limits
     // Once, as what is given back shows only when it is unlinked.
     var deficit = folder.room()?.deficit ?? 0
     while true {
-      let removal = try pool.write { index throws(SQLiteError) -> CacheIndex.Removal in
-        let displaced = try index.displace(record.identifier)
+      let step = try pool.write { index throws(SQLiteError) -> Entering in
+        let displaced = try index.entry(with: record.identifier)?.record
+        let isPinned = displaced.map { $0.isPinned && $0.key == record.key } ?? false
+        let record = isPinned ? record.pinned(true) : record
+        if isPinned, let displaced {
+          let others = max(0, try index.total(of: .pinned).bytes - displaced.size)
+          guard record.size <= limits.pinned.bytes - min(others, limits.pinned.bytes) else {
+            return .pinsFull
+          }
+        }
+        if let displaced { try index.displace(displaced) }
         var removal = deficit > 0 ? try index.giveBack(deficit) : CacheIndex.Removal()
-        let room = try index.makeRoom(for: record.size, of: record.role, limit: limit)
-        removal.bodies += room.bodies
-        removal.isUnfinished = room.isUnfinished
-        if let displaced { removal.bodies.append(displaced) }
+        // What others need is given back as far as one step goes; what must go from the budget, all of it.
+        removal.isUnfinished = false
+        if let displaced { removal.add(CacheIndex.Removal([displaced])) }
+        if !isPinned {
+          removal.add(try index.makeRoom(for: record.size, of: record.budget, limit: limits[record.budget]))
+        }
         guard !removal.isUnfinished else {
           log?.note(removal.bodies, .going)
-          return removal
+          return .unfinished(removal)
         }
-        try index.insert(record, line: line, usedAt: now)
-        for role in ImageVariant.Role.allCases {
-          removal.bodies += try index.removeUnused(since: expiry, of: role, atMost: Eviction.step)
+        try index.insert(record, line: isPinned ? record.line : line, usedAt: now)
+        for budget in Budget.yielding {
+          removal.add(try index.removeUnused(since: expiry, of: budget, atMost: Eviction.step))
         }
         log?.note(removal.bodies, .going)
-        return removal
+        return .done(record, removal)
       }
-      folder.remove(removal.bodies)
-      guard removal.isUnfinished else { return }
-      deficit = 0
+      switch step {
+      case .done(let record, let removal):
+        folder.remove(removal.bodies)
+        return record
+      case .unfinished(let removal):
+        folder.remove(removal.bodies)
+        deficit = 0
+      case .pinsFull:
+        throw CacheError(
+          .body,
+          "`\(record.key)` is not kept: with it, pinned images would take more than \(limits.pinned.rounded); "
+            + "the earlier one stays"
+        )
+      }
     }
   }
 }

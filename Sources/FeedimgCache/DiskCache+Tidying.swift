@@ -121,12 +121,12 @@ extension DiskCache {
     let settlement = pool.touch { index throws(SQLiteError) -> Settlement? in
       guard try index.hasRead(body.shard) else { return nil }
       // It may have got its row before its writer gave the lock back.
-      if let entered = try index.record(of: Int64(bitPattern: body.keyHash)) {
-        return entered.body == body ? .entered : .orphaned
+      if let entered = try index.entry(with: Int64(bitPattern: body.keyHash)) {
+        return entered.record.body == body ? .entered : .orphaned
       }
       guard let record, folder.size(of: body) == record.size else { return .orphaned }
-      let total = try index.total(of: record.role)
-      let room = Eviction(stored: total.bytes, incoming: record.size, limit: limits[record.role])
+      let total = try index.total(of: record.budget)
+      let room = Eviction(stored: total.bytes, incoming: record.size, limit: limits[record.budget])
       guard room.required == 0 else { return .orphaned }
       try index.insert(record, line: record.line, usedAt: Int(record.storedAt))
       return .restored

@@ -72,19 +72,21 @@ package final class DiskCache: Sendable {
 
   /// The use before which entries have expired.
   var expiry: Int { now - limits.unusedSeconds }
+
+  /// Whether an entry has been unused for too long; what is pinned never has.
+  func isExpired(_ entry: CacheIndex.Entry) -> Bool { !entry.record.isPinned && entry.usedAt < expiry }
 }
 
 extension DiskCache: ImageStoring {
   package func follow(_ settings: UserSettings) { limits = CacheLimits(settings) }
 
   package func contains(_ keys: [String]) -> [Bool] {
-    let expiry = expiry
     let found = try? read(for: keys) { index throws(SQLiteError) in
       var sizes: [Bool] = []
       for key in keys {
         let entry = try index.entry(of: key)
         sizes.append(
-          entry.map { $0.usedAt >= expiry && folder.size(of: $0.record.body) == $0.record.size } ?? false
+          entry.map { !isExpired($0) && folder.size(of: $0.record.body) == $0.record.size } ?? false
         )
       }
       return sizes
@@ -96,7 +98,7 @@ extension DiskCache: ImageStoring {
     // Another process may replace the image between our look at the index and at the body; twice is bad luck.
     for _ in 0..<3 {
       guard let entry = entry(of: key) else { break }
-      if entry.usedAt < expiry {
+      if isExpired(entry) {
         remove(entry.record)
         break
       }

@@ -12,7 +12,7 @@ extension EntryRecord {
     var fields = RecordFields()
     fields.append(Self.form)
     fields.append(key)
-    fields.append(role == .original ? "o" : "t")
+    fields.append(mark)
     fields.append(mediaType)
     fields.append(body.text)
     fields.append(String(size))
@@ -20,6 +20,26 @@ extension EntryRecord {
     for time in [storedAt, requestedAt, respondedAt] { fields.append(String(Milliseconds.count(time))) }
     fields.append(raw: answer)
     return Array(Checksum.of(fields.bytes).hexadecimal.utf8) + [RecordFields.tab] + fields.bytes
+  }
+
+  /// The role by its first letter, a capital for what is pinned.
+  private var mark: String {
+    switch (role, isPinned) {
+    case (.original, false): "o"
+    case (.original, true): "O"
+    case (.thumbnail, false): "t"
+    case (.thumbnail, true): "T"
+    }
+  }
+
+  private static func marked(_ mark: String) -> (role: ImageVariant.Role, isPinned: Bool)? {
+    switch mark {
+    case "o": (.original, false)
+    case "O": (.original, true)
+    case "t": (.thumbnail, false)
+    case "T": (.thumbnail, true)
+    default: nil
+    }
   }
 
   /// Reads a line; nil for one that is damaged or of another form.
@@ -33,9 +53,7 @@ extension EntryRecord {
     // What has the right checksum was written by us, so that the rest can fail only by our own change of form.
     guard fields.next()?.elementsEqual([Self.form]) == true,
       let key = fields.nextText(),
-      let role: ImageVariant.Role = fields.nextText().flatMap({
-        $0 == "o" ? .original : $0 == "t" ? .thumbnail : nil
-      }),
+      let (role, isPinned) = fields.nextText().flatMap(Self.marked),
       let mediaType = fields.nextText(),
       let body = fields.next().flatMap(BodyName.init(utf8:)),
       let size = fields.nextInteger(), size >= 0,
@@ -46,6 +64,7 @@ extension EntryRecord {
     else { return nil }
     self.key = key
     self.role = role
+    self.isPinned = isPinned
     self.mediaType = mediaType
     self.body = body
     self.size = size

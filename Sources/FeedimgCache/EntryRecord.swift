@@ -4,6 +4,8 @@ import FeedimgModel
 struct EntryRecord: Sendable, Hashable {
   var key: String
   var role: ImageVariant.Role
+  /// Whether it neither gives way nor expires.
+  var isPinned = false
   var mediaType: String
   var body: BodyName
   /// Of the body, in bytes.
@@ -19,6 +21,8 @@ struct EntryRecord: Sendable, Hashable {
 
   /// The index knows an entry by this; two keys that share it displace each other.
   var identifier: Int64 { Int64(bitPattern: body.keyHash) }
+
+  var budget: Budget { isPinned ? .pinned : Budget(role) }
 }
 
 extension EntryRecord {
@@ -35,6 +39,13 @@ extension EntryRecord {
       respondedAt: metadata.respondedAt ?? storedAt,
       answer: StoredAnswer.record(metadata.head, varied: metadata.varied)
     )
+  }
+
+  /// The same entry, pinned or not.
+  func pinned(_ isPinned: Bool) -> EntryRecord {
+    var copy = self
+    copy.isPinned = isPinned
+    return copy
   }
 
   /// The same body with the news of a 304.
@@ -54,7 +65,8 @@ extension EntryRecord {
       size: ByteCount(size),
       mediaType: mediaType,
       storedAt: storedAt,
-      usedAt: usedAt
+      usedAt: usedAt,
+      isPinned: isPinned
     )
   }
 }

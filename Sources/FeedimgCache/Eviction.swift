@@ -17,11 +17,12 @@ struct Eviction: Sendable, Hashable {
   /// So many entries go at most beyond what must.
   static let step = 8
 
-  init(stored: Int, incoming: Int = 0, limit: ByteCount) {
+  /// Where it is to be exact, nothing goes beyond what must, as nothing is about to come.
+  init(stored: Int, incoming: Int = 0, limit: ByteCount, isExact: Bool = false) {
     // A total that was damaged must not overflow what is computed from it.
     func bounded(_ count: Int) -> Int { min(max(0, count), 1 << 60) }
     required = max(0, bounded(stored) + bounded(incoming) - bounded(limit.bytes))
-    desired = required == 0 ? 0 : required + bounded(limit.bytes) / 16
+    desired = required == 0 || isExact ? required : required + bounded(limit.bytes) / 16
   }
 
   /// Whether what had to go has been taken.

@@ -6,14 +6,17 @@ enum IndexFault: Error, Hashable {
   case file(FileFault)
   /// The file is a database of another program.
   case foreign
-  /// The file was made by a later version of this program, with a later schema.
-  case newer(Int)
 
   /// Runs the body, whose failures are those of the database.
   static func ofDatabase<Answer>(
     _ body: () throws(SQLiteError) -> Answer
   ) throws(IndexFault) -> Answer {
     do throws(SQLiteError) { return try body() } catch { throw .database(error) }
+  }
+
+  /// Throws where a later version has made the schema of the index.
+  static func ofStanding(_ index: CacheIndex) throws(IndexFault) {
+    if case .newer(let version)? = try? index.standing() { throw .database(.newer(version)) }
   }
 
   /// Runs the body, whose failures are those of files.
@@ -31,12 +34,6 @@ enum IndexFault: Error, Hashable {
     case .database(let error): CacheError(.index, "cannot use the index `\(path)`: \(error)")
     case .file(let fault): CacheError(.folder, fault.description)
     case .foreign: CacheError(.index, "cannot use the index `\(path)`: it belongs to another program")
-    case .newer(let version):
-      CacheError(
-        .index,
-        "cannot use the index `\(path)`: it has schema \(version) of a later version, "
-          + "and this one knows schema \(IndexSchema.version)"
-      )
     }
   }
 }

@@ -64,9 +64,13 @@ extension IndexPool {
     }
     switch standing {
     case .ours: return index
+    case .older:
+      // One that cannot be written is read as it is.
+      if !index.isReadOnly { try IndexFault.ofDatabase(index.upgrade) }
+      return index
     case .empty: return nil
     case .foreign: throw .foreign
-    case .newer(let version): throw .newer(version)
+    case .newer(let version): throw .database(.newer(version))
     }
   }
 

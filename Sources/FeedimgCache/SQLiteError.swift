@@ -31,6 +31,14 @@ struct SQLiteError: Error, Hashable {
     )
   }
 
+  /// A later version of this program has changed the schema; what it made is not ours to judge.
+  static func newer(_ version: Int) -> SQLiteError {
+    SQLiteError(
+      code: SQLITE_SCHEMA,
+      message: "it has schema \(version) of a later version, and this one knows schema \(IndexSchema.version)"
+    )
+  }
+
   private var primary: Int32 { code & 0xFF }
 
   /// Whether the file holds something else than we wrote, so that only a new one helps.

@@ -13,6 +13,8 @@ package struct StoredImage: Sendable, Hashable {
   package var usedAt: Double
   /// What brought it, for its freshness; nil where it was only listed.
   package var answer: StoredAnswer?
+  /// Whether it stays whatever else is stored, and however long it is not used.
+  package var isPinned: Bool
 
   package init(
     key: String,
@@ -22,7 +24,8 @@ package struct StoredImage: Sendable, Hashable {
     mediaType: String,
     storedAt: Double,
     usedAt: Double,
-    answer: StoredAnswer? = nil
+    answer: StoredAnswer? = nil,
+    isPinned: Bool = false
   ) {
     self.key = key
     self.role = role
@@ -32,6 +35,7 @@ package struct StoredImage: Sendable, Hashable {
     self.storedAt = storedAt
     self.usedAt = usedAt
     self.answer = answer
+    self.isPinned = isPinned
   }
 }
 

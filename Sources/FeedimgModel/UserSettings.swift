@@ -6,6 +6,8 @@ public struct UserSettings: Sendable, Hashable {
   public var cacheOriginalsLimit = ByteCount.mebibytes(512)
   /// The most that stored thumbnails may take on disk; apart, so that originals cannot evict them.
   public var cacheThumbnailsLimit = ByteCount.mebibytes(128)
+  /// The most that pinned images may take on disk, beside the others; more cannot be pinned.
+  public var cachePinnedLimit = ByteCount.mebibytes(256)
   /// The most that images may take in memory, in one process; nil for a part of what the process may use.
   public var cacheMemoryLimit: ByteCount?
   /// Stored images unused for so many days are removed.

@@ -5,6 +5,7 @@ package enum SettingKey: String, Sendable, Hashable, CaseIterable {
   case alwaysLoadOriginalsOnCellular = "always-load-originals-on-cellular"
   case cacheOriginalsLimit = "cache-originals-limit"
   case cacheThumbnailsLimit = "cache-thumbnails-limit"
+  case cachePinnedLimit = "cache-pinned-limit"
   case cacheMemoryLimit = "cache-memory-limit"
   case cacheExpiryDays = "cache-expiry-days"
   case downloadLimit = "download-limit"
@@ -31,6 +32,7 @@ package enum SettingKey: String, Sendable, Hashable, CaseIterable {
       "load originals also where the network is cellular or of unknown kind"
     case .cacheOriginalsLimit: "the most that stored originals may take on disk"
     case .cacheThumbnailsLimit: "the most that stored thumbnails may take on disk"
+    case .cachePinnedLimit: "the most that pinned images may take on disk, beside the others"
     case .cacheMemoryLimit: "the most that images may take in memory, in one process"
     case .cacheExpiryDays: "stored images unused for so many days are removed"
     case .downloadLimit: "a longer image is given up, and nothing of it kept"
@@ -46,6 +48,7 @@ package enum SettingKey: String, Sendable, Hashable, CaseIterable {
     case .alwaysLoadOriginalsOnCellular: .choice(\.alwaysLoadOriginalsOnCellular)
     case .cacheOriginalsLimit: .size(\.cacheOriginalsLimit, least: ByteCount(0))
     case .cacheThumbnailsLimit: .size(\.cacheThumbnailsLimit, least: ByteCount(0))
+    case .cachePinnedLimit: .size(\.cachePinnedLimit, least: ByteCount(0))
     case .cacheMemoryLimit: .automaticSize(\.cacheMemoryLimit)
     case .cacheExpiryDays: .count(\.cacheExpiryDays, 1...36_500)
     case .downloadLimit: .size(\.downloadLimit, least: ByteCount(1))

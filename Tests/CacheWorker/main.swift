@@ -67,6 +67,14 @@ case "probe":
     say("error \(error)")
   }
 
+case "list":
+  // Says of each image whether it is whole, and how many the totals tell of.
+  try cache.list(by: .used) { image in
+    say("\(image.key) \(cache.read(image.key) == nil ? "wrong" : "whole")")
+    return true
+  }
+  say("entries \(try cache.info().entries)")
+
 case "fill":
   // Stores until the disk is full, or often enough, then says whether everything that is there is whole.
   var stored = 0

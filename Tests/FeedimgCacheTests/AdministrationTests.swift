@@ -24,7 +24,7 @@ import Testing
     _ = cache.read("nothing")
     let info = try cache.info()
     #expect(info.folder == folder.cache)
-    #expect(info.shares.map(\.role) == [.original, .thumbnail])
+    #expect(info.shares.map(\.budget) == [.originals, .thumbnails])
     #expect(info.shares.map(\.entries) == [2, 1])
     #expect(info.shares.map(\.size.bytes) == [400, 200])
     #expect(info.shares.map(\.limit) == [.mebibytes(64), .mebibytes(16)])

@@ -197,7 +197,7 @@ import Testing
     let error = #expect(throws: CacheError.self) { try cache.store("a", picture(1)) }
     #expect(
       error?.message
-        == "cannot use the index `\(index)`: it has schema 7 of a later version, and this one knows schema 1"
+        == "cannot use the index `\(index)`: it has schema 7 of a later version, and this one knows schema 2"
     )
     #expect(folder.bodies.count == 3)
   }

@@ -20,7 +20,8 @@ struct SettingKeyTests {
     var settings = UserSettings()
     let values: [SettingKey: String] = [
       .alwaysLoadOriginalsOnCellular: "yes", .cacheOriginalsLimit: "1 GiB", .cacheThumbnailsLimit: "0 B",
-      .cacheMemoryLimit: "16 MiB", .cacheExpiryDays: "30", .downloadLimit: "300 kB",
+      .cachePinnedLimit: "2 MiB", .cacheMemoryLimit: "16 MiB", .cacheExpiryDays: "30",
+      .downloadLimit: "300 kB",
     ]
     for (key, value) in values {
       try key.assign(value, in: &settings)
@@ -30,6 +31,7 @@ struct SettingKeyTests {
     #expect(settings.alwaysLoadOriginalsOnCellular)
     #expect(settings.cacheOriginalsLimit == .mebibytes(1024))
     #expect(settings.cacheThumbnailsLimit == ByteCount(0))
+    #expect(settings.cachePinnedLimit == .mebibytes(2))
     #expect(settings.cacheMemoryLimit == .mebibytes(16))
     #expect(settings.cacheExpiryDays == 30)
     #expect(settings.downloadLimit == ByteCount(300_000))

@@ -1,0 +1,47 @@
+import Glibc
+
+/// How far long work has come, on one line of a terminal; nothing where standard error is none.
+final class ProgressLine {
+  /// What has been done to them, such as `checked`.
+  private let verb: String
+  private let isShown = Output.hasTerminalError
+  private var isOnScreen = false
+  private var shownAt = 0
+
+  /// Often enough to seem alive, seldom enough to cost nothing; in milliseconds.
+  private static let pause = 100
+  private static let width = 24
+
+  init(verb: String) { self.verb = verb }
+
+  /// Shows a bar, where the whole is known, and the number of images.
+  func show(_ done: Int, of count: Int? = nil) {
+    guard isShown, isDue() else { return }
+    guard let count, count > 0 else { return put("\(verb) \(done) images") }
+    let part = Double(min(done, count)) / Double(count)
+    let filled = Int(part * Double(Self.width))
+    let bar = String(repeating: "━", count: filled) + String(repeating: "─", count: Self.width - filled)
+    put("\(bar) \(Int(part * 100)) %  \(verb) \(done) of \(count) images")
+  }
+
+  /// Takes the line away.
+  func clear() {
+    guard isOnScreen else { return }
+    Output.standardError("\r\u{1B}[K")
+    isOnScreen = false
+  }
+
+  private func put(_ text: String) {
+    Output.standardError("\r\(text)\u{1B}[K")
+    isOnScreen = true
+  }
+
+  private func isDue() -> Bool {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
+    let now = time.tv_sec * 1000 + time.tv_nsec / 1_000_000
+    guard now - shownAt >= Self.pause else { return false }
+    shownAt = now
+    return true
+  }
+}

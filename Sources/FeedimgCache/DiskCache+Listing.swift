@@ -1,0 +1,124 @@
+package import FeedimgModel
+
+extension DiskCache {
+  /// What is stored, from the most recently used on; bodies are not looked at.
+  ///
+  /// - Throws: ``CacheError`` when the index cannot be read.
+  package func list() throws(CacheError) -> [StoredImage] {
+    var images: [StoredImage] = []
+    try list(by: .used) {
+      images.append($0)
+      return true
+    }
+    return images
+  }
+
+  /// Tells of each image in order; bodies are not looked at.
+  ///
+  /// However much is stored, little of it is in memory at once, and the index is free between the calls of the body.
+  ///
+  /// - Parameters:
+  ///   - order: What comes first.
+  ///   - isReversed: Whether that comes last instead.
+  ///   - limit: No more than so many.
+  ///   - budgets: Those of these budgets alone.
+  ///   - body: Returns whether to go on.
+  /// - Throws: ``CacheError`` when the index cannot be read.
+  package func list(
+    by order: CacheOrder,
+    isReversed: Bool = false,
+    limit: Int = .max,
+    budgets: Set<Budget> = Set(Budget.allCases),
+    _ body: (StoredImage) -> Bool
+  ) throws(CacheError) {
+    try forEachEntry(by: order, isReversed: isReversed, limit: limit, budgets: budgets) { entry in
+      body(entry.record.storedImage(path: folder.path(of: entry.record.body), usedAt: Double(entry.usedAt)))
+    }
+  }
+
+  /// Gives each entry to the body in order, until that returns false; those that go meanwhile are left out.
+  func forEachEntry(
+    by order: CacheOrder,
+    isReversed: Bool = false,
+    limit: Int = .max,
+    budgets: Set<Budget> = Set(Budget.allCases),
+    _ body: (CacheIndex.Entry) throws(CacheError) -> Bool
+  ) throws(CacheError) {
+    writeLedger()
+    let found = try read(of: Shard.all) { index throws(SQLiteError) in
+      try index.identifiers(by: order, isReversed: isReversed, limit: limit, in: budgets)
+    }
+    var rest = (found ?? [])[...]
+    while !rest.isEmpty {
+      let batch = rest.prefix(Self.batch)
+      rest = rest.dropFirst(Self.batch)
+      let entries = try pool.read { index throws(SQLiteError) -> [CacheIndex.Entry] in
+        var entries: [CacheIndex.Entry] = []
+        for identifier in batch {
+          if let entry = try index.entry(with: identifier) { entries.append(entry) }
+        }
+        return entries
+      }
+      for entry in entries ?? [] where try !body(entry) { return }
+    }
+  }
+
+  /// So many entries are read at once.
+  private static let batch = 256
+}
+
+extension CacheIndex {
+  /// The identifiers of entries, in order.
+  func identifiers(
+    by order: CacheOrder,
+    isReversed: Bool,
+    limit: Int,
+    in budgets: Set<Budget>
+  ) throws(SQLiteError) -> [Int64] {
+    let lines = budgets.map { String($0.rawValue) }.sorted().joined(separator: ", ")
+    let rows = "FROM entry WHERE role IN (\(lines))"
+    let direction = isReversed ? "ASC" : "DESC"
+    switch order {
+    case .used: return try identifiers("SELECT id \(rows) ORDER BY used_at \(direction), id LIMIT ?1", limit)
+    case .size: return try identifiers("SELECT id \(rows) ORDER BY size \(direction), id LIMIT ?1", limit)
+    case .stored:
+      return try identifiers(rows, limit) { (left: Double, right) in
+        isReversed ? left < right : left > right
+      } key: {
+        $0.storedAt
+      }
+    case .key:
+      return try identifiers(rows, limit) { (left: String, right) in
+        isReversed ? left > right : left < right
+      } key: {
+        $0.key
+      }
+    }
+  }
+
+  private func identifiers(_ sql: String, _ limit: Int) throws(SQLiteError) -> [Int64] {
+    var identifiers: [Int64] = []
+    try connection.statement(sql).forEachRow([.integer(max(0, limit))]) { row in
+      identifiers.append(Int64(row.integer(0)))
+      return true
+    }
+    return identifiers
+  }
+
+  /// In the order of something that stands in the records alone.
+  private func identifiers<Key>(
+    _ rows: String,
+    _ limit: Int,
+    precedes: (Key, Key) -> Bool,
+    key: (EntryRecord) -> Key
+  ) throws(SQLiteError) -> [Int64] {
+    var keyed: [(key: Key, identifier: Int64)] = []
+    try connection.statement("SELECT id, record \(rows)").forEachRow { row throws(SQLiteError) in
+      let record = try Self.whole(row.withText(1, EntryRecord.init(line:)), Int64(row.integer(0)))
+      keyed.append((key(record), record.identifier))
+      return true
+    }
+    keyed.sort { precedes($0.key, $1.key) }
+    return keyed.prefix(max(0, limit)).map(\.identifier)
+  }
+}

@@ -1,0 +1,100 @@
+package import FeedimgModel
+
+/// Pinned images stay, however long they are not used and whatever else is stored.
+///
+/// They count against a budget of their own, which takes in no more once it is full, and leave room to others in
+/// theirs. A pin belongs to the key: an image that takes the place of a pinned one is pinned too. It goes with the
+/// image when that is removed, or found to be damaged.
+extension DiskCache {
+  /// Pins the image of a key, after a look at its bytes.
+  ///
+  /// - Returns: False where there is no image, or not a whole one.
+  /// - Throws: ``CacheError`` when pinned images would exceed their limit, or the index cannot be written.
+  package func pin(_ key: String) throws(CacheError) -> Bool {
+    try move(key, toPinned: true) { entry throws(CacheError) in
+      switch StoredBody.read(entry.record, path: folder.path(of: entry.record.body)) {
+      case .whole: return true
+      case .unreadable(let fault): throw CacheError(.body, fault.description)
+      case .wrong:
+        remove(entry.record)
+        return false
+      }
+    }
+  }
+
+  /// Takes the pin from the image of a key, which then counts as just used; others give way where it needs room.
+  ///
+  /// - Returns: False where there is no image.
+  /// - Throws: ``CacheError`` when its own budget is too small for it, or the index cannot be written.
+  package func unpin(_ key: String) throws(CacheError) -> Bool {
+    try move(key, toPinned: false) { _ in true }
+  }
+
+  private func move(
+    _ key: String,
+    toPinned isPinned: Bool,
+    if isFit: (CacheIndex.Entry) throws(CacheError) -> Bool
+  ) throws(CacheError) -> Bool {
+    // Another process may replace the image at the same time; whoever comes second looks again.
+    for _ in 0..<3 {
+      let found = try read(for: [key]) { index throws(SQLiteError) in try index.entry(of: key) }
+      guard let entry = found ?? nil, !isExpired(entry) else { return false }
+      guard entry.record.isPinned != isPinned else { return true }
+      guard try isFit(entry) else { return false }
+      if try move(entry.record, to: entry.record.pinned(isPinned)) { return true }
+    }
+    throw CacheError(.index, "`\(key)` is being replaced by another process")
+  }
+
+  /// Moves an entry from one budget to another; false where the key has another entry by now.
+  private func move(_ old: EntryRecord, to new: EntryRecord) throws(CacheError) -> Bool {
+    let limit = limits[new.budget]
+    let line = new.line
+    let now = now
+    let log = log()
+    guard new.isPinned || new.size <= limit.bytes else {
+      throw CacheError(
+        .body,
+        "`\(new.key)` stays pinned: it takes more than the \(limit.rounded) for all \(new.role)s"
+      )
+    }
+    while true {
+      let step = try pool.write { index throws(SQLiteError) -> Move in
+        if new.isPinned {
+          let pinned = max(0, try index.total(of: .pinned).bytes)
+          guard new.size <= limit.bytes - min(pinned, limit.bytes) else { return .full(ByteCount(pinned)) }
+        }
+        let removal =
+          new.isPinned
+          ? CacheIndex.Removal() : try index.makeRoom(for: new.size, of: new.budget, limit: limit)
+        log?.note(removal.bodies, .going)
+        guard !removal.isUnfinished else { return .unfinished(removal) }
+        return try index.move(old, to: new, line: line, usedAt: now) ? .done(removal) : .gone(removal)
+      }
+      switch step {
+      case .full(let pinned):
+        throw CacheError(
+          .body,
+          "`\(new.key)` is not pinned: with its \(ByteCount(new.size).rounded) pinned images would take more than "
+            + "\(limit.rounded); \(pinned.rounded) are pinned"
+        )
+      case .unfinished(let removal): folder.remove(removal.bodies)
+      case .gone(let removal):
+        folder.remove(removal.bodies)
+        return false
+      case .done(let removal):
+        folder.remove(removal.bodies)
+        // The last line of a body is the one that counts.
+        try? Catalog(path: folder.catalog(of: new.body.shard)).append(line: line)
+        return true
+      }
+    }
+  }
+
+  private enum Move {
+    case full(ByteCount)
+    case unfinished(CacheIndex.Removal)
+    case gone(CacheIndex.Removal)
+    case done(CacheIndex.Removal)
+  }
+}
