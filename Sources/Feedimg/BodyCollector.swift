@@ -50,13 +50,15 @@ final class BodyCollector: BodyReceiving {
     )
     let isNotModified = head.status == 304 && !transfer.question.fields.isEmpty
     guard isNotModified || head.status == 200 || head.status == 203 else {
-      throw LoadError(
+      var error = LoadError(
         .status,
         url: url,
         message: "the server answered \(HTTPStatus.text(head.status))",
         status: head.status,
         retryAfter: RetryAfter.seconds(head.fields, now: DeltaSeconds.whole(now))
       )
+      error.suspectsCaptivePortal = CaptivePortal.isStatus(head.status)
+      throw error
     }
     state.withLock { state in
       state.answer = answer
@@ -74,7 +76,7 @@ final class BodyCollector: BodyReceiving {
       return (state.bytes.count, state.answer?.head.contentLength, state.obstacle == nil)
     }
     if isKept { keeping { writer throws(CacheError) in try writer.write(bytes) } }
-    transfer.progress?(LoadProgress(received: ByteCount(received), total: total.map { ByteCount($0) }))
+    transfer.progress(LoadProgress(received: ByteCount(received), total: total.map { ByteCount($0) }))
   }
 
   /// Ends the image: checks that it is whole, and makes it visible in the cache.
@@ -132,6 +134,12 @@ final class BodyCollector: BodyReceiving {
     let prefix = Array(body.bytes.prefix(MediaType.prefixLength))
     if let mediaType = MediaType.sniff(prefix, declared: declared) { return mediaType }
     let sent = declared.map { "`\($0)`" } ?? "a body without a type"
-    throw LoadError(.notAnImage, url: url, message: "the server sent \(sent), which is no image known here")
+    var error = LoadError(
+      .notAnImage,
+      url: url,
+      message: "the server sent \(sent), which is no image known here"
+    )
+    error.suspectsCaptivePortal = CaptivePortal.isPage(mediaType: declared, prefix: prefix)
+    throw error
   }
 }

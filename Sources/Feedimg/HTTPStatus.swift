@@ -8,6 +8,7 @@ enum HTTPStatus {
     422: "Unprocessable Content", 425: "Too Early", 429: "Too Many Requests",
     451: "Unavailable For Legal Reasons", 500: "Internal Server Error", 501: "Not Implemented",
     502: "Bad Gateway", 503: "Service Unavailable", 504: "Gateway Timeout", 507: "Insufficient Storage",
+    511: "Network Authentication Required",
   ]
 
   /// Such as `404 Not Found`; the number alone where the registry has no phrase.

@@ -9,7 +9,7 @@ import FeedimgTransfer
 ///
 /// One loader serves a whole program; use it from any thread.
 public final class ImageLoader: Sendable {
-  let network: any NetworkReading
+  let network: any NetworkMonitoring
   let settings: any SettingsReading
   let store: any ImageStoring
   let memory: MemoryCache
@@ -22,8 +22,13 @@ public final class ImageLoader: Sendable {
   let identity: RequestIdentity
   /// Seconds since 1970; may jump.
   let clock: @Sendable () -> Double
-  let desk = LoadDesk<FetchedImage>()
+  let desk: LoadDesk<FetchedImage>
   let revalidations: RevalidationDesk
+  let gate: TransferGate
+  let failures: FailureDesk
+  let facts: FactWatch
+  /// Where loads wait for files; starts with the first load.
+  let disk = DiskThread()
 
   /// Makes a loader; nothing is opened before it is needed, but for the policy and the settings.
   ///
@@ -38,10 +43,12 @@ public final class ImageLoader: Sendable {
     let policy = try PolicyInForce(configuration.policy, on: shelf)
     let services = NetworkServices(of: configuration)
     self.init(
-      network: NetlinkReader(
-        // Who does not ask what data costs need not wait for services that tell.
-        services: policy.latest.asksAboutCost ? services : .none,
-        mark: { settings.currentSettings().mark(of: $0) }
+      network: NetlinkMonitor(
+        reader: NetlinkReader(
+          // Who does not ask what data costs need not wait for services that tell.
+          services: policy.latest.asksAboutCost ? services : .none,
+          mark: { settings.currentSettings().mark(of: $0) }
+        )
       ),
       settings: settings,
       store: DiskCache(folder: try folders.cache, limits: CacheLimits(current), clock: SystemClock.seconds),
@@ -57,7 +64,7 @@ public final class ImageLoader: Sendable {
   }
 
   init(
-    network: any NetworkReading,
+    network: any NetworkMonitoring,
     settings: any SettingsReading,
     store: any ImageStoring,
     memory: MemoryCache,
@@ -68,7 +75,9 @@ public final class ImageLoader: Sendable {
     budget: MemoryBudget = MemoryBudget(),
     environment: [String: String] = [:],
     identity: RequestIdentity = RequestIdentity(userAgent: "feedimg"),
-    clock: @escaping @Sendable () -> Double = SystemClock.seconds
+    clock: @escaping @Sendable () -> Double = SystemClock.seconds,
+    time: MonotonicTime = .system(),
+    retries: RetrySchedule = RetrySchedule()
   ) {
     self.network = network
     self.settings = settings
@@ -82,8 +91,22 @@ public final class ImageLoader: Sendable {
     self.hostFacts = hostFacts
     self.identity = identity
     self.clock = clock
-    revalidations = RevalidationDesk(clock: clock)
+    let revalidations = RevalidationDesk(clock: clock)
+    let gate = TransferGate(time)
+    let failures = FailureDesk(time, schedule: retries)
+    facts = FactWatch(network: network, settings: settings, time: time, failures: failures) { state in
+      downloader.forgetConnections()
+      revalidations.forgetPast()
+      gate.enter(network: state.kind)
+    }
+    (self.revalidations, self.gate, self.failures) = (revalidations, gate, failures)
+    desk = LoadDesk(executor: disk)
     memory.whenFilled { [weak pressure] in pressure?.start() }
+  }
+
+  deinit {
+    facts.stop()
+    disk.stop()
   }
 
   /// What the user should know of the settings and the policy, such as that a file is refused.
@@ -118,11 +141,20 @@ public final class ImageLoader: Sendable {
     _ items: [FeedItem],
     facts: (FeedItem) -> [String: String] = { _ in [:] }
   ) -> [Resolution] {
+    resolve(items, trustingNetwork: false, facts)
+  }
+
+  /// The same; a trusted network counts as connected if it says so, even if nothing gets through.
+  func resolve(
+    _ items: [FeedItem],
+    trustingNetwork: Bool,
+    _ facts: (FeedItem) -> [String: String]
+  ) -> [Resolution] {
     let isNetworkGiven = overrides.contains { $0.fact == .network }
     // First, since it decides whom the network is asked of.
     let policy = policy.current()
     let reader = SituationReader(
-      network: isNetworkGiven ? nil : network.currentState(),
+      network: isNetworkGiven ? nil : trustingNetwork ? network.currentState() : judgedNetwork(),
       asksAboutCost: policy.asksAboutCost,
       settings: settings.currentSettings(),
       overrides: overrides,
@@ -147,6 +179,8 @@ public final class ImageLoader: Sendable {
     }
   }
 
+  private func judgedNetwork() -> NetworkState { failures.judged(network.currentState()) }
+
   /// Holds to the limits that the user has set, also after they changed.
   func follow(_ settings: UserSettings) {
     store.follow(settings)
@@ -163,15 +197,24 @@ public final class ImageLoader: Sendable {
   /// - Parameters:
   ///   - item: What to load.
   ///   - facts: See ``resolve(_:facts:)``.
+  ///   - priority: How urgent it is beside other loads.
   ///   - progress: Called on a thread of its own as bytes arrive from the network.
   /// - Returns: The image with its bytes, its source and the decision that led to it.
   /// - Throws: ``LoadError``; `nothingToShow` where the placeholder is all there is.
   public func load(
     _ item: FeedItem,
     facts: [String: String] = [:],
+    priority: LoadPriority = .visible,
     progress: (@Sendable (LoadProgress) -> Void)? = nil
   ) async throws(LoadError) -> LoadedImage {
-    try await LoadOperation(loader: self, item: item, facts: facts, progress: progress).run()
+    var operation = LoadOperation(loader: self, item: item, facts: facts, progress: progress)
+    operation.wish = LoadWish(priority)
+    return try await perform(operation)
+  }
+
+  /// Performs a load where it may wait for files.
+  func perform(_ operation: LoadOperation) async throws(LoadError) -> LoadedImage {
+    try await withTaskExecutorPreference(disk) { () async throws(LoadError) in try await operation.run() }
   }
 }
 

@@ -14,7 +14,10 @@ struct ImageTransfer: Sendable {
   let variant: ImageVariant
   /// Sent beside what identifies the image, such as the validators of what is stored.
   var question = HTTPFields()
-  var progress: (@Sendable (LoadProgress) -> Void)?
+  /// Tells how urgent it is, and hears how far it has come; what nobody waits for is not urgent.
+  var run = LoadRun(.prefetch)
+
+  var progress: @Sendable (LoadProgress) -> Void { { [run] in run.report($0) } }
 
   /// A server that drips a byte now and then is given up in the end, however long the image.
   private static let greatestDuration = Duration.seconds(600)
@@ -33,7 +36,14 @@ struct ImageTransfer: Sendable {
       bodyLimit: settings.downloadLimit,
       totalTimeout: Self.greatestDuration
     )
-    _ = try await loader.downloader.download(request, into: collector)
+    let transfer = GatedTransfer(
+      downloader: loader.downloader,
+      gate: loader.gate,
+      request: request,
+      receiver: collector,
+      run: run
+    )
+    _ = try await transfer.perform()
     if let news = collector.notModified { return .notModified(news) }
     let image = try collector.finish()
     keep(image)

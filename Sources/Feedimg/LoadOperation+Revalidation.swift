@@ -68,6 +68,8 @@ extension ImageLoader {
     facts: [String: String] = [:],
     progress: (@Sendable (LoadProgress) -> Void)? = nil
   ) async throws(LoadError) -> LoadedImage {
-    try await LoadOperation(loader: self, item: item, facts: facts, progress: progress, isReload: true).run()
+    try await perform(
+      LoadOperation(loader: self, item: item, facts: facts, progress: progress, isReload: true)
+    )
   }
 }

@@ -8,36 +8,54 @@ struct LoadOperation: Sendable {
   let progress: (@Sendable (LoadProgress) -> Void)?
   /// Whether to ask first about what is cached.
   var isReload = false
+  var wish = LoadWish(.visible)
 
   /// A cached image that turns out damaged when it is read changes the situation; so often it is looked at again.
   private static let attempts = 3
 
-  func run() async throws(LoadError) -> LoadedImage {
-    var resolution = loader.resolve(item, facts: facts)
-    for _ in 1..<Self.attempts {
-      if let image = try await follow(resolution) { return image }
-      resolution = loader.resolve(item, facts: facts)
-    }
-    if let image = try await follow(resolution) { return image }
-    throw placeholder(resolution)
+  /// What came of following a decision.
+  private enum Step {
+    case image(LoadedImage)
+    /// The cache did not hold what it promised.
+    case missing
+    /// The facts have changed meanwhile, and with them the decision.
+    case outdated
   }
 
-  /// Does what a resolution says; nil if the cache did not hold what it promised.
-  private func follow(_ resolution: Resolution) async throws(LoadError) -> LoadedImage? {
+  /// Does what is decided, also where that changes on the way.
+  @concurrent func run() async throws(LoadError) -> LoadedImage {
+    var misses = 0
+    while true {
+      let resolution = loader.resolve(item, facts: facts)
+      switch try await follow(resolution) {
+      case .image(let image): return image
+      case .outdated: continue
+      case .missing:
+        misses += 1
+        if misses == Self.attempts { throw placeholder(resolution) }
+      }
+    }
+  }
+
+  private func follow(_ resolution: Resolution) async throws(LoadError) -> Step {
     guard let role = resolution.decision.image.role, let variant = item[role] else {
       throw placeholder(resolution)
     }
     guard resolution.decision.load != nil else {
-      guard let found = loader.cached(variant) else { return nil }
-      return image(try await revalidated(found, variant, resolution), variant, resolution)
+      guard let found = loader.cached(variant) else { return .missing }
+      return .image(image(try await revalidated(found, variant, resolution), variant, resolution))
     }
     do throws(LoadError) {
-      return image(try await fetched(variant), variant, resolution)
+      guard let fetched = try await fetched(variant, resolution) else { return .outdated }
+      return .image(image(fetched, variant, resolution))
     } catch {
       var failure = error
       failure.resolution = resolution
-      guard variant.role == .original, error.isFinal, let thumbnail = item.thumbnail else { throw failure }
-      return try await fallback(thumbnail, after: failure, resolution)
+      guard variant.role == .original, let thumbnail = item.thumbnail else { throw failure }
+      if error.isFinal { return try await fallback(thumbnail, after: failure, resolution) }
+      // As offline: better what there is than nothing.
+      guard Connectivity.counts(error), let found = loader.cached(thumbnail) else { throw failure }
+      return .image(standIn(found, thumbnail, for: failure, resolution))
     }
   }
 
@@ -48,12 +66,11 @@ struct LoadOperation: Sendable {
     _ thumbnail: ImageVariant,
     after failure: LoadError,
     _ resolution: Resolution
-  ) async throws(LoadError) -> LoadedImage {
+  ) async throws(LoadError) -> Step {
     do throws(LoadError) {
-      let found = try await revalidated(try await fetched(thumbnail), thumbnail, resolution)
-      var image = image(found, thumbnail, resolution)
-      image.notes.append("shown in place of the original: \(failure.message)")
-      return image
+      guard let fetched = try await fetched(thumbnail, resolution) else { return .outdated }
+      let found = try await revalidated(fetched, thumbnail, resolution)
+      return .image(standIn(found, thumbnail, for: failure, resolution))
     } catch {
       guard error.code != .cancelled else { throw error }
       var failure = failure
@@ -64,25 +81,35 @@ struct LoadOperation: Sendable {
 
   // MARK: What is not cached
 
-  private func fetched(_ variant: ImageVariant) async throws(LoadError) -> FetchedImage {
-    let share = try await loader.desk.answer(for: variant.url.key) {
-      // Another load of the same key may have ended since the decision was made.
-      if let image = loader.cached(variant) { return .success(image) }
-      do throws(LoadError) {
-        return .success(try await transferred(variant))
-      } catch {
-        return .failure(error)
+  /// The image from whoever brings it; nil where something else has been decided meanwhile.
+  private func fetched(
+    _ variant: ImageVariant,
+    _ resolution: Resolution
+  ) async throws(LoadError) -> FetchedImage? {
+    let vigil = DecisionVigil(loader: loader, resolution: resolution, item: item, facts: facts, wish: wish)
+    let share = try await vigil.whileItHolds { () async throws(LoadError) in
+      try await loader.desk.answer(for: variant.url.key, wish: wish, progress: progress) { run in
+        // Another load of the same key may have ended since the decision was made.
+        if let image = loader.cached(variant) { return .success(image) }
+        do throws(LoadError) {
+          let image = try await loader.failures.perform(variant.url) { () async throws(LoadError) in
+            try await transferred(variant, run)
+          }
+          return .success(image)
+        } catch {
+          return .failure(error.withHint)
+        }
       }
     }
-    var image = share.answer
+    guard var image = share?.answer else { return nil }
     // Whoever joined moved no byte: another load of this process brought them.
-    if !share.isFirst { image.source = .memory }
+    if share?.isFirst == false { image.source = .memory }
     return image
   }
 
-  private func transferred(_ variant: ImageVariant) async throws(LoadError) -> FetchedImage {
+  private func transferred(_ variant: ImageVariant, _ run: LoadRun) async throws(LoadError) -> FetchedImage {
     let question = isReload ? ImageTransfer.endToEnd : HTTPFields()
-    let transfer = ImageTransfer(loader: loader, variant: variant, question: question, progress: progress)
+    let transfer = ImageTransfer(loader: loader, variant: variant, question: question, run: run)
     guard case .image(let image) = try await transfer.run() else {
       throw LoadError(.malformed, url: variant.url, message: "the server answered a question nobody asked")
     }
@@ -108,6 +135,17 @@ struct LoadOperation: Sendable {
     )
   }
 
+  private func standIn(
+    _ fetched: FetchedImage,
+    _ thumbnail: ImageVariant,
+    for failure: LoadError,
+    _ resolution: Resolution
+  ) -> LoadedImage {
+    var image = image(fetched, thumbnail, resolution)
+    image.notes.append("shown in place of the original: \(failure.message)")
+    return image
+  }
+
   private func placeholder(_ resolution: Resolution) -> LoadError {
     var error = LoadError(.nothingToShow, message: "only the placeholder can be shown: \(resolution.why)")
     error.resolution = resolution
@@ -123,5 +161,13 @@ extension LoadError {
     case .notAnImage, .tooLarge, .tooManyRedirects, .forbiddenRedirect: true
     default: false
     }
+  }
+
+  /// The same, with what may be behind it.
+  var withHint: LoadError {
+    guard suspectsCaptivePortal, !message.hasSuffix(CaptivePortal.words) else { return self }
+    var error = self
+    error.message += "; \(CaptivePortal.words)"
+    return error
   }
 }

@@ -87,6 +87,9 @@ final class RevalidationDesk: Sendable {
     }
   }
 
+  /// How many wait for the answer about a key now.
+  func count(of key: String) -> Int { state.withLock { $0.waiters[key]?.count ?? 0 } }
+
   /// Returns when nothing is asked about any more.
   func idle() async {
     await withCheckedContinuation { continuation in

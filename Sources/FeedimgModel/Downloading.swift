@@ -84,4 +84,12 @@ package protocol Downloading: Sendable {
     _ request: DownloadRequest,
     into receiver: any BodyReceiving
   ) async throws(LoadError) -> ResponseHead
+
+  /// Tells that the network has changed, so that no later transfer waits for a connection that leads nowhere.
+  func forgetConnections()
+}
+
+extension Downloading {
+  /// What keeps no connections has none to forget.
+  package func forgetConnections() {}
 }

@@ -5,4 +5,7 @@ package protocol SettingsReading: Sendable {
 
   /// What the user should know of the settings although they could be told, each thing once, a line each.
   func takeWarnings() -> [String]
+
+  /// The present settings at once, then whenever they change; ends when the consumer leaves.
+  func changes() -> AsyncStream<UserSettings>
 }

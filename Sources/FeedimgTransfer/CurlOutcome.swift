@@ -139,7 +139,10 @@ struct CurlOutcome {
     switch code {
     case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS,
       CURLE_SSL_PINNEDPUBKEYNOTMATCH:
-      LoadError(.security, message: "the certificate of the host `\(host)` was refused: \(detail)")
+      Self.refusal(
+        code,
+        LoadError(.security, message: "the certificate of the host `\(host)` was refused: \(detail)")
+      )
     case CURLE_SSL_CACERT_BADFILE:
       LoadError(
         .security,
@@ -151,6 +154,13 @@ struct CurlOutcome {
       LoadError(.security, message: "the TLS handshake with the host `\(host)` failed: \(detail)")
     default: nil
     }
+  }
+
+  /// A certificate that is not the host's may be that of a network which wants a login first.
+  private static func refusal(_ code: CURLcode, _ error: LoadError) -> LoadError {
+    var error = error
+    error.suspectsCaptivePortal = code == CURLE_PEER_FAILED_VERIFICATION
+    return error
   }
 
   // MARK: Words

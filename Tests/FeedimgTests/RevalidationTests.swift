@@ -151,9 +151,13 @@ import Testing
     let test = try loader()
     _ = try await test.loader.load(item(origin))
     clock += 100
-    origin.answer(always: reply)
+    let gate = Gate()
+    origin.answer(always: .held(by: gate, then: reply))
     let image = try await test.loader.load(item(origin))
-    guard case .failed = await test.loader.revalidation(of: image) else {
+    let asking = Task { await test.loader.revalidation(of: image) }
+    while test.loader.revalidations.count(of: image.variant.url.key) == 0 { await Task.yield() }
+    gate.open()
+    guard case .failed = await asking.value else {
       Issue.record("\(because) is no failure")
       return
     }

@@ -12,17 +12,44 @@ import Synchronization
 /// A loader with real layers on a folder of its own, over a network that the test sets.
 final class TestLoader: Sendable {
   /// The network, as the test says it is.
-  final class Network: NetworkReading {
-    private let state: Mutex<NetworkState>
+  final class Network: NetworkMonitoring {
+    private struct Shown {
+      var state: NetworkState
+      var audience: [AsyncStream<NetworkState>.Continuation] = []
+    }
 
-    init(_ kind: NetworkKind) { state = Mutex(Self.state(kind)) }
+    private let shown: Mutex<Shown>
 
-    func currentState() -> NetworkState { state.withLock { $0 } }
+    init(_ kind: NetworkKind) { shown = Mutex(Shown(state: Self.state(kind))) }
 
-    func become(_ kind: NetworkKind) { state.withLock { $0 = Self.state(kind) } }
+    func currentState() -> NetworkState { shown.withLock { $0.state } }
 
-    private static func state(_ kind: NetworkKind) -> NetworkState {
-      NetworkState(kind: kind, metered: .no, reason: "the test says so", meteredReason: "the test says so")
+    func states() -> AsyncStream<NetworkState> {
+      let (stream, continuation) = AsyncStream.makeStream(of: NetworkState.self)
+      let state = shown.withLock { shown in
+        shown.audience.append(continuation)
+        return shown.state
+      }
+      continuation.yield(state)
+      return stream
+    }
+
+    func become(_ kind: NetworkKind, metered: Metered = .no) {
+      let state = Self.state(kind, metered)
+      let audience = shown.withLock { shown in
+        shown.state = state
+        return shown.audience
+      }
+      for continuation in audience { continuation.yield(state) }
+    }
+
+    private static func state(_ kind: NetworkKind, _ metered: Metered = .no) -> NetworkState {
+      NetworkState(
+        kind: kind,
+        metered: metered,
+        reason: "the test says so",
+        meteredReason: "the test says so"
+      )
     }
   }
 
@@ -39,7 +66,9 @@ final class TestLoader: Sendable {
     downloader: (any Downloading)? = nil,
     userAgent: String = "feedimg-tests",
     folder shared: String? = nil,
-    clock: @escaping @Sendable () -> Double = SystemClock.seconds
+    clock: @escaping @Sendable () -> Double = SystemClock.seconds,
+    time: MonotonicTime = .system(),
+    tries: Int = 1
   ) throws {
     let own = FileManager.default.temporaryDirectory.path + "feedimg-loader-\(UUID().uuidString)"
     owned = shared == nil ? own : nil
@@ -60,7 +89,9 @@ final class TestLoader: Sendable {
       policy: try PolicyInForce(.standard, on: PolicyShelf(ImageLoader.Configuration(environment: [:]))),
       overrides: [],
       identity: RequestIdentity(userAgent: userAgent),
-      clock: clock
+      clock: clock,
+      time: time,
+      retries: RetrySchedule(greatestTries: tries)
     )
   }
 

@@ -8,8 +8,8 @@ import FeedimgModel
 struct CircuitBreaker: Sendable {
   enum Verdict: Hashable, Sendable {
     case ask
-    /// For so long nobody should.
-    case leaveAlone(Duration)
+    /// For so long nobody should, and how it failed last.
+    case leaveAlone(Duration, LoadError)
   }
 
   private struct Record: Sendable {
@@ -20,6 +20,7 @@ struct CircuitBreaker: Sendable {
     /// Whether somebody tries, the wait being over.
     var isTrying = false
     var seen: Duration
+    var error: LoadError
   }
 
   /// Failures in a row before a host is left alone.
@@ -37,7 +38,7 @@ struct CircuitBreaker: Sendable {
   /// Whether to ask a host now; who is told to, must tell how it went.
   mutating func verdict(_ host: String, at now: Duration) -> Verdict {
     guard var record = records[host], let reopensAt = record.reopensAt else { return .ask }
-    guard now >= reopensAt else { return .leaveAlone(reopensAt - now) }
+    guard now >= reopensAt else { return .leaveAlone(reopensAt - now, record.error) }
     // One tries. Should it never tell, another one does after a while.
     record.isTrying = true
     record.reopensAt = now + Self.trialTime
@@ -63,10 +64,10 @@ struct CircuitBreaker: Sendable {
     at now: Duration,
     using random: inout some RandomNumberGenerator
   ) {
-    if records.count >= Self.greatestMemory, records[host] == nil { forgetOldest() }
-    var record = records[host] ?? Record(seen: now)
+    if records.count >= Self.greatestMemory, records[host] == nil { makeRoom() }
+    var record = records[host] ?? Record(seen: now, error: error)
     record.failures += 1
-    record.seen = now
+    (record.seen, record.error) = (now, error)
     if let asked = error.retryAfter {
       let wait = min(.seconds(min(asked, 1 << 32)), Self.greatestRetryAfter)
       record.reopensAt = max(record.reopensAt ?? now, now + wait)
@@ -99,7 +100,9 @@ struct CircuitBreaker: Sendable {
     }
   }
 
-  private mutating func forgetOldest() {
-    if let oldest = records.min(by: { $0.value.seen < $1.value.seen })?.key { records[oldest] = nil }
+  /// Forgets half of the hosts, those that were seen longest ago.
+  private mutating func makeRoom() {
+    let middle = records.values.map(\.seen).sorted()[records.count / 2]
+    records = records.filter { $0.value.seen > middle }
   }
 }

@@ -30,8 +30,10 @@ struct Connectivity: Sendable {
     if let nextTrial, now >= nextTrial { self.nextTrial = now + max(wait, Self.firstWait) }
   }
 
-  /// When to look again; nil where all is well.
-  var deadline: Duration? { nextTrial }
+  /// In how long to look again, never at once; nil where all is well.
+  func trial(at now: Duration) -> Duration? {
+    nextTrial.map { $0 > now ? $0 - now : max(wait, Self.firstWait) }
+  }
 
   /// Some host answered.
   ///
@@ -57,11 +59,11 @@ struct Connectivity: Sendable {
   /// Begins anew, as on another network.
   mutating func reset() { self = Connectivity() }
 
-  /// Whether an error says that nothing came back at all.
+  /// Whether an error says that nothing came back from where it was wanted.
   static func counts(_ error: LoadError) -> Bool {
     switch error.code {
     case .connection, .timeout, .unknownHost: true
-    default: false
+    default: error.suspectsCaptivePortal
     }
   }
 }

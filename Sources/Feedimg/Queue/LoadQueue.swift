@@ -25,8 +25,6 @@ struct LoadQueue: Sendable {
   static let patience = Duration.seconds(10)
 
   private(set) var limits: TransferLimits
-  /// While false nothing begins; what runs goes on.
-  private(set) var isOpen = true
   private var entries: [Ticket: Entry] = [:]
   private var lines: [LoadPriority: WaitingLine<Ticket>] = [:]
   private var occupancy = Occupancy()
@@ -41,6 +39,11 @@ struct LoadQueue: Sendable {
 
   /// When to call ``tick(at:)``, if nothing else happens before; nil for never.
   var deadline: Duration? { hungrySince.values.min().map { $0 + Self.patience } }
+
+  /// Whether it has a place.
+  func isRunning(_ ticket: Ticket) -> Bool {
+    if case .running? = entries[ticket]?.state { true } else { false }
+  }
 
   mutating func enter(host: String, priority: LoadPriority, at now: Duration) -> (Ticket, [Step]) {
     let ticket = Ticket(number: next())
@@ -83,12 +86,6 @@ struct LoadQueue: Sendable {
 
   mutating func setLimits(_ limits: TransferLimits, at now: Duration) -> [Step] {
     self.limits = limits
-    return advance(at: now)
-  }
-
-  /// Whether anything may begin, such as not offline.
-  mutating func setOpen(_ isOpen: Bool, at now: Duration) -> [Step] {
-    self.isOpen = isOpen
     return advance(at: now)
   }
 
@@ -147,12 +144,10 @@ extension LoadQueue {
 
   private mutating func advance(at now: Duration) -> [Step] {
     var steps: [Step] = []
-    if isOpen {
+    while let ticket = startable() { steps.append(start(ticket, isGranted: false)) }
+    while let step = jump() {
+      steps.append(step)
       while let ticket = startable() { steps.append(start(ticket, isGranted: false)) }
-      while let step = jump() {
-        steps.append(step)
-        while let ticket = startable() { steps.append(start(ticket, isGranted: false)) }
-      }
     }
     return steps + feedHungry(at: now)
   }
@@ -212,7 +207,7 @@ extension LoadQueue {
   private mutating func feedHungry(at now: Duration) -> [Step] {
     var steps: [Step] = []
     for priority in LoadPriority.allCases where priority != .visible {
-      guard isOpen, waits(priority), occupancy.count(of: priority, withGranted: true) == 0 else {
+      guard waits(priority), occupancy.count(of: priority, withGranted: true) == 0 else {
         hungrySince[priority] = nil
         continue
       }

@@ -18,7 +18,7 @@ import Testing
     for _ in 0..<4 { breaker.failed("h", broken, at: .zero, using: &random) }
     #expect(breaker.verdict("h", at: .zero) == .ask)
     breaker.failed("h", broken, at: .zero, using: &random)
-    guard case .leaveAlone(let wait) = breaker.verdict("h", at: .zero) else {
+    guard case .leaveAlone(let wait, _) = breaker.verdict("h", at: .zero) else {
       Issue.record("still asked")
       return
     }
@@ -41,7 +41,7 @@ import Testing
     for _ in 0..<5 { breaker.failed("h", broken, at: now, using: &random) }
     var waits: [Duration] = []
     for _ in 0..<12 {
-      guard case .leaveAlone(let wait) = breaker.verdict("h", at: now) else {
+      guard case .leaveAlone(let wait, _) = breaker.verdict("h", at: now) else {
         Issue.record("nobody waits")
         return
       }
@@ -74,7 +74,8 @@ import Testing
   ) {
     var breaker = CircuitBreaker()
     breaker.failed("h", status(503, retryAfter: asked), at: .zero, using: &random)
-    let expected: CircuitBreaker.Verdict = seconds == 0 ? .ask : .leaveAlone(.seconds(seconds))
+    let error = status(503, retryAfter: asked)
+    let expected: CircuitBreaker.Verdict = seconds == 0 ? .ask : .leaveAlone(.seconds(seconds), error)
     #expect(breaker.verdict("h", at: .zero) == expected)
   }
 
@@ -157,12 +158,12 @@ import Testing
     #expect(!network.isOffline(at: .zero))
     #expect(network.failed("a", at: .zero) == true)
     #expect(network.isOffline(at: .zero))
-    #expect(network.deadline == .seconds(5))
+    #expect(network.trial(at: .seconds(2)) == .seconds(3))
     #expect(!network.isOffline(at: .seconds(5)))
     network.began(at: .seconds(5))
     #expect(network.isOffline(at: .seconds(5)))
     #expect(network.failed("a", at: .seconds(6)) == false, "that is no news")
-    #expect(network.deadline == .seconds(16))
+    #expect(network.trial(at: .seconds(6)) == .seconds(10))
     #expect(network.answered() == true)
     #expect(!network.isOffline(at: .seconds(6)))
   }

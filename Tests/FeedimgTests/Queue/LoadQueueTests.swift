@@ -186,17 +186,6 @@ import Testing
     #expect(scene.news() == ["start p2"])
   }
 
-  @Test func `while closed nothing begins and nothing is lost`() {
-    var scene = Scene(Self.wide)
-    scene.tell(scene.queue.setOpen(false, at: scene.now))
-    scene.enter("p", .prefetch)
-    scene.enter("v", .visible)
-    scene.pass(.seconds(100))
-    #expect(scene.news() == [])
-    scene.tell(scene.queue.setOpen(true, at: scene.now))
-    #expect(scene.news() == ["start v", "start p"])
-  }
-
   @Test func `more places are used as soon as they are allowed`() {
     var scene = Scene(Self.single)
     for name in ["a", "b", "c"] { scene.enter(name, .near) }

@@ -1,4 +1,6 @@
-/// Who waits for which key: the decisions of sharing one load among those who ask.
+import FeedimgModel
+
+/// Who waits for which key, and how urgently: the decisions of sharing one load among those who ask.
 ///
 /// Pure: each change returns what the caller must now do.
 struct LoadTable: Sendable {
@@ -17,19 +19,27 @@ struct LoadTable: Sendable {
     /// Nobody loads this key yet: begin this run.
     case start(Run)
     /// A load of this key is running: wait for it.
-    case join
+    case join(Run)
     /// The waiter left before it came: answer it at once.
     case gone
   }
 
   enum Left: Equatable {
-    /// Others still wait, or the waiter had been answered already.
-    case keep
+    /// The waiter had been answered already, or had not come yet.
+    case nothing
+    /// Others still wait, perhaps less urgently.
+    case keep(Run)
     /// Nobody waits any more: stop this run.
     case stop(Run)
   }
 
-  private var entries: [String: (run: Run, waiters: [Waiter])] = [:]
+  private struct Entry: Sendable {
+    let run: Run
+    /// In the order in which they came.
+    var waiters: [(waiter: Waiter, priority: LoadPriority)]
+  }
+
+  private var entries: [String: Entry] = [:]
   private var keys: [Waiter: String] = [:]
   private var gone: Set<Waiter> = []
   private var issued = 0
@@ -40,16 +50,16 @@ struct LoadTable: Sendable {
     return Waiter(number: issued)
   }
 
-  mutating func join(_ key: String, _ waiter: Waiter) -> Joined {
+  mutating func join(_ key: String, _ waiter: Waiter, _ priority: LoadPriority) -> Joined {
     guard gone.remove(waiter) == nil else { return .gone }
     keys[waiter] = key
-    guard entries[key] == nil else {
-      entries[key]?.waiters.append(waiter)
-      return .join
+    if let entry = entries[key] {
+      entries[key]?.waiters.append((waiter, priority))
+      return .join(entry.run)
     }
     issued += 1
     let run = Run(key: key, number: issued)
-    entries[key] = (run, [waiter])
+    entries[key] = Entry(run: run, waiters: [(waiter, priority)])
     return .start(run)
   }
 
@@ -57,20 +67,37 @@ struct LoadTable: Sendable {
   mutating func leave(_ waiter: Waiter) -> Left {
     guard let key = keys.removeValue(forKey: waiter) else {
       gone.insert(waiter)
-      return .keep
+      return .nothing
     }
-    entries[key]?.waiters.removeAll { $0 == waiter }
-    guard let entry = entries[key], entry.waiters.isEmpty else { return .keep }
+    entries[key]?.waiters.removeAll { $0.waiter == waiter }
+    guard let entry = entries[key] else { return .nothing }
+    guard entry.waiters.isEmpty else { return .keep(entry.run) }
     entries[key] = nil
     return .stop(entry.run)
+  }
+
+  /// A waiter wants it more urgently, or less.
+  ///
+  /// - Returns: The run that it waits for, if any.
+  mutating func setPriority(_ waiter: Waiter, _ priority: LoadPriority) -> Run? {
+    guard let key = keys[waiter], let index = entries[key]?.waiters.firstIndex(where: { $0.waiter == waiter })
+    else { return nil }
+    entries[key]?.waiters[index].priority = priority
+    return entries[key]?.run
+  }
+
+  /// The highest of those who wait for a run; nil when it has ended.
+  func priority(of run: Run) -> LoadPriority? {
+    guard let entry = entries[run.key], entry.run == run else { return nil }
+    return entry.waiters.map(\.priority).max()
   }
 
   /// Ends a run; those who are returned are to be answered, in the order in which they came.
   mutating func finish(_ run: Run) -> [Waiter] {
     guard let entry = entries[run.key], entry.run == run else { return [] }
     entries[run.key] = nil
-    for waiter in entry.waiters { keys[waiter] = nil }
-    return entry.waiters
+    for (waiter, _) in entry.waiters { keys[waiter] = nil }
+    return entry.waiters.map(\.waiter)
   }
 
   /// Forgets a waiter that has its answer.

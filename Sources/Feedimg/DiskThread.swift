@@ -1,0 +1,115 @@
+import Glibc
+import Synchronization
+
+/// The thread `feedimg-disk`, on which tasks wait for files and for SQLite, so that no other work waits with them.
+///
+/// Starts with the first step of a task, and ends when it is stopped; later steps run elsewhere.
+final class DiskThread: TaskExecutor, @unchecked Sendable {
+  // Unchecked: the condition is used under the system's own lock alone, as is everything that the lock guards; both
+  // live as long as this object, and the thread holds on to it.
+  private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  private let filled = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+  private var jobs: [UnownedJob] = []
+  private var isStarted = false
+  private var isStopped = false
+
+  init() {
+    lock.initialize(to: pthread_mutex_t())
+    filled.initialize(to: pthread_cond_t())
+    pthread_mutex_init(lock, nil)
+    pthread_cond_init(filled, nil)
+  }
+
+  deinit {
+    pthread_cond_destroy(filled)
+    pthread_mutex_destroy(lock)
+    filled.deallocate()
+    lock.deallocate()
+  }
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    let (isTaken, isFirst) = locked {
+      guard !isStopped else { return (false, false) }
+      jobs.append(job)
+      defer { isStarted = true }
+      return (true, !isStarted)
+    }
+    guard isTaken else { return globalConcurrentExecutor.enqueue(job) }
+    if isFirst { start() } else { pthread_cond_signal(filled) }
+  }
+
+  /// Whether the thread has been started and not been stopped.
+  var isRunning: Bool { locked { isStarted && !isStopped } }
+
+  /// Ends the thread once it has run what it was given.
+  func stop() {
+    locked { isStopped = true }
+    pthread_cond_signal(filled)
+  }
+
+  private func locked<Answer>(_ body: () -> Answer) -> Answer {
+    pthread_mutex_lock(lock)
+    defer { pthread_mutex_unlock(lock) }
+    return body()
+  }
+
+  private func start() {
+    // Signals are for the threads of the program.
+    var (all, before) = (sigset_t(), sigset_t())
+    sigfillset(&all)
+    pthread_sigmask(SIG_SETMASK, &all, &before)
+    defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+    var thread = pthread_t()
+    let retained = Unmanaged.passRetained(self)
+    let failure = pthread_create(
+      &thread,
+      nil,
+      { argument in
+        // Always given, by the call below.
+        guard let argument else { return nil }
+        DiskThread.nameThread()
+        Unmanaged<DiskThread>.fromOpaque(argument).takeRetainedValue().run()
+        return nil
+      },
+      retained.toOpaque()
+    )
+    guard failure != 0 else {
+      pthread_detach(thread)
+      return
+    }
+    // Without a thread of our own the work is done where all other work is.
+    retained.release()
+    let left = locked {
+      isStopped = true
+      defer { jobs = [] }
+      return jobs
+    }
+    for job in left { globalConcurrentExecutor.enqueue(job) }
+  }
+
+  /// Names the calling thread for `top` and debuggers (proc(5)).
+  private static func nameThread() {
+    let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
+    guard file >= 0 else { return }
+    defer { close(file) }
+    let name = Array("feedimg-disk".utf8)
+    _ = write(file, name, name.count)
+  }
+
+  private func run() {
+    while let batch = next() {
+      for job in batch { job.runSynchronously(on: asUnownedTaskExecutor()) }
+    }
+  }
+
+  /// Waits for work; nil when there is none and none will come.
+  private func next() -> [UnownedJob]? {
+    locked {
+      while jobs.isEmpty && !isStopped { pthread_cond_wait(filled, lock) }
+      guard !jobs.isEmpty else { return nil }
+      defer { jobs = [] }
+      return jobs
+    }
+  }
+}

@@ -1,0 +1,161 @@
+import FeedimgModel
+import Synchronization
+
+/// Tells when what decisions depend on has changed: the network, the settings, or whether anything gets through.
+///
+/// Nothing is watched before somebody listens.
+final class FactWatch: Sendable {
+  private struct Listener {
+    let priority: @Sendable () -> LoadPriority
+    let onChange: @Sendable () -> Void
+  }
+
+  private struct State {
+    var listeners: [Int: Listener] = [:]
+    var issued = 0
+    var tasks: [Task<Void, Never>] = []
+    var trial: Task<Void, Never>?
+    var network: NetworkState?
+    var settings: UserSettings?
+    var isStopped = false
+  }
+
+  private let network: any NetworkMonitoring
+  private let settings: any SettingsReading
+  private let time: MonotonicTime
+  private let failures: FailureDesk
+  private let onNetwork: @Sendable (NetworkState) -> Void
+  /// Guards who listens, and what was told last; listeners are called outside.
+  private let state = Mutex(State())
+
+  /// `onNetwork` is called before any listener when packets go another way, and at first.
+  init(
+    network: any NetworkMonitoring,
+    settings: any SettingsReading,
+    time: MonotonicTime,
+    failures: FailureDesk,
+    onNetwork: @escaping @Sendable (NetworkState) -> Void
+  ) {
+    self.network = network
+    self.settings = settings
+    self.time = time
+    self.failures = failures
+    self.onNetwork = onNetwork
+  }
+
+  /// Calls on every change, those first whose need is most urgent then.
+  ///
+  /// - Parameters:
+  ///   - priority: Asked at each change.
+  ///   - onChange: Must not wait for anything.
+  /// - Returns: The number to leave with.
+  func listen(
+    priority: @escaping @Sendable () -> LoadPriority,
+    _ onChange: @escaping @Sendable () -> Void
+  ) -> Int {
+    let (number, isFirst) = state.withLock { state in
+      state.issued += 1
+      state.listeners[state.issued] = Listener(priority: priority, onChange: onChange)
+      return (state.issued, state.issued == 1)
+    }
+    if isFirst { start() }
+    return number
+  }
+
+  func leave(_ number: Int) { state.withLock { $0.listeners[number] = nil } }
+
+  /// Watches no longer.
+  func stop() {
+    let tasks = state.withLock { state in
+      state.isStopped = true
+      defer { (state.tasks, state.trial) = ([], nil) }
+      return state.tasks + [state.trial].compactMap { $0 }
+    }
+    failures.listen(nil)
+    for task in tasks { task.cancel() }
+  }
+
+  /// Tells everybody, as something has changed that nobody watches.
+  func tell() {
+    let listeners = state.withLock { state in state.listeners.sorted { $0.key < $1.key }.map(\.value) }
+    let urgent = listeners.map { (priority: $0.priority(), onChange: $0.onChange) }
+    for priority in LoadPriority.allCases.reversed() {
+      for listener in urgent where listener.priority == priority { listener.onChange() }
+    }
+  }
+
+  private func start() {
+    let (states, changes) = (network.states(), settings.changes())
+    let (now, current) = (network.currentState(), settings.currentSettings())
+    state.withLock { state in
+      (state.network, state.settings) = (now, current)
+      guard !state.isStopped else { return }
+      state.tasks = [
+        Task { [weak self] in for await state in states { self?.note(state) } },
+        Task { [weak self] in for await settings in changes { self?.note(settings) } },
+      ]
+    }
+    onNetwork(now)
+    failures.listen { [weak self] in self?.turned() }
+  }
+
+  private func note(_ new: NetworkState) {
+    let old = state.withLock { state in
+      defer { state.network = new }
+      return state.network
+    }
+    guard let old, old != new else { return }
+    if !old.isSamePath(as: new) {
+      failures.reset()
+      onNetwork(new)
+    }
+    tell()
+  }
+
+  private func note(_ new: UserSettings) {
+    let old = state.withLock { state in
+      defer { state.settings = new }
+      return state.settings
+    }
+    guard let old, old != new else { return }
+    tell()
+  }
+
+  /// The network turned out to be dead, or not to be.
+  private func turned() {
+    tell()
+    setTrial()
+  }
+
+  /// Lets loads be decided anew whenever it is time to try a dead network again.
+  private func setTrial() {
+    let wait = failures.trial
+    let sleep = time.sleep
+    let old = state.withLock { state in
+      let old = state.trial
+      state.trial = wait.flatMap { wait in
+        state.isStopped
+          ? nil
+          : Task { [weak self] in
+            guard (try? await sleep(wait)) != nil, !Task.isCancelled else { return }
+            self?.tryAgain()
+          }
+      }
+      return old
+    }
+    old?.cancel()
+  }
+
+  private func tryAgain() {
+    // Otherwise somebody has tried meanwhile, in vain.
+    if !failures.isOffline { tell() }
+    setTrial()
+  }
+}
+
+extension NetworkState {
+  /// Whether packets go the same way, whatever it costs by now.
+  fileprivate func isSamePath(as other: NetworkState) -> Bool {
+    (kind, route, isReachable) == (other.kind, other.route, other.isReachable) && via == other.via
+  }
+}

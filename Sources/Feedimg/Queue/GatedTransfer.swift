@@ -1,0 +1,94 @@
+import FeedimgModel
+import FeedimgTransfer
+import Synchronization
+
+/// One download that waits for its place, gives it up for something more urgent, and goes on later where it was.
+///
+/// Who receives the body does not notice: what follows after a stop is asked for as a range, and only the bytes that
+/// are missing are handed on.
+struct GatedTransfer: Sendable {
+  let downloader: any Downloading
+  let gate: TransferGate
+  let request: DownloadRequest
+  let receiver: any BodyReceiving
+  /// Tells how urgent it is.
+  let run: LoadRun
+
+  func perform() async throws(LoadError) -> ResponseHead {
+    let ticket = gate.enter(host: request.url.host, run.priority)
+    let (gate, run) = (gate, run)
+    run.listenToPriority { gate.reprioritise(ticket) { run.priority } }
+    // It may have changed before anybody listened.
+    gate.reprioritise(ticket) { run.priority }
+    defer {
+      run.listenToPriority(nil)
+      gate.leave(ticket)
+    }
+    let relay = BodyRelay(request, receiver, gate: gate, ticket: ticket)
+    while true {
+      let attempt = Attempt()
+      guard await gate.place(ticket, stop: { attempt.stop() }) else {
+        throw LoadError(.cancelled, url: request.url, message: "cancelled")
+      }
+      do throws(LoadError) {
+        return try await transfer(relay, attempt)
+      } catch {
+        guard error.code == .cancelled, attempt.isStopped, !Task.isCancelled else { throw error }
+      }
+      gate.stopped(ticket)
+    }
+  }
+
+  private func transfer(_ relay: BodyRelay, _ attempt: Attempt) async throws(LoadError) -> ResponseHead {
+    var request = request
+    let resumption = relay.resumption
+    if let resumption { request.fields.fields += resumption.fields.fields }
+    relay.begin(resumption)
+    gate.transferBegan()
+    defer { gate.transferEnded(wasAnswered: relay.wasAnswered) }
+    let (downloader, asked) = (downloader, request)
+    let task = Task { () async -> Result<ResponseHead, LoadError> in
+      do throws(LoadError) {
+        return .success(try await downloader.download(asked, into: relay))
+      } catch {
+        return .failure(error)
+      }
+    }
+    attempt.begin { task.cancel() }
+    let result = await withTaskCancellationHandler {
+      await task.value
+    } onCancel: {
+      task.cancel()
+    }
+    let head = try result.get()
+    return resumption?.whole(after: head) ?? head
+  }
+}
+
+/// The end of one attempt from outside, which may come before it begins.
+private final class Attempt: Sendable {
+  private struct State {
+    var isStopped = false
+    var cancel: (@Sendable () -> Void)?
+  }
+
+  private let state = Mutex(State())
+
+  var isStopped: Bool { state.withLock { $0.isStopped } }
+
+  func begin(_ cancel: @escaping @Sendable () -> Void) {
+    let isStopped = state.withLock { state in
+      state.cancel = cancel
+      return state.isStopped
+    }
+    if isStopped { cancel() }
+  }
+
+  func stop() {
+    let cancel = state.withLock { state in
+      state.isStopped = true
+      return state.cancel
+    }
+    cancel?()
+  }
+}

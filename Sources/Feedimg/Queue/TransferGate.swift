@@ -1,0 +1,179 @@
+import FeedimgModel
+import Synchronization
+
+/// Hands out places to transfers as ``LoadQueue`` decides, and takes them away.
+final class TransferGate: Sendable {
+  typealias Ticket = LoadQueue.Ticket
+
+  private struct State {
+    var queue: LoadQueue
+    var adaptation = Adaptation()
+    var meter = BandwidthMeter()
+    var window = TrafficWindow()
+    var waiting: [Ticket: CheckedContinuation<Bool, Never>] = [:]
+    /// Ended by a cancellation that came before they waited.
+    var cancelled: Set<Ticket> = []
+    /// What takes a place away.
+    var stops: [Ticket: @Sendable () -> Void] = [:]
+    /// The wait for the queue's deadline, and when it ends.
+    var alarm: (at: Duration, task: Task<Void, Never>)?
+  }
+
+  private let time: MonotonicTime
+  /// Guards the queue and the meter; continuations are resumed and stops called outside.
+  private let state: Mutex<State>
+
+  init(_ time: MonotonicTime, network: NetworkKind = .other) {
+    self.time = time
+    let adaptation = Adaptation(network: network)
+    var state = State(queue: LoadQueue(limits: adaptation.limits))
+    state.adaptation = adaptation
+    self.state = Mutex(state)
+  }
+
+  deinit { state.withLock { $0.alarm?.task.cancel() } }
+
+  /// In bits per second, in steps of a tenth; nil before there is a measurement.
+  var bandwidth: Int? { state.withLock { $0.meter.told } }
+
+  /// How many may transfer at a time.
+  var limits: TransferLimits { state.withLock { $0.queue.limits } }
+
+  // MARK: Places
+
+  /// Asks for a place.
+  ///
+  /// - Returns: To be told of whatever becomes of it, until ``leave(_:)``.
+  func enter(host: String, _ priority: LoadPriority) -> Ticket {
+    change { $0.queue.enter(host: host, priority: priority, at: $1) }
+  }
+
+  /// Waits for a place; `stop` is called when it is taken away again, perhaps at once.
+  ///
+  /// - Returns: Whether there is one; not if the task was cancelled.
+  func place(_ ticket: Ticket, stop: @escaping @Sendable () -> Void) async -> Bool {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let answer = state.withLock { state -> Bool? in
+          if state.cancelled.remove(ticket) != nil { return false }
+          state.stops[ticket] = stop
+          if state.queue.isRunning(ticket) { return true }
+          state.waiting[ticket] = continuation
+          return nil
+        }
+        if let answer { continuation.resume(returning: answer) }
+      }
+    } onCancel: {
+      let continuation = state.withLock { state in
+        let continuation = state.waiting.removeValue(forKey: ticket)
+        if continuation == nil { state.cancelled.insert(ticket) }
+        return continuation
+      }
+      continuation?.resume(returning: false)
+    }
+  }
+
+  /// The transfer has ended as its place was taken away; it waits again.
+  func stopped(_ ticket: Ticket) {
+    change { state, now in
+      state.stops[ticket] = nil
+      return ((), state.queue.stopped(ticket, at: now))
+    }
+  }
+
+  func leave(_ ticket: Ticket) {
+    change { state, now in
+      state.stops[ticket] = nil
+      state.cancelled.remove(ticket)
+      return ((), state.queue.leave(ticket, at: now))
+    }
+  }
+
+  /// Looks at the priority again, which is read under the lock so that the latest counts.
+  func reprioritise(_ ticket: Ticket, to priority: () -> LoadPriority) {
+    change { ((), $0.queue.setPriority(ticket, priority(), at: $1)) }
+  }
+
+  func setStoppable(_ ticket: Ticket, _ isStoppable: Bool) {
+    state.withLock { $0.queue.setStoppable(ticket, isStoppable) }
+  }
+
+  /// Begins to measure anew, on another network.
+  func enter(network: NetworkKind) {
+    change { state, now in
+      state.adaptation = Adaptation(network: network)
+      state.meter.reset()
+      return ((), state.queue.setLimits(state.adaptation.limits, at: now))
+    }
+  }
+
+  // MARK: Measuring
+
+  func transferBegan() { state.withLock { $0.window.begin(at: time.now()) } }
+
+  func transferAnswered() { state.withLock { $0.window.answered(at: time.now()) } }
+
+  func transferBrought(_ bytes: Int) {
+    change { state, now in
+      guard let sample = state.window.receive(bytes, at: now) else { return ((), []) }
+      _ = state.meter.add(bytes: sample.bytes, in: sample.seconds)
+      state.adaptation.note(idleShare: sample.idleShare)
+      state.adaptation.bandwidth = state.meter.category
+      let limits = state.adaptation.limits
+      return ((), limits == state.queue.limits ? [] : state.queue.setLimits(limits, at: now))
+    }
+  }
+
+  func transferEnded(wasAnswered: Bool) {
+    state.withLock { $0.window.end(wasAnswered: wasAnswered, at: time.now()) }
+  }
+
+  // MARK: Acting
+
+  @discardableResult
+  private func change<Answer>(_ body: (inout State, Duration) -> (Answer, [LoadQueue.Step])) -> Answer {
+    let now = time.now()
+    let (answer, started, stops) = state.withLock { state in
+      let (answer, steps) = body(&state, now)
+      var (started, stops): ([CheckedContinuation<Bool, Never>], [@Sendable () -> Void]) = ([], [])
+      for step in steps {
+        switch step {
+        case .start(let ticket):
+          if let continuation = state.waiting.removeValue(forKey: ticket) { started.append(continuation) }
+        case .stop(let ticket):
+          if let stop = state.stops.removeValue(forKey: ticket) { stops.append(stop) }
+        }
+      }
+      setAlarm(&state, now)
+      return (answer, started, stops)
+    }
+    for stop in stops { stop() }
+    for continuation in started { continuation.resume(returning: true) }
+    return answer
+  }
+
+  /// Sees to it that the queue is told when its deadline has come.
+  private func setAlarm(_ state: inout State, _ now: Duration) {
+    guard let deadline = state.queue.deadline else {
+      state.alarm?.task.cancel()
+      state.alarm = nil
+      return
+    }
+    // An alarm that comes too early is set anew then.
+    if let alarm = state.alarm, alarm.at <= deadline { return }
+    state.alarm?.task.cancel()
+    let sleep = time.sleep
+    let task = Task { [weak self] in
+      try? await sleep(max(.zero, deadline - now))
+      if !Task.isCancelled { self?.ring() }
+    }
+    state.alarm = (deadline, task)
+  }
+
+  private func ring() {
+    change { state, now in
+      state.alarm = nil
+      return ((), state.queue.tick(at: now))
+    }
+  }
+}

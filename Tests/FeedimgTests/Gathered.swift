@@ -1,0 +1,10 @@
+import Synchronization
+
+/// What came, in order, from whichever thread.
+final class Gathered<Element: Sendable>: Sendable {
+  private let elements = Mutex<[Element]>([])
+
+  var all: [Element] { elements.withLock { $0 } }
+
+  func add(_ element: Element) { elements.withLock { $0.append(element) } }
+}

@@ -1,0 +1,80 @@
+import FeedimgModel
+import FeedimgSettings
+import LoopbackServer
+import Synchronization
+import Testing
+
+@testable import Feedimg
+
+/// Places taken and given back, with libcurl and a real server.
+@Suite struct QueueJumpTests {
+  private static let etag = [("Content-Type", "image/jpeg"), ("ETag", "\"v1\""), ("Accept-Ranges", "bytes")]
+
+  /// The rest of the picture from where a request asks for it.
+  private static func rest(_ request: Request) -> Reply {
+    guard let range = request["Range"], let start = Int(range.dropFirst("bytes=".count).dropLast()) else {
+      return .answer(200, etag, body: SampleImage.jpeg)
+    }
+    let whole = SampleImage.jpeg.count
+    let part = [("Content-Range", "bytes \(start)-\(whole - 1)/\(whole)")]
+    return .answer(206, etag + part, body: Array(SampleImage.jpeg.dropFirst(start)))
+  }
+
+  @Test func `something visible takes a place, and what was stopped goes on where it was`() async throws {
+    let gate = Gate()
+    let server = try LoopbackServer { request in
+      if request.path.hasPrefix("/p"), request["Range"] == nil {
+        return .stalled(SampleImage.jpeg, after: 100, until: gate, Self.etag)
+      }
+      return Self.rest(request)
+    }
+    let test = try TestLoader(.wifi)
+    let arrived = Gathered<Int>()
+    let prefetches = try (0..<4).map { number in
+      let item = try TestLoader.item(server, original: "/p\(number)")
+      return Task {
+        try await test.loader.load(item, priority: .prefetch) { _ in arrived.add(number) }
+      }
+    }
+    while Set(arrived.all).count < 4 { await Task.yield() }
+    let visible = try await test.loader.load(try TestLoader.item(server, original: "/v"))
+    #expect(visible.bytes == SampleImage.jpeg)
+    // Two give way, as on a link of unknown speed half of the places are left beside what is visible.
+    await server.reaches { $0.requests.count >= 6 }
+    gate.open()
+    for prefetch in prefetches { #expect(try await prefetch.value.bytes == SampleImage.jpeg) }
+    let ranges = server.log.requests.compactMap { $0["Range"] }
+    #expect(!ranges.isEmpty && ranges.allSatisfy { $0 == "bytes=100-" })
+    #expect(server.log.requests.filter { $0["Range"] != nil }.allSatisfy { $0["If-Range"] == "\"v1\"" })
+  }
+
+  @Test func `a prefetch that somebody wants to see now moves up`() async throws {
+    let gate = Gate()
+    let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+    let server = try LoopbackServer { $0.path.hasPrefix("/busy") ? .held(by: gate, then: picture) : picture }
+    let test = try TestLoader(.cellular, tries: 1)
+    try test.settings.set(.alwaysLoadOriginalsOnCellular, to: "yes")
+    let busy = try (0..<2).map { number in
+      let item = try TestLoader.item(server, original: "/busy\(number)")
+      return Task { try await test.loader.load(item) }
+    }
+    await server.reaches { $0.requests.count == 2 }
+    let items = try (0..<3).map { try TestLoader.item(server, original: "/p\($0)") }
+    let prefetches = items.map { item in
+      Task { try await test.loader.load(item, priority: .prefetch) }
+    }
+    for item in items {
+      let key = try #require(item.original?.url.key)
+      while test.loader.desk.count(of: key) < 1 { await Task.yield() }
+    }
+    let seen = Task { try await test.loader.load(items[2]) }
+    let key = try #require(items[2].original?.url.key)
+    while test.loader.desk.count(of: key) < 2 { await Task.yield() }
+    gate.open()
+    _ = try await seen.value
+    for prefetch in prefetches { _ = try await prefetch.value }
+    for task in busy { _ = try await task.value }
+    #expect(server.log.requests.dropFirst(2).first?.path == "/p2")
+    #expect(server.log.requests.count == 5)
+  }
+}
