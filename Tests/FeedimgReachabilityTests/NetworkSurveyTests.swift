@@ -55,6 +55,18 @@ import Testing
     #expect(state.meteredReason == "it is mobile data, over `wwan0`")
   }
 
+  @Test func `where a route has several legs, some of the data costs, if a leg is alive`() throws {
+    var kernel = Machine.machine
+    let question = RouteQuestion(destination: AddressFamily.v4.probes[0])
+    for (isDead, metered) in [(false, Metered.yes), (true, .no)] {
+      kernel.routes[question] = .route(
+        Route(family: .v4, legs: [.init(index: 3), .init(index: 4, isDead: isDead)])
+      )
+      let state = try NetworkSurvey(kernel: kernel).state()
+      #expect((state.kind, state.metered) == (.wifi, metered))
+    }
+  }
+
   @Test func `the user's mark is looked up by what tells networks apart`() throws {
     var kernel = Machine.machine.routed(3)
     kernel.networks["wlan0"] = WirelessNetwork(name: "café")

@@ -16,7 +16,7 @@ struct NetworkSurvey<Kernel: KernelAsking> {
     let resolver = PathResolver(kernel: kernel)
     switch try resolver.find(.v4) {
     case .path(let path):
-      var state = describe(path)
+      var state = try describeAll(path, resolver)
       if let other = try otherPath(than: path, resolver) { state.join(describe(other)) }
       return state
     case .none(let reason):
@@ -24,8 +24,18 @@ struct NetworkSurvey<Kernel: KernelAsking> {
       guard try resolver.hasInternetSource(path) else {
         return .offline("this host has no IPv6 address that the internet can answer to")
       }
-      return describe(path)
+      return try describeAll(path, resolver)
     }
+  }
+
+  /// The state with the cost of all ways that a route with several legs takes.
+  private func describeAll(
+    _ path: NetworkPath,
+    _ resolver: PathResolver<Kernel>
+  ) throws(NetlinkError) -> NetworkState {
+    var state = describe(path)
+    for way in try resolver.waysBeside(path) { state.join(describe(way)) }
+    return state
   }
 
   private func otherPath(

@@ -44,15 +44,30 @@ struct PathResolver<Kernel: KernelAsking> {
     return true
   }
 
+  /// The ways over the other legs of a path's route, which some of the packets take.
+  func waysBeside(_ path: NetworkPath) throws(NetlinkError) -> [NetworkPath] {
+    var ways: [NetworkPath] = []
+    for leg in path.route.legs where !leg.isDead && leg.index != path.leg.index {
+      if case .path(let way) = try follow(leg, of: path.route) { ways.append(way) }
+    }
+    return ways
+  }
+
   private func follow(_ route: Route) throws(NetlinkError) -> PathFinding {
-    var finding = PathFinding.none("the interface of the route to the internet has just gone")
+    var finding = PathFinding.none(Self.gone)
     for leg in route.legsInOrder {
-      guard let link = try kernel.links(.link(leg.index)).first else { continue }
-      finding = try descend(to: link, NetworkPath(route: route, leg: leg, links: [], end: .untold(link)))
+      finding = try follow(leg, of: route)
       if case .path = finding { return finding }
     }
     return finding
   }
+
+  private func follow(_ leg: Route.Leg, of route: Route) throws(NetlinkError) -> PathFinding {
+    guard let link = try kernel.links(.link(leg.index)).first else { return .none(Self.gone) }
+    return try descend(to: link, NetworkPath(route: route, leg: leg, links: [], end: .untold(link)))
+  }
+
+  private static var gone: String { "the interface of the route to the internet has just gone" }
 
   /// Goes on with a link and what is below it.
   ///
