@@ -200,6 +200,21 @@ usb_net() {
     wait_for 1 carrier "$DEV" || { world_ip link set phone0 down; world_ip link set phone0 up; }
     wait_for 5 steady_carrier "$DEV"
 }
+# usb_device VENDOR PRODUCT CONFIGURATION REQUEST=ANSWER...: plug in a device
+# that usb-device.c plays: a driver's device, without data. Sets DEV.
+usb_device() {
+    local vendor=${1#0x} product=${2#0x} configuration=$3; shift 3
+    modprobe -a dummy_hcd gadgetfs ipheth cdc_mbim
+    mkdir -p /dev/gadget
+    grep -q ^gadgetfs /proc/mounts || mount -t gadgetfs gadgetfs /dev/gadget
+    echo 1 > "$USB_HUB/authorized_default"
+    usb-device "12 01 0002 00 00 00 40 ${vendor:2}${vendor:0:2} ${product:2}${product:0:2} 0001 00 00 00 01" \
+        "$configuration" "$@" 3>&- &
+    wait_for 10 usb_netdev
+    DEV=$(usb_netdev)
+    ip link set "$DEV" up
+    wait_for 5 carrier "$DEV"
+}
 # the network device that hangs on the emulated USB bus
 usb_netdev() {
     local dev

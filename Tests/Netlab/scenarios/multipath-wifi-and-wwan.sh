@@ -1,0 +1,10 @@
+# One default route with two legs, Wi-Fi and cellular: the dearer counts, then the one that is alive
+wwan_up
+ip route del default
+wifi_associate
+ip addr add 10.1.0.2/24 dev wlan0
+ip route add default nexthop via 10.1.0.1 dev wlan0 nexthop dev wwan0
+check '{"kind":"wifi","metered":"yes"}' both
+disconnect() { wpa_cli -p /run/wpa_supplicant -i wlan0 disconnect; wait_for 5 no_carrier wlan0; }
+watch '{"kind":"wifi","metered":"yes"}'
+step 'Wi-Fi left' '{"kind":"cellular","metered":"yes"}' disconnect

@@ -1,0 +1,6 @@
+# Wi-Fi that only listens (monitor mode), with a default route into it
+wifi_radio
+iw dev wlan0 set type monitor
+ip link set wlan0 up
+ip route add default dev wlan0
+check '{"kind":"offline"}'
