@@ -109,6 +109,22 @@ struct LiveBusTests {
   }
 
   @Test(.enabled(if: Namespace.isPermitted, "this system refuses network namespaces"))
+  func `a portal that changes its mind is heard`() async throws {
+    let services = try #require(PrivateBus())
+    #expect(services.order("portal(True, 4)") == "done")
+    let namespace = try Namespace()
+    namespace.ip(
+      "link add v0 type veth peer name p0\nlink set p0 up\nlink set v0 up\nroute add default dev v0"
+    )
+    let address = services.address
+    let reader = NetlinkReader(services: NetworkServices(portal: .at(address)))
+    var states = namespace.run { NetlinkMonitor(reader: reader).states() }.makeAsyncIterator()
+    #expect(await states.next()?.metered == .yes)
+    #expect(services.order("portal_says(False, 4)") == "done")
+    #expect(await states.next()?.metered == .unknown)
+  }
+
+  @Test(.enabled(if: Namespace.isPermitted, "this system refuses network namespaces"))
   func `who is asked is chosen anew for each look`() throws {
     let services = try #require(PrivateBus())
     #expect(services.order("device('v0', 1)") == "done")

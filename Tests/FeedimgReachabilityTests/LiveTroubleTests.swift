@@ -113,6 +113,35 @@ struct LiveTroubleTests {
     #expect(churn.readLine() == "done")
   }
 
+  @Test
+  func `a link that moves between networks while it is looked at is there or gone, never something else`()
+    async throws
+  {
+    let (here, there) = (try Namespace(), try Namespace())
+    here.ip("link add left type veth peer name left1\nlink set left1 up")
+    let kinds = Mutex<Set<NetworkKind>>([])
+    let isOver = Mutex(false)
+    let looking = Task {
+      let reader = NetlinkReader()
+      // The first look opens the sockets, in that network.
+      here.run { _ = reader.currentState() }
+      while !isOver.withLock({ $0 }) {
+        let state = reader.currentState()
+        kinds.withLock { _ = $0.insert(state.kind) }
+        await Task.yield()
+      }
+    }
+    for _ in 0..<8 {
+      here.ip("link set left up\naddr add 192.0.2.2/24 dev left\nroute add default via 192.0.2.1")
+      here.ip("link set left netns \(there.threadIdentifier)")
+      there.ip("link set left name right\nlink set right name left")
+      there.ip("link set left netns \(here.threadIdentifier)")
+    }
+    isOver.withLock { $0 = true }
+    await looking.value
+    #expect(kinds.withLock { $0 }.isSubset(of: [.ethernet, .offline]))
+  }
+
   @Test func `a reader that is used by many threads at once answers all of them`() async throws {
     let reader = NetlinkReader()
     let first = reader.currentState()

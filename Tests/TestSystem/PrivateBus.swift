@@ -60,10 +60,14 @@ package final class PrivateBus {
         objects['/org/freedesktop/ModemManager1/Modem/0'].AddProperties(MM + '.Modem.Modem3gpp',
             {'RegistrationState': dbus.UInt32(registration)})
         modems.AddObject(bearer, MM + '.Bearer', {'Interface': interface, 'Suspended': suspended}, [])
+    DESKTOP, NETWORK = '/org/freedesktop/portal/desktop', 'org.freedesktop.portal.NetworkMonitor'
     def portal(metered, connectivity):
-        desktop = DBusMockObject(names[2], '/org/freedesktop/portal/desktop', PORTAL, {})
-        desktop.AddMethod('org.freedesktop.portal.NetworkMonitor', 'GetStatus', '', 'a{sv}',
+        if DESKTOP not in objects: objects[DESKTOP] = DBusMockObject(names[2], DESKTOP, PORTAL, {})
+        objects[DESKTOP].AddMethod(NETWORK, 'GetStatus', '', 'a{sv}',
             "ret = {'available': True, 'metered': %r, 'connectivity': dbus.UInt32(%d)}" % (metered, connectivity))
+    def portal_says(metered, connectivity):
+        portal(metered, connectivity)
+        objects[DESKTOP].EmitSignal(NETWORK, 'changed', '', [])
     def obey(source, condition):
         line = sys.stdin.readline()
         if not line: sys.exit()
