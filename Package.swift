@@ -33,7 +33,7 @@ let package = Package(
       name: "Feedimg",
       dependencies: [
         "FeedimgModel", "FeedimgPolicy", "FeedimgPolicies", "FeedimgReachability", "FeedimgTransfer",
-        "FeedimgCache", "FeedimgSettings", "FeedimgJSON",
+        "FeedimgCache", "FeedimgSettings", "FeedimgUsage", "FeedimgJSON",
       ],
       swiftSettings: settings
     ),
@@ -51,6 +51,7 @@ let package = Package(
       swiftSettings: settings
     ),
     .target(name: "FeedimgSettings", dependencies: ["FeedimgModel", "FeedimgJSON"], swiftSettings: settings),
+    .target(name: "FeedimgUsage", dependencies: ["FeedimgModel"], swiftSettings: settings),
     .target(name: "FeedimgPolicy", dependencies: ["FeedimgModel", "FeedimgJSON"], swiftSettings: settings),
 
     // Rank 0: pure values and the ports, JSON with positions, the tables, and C.
@@ -146,6 +147,18 @@ let package = Package(
     .testTarget(
       name: "FeedimgSettingsTests",
       dependencies: ["FeedimgSettings", "FeedimgModel", "FeedimgJSON"],
+      swiftSettings: settings
+    ),
+    .testTarget(
+      name: "FeedimgUsageTests",
+      dependencies: ["FeedimgUsage", "FeedimgModel", "UsageWorker"],
+      swiftSettings: settings
+    ),
+    // Adds to a ledger from a process of its own, to be killed there; for the tests alone.
+    .executableTarget(
+      name: "UsageWorker",
+      dependencies: ["FeedimgUsage", "FeedimgModel"],
+      path: "Tests/UsageWorker",
       swiftSettings: settings
     ),
     .testTarget(

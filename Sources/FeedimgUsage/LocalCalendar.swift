@@ -1,0 +1,21 @@
+package import FeedimgModel
+import Glibc
+
+/// The days of the user's time zone.
+package enum LocalCalendar {
+  /// The day of a moment.
+  ///
+  /// - Parameter seconds: Since 1970.
+  package static func day(at seconds: Double) -> CalendarDay {
+    var moment = time_t(exactly: seconds.rounded(.down)) ?? 0
+    var parts = tm()
+    guard localtime_r(&moment, &parts) != nil,
+      let day = CalendarDay(
+        year: Int(parts.tm_year) + 1900,
+        month: Int(parts.tm_mon) + 1,
+        day: Int(parts.tm_mday)
+      )
+    else { return CalendarDay(daysSince1970: Int(clamping: moment) / 86_400) }
+    return day
+  }
+}
