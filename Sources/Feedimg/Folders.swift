@@ -41,6 +41,19 @@ struct Folders {
     }
   }
 
+  /// Where what the network has brought is counted.
+  ///
+  /// - Throws: ``ConfigurationError`` where neither the configuration nor the environment names it.
+  var usage: String {
+    get throws(ConfigurationError) {
+      try naming { () throws(SettingsError) in
+        let folder =
+          if let folder = configured.stateFolder { try Self.checked(folder) } else { try paths.stateFolder }
+        return "\(folder)/usage"
+      }
+    }
+  }
+
   private func naming(_ body: () throws(SettingsError) -> String) throws(ConfigurationError) -> String {
     do throws(SettingsError) {
       return try body()

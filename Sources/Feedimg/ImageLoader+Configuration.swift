@@ -16,6 +16,8 @@ extension ImageLoader {
     /// The folder of `settings.json` and of the user's `policies`; nil for `feedimg` in `$XDG_CONFIG_HOME` or
     /// `~/.config`.
     public var configurationFolder: String?
+    /// The folder in which `usage` is counted; nil for `feedimg` in `$XDG_STATE_HOME` or `~/.local/state`.
+    public var stateFolder: String?
     /// The folder of the administrator's `policies`.
     public var systemFolder = "/etc/feedimg"
     /// The table that decides: always as its file is now, or as it last was in order.

@@ -32,7 +32,7 @@ struct FeedimgCommand: ParsableCommand {
     version: Version.text,
     subcommands: [
       ResolveCommand.self, LoadCommand.self, NetworkCommand.self, SettingsCommand.self, CacheCommand.self,
-      PolicyCommand.self,
+      PolicyCommand.self, UsageCommand.self,
       DoctorCommand.self,
     ]
   )

@@ -11,6 +11,16 @@ struct CacheFolderOption: ParsableArguments {
   var cacheFolder: String?
 }
 
+/// Where what is counted is kept.
+struct StateFolderOption: ParsableArguments {
+  @Option(
+    name: .customLong("state-dir"),
+    help: ArgumentHelp("Where usage is counted (default: $XDG_STATE_HOME/feedimg).", valueName: "dir"),
+    completion: .directory
+  )
+  var stateFolder: String?
+}
+
 /// Where the settings are.
 struct ConfigurationFolderOption: ParsableArguments {
   @Option(

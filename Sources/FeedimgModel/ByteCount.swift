@@ -39,12 +39,11 @@ extension ByteCount: LosslessStringConvertible {
     return Double(number).flatMap { Int(exactly: ($0 * Double(factor)).rounded()) }
   }
 
-  /// In the largest unit that spells the count exactly, so that reading it gives the same count.
+  /// In the unit that spells the count exactly and shortest, so that reading it gives the same count.
   public var description: String {
-    for (name, factor) in Self.units.reversed() where bytes >= factor && bytes % factor == 0 && name != "KB" {
-      return "\(bytes / factor) \(name)"
-    }
-    return "\(bytes) B"
+    let exact = Self.units.filter { bytes >= $0.bytes && bytes % $0.bytes == 0 && $0.name != "KB" }
+    let greatest = exact.max { $0.bytes < $1.bytes }
+    return greatest.map { "\(bytes / $0.bytes) \($0.name)" } ?? "\(bytes) B"
   }
 
   /// Rounded to three digits for people, such as `1.25 MB`.

@@ -14,6 +14,12 @@ public struct UserSettings: Sendable, Hashable {
   public var cacheExpiryDays = 7
   /// A longer body is given up, and nothing of it kept.
   public var downloadLimit = ByteCount.mebibytes(64)
+  /// Spend as little as possible: policies may ask about it, and servers are told (`Save-Data`).
+  public var savesData = false
+  /// The most to receive on cellular in a month, for policies that ask about it; nil for no such limit.
+  public var cellularBudget: ByteCount?
+  /// The day of the month on which the budget begins anew; in shorter months their last day.
+  public var cellularBudgetDay = 1
   /// The networks that the user marked, with whether their data costs; only `yes` and `no` are marks.
   public var markedNetworks: [NetworkName: Metered] = [:]
 

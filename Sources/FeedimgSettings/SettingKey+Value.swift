@@ -7,7 +7,7 @@ extension SettingKey {
     switch field {
     case .choice(let path): settings[keyPath: path] ? "yes" : "no"
     case .size(let path, _): settings[keyPath: path].description
-    case .automaticSize(let path): settings[keyPath: path]?.description ?? Self.automatic
+    case .optionalSize(let path, let word): settings[keyPath: path]?.description ?? word
     case .count(let path, _): String(settings[keyPath: path])
     }
   }
@@ -17,7 +17,7 @@ extension SettingKey {
     switch field {
     case .choice(let path): .bool(settings[keyPath: path])
     case .size(let path, _): .string(settings[keyPath: path].description)
-    case .automaticSize: .string(value(in: settings))
+    case .optionalSize: .string(value(in: settings))
     case .count(let path, _): .integer(settings[keyPath: path])
     }
   }
@@ -43,7 +43,7 @@ extension SettingKey {
     case (.choice(let path), .bool(let value)):
       settings[keyPath: path] = value
       return true
-    case (_, .string(let text)), (.size, .number(let text)), (.automaticSize, .number(let text)):
+    case (_, .string(let text)), (.size, .number(let text)), (.optionalSize, .number(let text)):
       return assign(typed: text, in: &settings)
     case (.count, .number):
       return json.integer.map { assign(typed: String($0), in: &settings) } ?? false
@@ -60,8 +60,8 @@ extension SettingKey {
     case .size(let path, let least):
       guard let size = ByteCount(text), size >= least else { return false }
       settings[keyPath: path] = size
-    case .automaticSize(let path):
-      guard text != Self.automatic else {
+    case .optionalSize(let path, let word):
+      guard text.lowercased() != word else {
         settings[keyPath: path] = nil
         return true
       }
@@ -74,8 +74,6 @@ extension SettingKey {
     return true
   }
 
-  private static let automatic = "automatic"
-
   private static let choices = [
     "yes": true, "true": true, "on": true, "no": false, "false": false, "off": false,
   ]
@@ -84,8 +82,8 @@ extension SettingKey {
     switch field {
     case .choice:
       return Spelling.nearest(to: text, among: ["yes", "no", "true", "false"])
-    case .automaticSize:
-      return Spelling.nearest(to: text, among: [Self.automatic]) ?? nearestSize(to: text, least: ByteCount(0))
+    case .optionalSize(_, let word):
+      return Spelling.nearest(to: text, among: [word]) ?? nearestSize(to: text, least: ByteCount(0))
     case .size(_, let least):
       return nearestSize(to: text, least: least)
     case .count(_, let range):

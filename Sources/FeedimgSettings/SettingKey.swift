@@ -9,6 +9,9 @@ package enum SettingKey: String, Sendable, Hashable, CaseIterable {
   case cacheMemoryLimit = "cache-memory-limit"
   case cacheExpiryDays = "cache-expiry-days"
   case downloadLimit = "download-limit"
+  case dataSaver = "data-saver"
+  case cellularBudget = "cellular-budget"
+  case cellularBudgetDay = "cellular-budget-day"
 
   /// The setting of a name.
   ///
@@ -36,6 +39,9 @@ package enum SettingKey: String, Sendable, Hashable, CaseIterable {
     case .cacheMemoryLimit: "the most that images may take in memory, in one process"
     case .cacheExpiryDays: "stored images unused for so many days are removed"
     case .downloadLimit: "a longer image is given up, and nothing of it kept"
+    case .dataSaver: "spend as little as possible; policies may ask, and servers are told"
+    case .cellularBudget: "the most to receive on cellular in a month; policies may ask what is left"
+    case .cellularBudgetDay: "the day of the month on which the budget begins anew"
     }
   }
 
@@ -49,9 +55,12 @@ package enum SettingKey: String, Sendable, Hashable, CaseIterable {
     case .cacheOriginalsLimit: .size(\.cacheOriginalsLimit, least: ByteCount(0))
     case .cacheThumbnailsLimit: .size(\.cacheThumbnailsLimit, least: ByteCount(0))
     case .cachePinnedLimit: .size(\.cachePinnedLimit, least: ByteCount(0))
-    case .cacheMemoryLimit: .automaticSize(\.cacheMemoryLimit)
+    case .cacheMemoryLimit: .optionalSize(\.cacheMemoryLimit, nilWord: "automatic")
     case .cacheExpiryDays: .count(\.cacheExpiryDays, 1...36_500)
     case .downloadLimit: .size(\.downloadLimit, least: ByteCount(1))
+    case .dataSaver: .choice(\.savesData)
+    case .cellularBudget: .optionalSize(\.cellularBudget, nilWord: "none")
+    case .cellularBudgetDay: .count(\.cellularBudgetDay, 1...31)
     }
   }
 }
@@ -60,8 +69,8 @@ package enum SettingKey: String, Sendable, Hashable, CaseIterable {
 enum SettingField {
   case choice(WritableKeyPath<UserSettings, Bool>)
   case size(WritableKeyPath<UserSettings, ByteCount>, least: ByteCount)
-  /// Nil is written `automatic`.
-  case automaticSize(WritableKeyPath<UserSettings, ByteCount?>)
+  /// Nil is written as a word.
+  case optionalSize(WritableKeyPath<UserSettings, ByteCount?>, nilWord: String)
   case count(WritableKeyPath<UserSettings, Int>, ClosedRange<Int>)
 
   /// In words that read on after "expected".
@@ -70,7 +79,7 @@ enum SettingField {
     case .choice: "`yes` or `no`"
     case .size(_, let least) where least.bytes > 0: "a size above zero such as `64 MiB`"
     case .size: "a size such as `512 MiB`"
-    case .automaticSize: "`automatic` or a size such as `512 MiB`"
+    case .optionalSize(_, let word): "`\(word)` or a size such as `512 MiB`"
     case .count(_, let range): "a whole number from \(range.lowerBound) to \(range.upperBound)"
     }
   }

@@ -24,6 +24,11 @@ package struct SettingsPaths: Sendable, Hashable {
     get throws(SettingsError) { try folder("XDG_CACHE_HOME", below: ".cache") }
   }
 
+  /// Where what is counted is kept: `$XDG_STATE_HOME/feedimg`, else `~/.local/state/feedimg`.
+  package var stateFolder: String {
+    get throws(SettingsError) { try folder("XDG_STATE_HOME", below: ".local/state") }
+  }
+
   private func folder(_ variable: String, below folder: String) throws(SettingsError) -> String {
     if let base = absolute(environment[variable]) { return join(base, Self.ownFolder) }
     guard let home = absolute(environment["HOME"]) ?? absolute(home) else {

@@ -7,7 +7,9 @@ import Glibc
 /// not mix with those of others (`O_APPEND`), so that a process which is killed leaves a whole line or none. No lock is
 /// waited for without end: a process that was stopped may hold one.
 struct LedgerFile {
-  /// Longer files are not read; in bytes. A year of lines that nobody compacts is shorter.
+  /// Longer files are not read, in bytes.
+  ///
+  /// A year of lines that nobody compacts is shorter.
   static let greatestLength = 64 << 20
 
   /// How often a lock is tried, a millisecond apart, while transfers wait, and where nobody does.

@@ -6,6 +6,7 @@ package enum LocalCalendar {
   /// The day of a moment.
   ///
   /// - Parameter seconds: Since 1970.
+  /// - Returns: A moment that the calendar cannot tell has the day of UTC.
   package static func day(at seconds: Double) -> CalendarDay {
     var moment = time_t(exactly: seconds.rounded(.down)) ?? 0
     var parts = tm()

@@ -22,6 +22,7 @@ struct SettingKeyTests {
       .alwaysLoadOriginalsOnCellular: "yes", .cacheOriginalsLimit: "1 GiB", .cacheThumbnailsLimit: "0 B",
       .cachePinnedLimit: "2 MiB", .cacheMemoryLimit: "16 MiB", .cacheExpiryDays: "30",
       .downloadLimit: "300 kB",
+      .dataSaver: "yes", .cellularBudget: "2 GB", .cellularBudgetDay: "15",
     ]
     for (key, value) in values {
       try key.assign(value, in: &settings)
@@ -35,6 +36,10 @@ struct SettingKeyTests {
     #expect(settings.cacheMemoryLimit == .mebibytes(16))
     #expect(settings.cacheExpiryDays == 30)
     #expect(settings.downloadLimit == ByteCount(300_000))
+    #expect(settings.savesData && settings.cellularBudgetDay == 15)
+    #expect(settings.cellularBudget == ByteCount(2_000_000_000))
+    try SettingKey.cellularBudget.assign("None", in: &settings)
+    #expect(settings.cellularBudget == nil)
   }
 
   static let names = [
@@ -63,6 +68,10 @@ struct SettingKeyTests {
     (.cacheOriginalsLimit, "lots", "a size such as `512 MiB`, not `lots`"),
     (.cacheOriginalsLimit, "-5 MiB", "a size such as `512 MiB`, not `-5 MiB`"),
     (.cacheOriginalsLimit, "99999999999 TiB", "a size such as `512 MiB`, not `99999999999 TiB`"),
+    (.cellularBudget, "2gb", "`none` or a size such as `512 MiB`, not `2gb`; did you mean `2 GB`?"),
+    (.cellularBudget, "nnoe", "`none` or a size such as `512 MiB`, not `nnoe`; did you mean `none`?"),
+    (.cellularBudget, "-1", "`none` or a size such as `512 MiB`, not `-1`"),
+    (.cellularBudgetDay, "32", "a whole number from 1 to 31, not `32`"),
     (.downloadLimit, "0", "a size above zero such as `64 MiB`, not `0`"),
     (.cacheMemoryLimit, "auto", "`automatic` or a size such as `512 MiB`, not `auto`"),
     (

@@ -65,6 +65,13 @@ struct SettingsPathsTests {
     #expect((try? paths.cacheFolder) == row.cache)
   }
 
+  @Test func `what is counted has a folder of its own`() throws {
+    #expect(
+      try SettingsPaths(environment: ["HOME": "/home/ann"]).stateFolder == "/home/ann/.local/state/feedimg"
+    )
+    #expect(try SettingsPaths(environment: ["XDG_STATE_HOME": "/s"]).stateFolder == "/s/feedimg")
+  }
+
   @Test func `without any folder the variables to set are named`() {
     let error = #expect(throws: SettingsError.self) { try SettingsPaths(environment: [:]).configFolder }
     #expect(error?.code == .noFolder)

@@ -58,7 +58,10 @@ struct SettingsStoreTests {
     let entries = store.entries()
     #expect(entries.map(\.key) == SettingKey.allCases)
     #expect(entries.filter(\.isSet).map(\.key) == [.downloadLimit])
-    #expect(entries.map(\.value) == ["no", "512 MiB", "128 MiB", "automatic", "7", "1 MiB"])
+    let values = [
+      "no", "512 MiB", "128 MiB", "256 MiB", "automatic", "7", "1 MiB", "no", "none", "1",
+    ]
+    #expect(entries.map(\.value) == values)
   }
 
   @Test func `a value set to what the default is counts as set`() throws {

@@ -1,0 +1,61 @@
+import FeedimgModel
+import FeedimgSettings
+import FeedimgUsage
+
+/// What the network has brought, as people and programs look at it.
+public struct Usage: Sendable {
+  private let ledger: UsageLedger
+  private let settings: SettingsStore
+  private let folder: String
+
+  /// The ledgers that a loader of this configuration would add to; nothing is opened or made yet.
+  ///
+  /// - Parameter configuration: Its folders count.
+  /// - Throws: ``ConfigurationError`` where no folder is known.
+  public init(
+    _ configuration: ImageLoader.Configuration = ImageLoader.Configuration()
+  ) throws(ConfigurationError) {
+    let folders = Folders(configuration)
+    settings = SettingsStore(folder: try folders.configuration)
+    folder = try folders.usage
+    ledger = UsageLedger(folder: folder, clock: SystemClock.seconds)
+  }
+
+  /// What of the settings could not be used, each thing once.
+  public var warnings: [String] { settings.takeWarnings() }
+
+  /// What was received lately, by any program of this user.
+  ///
+  /// - Parameter count: So many days, the last one being today; at least one.
+  /// - Returns: The sums by day, and what is left of the budget.
+  /// - Throws: ``ConfigurationError`` where a ledger cannot be read.
+  public func report(days count: Int = 30) throws(ConfigurationError) -> UsageReport {
+    let (all, foreignLineCount) = try naming { () throws(UsageFault) in try ledger.all() }
+    let today = ledger.today()
+    let days = today.advanced(by: 1 - max(1, count))...today
+    return UsageReport(
+      days: days,
+      usage: all.filter { days.contains($0.day) },
+      budget: CellularBudget(settings.currentSettings(), today: today) { period in
+        all.filter { period.contains($0.day) }
+      },
+      foreignLineCount: foreignLineCount,
+      folder: folder
+    )
+  }
+
+  /// Forgets all that was counted.
+  ///
+  /// - Throws: ``ConfigurationError`` where it cannot be removed.
+  public func clear() throws(ConfigurationError) {
+    try naming { () throws(UsageFault) in try ledger.clear() }
+  }
+
+  private func naming<Answer>(_ body: () throws(UsageFault) -> Answer) throws(ConfigurationError) -> Answer {
+    do throws(UsageFault) {
+      return try body()
+    } catch {
+      throw ConfigurationError([error.description], isSystemFailure: true)
+    }
+  }
+}

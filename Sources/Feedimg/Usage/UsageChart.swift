@@ -1,0 +1,188 @@
+import FeedimgModel
+
+/// A report drawn as bars, one for each day, or for each month where there are many days (pure).
+struct UsageChart {
+  /// One bar from the bottom up.
+  private struct Bar {
+    var label: String
+    var parts: [NetworkKind: Int] = [:]
+    var height: Int { parts.values.reduce(0) { $0.addingReportingOverflow($1).partialValue } }
+  }
+
+  /// More bars than this would be too thin to tell apart.
+  private static let greatestBarCount = 92
+  private static let size = (width: 760.0, height: 400.0)
+  private static let plot = (left: 72.0, right: 744.0, top: 72.0, bottom: 320.0)
+  private static let networks: [NetworkKind] = [.cellular, .other, .wifi, .ethernet]
+
+  private let report: UsageReport
+  private let bars: [Bar]
+  private let isByMonth: Bool
+
+  init(_ report: UsageReport) {
+    self.report = report
+    let last = report.days.upperBound
+    let count = last.daysSince1970 - report.days.lowerBound.daysSince1970 + 1
+    isByMonth = count > Self.greatestBarCount
+    // Ten years at most, however many are asked for.
+    let first = max(report.days.lowerBound, last.advanced(by: -3652))
+    var labels: [String] = []
+    for number in first.daysSince1970...last.daysSince1970 {
+      let day = CalendarDay(daysSince1970: number)
+      let label = isByMonth ? day.monthText : day.description
+      if labels.last != label { labels.append(label) }
+    }
+    var bars = labels.map { Bar(label: $0) }
+    for usage in isByMonth ? report.months : report.usage {
+      let label = isByMonth ? usage.day.monthText : usage.day.description
+      guard let index = labels.firstIndex(of: label) else { continue }
+      let sum = bars[index].parts[usage.network, default: 0].addingReportingOverflow(usage.received.bytes)
+      bars[index].parts[usage.network] = sum.overflow ? .max : sum.partialValue
+    }
+    self.bars = bars
+  }
+
+  /// The picture as a text of its own, in the colours that the reader's desktop prefers.
+  var svg: String {
+    """
+    <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(Self.text(Self.size.width)) \
+    \(Self.text(Self.size.height))" role="img" aria-labelledby="title summary">
+    <title id="title">Received \(report.days.lowerBound) to \(report.days.upperBound)</title>
+    <desc id="summary">\(summary)</desc>
+    <style>
+    \(Self.style)
+    </style>
+    <rect class="ground" width="100%" height="100%" rx="8"/>
+    <text class="heading" x="24" y="36">\(report.total.received.rounded)</text>
+    <text class="faint" x="24" y="54">\(summary)</text>
+    \((scale + columns + [legend]).joined(separator: "\n"))
+    </svg>
+
+    """
+  }
+
+  /// Plain colours, as many viewers know no variables.
+  private static let style = """
+    text { font: 12px system-ui, "Cantarell", "DejaVu Sans", sans-serif; fill: #1c1e21; }
+    .heading { font-size: 20px; font-weight: 600; }
+    .end { text-anchor: end; }
+    .middle { text-anchor: middle; }
+    .ground { fill: #ffffff; }
+    .line { stroke: #e3e5e8; stroke-width: 1; }
+    .faint { fill: #6a6f76; }
+    .cellular { fill: #d1495b; }
+    .other { fill: #8d6bb8; }
+    .wifi { fill: #2f7fb8; }
+    .ethernet { fill: #3a9a76; }
+    @media (prefers-color-scheme: dark) {
+      text { fill: #eceef0; }
+      .ground { fill: #16181b; }
+      .line { stroke: #2d3136; }
+      .faint { fill: #9aa0a8; }
+      .cellular { fill: #f0808d; }
+      .other { fill: #b79be0; }
+      .wifi { fill: #6bb3e6; }
+      .ethernet { fill: #6ecba6; }
+    }
+    """
+
+  private var summary: String {
+    let transfers = report.total.transfers
+    return "received from \(report.days.lowerBound) to \(report.days.upperBound), "
+      + "\(transfers) transfer\(transfers == 1 ? "" : "s")"
+  }
+
+  // MARK: Parts
+
+  private var greatest: Int { max(1, bars.map(\.height).max() ?? 0) }
+
+  /// The distance of the lines: 1, 2 or 5 times a power of ten, so that there are at most six.
+  private var step: Int {
+    var power = 1
+    while true {
+      for factor in [1, 2, 5] where greatest / (factor * power) <= 5 { return factor * power }
+      guard power < Int.max / 100 else { return greatest }
+      power *= 10
+    }
+  }
+
+  private var top: Int {
+    let lines = (greatest - 1) / step + 1
+    return lines > Int.max / step ? greatest : lines * step
+  }
+
+  private var scale: [String] {
+    stride(from: 0, through: top, by: step).map { value in
+      let y = Self.plot.bottom - height(value)
+      return #"<line class="line" x1="\#(Self.text(Self.plot.left))" x2="\#(Self.text(Self.plot.right))" "#
+        + #"y1="\#(Self.text(y))" y2="\#(Self.text(y))"/>"#
+        + #"<text class="faint end" x="\#(Self.text(Self.plot.left - 10))" y="\#(Self.text(y + 4))">"#
+        + "\(ByteCount(value).rounded)</text>"
+    }
+  }
+
+  private var columns: [String] {
+    let slot = (Self.plot.right - Self.plot.left) / Double(bars.count)
+    let width = min(slot * 0.72, 32)
+    let labelStep = Int((Double(bars.count) * 56 / (Self.plot.right - Self.plot.left)).rounded(.up))
+    return bars.enumerated().flatMap { index, bar in
+      let middle = Self.plot.left + (Double(index) + 0.5) * slot
+      var parts: [String] = []
+      // Today is the last, and has its label.
+      if (bars.count - 1 - index) % max(1, labelStep) == 0 {
+        let label = isByMonth ? bar.label : String(bar.label.dropFirst(5))
+        parts.append(
+          #"<text class="faint middle" x="\#(Self.text(middle))" y="\#(Self.text(Self.plot.bottom + 20))">"#
+            + "\(label)</text>"
+        )
+      }
+      var y = Self.plot.bottom
+      for network in Self.networks {
+        guard let bytes = bar.parts[network], bytes > 0 else { continue }
+        // What there is can be seen, however little.
+        let height = max(height(bytes), 1)
+        y -= height
+        parts.append(
+          #"<rect class="\#(network.rawValue)" x="\#(Self.text(middle - width / 2))" y="\#(Self.text(y))" "#
+            + #"width="\#(Self.text(width))" height="\#(Self.text(height))"><title>"#
+            + "\(bar.label) \(network.rawValue): \(ByteCount(bytes).rounded)</title></rect>"
+        )
+      }
+      return parts
+    }
+  }
+
+  private var legend: String {
+    var x = Self.plot.left
+    var parts: [String] = []
+    for network in Self.networks {
+      let sum = UsageReport.Sum(report.usage.lazy.filter { $0.network == network })
+      guard sum.received.bytes > 0 else { continue }
+      let text = "\(network.rawValue)  \(sum.received.rounded)"
+      parts.append(
+        #"<rect class="\#(network.rawValue)" x="\#(Self.text(x))" y="364" width="12" height="12" rx="2"/>"#
+          + #"<text x="\#(Self.text(x + 18))" y="374">\#(text)</text>"#
+      )
+      x += 44 + Double(text.count) * 7
+    }
+    if parts.isEmpty {
+      return #"<text class="faint" x="\#(Self.text(x))" y="374">nothing was received</text>"#
+    }
+    return parts.joined(separator: "\n")
+  }
+
+  private func height(_ bytes: Int) -> Double {
+    Double(bytes) / Double(top) * (Self.plot.bottom - Self.plot.top)
+  }
+
+  /// With one digit behind the point, where it is needed.
+  private static func text(_ number: Double) -> String {
+    let rounded = (number * 10).rounded() / 10
+    return rounded == rounded.rounded() ? String(Int(rounded)) : String(rounded)
+  }
+}
+
+extension UsageReport {
+  /// A bar chart of the days, or of the months where there are many, as a whole SVG file.
+  public var svg: String { UsageChart(self).svg }
+}

@@ -1,0 +1,102 @@
+import Feedimg
+
+/// A report of usage as a person reads it, in 80 columns.
+struct UsageText {
+  /// The longest bar, in columns.
+  private static let barWidth = 27
+
+  private let report: UsageReport
+  private let greatest: Int
+
+  init(_ report: UsageReport) {
+    self.report = report
+    greatest = report.usage.map(\.received.bytes).max() ?? 0
+  }
+
+  var lines: [String] {
+    guard !report.usage.isEmpty else {
+      return ["nothing was received from \(report.days.lowerBound) to \(report.days.upperBound)"] + remarks
+    }
+    var lines: [String] = []
+    for month in months {
+      lines.append(Output.bold(month))
+      lines += report.usage.filter { $0.day.monthText == month }.map(row)
+      let sums = report.months.filter { $0.day.monthText == month }
+      for (index, sum) in sums.enumerated() {
+        lines.append(
+          cells(index == 0 ? "together" : "", sum.network.rawValue, price(sum), UsageReport.Sum([sum]))
+        )
+      }
+      lines.append("")
+    }
+    lines.append(Output.bold(cells("all", "", "", report.total)))
+    return lines + remarks
+  }
+
+  private var months: [String] {
+    report.usage.map(\.day.monthText).reduce(into: []) { if $0.last != $1 { $0.append($1) } }
+  }
+
+  private func row(_ usage: NetworkUsage) -> String {
+    let text = cells(
+      usage.day.description,
+      usage.network.rawValue,
+      price(usage),
+      UsageReport.Sum(CollectionOfOne(usage))
+    )
+    return "\(text)  \(Output.coloured(bar(usage.received.bytes), colour(usage)))"
+  }
+
+  private func cells(_ day: String, _ network: String, _ price: String, _ sum: UsageReport.Sum) -> String {
+    let text = [
+      pad(day, 10), pad(network, 8), pad(price, 9), pad(sum.received.rounded, 8, leading: true),
+      pad(String(sum.transfers), 6, leading: true),
+    ].joined(separator: "  ")
+    return "  " + text
+  }
+
+  private func price(_ usage: NetworkUsage) -> String {
+    switch usage.metered {
+    case .yes: "metered"
+    case .no: "unmetered"
+    case .unknown: "unknown"
+    }
+  }
+
+  private func colour(_ usage: NetworkUsage) -> Output.Colour {
+    switch usage.metered {
+    case .yes: .bad
+    case .no: .good
+    case .unknown: .doubtful
+    }
+  }
+
+  /// In eighths of a column; what there is can be seen, however little.
+  private func bar(_ bytes: Int) -> String {
+    guard bytes > 0 else { return "" }
+    let eighths = max(1, Int((Double(bytes) / Double(greatest) * Double(Self.barWidth * 8)).rounded()))
+    let parts = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"]
+    return String(repeating: "█", count: eighths / 8) + parts[eighths % 8]
+  }
+
+  /// What else is to be known.
+  private var remarks: [String] {
+    var lines: [String] = []
+    if let budget = report.budget {
+      lines.append(
+        "cellular budget: \(budget.left.rounded) of \(budget.limit) left until \(budget.days.upperBound), "
+          + "\(budget.used.rounded) used"
+      )
+    }
+    if report.foreignLineCount > 0 {
+      let (count, folder) = (report.foreignLineCount, report.folder)
+      lines.append("\(count) line\(count == 1 ? "" : "s") in `\(folder)` could not be read and count nothing")
+    }
+    return lines
+  }
+
+  private func pad(_ text: String, _ width: Int, leading: Bool = false) -> String {
+    let space = String(repeating: " ", count: max(0, width - text.count))
+    return leading ? space + text : text + space
+  }
+}

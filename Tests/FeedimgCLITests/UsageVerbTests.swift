@@ -1,0 +1,120 @@
+import FeedimgJSON
+import Glibc
+import Testing
+
+/// `feedimg usage` as a user runs it.
+@Suite struct UsageVerbTests {
+  let folder: TestFolder
+
+  init() throws { folder = try TestFolder() }
+
+  static let ledgers = ".local/state/feedimg/usage"
+
+  /// A day so long ago, and its month.
+  static func day(ago days: Int) -> (day: String, month: String) {
+    var moment = time(nil) - days * 86_400
+    var parts = tm()
+    localtime_r(&moment, &parts)
+    func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    let month = "\(parts.tm_year + 1900)-\(two(parts.tm_mon + 1))"
+    return ("\(month)-\(two(parts.tm_mday))", month)
+  }
+
+  /// Counts, the first of them today's.
+  func count(_ lines: [String]) throws {
+    let (day, month) = Self.day(ago: 0)
+    try folder.write("\(Self.ledgers)/\(month).txt", lines.map { "\(day) \($0)\n" }.joined())
+  }
+
+  @Test func `a table and its bars fit into 80 columns`() throws {
+    try count(["cellular metered 1500000 20", "wifi unmetered 300000000 1234", "other unknown 1 1"])
+    let run = try CommandRun(["usage"], in: folder)
+    #expect(run.status == 0 && run.errors.isEmpty, "\(run.errors)")
+    let lines = run.output.split(separator: "\n")
+    let (day, month) = Self.day(ago: 0)
+    #expect(
+      lines.map(String.init) == [
+        month,
+        "  \(day)  wifi      unmetered    300 MB    1234  \(String(repeating: "█", count: 27))",
+        "  \(day)  cellular  metered      1.5 MB      20  ▏",
+        "  \(day)  other     unknown         1 B       1  ▏",
+        "  together    wifi      unmetered    300 MB    1234",
+        "              cellular  metered      1.5 MB      20",
+        "              other     unknown         1 B       1",
+        "  all                                302 MB    1255",
+      ]
+    )
+    #expect(lines.allSatisfy { $0.count <= 80 }, "\(run.output)")
+    #expect(!run.output.contains("\u{1B}"), "no colour for a file")
+  }
+
+  @Test func `days that are not asked for are left out, and torn lines are told of`() throws {
+    try count(["wifi unmetered 5 1", "wifi unm"])
+    let (day, month) = Self.day(ago: 40)
+    try folder.write("\(Self.ledgers)/\(month).txt", "\(day) wifi unmetered 70 1\n")
+    let json = try CommandRun(["usage", "--json"], in: folder)
+    #expect(json.status == 0, "\(json.errors)")
+    #expect(try json.objects.first?["total"] == ["bytes": 5, "transfers": 1])
+    #expect(try json.objects.first?["foreignLines"] == 1)
+    #expect(try json.objects.first?["budget"] == .null)
+    let more = try CommandRun(["usage", "--json", "--days", "50"], in: folder)
+    #expect(try more.objects.first?["total"] == ["bytes": 75, "transfers": 2])
+    let text = try CommandRun(["usage"], in: folder)
+    #expect(text.output.contains("1 line in `\(folder.path(Self.ledgers))` could not be read"))
+  }
+
+  @Test func `a budget says what is left of it`() throws {
+    try count(["cellular metered 1500000 20", "wifi unmetered 300000000 1234"])
+    #expect(try CommandRun(["settings", "set", "cellular-budget", "2 MB"], in: folder).status == 0)
+    let run = try CommandRun(["usage"], in: folder)
+    #expect(run.output.contains("cellular budget: 500 kB of 2 MB left until "), "\(run.output)")
+    let json = try CommandRun(["usage", "--json"], in: folder)
+    guard case .object(let budget)? = try json.objects.first?["budget"] else {
+      Issue.record("no budget in \(json.output)")
+      return
+    }
+    #expect(budget["limit"] == 2_000_000 && budget["used"] == 1_500_000 && budget["left"] == 500_000)
+  }
+
+  @Test func `a chart is written whole, to a file or to standard output`() throws {
+    try count(["cellular metered 1500000 20"])
+    let path = folder.path("chart.svg")
+    let run = try CommandRun(["usage", "--svg", path], in: folder)
+    #expect(run.status == 0 && run.output.isEmpty, "\(run.errors)")
+    let written = try TestFolder.text(of: path)
+    #expect(written.hasPrefix("<svg ") && written.contains("cellular: 1.5 MB"))
+    #expect(try CommandRun(["usage", "--svg", "-"], in: folder).output == written)
+  }
+
+  @Test func `nothing counted is said, and clearing brings that about`() throws {
+    let nothing = try CommandRun(["usage"], in: folder)
+    #expect(nothing.status == 0 && nothing.output.hasPrefix("nothing was received from "))
+    #expect(folder.files(below: ".local").isEmpty, "looking makes no folders")
+    try count(["cellular metered 1500000 20"])
+    #expect(try CommandRun(["usage", "clear"], in: folder).status == 0)
+    #expect(try CommandRun(["usage"], in: folder).output == nothing.output)
+  }
+
+  static let slips: [([String], Int32, String)] = [
+    (["--days", "0"], 2, "--days: expected a number of at least 1, found 0"),
+    (["--days", "many"], 2, "days"), (["--json", "--svg", "-"], 2, "cannot be asked for together"),
+    (["--svg", "/nowhere/a.svg"], 2, "the folder `/nowhere` does not exist"),
+    (["--state-dir", ""], 2, "expected a folder, found an empty path"),
+    (["--days", "999999999999"], 0, ""),
+  ]
+
+  @Test(arguments: slips)
+  func `a slip is said in a sentence`(_ arguments: [String], _ status: Int32, _ message: String) throws {
+    let run = try CommandRun(["usage"] + arguments, in: folder)
+    #expect(run.status == status, "\(run.errors)")
+    #expect(message.isEmpty || run.errors.contains(message), "\(run.errors)")
+  }
+
+  @Test func `a ledger that cannot be read is named`() throws {
+    let (_, month) = Self.day(ago: 0)
+    try folder.write("\(Self.ledgers)/\(month).txt/in-the-way", "")
+    let run = try CommandRun(["usage"], in: folder)
+    #expect(run.status == 1)
+    #expect(run.errors.contains("cannot use `\(folder.path(Self.ledgers))/\(month).txt`: is a directory"))
+  }
+}
