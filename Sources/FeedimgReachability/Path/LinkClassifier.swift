@@ -13,6 +13,8 @@ enum LinkClassifier {
   static func classify(_ link: Link, _ hardware: @autoclosure () -> Hardware) -> LinkClass {
     if let answer = byKind(link) { return answer }
     let hardware = hardware()
+    // Also where nl80211 is refused, and only the type of the device is known.
+    if HardwareType.monitors ~= link.hardwareType { return byHardwareType(link) }
     return byWirelessMode(link, hardware) ?? byDeviceType(link, hardware) ?? byDriver(link, hardware)
       ?? byHardwareType(link)
   }
