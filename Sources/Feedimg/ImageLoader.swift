@@ -150,6 +150,19 @@ public final class ImageLoader: Sendable {
     trustingNetwork: Bool,
     _ facts: (FeedItem) -> [String: String]
   ) -> [Resolution] {
+    var outlook = outlook(trustingNetwork: trustingNetwork)
+    let keys =
+      outlook.asksCache ? items.flatMap { [$0.original, $0.thumbnail].compactMap { $0?.url.key } } : []
+    let cached = Set(zip(keys, keys.isEmpty ? [] : store.contains(keys)).lazy.filter(\.1).map(\.0))
+    return items.map { item in
+      outlook.resolution(of: item, hostFacts.declared(in: facts(item))) {
+        cached.contains($0.key) || memory[$0.key] != nil
+      }
+    }
+  }
+
+  /// A look at the network, the settings and the policy.
+  func outlook(trustingNetwork: Bool = false) -> Outlook {
     let isNetworkGiven = overrides.contains { $0.fact == .network }
     // First, since it decides whom the network is asked of.
     let policy = policy.current()
@@ -160,23 +173,7 @@ public final class ImageLoader: Sendable {
       overrides: overrides,
       hostFacts: hostFacts.declared
     )
-    let keys = items.flatMap { [$0.original, $0.thumbnail].compactMap { $0?.url.key } }
-    let cached = Set(zip(keys, store.contains(keys)).lazy.filter(\.1).map(\.0))
-    return items.map { item in
-      let (situation, facts) = reader.read(item, hostFacts.declared(in: facts(item))) {
-        cached.contains($0.key) || memory[$0.key] != nil
-      }
-      let decision = policy.decide(situation)
-      return Resolution(
-        item: item,
-        situation: situation,
-        decision: decision,
-        policy: policy.name,
-        place: policy.place(ofRule: decision.rule),
-        why: policy.why(rule: decision.rule, in: situation),
-        facts: facts
-      )
-    }
+    return Outlook(reader, policy)
   }
 
   private func judgedNetwork() -> NetworkState { failures.judged(network.currentState()) }

@@ -3,16 +3,31 @@ import FeedimgPolicy
 
 /// Puts together what a policy is asked with, and who says so.
 ///
-/// Read once for a batch: all its items see the same network and settings.
+/// Made once for a batch: all its items see the same network and settings.
 struct SituationReader {
-  /// The live network, or nil where it is given and need not be looked at.
-  private let network: NetworkState?
-  /// Whether services were asked what data costs.
-  private let asksAboutCost: Bool
-  private let settings: UserSettings
-  private let overrides: [CheckedOverride]
-  private let hostFacts: [HostFact]
+  /// What holds for every item that is reached in one way.
+  fileprivate struct Way {
+    var situation: Situation
+    var sources: [Fact: String]
+  }
 
+  /// The way over the network.
+  private var way: Way
+  /// The way to items of this machine, where it is another one.
+  private var localWay: Way?
+  /// The facts that are given, and need not be read.
+  private let given: Set<Fact>
+  /// The same of those that each item is asked about.
+  private let (isOriginalGiven, isThumbnailGiven, isSizeGiven): (Bool, Bool, Bool)
+  private let hostFacts: [HostFact]
+  private let listed: [Fact]
+
+  /// - Parameters:
+  ///   - network: The live network, or nil where it is given and need not be looked at.
+  ///   - asksAboutCost: Whether services were asked what data costs.
+  ///   - settings: The settings.
+  ///   - overrides: What is given instead of read.
+  ///   - hostFacts: The facts that the application defines.
   init(
     network: NetworkState?,
     asksAboutCost: Bool = true,
@@ -20,87 +35,113 @@ struct SituationReader {
     overrides: [CheckedOverride],
     hostFacts: [HostFact] = []
   ) {
-    self.network = network
-    self.asksAboutCost = asksAboutCost
-    self.settings = settings
-    self.overrides = overrides
     self.hostFacts = hostFacts
+    given = Set(overrides.map(\.fact))
+    isOriginalGiven = given.contains(.original)
+    isThumbnailGiven = given.contains(.thumbnail)
+    isSizeGiven = given.contains(.size)
+    listed = hostFacts.isEmpty ? Fact.standard : (Fact.standard + hostFacts.map(Fact.host)).sorted()
+    way = Way(over: network, asksAboutCost, settings, overrides)
+    if let network, !network.isReachable {
+      localWay = Way(over: Self.thisMachine, asksAboutCost, settings, overrides)
+    }
   }
 
-  /// The facts about one item.
-  ///
-  /// - Parameters:
-  ///   - item: What is to be decided about.
-  ///   - values: What the application says of the facts that it defines.
-  ///   - isCached: Whether the cache has the image of a URL.
-  /// - Returns: The situation, and the source of each fact by its name.
-  func read(
-    _ item: FeedItem,
+  /// Whether the cache has a say: not where it is given what is cached.
+  var asksCache: Bool { !(isOriginalGiven && isThumbnailGiven) }
+
+  /// Whether items of this machine are reached in another way than the rest.
+  var hasLocalWay: Bool { localWay != nil }
+
+  /// Whether an item is reached in another way than over the network.
+  func isLocal(_ item: FeedItem) -> Bool {
+    guard localWay != nil else { return false }
+    return item.original?.url.isLoopback ?? true && item.thumbnail?.url.isLoopback ?? true
+  }
+
+  /// What the policy is asked with about one item: its variants, their size, and what the application says of it.
+  func situation(
+    original: Presence,
+    thumbnail: Presence,
+    size: ByteCount?,
     _ values: [String: String] = [:],
-    isCached: (ImageURL) -> Bool
-  ) -> (situation: Situation, facts: [FactReading]) {
-    func presence(_ variant: ImageVariant?) -> Presence {
-      variant.map { isCached($0.url) ? .cached : .remote } ?? .none
-    }
-    let path = network.map { Self.path(to: item, over: $0) }
-    var situation = Situation(
-      network: path?.kind ?? .other,
-      metered: path?.metered ?? .unknown,
-      isRoaming: path?.isRoaming ?? false,
-      alwaysOriginal: settings.alwaysLoadOriginalsOnCellular,
-      original: presence(item.original),
-      thumbnail: presence(item.thumbnail),
-      size: item.original?.size,
-      hostFacts: values
-    )
-    var sources: [Fact: String] = [
-      .network: path?.reason ?? "", .metered: path.map(sourceOfMetering) ?? "",
-      .roaming: path.map(sourceOfRoaming) ?? "not looked at",
-      .dataSaver: "off unless an app says otherwise",
-      .alwaysOriginal: "the setting always-load-originals-on-cellular",
-      .original: "the item and the cache", .thumbnail: "the item and the cache",
-      .size: situation.size == nil ? "the item does not tell" : "the item",
-      .budgetLeft: "nobody counts", .bandwidth: "not measured", .battery: "not read",
-      .fits: "size against budget left",
-    ]
-    for fact in hostFacts {
+    isLocal: Bool = false
+  ) -> Situation {
+    var situation = isLocal ? localWay?.situation ?? way.situation : way.situation
+    if !isOriginalGiven { situation.original = original }
+    if !isThumbnailGiven { situation.thumbnail = thumbnail }
+    if !isSizeGiven { situation.size = size }
+    if !values.isEmpty { situation.hostFacts.merge(values) { given, _ in given } }
+    return situation
+  }
+
+  /// Every fact in a situation that this reader made, and who says so.
+  func facts(
+    in situation: Situation,
+    _ values: [String: String] = [:],
+    isLocal: Bool = false
+  ) -> [FactReading] {
+    var sources = isLocal ? localWay?.sources ?? way.sources : way.sources
+    if !isSizeGiven { sources[.size] = situation.size == nil ? "the item does not tell" : "the item" }
+    for fact in hostFacts where !given.contains(.host(fact)) {
       sources[.host(fact)] = "the application\(values[fact.name] == nil ? " says nothing" : "")"
     }
-    for override in overrides {
-      override.apply(to: &situation)
-      sources[override.fact] = override.source
-    }
-    if overrides.contains(where: { $0.fact == .network }), !overrides.contains(where: { $0.fact == .metered })
-    {
-      situation.metered = Self.usualMetering(of: situation.network)
-      sources[.metered] = "as usual for \(situation.network.rawValue)"
-    }
-    let listed = hostFacts.isEmpty ? Fact.standard : (Fact.standard + hostFacts.map(Fact.host)).sorted()
-    let facts = listed.map {
+    return listed.map {
       FactReading(name: $0.name, value: $0.value(in: situation), source: sources[$0] ?? "")
     }
-    return (situation, facts)
   }
 
-  /// The way to an item: this machine itself is reached without any network, and as well as by cable.
-  private static func path(to item: FeedItem, over network: NetworkState) -> NetworkState {
-    let urls = [item.original, item.thumbnail].compactMap { $0?.url }
-    guard !network.isReachable, urls.allSatisfy(\.isLoopback) else { return network }
-    return NetworkState(
+  /// This machine itself is reached without any network, and as well as by cable.
+  private static var thisMachine: NetworkState {
+    NetworkState(
       kind: .ethernet,
       metered: .no,
       reason: "offline, but the item is on this machine",
       meteredReason: "the item is on this machine"
     )
   }
+}
 
-  private func sourceOfMetering(_ path: NetworkState) -> String {
-    asksAboutCost || path.kind == .offline
-      ? path.meteredReason : "\(path.meteredReason); services were not asked, as no rule depends on it"
+extension SituationReader.Way {
+  fileprivate init(
+    over network: NetworkState?,
+    _ asksAboutCost: Bool,
+    _ settings: UserSettings,
+    _ overrides: [CheckedOverride]
+  ) {
+    situation = Situation(
+      network: network?.kind ?? .other,
+      metered: network?.metered ?? .unknown,
+      isRoaming: network?.isRoaming ?? false,
+      alwaysOriginal: settings.alwaysLoadOriginalsOnCellular,
+      original: .none,
+      thumbnail: .none
+    )
+    sources = [
+      .network: network?.reason ?? "",
+      .metered: network.map { Self.sourceOfMetering($0, asksAboutCost) } ?? "",
+      .roaming: network.map { asksAboutCost ? $0.sourceOfRoaming : "not asked, as no rule depends on it" }
+        ?? "not looked at",
+      .dataSaver: "off unless an app says otherwise",
+      .alwaysOriginal: "the setting always-load-originals-on-cellular",
+      .original: "the item and the cache", .thumbnail: "the item and the cache",
+      .budgetLeft: "nobody counts", .bandwidth: "not measured", .battery: "not read",
+      .fits: "size against budget left",
+    ]
+    for override in overrides {
+      override.apply(to: &situation)
+      sources[override.fact] = override.source
+    }
+    let given = Set(overrides.map(\.fact))
+    if given.contains(.network), !given.contains(.metered) {
+      situation.metered = Self.usualMetering(of: situation.network)
+      sources[.metered] = "as usual for \(situation.network.rawValue)"
+    }
   }
 
-  private func sourceOfRoaming(_ path: NetworkState) -> String {
-    asksAboutCost ? path.sourceOfRoaming : "not asked, as no rule depends on it"
+  private static func sourceOfMetering(_ path: NetworkState, _ asksAboutCost: Bool) -> String {
+    asksAboutCost || path.kind == .offline
+      ? path.meteredReason : "\(path.meteredReason); services were not asked, as no rule depends on it"
   }
 
   private static func usualMetering(of network: NetworkKind) -> Metered {

@@ -4,33 +4,49 @@ import Glibc
 struct InputFile {
   let path: String
 
-  /// Longer input is refused; in bytes.
-  private static let greatestLength = 256 << 20
+  /// So much is handed over at once, and so much is in memory; in bytes.
+  private static let pieceLength = 1 << 18
 
   /// As messages name it.
   var name: String { path == "-" ? "standard input" : path }
 
-  /// - Throws: ``CommandFailure`` with status 2 and the system's reason.
-  func read() throws(CommandFailure) -> [UInt8] {
+  /// Reads the file piece by piece, each as soon as no more can be had without waiting.
+  ///
+  /// - Parameter take: Called with each piece, and with whether it is the last, which may be empty.
+  /// - Throws: ``CommandFailure`` with status 2 and the system's reason, or what the caller throws.
+  func forEachPiece(
+    _ take: (ArraySlice<UInt8>, Bool) throws(CommandFailure) -> Void
+  ) throws(CommandFailure) {
     let descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw failure(errno) }
     defer { if path != "-" { close(descriptor) } }
-    var content: [UInt8] = []
-    while true {
+    var room = [UInt8](repeating: 0, count: Self.pieceLength)
+    var isLast = false
+    while !isLast {
       var (count, error): (Int, Int32) = (0, 0)
-      let chunk = [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, initialized in
-        count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
-        error = errno
-        initialized = max(0, count)
+      room.withUnsafeMutableBytes { buffer in
+        while count < buffer.count, !isLast, error == 0, count == 0 || Self.isReady(descriptor) {
+          let read = Glibc.read(descriptor, buffer.baseAddress.map { $0 + count }, buffer.count - count)
+          if read > 0 {
+            count += read
+          } else if read == 0 {
+            isLast = true
+          } else if errno == EAGAIN {
+            _ = Self.isReady(descriptor, timeout: -1)
+          } else if errno != EINTR {
+            error = errno
+          }
+        }
       }
-      if count < 0, error == EINTR { continue }
-      guard count >= 0 else { throw failure(error) }
-      guard count > 0 else { return content }
-      content += chunk
-      guard content.count <= Self.greatestLength else {
-        throw CommandFailure(.usage, "\(name): is longer than \(Self.greatestLength >> 20) MiB")
-      }
+      guard error == 0 else { throw failure(error) }
+      try take(room[..<count], isLast)
     }
+  }
+
+  /// Whether there is something to read, or its end.
+  private static func isReady(_ descriptor: Int32, timeout: Int32 = 0) -> Bool {
+    var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return poll(&ready, 1, timeout) > 0
   }
 
   private func failure(_ code: Int32) -> CommandFailure {

@@ -8,8 +8,11 @@ enum Output {
   static func line(_ text: String = "") { document(Printable.text(text) + "\n") }
 
   /// Prints a text as it is, which ends its own lines; ends the program as ``line(_:)`` does.
-  static func document(_ text: String) {
-    guard !standardOutput(Array(text.utf8)) else { return }
+  static func document(_ text: String) { document(Array(text.utf8)) }
+
+  /// Prints UTF-8 text as it is, likewise.
+  static func document(_ bytes: [UInt8]) {
+    guard !standardOutput(bytes) else { return }
     let code = errno
     if code != EPIPE { complain("cannot write to standard output: \(SystemError.text(code))") }
     exit(.failure)
@@ -42,10 +45,9 @@ enum Output {
   static var hasTerminalError: Bool { isatty(STDERR_FILENO) == 1 }
 
   /// Whether standard output may be coloured (no-color.org).
-  static var isColoured: Bool {
+  static let isColoured =
     isatty(STDOUT_FILENO) == 1 && (getenv("NO_COLOR").map { $0.pointee == 0 } ?? true)
-      && (getenv("TERM").map { !["", "dumb"].contains(String(cString: $0)) } ?? false)
-  }
+    && (getenv("TERM").map { !["", "dumb"].contains(String(cString: $0)) } ?? false)
 
   static func bold(_ text: String) -> String { isColoured ? "\u{1B}[1m\(text)\u{1B}[0m" : text }
 

@@ -14,6 +14,11 @@ struct ResolveCommand: ParsableCommand {
         feedimg resolve --item item.json
         feedimg resolve --item item.json --network cellular --set always-original=yes
         feedimg resolve --item feed.jsonl --json | jq -r .url
+        feedimg resolve --item item.json --declare on-screen=no,yes --set on-screen=yes --policy mine.md
+
+      A long feed is read and decided piece by piece, so that its length does not matter. An item that is not \
+      understood ends the run, and is named by its line; nothing is decided about the 256 KiB that it stands in, \
+      nor about what follows.
 
       Ends with 0 whatever the decision, and with 2 for an item or option that is not understood.
       """
@@ -26,18 +31,23 @@ struct ResolveCommand: ParsableCommand {
   var verbose = false
 
   func run() throws {
-    let configuration = try situation.configuration()
-    let items = try input.items()
-    let loader = try ImageLoader(configuration)
-    let resolutions = loader.resolve(items)
-    for warning in loader.warnings { Output.complain(warning) }
-    for (index, resolution) in resolutions.enumerated() {
+    let loader = try ImageLoader(try situation.configuration())
+    var printer = ResolutionPrinter(isVerbose: verbose)
+    try input.forEachBatch { batch, isLast throws(CommandFailure) in
       if input.json {
-        Output.line(resolution.json)
+        loader.resolve(batch) { lines in
+          complain(loader.warnings)
+          Output.document(lines)
+        }
       } else {
-        let number = resolutions.count > 1 ? index + 1 : nil
-        Output.line(ResolutionText(resolution, number: number, isVerbose: verbose).text)
+        let resolutions = loader.resolve(batch.items)
+        complain(loader.warnings)
+        printer.show(resolutions, areLast: isLast)
       }
     }
+  }
+
+  private func complain(_ warnings: [String]) {
+    for warning in warnings { Output.complain(warning) }
   }
 }

@@ -35,14 +35,16 @@ struct SituationOptions: ParsableArguments {
   )
   var policy: String?
 
+  @OptionGroup var facts: DeclarationOption
   @OptionGroup var cache: CacheFolderOption
   @OptionGroup var settings: ConfigurationFolderOption
 
-  /// - Throws: ``CommandFailure`` with status 2 for a `--set` without `=`.
+  /// - Throws: ``CommandFailure`` with status 2 for a `--set` or a `--declare` without `=`.
   func configuration() throws(CommandFailure) -> ImageLoader.Configuration {
     var configuration = ImageLoader.Configuration()
     if let folder = cache.cacheFolder { configuration.cacheFolder = folder }
     if let folder = settings.configurationFolder { configuration.configurationFolder = folder }
+    configuration.hostFacts = try facts.declared()
     if let policy { configuration.policy = .named(policy) }
     if let network {
       configuration.overrides.append(SituationOverride(fact: "network", value: network, source: "--network"))

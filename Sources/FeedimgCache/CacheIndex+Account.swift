@@ -26,6 +26,13 @@ extension CacheIndex {
     return min(max(0, blocks), 1 << 40) * max(1, blockSize)
   }
 
+  /// Whether there is no row, and none that a catalog would bring.
+  func isEmpty() throws(SQLiteError) -> Bool {
+    let row = try connection.statement("SELECT 1 FROM entry LIMIT 1").first { $0.integer(0) }
+    guard row == nil else { return false }
+    return try unreadShards().isEmpty
+  }
+
   func count(of tally: Tally) throws(SQLiteError) -> Int {
     let select = try connection.statement("SELECT count FROM account WHERE line = ?1")
     return try select.first([.integer(tally.rawValue)]) { $0.integer(0) } ?? 0

@@ -94,6 +94,13 @@ extension DiskCache: ImageStoring {
     return (found ?? nil) ?? keys.map { _ in false }
   }
 
+  package var isEmpty: Bool {
+    guard let found = try? pool.read({ index throws(SQLiteError) in try index.isEmpty() }) else {
+      return true
+    }
+    return found
+  }
+
   package func read(_ key: String) -> (image: StoredImage, bytes: [UInt8])? {
     // Another process may replace the image between our look at the index and at the body; twice is bad luck.
     for _ in 0..<3 {

@@ -3,11 +3,19 @@
 /// Foundation's decoder tells no position of a fault on Linux and loses the order of members; a person who
 /// mends a file needs the first, and a file that is written back the second.
 package struct JSONReader {
+  /// What is wrong nearer than this to the end of a text may be right once more of it is there: a literal, or the
+  /// digits of an escape.
+  package static let greatestWord = 5
+
   /// Deeper nesting is refused, so that hostile input cannot exhaust the stack.
   static let greatestDepth = 512
 
-  let bytes: UnsafeBufferPointer<UInt8>
-  var offset = 0
+  package let bytes: UnsafeBufferPointer<UInt8>
+  /// Where the cursor stands.
+  package var offset = 0
+
+  /// A reader of bytes that stay where they are for as long as it reads.
+  package init(bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
   /// All values of a text: none, one, or several separated by white space, as in JSON lines.
   ///
@@ -15,7 +23,7 @@ package struct JSONReader {
   package static func values(in text: some Collection<UInt8>) throws(JSONError) -> [JSONValue] {
     try read(text) { reader throws(JSONError) in
       var values: [JSONValue] = []
-      while reader.skipWhiteSpace() { values.append(try reader.value(depth: 0)) }
+      while reader.skipWhiteSpace() { values.append(try reader.value()) }
       return values
     }
   }
@@ -26,7 +34,7 @@ package struct JSONReader {
   package static func value(in text: some Collection<UInt8>) throws(JSONError) -> JSONValue {
     try read(text) { reader throws(JSONError) in
       guard reader.skipWhiteSpace() else { throw reader.fault("expected a JSON value") }
-      let value = try reader.value(depth: 0)
+      let value = try reader.value()
       guard !reader.skipWhiteSpace() else { throw reader.fault("expected the end of the text") }
       return value
     }
@@ -46,6 +54,11 @@ package struct JSONReader {
   }
 
   // MARK: Grammar
+
+  /// Reads one value; the cursor stands on its first byte.
+  ///
+  /// - Throws: ``JSONError``; the cursor then stands where the text could not go on.
+  package mutating func value() throws(JSONError) -> JSONValue { try value(depth: 0) }
 
   private mutating func value(depth: Int) throws(JSONError) -> JSONValue {
     guard depth < Self.greatestDepth else { throw fault("nested more than \(Self.greatestDepth) deep") }
@@ -134,14 +147,15 @@ extension JSONReader {
 
   private var isDigit: Bool { peek.map { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ?? false }
 
-  @discardableResult private mutating func take(_ character: Unicode.Scalar) -> Bool {
+  /// Moves past that character, if it stands here.
+  @discardableResult package mutating func take(_ character: Unicode.Scalar) -> Bool {
     guard peek == UInt8(ascii: character) else { return false }
     offset += 1
     return true
   }
 
   /// Moves past white space; false at the end of the text.
-  @discardableResult private mutating func skipWhiteSpace() -> Bool {
+  @discardableResult package mutating func skipWhiteSpace() -> Bool {
     while offset < bytes.count {
       switch bytes[offset] {
       case 0x20, 0x09, 0x0A, 0x0D: offset += 1
@@ -151,7 +165,8 @@ extension JSONReader {
     return false
   }
 
-  func unexpected(_ expected: String) -> JSONError {
+  /// That something else was expected where the cursor stands.
+  package func unexpected(_ expected: String) -> JSONError {
     guard let byte = peek else { return fault("expected \(expected), but the text ends here") }
     let found =
       (0x21..<0x7F).contains(byte) ? "`\(Unicode.Scalar(byte))`" : "byte 0x\(String(byte, radix: 16))"
@@ -159,7 +174,7 @@ extension JSONReader {
   }
 
   /// A fault at a place, or where the cursor stands.
-  func fault(_ message: String, at place: Int? = nil) -> JSONError {
+  package func fault(_ message: String, at place: Int? = nil) -> JSONError {
     let offset = place ?? offset
     let before = bytes.prefix(offset)
     let line = before.count { $0 == 0x0A } + 1

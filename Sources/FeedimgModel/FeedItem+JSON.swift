@@ -90,7 +90,7 @@ public struct FeedItemError: Error, Sendable, Hashable, CustomStringConvertible 
   /// What was expected, and what was found.
   public var message: String
 
-  /// The line of the document counted from one, where it is no JSON.
+  /// The line of the document counted from one, where it is known: of what is no JSON, or where the item begins.
   public var line: Int?
   /// The column in bytes counted from one, where it is no JSON.
   public var column: Int?
@@ -105,6 +105,12 @@ public struct FeedItemError: Error, Sendable, Hashable, CustomStringConvertible 
   /// One line with the place.
   public var description: String {
     if let line, let column { return "line \(line), column \(column): \(message)" }
+    return withoutLine
+  }
+
+  /// The same without line and column, for who tells them in another way.
+  public var withoutLine: String {
+    if column != nil { return message }
     let place = [item.map { "item \($0)" }, path.map { "`\($0)`" }].compactMap { $0 }.joined(separator: ", ")
     return place.isEmpty ? message : "\(place): \(message)"
   }

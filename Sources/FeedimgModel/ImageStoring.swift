@@ -115,6 +115,9 @@ package protocol ImageStoring: Sendable {
   /// A cache that cannot be read has nothing.
   func contains(_ keys: [String]) -> [Bool]
 
+  /// Whether a read would find nothing, whatever the key; false also where that cannot be told soon.
+  var isEmpty: Bool { get }
+
   /// The image of a key with its bytes, verified, and the answer that brought them; nil where there is none.
   ///
   /// A body that is missing or not what was stored is removed and counts as none. Marks the entry as used.

@@ -105,7 +105,7 @@ extension Situation {
   }
 
   /// The index among the words of ``Fact/fits``.
-  var fitsOrdinal: Int {
+  package var fitsOrdinal: Int {
     guard let size, let budgetLeft else { return 2 }
     return size.bytes <= budgetLeft.bytes / 100 ? 1 : 0
   }

@@ -13,7 +13,7 @@ import Testing
   }
 
   static let mistakes: [Mistake] = [
-    Mistake(name: "not JSON", item: "{\"originalImage\": \n oops}", says: ["line 2, column 2", "not JSON"]),
+    Mistake(name: "not JSON", item: "{\"originalImage\": \n oops}", says: ["item.json:2:2: not JSON"]),
     Mistake(name: "an empty file", item: "", says: ["expected an item, found none"]),
     Mistake(name: "an empty array", item: "[]", says: ["expected an item, found none"]),
     Mistake(name: "a number", item: "17", says: ["expected an object, found a number"]),
@@ -92,7 +92,7 @@ import Testing
     let run = try CommandRun([verb, "--item", item], in: folder)
     #expect(run.status == 2)
     #expect(run.output == "")
-    #expect(run.errors.hasPrefix("feedimg: \(item): "))
+    #expect(run.errors.hasPrefix("feedimg: \(item):"))
     #expect(run.errors.split(separator: "\n").count == 1)
     for words in mistake.says { #expect(run.errors.contains(words), "\(run.errors)") }
     #expect(folder.files(below: "cache") == [])
@@ -160,7 +160,11 @@ import Testing
     #expect(full.errors == "feedimg: cannot write to standard output: no space left on device\n")
     let endless = try CommandRun(["resolve", "--item", "/dev/zero"], in: folder)
     #expect(endless.status == 2)
-    #expect(endless.errors.contains("/dev/zero: is longer than"), "\(endless.errors)")
+    #expect(endless.errors.contains("/dev/zero:1:1: not JSON"), "\(endless.errors)")
+    let long = try folder.write("long.json", "\n{\"id\": \"\(String(repeating: "a", count: 17 << 20))")
+    let single = try CommandRun(["resolve", "--item", long], in: folder)
+    #expect(single.status == 2)
+    #expect(single.errors == "feedimg: \(long):2: an item is longer than 16 MiB\n")
   }
 
   @Test func `what an item says cannot steer the terminal`() throws {

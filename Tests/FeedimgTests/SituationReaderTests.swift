@@ -18,7 +18,6 @@ import Testing
         among: .standard
       )
     )
-    let item = FeedItem(original: nil, thumbnail: nil)
-    #expect(reader.read(item) { _ in false }.situation.metered == metered)
+    #expect(reader.situation(original: .remote, thumbnail: .remote, size: nil).metered == metered)
   }
 }

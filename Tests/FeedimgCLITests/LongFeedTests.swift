@@ -1,0 +1,63 @@
+import FeedimgJSON
+import Testing
+
+/// Feeds that are longer than what is read at once.
+@Suite struct LongFeedTests {
+  private static func line(_ number: Int) -> String {
+    "{\"id\": \"\(number)\", \"originalImage\": \"https://x.example/\(number)\"}\n"
+  }
+
+  @Test(arguments: [false, true])
+  func `each item of a long feed is decided once, in order`(isArray: Bool) throws {
+    let folder = try TestFolder()
+    let lines = (1...20_000).map(Self.line)
+    let path = try folder.write("feed", isArray ? "[\(lines.joined(separator: ","))]" : lines.joined())
+    let run = try CommandRun(["resolve", "--json", "--item", path, "--network", "wifi"], in: folder)
+    #expect(run.status == 0, "\(run.errors)")
+    let ids = run.output.split(separator: "\n").map { $0.prefix { $0 != "," } }
+    #expect(ids == (1...20_000).map { "{\"id\":\"\($0)\"" })
+    let text = try CommandRun(["resolve", "--item", path, "--network", "wifi"], in: folder)
+    let last = "20000. original, from the network  20000\n  url         https://x.example/20000\n"
+    #expect(text.output.contains("\n" + last))
+  }
+
+  @Test func `a bad line late in a long feed is named, and nothing behind it is decided`() throws {
+    let folder = try TestFolder()
+    var lines = (1...20_000).map(Self.line)
+    lines[14_999] = "{\"originalImage\": \"a.jpg\"}\n"
+    let path = try folder.write("feed.jsonl", lines.joined())
+    let run = try CommandRun(["resolve", "--json", "--item", path, "--network", "wifi"], in: folder)
+    #expect(run.status == 2)
+    let says = "item 15000, `originalImage`: expected an absolute http or https URL, but `a.jpg` is relative"
+    #expect(run.errors == "feedimg: \(path):15000: \(says)\n")
+    #expect(run.output.hasSuffix("\n"))
+    #expect(run.output.split(separator: "\n").count < 15_000)
+  }
+
+  @Test func `a reader who leaves early ends the run quietly`() throws {
+    let folder = try TestFolder()
+    let path = try folder.write("feed.jsonl", (1...20_000).map(Self.line).joined())
+    let script = "'\(CommandRun.program)' resolve --json --network wifi --item \(path) | head -n 1"
+    let run = try CommandRun(of: "/bin/sh", ["-c", script], in: folder)
+    #expect(run.errors == "")
+    #expect(run.output.split(separator: "\n").count == 1)
+  }
+
+  @Test func `a fact of an application can be declared and given`() throws {
+    let folder = try TestFolder()
+    let item = try folder.write("item.json", ResolveTests.item)
+    let table = "| on screen | → image |\n|---|---|\n| yes | original |\n| no | thumbnail |\n"
+    let policy = try folder.write("screen.md", table)
+    let options = ["resolve", "--json", "--item", item, "--network", "wifi", "--policy", policy]
+    let declared = options + ["--declare", "on-screen=no,yes"]
+    #expect(try CommandRun(declared, in: folder).objects.first?["image"] == "thumbnail")
+    let given = try CommandRun(declared + ["--set", "on-screen=yes"], in: folder)
+    #expect(try given.objects.first?["why"] == "on screen is yes")
+    let undeclared = try CommandRun(options, in: folder)
+    #expect(undeclared.status == 2)
+    #expect(undeclared.errors.contains("screen.md:1"), "\(undeclared.errors)")
+    let wrong = try CommandRun(options + ["--declare", "on-screen"], in: folder)
+    #expect(wrong.status == 2)
+    #expect(wrong.errors.contains("--declare on-screen: expected"), "\(wrong.errors)")
+  }
+}
