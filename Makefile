@@ -45,7 +45,7 @@ netlab: build ## boot a kernel with simulated radios and modems, and check what 
 	@Scripts/packages netlab
 	Tests/Netlab/run --bin $(BINARY) --cmd 'feedimg network --json' --watch-cmd 'feedimg network --watch --json'
 
-fuzz: ## feed the readers of policies with slips for ten minutes (SECONDS=)
+fuzz: ## feed the readers of policies and items with slips for ten minutes (SECONDS=)
 	@Scripts/packages build
 	Tests/Fuzz/policy $(or $(SECONDS),600)
 

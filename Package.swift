@@ -188,6 +188,15 @@ let package = Package(
       path: "Benchmarks/ReachabilityBenchmark",
       swiftSettings: settings
     ),
+    // Decides very often in one process, for Benchmarks/policy; no product.
+    .executableTarget(
+      name: "PolicyBenchmark",
+      dependencies: ["FeedimgPolicy", "FeedimgPolicies", "FeedimgModel", "CAllocations"],
+      path: "Benchmarks/PolicyBenchmark",
+      swiftSettings: settings
+    ),
+    // Counts what the process of a benchmark allocates.
+    .target(name: "CAllocations", path: "Benchmarks/CAllocations"),
     // Makes system calls on files fail, for the worker alone.
     .target(name: "CFaults", path: "Tests/CFaults"),
     // A real HTTP server on loopback that can also misbehave; for the tests alone.

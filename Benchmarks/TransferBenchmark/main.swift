@@ -60,7 +60,9 @@ func run(_ plan: Plan) async -> Int32 {
   let start = SuspendingClock().now
   do {
     try await withThrowingTaskGroup(of: Void.self) { group in
-      for _ in 0..<plan.parallel { group.addTask(executorPreference: downloader.executor) { try await fetch(plan, downloader, counter) } }
+      for _ in 0..<plan.parallel {
+        group.addTask(executorPreference: downloader.executor) { try await fetch(plan, downloader, counter) }
+      }
       try await group.waitForAll()
     }
   } catch {

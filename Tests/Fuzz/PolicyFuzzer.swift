@@ -1,4 +1,5 @@
 import FeedimgJSON
+import FeedimgModel
 import FeedimgPolicy
 
 /// Called by libFuzzer with one input after another; anything but a return is a bug.
@@ -11,6 +12,7 @@ public func fuzzPolicy(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   let text = Array(bytes.dropFirst())
   switch kind {
   case UInt8(ascii: "c"): _ = try? PolicyCases(fileName: "x.tests.md", markdown: text)
+  case UInt8(ascii: "i"): compare(text)
   case UInt8(ascii: "j"): check(try? PolicyTable(name: "x", fileName: "x.json", json: text))
   default: check(try? PolicyTable(name: "x", fileName: "x.md", markdown: text))
   }
@@ -33,4 +35,22 @@ private func check(_ table: PolicyTable?) {
       "two answers"
     )
   }
+}
+
+/// Reads items in two ways: as a whole, and piece by piece with what a scanner can take.
+private func compare(_ text: [UInt8]) {
+  let whole = try? FeedItem.items(json: text)
+  var reader = FeedItemReader()
+  var items: [FeedItem]? = []
+  var rest = text[...]
+  repeat {
+    let piece = rest.prefix(32)
+    rest = rest.dropFirst(32)
+    guard let batch = try? reader.read(piece, isLast: rest.isEmpty) else {
+      items = nil
+      break
+    }
+    items?.append(contentsOf: batch.items)
+  } while !rest.isEmpty
+  precondition(items == whole, "two answers")
 }

@@ -1,0 +1,43 @@
+// Counts what is asked of the allocator: these names in the program go before those of the C library, for Swift's
+// runtime as well, which asks through malloc and posix_memalign.
+#include <CAllocations.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+extern void *__libc_malloc(size_t);
+extern void *__libc_calloc(size_t, size_t);
+extern void *__libc_realloc(void *, size_t);
+extern void *__libc_memalign(size_t, size_t);
+
+static _Atomic unsigned long count;
+
+unsigned long allocation_count(void) { return atomic_load_explicit(&count, memory_order_relaxed); }
+
+static void note(void) { atomic_fetch_add_explicit(&count, 1, memory_order_relaxed); }
+
+void *malloc(size_t size) {
+  note();
+  return __libc_malloc(size);
+}
+
+void *calloc(size_t number, size_t size) {
+  note();
+  return __libc_calloc(number, size);
+}
+
+void *realloc(void *old, size_t size) {
+  note();
+  return __libc_realloc(old, size);
+}
+
+void *aligned_alloc(size_t alignment, size_t size) {
+  note();
+  return __libc_memalign(alignment, size);
+}
+
+int posix_memalign(void **result, size_t alignment, size_t size) {
+  note();
+  *result = __libc_memalign(alignment, size);
+  return *result ? 0 : ENOMEM;
+}
