@@ -23,7 +23,8 @@ extension ImageLoader {
       path: stored.path,
       answer: stored.answer
     )
-    memory.insert(image, for: variant.url.key)
+    // Who is no longer wanted takes nobody's place in memory.
+    if !Task.isCancelled { memory.insert(image, for: variant.url.key) }
     return FetchedImage(image, from: .disk)
   }
 }

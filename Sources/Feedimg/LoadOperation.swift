@@ -9,6 +9,8 @@ struct LoadOperation: Sendable {
   /// Whether to ask first about what is cached.
   var isReload = false
   var wish = LoadWish(.visible)
+  /// Whether the person who looks has asked for the original, whatever the table says.
+  var isAskedFor = false
 
   /// A cached image that turns out damaged when it is read changes the situation; so often it is looked at again.
   private static let attempts = 3
@@ -26,7 +28,7 @@ struct LoadOperation: Sendable {
   @concurrent func run() async throws(LoadError) -> LoadedImage {
     var misses = 0
     while true {
-      let resolution = loader.resolve(item, facts: facts)
+      let resolution = resolution()
       switch try await follow(resolution) {
       case .image(let image): return image
       case .outdated: continue
@@ -35,6 +37,19 @@ struct LoadOperation: Sendable {
         if misses == Self.attempts { throw placeholder(resolution) }
       }
     }
+  }
+
+  /// What is decided now.
+  ///
+  /// - Parameter trustingNetwork: See ``ImageLoader/resolve(_:trustingNetwork:_:)``.
+  /// - Returns: With the laws applied, also where the original was asked for.
+  func resolution(trustingNetwork: Bool = false) -> Resolution {
+    var resolution = loader.resolve([item], trustingNetwork: trustingNetwork) { _ in facts }[0]
+    guard isAskedFor else { return resolution }
+    let rule = resolution.decision.rule
+    resolution.decision = Decision(ceiling: .original, in: resolution.situation, rule: rule)
+    resolution.why = "asked for; \(resolution.why)"
+    return resolution
   }
 
   private func follow(_ resolution: Resolution) async throws(LoadError) -> Step {
@@ -86,7 +101,7 @@ struct LoadOperation: Sendable {
     _ variant: ImageVariant,
     _ resolution: Resolution
   ) async throws(LoadError) -> FetchedImage? {
-    let vigil = DecisionVigil(loader: loader, resolution: resolution, item: item, facts: facts, wish: wish)
+    let vigil = DecisionVigil(operation: self, decided: resolution.decision.image)
     let share = try await vigil.whileItHolds { () async throws(LoadError) in
       try await loader.desk.answer(for: variant.url.key, wish: wish, progress: progress) { run in
         // Another load of the same key may have ended since the decision was made.
@@ -118,7 +133,7 @@ struct LoadOperation: Sendable {
 
   // MARK: Answers
 
-  private func image(
+  func image(
     _ fetched: FetchedImage,
     _ variant: ImageVariant,
     _ resolution: Resolution

@@ -15,6 +15,7 @@ struct FeedimgCommand: ParsableCommand {
         feedimg resolve --item item.json              what to show now, and why
         feedimg resolve --item item.json --network cellular        as if there
         feedimg load --item item.json -o photo.jpg    fetch it, or use the cache
+        feedimg prefetch feed.json                    fetch ahead, where data is free
         feedimg network --watch                       the network, each change
         feedimg settings set always-load-originals-on-cellular yes
         feedimg policy table                                what is decided when
@@ -31,8 +32,8 @@ struct FeedimgCommand: ParsableCommand {
       """,
     version: Version.text,
     subcommands: [
-      ResolveCommand.self, LoadCommand.self, NetworkCommand.self, SettingsCommand.self, CacheCommand.self,
-      PolicyCommand.self, UsageCommand.self,
+      ResolveCommand.self, LoadCommand.self, PrefetchCommand.self, NetworkCommand.self, SettingsCommand.self,
+      CacheCommand.self, PolicyCommand.self, UsageCommand.self,
       DoctorCommand.self,
     ]
   )

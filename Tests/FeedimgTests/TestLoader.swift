@@ -88,6 +88,8 @@ final class TestLoader: Sendable {
       downloader: downloader ?? CurlDownloader(userAgent: userAgent),
       policy: try PolicyInForce(.standard, on: PolicyShelf(ImageLoader.Configuration(environment: [:]))),
       overrides: [],
+      // Else one of many loaders would always watch the memory, and tests of that could not tell which.
+      environment: ["MEMORY_PRESSURE_WATCH": "/dev/null"],
       identity: RequestIdentity(userAgent: userAgent),
       clock: clock,
       time: time,

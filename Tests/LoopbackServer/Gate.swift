@@ -22,6 +22,12 @@ package final class Gate: Sendable {
     _ = write(writeEnd, &byte, 1)
   }
 
+  /// Holds the calling thread back.
+  package func wait() {
+    var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    while poll(&ready, 1, -1) < 0 {}
+  }
+
   /// Becomes readable when the gate opens, and stays so.
   var descriptor: Int32 { readEnd }
 }

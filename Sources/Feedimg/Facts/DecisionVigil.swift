@@ -6,11 +6,11 @@ import Synchronization
 /// A load that is no longer decided, such as that of an original when the network has become dearer, is left; others
 /// who still want it keep it running.
 struct DecisionVigil: Sendable {
-  let loader: ImageLoader
-  let resolution: Resolution
-  let item: FeedItem
-  let facts: [String: String]
-  let wish: LoadWish
+  let operation: LoadOperation
+  /// What the load is to show in the end.
+  let decided: ShownImage
+
+  private var loader: ImageLoader { operation.loader }
 
   /// Does some work unless something else is decided meanwhile.
   ///
@@ -35,7 +35,7 @@ struct DecisionVigil: Sendable {
         task.cancel()
       }
     }
-    let number = loader.facts.listen(priority: { wish.priority }, reconsider)
+    let number = loader.facts.listen(priority: { operation.wish.priority }, reconsider)
     defer { loader.facts.leave(number) }
     let result = await withTaskCancellationHandler {
       await task.value
@@ -52,8 +52,7 @@ struct DecisionVigil: Sendable {
   ///
   /// What the network says counts here, not whether anything gets through: this load may be what finds out.
   private func holds() -> Bool {
-    let decision = loader.resolve([item], trustingNetwork: true) { _ in facts }[0].decision
-    return decision.image == resolution.decision.image
+    operation.resolution(trustingNetwork: true).decision.image == decided
   }
 }
 

@@ -1,0 +1,58 @@
+import FeedimgJSON
+public import FeedimgModel
+
+extension Prefetch.Outcome {
+  /// What became of an item, as one line of JSON.
+  ///
+  /// - Parameter item: The one that ``index`` names.
+  /// - Returns: An object with `item`, `id`, `outcome` (`fetched`, `skipped` or `failed`) and what belongs to it.
+  public func json(of item: FeedItem) -> String {
+    var object = JSONObject([("item", .integer(index + 1)), ("id", .optional(item.id))])
+    switch result {
+    case .fetched(let variant, let bytes):
+      object["outcome"] = "fetched"
+      object["variant"] = .string(variant.role.rawValue)
+      object["url"] = .string(variant.url.text)
+      object["bytes"] = .integer(bytes.bytes)
+    case .skipped(let reason):
+      object["outcome"] = "skipped"
+      object["reason"] = .string(reason.rawValue)
+    case .failed(let error):
+      object["outcome"] = "failed"
+      object["url"] = .optional(error.url?.text)
+      object["reason"] = .string(error.message)
+    }
+    return JSONValue.object(object).text(.compact)
+  }
+}
+
+extension PrefetchProgress {
+  /// How far it has come, as one line of JSON.
+  public var json: String {
+    let reasons = JSONObject(
+      Prefetch.Reason.allCases.compactMap { reason in
+        skipped[reason].map { (reason.rawValue, JSONValue.integer($0)) }
+      }
+    )
+    let value: JSONValue = [
+      "items": .integer(count), "fetched": .integer(fetched), "cached": .integer(cached),
+      "skipped": .object(reasons), "failed": .integer(failed), "bytes": .integer(received.bytes),
+      "milliseconds": .integer(Int(clamping: Int64((elapsed / .milliseconds(1)).rounded()))),
+    ]
+    return value.text(.compact)
+  }
+}
+
+extension Prefetch.Reason {
+  /// Why an item is left out, in words that follow a count.
+  public var text: String {
+    switch self {
+    case .cached: "cached already"
+    case .offline: "there is no network"
+    case .policy: "the policy would load nothing"
+    case .dear: "data costs, or may"
+    case .tooLarge: "larger than the limit for one image"
+    case .spent: "over the limit for all"
+    }
+  }
+}

@@ -1,0 +1,136 @@
+public import FeedimgModel
+import Synchronization
+
+/// Shows one item after another in one reusable view.
+///
+/// For any thread. Whatever was bound before `show` never arrives after it, and for what is bound nothing worse takes
+/// the place of something better. While the slot lives, what it shows follows the network, the settings and the
+/// policy. It loads nothing any more once nobody holds on to it.
+public final class ImageSlot: Sendable {
+  private struct State {
+    var task: SlotTask?
+    var priority = LoadPriority.visible
+    var isListening = false
+    var listener: Int?
+  }
+
+  private let loader: ImageLoader
+  private let screen = SlotScreen()
+  /// Guards what is bound; tasks are begun and cancelled outside.
+  private let state = Mutex(State())
+
+  init(_ loader: ImageLoader) { self.loader = loader }
+
+  deinit {
+    let (task, listener) = state.withLock { ($0.task, $0.listener) }
+    if let listener { loader.facts.leave(listener) }
+    task?.cancel()
+    screen.close()
+  }
+
+  /// What to draw now; nil where nothing is bound.
+  public var presentation: Presentation? { screen.latest }
+
+  /// What to draw: the latest at once, then each change.
+  ///
+  /// Who takes them slowly misses those in between. Any number may watch; a sequence ends with the slot.
+  public var presentations: Presentations { Presentations(screen: screen) }
+
+  /// How urgent the item is, such as `near` while its row is just below the screen.
+  public var priority: LoadPriority {
+    get { state.withLock { $0.priority } }
+    set {
+      let task = state.withLock { state in
+        state.priority = newValue
+        return state.task
+      }
+      task?.setPriority(newValue)
+    }
+  }
+
+  /// Binds an item: what was shown before is cancelled, and what can be shown at once is.
+  ///
+  /// Returns without waiting for the disk or the network.
+  ///
+  /// - Parameters:
+  ///   - item: What to show from now on.
+  ///   - facts: See ``ImageLoader/resolve(_:facts:)``.
+  ///   - priority: How urgent it is; may be changed later.
+  public func show(_ item: FeedItem, facts: [String: String] = [:], priority: LoadPriority = .visible) {
+    let task = SlotTask(loader: loader, screen: screen, item: item, facts: facts, priority: priority)
+    let binding = task.bind()
+    let (old, isFirst) = state.withLock { state in
+      // Another call may have been faster; then this one is over before it began.
+      guard screen.isCurrent(binding) else { return (task as SlotTask?, false) }
+      let old = state.task
+      let isFirst = !state.isListening
+      (state.task, state.priority, state.isListening) = (task, priority, true)
+      return (old, isFirst)
+    }
+    old?.cancel()
+    if isFirst { listen() }
+    if old !== task { task.begin(binding) }
+  }
+
+  /// Shows nothing any more, as when a row is put back for reuse.
+  public func clear() {
+    screen.clear()
+    let old = state.withLock { screen.isCurrent(nil) ? $0.task.take() : nil }
+    old?.cancel()
+  }
+
+  /// Loads what the policy leaves to the person who looks, such as on a tap.
+  ///
+  /// The original is then loaded whatever the table says, unless offline.
+  public func upgrade() { state.withLock { $0.task }?.upgrade() }
+
+  private func listen() {
+    let number = loader.facts.listen(
+      priority: { [weak self] in self?.priority ?? .prefetch },
+      { [weak self] in self?.state.withLock { $0.task }?.reconsider() }
+    )
+    state.withLock { $0.listener = number }
+  }
+}
+
+extension ImageSlot {
+  /// What a slot has to draw, the latest at once.
+  public struct Presentations: AsyncSequence, Sendable {
+    /// Goes through what there is to draw.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+      fileprivate let screen: SlotScreen
+      private var version = 0
+
+      fileprivate init(screen: SlotScreen) { self.screen = screen }
+
+      /// Waits for the next change.
+      ///
+      /// - Returns: What to draw now; nil at the end.
+      public mutating func next() async -> Presentation? { await next(isolation: #isolation) }
+
+      /// Waits for the next change.
+      ///
+      /// - Parameter actor: Where the caller runs; what is returned is the latest there and then.
+      /// - Returns: What to draw now; nil at the end.
+      public mutating func next(isolation actor: isolated (any Actor)?) async -> Presentation? {
+        guard let next = await screen.next(after: version, isolation: actor) else { return nil }
+        version = next.version
+        return next.presentation
+      }
+    }
+
+    fileprivate let screen: SlotScreen
+
+    /// Begins with the latest.
+    ///
+    /// - Returns: An iterator of its own.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(screen: screen) }
+  }
+}
+
+extension ImageLoader {
+  /// A slot for one reusable view.
+  ///
+  /// - Returns: A new one that shows nothing yet.
+  public func slot() -> ImageSlot { ImageSlot(self) }
+}

@@ -1,0 +1,50 @@
+public import FeedimgModel
+
+/// All that a view has to show at one moment: each presentation stands for itself, and one may follow another unseen.
+public struct Presentation: Sendable, Hashable {
+  /// What to draw.
+  public enum Content: Sendable, Hashable {
+    /// No image yet, or none at all: the colour, BlurHash or ThumbHash of the item, if it has one.
+    case placeholder(Placeholder)
+    /// An image, whole.
+    case image(LoadedImage)
+  }
+
+  /// What the view is bound to.
+  public var item: FeedItem
+  /// What to draw; never worse than before for the same binding.
+  public var content: Content
+  /// What was decided last, and why; nil while that is being looked at.
+  public var resolution: Resolution?
+  /// How far the image that follows has come; nil where none is on its way, or nothing of it has come.
+  public var progress: LoadProgress?
+  /// Whether something better is on its way.
+  public var isLoading: Bool
+  /// Why what was decided could not be had; what can be shown is shown nevertheless.
+  public var error: LoadError?
+
+  init(item: FeedItem) {
+    self.item = item
+    content = .placeholder(item.placeholder)
+    isLoading = true
+  }
+
+  /// The image, if it is one.
+  public var image: LoadedImage? { if case .image(let image) = content { image } else { nil } }
+
+  /// Which picture the content is.
+  public var shown: ShownImage { image.map { ShownImage($0.variant.role) } ?? .placeholder }
+}
+
+extension ShownImage: Comparable {
+  /// Whether the first is worse to look at.
+  public static func < (first: ShownImage, second: ShownImage) -> Bool { first.rank < second.rank }
+
+  private var rank: Int {
+    switch self {
+    case .placeholder: 0
+    case .thumbnail: 1
+    case .original: 2
+    }
+  }
+}

@@ -1,0 +1,193 @@
+import FeedimgCache
+import FeedimgModel
+import FeedimgPolicy
+import Synchronization
+
+/// All that is done for one binding of a slot, until the next one.
+final class SlotTask: Sendable {
+  private struct State {
+    var binding: SlotState.Binding?
+    var task: Task<Void, Never>?
+    var isRunning = false
+    /// Whether the facts have changed while it ran.
+    var isOutdated = false
+    var isOver = false
+    var hasBegun = false
+    /// Whether the person who looks has asked for the original.
+    var isAskedFor = false
+  }
+
+  private let loader: ImageLoader
+  private let screen: SlotScreen
+  private let item: FeedItem
+  private let facts: [String: String]
+  private let wish: LoadWish
+  /// Guards what runs; tasks are cancelled outside.
+  private let state = Mutex(State())
+
+  init(
+    loader: ImageLoader,
+    screen: SlotScreen,
+    item: FeedItem,
+    facts: [String: String],
+    priority: LoadPriority
+  ) {
+    self.loader = loader
+    self.screen = screen
+    self.item = item
+    self.facts = facts
+    wish = LoadWish(priority)
+  }
+
+  /// Takes over the screen, with what is in memory if that is decided, else with the placeholder.
+  func bind() -> SlotState.Binding { screen.bind(first()) }
+
+  /// Gets the image.
+  func begin(_ binding: SlotState.Binding) {
+    state.withLock { $0.binding = binding }
+    reconsider()
+  }
+
+  func cancel() {
+    let task = state.withLock { state in
+      state.isOver = true
+      return state.task.take()
+    }
+    task?.cancel()
+  }
+
+  func setPriority(_ priority: LoadPriority) {
+    let isSeenNow = priority == .visible && wish.priority != .visible
+    wish.priority = priority
+    // What had changed while it was out of sight.
+    if isSeenNow { reconsider() }
+  }
+
+  func upgrade() {
+    state.withLock { $0.isAskedFor = true }
+    reconsider()
+  }
+
+  /// Decides anew, at once or as soon as what runs has ended.
+  func reconsider() {
+    state.withLock { state in
+      guard !state.isOver, let binding = state.binding else { return }
+      guard !state.isRunning else {
+        state.isOutdated = true
+        return
+      }
+      (state.isRunning, state.isOutdated) = (true, false)
+      state.task = Task(executorPreference: loader.disk) { await self.run(binding) }
+    }
+  }
+
+  @concurrent private func run(_ binding: SlotState.Binding) async {
+    repeat {
+      guard let attempt = screen.renew(binding) else { return }
+      await pursue(attempt)
+      // What comes late of this attempt does not count.
+      guard screen.renew(binding) != nil else { return }
+    } while goesOn()
+  }
+
+  private func goesOn() -> Bool {
+    state.withLock { state in
+      let goesOn = state.isOutdated && !state.isOver
+      (state.isOutdated, state.isRunning) = (false, goesOn)
+      return goesOn
+    }
+  }
+
+  /// Decides, shows the best that is cached, and gets what is decided.
+  private func pursue(_ attempt: SlotState.Binding) async {
+    guard let shown = screen.latest else { return }
+    var operation = LoadOperation(loader: loader, item: item, facts: facts) { [screen] progress in
+      screen.update(attempt) { $0.progress = progress }
+    }
+    operation.wish = wish
+    let isFirst: Bool
+    (operation.isAskedFor, isFirst) = state.withLock { state in
+      defer { state.hasBegun = true }
+      return (state.isAskedFor, !state.hasBegun)
+    }
+    let resolution = operation.resolution()
+    // What came from memory at once may be out of date: the load sees to that.
+    let isToBeChecked = isFirst && resolution.decision.load == nil && resolution.decision.image == shown.shown
+    guard isToBeChecked || isWorthwhile(resolution, beside: shown, isAskedFor: operation.isAskedFor) else {
+      return settle(attempt) { $0.resolution = resolution }
+    }
+    screen.update(attempt) { ($0.resolution, $0.isLoading, $0.error) = (resolution, true, nil) }
+    showCached(resolution, beside: shown, operation, attempt)
+    do throws(LoadError) {
+      let image = try await operation.run()
+      settle(attempt) { ($0.content, $0.resolution, $0.error) = (.image(image), image.resolution, nil) }
+      await follow(image, attempt)
+    } catch {
+      guard error.code != .cancelled else { return }
+      settle(attempt) { presentation in
+        presentation.resolution = error.resolution ?? resolution
+        presentation.error = error.code == .nothingToShow ? nil : error
+      }
+    }
+  }
+
+  private func settle(_ attempt: SlotState.Binding, _ change: (inout Presentation) -> Void) {
+    screen.update(attempt) { presentation in
+      (presentation.isLoading, presentation.progress) = (false, nil)
+      change(&presentation)
+    }
+  }
+
+  /// Whether what is decided is better than what is shown, and may take its place.
+  private func isWorthwhile(_ resolution: Resolution, beside shown: Presentation, isAskedFor: Bool) -> Bool {
+    guard resolution.decision.image > shown.shown else { return false }
+    guard let image = shown.image, resolution.decision.load != nil, !isAskedFor else { return true }
+    // An upgrade costs something: only for what is looked at.
+    guard wish.priority == .visible else { return false }
+    return UpgradeRule.allows(
+      image.resolution.decision.upgrade,
+      isSpoken: loader.policy.current().table.speaksOfUpgrades,
+      in: resolution.situation
+    )
+  }
+
+  /// Shows the thumbnail that is cached while the original is on its way.
+  private func showCached(
+    _ resolution: Resolution,
+    beside shown: Presentation,
+    _ operation: LoadOperation,
+    _ attempt: SlotState.Binding
+  ) {
+    guard resolution.decision.load != nil, resolution.decision.show > shown.shown,
+      let variant = resolution.decision.show.role.flatMap({ item[$0] }), screen.isCurrent(attempt),
+      let found = loader.cached(variant)
+    else { return }
+    let image = operation.image(found, variant, resolution)
+    screen.update(attempt) { $0.content = .image(image) }
+  }
+
+  /// Shows the new version of a cached image that turned out to be out of date.
+  private func follow(_ image: LoadedImage, _ attempt: SlotState.Binding) async {
+    guard case .changed(let new) = await loader.revalidation(of: image) else { return }
+    screen.update(attempt) { $0.content = .image(new) }
+  }
+
+  /// What can be shown without waiting for anything.
+  private func first() -> Presentation {
+    var first = Presentation(item: item)
+    let inMemory = [item.original, item.thumbnail].compactMap { $0 }.filter {
+      loader.memory[$0.url.key] != nil
+    }
+    guard !inMemory.isEmpty else { return first }
+    let operation = LoadOperation(loader: loader, item: item, facts: facts, progress: nil)
+    let resolution = operation.resolution()
+    let decision = resolution.decision
+    let role = decision.load == nil ? decision.image.role : decision.show.role
+    guard let variant = inMemory.first(where: { $0.role == role }), let kept = loader.memory[variant.url.key]
+    else { return first }
+    first.resolution = resolution
+    first.content = .image(operation.image(FetchedImage(kept, from: .memory), variant, resolution))
+    first.isLoading = decision.load != nil
+    return first
+  }
+}

@@ -1,0 +1,165 @@
+import FeedimgModel
+import FeedimgSettings
+import LoopbackServer
+import Synchronization
+import Testing
+
+@testable import Feedimg
+
+@Suite struct PrefetchTests {
+  private static let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+
+  private func items(_ server: LoopbackServer, _ count: Int) throws -> [FeedItem] {
+    try (0..<count).map { try TestLoader.item(server, original: "/\($0)") }
+  }
+
+  /// Behaviour 8.
+  @Test func `a prefetch that is stopped at once asks for nothing`() async throws {
+    let server = try LoopbackServer { _ in Self.picture }
+    let test = try TestLoader()
+    // Nothing of it can run before the thread is free.
+    let (isHeld, isFree) = (Gate(), Gate())
+    let holding = Task(executorPreference: test.loader.disk) {
+      isHeld.open()
+      isFree.wait()
+    }
+    isHeld.wait()
+    let prefetch = test.loader.prefetch(try items(server, 100))
+    prefetch.stop()
+    isFree.open()
+    await holding.value
+    let progress = await prefetch.finish()
+    #expect(progress.done == 0)
+    #expect(server.log.opened == 0)
+  }
+
+  @Test func `what was prefetched is there when somebody looks`() async throws {
+    let server = try LoopbackServer { _ in Self.picture }
+    let test = try TestLoader()
+    let items = try items(server, 30)
+    let progress = await test.loader.prefetch(items).finish()
+    #expect(progress.fetched == 30 && progress.failed == 0)
+    #expect(progress.received == ByteCount(30 * SampleImage.jpeg.count))
+    #expect(test.loader.resolve(items).allSatisfy { $0.situation.original == .cached })
+    let again = await test.loader.prefetch(items).finish()
+    #expect(again.cached == 30 && again.received == ByteCount(0))
+    #expect(server.log.requests.count == 30)
+  }
+
+  @Test func `stopping in the middle stops what runs`() async throws {
+    let gate = Gate()
+    let server = try LoopbackServer { _ in .held(by: gate, then: Self.picture) }
+    let test = try TestLoader()
+    let prefetch = test.loader.prefetch(try items(server, 100))
+    await server.reaches { $0.requests.count >= 4 }
+    prefetch.stop()
+    _ = await prefetch.finish()
+    await server.reaches { $0.closedByClient == $0.opened }
+    #expect(server.log.requests.count == 4)
+    gate.open()
+  }
+
+  @Test func `nothing is prefetched where data costs, and what runs stops when it begins to`() async throws {
+    let gate = Gate()
+    let server = try LoopbackServer { _ in .held(by: gate, then: Self.picture) }
+    let test = try TestLoader()
+    let prefetch = test.loader.prefetch(try items(server, 10))
+    await server.reaches { $0.requests.count == 4 }
+    test.network.become(.wifi, metered: .yes)
+    let progress = await prefetch.finish()
+    #expect(progress.skipped == [.dear: 10])
+    #expect(server.log.requests.count == 4)
+    gate.open()
+  }
+
+  @Test func `no more is spent than the limits allow`() async throws {
+    let server = try LoopbackServer { _ in Self.picture }
+    let test = try TestLoader()
+    let size = SampleImage.jpeg.count
+    var items = try items(server, 20)
+    items[0].original?.size = ByteCount(size * 3)
+    for index in 1..<20 { items[index].original?.size = ByteCount(size) }
+    let limits = Prefetch.Limits(total: ByteCount(size * 8), perImage: ByteCount(size * 2))
+    let progress = await test.loader.prefetch(items, limits: limits).finish()
+    #expect(progress.skipped[.tooLarge] == 1)
+    #expect(progress.skipped[.spent, default: 0] >= 11 - 1)
+    #expect(progress.done == 20)
+  }
+
+  @Test func `an image that turns out too large is given up as soon as that shows`() async throws {
+    let gate = Gate()
+    let server = try LoopbackServer { _ in .stalled(SampleImage.jpeg, after: 60, until: gate) }
+    let test = try TestLoader()
+    let limits = Prefetch.Limits(perImage: ByteCount(100))
+    let progress = await test.loader.prefetch(try items(server, 1), limits: limits).finish()
+    #expect(progress.skipped == [.tooLarge: 1])
+    gate.open()
+  }
+
+  @Test func `one that fails does not stop the others`() async throws {
+    let server = try LoopbackServer { $0.path == "/3" ? .answer(404) : Self.picture }
+    let test = try TestLoader()
+    let prefetch = test.loader.prefetch(try items(server, 10))
+    var failed: [Int] = []
+    for await outcome in prefetch.outcomes {
+      if case .failed(let error) = outcome.result {
+        failed.append(outcome.index)
+        #expect(error.status == 404)
+      }
+    }
+    #expect(failed == [3])
+    #expect(prefetch.progress.fetched == 9)
+  }
+
+  // MARK: The rule
+
+  @Test(arguments: [
+    (NetworkKind.wifi, Metered.no, Urgency.now, false, nil as Prefetch.Reason?, "free"),
+    (.wifi, .yes, .now, false, .dear, "a hotspot"),
+    (.other, .unknown, .now, false, .dear, "unknown is not no"),
+    (.cellular, .yes, .now, true, nil, "the table says it is worth it"),
+    (.cellular, .yes, .soon, true, nil, "likewise"),
+    (.cellular, .yes, .idle, true, .dear, "the table says it is not"),
+    (.wifi, .no, .idle, true, nil, "free whatever the table says"),
+    (.offline, .no, .now, false, .offline, ""),
+  ])
+  func `what may be prefetched`(
+    network: NetworkKind,
+    metered: Metered,
+    urgency: Urgency,
+    speaks: Bool,
+    reason: Prefetch.Reason?,
+    why: String
+  ) throws {
+    let variant = ImageVariant(role: .original, url: try ImageURL("http://x.example/a"))
+    let situation = Situation(network: network, metered: metered, original: .remote, thumbnail: .none)
+    let resolution = Resolution(
+      item: FeedItem(original: variant, thumbnail: nil),
+      situation: situation,
+      decision: Decision(ceiling: .original, in: situation, urgency: urgency, rule: 1),
+      policy: "test",
+      place: "",
+      why: "",
+      facts: []
+    )
+    let verdict = PrefetchRule.verdict(
+      resolution,
+      speaksOfPriority: speaks,
+      limits: Prefetch.Limits(),
+      spent: ByteCount(0)
+    )
+    #expect(verdict == reason.map { .skip($0) } ?? .load(.original), "\(why)")
+  }
+
+  @Test func `the time that is left is told from what was`() {
+    var progress = PrefetchProgress(count: 10)
+    #expect(progress.remaining == nil && progress.rate == nil)
+    progress.elapsed = .seconds(4)
+    progress.fetched = 4
+    progress.received = ByteCount(8000)
+    #expect(progress.remaining == .seconds(6))
+    #expect(progress.rate == 2000)
+    progress.cached = 4
+    #expect(progress.remaining == .seconds(1), "half of the rest will be cached as well")
+  }
+}

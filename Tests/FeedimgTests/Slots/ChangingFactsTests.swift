@@ -1,0 +1,160 @@
+import FeedimgModel
+import FeedimgSettings
+import LoopbackServer
+import Synchronization
+import Testing
+
+@testable import Feedimg
+
+/// What is on screen follows the network and the settings.
+@Suite struct ChangingFactsTests {
+  private static let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+
+  private func first(
+    _ slot: ImageSlot,
+    _ isWanted: (Presentation) -> Bool
+  ) async -> Presentation? {
+    for await presentation in slot.presentations where isWanted(presentation) { return presentation }
+    return nil
+  }
+
+  /// Items of another machine, so that being offline counts.
+  private func item(_ name: String) throws -> FeedItem {
+    FeedItem(
+      original: ImageVariant(role: .original, url: try ImageURL("http://x.example/\(name)")),
+      thumbnail: ImageVariant(role: .thumbnail, url: try ImageURL("http://x.example/\(name)-small"))
+    )
+  }
+
+  @Test func `when data becomes dear an original that is not there yet stops and gives way to the thumbnail`()
+    async throws
+  {
+    let gate = Gate()
+    let server = try LoopbackServer {
+      $0.path == "/a" ? .stalled(SampleImage.jpeg, after: 100, until: gate) : Self.picture
+    }
+    let test = try TestLoader(.wifi)
+    let slot = test.loader.slot()
+    slot.show(try TestLoader.item(server, original: "/a", thumbnail: "/s"))
+    _ = await first(slot) { $0.progress != nil }
+    test.network.become(.cellular)
+    await server.reaches { $0.closedByClient == 1 }
+    #expect(await first(slot) { !$0.isLoading }?.shown == .thumbnail)
+    #expect(server.log.count(of: "/a") == 1)
+    gate.open()
+  }
+
+  @Test func `a load without a slot follows as well`() async throws {
+    let gate = Gate()
+    let server = try LoopbackServer { $0.path == "/a" ? .held(by: gate, then: Self.picture) : Self.picture }
+    let test = try TestLoader(.wifi)
+    let item = try TestLoader.item(server, original: "/a", thumbnail: "/s")
+    let load = Task { try await test.loader.load(item) }
+    await server.reaches { $0.requests.count == 1 }
+    test.network.become(.cellular)
+    #expect(try await load.value.variant.role == .thumbnail)
+    gate.open()
+  }
+
+  @Test func `when data becomes cheap a thumbnail on screen is upgraded once, and one out of sight later`()
+    async throws
+  {
+    let server = try LoopbackServer { _ in Self.picture }
+    let test = try TestLoader(.cellular)
+    let (seen, unseen) = (test.loader.slot(), test.loader.slot())
+    seen.show(try TestLoader.item(server, original: "/a", thumbnail: "/a-s"))
+    unseen.show(try TestLoader.item(server, original: "/b", thumbnail: "/b-s"), priority: .near)
+    _ = await first(seen) { $0.shown == .thumbnail && !$0.isLoading }
+    _ = await first(unseen) { $0.shown == .thumbnail && !$0.isLoading }
+    test.network.become(.wifi)
+    #expect(await first(seen) { $0.shown == .original } != nil)
+    #expect(unseen.presentation?.shown == .thumbnail)
+    test.network.become(.ethernet)
+    test.network.become(.wifi)
+    unseen.priority = .visible
+    #expect(await first(unseen) { $0.shown == .original } != nil)
+    #expect(server.log.count(of: "/a") == 1 && server.log.count(of: "/b") == 1)
+  }
+
+  @Test func `a setting that changes upgrades what is on screen`() async throws {
+    let server = try LoopbackServer { _ in Self.picture }
+    let test = try TestLoader(.cellular)
+    let slot = test.loader.slot()
+    slot.show(try TestLoader.item(server, original: "/a", thumbnail: "/s"))
+    _ = await first(slot) { $0.shown == .thumbnail && !$0.isLoading }
+    try test.settings.set(.alwaysLoadOriginalsOnCellular, to: "yes")
+    #expect(await first(slot) { $0.shown == .original } != nil)
+  }
+
+  @Test func `whoever looks can ask for the original`() async throws {
+    let server = try LoopbackServer { _ in Self.picture }
+    let test = try TestLoader(.cellular)
+    let slot = test.loader.slot()
+    slot.show(try TestLoader.item(server, original: "/a", thumbnail: "/s"))
+    _ = await first(slot) { $0.shown == .thumbnail && !$0.isLoading }
+    slot.upgrade()
+    #expect(await first(slot) { $0.shown == .original } != nil)
+  }
+
+  /// Behaviour 16.
+  @Test func `offline nothing is asked for, and what waits is replayed once when the network returns`()
+    async throws
+  {
+    let downloader = Recording()
+    let test = try TestLoader(.offline, downloader: downloader)
+    let (slot, gone) = (test.loader.slot(), test.loader.slot())
+    slot.show(try item("a"))
+    gone.show(try item("b"))
+    #expect(await first(slot) { !$0.isLoading }?.shown == .placeholder)
+    _ = await first(gone) { !$0.isLoading }
+    #expect(downloader.asked.all.isEmpty)
+    gone.clear()
+    test.network.become(.wifi)
+    #expect(await first(slot) { $0.shown == .original } != nil)
+    #expect(downloader.asked.all == ["http://x.example/a"])
+  }
+
+  @Test func `a load that the network took away goes on when it returns`() async throws {
+    let downloader = Recording(isHeld: true)
+    let test = try TestLoader(.wifi, downloader: downloader)
+    let slot = test.loader.slot()
+    slot.show(try item("a"))
+    while downloader.asked.all.isEmpty { await Task.yield() }
+    test.network.become(.offline)
+    _ = await first(slot) { !$0.isLoading }
+    downloader.release()
+    test.network.become(.wifi)
+    #expect(await first(slot) { $0.shown == .original } != nil)
+    #expect(downloader.asked.all == ["http://x.example/a", "http://x.example/a"])
+  }
+
+  /// Answers every URL with a picture, at once or when it is let go.
+  private final class Recording: Downloading {
+    let asked = Gathered<String>()
+    private let isHeld: Mutex<Bool>
+
+    init(isHeld: Bool = false) { self.isHeld = Mutex(isHeld) }
+
+    func release() { isHeld.withLock { $0 = false } }
+
+    func download(
+      _ request: DownloadRequest,
+      into receiver: any BodyReceiving
+    ) async throws(LoadError) -> ResponseHead {
+      asked.add(request.url.text)
+      while isHeld.withLock({ $0 }) {
+        guard !Task.isCancelled else { break }
+        await Task.yield()
+      }
+      guard !Task.isCancelled else { throw LoadError(.cancelled, url: request.url, message: "cancelled") }
+      let fields = HTTPFields([.init(name: "Content-Type", value: "image/jpeg")])
+      let head = ResponseHead(status: 200, fields: fields, url: request.url)
+      try receiver.begin(head)
+      let result = SampleImage.jpeg.withUnsafeBytes { bytes in
+        Result { () throws(LoadError) in try receiver.receive(bytes) }
+      }
+      try result.get()
+      return head
+    }
+  }
+}

@@ -1,0 +1,156 @@
+import FeedimgModel
+import FeedimgSettings
+import LoopbackServer
+import Synchronization
+import Testing
+
+@testable import Feedimg
+
+/// Slots with real layers.
+@Suite struct ImageSlotTests {
+  private static let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+
+  /// The first presentation that is as wanted.
+  private func first(
+    _ slot: ImageSlot,
+    _ isWanted: (Presentation) -> Bool
+  ) async -> Presentation? {
+    for await presentation in slot.presentations where isWanted(presentation) { return presentation }
+    return nil
+  }
+
+  @Test func `the placeholder comes at once, then progress, then the original`() async throws {
+    let gate = Gate()
+    let server = try LoopbackServer { _ in .stalled(SampleImage.jpeg, after: 100, until: gate) }
+    let test = try TestLoader()
+    var item = try TestLoader.item(server, original: "/a.jpg")
+    item.placeholder = Placeholder(color: "#336699")
+    let slot = test.loader.slot()
+    #expect(slot.presentation == nil)
+    slot.show(item)
+    #expect(slot.presentation?.content == .placeholder(item.placeholder))
+    #expect(slot.presentation?.isLoading == true)
+    let partial = await first(slot) { $0.progress != nil }
+    #expect(partial?.progress?.received == ByteCount(100))
+    #expect(partial?.shown == .placeholder)
+    gate.open()
+    let last = await first(slot) { !$0.isLoading }
+    #expect(last?.image?.bytes == SampleImage.jpeg)
+    #expect(last?.progress == nil && last?.error == nil)
+  }
+
+  @Test func `who watches late sees the latest at once, and so does everybody else`() async throws {
+    let server = try LoopbackServer { _ in Self.picture }
+    let test = try TestLoader()
+    let slot = test.loader.slot()
+    slot.show(try TestLoader.item(server, original: "/a.jpg"))
+    _ = await first(slot) { !$0.isLoading }
+    for _ in 0..<3 {
+      var iterator = slot.presentations.makeAsyncIterator()
+      #expect(await iterator.next()?.shown == .original)
+    }
+  }
+
+  @Test func `the cached thumbnail is shown while the original is on its way`() async throws {
+    let gate = Gate()
+    let server = try LoopbackServer { $0.path == "/s" ? Self.picture : .held(by: gate, then: Self.picture) }
+    let test = try TestLoader(.cellular, memoryLimit: ByteCount(0))
+    let item = try TestLoader.item(server, original: "/a", thumbnail: "/s")
+    _ = try await test.loader.load(item)
+    test.network.become(.wifi)
+    let slot = test.loader.slot()
+    slot.show(item)
+    let meanwhile = await first(slot) { $0.shown == .thumbnail }
+    #expect(meanwhile?.isLoading == true)
+    #expect(meanwhile?.image?.source == .disk)
+    gate.open()
+    #expect(await first(slot) { $0.shown == .original } != nil)
+  }
+
+  @Test func `what is in memory is there when show returns`() async throws {
+    let server = try LoopbackServer { _ in Self.picture }
+    let test = try TestLoader()
+    let item = try TestLoader.item(server, original: "/a.jpg")
+    _ = try await test.loader.load(item)
+    let slot = test.loader.slot()
+    slot.show(item)
+    #expect(slot.presentation?.shown == .original)
+    #expect(slot.presentation?.isLoading == false)
+  }
+
+  /// Behaviour 15.
+  @Test func `a view bound to another item shows and loads the first no more`() async throws {
+    let gate = Gate()
+    let server = try LoopbackServer { $0.path == "/a" ? .held(by: gate, then: Self.picture) : Self.picture }
+    let test = try TestLoader()
+    let (old, new) = (
+      try TestLoader.item(server, original: "/a"), try TestLoader.item(server, original: "/b")
+    )
+    let slot = test.loader.slot()
+    slot.show(old)
+    await server.reaches { $0.requests.count == 1 }
+    slot.show(new)
+    #expect(slot.presentation?.item == new)
+    await server.reaches { $0.closedByClient == 1 }
+    let shown = await first(slot) { !$0.isLoading }
+    #expect(shown?.item == new && shown?.shown == .original)
+    gate.open()
+    #expect(test.loader.resolve(old).situation.original == .remote)
+    #expect(server.log.count(of: "/a") == 1)
+  }
+
+  @Test func `a slot that is cleared shows nothing and stops loading, and so does one that is gone`()
+    async throws
+  {
+    let gate = Gate()
+    let server = try LoopbackServer { _ in .held(by: gate, then: Self.picture) }
+    let test = try TestLoader()
+    var slot: ImageSlot? = test.loader.slot()
+    slot?.show(try TestLoader.item(server, original: "/a"))
+    await server.reaches { $0.requests.count == 1 }
+    slot?.clear()
+    #expect(slot?.presentation == nil)
+    await server.reaches { $0.closedByClient == 1 }
+    slot?.show(try TestLoader.item(server, original: "/b"))
+    await server.reaches { $0.requests.count == 2 }
+    let presentations = try #require(slot?.presentations)
+    slot = nil
+    await server.reaches { $0.closedByClient == 2 }
+    for await _ in presentations {}
+    gate.open()
+  }
+
+  @Test func `a failure is told beside what can be shown`() async throws {
+    let server = try LoopbackServer { _ in .answer(404) }
+    let test = try TestLoader()
+    let slot = test.loader.slot()
+    slot.show(try TestLoader.item(server, original: "/a"))
+    let last = await first(slot) { !$0.isLoading }
+    #expect(last?.error?.status == 404)
+    #expect(last?.shown == .placeholder)
+  }
+
+  @Test @MainActor func `on one actor nothing earlier comes after show`() async throws {
+    let server = try LoopbackServer { _ in Self.picture }
+    let test = try TestLoader()
+    let items = try (0..<50).map { try TestLoader.item(server, original: "/\($0)") }
+    let slot = test.loader.slot()
+    slot.show(items[0])
+    var bound = items[0]
+    let watching = Task { @MainActor in
+      var seen = 0
+      for await presentation in slot.presentations {
+        #expect(presentation.item == bound)
+        seen += 1
+        if bound == items[49], !presentation.isLoading { return seen }
+      }
+      return seen
+    }
+    for item in items.dropFirst() {
+      await Task.yield()
+      bound = item
+      slot.show(item)
+    }
+    #expect(await watching.value > 0)
+  }
+}

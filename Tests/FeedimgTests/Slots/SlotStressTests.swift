@@ -1,0 +1,93 @@
+import FeedimgModel
+import FoundationEssentials
+import LoopbackServer
+import Synchronization
+import Testing
+
+@testable import Feedimg
+
+/// Many slots bound at random from several threads at once.
+///
+/// A short run belongs to the suite; `FEEDIMG_STRESS_SECONDS=30 Scripts/thread-sanitizer --filter SlotStress` is the
+/// long one.
+@Suite struct SlotStressTests {
+  /// What one slot was bound to last, by the test's own account.
+  private final class Bound: Sendable {
+    private let last = Mutex(0)
+
+    /// Binds the next number under the lock, so that the account and the slot agree on what came last.
+    func bind(_ show: (Int) -> Void) {
+      last.withLock { last in
+        show(last + 1)
+        last += 1
+      }
+    }
+
+    /// The last binding that was complete before this call.
+    var ended: Int { last.withLock { $0 } }
+  }
+
+  private static var rounds: Int { stressSeconds == nil ? 20 : .max }
+
+  private static var stressSeconds: Double? {
+    ProcessInfo.processInfo.environment["FEEDIMG_STRESS_SECONDS"].flatMap { Double($0) }
+  }
+
+  @Test func `no slot ever shows an item that was bound before the latest`() async throws {
+    let server = try LoopbackServer { _ in
+      .answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+    }
+    let test = try TestLoader()
+    let slots = (0..<1000).map { _ in (slot: test.loader.slot(), bound: Bound()) }
+    let variants = try (0..<40).map { ImageVariant(role: .original, url: try ImageURL(server.url("/\($0)"))) }
+    let deadline = Self.stressSeconds.map { SuspendingClock.now + .seconds($0) }
+    let watchers = slots.map { slot, bound in
+      Task { () -> Int in
+        var iterator = slot.presentations.makeAsyncIterator()
+        var (seen, last) = (0, 0)
+        while true {
+          let least = bound.ended
+          guard let next = await iterator.next(), let number = next.item.id.flatMap({ Int($0) }) else {
+            return seen
+          }
+          #expect(number >= least, "bound before the wait began, shown after it")
+          #expect(number >= last, "shown after a later one")
+          (seen, last) = (seen + 1, number)
+        }
+      }
+    }
+    await withTaskGroup(of: Void.self) { group in
+      for thread in 0..<4 {
+        group.addTask { @concurrent in
+          var random = SplitMix(state: UInt64(thread))
+          var round = 0
+          while round < Self.rounds, deadline.map({ SuspendingClock.now < $0 }) ?? true {
+            round += 1
+            // Each thread has slots of its own and some that all of them bind.
+            for _ in 0..<250 {
+              let (slot, bound) = slots[Int.random(in: 0..<slots.count, using: &random)]
+              let variant = variants[Int.random(in: 0..<variants.count, using: &random)]
+              let priority = LoadPriority.allCases.randomElement(using: &random) ?? .near
+              bound.bind { number in
+                slot.show(FeedItem(id: String(number), original: variant, thumbnail: nil), priority: priority)
+              }
+              if round % 7 == 0 { slot.priority = .visible }
+            }
+            await Task.yield()
+          }
+        }
+      }
+    }
+    // In the end each shows what it was bound to last.
+    for (slot, bound) in slots where bound.ended > 0 {
+      for await presentation in slot.presentations where !presentation.isLoading {
+        #expect(presentation.item.id == String(bound.ended))
+        break
+      }
+    }
+    for watcher in watchers { watcher.cancel() }
+    var seen = 0
+    for watcher in watchers { seen += await watcher.value }
+    #expect(seen > 0)
+  }
+}
