@@ -103,6 +103,14 @@ let package = Package(
       swiftSettings: settings
     ),
 
+    // A scrolling client, for Benchmarks/pipeline; no product.
+    .executableTarget(
+      name: "PipelineBenchmark",
+      dependencies: ["Feedimg"],
+      path: "Benchmarks/PipelineBenchmark",
+      swiftSettings: settings
+    ),
+
     .testTarget(
       name: "FeedimgModelTests",
       dependencies: ["FeedimgModel", "FeedimgJSON"],

@@ -27,6 +27,8 @@ public final class ImageLoader: Sendable {
   let gate: TransferGate
   let failures: FailureDesk
   let facts: FactWatch
+  /// For waits; never jumps.
+  let time: MonotonicTime
   /// Where loads wait for files; starts with the first load.
   let disk = DiskThread()
 
@@ -99,7 +101,7 @@ public final class ImageLoader: Sendable {
       revalidations.forgetPast()
       gate.enter(network: state.kind)
     }
-    (self.revalidations, self.gate, self.failures) = (revalidations, gate, failures)
+    (self.revalidations, self.gate, self.failures, self.time) = (revalidations, gate, failures, time)
     desk = LoadDesk(executor: disk)
     memory.whenFilled { [weak pressure] in pressure?.start() }
   }

@@ -11,8 +11,15 @@ public final class ImageSlot: Sendable {
     var task: SlotTask?
     var priority = LoadPriority.visible
     var isListening = false
+    /// When the present item was bound.
+    var boundAt: Duration?
     var listener: Int?
   }
+
+  /// A view that is bound again after less than this is being scrolled past.
+  static let fling = Duration.milliseconds(250)
+  /// So long the next item of such a view waits before the network is asked, as it may be gone by then.
+  static let pause = Duration.milliseconds(150)
 
   private let loader: ImageLoader
   private let screen = SlotScreen()
@@ -50,14 +57,27 @@ public final class ImageSlot: Sendable {
 
   /// Binds an item: what was shown before is cancelled, and what can be shown at once is.
   ///
-  /// Returns without waiting for the disk or the network.
+  /// Returns without waiting for the disk or the network. While rows are flung past, what is not cached is asked for
+  /// only when a row has stayed for a moment.
   ///
   /// - Parameters:
   ///   - item: What to show from now on.
   ///   - facts: See ``ImageLoader/resolve(_:facts:)``.
   ///   - priority: How urgent it is; may be changed later.
   public func show(_ item: FeedItem, facts: [String: String] = [:], priority: LoadPriority = .visible) {
-    let task = SlotTask(loader: loader, screen: screen, item: item, facts: facts, priority: priority)
+    let now = loader.time.now()
+    let isFlung = state.withLock { state in
+      defer { state.boundAt = now }
+      return state.boundAt.map { now - $0 < Self.fling } ?? false
+    }
+    let task = SlotTask(
+      loader: loader,
+      screen: screen,
+      item: item,
+      facts: facts,
+      priority: priority,
+      pause: isFlung ? Self.pause : .zero
+    )
     let binding = task.bind()
     let (old, isFirst) = state.withLock { state in
       // Another call may have been faster; then this one is over before it began.

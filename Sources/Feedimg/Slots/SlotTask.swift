@@ -22,6 +22,8 @@ final class SlotTask: Sendable {
   private let item: FeedItem
   private let facts: [String: String]
   private let wish: LoadWish
+  /// How long to hold back before the network is asked, as while rows are flung past.
+  private let pause: Duration
   /// Guards what runs; tasks are cancelled outside.
   private let state = Mutex(State())
 
@@ -30,12 +32,14 @@ final class SlotTask: Sendable {
     screen: SlotScreen,
     item: FeedItem,
     facts: [String: String],
-    priority: LoadPriority
+    priority: LoadPriority,
+    pause: Duration = .zero
   ) {
     self.loader = loader
     self.screen = screen
     self.item = item
     self.facts = facts
+    self.pause = pause
     wish = LoadWish(priority)
   }
 
@@ -118,6 +122,9 @@ final class SlotTask: Sendable {
     }
     screen.update(attempt) { ($0.resolution, $0.isLoading, $0.error) = (resolution, true, nil) }
     showCached(resolution, beside: shown, operation, attempt)
+    if isFirst, pause > .zero, resolution.decision.load != nil {
+      guard (try? await loader.time.sleep(pause)) != nil else { return }
+    }
     do throws(LoadError) {
       let image = try await operation.run()
       settle(attempt) { ($0.content, $0.resolution, $0.error) = (.image(image), image.resolution, nil) }

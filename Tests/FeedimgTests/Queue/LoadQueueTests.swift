@@ -86,6 +86,18 @@ import Testing
     #expect(scene.news() == ["start a3"], "its host began something longest ago")
   }
 
+  /// Behaviour 9.
+  @Test func `beyond the limits a load waits, and those that are cancelled take no place`() {
+    var scene = Scene(TransferLimits(total: 25, perHost: 25, besideUrgent: 25))
+    for number in 1...30 { scene.enter("\(number)", .near) }
+    #expect(scene.news() == (1...25).map { "start \($0)" })
+    for number in 26...28 { scene.end("\(number)") }
+    #expect(scene.news() == [])
+    scene.end("1")
+    scene.end("2")
+    #expect(scene.news() == ["start 29", "start 30"])
+  }
+
   @Test func `hosts take turns, however long the line of one`() {
     var scene = Scene(Self.single)
     for number in 1...4 { scene.enter("a\(number)", .visible, host: "a") }

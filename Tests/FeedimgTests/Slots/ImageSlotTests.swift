@@ -120,6 +120,26 @@ import Testing
     gate.open()
   }
 
+  @Test func `rows that are flung past are not asked for, and the one that stays is`() async throws {
+    let server = try LoopbackServer { _ in Self.picture }
+    let time = ManualTime()
+    let test = try TestLoader(time: time.time)
+    let slot = test.loader.slot()
+    let items = try (0..<20).map { try TestLoader.item(server, original: "/\($0)") }
+    slot.show(items[0])
+    _ = await first(slot) { !$0.isLoading }
+    for item in items.dropFirst() {
+      time.pass(.milliseconds(16))
+      slot.show(item)
+    }
+    // Those that were bound in between may wait as well until they notice that they are over.
+    while time.sleepers != 1 { await Task.yield() }
+    #expect(server.log.requests.map(\.path) == ["/0"])
+    time.pass(ImageSlot.pause)
+    #expect(await first(slot) { !$0.isLoading }?.shown == .original)
+    #expect(server.log.requests.map(\.path) == ["/0", "/19"])
+  }
+
   @Test func `a failure is told beside what can be shown`() async throws {
     let server = try LoopbackServer { _ in .answer(404) }
     let test = try TestLoader()

@@ -1,0 +1,117 @@
+// A scrolling client on a link that is measured from outside, for Benchmarks/pipeline:
+//
+//   PipelineBenchmark visible BASE COUNT FIRST LAST   prefetches BASE1 to BASECOUNT, then shows rows FIRST to LAST
+//   PipelineBenchmark scroll BASE COUNT SLOTS         flings COUNT rows past, 16 ms each, and stays at the last
+//   PipelineBenchmark memory BASE COUNT SLOTS         shows COUNT rows, each until it is whole
+//
+// prints what it took as one line of JSON.
+import Feedimg
+import Glibc
+import Synchronization
+
+let clock = SuspendingClock()
+
+func item(_ base: String, _ number: Int) throws -> FeedItem {
+  FeedItem(
+    id: String(number),
+    original: ImageVariant(role: .original, url: try ImageURL("\(base)\(number)")),
+    thumbnail: nil
+  )
+}
+
+func loader(_ folder: String) throws -> ImageLoader {
+  var configuration = ImageLoader.Configuration()
+  configuration.cacheFolder = folder + "/cache"
+  configuration.configurationFolder = folder + "/config"
+  configuration.overrides = [
+    SituationOverride(fact: "network", value: "wifi", source: "the benchmark"),
+    SituationOverride(fact: "metered", value: "no", source: "the benchmark"),
+  ]
+  return try ImageLoader(configuration)
+}
+
+func shown(_ slot: ImageSlot) async {
+  for await presentation in slot.presentations where !presentation.isLoading {
+    if let error = presentation.error { print(error) }
+    return
+  }
+}
+
+func milliseconds(_ duration: Duration) -> Int { Int(duration / .milliseconds(1)) }
+
+/// The most memory that was resident so far, in KiB.
+func peakMemory() -> Int {
+  var usage = rusage()
+  getrusage(0, &usage)  // of this process, RUSAGE_SELF
+  return usage.ru_maxrss
+}
+
+func visible(_ base: String, _ count: Int, _ rows: ClosedRange<Int>, _ loader: ImageLoader) async throws {
+  let all = try (1...count).map { try item(base, $0) }
+  let prefetch = loader.prefetch(
+    all,
+    limits: Prefetch.Limits(total: .mebibytes(1024), perImage: .mebibytes(64))
+  )
+  // The link is busy, and its speed known, before anybody looks.
+  while prefetch.progress.fetched < 4 { try await Task.sleep(for: .milliseconds(5)) }
+  let start = clock.now
+  let slots = rows.map { row in
+    let slot = loader.slot()
+    slot.show(all[row - 1])
+    return slot
+  }
+  for slot in slots { await shown(slot) }
+  let elapsed = clock.now - start
+  print("{\"milliseconds\": \(milliseconds(elapsed))}")
+  fflush(nil)
+  // What was stopped for it goes on: nothing of it may be lost.
+  while prefetch.progress.fetched < 12 { try await Task.sleep(for: .milliseconds(20)) }
+  prefetch.stop()
+  await prefetch.finish()
+}
+
+func scroll(_ base: String, _ count: Int, _ slotCount: Int, _ loader: ImageLoader) async throws {
+  let slots = (0..<slotCount).map { _ in loader.slot() }
+  for row in 1...count {
+    slots[row % slotCount].show(try item(base, row))
+    try await Task.sleep(for: .milliseconds(16))
+  }
+  let start = clock.now
+  for slot in slots { await shown(slot) }
+  print("{\"milliseconds\": \(milliseconds(clock.now - start))}")
+}
+
+func memory(_ base: String, _ count: Int, _ slotCount: Int, _ loader: ImageLoader) async throws {
+  let slots = (0..<slotCount).map { _ in loader.slot() }
+  var early = 0
+  let start = clock.now
+  for first in stride(from: 1, through: count, by: slotCount) {
+    for (offset, slot) in slots.enumerated() { slot.show(try item(base, min(first + offset, count))) }
+    for slot in slots { await shown(slot) }
+    if early == 0, first > count / 10 { early = peakMemory() }
+  }
+  let elapsed = milliseconds(clock.now - start)
+  print("{\"milliseconds\": \(elapsed), \"peakAtATenth\": \(early), \"peak\": \(peakMemory())}")
+}
+
+func run(_ arguments: [String]) async throws -> Int32 {
+  let numbers = arguments.dropFirst(2).compactMap { Int($0) }
+  guard arguments.count >= 4, let template = "/tmp/feedimg-pipeline-XXXXXX".withCString({ strdup($0) }) else {
+    return 2
+  }
+  defer { free(template) }
+  guard let folder = mkdtemp(template).map({ String(cString: $0) }) else { return 1 }
+  defer { system("rm -rf '\(folder)'") }
+  let loader = try loader(folder)
+  switch (arguments[0], numbers.count) {
+  case ("visible", 3): try await visible(arguments[1], numbers[0], numbers[1]...numbers[2], loader)
+  case ("scroll", 2): try await scroll(arguments[1], numbers[0], numbers[1], loader)
+  case ("memory", 2): try await memory(arguments[1], numbers[0], numbers[1], loader)
+  default: return 2
+  }
+  return 0
+}
+
+let status = try await run(Array(CommandLine.arguments.dropFirst()))
+if status == 2 { print("usage: PipelineBenchmark visible|scroll|memory BASE COUNT …, see the source") }
+exit(status)
