@@ -9,26 +9,42 @@ import Synchronization
 /// load; it is noted.
 final class BodyCollector: BodyReceiving {
   private struct State {
+    /// What brings the image, or says that it is still the same.
     var answer: StoredAnswer?
     var bytes: [UInt8] = []
+    /// How many of the bytes another transfer has brought.
+    var kept = 0
     var mediaType: String?
     /// Why the image is not kept, once that is so.
     var obstacle: String?
+    /// Whether the beginning was of no use.
+    var startsOver = false
+    /// Whether the server has sent less than it was asked for.
+    var endsEarly = false
+    /// Whether the body that comes is none of the image.
+    var ignoresBody = false
   }
 
   /// Guards the body as it grows; the transfer's thread adds, and the loader reads when the transfer is over.
   private let state = Mutex(State())
   private let transfer: ImageTransfer
+  private let limit: ByteCount
   private let requestedAt: Double
+  private let continuation: BodyContinuation?
   /// Nil where the cache could not begin to write.
   private let writer: (any ImageWriting)?
 
   /// Begins to write into the cache, as far as that can be written.
-  init(_ transfer: ImageTransfer) {
+  init(_ transfer: ImageTransfer, limit: ByteCount) {
+    let loader = transfer.loader
+    let now = loader.clock()
     self.transfer = transfer
-    requestedAt = transfer.loader.clock()
+    self.limit = limit
+    requestedAt = now
+    continuation = loader.store.beginning(of: transfer.variant.url.key)
+      .flatMap { BodyContinuation($0, by: loader.identity, at: now) }
     do throws(CacheError) {
-      writer = try transfer.loader.store.makeWriter()
+      writer = try loader.store.makeWriter()
     } catch {
       writer = nil
       state.withLock { $0.obstacle = "not kept: \(error)" }
@@ -37,37 +53,74 @@ final class BodyCollector: BodyReceiving {
 
   private var url: ImageURL { transfer.variant.url }
 
+  /// What asks for the rest of an image that broke off; nothing where all of it is wanted.
+  var rangeFields: HTTPFields { continuation?.fields ?? HTTPFields() }
+
   /// What the server said with 304; nil unless it answered so.
   var notModified: StoredAnswer? { state.withLock { $0.answer?.head.status == 304 ? $0.answer : nil } }
 
+  /// Whether the transfer has failed only so that it is asked for something else: for all, or for what is missing.
+  var wantsMore: Bool {
+    state.withLock { state in
+      state.startsOver || state.endsEarly && state.bytes.count > state.kept && state.obstacle == nil
+    }
+  }
+
+  // MARK: What arrives
+
   func begin(_ head: ResponseHead) throws(LoadError) {
-    let now = transfer.loader.clock()
     let answer = StoredAnswer(
       head: head,
       varied: Vary(head.fields).select(from: transfer.loader.identity.sent),
       requestedAt: requestedAt,
-      respondedAt: now
+      respondedAt: transfer.loader.clock()
     )
-    let isNotModified = head.status == 304 && !transfer.question.fields.isEmpty
-    guard isNotModified || head.status == 200 || head.status == 203 else {
-      var error = LoadError(
-        .status,
-        url: url,
-        message: "the server answered \(HTTPStatus.text(head.status))",
-        status: head.status,
-        retryAfter: RetryAfter.seconds(head.fields, now: DeltaSeconds.whole(now))
-      )
-      error.suspectsCaptivePortal = CaptivePortal.isStatus(head.status)
-      throw error
-    }
-    state.withLock { state in
-      state.answer = answer
-      if !storageAllowed(head: head) { state.obstacle = "not kept: the server forbids it (`no-store`)" }
-      state.bytes.reserveCapacity(min(head.contentLength ?? 0, 1 << 20))
+    let isSame = head.status == 304 && !transfer.question.fields.isEmpty
+    let isImage = isSame || head.status == 200 || head.status == 203
+    switch continuation?.step(answer) ?? (isImage ? .replace : .refuse) {
+    case .append(let whole): try goOn(whole)
+    case .complete(let whole):
+      try goOn(whole)
+      state.withLock { $0.ignoresBody = true }
+    case .refuse where isSame, .replace: start(answer)
+    case .startOver:
+      state.withLock { $0.startsOver = true }
+      transfer.loader.store.removeBeginning(of: url.key)
+      throw LoadError(.malformed, url: url, message: "the server does not go on with what broke off")
+    case .refuse: throw refusal(answer)
     }
   }
 
+  private func start(_ answer: StoredAnswer) {
+    state.withLock { state in
+      state.answer = answer
+      if !storageAllowed(head: answer.head) {
+        state.obstacle = "not kept: the server forbids it (`no-store`)"
+      }
+      state.bytes.reserveCapacity(min(answer.head.contentLength ?? 0, 1 << 20))
+    }
+  }
+
+  private func goOn(_ whole: StoredAnswer) throws(LoadError) {
+    guard let beginning = continuation?.beginning.bytes else { return }
+    start(whole)
+    state.withLock { $0.kept = beginning.count }
+    if let length = whole.head.contentLength, length > limit.bytes { throw tooLarge }
+    var failure: LoadError?
+    beginning.withUnsafeBytes { bytes in
+      do throws(LoadError) { try take(bytes) } catch { failure = error }
+    }
+    if let failure { throw failure }
+  }
+
   func receive(_ bytes: UnsafeRawBufferPointer) throws(LoadError) {
+    guard !state.withLock({ $0.ignoresBody }) else { return }
+    let (received, total) = try take(bytes)
+    transfer.progress(LoadProgress(received: ByteCount(received), total: total.map { ByteCount($0) }))
+  }
+
+  @discardableResult
+  private func take(_ bytes: UnsafeRawBufferPointer) throws(LoadError) -> (received: Int, total: Int?) {
     let (received, total, isKept) = try state.withLock { state throws(LoadError) in
       state.bytes.append(contentsOf: bytes)
       if state.mediaType == nil, state.bytes.count >= MediaType.prefixLength {
@@ -75,9 +128,12 @@ final class BodyCollector: BodyReceiving {
       }
       return (state.bytes.count, state.answer?.head.contentLength, state.obstacle == nil)
     }
+    guard received <= limit.bytes else { throw tooLarge }
     if isKept { keeping { writer throws(CacheError) in try writer.write(bytes) } }
-    transfer.progress(LoadProgress(received: ByteCount(received), total: total.map { ByteCount($0) }))
+    return (received, total)
   }
+
+  // MARK: The end
 
   /// Ends the image: checks that it is whole, and makes it visible in the cache.
   ///
@@ -89,20 +145,20 @@ final class BodyCollector: BodyReceiving {
       throw LoadError(.malformed, url: url, message: "the server sent no answer")
     }
     let mediaType = if let known = body.mediaType { known } else { try recognise(body) }
+    if let total = answer.head.contentLength, body.kept > 0, body.bytes.count != total {
+      state.withLock { $0.endsEarly = true }
+      let message = "the body ended after \(body.bytes.count) of \(total) bytes"
+      throw LoadError(.truncated, url: url, message: message)
+    }
     if answer.head.endsByClosing, !ImageStructure.isWhole(body.bytes, mediaType: mediaType) {
       throw LoadError(.truncated, url: url, message: "the connection closed before the image was whole")
     }
     var path: String?
     if body.obstacle == nil {
-      let variant = transfer.variant
-      let metadata = ImageMetadata(
-        key: variant.url.key,
-        role: variant.role,
-        mediaType: mediaType,
-        answer: answer
-      )
+      let metadata = metadata(answer, mediaType)
       keeping { writer throws(CacheError) in path = try writer.commit(metadata).path }
     }
+    if continuation != nil { transfer.loader.store.removeBeginning(of: url.key) }
     return FetchedImage(
       bytes: body.bytes,
       mediaType: mediaType,
@@ -113,8 +169,30 @@ final class BodyCollector: BodyReceiving {
     )
   }
 
+  /// Ends what has failed: what came of the image is kept, if the rest of it can be had another time.
+  func breakOff(_ error: LoadError) {
+    let body = state.withLock { $0 }
+    guard let answer = body.answer, answer.head.status != 304 else { return }
+    let now = DeltaSeconds.whole(transfer.loader.clock())
+    let canGoOn = Resumption(answer.head, kept: body.bytes.count, now: now) != nil
+    guard error.breaksOff, canGoOn, body.obstacle == nil, let mediaType = body.mediaType else {
+      // Nothing was wrong with the beginning as long as the server has not sent another image.
+      if continuation != nil, body.kept == 0 || !error.breaksOff {
+        transfer.loader.store.removeBeginning(of: url.key)
+      }
+      return
+    }
+    guard body.bytes.count > body.kept else { return }
+    let metadata = metadata(answer, mediaType)
+    keeping { writer throws(CacheError) in try writer.setAside(metadata) }
+  }
+
   /// Leaves nothing behind unless the image was finished.
   func discard() { writer?.discard() }
+
+  private func metadata(_ answer: StoredAnswer, _ mediaType: String) -> ImageMetadata {
+    ImageMetadata(key: url.key, role: transfer.variant.role, mediaType: mediaType, answer: answer)
+  }
 
   private func keeping(_ work: (any ImageWriting) throws(CacheError) -> Void) {
     guard let writer else { return }
@@ -124,6 +202,26 @@ final class BodyCollector: BodyReceiving {
       writer.discard()
       state.withLock { $0.obstacle = "not kept: \(error)" }
     }
+  }
+
+  // MARK: What goes wrong
+
+  private var tooLarge: LoadError {
+    LoadError(.tooLarge, url: url, message: "the body is longer than the limit of \(limit)")
+  }
+
+  private func refusal(_ answer: StoredAnswer) -> LoadError {
+    let status = answer.head.status
+    var error = LoadError(
+      .status,
+      url: url,
+      message: "the server answered \(HTTPStatus.text(status))",
+      status: status,
+      retryAfter: RetryAfter.seconds(answer.head.fields, now: DeltaSeconds.whole(answer.respondedAt))
+    )
+    error.suspectsCaptivePortal = CaptivePortal.isStatus(status)
+    error.believedFor = NegativeAnswer.lifetime(answer)
+    return error
   }
 
   private func recognise(_ body: State) throws(LoadError) -> String {

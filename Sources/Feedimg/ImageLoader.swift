@@ -4,6 +4,7 @@ import FeedimgPolicy
 import FeedimgReachability
 import FeedimgSettings
 import FeedimgTransfer
+import Synchronization
 
 /// Decides which image of an item to show, and loads it.
 ///

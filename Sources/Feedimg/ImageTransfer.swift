@@ -2,6 +2,8 @@ import FeedimgCache
 import FeedimgModel
 
 /// One transfer of an image: the request, its answer, and what is kept of it in memory and on disk.
+///
+/// What broke off before is gone on with where that is safe, and what breaks off is kept for the next time.
 struct ImageTransfer: Sendable {
   /// What the server answered with.
   enum Outcome: Sendable {
@@ -22,17 +24,34 @@ struct ImageTransfer: Sendable {
   /// A server that drips a byte now and then is given up in the end, however long the image.
   private static let greatestDuration = Duration.seconds(600)
 
+  /// A server that serves less than it was asked for is asked so often for the rest.
+  private static let greatestParts = 16
+
   /// Asks beyond all caches on the way (RFC 9111 §5.2.1.4).
   static let endToEnd = HTTPFields([.init(name: "Cache-Control", value: "no-cache")])
 
   func run() async throws(LoadError) -> Outcome {
     let settings = loader.settings.currentSettings()
     loader.follow(settings)
-    let collector = BodyCollector(self)
+    for _ in 1..<Self.greatestParts {
+      let collector = BodyCollector(self, limit: settings.downloadLimit)
+      do throws(LoadError) {
+        return try await attempt(collector, settings)
+      } catch {
+        guard collector.wantsMore else { throw error }
+      }
+    }
+    return try await attempt(BodyCollector(self, limit: settings.downloadLimit), settings)
+  }
+
+  private func attempt(
+    _ collector: BodyCollector,
+    _ settings: UserSettings
+  ) async throws(LoadError) -> Outcome {
     defer { collector.discard() }
     let request = DownloadRequest(
       url: variant.url,
-      fields: HTTPFields(loader.identity.accepted.fields + question.fields),
+      fields: HTTPFields(loader.identity.accepted.fields + question.fields + collector.rangeFields.fields),
       bodyLimit: settings.downloadLimit,
       totalTimeout: Self.greatestDuration
     )
@@ -43,11 +62,16 @@ struct ImageTransfer: Sendable {
       receiver: collector,
       run: run
     )
-    _ = try await transfer.perform()
-    if let news = collector.notModified { return .notModified(news) }
-    let image = try collector.finish()
-    keep(image)
-    return .image(image)
+    do throws(LoadError) {
+      _ = try await transfer.perform()
+      if let news = collector.notModified { return .notModified(news) }
+      let image = try collector.finish()
+      keep(image)
+      return .image(image)
+    } catch {
+      collector.breakOff(error)
+      throw error
+    }
   }
 
   /// Keeps in memory what may be kept, also where the disk could not take it, and nothing of what may not.

@@ -101,6 +101,7 @@ struct LoadOperation: Sendable {
     _ variant: ImageVariant,
     _ resolution: Resolution
   ) async throws(LoadError) -> FetchedImage? {
+    if isReload { loader.failures.forget(variant.url) }
     let vigil = DecisionVigil(operation: self, decided: resolution.decision.image)
     let share = try await vigil.whileItHolds { () async throws(LoadError) in
       try await loader.desk.answer(for: variant.url.key, wish: wish, progress: progress) { run in

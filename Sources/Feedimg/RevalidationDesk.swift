@@ -133,7 +133,7 @@ final class RevalidationDesk: Sendable {
     let (waiters, idlers) = state.withLock { state in
       state.tasks[key] = nil
       state.summary.count(outcome, of: key)
-      let next = state.table.end(key, at: now, failing: outcome.failure.map { Double($0.retryAfter ?? 0) })
+      let next = state.table.end(key, at: now, failing: outcome.failure?.leastRest)
       if let next, let work = state.works.removeValue(forKey: next) { state.tasks[next] = task(next, work) }
       let idlers = state.table.isIdle ? state.idlers : []
       if state.table.isIdle { state.idlers.removeAll() }
@@ -150,6 +150,11 @@ final class RevalidationDesk: Sendable {
     }
     waiter?.continuation.resume(returning: nil)
   }
+}
+
+extension LoadError {
+  /// For how long its server is to be left alone, or is believed.
+  fileprivate var leastRest: Double { max(Double(retryAfter ?? 0), believedFor ?? 0) }
 }
 
 extension Result {

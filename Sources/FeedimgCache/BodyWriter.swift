@@ -32,6 +32,11 @@ final class BodyWriter: ImageWriting, @unchecked Sendable {
     return try cache.store(body, metadata)
   }
 
+  func setAside(_ metadata: ImageMetadata) throws(CacheError) {
+    guard let body = incoming.take() else { throw Self.finished }
+    try cache.setAside(body, metadata)
+  }
+
   func discard() { _ = incoming.take() }
 
   private static let finished = CacheError(

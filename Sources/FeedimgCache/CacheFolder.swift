@@ -6,6 +6,7 @@ import Glibc
 /// index.sqlite        which bodies there are; -wal and -shm beside it
 /// lock                held while the index is opened, made or replaced
 /// incoming/           bodies that are being written, each locked by its writer
+/// partial/            beginnings of bodies whose transfers broke off, one for a key
 /// bodies/3f/          bodies whose key's hash begins with 3f, as they came
 /// bodies/3f/catalog   the records of these bodies, to make a lost index from
 /// ```
@@ -23,6 +24,7 @@ struct CacheFolder: Sendable, Hashable {
   var damagedIndex: String { path + "/index.sqlite.damaged" }
   var lock: String { path + "/lock" }
   var incoming: String { path + "/incoming" }
+  var partial: String { path + "/partial" }
   var bodies: String { path + "/bodies" }
   /// Tells backup programs to leave the folder out (bford.info/cachedir).
   var tag: String { path + "/CACHEDIR.TAG" }

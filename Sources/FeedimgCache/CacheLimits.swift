@@ -42,6 +42,11 @@ package struct CacheLimits: Sendable, Hashable {
     }
   }
 
+  /// The most that beginnings of images may take, beside the budgets: an eighth of that of originals.
+  var beginnings: ByteCount { ByteCount(min(originals.bytes / 8, Self.greatestBeginnings.bytes)) }
+
+  private static let greatestBeginnings = ByteCount.mebibytes(64)
+
   /// In seconds; days beyond a human life count as that, so that no sum overflows.
   var unusedSeconds: Int { min(unusedDays, 36_500) * 86_400 }
 }

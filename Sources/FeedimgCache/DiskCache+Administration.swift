@@ -61,6 +61,7 @@ extension DiskCache {
     for shard in Shard.all where folder.exists(folder.folder(of: shard)) {
       do throws(FileFault) { try folder.clear(shard) } catch { trouble = trouble ?? error }
     }
+    clearBeginnings()
     for path in [folder.bodies, folder.incoming] { rmdir(path) }
     if let trouble { throw CacheError(.folder, trouble.description) }
   }

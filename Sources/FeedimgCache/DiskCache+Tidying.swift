@@ -35,6 +35,7 @@ extension DiskCache {
 
   /// Removes the bodies whose writers have died, and settles what their logs tell of.
   func sweepIncoming() {
+    sweepBeginnings()
     for name in (try? CacheFolder.names(in: folder.incoming)) ?? [] {
       let path = "\(folder.incoming)/\(name)"
       let isLog = name.hasSuffix(IntentLog.ending)

@@ -61,6 +61,13 @@ struct IncomingBody: ~Copyable {
     isPlaced = true
   }
 
+  /// Gives the file another name, with something at its end; whole and at once.
+  mutating func place(at path: String, endingWith trailer: [UInt8]) throws(FileFault) {
+    try file.write(trailer)
+    guard rename(file.path, path) == 0 else { throw FileFault("write", path) }
+    isPlaced = true
+  }
+
   /// The same bytes in a file that has a name.
   private func copy(in folder: CacheFolder) throws(FileFault) -> OpenFile {
     let copy = try Self.makeFile(in: folder)

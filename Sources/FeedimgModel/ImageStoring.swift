@@ -39,6 +39,18 @@ package struct StoredImage: Sendable, Hashable {
   }
 }
 
+/// The beginning of an image whose transfer broke off, to be gone on with.
+package struct ImageBeginning: Sendable, Hashable {
+  /// That of the whole image.
+  package var answer: StoredAnswer
+  package var bytes: [UInt8]
+
+  package init(answer: StoredAnswer, bytes: [UInt8]) {
+    self.answer = answer
+    self.bytes = bytes
+  }
+}
+
 /// What goes with the bytes of an image into the cache.
 package struct ImageMetadata: Sendable, Hashable {
   package var key: String
@@ -148,6 +160,12 @@ package protocol ImageStoring: Sendable {
   @discardableResult
   func remove(_ key: String) throws(CacheError) -> Bool
 
+  /// The beginning that was set aside of an image, verified; nil where there is none.
+  func beginning(of key: String) -> ImageBeginning?
+
+  /// Removes the beginning of an image; harmless where there is none.
+  func removeBeginning(of key: String)
+
   /// Begins to write an image; what is not committed leaves nothing behind.
   func makeWriter() throws(CacheError) -> any ImageWriting
 }
@@ -158,6 +176,12 @@ package protocol ImageWriting: Sendable {
 
   /// Makes the image visible, whole and at once, in place of an earlier one of its key.
   func commit(_ metadata: ImageMetadata) throws(CacheError) -> StoredImage
+
+  /// Keeps what was written as the beginning of an image, in place of an earlier one; may be given up for want of room.
+  ///
+  /// - Parameter metadata: That of the whole image.
+  /// - Throws: ``CacheError`` when it cannot be written; an earlier beginning stays then.
+  func setAside(_ metadata: ImageMetadata) throws(CacheError)
 
   /// Throws away what was written; harmless after a commit.
   func discard()

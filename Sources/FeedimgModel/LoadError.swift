@@ -41,6 +41,11 @@ public struct LoadError: Error, Sendable, Hashable {
   /// Whether the network itself seems to have answered in place of the server, as one does that wants a login first.
   public var suspectsCaptivePortal = false
 
+  /// For how many seconds the server wants to be believed that there is no image, by `Cache-Control` or `Expires`.
+  ///
+  /// Zero where it is to be asked each time; nil where it says nothing.
+  package var believedFor: Double?
+
   /// The decision that the load followed, where there was one.
   public var resolution: Resolution?
 

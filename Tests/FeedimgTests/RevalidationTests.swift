@@ -166,7 +166,8 @@ import Testing
       let again = try await test.loader.load(item(origin))
       #expect(again.bytes == Self.old && again.freshness?.isRevalidating == false)
     }
-    clock += 20
+    // A missing image is believed to be missing for five minutes.
+    clock += 300
     origin.answer(always: nil)
     let later = try await test.loader.load(item(origin))
     #expect(await test.loader.revalidation(of: later) == .unchanged)

@@ -59,6 +59,9 @@ final class FailureDesk: Sendable {
     }
   }
 
+  /// Forgets why an image cannot be had, so that it is asked for anew.
+  func forget(_ url: ImageURL) { state.withLock { $0.memory.forget(url.key) } }
+
   /// Performs a load, several times if need be.
   ///
   /// - Parameters:

@@ -42,11 +42,13 @@ struct NegativeMemory: Sendable {
 
   /// For how long a failure is believed; nil where asking again soon may help.
   ///
-  /// What is gone stays gone longer than what may be a mistake on the way, and that longer than the page of a network
-  /// that wants a login.
+  /// What the server says of it counts first (RFC 9111 §4.2.1). Without its word, what is gone stays gone longer than what
+  /// may be a mistake on the way, and that longer than the page of a network that wants a login.
   static func time(of error: LoadError) -> Duration? {
     let own: Duration? =
       switch error.code {
+      case .status where error.believedFor != nil:
+        error.believedFor.flatMap { $0 > 0 ? .seconds($0) : nil }
       case .status:
         switch error.status {
         case 404, 410, 451: .seconds(300)

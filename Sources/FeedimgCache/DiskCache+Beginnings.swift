@@ -1,0 +1,87 @@
+package import FeedimgModel
+import Glibc
+
+/// Beginnings of images whose transfers broke off, one for a key, within a small budget of their own.
+///
+/// Each process may read, replace and remove them at any time: whoever reads has all of one or none.
+extension DiskCache {
+  /// Beginnings that nobody went on with for so long are removed; in seconds.
+  static let beginningLifetime = 86_400.0
+
+  package func beginning(of key: String) -> ImageBeginning? {
+    let path = folder.partialPath(key)
+    do throws(FileFault) {
+      let file = try OpenFile(path, to: "read", O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+      let status = try file.status()
+      guard status.st_mode & S_IFMT == S_IFREG, status.st_size < 1 << 31 else { return nil }
+      let content = try file.read(count: Int(status.st_size))
+      guard let (record, bytes) = PartialFile.read(content, key: key), let answer = StoredAnswer(record),
+        abs(clock() - record.storedAt) < Self.beginningLifetime
+      else {
+        unlink(path)
+        return nil
+      }
+      return ImageBeginning(answer: answer, bytes: bytes)
+    } catch {
+      return nil
+    }
+  }
+
+  package func removeBeginning(of key: String) { unlink(folder.partialPath(key)) }
+
+  /// Keeps a body that broke off; gives it up where there is no room.
+  func setAside(_ incoming: consuming IncomingBody, _ metadata: ImageMetadata) throws(CacheError) {
+    let limit = limits.beginnings.bytes
+    guard incoming.size > 0, incoming.size <= limit, (folder.room()?.deficit ?? 0) <= 0 else { return }
+    let record = EntryRecord(
+      metadata,
+      body: BodyName(key: metadata.key, mediaType: metadata.mediaType),
+      size: incoming.size,
+      checksum: incoming.checksum,
+      storedAt: Milliseconds.seconds(Milliseconds.count(clock()))
+    )
+    do throws(FileFault) {
+      try CacheFolder.makeFolder(folder.partial)
+      try incoming.place(at: folder.partialPath(metadata.key), endingWith: PartialFile.trailer(record))
+    } catch {
+      throw CacheError(.body, error.description)
+    }
+    sweepBeginnings()
+  }
+
+  /// Removes the beginnings that are too old, then those written longest ago until the rest fit.
+  func sweepBeginnings() {
+    struct Beginning {
+      var path: String
+      var size: Int
+      var writtenAt: Double
+    }
+    var beginnings: [Beginning] = []
+    for name in (try? CacheFolder.names(in: folder.partial)) ?? [] {
+      let path = "\(folder.partial)/\(name)"
+      var status = stat()
+      guard UInt64(hexadecimal: Array(name.utf8)) != nil, lstat(path, &status) == 0 else { continue }
+      let writtenAt = Double(status.st_mtim.tv_sec) + Double(status.st_mtim.tv_nsec) / 1e9
+      beginnings.append(Beginning(path: path, size: Int(status.st_size), writtenAt: writtenAt))
+    }
+    // By the clock of the file system, as that wrote the times.
+    let now = Double(time(nil))
+    var rest = limits.beginnings.bytes
+    for beginning in beginnings.sorted(by: { $0.writtenAt > $1.writtenAt }) {
+      rest -= beginning.size
+      if rest < 0 || abs(now - beginning.writtenAt) > Self.beginningLifetime { unlink(beginning.path) }
+    }
+  }
+
+  func clearBeginnings() {
+    for name in (try? CacheFolder.names(in: folder.partial)) ?? []
+    where UInt64(hexadecimal: Array(name.utf8)) != nil {
+      unlink("\(folder.partial)/\(name)")
+    }
+    rmdir(folder.partial)
+  }
+}
+
+extension CacheFolder {
+  fileprivate func partialPath(_ key: String) -> String { "\(partial)/\(Checksum.of(key).hexadecimal)" }
+}

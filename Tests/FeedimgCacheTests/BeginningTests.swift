@@ -1,0 +1,120 @@
+import FeedimgModel
+import Glibc
+import Testing
+
+@testable import FeedimgCache
+
+/// Beginnings of images that broke off, on disk.
+@Suite struct BeginningTests {
+  let folder: TestFolder
+  let clock = TestClock(Double(time(nil)))
+  let cache: DiskCache
+
+  init() throws {
+    folder = try TestFolder()
+    cache = DiskCache(folder, clock: clock)
+  }
+
+  private func setAside(_ key: String, _ bytes: [UInt8], in cache: DiskCache? = nil) throws {
+    let writer = try (cache ?? self.cache).makeWriter()
+    try bytes.withUnsafeBytes { try writer.write($0) }
+    let metadata = ImageMetadata(
+      key: key,
+      role: .original,
+      mediaType: "image/jpeg",
+      answer: try answer("ETag: \"1\"", requestedAt: 5, respondedAt: 7)
+    )
+    try writer.setAside(metadata)
+  }
+
+  @Test func `what was set aside is read back with its answer, also in another process`() throws {
+    try setAside("a", picture(1))
+    #expect(folder.incoming == [])
+    let other = DiskCache(folder, clock: clock)
+    let beginning = try #require(other.beginning(of: "a"))
+    #expect(beginning.bytes == picture(1))
+    #expect(beginning.answer.head.fields["ETag"] == "\"1\"")
+    #expect(beginning.answer.respondedAt == 7)
+    #expect(other.beginning(of: "b") == nil)
+    #expect(other.read("a") == nil, "a beginning is no image")
+    try setAside("a", picture(2), in: other)
+    #expect(cache.beginning(of: "a")?.bytes == picture(2))
+    cache.removeBeginning(of: "a")
+    #expect(other.beginning(of: "a") == nil)
+  }
+
+  @Test func `a flipped bit or a missing end makes it none, whichever it is`() throws {
+    try setAside("a", picture(1, size: 60))
+    let path = try #require(folder.files("partial").first.map { "\(folder.cache)/\($0)" })
+    let whole = content(of: path)
+    for index in whole.indices {
+      var damaged = whole
+      damaged[index] ^= 1
+      overwrite(path, damaged)
+      #expect(cache.beginning(of: "a") == nil, "byte \(index)")
+      overwrite(path, Array(whole[..<index]))
+      #expect(cache.beginning(of: "a") == nil, "first \(index) bytes")
+    }
+    overwrite(path, whole)
+    #expect(cache.beginning(of: "a") != nil)
+  }
+
+  @Test func `the file of one key does not serve another`() throws {
+    try setAside("a", picture(1))
+    let path = try #require(folder.files("partial").first)
+    let name = Checksum.of("b").hexadecimal
+    rename("\(folder.cache)/\(path)", "\(folder.cache)/partial/\(name)")
+    #expect(cache.beginning(of: "b") == nil)
+  }
+
+  @Test func `beginnings have little room, and the oldest gives way`() throws {
+    let limits = CacheLimits(originals: ByteCount(80_000), thumbnails: .mebibytes(1), unusedDays: 7)
+    let cache = DiskCache(folder, limits: limits, clock: clock)
+    for (index, key) in ["a", "b", "c"].enumerated() {
+      try setAside(key, picture(index, size: 4500), in: cache)
+      let path = "\(folder.cache)/partial/\(Checksum.of(key).hexadecimal)"
+      // As if they had been written one after the other.
+      var times = [timespec(), timespec()]
+      for side in times.indices { times[side].tv_sec = time(nil) - 100 + index }
+      utimensat(AT_FDCWD, path, times, 0)
+    }
+    try setAside("d", picture(4, size: 4500), in: cache)
+    #expect(["a", "b", "c", "d"].map { cache.beginning(of: $0) != nil } == [false, false, true, true])
+    try setAside("e", picture(5, size: 20_000), in: cache)
+    #expect(cache.beginning(of: "e") == nil, "more than all may take")
+    #expect(folder.incoming == [])
+  }
+
+  @Test func `beginnings that nobody went on with go after a day, also when clocks jump`() throws {
+    try setAside("a", picture(1))
+    clock += 86_399
+    #expect(cache.beginning(of: "a") != nil)
+    clock += 2
+    #expect(cache.beginning(of: "a") == nil)
+    try setAside("b", picture(1))
+    clock += -200_000
+    #expect(cache.beginning(of: "b") == nil)
+    try setAside("c", picture(1))
+    var times = [timespec(), timespec()]
+    for side in times.indices { times[side].tv_sec = time(nil) - 90_000 }
+    utimensat(AT_FDCWD, "\(folder.cache)/partial/\(Checksum.of("c").hexadecimal)", times, 0)
+    cache.sweepIncoming()
+    #expect(folder.files("partial") == [])
+  }
+
+  @Test func `clearing the cache takes beginnings along, and nothing that is not the cache's`() throws {
+    try setAside("a", picture(1))
+    overwrite("\(folder.cache)/partial/mine", [1])
+    try cache.clear()
+    #expect(folder.files("partial") == ["partial/mine"])
+  }
+
+  @Test func `a folder that cannot be written does not keep it, and says so`() throws {
+    let writer = try cache.makeWriter()
+    try picture(1).withUnsafeBytes { try writer.write($0) }
+    overwrite("\(folder.cache)/partial", [1])
+    let metadata = ImageMetadata(key: "a", role: .original, mediaType: "", answer: try answer(""))
+    #expect(throws: CacheError.self) { try writer.setAside(metadata) }
+    #expect(folder.incoming == [])
+  }
+}

@@ -1,0 +1,67 @@
+import LoopbackServer
+import Testing
+
+@testable import Feedimg
+
+/// What servers said they do not have, and how long that is believed.
+@Suite struct RefusalTests {
+  let time = ManualTime()
+
+  private func loader() throws -> TestLoader { try TestLoader(time: time.time) }
+
+  private func item(_ origin: PictureOrigin) throws -> FeedItem {
+    try TestLoader.item(origin.server, original: "/a.jpg")
+  }
+
+  @Test(arguments: [
+    ([], 300), ([("Cache-Control", "max-age=60")], 60), ([("Cache-Control", "max-age=9999")], 3600),
+  ])
+  func `a missing image is not asked for again for a while, and then it is`(
+    _ fields: [(String, String)],
+    _ seconds: Int
+  ) async throws {
+    let origin = try PictureOrigin(SampleImage.jpeg)
+    let test = try loader()
+    origin.answer(always: .answer(404, fields))
+    for _ in 0..<5 {
+      let error = await #expect(throws: LoadError.self) { try await test.loader.load(item(origin)) }
+      #expect(error?.status == 404)
+    }
+    time.pass(.seconds(seconds - 1))
+    await #expect(throws: LoadError.self) { try await test.loader.load(item(origin)) }
+    #expect(origin.requests.count == 1)
+    origin.answer(always: nil)
+    time.pass(.seconds(2))
+    #expect(try await test.loader.load(item(origin)).bytes == SampleImage.jpeg)
+    #expect(origin.requests.count == 2)
+  }
+
+  @Test(arguments: ["no-store", "no-cache", "max-age=0"])
+  func `what a server forbids to believe is asked for each time`(_ directive: String) async throws {
+    let origin = try PictureOrigin(SampleImage.jpeg)
+    let test = try loader()
+    origin.answer(always: .answer(404, [("Cache-Control", directive)]))
+    for _ in 0..<3 { await #expect(throws: LoadError.self) { try await test.loader.load(item(origin)) } }
+    #expect(origin.requests.count == 3)
+  }
+
+  @Test func `a reload asks whatever is believed`() async throws {
+    let origin = try PictureOrigin(SampleImage.jpeg)
+    let test = try loader()
+    origin.answer(always: .answer(404))
+    await #expect(throws: LoadError.self) { try await test.loader.load(item(origin)) }
+    origin.answer(always: nil)
+    #expect(try await test.loader.reload(item(origin)).bytes == SampleImage.jpeg)
+  }
+
+  @Test func `the thumbnail stands in for an original that is believed to be missing`() async throws {
+    let server = try LoopbackServer {
+      let fields = [("Cache-Control", "max-age=60")]
+      return $0.target == "/s.jpg" ? .answer(200, fields, body: SampleImage.jpeg) : .answer(410)
+    }
+    let test = try loader()
+    let item = try TestLoader.item(server, original: "/a.jpg", thumbnail: "/s.jpg")
+    for _ in 0..<3 { #expect(try await test.loader.load(item).variant.role == .thumbnail) }
+    #expect(server.log.requests.count == 2)
+  }
+}

@@ -1,0 +1,270 @@
+import LoopbackServer
+import Testing
+
+@testable import Feedimg
+
+/// Images whose transfers break off: what is kept of them, and how they are gone on with.
+@Suite struct ResumingLoadTests {
+  let clock = TestClock()
+  static let picture = PictureOrigin.picture(1, size: 200_000)
+  static let other = PictureOrigin.picture(2, size: 150_000)
+  static let strong = [("ETag", "\"1\""), ("Accept-Ranges", "bytes"), ("Cache-Control", "max-age=600")]
+
+  private func loader(folder: String? = nil) throws -> TestLoader {
+    try TestLoader(folder: folder, clock: { [clock] in clock.now })
+  }
+
+  private func item(_ origin: PictureOrigin) throws -> FeedItem {
+    try TestLoader.item(origin.server, original: "/a.jpg")
+  }
+
+  /// A loader whose load of the image has just broken off.
+  private func broken(_ origin: PictureOrigin, after count: Int = 120_000) async throws -> TestLoader {
+    let test = try loader()
+    origin.cut(after: count)
+    let error = await #expect(throws: LoadError.self) { try await test.loader.load(item(origin)) }
+    #expect(error?.code == .truncated)
+    return test
+  }
+
+  @Test func `what broke off is gone on with, also after a restart, and only the rest is sent`() async throws
+  {
+    let origin = try PictureOrigin(Self.picture, Self.strong)
+    let first = try await broken(origin)
+    let second = try loader(folder: first.folder)
+    let image = try await second.loader.load(item(origin))
+    #expect(image.bytes == Self.picture)
+    #expect(origin.requests.last?["Range"] == "bytes=120000-")
+    #expect(origin.requests.last?["If-Range"] == "\"1\"")
+    let third = try loader(folder: first.folder)
+    let stored = try await third.loader.load(item(origin))
+    #expect(stored.source == .disk && stored.bytes == Self.picture)
+    #expect(stored.freshness?.left == 600)
+    #expect(third.loader.store.beginning(of: try #require(item(origin).original).url.key) == nil)
+    #expect(origin.requests.count == 2)
+  }
+
+  @Test func `it may break off again and again`() async throws {
+    let origin = try PictureOrigin(Self.picture, Self.strong)
+    let test = try await broken(origin, after: 50_000)
+    for _ in 0..<2 {
+      origin.cut(after: 50_000)
+      await #expect(throws: LoadError.self) { try await test.loader.load(item(origin)) }
+    }
+    #expect(try await test.loader.load(item(origin)).bytes == Self.picture)
+    #expect(origin.requests.map { $0["Range"] } == [nil, "bytes=50000-", "bytes=100000-", "bytes=150000-"])
+  }
+
+  @Test func `an image that has changed comes whole, and what was kept of the old one goes`() async throws {
+    let origin = try PictureOrigin(Self.picture, Self.strong)
+    let test = try await broken(origin)
+    origin.version = .init(Self.other, [("ETag", "\"2\""), ("Accept-Ranges", "bytes")])
+    #expect(try await test.loader.load(item(origin)).bytes == Self.other)
+    #expect(origin.requests.count == 2)
+    #expect(test.loader.store.beginning(of: try #require(item(origin).original).url.key) == nil)
+  }
+
+  @Test func `an image that has changed and breaks off in turn is gone on with as the new one`() async throws
+  {
+    let origin = try PictureOrigin(Self.picture, Self.strong)
+    let test = try await broken(origin)
+    origin.version = .init(Self.other, [("ETag", "\"2\""), ("Accept-Ranges", "bytes")])
+    origin.cut(after: 70_000)
+    await #expect(throws: LoadError.self) { try await test.loader.load(item(origin)) }
+    #expect(try await test.loader.load(item(origin)).bytes == Self.other)
+    #expect(origin.requests.last?["Range"] == "bytes=70000-")
+    #expect(origin.requests.last?["If-Range"] == "\"2\"")
+  }
+
+  @Test func `a date is as good as a tag where it is a minute old`() async throws {
+    let origin = try PictureOrigin(
+      Self.picture,
+      [
+        ("Last-Modified", "Fri, 15 Jan 2027 07:00:00 GMT"), ("Date", "Fri, 15 Jan 2027 08:00:00 GMT"),
+        ("Accept-Ranges", "bytes"),
+      ]
+    )
+    let test = try await broken(origin)
+    #expect(try await test.loader.load(item(origin)).bytes == Self.picture)
+    #expect(origin.requests.last?["If-Range"] == "Fri, 15 Jan 2027 07:00:00 GMT")
+  }
+
+  static let unsafe: [([(String, String)], String)] = [
+    ([("ETag", "W/\"1\""), ("Accept-Ranges", "bytes")], "a weak tag may stand for other bytes"),
+    ([("ETag", "\"1\"")], "nobody has said that ranges are served"),
+    ([("ETag", "\"1\""), ("Accept-Ranges", "none")], "ranges are not served"),
+    ([("Accept-Ranges", "bytes")], "nothing tells versions apart"),
+    (strong + [("Cache-Control", "no-store")], "not even a part may be kept"),
+  ]
+
+  @Test(arguments: unsafe)
+  func `what is not safe to go on with begins anew`(
+    _ fields: [(String, String)],
+    _ because: String
+  ) async throws {
+    let origin = try PictureOrigin(Self.picture, fields)
+    let test = try await broken(origin)
+    #expect(try await test.loader.load(item(origin)).bytes == Self.picture)
+    #expect(origin.requests.count == 2)
+    #expect(origin.requests.last?["Range"] == nil, "\(because)")
+  }
+
+  static let wrong: [(String, [(String, String)], Int)] = [
+    ("another place", [("Content-Range", "bytes 0-79999/200000")], 80_000),
+    ("another length of the whole", [("Content-Range", "bytes 120000-199999/200001")], 80_000),
+    ("another length of the part", [("Content-Range", "bytes 120000-199999/200000")], 70_000),
+    ("another version", [("Content-Range", "bytes 120000-199999/200000"), ("ETag", "\"2\"")], 80_000),
+    ("no place", [], 80_000),
+  ]
+
+  @Test(arguments: wrong)
+  func `a part of something else is never put behind what is kept`(
+    _ what: String,
+    _ fields: [(String, String)],
+    _ count: Int
+  ) async throws {
+    let isBroken = BrokenOnce()
+    let server = try LoopbackServer { request in
+      if request["Range"] != nil {
+        return .answer(206, fields, body: Array(repeating: 0, count: count))
+      }
+      return isBroken.next()
+        ? Reply([
+          .send(Reply.head(200, Self.strong + [("Content-Length", "200000")]) + Self.picture.prefix(120_000))
+        ])
+        : .answer(200, Self.strong, body: Self.picture)
+    }
+    let test = try loader()
+    let item = try TestLoader.item(server, original: "/a.jpg")
+    await #expect(throws: LoadError.self) { try await test.loader.load(item) }
+    #expect(try await test.loader.load(item).bytes == Self.picture, "\(what)")
+    #expect(server.log.requests.map { $0["Range"] } == [nil, "bytes=120000-", nil])
+  }
+
+  @Test func `a range that is refused is not asked for twice`() async throws {
+    let origin = try PictureOrigin(Self.picture, Self.strong)
+    let test = try await broken(origin)
+    // The image is shorter now, and the server does not look at If-Range.
+    origin.version = .init(
+      Array(Self.picture.prefix(100_000)),
+      [("ETag", "\"1\""), ("Accept-Ranges", "bytes")]
+    )
+    #expect(try await test.loader.load(item(origin)).bytes.count == 100_000)
+    #expect(origin.requests.map { $0["Range"] } == [nil, "bytes=120000-", nil])
+  }
+
+  @Test func `where nothing was missing but the end, a refused range completes the image`() async throws {
+    let origin = try PictureOrigin(Self.picture, Self.strong)
+    let test = try loader()
+    // In chunks, so that the length is not known.
+    origin.answer(
+      always: Reply([
+        .send(
+          Reply.head(200, Self.strong + [("Transfer-Encoding", "chunked")])
+            + Array("30d40\r\n".utf8) + Self.picture
+        )
+      ])
+    )
+    await #expect(throws: LoadError.self) { try await test.loader.load(item(origin)) }
+    origin.answer(always: nil)
+    #expect(try await test.loader.load(item(origin)).bytes == Self.picture)
+    #expect(origin.requests.count == 2)
+  }
+
+  @Test func `a server that serves less than asked for is asked for the rest`() async throws {
+    let server = try LoopbackServer { request in
+      guard let range = request["Range"], let first = Int(range.dropFirst(6).dropLast()) else {
+        let head = Reply.head(200, Self.strong + [("Content-Length", "200000")])
+        return Reply([.send(head + Self.picture.prefix(50_000))])
+      }
+      let part = Self.picture[first..<min(first + 60_000, 200_000)]
+      let place = ("Content-Range", "bytes \(first)-\(part.endIndex - 1)/200000")
+      // As RFC 9110 §15.3.7 has it, without what was said before.
+      return .answer(206, [("ETag", "\"1\""), place], body: Array(part))
+    }
+    let test = try loader()
+    let item = try TestLoader.item(server, original: "/a.jpg")
+    await #expect(throws: LoadError.self) { try await test.loader.load(item) }
+    let image = try await test.loader.load(item)
+    #expect(image.bytes == Self.picture)
+    #expect(image.freshness?.rule == "max-age=600 (RFC 9111 §5.2.2.1)")
+    #expect(server.log.requests.count == 4)
+  }
+
+  @Test
+  func `a load that is cancelled keeps its bytes, and what is kept survives a cancel before the answer`()
+    async throws
+  {
+    let gate = Gate()
+    let origin = try PictureOrigin(Self.picture, Self.strong)
+    let test = try loader()
+    let item = try item(origin)
+    let key = try #require(item.original).url.key
+    origin.answer(always: .stalled(Self.picture, after: 90_000, until: gate, Self.strong))
+    let (arrived, arrive) = AsyncStream.makeStream(of: Void.self)
+    let load = Task {
+      try await test.loader.load(item) { if $0.received.bytes == 90_000 { arrive.finish() } }
+    }
+    for await _ in arrived {}
+    load.cancel()
+    await #expect(throws: LoadError.self) { try await load.value }
+    while test.loader.store.beginning(of: key)?.bytes.count != 90_000 { await Task.yield() }
+    let silence = Gate()
+    origin.answer(always: .held(by: silence))
+    let again = Task { try await test.loader.load(item) }
+    await origin.server.reaches { $0.requests.count == 2 }
+    again.cancel()
+    await #expect(throws: LoadError.self) { try await again.value }
+    await origin.server.reaches { $0.closedByClient == 2 }
+    origin.answer(always: nil)
+    #expect(try await test.loader.load(item).bytes == Self.picture)
+    #expect(origin.requests.map { $0["Range"] } == [nil, "bytes=90000-", "bytes=90000-"])
+    gate.open()
+    silence.open()
+  }
+
+  @Test func `progress counts what was there`() async throws {
+    let origin = try PictureOrigin(Self.picture, Self.strong)
+    let test = try await broken(origin)
+    let least = LeastProgress()
+    _ = try await test.loader.load(item(origin)) { least.note($0) }
+    #expect(least.value > 120_000)
+  }
+
+  @Test func `a new version of a cached image that breaks off is gone on with when it is asked about again`()
+    async throws
+  {
+    let origin = try PictureOrigin(SampleImage.jpeg, [("ETag", "\"0\""), ("Cache-Control", "max-age=60")])
+    let test = try loader()
+    _ = try await test.loader.load(item(origin))
+    clock += 100
+    origin.version = .init(Self.picture, Self.strong)
+    origin.cut(after: 80_000)
+    let image = try await test.loader.load(item(origin))
+    guard case .failed(let error) = await test.loader.revalidation(of: image) else {
+      Issue.record("did not fail")
+      return
+    }
+    #expect(error.code == .truncated)
+    clock += 100
+    let again = try await test.loader.load(item(origin))
+    #expect(again.bytes == SampleImage.jpeg)
+    guard case .changed(let new) = await test.loader.revalidation(of: again) else {
+      Issue.record("no new version")
+      return
+    }
+    #expect(new.bytes == Self.picture)
+    #expect(origin.requests.last?["If-None-Match"] == "\"0\"")
+    #expect(origin.requests.last?["Range"] == "bytes=80000-")
+  }
+
+  @Test func `two processes go on with one beginning, and neither is wrong`() async throws {
+    let origin = try PictureOrigin(Self.picture, Self.strong)
+    let first = try await broken(origin)
+    let second = try loader(folder: first.folder)
+    async let one = first.loader.load(item(origin))
+    async let two = second.loader.load(item(origin))
+    let images = try await [one, two]
+    #expect(images.allSatisfy { $0.bytes == Self.picture })
+  }
+}
