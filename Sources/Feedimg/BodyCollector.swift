@@ -99,7 +99,15 @@ final class BodyCollector: BodyReceiving {
       }
       state.bytes.reserveCapacity(min(answer.head.contentLength ?? 0, 1 << 20))
     }
+    let now = DeltaSeconds.whole(answer.respondedAt)
+    guard answer.head.contentLength ?? .max >= Self.announcedLength, answer.head.status != 304,
+      Resumption(answer.head, kept: 1, now: now) != nil
+    else { return }
+    writer?.announce(metadata(answer, ""))
   }
+
+  /// What comes sooner than it would be asked for again need not outlive a kill.
+  private static let announcedLength = 256 << 10
 
   private func goOn(_ whole: StoredAnswer) throws(LoadError) {
     guard let beginning = continuation?.beginning.bytes else { return }

@@ -7,6 +7,8 @@ final class BodyWriter: ImageWriting, @unchecked Sendable {
   private let cache: DiskCache
   /// Nil once the writer has been finished, one way or the other.
   private var incoming: IncomingBody?
+  /// The key that the body has been announced for.
+  private var announced: String?
 
   init(cache: DiskCache) throws(CacheError) {
     self.cache = cache
@@ -29,15 +31,33 @@ final class BodyWriter: ImageWriting, @unchecked Sendable {
 
   func commit(_ metadata: ImageMetadata) throws(CacheError) -> StoredImage {
     guard let body = incoming.take() else { throw Self.finished }
+    defer { withdraw() }
     return try cache.store(body, metadata)
+  }
+
+  func announce(_ metadata: ImageMetadata) {
+    guard let body = incoming.take() else { return }
+    cache.announce(body, metadata)
+    announced = metadata.key
+    incoming = consume body
   }
 
   func setAside(_ metadata: ImageMetadata) throws(CacheError) {
     guard let body = incoming.take() else { throw Self.finished }
+    // First, as what follows the bytes then must not be taken for some of them after a kill.
+    withdraw()
     try cache.setAside(body, metadata)
   }
 
-  func discard() { _ = incoming.take() }
+  func discard() {
+    guard let body = incoming.take() else { return }
+    withdraw()
+    _ = consume body
+  }
+
+  private func withdraw() {
+    if let key = announced.take() { cache.withdrawAnnouncement(of: key) }
+  }
 
   private static let finished = CacheError(
     .body,

@@ -9,6 +9,12 @@ extension DiskCache {
   static let beginningLifetime = 86_400.0
 
   package func beginning(of key: String) -> ImageBeginning? {
+    adoptBeginning(of: key)
+    return storedBeginning(of: key)
+  }
+
+  /// The beginning that was set aside, without looking at what killed writers left.
+  func storedBeginning(of key: String) -> ImageBeginning? {
     let path = folder.partialPath(key)
     do throws(FileFault) {
       let file = try OpenFile(path, to: "read", O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
@@ -36,17 +42,24 @@ extension DiskCache {
     let record = EntryRecord(
       metadata,
       body: BodyName(key: metadata.key, mediaType: metadata.mediaType),
-      size: incoming.size,
-      checksum: incoming.checksum,
+      size: 0,
+      checksum: 0,
       storedAt: Milliseconds.seconds(Milliseconds.count(clock()))
     )
     do throws(FileFault) {
-      try CacheFolder.makeFolder(folder.partial)
-      try incoming.place(at: folder.partialPath(metadata.key), endingWith: PartialFile.trailer(record))
+      try setAside(&incoming, record)
     } catch {
       throw CacheError(.body, error.description)
     }
     sweepBeginnings()
+  }
+
+  /// Makes a body that broke off the beginning of its key; size and checksum in the record do not count.
+  func setAside(_ incoming: inout IncomingBody, _ record: EntryRecord) throws(FileFault) {
+    var record = record
+    (record.size, record.checksum) = (incoming.size, incoming.checksum)
+    try CacheFolder.makeFolder(folder.partial)
+    try incoming.place(at: folder.partialPath(record.key), endingWith: PartialFile.trailer(record))
   }
 
   /// Removes the beginnings that are too old, then those written longest ago until the rest fit.
@@ -75,7 +88,7 @@ extension DiskCache {
 
   func clearBeginnings() {
     for name in (try? CacheFolder.names(in: folder.partial)) ?? []
-    where UInt64(hexadecimal: Array(name.utf8)) != nil {
+    where UInt64(hexadecimal: Array(name.utf8.prefix(16))) != nil {
       unlink("\(folder.partial)/\(name)")
     }
     rmdir(folder.partial)
@@ -83,5 +96,5 @@ extension DiskCache {
 }
 
 extension CacheFolder {
-  fileprivate func partialPath(_ key: String) -> String { "\(partial)/\(Checksum.of(key).hexadecimal)" }
+  func partialPath(_ key: String) -> String { "\(partial)/\(Checksum.of(key).hexadecimal)" }
 }

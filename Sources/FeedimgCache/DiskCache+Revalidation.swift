@@ -5,6 +5,17 @@ extension DiskCache {
     record(of: key).flatMap(StoredAnswer.init(_:))
   }
 
+  /// What is known of the image of a key; its body is not looked at, and it does not count as used.
+  package func image(of key: String) -> StoredImage? {
+    guard let entry = entry(of: key), entry.usedAt >= expiry else { return nil }
+    var image = entry.record.storedImage(
+      path: folder.path(of: entry.record.body),
+      usedAt: Double(entry.usedAt)
+    )
+    image.answer = StoredAnswer(entry.record)
+    return image
+  }
+
   @discardableResult
   package func refresh(
     _ key: String,
@@ -16,8 +27,10 @@ extension DiskCache {
     for _ in 0..<3 {
       guard let record = record(of: key), let answer = StoredAnswer(record) else { return nil }
       let stored = Validators(of: answer)
-      guard stored.isSameVersion(as: asked), stored.match(notModified: news.head.fields) else { return nil }
-      let updated = answer.updated(by: news)
+      guard stored.isSameVersion(as: asked) else { return nil }
+      guard news.head.status == 200 || stored.match(notModified: news.head.fields) else { return nil }
+      let isHead = news.head.status == 200
+      let updated = isHead ? answer.updated(byHead: news, size: record.size) : answer.updated(by: news)
       let line = record.updated(by: updated).line
       let isReplaced = try pool.write { index throws(SQLiteError) in try index.replace(record, with: line) }
       guard isReplaced else { continue }

@@ -35,6 +35,7 @@ extension DiskCache {
 
   /// Removes the bodies whose writers have died, and settles what their logs tell of.
   func sweepIncoming() {
+    adoptBeginnings()
     sweepBeginnings()
     for name in (try? CacheFolder.names(in: folder.incoming)) ?? [] {
       let path = "\(folder.incoming)/\(name)"
@@ -62,7 +63,7 @@ extension DiskCache {
   }
 
   /// Whether no living process is writing or entering the file.
-  private func isAbandoned(_ file: borrowing OpenFile) -> Bool {
+  func isAbandoned(_ file: borrowing OpenFile) -> Bool {
     do throws(FileFault) {
       return try file.tryLock()
     } catch {

@@ -46,6 +46,15 @@ struct IncomingBody: ~Copyable {
     size += bytes.count
   }
 
+  mutating func write(_ bytes: [UInt8]) throws(FileFault) {
+    try file.write(bytes)
+    bytes.withUnsafeBytes { checksumSoFar.update($0) }
+    size += bytes.count
+  }
+
+  /// The name of the file, without its folder.
+  var name: String { file.path.split(separator: "/").last.map(String.init) ?? "" }
+
   /// Gives the file its final name, whole and at once; also when the folder was removed meanwhile.
   mutating func place(as body: BodyName, in folder: CacheFolder) throws(FileFault) {
     let path = folder.path(of: body)

@@ -146,12 +146,12 @@ package protocol ImageStoring: Sendable {
   /// The body is not looked at, and the entry does not count as used.
   func answer(for key: String) -> StoredAnswer?
 
-  /// Takes the news of a 304 into what is stored, whose body stays (RFC 9111 §4.3.4).
+  /// Takes the news of a 304, or of an answer 200 to HEAD, into what is stored, whose body stays (RFC 9111 §4.3.4, §4.3.5).
   ///
   /// - Parameters:
   ///   - key: The key of the image.
   ///   - asked: The answer whose validators were sent; news of it say nothing about another version.
-  ///   - news: What the 304 said, and when.
+  ///   - news: What the answer said, and when.
   /// - Returns: What is stored now; nil where the image has gone or is another version.
   /// - Throws: ``CacheError`` when it cannot be written. What was stored stays as it was then.
   func refresh(_ key: String, asked: StoredAnswer, news: StoredAnswer) throws(CacheError) -> StoredAnswer?
@@ -176,6 +176,11 @@ package protocol ImageWriting: Sendable {
 
   /// Makes the image visible, whole and at once, in place of an earlier one of its key.
   func commit(_ metadata: ImageMetadata) throws(CacheError) -> StoredImage
+
+  /// Tells of what image the body is that is being written, so that its beginning outlives a process that is killed.
+  ///
+  /// - Parameter metadata: That of the whole image.
+  func announce(_ metadata: ImageMetadata)
 
   /// Keeps what was written as the beginning of an image, in place of an earlier one; may be given up for want of room.
   ///

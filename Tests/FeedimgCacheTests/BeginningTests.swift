@@ -118,3 +118,82 @@ import Testing
     #expect(folder.incoming == [])
   }
 }
+
+/// What writers leave that are killed.
+@Suite struct AnnouncedBodyTests {
+  let folder: TestFolder
+  let clock = TestClock(Double(time(nil)))
+  let cache: DiskCache
+
+  init() throws {
+    folder = try TestFolder()
+    cache = DiskCache(folder, clock: clock)
+  }
+
+  private func metadata(_ key: String) throws -> ImageMetadata {
+    ImageMetadata(key: key, role: .original, mediaType: "", answer: try answer("ETag: \"1\""))
+  }
+
+  /// Leaves a body with its note as a killed writer does, whose locks the kernel has given back.
+  private func leave(_ key: String, _ bytes: [UInt8], boot: String? = AnnouncedBody.currentBoot()) throws {
+    let writer = try cache.makeWriter()
+    try bytes.withUnsafeBytes { try writer.write($0) }
+    writer.announce(try metadata(key))
+    let name = try #require(folder.incoming.first)
+    let left = "\(folder.cache)/incoming/0123456789abcdef"
+    overwrite(left, content(of: "\(folder.cache)/\(name)"))
+    let path = "\(folder.cache)/partial/\(Checksum.of(key).hexadecimal).head"
+    var note = try #require(AnnouncedBody(content(of: path)))
+    writer.discard()
+    (note.name, note.boot) = ("0123456789abcdef", boot ?? "")
+    overwrite(path, note.content)
+  }
+
+  @Test func `what a killed writer left is a beginning, for who asks for it and for who sweeps`() throws {
+    try leave("a", picture(1))
+    #expect(cache.beginning(of: "a")?.bytes == picture(1))
+    #expect(cache.beginning(of: "a")?.answer.head.fields["ETag"] == "\"1\"")
+    #expect(folder.incoming == [] && folder.files("partial").count == 1)
+    try leave("b", picture(2))
+    cache.sweepIncoming()
+    #expect(folder.incoming == [])
+    #expect(cache.beginning(of: "b")?.bytes == picture(2))
+  }
+
+  @Test func `of two beginnings the longer one stays`() throws {
+    try leave("a", picture(1, size: 900))
+    _ = cache.beginning(of: "a")
+    try leave("a", picture(1, size: 500))
+    #expect(cache.beginning(of: "a")?.bytes.count == 900)
+    #expect(folder.incoming == [])
+  }
+
+  @Test func `after a start of the system, what a file holds need not be what was written`() throws {
+    try leave("a", picture(1), boot: "00000000-0000-0000-0000-000000000000")
+    #expect(cache.beginning(of: "a") == nil)
+  }
+
+  @Test func `what a living writer writes is its own, and a note without its body is nothing`() throws {
+    let writer = try cache.makeWriter()
+    try picture(1).withUnsafeBytes { try writer.write($0) }
+    writer.announce(try metadata("a"))
+    #expect(cache.beginning(of: "a") == nil)
+    cache.sweepIncoming()
+    #expect(folder.incoming.count == 1)
+    _ = try writer.commit(metadata("a"))
+    #expect(folder.files("partial") == [])
+    #expect(cache.bytes("a") == picture(1))
+  }
+
+  @Test func `a flipped bit in a note makes it none`() throws {
+    try leave("a", picture(1))
+    let path = "\(folder.cache)/partial/\(Checksum.of("a").hexadecimal).head"
+    let whole = content(of: path)
+    for index in whole.indices {
+      var damaged = whole
+      damaged[index] ^= 1
+      #expect(AnnouncedBody(damaged) == nil, "byte \(index)")
+      #expect(AnnouncedBody(Array(whole[..<index])) == nil, "first \(index) bytes")
+    }
+  }
+}

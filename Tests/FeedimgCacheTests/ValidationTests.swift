@@ -168,6 +168,27 @@ private func told(_ fields: HTTPFields, at time: Double) throws -> StoredAnswer 
     #expect(cache.answer(for: "b") == nil)
   }
 
+  @Test(arguments: [
+    ("ETag: \"1\"\nCache-Control: max-age=90", 10 as Int?, Freshness.Standing.fresh, "the same tag"),
+    ("ETag: \"2\"\nCache-Control: max-age=90", 10, .mustAsk, "another tag"),
+    ("Cache-Control: max-age=90", 10, .fresh, "it tells of no tag, and of the same length"),
+    ("Cache-Control: max-age=90", 11, .mustAsk, "another length"),
+    ("Cache-Control: max-age=90", nil, .fresh, "it tells of neither"),
+  ])
+  func `an answer to HEAD renews what is the same, and makes stale what is not`(
+    text: String,
+    length: Int?,
+    standing: Freshness.Standing,
+    because: String
+  ) throws {
+    let stored = try answer("ETag: \"1\"\nCache-Control: max-age=1")
+    var head = try told(fields(text), at: 1_640_995_300)
+    (head.head.status, head.head.contentLength) = (200, length)
+    let updated = stored.updated(byHead: head, size: 10)
+    #expect(Freshness(of: updated, at: 1_640_995_310).standing == standing, "\(because)")
+    #expect(updated.head.fields["ETag"] == "\"1\"")
+  }
+
   @Test func `a 304 says nothing of a version that came since it was asked for`() throws {
     let folder = try TestFolder()
     let cache = DiskCache(folder)

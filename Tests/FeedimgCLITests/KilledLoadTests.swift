@@ -1,0 +1,46 @@
+import Glibc
+import LoopbackServer
+import Testing
+
+/// A program that is killed in the middle of a transfer, and started again.
+@Suite struct KilledLoadTests {
+  static let picture = PictureOrigin.picture(1, size: 900_000)
+  static let fields = [("ETag", "\"1\""), ("Accept-Ranges", "bytes")]
+
+  /// The length of the bodies that are being written.
+  private func incoming(_ folder: TestFolder) -> Int {
+    folder.files(below: "cache").filter { $0.contains("incoming/") && !$0.hasSuffix(".log") }
+      .reduce(0) { sum, path in
+        var status = stat()
+        return sum + (stat(folder.path("cache/\(path)"), &status) == 0 ? Int(status.st_size) : 0)
+      }
+  }
+
+  @Test func `what a killed program had received is gone on with by the next`() async throws {
+    let folder = try TestFolder()
+    let gate = Gate()
+    let origin = try PictureOrigin(Self.picture, Self.fields)
+    origin.answer(always: .stalled(Self.picture, after: 600_000, until: gate, Self.fields))
+    let item = try folder.write(
+      "item.json",
+      LoadTests.item(origin.server, original: "/a.jpg", thumbnail: nil)
+    )
+    let script = "echo $$ > pid; exec \"$0\" load --network wifi --item \"$1\""
+    let killed = Task.detached {
+      try CommandRun(of: "/bin/sh", ["-c", script, CommandRun.program, item], in: folder)
+    }
+    while incoming(folder) < 600_000 { await Task.yield() }
+    let pid = try #require(pid_t(TestFolder.text(of: folder.path("pid")).dropLast()))
+    kill(pid, SIGKILL)
+    #expect(try await killed.value.status == 128 + SIGKILL)
+    gate.open()
+    origin.answer(always: nil)
+    let output = folder.path("out.jpg")
+    let run = try CommandRun(["load", "--network", "wifi", "--item", item, "--output", output], in: folder)
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(try TestFolder.bytes(of: output) == Self.picture)
+    #expect(origin.requests.last?["Range"] == "bytes=600000-")
+    #expect(folder.files(below: "cache").allSatisfy { !$0.contains("partial/") })
+    #expect(incoming(folder) == 0)
+  }
+}
