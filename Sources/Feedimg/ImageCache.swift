@@ -4,7 +4,9 @@ import FeedimgSettings
 
 /// The images that are kept on disk, as programs and people look after them.
 public struct ImageCache: Sendable {
-  private let cache: DiskCache
+  let cache: DiskCache
+  /// As loads of this configuration send it, for what they would make of an image.
+  let userAgent: String
   private let settings: SettingsStore
 
   /// The cache in the folder that a loader of this configuration would use; nothing is opened or made yet.
@@ -15,6 +17,7 @@ public struct ImageCache: Sendable {
     _ configuration: ImageLoader.Configuration = ImageLoader.Configuration()
   ) throws(ConfigurationError) {
     let folders = Folders(configuration)
+    userAgent = configuration.userAgent
     settings = SettingsStore(folder: try folders.configuration)
     let limits = CacheLimits(settings.currentSettings())
     cache = DiskCache(folder: try folders.cache, limits: limits, clock: SystemClock.seconds)

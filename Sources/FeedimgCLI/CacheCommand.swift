@@ -14,11 +14,12 @@ struct CacheCommand: ParsableCommand {
       EXAMPLES
         feedimg cache info
         feedimg cache list --sort size --limit 10
+        feedimg cache show https://x.example/a.jpg
         feedimg cache pin https://x.example/a.jpg
         feedimg cache trim --to 100MB
       """,
     subcommands: [
-      Info.self, List.self, Pin.self, Unpin.self, Remove.self, Verify.self, Trim.self, Clear.self,
+      Info.self, List.self, Show.self, Pin.self, Unpin.self, Remove.self, Verify.self, Trim.self, Clear.self,
     ],
     defaultSubcommand: Info.self
   )
