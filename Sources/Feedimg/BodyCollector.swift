@@ -9,6 +9,7 @@ import Synchronization
 /// load; it is noted.
 final class BodyCollector: BodyReceiving {
   private struct State {
+    var requestedAt: Double
     /// What brings the image, or says that it is still the same.
     var answer: StoredAnswer?
     var bytes: [UInt8] = []
@@ -26,10 +27,9 @@ final class BodyCollector: BodyReceiving {
   }
 
   /// Guards the body as it grows; the transfer's thread adds, and the loader reads when the transfer is over.
-  private let state = Mutex(State())
+  private let state: Mutex<State>
   private let transfer: ImageTransfer
   private let limit: ByteCount
-  private let requestedAt: Double
   private let continuation: BodyContinuation?
   /// Nil where the cache could not begin to write.
   private let writer: (any ImageWriting)?
@@ -40,7 +40,7 @@ final class BodyCollector: BodyReceiving {
     let now = loader.clock()
     self.transfer = transfer
     self.limit = limit
-    requestedAt = now
+    state = Mutex(State(requestedAt: now))
     continuation = loader.store.beginning(of: transfer.variant.url.key)
       .flatMap { BodyContinuation($0, by: loader.identity, at: now) }
     do throws(CacheError) {
@@ -68,11 +68,16 @@ final class BodyCollector: BodyReceiving {
 
   // MARK: What arrives
 
+  func requestBegins() {
+    let now = transfer.loader.clock()
+    state.withLock { $0.requestedAt = now }
+  }
+
   func begin(_ head: ResponseHead) throws(LoadError) {
     let answer = StoredAnswer(
       head: head,
       varied: Vary(head.fields).select(from: transfer.loader.identity.sent),
-      requestedAt: requestedAt,
+      requestedAt: state.withLock { $0.requestedAt },
       respondedAt: transfer.loader.clock()
     )
     let isSame = head.status == 304 && !transfer.question.fields.isEmpty

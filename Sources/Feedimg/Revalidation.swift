@@ -19,7 +19,7 @@ extension ImageLoader {
   /// For who shows the image for longer: on ``Revalidation/changed(_:)``, show the new version in its place. May be
   /// called at any time after the load, also when the answer has come already.
   ///
-  /// - Parameter image: As ``load(_:facts:progress:)`` returned it.
+  /// - Parameter image: As ``load(_:facts:priority:progress:)`` returned it.
   /// - Returns: At once where nobody asks; `failed` with `cancelled` when the calling task is cancelled.
   public func revalidation(of image: LoadedImage) async -> Revalidation {
     guard image.freshness?.isRevalidating == true else { return .none }
@@ -31,7 +31,8 @@ extension ImageLoader {
     case nil where Task.isCancelled:
       return .failed(LoadError(.cancelled, url: image.variant.url, message: "cancelled"))
     case nil:
-      // It ended before we asked: then what is cached tells.
+      // It ended before we asked: then what is remembered and what is cached tell.
+      if let error = revalidations.failure(of: image.variant.url.key) { return .failed(error) }
       guard let new = cached(image.variant), new.bytes != image.bytes else { return .unchanged }
       return .changed(renewed(image, by: new))
     }

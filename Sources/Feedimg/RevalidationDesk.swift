@@ -50,6 +50,9 @@ final class RevalidationDesk: Sendable {
     return state.withLock { $0.table.isResting(key, at: now) }
   }
 
+  /// Why nobody answered when an image was asked about last; nil where somebody did.
+  func failure(of key: String) -> LoadError? { state.withLock { $0.table.failure(of: key) } }
+
   /// Asks about an image at once, and waits for the answer.
   ///
   /// - Throws: What asking throws, or `cancelled` when the calling task is cancelled.
@@ -133,7 +136,7 @@ final class RevalidationDesk: Sendable {
     let (waiters, idlers) = state.withLock { state in
       state.tasks[key] = nil
       state.summary.count(outcome, of: key)
-      let next = state.table.end(key, at: now, failing: outcome.failure?.leastRest)
+      let next = state.table.end(key, at: now, failing: outcome.failure)
       if let next, let work = state.works.removeValue(forKey: next) { state.tasks[next] = task(next, work) }
       let idlers = state.table.isIdle ? state.idlers : []
       if state.table.isIdle { state.idlers.removeAll() }
@@ -150,11 +153,6 @@ final class RevalidationDesk: Sendable {
     }
     waiter?.continuation.resume(returning: nil)
   }
-}
-
-extension LoadError {
-  /// For how long its server is to be left alone, or is believed.
-  fileprivate var leastRest: Double { max(Double(retryAfter ?? 0), believedFor ?? 0) }
 }
 
 extension Result {

@@ -1,3 +1,5 @@
+import FeedimgModel
+
 /// Which images are being asked about, and when each may be asked about again (pure).
 ///
 /// Showing one image many times, as scrolling does, asks about it once; a server that does not answer is asked less
@@ -20,6 +22,7 @@ struct RevalidationTable: Sendable {
     var endedAt: Double
     var rest: Double
     var failures: Int
+    var error: LoadError?
   }
 
   /// Asking is for later; what is to be seen now goes before.
@@ -47,6 +50,9 @@ struct RevalidationTable: Sendable {
     pasts[key].map { (0..<$0.rest).contains(now - $0.endedAt) } ?? false
   }
 
+  /// Why nobody answered when it was asked about last; nil where somebody did.
+  func failure(of key: String) -> LoadError? { pasts[key]?.error }
+
   /// Someone has shown an image that may be out of date.
   mutating func ask(_ key: String, at now: Double) -> Step {
     if isAsking(key) { return .join }
@@ -70,16 +76,17 @@ struct RevalidationTable: Sendable {
   /// - Parameters:
   ///   - key: The key of the image.
   ///   - now: Seconds since 1970.
-  ///   - leastRest: Nil if there was an answer; if not, the time that its server wants to be left alone.
+  ///   - error: Nil if there was an answer; its server is left alone, or believed, as long as it wants.
   /// - Returns: The key that is to be started now.
-  mutating func end(_ key: String, at now: Double, failing leastRest: Double?) -> String? {
+  mutating func end(_ key: String, at now: Double, failing error: LoadError?) -> String? {
     running.remove(key)
     if pasts.count >= Self.greatestPasts { pasts.removeAll() }
-    let failures = leastRest == nil ? 0 : (pasts[key]?.failures ?? 0) + 1
+    let failures = error == nil ? 0 : (pasts[key]?.failures ?? 0) + 1
     // Doubled seven times it is over the greatest.
     let rest = Self.firstRestAfterFailure * Double(1 << min(max(0, failures - 1), 7))
-    let failureRest = max(leastRest ?? 0, min(rest, Self.greatestRest))
-    pasts[key] = Past(endedAt: now, rest: failures == 0 ? Self.leastRest : failureRest, failures: failures)
+    let failureRest = max(error?.leastRest ?? 0, min(rest, Self.greatestRest))
+    let past = failures == 0 ? Self.leastRest : failureRest
+    pasts[key] = Past(endedAt: now, rest: past, failures: failures, error: error)
     guard running.count < Self.greatestRunning, !queued.isEmpty else { return nil }
     let next = queued.removeFirst()
     running.insert(next)
@@ -94,4 +101,9 @@ struct RevalidationTable: Sendable {
     defer { queued.removeAll() }
     return queued
   }
+}
+
+extension LoadError {
+  /// For how long its server is to be left alone, or is believed.
+  fileprivate var leastRest: Double { max(Double(retryAfter ?? 0), believedFor ?? 0) }
 }

@@ -5,9 +5,10 @@ package enum NegativeAnswer {
   /// An image that appears after all shows after so many seconds, whatever was told.
   package static let greatestLifetime = 3600.0
 
-  /// In seconds; zero for what must be asked for each time, nil where nothing is said.
+  /// For how long an answer is believed, by its own account.
   ///
   /// - Parameter answer: The answer, with when it came.
+  /// - Returns: Seconds; zero for what must be asked for each time, nil where nothing is said.
   package static func lifetime(_ answer: StoredAnswer) -> Double? {
     let control = CacheControl(answer.head.fields)
     if control.has("no-store") || control.has("no-cache") { return 0 }

@@ -67,9 +67,16 @@ package struct ResponseHead: Sendable, Hashable {
 /// Called on the transfer's own thread, in order, never at the same time; must not block for long. Throwing stops
 /// the transfer, which then fails with the thrown error.
 package protocol BodyReceiving: Sendable {
+  /// Called by who waits for a place before the request goes out, so that the wait does not count as the answer's.
+  func requestBegins()
   /// Called once, before the first byte of the final answer; answers to redirects do not show.
   func begin(_ head: ResponseHead) throws(LoadError)
   func receive(_ bytes: UnsafeRawBufferPointer) throws(LoadError)
+}
+
+extension BodyReceiving {
+  /// What measures no times has nothing to note.
+  package func requestBegins() {}
 }
 
 /// Fetches over HTTP (a port).

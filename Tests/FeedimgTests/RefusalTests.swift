@@ -7,7 +7,7 @@ import Testing
 @Suite struct RefusalTests {
   let time = ManualTime()
 
-  private func loader() throws -> TestLoader { try TestLoader(time: time.time) }
+  private func loader() throws -> TestLoader { try TestLoader(clock: { 1_800_000_000 }, time: time.time) }
 
   private func item(_ origin: PictureOrigin) throws -> FeedItem {
     try TestLoader.item(origin.server, original: "/a.jpg")

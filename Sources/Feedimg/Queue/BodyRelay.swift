@@ -50,6 +50,7 @@ final class BodyRelay: BodyReceiving {
       state.resumption = resumption
       (state.wasAnswered, state.isHandingOn) = (false, false)
     }
+    if resumption == nil { receiver.requestBegins() }
   }
 
   func begin(_ head: ResponseHead) throws(LoadError) {
