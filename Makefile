@@ -37,7 +37,7 @@ demo: ## show the whole story with real pictures and a real server; ends by itse
 	@Tests/Demo/run
 
 test: ## build and run all tests
-	@Scripts/packages build test
+	@Scripts/packages build decoding test
 	$(SWIFT) build --build-tests $(BUILD_FLAGS)
 	$(SWIFT) test --skip-build
 
@@ -61,7 +61,7 @@ check: lint ## lint, and check layers, imports and the length of files
 	.ci/lines
 
 bench: build ## measure, and print what Benchmarks/RESULTS.md records
-	@Scripts/packages bench
+	@Scripts/packages decoding bench
 	Benchmarks/run
 
 $(BINARY):

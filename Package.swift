@@ -14,6 +14,8 @@ let package = Package(
   name: "feedimg",
   products: [
     .library(name: "Feedimg", targets: ["Feedimg"]),
+    // Pixels of encoded images, for programs that do not decode themselves; others need none of its libraries.
+    .library(name: "FeedimgDecoding", targets: ["FeedimgDecoding"]),
     .executable(name: "feedimg", targets: ["FeedimgCLI"]),
   ],
   dependencies: [
@@ -52,6 +54,13 @@ let package = Package(
     ),
     .target(name: "FeedimgSettings", dependencies: ["FeedimgModel", "FeedimgJSON"], swiftSettings: settings),
     .target(name: "FeedimgUsage", dependencies: ["FeedimgModel"], swiftSettings: settings),
+    .target(
+      name: "FeedimgDecoding",
+      dependencies: [
+        "FeedimgModel", "CPixels", "CJPEG", "CPNG", "CWebP", "CGIF", "CAVIF", "CLCMS", "CZimg",
+      ],
+      swiftSettings: settings
+    ),
     .target(name: "FeedimgPolicy", dependencies: ["FeedimgModel", "FeedimgJSON"], swiftSettings: settings),
 
     // Rank 0: pure values and the ports, JSON with positions, the tables, and C.
@@ -94,6 +103,29 @@ let package = Package(
     ),
     // xxHash: the checksum of stored bodies, at memory speed; header only.
     .target(name: "CXXHash"),
+
+    // The codecs of FeedimgDecoding, each behind one interface (CPixels), with their long jumps kept in C. They are
+    // linked by name, not found by pkg-config, so that who builds without them hears nothing of them.
+    .target(name: "CPixels"),
+    .target(name: "CJPEG", dependencies: ["CPixels"], linkerSettings: [.linkedLibrary("jpeg")]),
+    .target(name: "CPNG", dependencies: ["CPixels"], linkerSettings: [.linkedLibrary("png16")]),
+    .target(
+      name: "CWebP",
+      dependencies: ["CPixels"],
+      linkerSettings: [.linkedLibrary("webp"), .linkedLibrary("webpdemux")]
+    ),
+    .target(name: "CGIF", dependencies: ["CPixels"], linkerSettings: [.linkedLibrary("gif")]),
+    .target(name: "CAVIF", dependencies: ["CPixels"], linkerSettings: [.linkedLibrary("avif")]),
+    // Little CMS: colours to sRGB. zimg: resampling.
+    .target(name: "CLCMS", linkerSettings: [.linkedLibrary("lcms2")]),
+    .target(name: "CZimg", linkerSettings: [.linkedLibrary("zimg")]),
+    // Decodes one image many times, for Benchmarks/decoding; no product.
+    .executableTarget(
+      name: "DecodingBenchmark",
+      dependencies: ["FeedimgDecoding", "FeedimgModel"],
+      path: "Benchmarks/DecodingBenchmark",
+      swiftSettings: settings
+    ),
 
     // Many downloads in one process, for Benchmarks/transfers; no product.
     .executableTarget(
@@ -150,6 +182,12 @@ let package = Package(
     .testTarget(
       name: "FeedimgCacheTests",
       dependencies: ["FeedimgCache", "FeedimgModel", "CSQLite", "CacheWorker"],
+      swiftSettings: settings
+    ),
+    .testTarget(
+      name: "FeedimgDecodingTests",
+      dependencies: ["FeedimgDecoding", "FeedimgModel"],
+      exclude: ["Fixtures"],
       swiftSettings: settings
     ),
     .testTarget(

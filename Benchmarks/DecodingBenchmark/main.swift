@@ -1,0 +1,47 @@
+import FeedimgDecoding
+import FeedimgModel
+import Glibc
+
+/// Decodes one image to a size so many times, and prints the time of each in milliseconds.
+///
+///   DecodingBenchmark FILE WIDTH HEIGHT COUNT
+enum DecodingBenchmark {
+  static func run() async -> Int32 {
+    let arguments = CommandLine.arguments
+    guard arguments.count == 5, let width = Double(arguments[2]), let height = Double(arguments[3]),
+      let count = Int(arguments[4])
+    else {
+      print("usage: DecodingBenchmark FILE WIDTH HEIGHT COUNT")
+      return 2
+    }
+    guard let bytes = read(arguments[1]) else {
+      perror(arguments[1])
+      return 1
+    }
+    let decoder = CodecDecoder(threads: 1)
+    let request = DecodeRequest(width > 0 ? DisplaySize(width: width, height: height) : nil)
+    for _ in 0..<count {
+      do throws(DecodeError) {
+        var size = PixelSize(width: 0, height: 0)
+        let start = ContinuousClock.now
+        size = try await decoder.decode(bytes, request).bitmap.size
+        print((ContinuousClock.now - start) / .milliseconds(1), size)
+      } catch {
+        print(error)
+        return 1
+      }
+    }
+    return 0
+  }
+
+  private static func read(_ path: String) -> [UInt8]? {
+    guard let file = fopen(path, "re") else { return nil }
+    defer { fclose(file) }
+    var content: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 1 << 16)
+    while case let count = fread(&chunk, 1, chunk.count, file), count > 0 { content += chunk[..<count] }
+    return content
+  }
+}
+
+exit(await DecodingBenchmark.run())

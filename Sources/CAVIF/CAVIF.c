@@ -1,0 +1,121 @@
+#include "CAVIF.h"
+
+#include <avif/avif.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+  cpixels_reader base;
+  avifDecoder *decoder;
+  uint8_t *pixels;
+} reader;
+
+static void close_reader(cpixels_reader *base) {
+  reader *self = (reader *)base;
+  if (self->decoder != NULL) avifDecoderDestroy(self->decoder);
+  free(self->pixels);
+  free(self);
+}
+
+static size_t cost(const cpixels_reader *base, uint32_t width, uint32_t height) {
+  (void)width;
+  (void)height;
+  const reader *self = (const reader *)base;
+  // The planes of the codec, of which it keeps some for frames to come, and the picture made of them.
+  uint64_t sample = self->decoder->image->depth > 8 ? 2 : 1;
+  return (uint64_t)base->head.width * base->head.height * (4 + 4 * sample);
+}
+
+static cpixels_status fail(reader *self, const char *reason) {
+  snprintf(self->base.reason, sizeof self->base.reason, "%s", reason);
+  return CPIXELS_FAILED;
+}
+
+/// The turns and mirrors of the file (ISO/IEC 23008-12 §6.5.10 and §6.5.12) as EXIF would number them.
+///
+/// EXIF's own word does not count in such files. Turns are anticlockwise and come before mirrors.
+static int32_t orientation(const avifImage *image) {
+  static const int32_t turned[] = {1, 8, 3, 6};
+  int angle = (image->transformFlags & AVIF_TRANSFORM_IROT) != 0 ? image->irot.angle & 3 : 0;
+  if ((image->transformFlags & AVIF_TRANSFORM_IMIR) == 0) return turned[angle];
+  // Mode 0 exchanges top and bottom, mode 1 left and right.
+  static const int32_t flipped[] = {4, 5, 2, 7}, mirrored[] = {2, 7, 4, 5};
+  return image->imir.mode == 0 ? flipped[angle] : mirrored[angle];
+}
+
+static cpixels_status next(cpixels_reader *base, uint32_t width, uint32_t height, size_t memory,
+                           cpixels_frame *frame) {
+  (void)width;
+  (void)height;
+  reader *self = (reader *)base;
+  avifResult result = avifDecoderNextImage(self->decoder);
+  if (result == AVIF_RESULT_NO_IMAGES_REMAINING) return CPIXELS_END;
+  if (result != AVIF_RESULT_OK) return fail(self, avifResultToString(result));
+  if (cpixels_is_stopped(base->stop)) return CPIXELS_STOPPED;
+  const avifImage *image = self->decoder->image;
+  size_t size = cpixels_size(image->width, image->height, memory);
+  free(self->pixels);
+  self->pixels = size == 0 ? NULL : malloc(size);
+  if (self->pixels == NULL) return fail(self, "not enough memory");
+  avifRGBImage rgb;
+  avifRGBImageSetDefaults(&rgb, image);
+  rgb.format = AVIF_RGB_FORMAT_RGBA;
+  rgb.depth = 8;
+  rgb.pixels = self->pixels;
+  rgb.rowBytes = image->width * 4;
+  result = avifImageYUVToRGB(image, &rgb);
+  if (result != AVIF_RESULT_OK) return fail(self, avifResultToString(result));
+  *frame = (cpixels_frame){
+      .pixels = self->pixels,
+      .width = image->width,
+      .height = image->height,
+      .stride = (size_t)image->width * 4,
+      .layout = CPIXELS_RGBA,
+      .is_opaque = image->alphaPlane == NULL || cpixels_is_opaque(self->pixels, size / 4),
+      .duration = (uint32_t)(self->decoder->imageTiming.duration * 1000),
+  };
+  return CPIXELS_WHOLE;
+}
+
+cpixels_reader *cavif_open(const uint8_t *bytes, size_t count, const cpixels_stop *stop, char *reason, size_t size) {
+  reader *self = calloc(1, sizeof *self);
+  if (self == NULL) {
+    snprintf(reason, size, "not enough memory");
+    return NULL;
+  }
+  self->base.stop = stop;
+  self->base.cost = cost;
+  self->base.next = next;
+  self->base.close = close_reader;
+  self->decoder = avifDecoderCreate();
+  if (self->decoder == NULL) {
+    snprintf(reason, size, "libavif could not be set up");
+    close_reader(&self->base);
+    return NULL;
+  }
+  self->decoder->ignoreExif = AVIF_TRUE;
+  self->decoder->ignoreXMP = AVIF_TRUE;
+  // Files of many encoders lack a property or two that the standard asks for.
+  self->decoder->strictFlags = AVIF_STRICT_DISABLED;
+  avifResult result = avifDecoderSetIOMemory(self->decoder, bytes, count);
+  if (result == AVIF_RESULT_OK) result = avifDecoderParse(self->decoder);
+  if (result != AVIF_RESULT_OK) {
+    snprintf(reason, size, "%s", avifResultToString(result));
+    close_reader(&self->base);
+    return NULL;
+  }
+  const avifImage *image = self->decoder->image;
+  self->base.head.width = image->width;
+  self->base.head.height = image->height;
+  // The coded picture must not be larger than what the file says, for that is what has been allowed.
+  uint64_t area = (uint64_t)image->width * image->height;
+  if (area < self->decoder->imageSizeLimit) self->decoder->imageSizeLimit = area < 65536 ? 65536 : (uint32_t)area;
+  self->base.head.frames = self->decoder->imageCount > 0 ? (uint32_t)self->decoder->imageCount : 0;
+  self->base.head.orientation = orientation(image);
+  if (image->icc.size > 0) {
+    self->base.head.profile = image->icc.data;
+    self->base.head.profile_size = image->icc.size;
+  }
+  return &self->base;
+}

@@ -1,0 +1,222 @@
+#include "CGIF.h"
+
+#include <gif_lib.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+  cpixels_reader base;
+  GifFileType *gif;
+  const uint8_t *bytes;
+  size_t count, place;
+  // What is seen, and what was seen before a frame that is taken away again.
+  uint8_t *canvas, *before;
+  GifPixelType *row;
+  GraphicsControlBlock control;
+  // The frame that is on the canvas, to be disposed of before the next.
+  GifImageDesc shown;
+  int disposal;
+} reader;
+
+static int give_bytes(GifFileType *gif, GifByteType *target, int count) {
+  reader *self = gif->UserData;
+  size_t rest = self->count - self->place;
+  size_t given = count < 0 ? 0 : (size_t)count < rest ? (size_t)count : rest;
+  memcpy(target, self->bytes + self->place, given);
+  self->place += given;
+  return (int)given;
+}
+
+static void close_reader(cpixels_reader *base) {
+  reader *self = (reader *)base;
+  if (self->gif != NULL) DGifCloseFile(self->gif, NULL);
+  free(self->canvas);
+  free(self->before);
+  free(self->row);
+  free(self);
+}
+
+static size_t cost(const cpixels_reader *base, uint32_t width, uint32_t height) {
+  (void)width;
+  (void)height;
+  return (uint64_t)base->head.width * base->head.height * 8 + 65536;
+}
+
+static cpixels_status fail(reader *self, const char *reason) {
+  snprintf(self->base.reason, sizeof self->base.reason, "%s", reason);
+  return CPIXELS_FAILED;
+}
+
+static size_t size_of_canvas(const reader *self) { return (size_t)self->base.head.width * self->base.head.height * 4; }
+
+static void clear(reader *self, GifImageDesc area) {
+  for (int y = 0; y < area.Height; y++) {
+    size_t row = (size_t)(area.Top + y), left = (size_t)area.Left;
+    if (row >= self->base.head.height || left >= self->base.head.width) return;
+    size_t width = self->base.head.width - left;
+    if ((size_t)area.Width < width) width = (size_t)area.Width;
+    memset(self->canvas + (row * self->base.head.width + left) * 4, 0, width * 4);
+  }
+}
+
+static void dispose(reader *self) {
+  if (self->disposal == DISPOSE_BACKGROUND) clear(self, self->shown);
+  if (self->disposal == DISPOSE_PREVIOUS) memcpy(self->canvas, self->before, size_of_canvas(self));
+  self->disposal = DISPOSAL_UNSPECIFIED;
+}
+
+static void draw_row(reader *self, const GifImageDesc *area, int y) {
+  const ColorMapObject *colors = area->ColorMap != NULL ? area->ColorMap : self->gif->SColorMap;
+  size_t row = (size_t)(area->Top + y);
+  if (colors == NULL || row >= self->base.head.height) return;
+  for (int x = 0; x < area->Width; x++) {
+    size_t column = (size_t)(area->Left + x);
+    int index = self->row[x];
+    if (column >= self->base.head.width) return;
+    if (index == self->control.TransparentColor || index >= colors->ColorCount) continue;
+    GifColorType color = colors->Colors[index];
+    uint8_t *pixel = self->canvas + (row * self->base.head.width + column) * 4;
+    pixel[0] = color.Red;
+    pixel[1] = color.Green;
+    pixel[2] = color.Blue;
+    pixel[3] = 255;
+  }
+}
+
+/// GIF89a, appendix E: rows come in four passes.
+static cpixels_status draw(reader *self, const GifImageDesc *area) {
+  static const int starts[] = {0, 4, 2, 1}, steps[] = {8, 8, 4, 2};
+  for (int pass = 0; pass < (area->Interlace ? 4 : 1); pass++) {
+    int step = area->Interlace ? steps[pass] : 1;
+    for (int y = area->Interlace ? starts[pass] : 0; y < area->Height; y += step) {
+      if (cpixels_is_stopped(self->base.stop)) return CPIXELS_STOPPED;
+      if (DGifGetLine(self->gif, self->row, area->Width) == GIF_ERROR) return CPIXELS_DAMAGED;
+      draw_row(self, area, y);
+    }
+  }
+  return CPIXELS_WHOLE;
+}
+
+static cpixels_status read_frame(reader *self, cpixels_frame *frame) {
+  if (DGifGetImageDesc(self->gif) == GIF_ERROR) return fail(self, "the data end too early");
+  GifImageDesc area = self->gif->Image;
+  if (area.Left < 0 || area.Top < 0 || area.Width <= 0 || area.Height <= 0) return fail(self, "a frame without size");
+  free(self->row);
+  self->row = calloc((size_t)area.Width, 1);
+  if (self->row == NULL) return fail(self, "not enough memory");
+  if (self->control.DisposalMode == DISPOSE_PREVIOUS) {
+    if (self->before == NULL) self->before = malloc(size_of_canvas(self));
+    if (self->before == NULL) return fail(self, "not enough memory");
+    memcpy(self->before, self->canvas, size_of_canvas(self));
+  }
+  cpixels_status status = draw(self, &area);
+  self->shown = area;
+  self->disposal = self->control.DisposalMode;
+  *frame = (cpixels_frame){
+      .pixels = self->canvas,
+      .width = self->base.head.width,
+      .height = self->base.head.height,
+      .stride = (size_t)self->base.head.width * 4,
+      .layout = CPIXELS_RGBA,
+      .is_opaque = cpixels_is_opaque(self->canvas, size_of_canvas(self) / 4),
+      .duration = (uint32_t)self->control.DelayTime * 10,
+  };
+  self->control = (GraphicsControlBlock){.TransparentColor = NO_TRANSPARENT_COLOR};
+  return status;
+}
+
+static bool read_extension(reader *self) {
+  int code;
+  GifByteType *block;
+  if (DGifGetExtension(self->gif, &code, &block) == GIF_ERROR) return false;
+  bool is_loops = code == APPLICATION_EXT_FUNC_CODE && block != NULL && block[0] == 11 &&
+                  memcmp(block + 1, "NETSCAPE2.0", 11) == 0;
+  if (code == GRAPHICS_EXT_FUNC_CODE && block != NULL) DGifExtensionToGCB(block[0], block + 1, &self->control);
+  while (block != NULL) {
+    if (DGifGetExtensionNext(self->gif, &block) == GIF_ERROR) return false;
+    if (is_loops && block != NULL && block[0] == 3 && block[1] == 1) {
+      self->base.head.loops = (uint32_t)(block[2] | block[3] << 8);
+    }
+  }
+  return true;
+}
+
+static cpixels_status next(cpixels_reader *base, uint32_t width, uint32_t height, size_t memory,
+                           cpixels_frame *frame) {
+  (void)width;
+  (void)height;
+  reader *self = (reader *)base;
+  if (self->canvas == NULL) {
+    size_t size = cpixels_size(base->head.width, base->head.height, memory);
+    self->canvas = size == 0 ? NULL : calloc(1, size);
+    if (self->canvas == NULL) return fail(self, "not enough memory");
+  }
+  dispose(self);
+  for (;;) {
+    if (cpixels_is_stopped(base->stop)) return CPIXELS_STOPPED;
+    GifRecordType type;
+    if (DGifGetRecordType(self->gif, &type) == GIF_ERROR) return fail(self, "the data end too early");
+    switch (type) {
+      case IMAGE_DESC_RECORD_TYPE: return read_frame(self, frame);
+      case EXTENSION_RECORD_TYPE:
+        if (!read_extension(self)) return fail(self, "the data end too early");
+        break;
+      case TERMINATE_RECORD_TYPE: return CPIXELS_END;
+      default: break;
+    }
+  }
+}
+
+/// How many frames there are, by the structure alone (GIF89a, section 20); giflib would have to decode them.
+static uint32_t count_frames(const uint8_t *bytes, size_t count) {
+  if (count < 13) return 0;
+  size_t place = 13 + ((bytes[10] & 0x80) != 0 ? (size_t)3 << ((bytes[10] & 7) + 1) : 0);
+  uint32_t frames = 0;
+  while (place < count) {
+    uint8_t kind = bytes[place++];
+    if (kind == 0x21) {
+      place += 1;
+    } else if (kind == 0x2C) {
+      if (count < 9 || place > count - 9) return frames;
+      uint8_t flags = bytes[place + 8];
+      place += 9 + ((flags & 0x80) != 0 ? (size_t)3 << ((flags & 7) + 1) : 0) + 1;
+      frames += 1;
+    } else {
+      return frames;
+    }
+    while (place < count && bytes[place] != 0) place += (size_t)bytes[place] + 1;
+    place += 1;
+  }
+  return frames;
+}
+
+cpixels_reader *cgif_open(const uint8_t *bytes, size_t count, const cpixels_stop *stop, char *reason, size_t size) {
+  reader *self = calloc(1, sizeof *self);
+  if (self == NULL) {
+    snprintf(reason, size, "not enough memory");
+    return NULL;
+  }
+  self->bytes = bytes;
+  self->count = count;
+  self->base.stop = stop;
+  self->base.cost = cost;
+  self->base.next = next;
+  self->base.close = close_reader;
+  self->control.TransparentColor = NO_TRANSPARENT_COLOR;
+  int code = 0;
+  self->gif = DGifOpen(self, give_bytes, &code);
+  if (self->gif == NULL) {
+    const char *text = GifErrorString(code);
+    snprintf(reason, size, "%s", text == NULL ? "no GIF" : text);
+    close_reader(&self->base);
+    return NULL;
+  }
+  self->base.head.width = (uint32_t)self->gif->SWidth;
+  self->base.head.height = (uint32_t)self->gif->SHeight;
+  self->base.head.frames = count_frames(bytes, count);
+  self->base.head.orientation = 1;
+  // Without the extension that says otherwise, an animation is shown once.
+  self->base.head.loops = 1;
+  return &self->base;
+}

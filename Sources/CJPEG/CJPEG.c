@@ -1,0 +1,238 @@
+#include "CJPEG.h"
+
+#include <limits.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+// After stdio.h, which it needs and does not include.
+#include <jpeglib.h>
+#include <jerror.h>
+
+// A few kilobytes can announce thousands of scans, each of which costs as much as the whole picture; no encoder
+// writes more than some dozen.
+enum { most_scans = 100 };
+
+typedef struct {
+  cpixels_reader base;
+  struct jpeg_decompress_struct jpeg;
+  struct jpeg_error_mgr errors;
+  struct jpeg_progress_mgr progress;
+  jmp_buf failure;
+  const uint8_t *bytes;
+  size_t count;
+  uint8_t *pixels;
+  JOCTET *profile;
+  bool is_stopped, is_damaged, is_started, has_scans;
+  // The row that was to come when the data ended.
+  uint32_t last_row;
+} reader;
+
+static void fail(j_common_ptr common) {
+  reader *self = common->client_data;
+  char text[JMSG_LENGTH_MAX];
+  common->err->format_message(common, text);
+  snprintf(self->base.reason, sizeof self->base.reason, "%s", text);
+  longjmp(self->failure, 1);
+}
+
+static void note(j_common_ptr common, int level) {
+  reader *self = common->client_data;
+  if (level >= 0) return;
+  // Many pictures have stray bytes between their parts or an odd header, and nothing wrong to be seen.
+  switch (common->err->msg_code) {
+    case JWRN_EXTRANEOUS_DATA:
+    case JWRN_ADOBE_XFORM:
+    case JWRN_JFIF_MAJOR:
+    case JWRN_BOGUS_ICC:
+      return;
+    case JWRN_JPEG_EOF:
+      if (self->is_started && self->last_row == UINT32_MAX) self->last_row = self->jpeg.output_scanline;
+      break;
+    default: break;
+  }
+  self->is_damaged = true;
+}
+
+static void say_nothing(j_common_ptr common) { (void)common; }
+
+static void look_up(j_common_ptr common) {
+  reader *self = common->client_data;
+  if (cpixels_is_stopped(self->base.stop)) {
+    self->is_stopped = true;
+    longjmp(self->failure, 1);
+  }
+  if (self->jpeg.input_scan_number > most_scans) {
+    snprintf(self->base.reason, sizeof self->base.reason, "more than %d scans", most_scans);
+    longjmp(self->failure, 1);
+  }
+}
+
+static void close_reader(cpixels_reader *base) {
+  reader *self = (reader *)base;
+  jpeg_destroy_decompress(&self->jpeg);
+  free(self->pixels);
+  free(self->profile);
+  free(self);
+}
+
+/// The eighths of its size at which the picture is still as large as wanted.
+static unsigned eighths(const reader *self, uint32_t width, uint32_t height) {
+  for (unsigned part = 1; part < 8; part *= 2) {
+    if ((uint64_t)self->base.head.width * part >= (uint64_t)width * 8 &&
+        (uint64_t)self->base.head.height * part >= (uint64_t)height * 8) {
+      return part;
+    }
+  }
+  return 8;
+}
+
+static size_t cost(const cpixels_reader *base, uint32_t width, uint32_t height) {
+  const reader *self = (const reader *)base;
+  unsigned part = eighths(self, width, height);
+  uint64_t area = (uint64_t)base->head.width * base->head.height;
+  uint64_t bytes = (area * part * part / 64 + base->head.width) * 4;
+  // All coefficients are kept, two bytes each, until the last scan has come.
+  if (self->has_scans) bytes += area * 2 * (unsigned)self->jpeg.num_components;
+  return bytes;
+}
+
+/// What lies behind the end of the data is grey in a picture that is stored from top to bottom; it becomes nothing.
+static bool clear_rest(reader *self, size_t stride) {
+  if (self->jpeg.progressive_mode || self->last_row >= self->jpeg.output_height) return false;
+  memset(self->pixels + self->last_row * stride, 0, (self->jpeg.output_height - self->last_row) * stride);
+  return true;
+}
+
+static cpixels_status decode(reader *self, uint32_t width, uint32_t height, size_t memory, cpixels_frame *frame) {
+  struct jpeg_decompress_struct *jpeg = &self->jpeg;
+  if (setjmp(self->failure)) {
+    if (self->is_stopped) return CPIXELS_STOPPED;
+    // What has come until then is worth something.
+    if (self->pixels == NULL || jpeg->output_scanline == 0) return CPIXELS_FAILED;
+    if (self->last_row == UINT32_MAX) self->last_row = jpeg->output_scanline;
+    size_t stride = (size_t)jpeg->output_width * 4;
+    memset(self->pixels + jpeg->output_scanline * stride, 0, (jpeg->output_height - jpeg->output_scanline) * stride);
+    frame->is_opaque = false;
+    return CPIXELS_DAMAGED;
+  }
+  bool is_cmyk = jpeg->jpeg_color_space == JCS_CMYK || jpeg->jpeg_color_space == JCS_YCCK;
+  jpeg->out_color_space = is_cmyk ? JCS_CMYK : JCS_EXT_RGBA;
+  jpeg->scale_num = eighths(self, width, height);
+  jpeg->scale_denom = 8;
+  jpeg->mem->max_memory_to_use = memory > LONG_MAX ? LONG_MAX : (long)memory;
+  jpeg->progress = &self->progress;
+  jpeg_start_decompress(jpeg);
+  size_t size = cpixels_size(jpeg->output_width, jpeg->output_height, memory);
+  self->pixels = size == 0 ? NULL : malloc(size);
+  if (self->pixels == NULL) {
+    snprintf(self->base.reason, sizeof self->base.reason, "not enough memory");
+    return CPIXELS_FAILED;
+  }
+  size_t stride = (size_t)jpeg->output_width * 4;
+  *frame = (cpixels_frame){
+      .pixels = self->pixels,
+      .width = jpeg->output_width,
+      .height = jpeg->output_height,
+      .stride = stride,
+      .layout = is_cmyk ? CPIXELS_CMYK : CPIXELS_RGBA,
+      .is_opaque = !is_cmyk,
+  };
+  while (jpeg->output_scanline < jpeg->output_height) {
+    JSAMPROW row = self->pixels + jpeg->output_scanline * stride;
+    jpeg_read_scanlines(jpeg, &row, 1);
+  }
+  // Behind the last row there is nothing that could be missed but the end mark.
+  jpeg_finish_decompress(jpeg);
+  if (clear_rest(self, stride)) frame->is_opaque = false;
+  return self->is_damaged ? CPIXELS_DAMAGED : CPIXELS_WHOLE;
+}
+
+/// Goes back to before the head of a scan that is cut off or wrong, so that the scans before it can be shown.
+static bool go_back(reader *self) {
+  size_t place = self->count - self->jpeg.src->bytes_in_buffer;
+  // Within a scan, no such bytes stand together (ITU-T T.81 §B.1.1.5).
+  for (; place >= 2; place--) {
+    const uint8_t *mark = self->bytes + place - 2;
+    if (mark[0] == 0xFF && (mark[1] == 0xDA || mark[1] == 0xC4)) break;
+  }
+  if (place < 2) return false;
+  self->count = place - 2;
+  jpeg_abort_decompress(&self->jpeg);
+  if (setjmp(self->failure)) return false;
+  jpeg_mem_src(&self->jpeg, self->bytes, self->count);
+  return jpeg_read_header(&self->jpeg, TRUE) == JPEG_HEADER_OK;
+}
+
+static cpixels_status next(cpixels_reader *base, uint32_t width, uint32_t height, size_t memory,
+                           cpixels_frame *frame) {
+  reader *self = (reader *)base;
+  if (self->is_started) return CPIXELS_END;
+  self->is_started = true;
+  cpixels_status status = decode(self, width, height, memory, frame);
+  bool is_worth_it = status == CPIXELS_FAILED && self->has_scans && self->pixels == NULL;
+  if (is_worth_it && self->jpeg.input_scan_number <= most_scans && go_back(self)) {
+    self->last_row = UINT32_MAX;
+    status = decode(self, width, height, memory, frame);
+    if (status == CPIXELS_WHOLE) status = CPIXELS_DAMAGED;
+  }
+  return status;
+}
+
+static int32_t orientation(const struct jpeg_decompress_struct *jpeg) {
+  static const uint8_t mark[] = "Exif\0";
+  for (jpeg_saved_marker_ptr marker = jpeg->marker_list; marker != NULL; marker = marker->next) {
+    if (marker->marker == JPEG_APP0 + 1 && marker->data_length > 6 && memcmp(marker->data, mark, 6) == 0) {
+      return cpixels_exif_orientation(marker->data + 6, marker->data_length - 6);
+    }
+  }
+  return 1;
+}
+
+static bool read_head(reader *self, const uint8_t *bytes, size_t count) {
+  if (setjmp(self->failure)) return false;
+  jpeg_create_decompress(&self->jpeg);
+  self->jpeg.client_data = self;
+  jpeg_mem_src(&self->jpeg, bytes, count);
+  jpeg_save_markers(&self->jpeg, JPEG_APP0 + 1, 0xFFFF);
+  jpeg_save_markers(&self->jpeg, JPEG_APP0 + 2, 0xFFFF);
+  jpeg_read_header(&self->jpeg, TRUE);
+  self->has_scans = jpeg_has_multiple_scans(&self->jpeg);
+  unsigned int size = 0;
+  if (jpeg_read_icc_profile(&self->jpeg, &self->profile, &size)) {
+    self->base.head.profile = self->profile;
+    self->base.head.profile_size = size;
+  }
+  return true;
+}
+
+cpixels_reader *cjpeg_open(const uint8_t *bytes, size_t count, const cpixels_stop *stop, char *reason, size_t size) {
+  reader *self = calloc(1, sizeof *self);
+  if (self == NULL) {
+    snprintf(reason, size, "not enough memory");
+    return NULL;
+  }
+  self->bytes = bytes;
+  self->count = count;
+  self->jpeg.err = jpeg_std_error(&self->errors);
+  self->jpeg.client_data = self;
+  self->errors.error_exit = fail;
+  self->errors.emit_message = note;
+  self->errors.output_message = say_nothing;
+  self->progress.progress_monitor = look_up;
+  self->last_row = UINT32_MAX;
+  self->base.stop = stop;
+  self->base.cost = cost;
+  self->base.next = next;
+  self->base.close = close_reader;
+  if (!read_head(self, bytes, count)) {
+    snprintf(reason, size, "%s", self->base.reason);
+    close_reader(&self->base);
+    return NULL;
+  }
+  self->base.head.width = self->jpeg.image_width;
+  self->base.head.height = self->jpeg.image_height;
+  self->base.head.frames = 1;
+  self->base.head.orientation = orientation(&self->jpeg);
+  return &self->base;
+}

@@ -1,0 +1,176 @@
+#include "CPNG.h"
+
+#include <png.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  // Texts and profiles beyond this are no part of a picture in a feed.
+  most_chunk_bytes = 4 << 20,
+  most_chunks = 1000,
+};
+
+typedef struct {
+  cpixels_reader base;
+  png_structp png;
+  png_infop info;
+  const uint8_t *bytes;
+  size_t count, place;
+  uint8_t *pixels;
+  bool is_stopped, is_started, is_at_end, has_alpha;
+} reader;
+
+static void fail(png_structp png, png_const_charp text) {
+  reader *self = png_get_error_ptr(png);
+  snprintf(self->base.reason, sizeof self->base.reason, "%s", text);
+  png_longjmp(png, 1);
+}
+
+static void say_nothing(png_structp png, png_const_charp text) {
+  (void)png;
+  (void)text;
+}
+
+static void give_bytes(png_structp png, png_bytep target, png_size_t count) {
+  reader *self = png_get_io_ptr(png);
+  if (count > self->count - self->place) png_error(png, "the data end too early");
+  memcpy(target, self->bytes + self->place, count);
+  self->place += count;
+}
+
+static void close_reader(cpixels_reader *base) {
+  reader *self = (reader *)base;
+  png_destroy_read_struct(&self->png, &self->info, NULL);
+  free(self->pixels);
+  free(self);
+}
+
+static size_t cost(const cpixels_reader *base, uint32_t width, uint32_t height) {
+  (void)width;
+  (void)height;
+  // Two rows of 16 bits a channel are kept beside the picture.
+  uint64_t bytes = ((uint64_t)base->head.width * base->head.height + (uint64_t)base->head.width * 4) * 4;
+  return bytes;
+}
+
+static cpixels_status read_rows(reader *self, size_t stride, int passes) {
+  if (setjmp(png_jmpbuf(self->png))) return self->is_stopped ? CPIXELS_STOPPED : CPIXELS_DAMAGED;
+  for (int pass = 0; pass < passes; pass++) {
+    for (uint32_t row = 0; row < self->base.head.height; row++) {
+      if (cpixels_is_stopped(self->base.stop)) {
+        self->is_stopped = true;
+        return CPIXELS_STOPPED;
+      }
+      // Of the passes of an interlaced picture, each fills in what the ones before have left coarse.
+      png_read_row(self->png, NULL, self->pixels + row * stride);
+    }
+  }
+  self->is_at_end = true;
+  png_read_end(self->png, NULL);
+  return CPIXELS_WHOLE;
+}
+
+static bool prepare(reader *self, int *passes) {
+  if (setjmp(png_jmpbuf(self->png))) return false;
+  self->has_alpha = (png_get_color_type(self->png, self->info) & PNG_COLOR_MASK_ALPHA) != 0 ||
+                    png_get_valid(self->png, self->info, PNG_INFO_tRNS) != 0;
+  png_set_expand(self->png);
+  png_set_scale_16(self->png);
+  png_set_gray_to_rgb(self->png);
+  png_set_add_alpha(self->png, 0xFF, PNG_FILLER_AFTER);
+  *passes = png_set_interlace_handling(self->png);
+  png_read_update_info(self->png, self->info);
+  return true;
+}
+
+static cpixels_status next(cpixels_reader *base, uint32_t width, uint32_t height, size_t memory,
+                           cpixels_frame *frame) {
+  (void)width;
+  (void)height;
+  reader *self = (reader *)base;
+  if (self->is_started) return CPIXELS_END;
+  self->is_started = true;
+  int passes = 1;
+  if (!prepare(self, &passes)) return CPIXELS_FAILED;
+  size_t size = cpixels_size(base->head.width, base->head.height, memory);
+  size_t stride = (size_t)base->head.width * 4;
+  if (png_get_rowbytes(self->png, self->info) != stride) {
+    snprintf(base->reason, sizeof base->reason, "an unknown kind of pixels");
+    return CPIXELS_FAILED;
+  }
+  // What does not come stays clear.
+  self->pixels = size == 0 ? NULL : calloc(1, size);
+  if (self->pixels == NULL) {
+    snprintf(base->reason, sizeof base->reason, "not enough memory");
+    return CPIXELS_FAILED;
+  }
+  cpixels_status status = read_rows(self, stride, passes);
+  if (status == CPIXELS_STOPPED) return status;
+  *frame = (cpixels_frame){
+      .pixels = self->pixels,
+      .width = base->head.width,
+      .height = base->head.height,
+      .stride = stride,
+      .layout = CPIXELS_RGBA,
+      .is_opaque = (self->is_at_end && !self->has_alpha) || cpixels_is_opaque(self->pixels, size / 4),
+  };
+  // Every row had come; what is wrong behind them is no part of the picture.
+  return self->is_at_end ? CPIXELS_WHOLE : status;
+}
+
+static void read_metadata(reader *self) {
+  png_charp name;
+  int compression;
+  png_bytep profile;
+  png_uint_32 size;
+  if (png_get_iCCP(self->png, self->info, &name, &compression, &profile, &size) != 0) {
+    self->base.head.profile = profile;
+    self->base.head.profile_size = size;
+  }
+#ifdef PNG_eXIf_SUPPORTED
+  png_bytep exif;
+  if (png_get_eXIf_1(self->png, self->info, &size, &exif) != 0) {
+    self->base.head.orientation = cpixels_exif_orientation(exif, size);
+  }
+#endif
+}
+
+static bool read_head(reader *self) {
+  if (setjmp(png_jmpbuf(self->png))) return false;
+  png_set_read_fn(self->png, self, give_bytes);
+  png_set_user_limits(self->png, 0x7FFFFFFF, 0x7FFFFFFF);
+  png_set_chunk_malloc_max(self->png, most_chunk_bytes);
+  png_set_chunk_cache_max(self->png, most_chunks);
+  png_read_info(self->png, self->info);
+  self->base.head.width = png_get_image_width(self->png, self->info);
+  self->base.head.height = png_get_image_height(self->png, self->info);
+  read_metadata(self);
+  return true;
+}
+
+cpixels_reader *cpng_open(const uint8_t *bytes, size_t count, const cpixels_stop *stop, char *reason, size_t size) {
+  reader *self = calloc(1, sizeof *self);
+  if (self == NULL) {
+    snprintf(reason, size, "not enough memory");
+    return NULL;
+  }
+  self->bytes = bytes;
+  self->count = count;
+  self->base.stop = stop;
+  self->base.cost = cost;
+  self->base.next = next;
+  self->base.close = close_reader;
+  self->base.head.frames = 1;
+  self->base.head.orientation = 1;
+  self->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, self, fail, say_nothing);
+  self->info = self->png == NULL ? NULL : png_create_info_struct(self->png);
+  if (self->info == NULL) snprintf(self->base.reason, sizeof self->base.reason, "libpng could not be set up");
+  if (self->info == NULL || !read_head(self)) {
+    snprintf(reason, size, "%s", self->base.reason);
+    close_reader(&self->base);
+    return NULL;
+  }
+  return &self->base;
+}

@@ -1,0 +1,35 @@
+// zimg: resampling, row by row, with the vector instructions that the processor has.
+#ifndef FEEDIMG_CZIMG_H
+#define FEEDIMG_CZIMG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum {
+  /// Nothing; it becomes 255.
+  CZIMG_NOTHING,
+  /// Alpha, which is multiplied in.
+  CZIMG_ALPHA,
+  /// A colour like the others.
+  CZIMG_COLOR,
+} czimg_fourth;
+
+/// Rows of four bytes a pixel.
+typedef struct {
+  const uint8_t *pixels;
+  uint32_t width, height;
+  size_t stride;
+  /// The part that is shown.
+  double left, top, shown_width, shown_height;
+  /// What the fourth byte is.
+  czimg_fourth fourth;
+} czimg_source;
+
+/// Resamples into rows without gaps, by Lanczos' filter with three lobes.
+///
+/// Returns whether it could; the reason is in words.
+bool czimg_resample(const czimg_source *source, uint8_t *target, uint32_t width, uint32_t height, char *reason,
+                    size_t size);
+
+#endif

@@ -1,0 +1,106 @@
+import CPixels
+import FeedimgModel
+
+/// Reads one encoded image, frame by frame; used by one thread.
+final class FrameReader {
+  private let reader: Codec.Reader
+  private let request: DecodeRequest
+  private let limits: DecodingLimits
+  private let codec: Codec
+  let placement: Placement
+
+  /// As announced; zero where that cannot be told before all is read.
+  var frameCount: Int { Int(head.frames) }
+
+  /// How often an animation is shown; nil for ever.
+  var loopCount: Int? { head.loops == 0 ? nil : Int(head.loops) }
+
+  private var head: cpixels_head { reader.pointee.head }
+
+  /// Opens an image and holds what it announces against the limits.
+  ///
+  /// The bytes stay where they are while this is used.
+  ///
+  /// - Throws: ``DecodeError``.
+  init(
+    _ codec: Codec,
+    _ bytes: UnsafeBufferPointer<UInt8>,
+    _ request: DecodeRequest,
+    _ limits: DecodingLimits,
+    _ stop: StopSign
+  ) throws(DecodeError) {
+    var reason = [CChar](repeating: 0, count: 200)
+    guard let start = bytes.baseAddress,
+      let reader = codec.open(start, bytes.count, stop.pointer, reason: &reason)
+    else { throw DecodeError(.damaged, Self.message(codec, reason)) }
+    let head = reader.pointee.head
+    let stored = PixelSize(width: Int(head.width), height: Int(head.height))
+    guard stored.width > 0, stored.height > 0 else {
+      cpixels_close(reader)
+      throw DecodeError(.damaged, "a picture of \(stored) pixels")
+    }
+    let isTurned = head.orientation >= 5
+    placement = Placement(stored: stored, isTurned: isTurned, display: request.size)
+    self.reader = reader
+    self.request = request
+    self.limits = limits
+    self.codec = codec
+    try checkLimits(stored)
+  }
+
+  deinit { cpixels_close(reader) }
+
+  private func checkLimits(_ stored: PixelSize) throws(DecodeError) {
+    // Both come as 32 bits, so that the product fits.
+    guard stored.width * stored.height <= limits.pixels else {
+      throw DecodeError(.tooLarge, "\(stored) pixels are more than the \(limits.pixels) that are allowed")
+    }
+    let least = placement.leastSize(of: stored)
+    let decoding = cpixels_cost(reader, UInt32(least.width), UInt32(least.height))
+    let (cost, isTooGreat) = Int(clamping: decoding).addingReportingOverflow(outputSize * 2)
+    guard !isTooGreat, cost <= limits.memory.bytes else {
+      let need = ByteCount(isTooGreat ? .max : cost).rounded
+      throw DecodeError(.tooLarge, "decoding takes \(need), more than the \(limits.memory) that are allowed")
+    }
+  }
+
+  /// Of one frame as it is handed out, in bytes.
+  var outputSize: Int { placement.storedSize.width * placement.storedSize.height * 4 }
+
+  /// The next frame; nil behind the last.
+  ///
+  /// - Throws: ``DecodeError``, also for a partial frame unless that is asked for.
+  func next() throws(DecodeError) -> (bitmap: Bitmap, duration: Duration, isPartial: Bool)? {
+    let stored = PixelSize(width: Int(head.width), height: Int(head.height))
+    let least = placement.leastSize(of: stored)
+    var frame = cpixels_frame()
+    let status = cpixels_next(
+      reader,
+      UInt32(least.width),
+      UInt32(least.height),
+      limits.memory.bytes,
+      &frame
+    )
+    switch status {
+    case CPIXELS_END: return nil
+    case CPIXELS_STOPPED: throw DecodeError(.cancelled, "decoding was cancelled")
+    case CPIXELS_WHOLE: break
+    case CPIXELS_DAMAGED where request.damage == .show: break
+    case CPIXELS_DAMAGED: throw DecodeError(.damaged, "the \(codec) picture is cut off or damaged")
+    default: throw DecodeError(.damaged, reason)
+    }
+    let bitmap = try RenderedFrame(frame, head, placement, request.format).bitmap()
+    return (bitmap, .milliseconds(frame.duration), status == CPIXELS_DAMAGED)
+  }
+
+  private var reason: String {
+    withUnsafeBytes(of: reader.pointee.reason) { bytes in
+      Self.message(codec, bytes.map { CChar(bitPattern: $0) })
+    }
+  }
+
+  private static func message(_ codec: Codec, _ reason: [CChar]) -> String {
+    let words = String(decoding: reason.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    return words.isEmpty ? "the \(codec) picture is damaged" : "the \(codec) picture is damaged: \(words)"
+  }
+}

@@ -1,0 +1,73 @@
+import FeedimgModel
+
+/// Which part of an encoded picture is shown, and in how many pixels (pure).
+struct Placement: Sendable, Hashable {
+  /// A part of the picture as it is stored, in its pixels.
+  struct Part: Sendable, Hashable {
+    var left: Double
+    var top: Double
+    var width: Double
+    var height: Double
+  }
+
+  /// How large the picture is, upright.
+  var sourceSize: PixelSize
+  /// What is shown of the picture as it is stored.
+  var part: Part
+  /// What the part becomes before it is turned.
+  var storedSize: PixelSize
+
+  /// - Parameters:
+  ///   - stored: The picture as it is stored; at least one pixel.
+  ///   - isTurned: Whether its orientation exchanges width and height.
+  ///   - display: Nil for the size that it has.
+  init(stored: PixelSize, isTurned: Bool, display: DisplaySize?) {
+    sourceSize = isTurned ? stored.turned : stored
+    let (width, height) = (Double(sourceSize.width), Double(sourceSize.height))
+    var shown = (width: width, height: height)
+    var target = sourceSize
+    if let display {
+      let box = display.pixels
+      let (across, down) = (Double(box.width) / width, Double(box.height) / height)
+      switch display.fitting {
+      case .fit:
+        let scale = min(across, down, 1)
+        target = PixelSize(width: Self.pixels(width * scale), height: Self.pixels(height * scale))
+      case .fill:
+        // The greatest part that has the shape of the box.
+        let scale = max(across, down)
+        shown = (min(width, Double(box.width) / scale), min(height, Double(box.height) / scale))
+        target = PixelSize(
+          width: min(box.width, Self.pixels(shown.width)),
+          height: min(box.height, Self.pixels(shown.height))
+        )
+      }
+    }
+    storedSize = isTurned ? target.turned : target
+    let (across, down) = isTurned ? (shown.height, shown.width) : (shown.width, shown.height)
+    part = Part(
+      left: (Double(stored.width) - across) / 2,
+      top: (Double(stored.height) - down) / 2,
+      width: across,
+      height: down
+    )
+  }
+
+  /// The least size of the whole stored picture from which nothing has to be enlarged.
+  func leastSize(of stored: PixelSize) -> PixelSize {
+    func side(_ whole: Int, _ target: Int, _ part: Double) -> Int {
+      min(whole, Int((Double(whole) * Double(target) / part).rounded(.up)))
+    }
+    return PixelSize(
+      width: side(stored.width, storedSize.width, part.width),
+      height: side(stored.height, storedSize.height, part.height)
+    )
+  }
+
+  private static func pixels(_ length: Double) -> Int { max(1, Int(length.rounded())) }
+}
+
+extension PixelSize {
+  /// With width and height exchanged.
+  var turned: PixelSize { PixelSize(width: height, height: width) }
+}

@@ -1,0 +1,99 @@
+import CPixels
+import CZimg
+import FeedimgModel
+
+/// A frame as a codec gives it, on its way to a picture of the size asked: resampled, in sRGB, upright.
+///
+/// Colours are changed last, as there are fewest pixels then.
+struct RenderedFrame {
+  private let frame: cpixels_frame
+  private let head: cpixels_head
+  private let placement: Placement
+  private let format: Bitmap.Format
+
+  init(_ frame: cpixels_frame, _ head: cpixels_head, _ placement: Placement, _ format: Bitmap.Format) {
+    self.frame = frame
+    self.head = head
+    self.placement = placement
+    self.format = format
+  }
+
+  private var isCMYK: Bool { frame.layout == CPIXELS_CMYK }
+  private var isOpaque: Bool { frame.is_opaque || isCMYK }
+  private var count: Int { placement.storedSize.width * placement.storedSize.height }
+
+  func bitmap() throws(DecodeError) -> Bitmap {
+    var failure: DecodeError?
+    let bytes = [UInt8](unsafeUninitializedCapacity: count * 4) { buffer, initialized in
+      guard let start = buffer.baseAddress else { return }
+      failure = fill(start)
+      if failure == nil { initialized = count * 4 }
+    }
+    if let failure { throw failure }
+    let isTurned = head.orientation >= 5
+    let size = isTurned ? placement.storedSize.turned : placement.storedSize
+    let bitmap = Bitmap(size: size, format: format, isOpaque: isOpaque, bytes: upright(bytes))
+    guard let bitmap else { throw DecodeError(.damaged, "a picture of \(size) pixels") }
+    return bitmap
+  }
+
+  /// Everything but the turn, in place.
+  private func fill(_ target: UnsafeMutablePointer<UInt8>) -> DecodeError? {
+    if isAsItShouldBe {
+      let stride = Int(frame.width) * 4
+      for row in 0..<Int(frame.height) {
+        (target + row * stride).update(from: frame.pixels + row * frame.stride, count: stride)
+      }
+      if !isOpaque { cpixels_premultiply(target, count) }
+    } else if let failure = resample(target) {
+      return failure
+    }
+    if isCMYK || head.profile != nil {
+      ColorConversion(head, isCMYK: isCMYK).apply(to: target, count: count, isOpaque: isOpaque)
+    }
+    if format == .bgra { cpixels_swap_red_and_blue(target, count) }
+    return nil
+  }
+
+  private var isAsItShouldBe: Bool {
+    frame.width == placement.storedSize.width && frame.height == placement.storedSize.height
+      && placement.part.width == Double(head.width) && placement.part.height == Double(head.height)
+  }
+
+  private func resample(_ target: UnsafeMutablePointer<UInt8>) -> DecodeError? {
+    // The codec may have decoded a smaller picture than the file has.
+    let across = Double(frame.width) / Double(head.width)
+    let down = Double(frame.height) / Double(head.height)
+    var source = czimg_source()
+    source.pixels = frame.pixels
+    source.width = frame.width
+    source.height = frame.height
+    source.stride = frame.stride
+    source.left = placement.part.left * across
+    source.top = placement.part.top * down
+    source.shown_width = placement.part.width * across
+    source.shown_height = placement.part.height * down
+    source.fourth = isCMYK ? CZIMG_COLOR : isOpaque ? CZIMG_NOTHING : CZIMG_ALPHA
+    var reason = [CChar](repeating: 0, count: 200)
+    let size = placement.storedSize
+    guard czimg_resample(&source, target, UInt32(size.width), UInt32(size.height), &reason, reason.count)
+    else {
+      let words = String(decoding: reason.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+      return DecodeError(.unavailable, "the picture could not be resampled: \(words)")
+    }
+    return nil
+  }
+
+  private func upright(_ bytes: [UInt8]) -> [UInt8] {
+    guard (2...8).contains(head.orientation) else { return bytes }
+    return [UInt8](unsafeUninitializedCapacity: bytes.count) { buffer, initialized in
+      guard let target = buffer.baseAddress else { return }
+      let size = placement.storedSize
+      bytes.withUnsafeBufferPointer { source in
+        guard let source = source.baseAddress else { return }
+        cpixels_orient(source, UInt32(size.width), UInt32(size.height), head.orientation, target)
+      }
+      initialized = bytes.count
+    }
+  }
+}

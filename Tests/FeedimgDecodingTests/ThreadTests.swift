@@ -1,0 +1,108 @@
+import FeedimgModel
+import Glibc
+import Synchronization
+import Testing
+
+@testable import FeedimgDecoding
+
+/// Where decoding happens, and how it is called off.
+struct ThreadTests {
+  @Test func `many at once are decoded by a few threads, none of the caller's`() async throws {
+    let decoder = CodecDecoder(threads: 2)
+    let bytes = try Fixture.bytes("fields.jpg")
+    let sizes = try await withThrowingTaskGroup(of: PixelSize.self) { group in
+      for _ in 0..<200 {
+        group.addTask {
+          try await decoder.decode(bytes, DecodeRequest(DisplaySize(width: 16, height: 16))).bitmap.size
+        }
+      }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(sizes == Array(repeating: PixelSize(width: 16, height: 12), count: 200))
+  }
+
+  @Test func `what is cancelled before its turn is given up at once`() async throws {
+    let threads = DecodingThreads(width: 1)
+    let gate = Gate()
+    let isGivenUp = Mutex<[Bool]>([])
+    threads.submit({ _ in gate.pass() }, number: threads.nextNumber())
+    let waiting = threads.nextNumber()
+    threads.submit({ value in isGivenUp.withLock { $0.append(value) } }, number: waiting)
+    threads.giveUp(waiting)
+    threads.giveUp(waiting)
+    #expect(isGivenUp.withLock(\.self) == [true])
+    gate.open()
+  }
+
+  @Test func `a cancelled task is told so`() async throws {
+    let decoder = CodecDecoder(threads: 1)
+    let bytes = try Fixture.bytes("fields.jpg")
+    let task = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      do throws(DecodeError) {
+        _ = try await decoder.decode(bytes, DecodeRequest())
+        return nil as DecodeError?
+      } catch {
+        return error
+      }
+    }
+    #expect(await task.value?.code == .cancelled)
+  }
+
+  @Test(arguments: ["fields.jpg", "fields.png", "fields.webp", "fields.avif", "animation.gif"])
+  func `a decoder that is told to stop does`(_ file: String) throws {
+    let stop = StopSign()
+    stop.set()
+    let bytes = try Fixture.bytes(file)
+    let error = #expect(throws: DecodeError.self) {
+      try CodecDecoder.decode(bytes, DecodeRequest(), DecodingLimits(), stop)
+    }
+    #expect(error?.code == .cancelled)
+  }
+
+  @Test func `a queue starts threads up to its width, then wakes those that sleep`() {
+    var queue = WorkQueue<String>(width: 2)
+    #expect(queue.submit("a", number: 1) == .startThread)
+    #expect(queue.submit("b", number: 2) == .startThread)
+    #expect(queue.submit("c", number: 3) == .nothing)
+    #expect(name(queue.turn()) == "a")
+    #expect(queue.take(1) == nil, "it has begun")
+    #expect(queue.take(3) == "c")
+    #expect(name(queue.turn()) == "b")
+    #expect(name(queue.turn()) == "sleep")
+    #expect(queue.submit("d", number: 4) == .wakeThread)
+    #expect(queue.submit("e", number: 5) == .nothing)
+    #expect(name(queue.turn()) == "d")
+    #expect(name(queue.turn()) == "e")
+    #expect(name(queue.turn()) == "sleep")
+    #expect(queue.end() == 1)
+    #expect(queue.submit("f", number: 6) == .refuse)
+    #expect(name(queue.turn()) == "end")
+  }
+
+  @Test func `jobs are given back when no thread can be started, not while one is there`() {
+    var queue = WorkQueue<String>(width: 2)
+    _ = queue.submit("a", number: 1)
+    _ = queue.submit("b", number: 2)
+    #expect(queue.threadFailed() == [])
+    #expect(queue.threadFailed() == ["a", "b"])
+    #expect(queue.submit("c", number: 3) == .startThread)
+  }
+
+  private func name(_ turn: WorkQueue<String>.Turn) -> String {
+    switch turn {
+    case .work(let job): job
+    case .sleep: "sleep"
+    case .end: "end"
+    }
+  }
+}
+
+/// Holds a thread until it is opened.
+private final class Gate: Sendable {
+  private let isOpen = Atomic(false)
+
+  func open() { isOpen.store(true, ordering: .releasing) }
+
+  func pass() { while !isOpen.load(ordering: .acquiring) { sched_yield() } }
+}
