@@ -28,6 +28,8 @@ extension ImageLoader {
     public var overrides: [SituationOverride] = []
     /// Sent with every request, such as `Tuba/0.9`.
     public var userAgent = "feedimg"
+    /// Makes pixels for ``ImageLoader/decode(_:_:)``; nil where the program decodes itself.
+    public var decoder: (any ImageDecoding)?
     /// What the folders are derived from; the variables of the process unless others are given.
     public var environment: [String: String]
 

@@ -15,6 +15,7 @@ public final class ImageLoader: Sendable {
   let store: any ImageStoring
   let memory: MemoryCache
   let budget: MemoryBudget
+  let decoder: (any ImageDecoding)?
   let pressure: MemoryPressure
   let downloader: any Downloading
   let policy: PolicyInForce
@@ -41,7 +42,7 @@ public final class ImageLoader: Sendable {
     let folders = Folders(configuration)
     let settings = SettingsStore(folder: try folders.configuration)
     let current = settings.currentSettings()
-    let budget = MemoryBudget()
+    let budget = MemoryBudget(isDecoding: configuration.decoder != nil)
     let shelf = try PolicyShelf(configuration)
     let policy = try PolicyInForce(configuration.policy, on: shelf)
     let services = NetworkServices(of: configuration)
@@ -61,6 +62,7 @@ public final class ImageLoader: Sendable {
       overrides: try CheckedOverride.check(configuration.overrides, among: shelf.facts),
       hostFacts: HostFacts(configuration.hostFacts),
       budget: budget,
+      decoder: configuration.decoder,
       environment: configuration.environment,
       identity: RequestIdentity(userAgent: configuration.userAgent)
     )
@@ -76,6 +78,7 @@ public final class ImageLoader: Sendable {
     overrides: [CheckedOverride],
     hostFacts: HostFacts = HostFacts([]),
     budget: MemoryBudget = MemoryBudget(),
+    decoder: (any ImageDecoding)? = nil,
     environment: [String: String] = [:],
     identity: RequestIdentity = RequestIdentity(userAgent: "feedimg"),
     clock: @escaping @Sendable () -> Double = SystemClock.seconds,
@@ -87,6 +90,7 @@ public final class ImageLoader: Sendable {
     self.store = store
     self.memory = memory
     self.budget = budget
+    self.decoder = decoder
     pressure = MemoryPressure(memory, environment: environment)
     self.downloader = downloader
     self.policy = policy

@@ -19,6 +19,8 @@ struct DecodedImages: Sendable {
   struct Entry: Sendable {
     var key: DecodedKey
     var bitmap: Bitmap
+    /// Of the bytes that it was decoded from.
+    var checksum: UInt64
   }
 
   private(set) var store: BoundedStore<DecodedKey, Entry>
@@ -26,12 +28,16 @@ struct DecodedImages: Sendable {
 
   init(limit: ByteCount) { store = BoundedStore(limit: limit) }
 
-  mutating func use(_ key: DecodedKey) -> Bitmap? { store.use(key)?.bitmap }
+  /// The pixels of a key, which thereby count as used; of these bytes alone, if their checksum is given.
+  mutating func use(_ key: DecodedKey, of checksum: UInt64?) -> Bitmap? {
+    if let checksum, store.peek(key)?.checksum != checksum { return nil }
+    return store.use(key)?.bitmap
+  }
 
   /// - Returns: What gives way, to be let go of outside of a lock.
-  mutating func insert(_ bitmap: Bitmap, for key: DecodedKey, cost: Int) -> [Entry] {
-    let gone = forget(store.insert(Entry(key: key, bitmap: bitmap), for: key, cost: cost))
-    if store.contains(key) { keys[key.url, default: []].insert(key) }
+  mutating func insert(_ entry: Entry, cost: Int) -> [Entry] {
+    let gone = forget(store.insert(entry, for: entry.key, cost: cost))
+    if store.contains(entry.key) { keys[entry.key.url, default: []].insert(entry.key) }
     return gone
   }
 

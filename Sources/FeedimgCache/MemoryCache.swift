@@ -83,7 +83,13 @@ package final class MemoryCache: Sendable {
   package subscript(key: String) -> Image? { state.withLock { $0.encoded.use(key) } }
 
   /// The decoded image of a key, which thereby counts as used.
-  package subscript(key: DecodedKey) -> Bitmap? { state.withLock { $0.decoded.use(key) } }
+  package subscript(key: DecodedKey) -> Bitmap? { state.withLock { $0.decoded.use(key, of: nil) } }
+
+  /// The decoded image of a key if it was decoded from these bytes; it thereby counts as used.
+  package subscript(key: DecodedKey, of bytes: [UInt8]) -> Bitmap? {
+    let checksum = Checksum.of(bytes)
+    return state.withLock { $0.decoded.use(key, of: checksum) }
+  }
 
   /// What is kept of encoded images.
   package var encoded: Account { state.withLock { Account($0.encoded) } }
@@ -119,10 +125,11 @@ package final class MemoryCache: Sendable {
   ///     the pixels are outdated and not kept.
   package func insert(_ bitmap: Bitmap, for key: DecodedKey, of bytes: [UInt8]) {
     prepare()
+    let entry = DecodedImages.Entry(key: key, bitmap: bitmap, checksum: Checksum.of(bytes))
     change { state in
       if let now = state.encoded.peek(key.url), !now.bytes.isIdentical(to: bytes) { return Gone() }
       let cost = bitmap.bytes.count + Self.overhead
-      return Gone(decoded: state.decoded.insert(bitmap, for: key, cost: cost))
+      return Gone(decoded: state.decoded.insert(entry, cost: cost))
     }
   }
 

@@ -64,6 +64,7 @@ final class TestLoader: Sendable {
     _ kind: NetworkKind = .wifi,
     memoryLimit: ByteCount = .mebibytes(1),
     downloader: (any Downloading)? = nil,
+    decoder: (any ImageDecoding)? = nil,
     userAgent: String = "feedimg-tests",
     folder shared: String? = nil,
     clock: @escaping @Sendable () -> Double = SystemClock.seconds,
@@ -84,10 +85,12 @@ final class TestLoader: Sendable {
         limits: CacheLimits(UserSettings()),
         clock: clock
       ),
-      memory: MemoryCache(limit: memoryLimit),
+      memory: MemoryCache { MemoryLimits(total: memoryLimit, isDecoding: decoder != nil) },
       downloader: downloader ?? CurlDownloader(userAgent: userAgent),
       policy: try PolicyInForce(.standard, on: PolicyShelf(ImageLoader.Configuration(environment: [:]))),
       overrides: [],
+      budget: MemoryBudget(isDecoding: decoder != nil),
+      decoder: decoder,
       // Else one of many loaders would always watch the memory, and tests of that could not tell which.
       environment: ["MEMORY_PRESSURE_WATCH": "/dev/null"],
       identity: RequestIdentity(userAgent: userAgent),
