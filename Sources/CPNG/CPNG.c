@@ -10,6 +10,8 @@ enum {
   // Texts and profiles beyond this are no part of a picture in a feed.
   most_chunk_bytes = 4 << 20,
   most_chunks = 1000,
+  // Sums of so many bytes fit in 16 bits.
+  most_rows_together = 128,
 };
 
 typedef struct {
@@ -19,7 +21,10 @@ typedef struct {
   const uint8_t *bytes;
   size_t count, place;
   uint8_t *pixels;
-  bool is_stopped, is_started, is_at_end, has_alpha;
+  bool is_stopped, is_started, is_at_end, is_interlaced, has_alpha;
+  // Rows that are being put together: one as it comes, and the sums of those before it.
+  uint8_t *row;
+  uint16_t *sums;
 } reader;
 
 static void fail(png_structp png, png_const_charp text) {
@@ -44,15 +49,26 @@ static void close_reader(cpixels_reader *base) {
   reader *self = (reader *)base;
   png_destroy_read_struct(&self->png, &self->info, NULL);
   free(self->pixels);
+  free(self->row);
+  free(self->sums);
   free(self);
 }
 
+/// How many pixels become one on each side while rows come, so that a large picture is never held whole.
+///
+/// What comes out has twice the size that is wanted at least, for the resampling to do the rest.
+static uint32_t block(const reader *self, uint32_t width, uint32_t height) {
+  if (self->is_interlaced || width == 0 || height == 0) return 1;
+  uint32_t across = self->base.head.width / width, down = self->base.head.height / height;
+  uint32_t side = (across < down ? across : down) / 2;
+  return side < 1 ? 1 : side > most_rows_together ? most_rows_together : side;
+}
+
 static size_t cost(const cpixels_reader *base, uint32_t width, uint32_t height) {
-  (void)width;
-  (void)height;
-  // Two rows of 16 bits a channel are kept beside the picture.
-  uint64_t bytes = ((uint64_t)base->head.width * base->head.height + (uint64_t)base->head.width * 4) * 4;
-  return bytes;
+  uint64_t side = block((const reader *)base, width, height);
+  uint64_t area = (base->head.width / side + 1) * (base->head.height / side + 1);
+  // Some rows of up to 16 bits a channel are kept beside the picture.
+  return (area + (uint64_t)base->head.width * 8) * 4;
 }
 
 static cpixels_status read_rows(reader *self, size_t stride, int passes) {
@@ -66,6 +82,43 @@ static cpixels_status read_rows(reader *self, size_t stride, int passes) {
       // Of the passes of an interlaced picture, each fills in what the ones before have left coarse.
       png_read_row(self->png, NULL, self->pixels + row * stride);
     }
+  }
+  self->is_at_end = true;
+  png_read_end(self->png, NULL);
+  return CPIXELS_WHOLE;
+}
+
+/// Makes a row of the sums of so many rows.
+static void average(reader *self, uint8_t *target, uint32_t side, uint32_t rows) {
+  uint32_t width = self->base.head.width;
+  for (uint32_t left = 0; left < width; left += side, target += 4) {
+    uint32_t right = width - left < side ? width : left + side;
+    uint32_t sums[4] = {0};
+    for (uint32_t x = left; x < right; x++) {
+      for (int channel = 0; channel < 4; channel++) sums[channel] += self->sums[x * 4 + channel];
+    }
+    uint32_t count = (right - left) * rows;
+    for (int channel = 0; channel < 4; channel++) target[channel] = (uint8_t)((sums[channel] + count / 2) / count);
+  }
+  memset(self->sums, 0, (size_t)width * 8);
+}
+
+static cpixels_status read_blocks(reader *self, size_t stride, uint32_t side) {
+  if (setjmp(png_jmpbuf(self->png))) return self->is_stopped ? CPIXELS_STOPPED : CPIXELS_DAMAGED;
+  uint32_t width = self->base.head.width, height = self->base.head.height;
+  for (uint32_t y = 0; y < height; y++) {
+    if (cpixels_is_stopped(self->base.stop)) {
+      self->is_stopped = true;
+      return CPIXELS_STOPPED;
+    }
+    png_read_row(self->png, self->row, NULL);
+    // A pixel that is not seen has no say in the colour.
+    if (self->has_alpha) cpixels_premultiply(self->row, width);
+    for (size_t i = 0; i < (size_t)width * 4; i++) self->sums[i] = (uint16_t)(self->sums[i] + self->row[i]);
+    if ((y + 1) % side != 0 && y + 1 != height) continue;
+    uint8_t *target = self->pixels + y / side * stride;
+    average(self, target, side, y % side + 1);
+    if (self->has_alpha) cpixels_unpremultiply(target, stride / 4);
   }
   self->is_at_end = true;
   png_read_end(self->png, NULL);
@@ -87,31 +140,35 @@ static bool prepare(reader *self, int *passes) {
 
 static cpixels_status next(cpixels_reader *base, uint32_t width, uint32_t height, size_t memory,
                            cpixels_frame *frame) {
-  (void)width;
-  (void)height;
   reader *self = (reader *)base;
   if (self->is_started) return CPIXELS_END;
   self->is_started = true;
   int passes = 1;
   if (!prepare(self, &passes)) return CPIXELS_FAILED;
-  size_t size = cpixels_size(base->head.width, base->head.height, memory);
-  size_t stride = (size_t)base->head.width * 4;
-  if (png_get_rowbytes(self->png, self->info) != stride) {
+  uint32_t side = block(self, width, height);
+  uint32_t across = (base->head.width + side - 1) / side, down = (base->head.height + side - 1) / side;
+  size_t size = cpixels_size(across, down, memory);
+  size_t stride = (size_t)across * 4;
+  if (png_get_rowbytes(self->png, self->info) != (size_t)base->head.width * 4) {
     snprintf(base->reason, sizeof base->reason, "an unknown kind of pixels");
     return CPIXELS_FAILED;
   }
   // What does not come stays clear.
   self->pixels = size == 0 ? NULL : calloc(1, size);
-  if (self->pixels == NULL) {
+  if (side > 1) {
+    self->row = malloc((size_t)base->head.width * 4);
+    self->sums = calloc((size_t)base->head.width * 4, sizeof *self->sums);
+  }
+  if (self->pixels == NULL || (side > 1 && (self->row == NULL || self->sums == NULL))) {
     snprintf(base->reason, sizeof base->reason, "not enough memory");
     return CPIXELS_FAILED;
   }
-  cpixels_status status = read_rows(self, stride, passes);
+  cpixels_status status = side > 1 ? read_blocks(self, stride, side) : read_rows(self, stride, passes);
   if (status == CPIXELS_STOPPED) return status;
   *frame = (cpixels_frame){
       .pixels = self->pixels,
-      .width = base->head.width,
-      .height = base->head.height,
+      .width = across,
+      .height = down,
       .stride = stride,
       .layout = CPIXELS_RGBA,
       .is_opaque = (self->is_at_end && !self->has_alpha) || cpixels_is_opaque(self->pixels, size / 4),
@@ -146,6 +203,7 @@ static bool read_head(reader *self) {
   png_read_info(self->png, self->info);
   self->base.head.width = png_get_image_width(self->png, self->info);
   self->base.head.height = png_get_image_height(self->png, self->info);
+  self->is_interlaced = png_get_interlace_type(self->png, self->info) != PNG_INTERLACE_NONE;
   read_metadata(self);
   return true;
 }
