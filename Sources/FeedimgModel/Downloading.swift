@@ -72,6 +72,23 @@ package protocol BodyReceiving: Sendable {
   /// Called once, before the first byte of the final answer; answers to redirects do not show.
   func begin(_ head: ResponseHead) throws(LoadError)
   func receive(_ bytes: UnsafeRawBufferPointer) throws(LoadError)
+  /// Called for what passes between; who receives need not care.
+  func note(_ step: TransferStep)
+}
+
+extension BodyReceiving {
+  package func note(_ step: TransferStep) {}
+}
+
+/// What passes in a transfer beside the head and the body of the final answer.
+package enum TransferStep: Sendable, Hashable {
+  /// A connection is there, and the request goes out on it.
+  case requested
+  /// An answer says that the image is elsewhere, and the transfer goes on there.
+  case redirected(ImageURL)
+  /// So many bytes have come since the last such step: heads and bodies as they came over the network, also of
+  /// redirects and of what is not delivered; without what TLS and TCP add.
+  case moved(Int)
 }
 
 extension BodyReceiving {

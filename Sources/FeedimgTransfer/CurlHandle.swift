@@ -90,6 +90,15 @@ final class CurlHandle {
     try set(CURLOPT_DNS_CACHE_TIMEOUT, to: seconds)
   }
 
+  /// How much has come of the present answers: heads, and bodies before a content coding is undone.
+  var receivedLength: Int {
+    var head = 0
+    var body: curl_off_t = 0
+    _ = ccurl_get_long(library.table, pointer, CURLINFO_HEADER_SIZE, &head)
+    _ = ccurl_get_offset(library.table, pointer, CURLINFO_SIZE_DOWNLOAD_T, &body)
+    return max(0, head) + max(0, Int(body))
+  }
+
   /// How the transfer ended.
   func outcome(_ code: CURLcode, connectTimeout: Duration) -> CurlOutcome {
     var systemError = 0

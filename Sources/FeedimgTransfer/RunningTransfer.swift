@@ -8,6 +8,8 @@ final class RunningTransfer {
   private(set) var transfer: Transfer
   private(set) var patience: Patience
   private let clock = SuspendingClock()
+  /// Bytes from the present URL that the receiver has been told of.
+  private var told = 0
 
   init(_ order: CurlThread.Order, handle: CurlHandle) {
     self.order = order
@@ -25,6 +27,7 @@ final class RunningTransfer {
   func prepare(_ identity: CurlHandle.Identity, connectionAge: Duration?) throws(LoadError) {
     patience.connectionBegan()
     handle.reset()
+    told = 0
     if let connectionAge { try handle.limitAge(of: connectionAge) }
     try handle.prepare(
       transfer,
@@ -34,7 +37,10 @@ final class RunningTransfer {
   }
 
   func end(_ code: CURLcode) -> Transfer.EndStep {
-    transfer.end(handle.outcome(code, connectTimeout: order.request.connectTimeout))
+    tellMoved()
+    let step = transfer.end(handle.outcome(code, connectTimeout: order.request.connectTimeout))
+    if case .follow = step { order.receiver.note(.redirected(transfer.redirects.url)) }
+    return step
   }
 
   func stop(_ error: LoadError) -> Transfer.EndStep {
@@ -71,6 +77,15 @@ final class RunningTransfer {
   private func sentRequest() {
     transfer.sentRequest()
     patience.requestSent(at: clock.now)
+    order.receiver.note(.requested)
+  }
+
+  /// Tells of what has come, as libcurl counts it.
+  private func tellMoved() {
+    let moved = handle.receivedLength
+    guard moved > told else { return }
+    order.receiver.note(.moved(moved - told))
+    told = moved
   }
 
   private func takeHeader(_ line: UnsafeRawBufferPointer) -> Bool {
@@ -86,6 +101,7 @@ final class RunningTransfer {
 
   private func takeBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
     patience.bytesArrived(at: clock.now)
+    tellMoved()
     do throws(LoadError) {
       switch try transfer.takeBody(bytes.count) {
       case .deliver: try order.receiver.receive(bytes)

@@ -74,6 +74,11 @@ static inline CURLcode ccurl_get_long(const ccurl_library *curl, CURL *easy, CUR
   return curl->easy_getinfo(easy, info, value);
 }
 
+static inline CURLcode ccurl_get_offset(
+    const ccurl_library *curl, CURL *easy, CURLINFO info, curl_off_t *value) {
+  return curl->easy_getinfo(easy, info, value);
+}
+
 // The text belongs to the handle and lasts until its next transfer.
 static inline CURLcode ccurl_get_text(const ccurl_library *curl, CURL *easy, CURLINFO info, const char **value) {
   return curl->easy_getinfo(easy, info, value);

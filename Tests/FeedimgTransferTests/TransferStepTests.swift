@@ -1,0 +1,113 @@
+import FeedimgModel
+import FeedimgTransfer
+import LoopbackServer
+import Synchronization
+import Testing
+
+/// What a transfer tells beside the answer.
+@Suite(.timeLimit(.minutes(1)))
+struct TransferStepTests {
+  private let downloader = CurlDownloader(userAgent: "feedimg-tests/1")
+
+  /// Keeps the steps, and may refuse the body.
+  private final class Steps: BodyReceiving {
+    private let steps = Mutex<[TransferStep]>([])
+    /// Whether any of the body has come.
+    let hasBody = Atomic(false)
+    private let onBody: @Sendable () throws(LoadError) -> Void
+
+    init(onBody: @escaping @Sendable () throws(LoadError) -> Void = {}) { self.onBody = onBody }
+
+    func begin(_ head: ResponseHead) {}
+    func receive(_ bytes: UnsafeRawBufferPointer) throws(LoadError) {
+      hasBody.store(true, ordering: .sequentiallyConsistent)
+      try onBody()
+    }
+    func note(_ step: TransferStep) { steps.withLock { $0.append(step) } }
+
+    /// All bytes that were told of.
+    var moved: Int {
+      steps.withLock { steps in
+        steps.reduce(0) { if case .moved(let count) = $1 { $0 + count } else { $0 } }
+      }
+    }
+
+    /// The other steps.
+    var others: [TransferStep] {
+      steps.withLock { $0.filter { if case .moved = $0 { false } else { true } } }
+    }
+  }
+
+  /// What a reply sends, in bytes.
+  private static func length(_ reply: Reply) -> Int {
+    reply.steps.reduce(0) { if case .send(let bytes) = $1 { $0 + bytes.count } else { $0 } }
+  }
+
+  @Test(arguments: [0, 1, 12_000, 300_000])
+  func `every byte of head and body is told of`(_ count: Int) async throws {
+    let reply = Reply.answer(200, [("X-Filler", String(repeating: "x", count: 500))], body: pattern(count))
+    let server = try LoopbackServer { _ in reply }
+    let steps = Steps()
+    _ = try await downloader.download(DownloadRequest(url: try ImageURL(server.url("/"))), into: steps)
+    #expect(steps.moved == Self.length(reply))
+    #expect(steps.others == [.requested])
+  }
+
+  @Test func `an answer that says there is nothing, counts`() async throws {
+    let reply = Reply.answer(404, body: pattern(700))
+    let server = try LoopbackServer { _ in reply }
+    let steps = Steps()
+    _ = try await downloader.download(DownloadRequest(url: try ImageURL(server.url("/"))), into: steps)
+    #expect(steps.moved == Self.length(reply))
+  }
+
+  @Test func `redirects are told of, and their bytes count as well`() async throws {
+    let first = Reply.answer(302, [("Location", "/b")], body: pattern(900))
+    let second = Reply.answer(body: pattern(5000))
+    let server = try LoopbackServer { $0.path == "/a" ? first : second }
+    let steps = Steps()
+    _ = try await downloader.download(DownloadRequest(url: try ImageURL(server.url("/a"))), into: steps)
+    #expect(steps.moved == Self.length(first) + Self.length(second))
+    #expect(steps.others == [.requested, .redirected(try ImageURL(server.url("/b"))), .requested])
+  }
+
+  @Test func `a body that breaks off counts as far as it came`() async throws {
+    let server = try LoopbackServer { _ in .truncated(pattern(5000), after: 1234) }
+    let steps = Steps()
+    let failure = await downloader.failure(
+      DownloadRequest(url: try ImageURL(server.url("/"))),
+      into: steps
+    )
+    #expect(failure?.code == .truncated)
+    #expect(steps.moved > 1234 && steps.moved < 1234 + 500)
+  }
+
+  @Test func `a transfer that is refused or cancelled counts as far as it came`() async throws {
+    let gate = Gate()
+    let head = Reply.head(200, [("Content-Length", "9000")])
+    let server = try LoopbackServer { _ in Reply([.send(head + pattern(4000)), .wait(gate)]) }
+    let request = DownloadRequest(url: try ImageURL(server.url("/")))
+    let refused = Steps { () throws(LoadError) in throw LoadError(.notAnImage, message: "no") }
+    #expect(await downloader.failure(request, into: refused)?.code == .notAnImage)
+    #expect(refused.moved > head.count)
+
+    let begun = Mutex<Task<LoadError?, Never>?>(nil)
+    let cancelled = Steps { begun.withLock { $0 }?.cancel() }
+    let task = Task { await downloader.failure(request, into: cancelled) }
+    begun.withLock { $0 = task }
+    // The body may have come before the task was known here.
+    if cancelled.hasBody.load(ordering: .sequentiallyConsistent) { task.cancel() }
+    let code = await task.value?.code
+    #expect(code == .cancelled)
+    #expect(cancelled.moved > head.count)
+    gate.open()
+  }
+
+  @Test func `a server that nobody reaches brings nothing`() async throws {
+    let port = try ClosedPort()
+    let steps = Steps()
+    let url = try ImageURL("http://127.0.0.1:\(port.port)/")
+    #expect(await downloader.failure(DownloadRequest(url: url), into: steps) != nil)
+    #expect(steps.moved == 0 && steps.others.isEmpty)
+  }
+}
