@@ -19,8 +19,14 @@ enum Asking: Hashable, Sendable {
   init(about answer: StoredAnswer, by identity: RequestIdentity, at now: Double) {
     let vary = Vary(answer.head.fields)
     // What the image depends on beyond the request has not changed within a moment.
-    let isOurs = vary.matches(answer.varied, identity.sent) || vary.isOpen && answer.isNew(at: now)
-    if !isOurs {
+    // Nor does saving data make it another program's.
+    let isOurs =
+      vary.matches(answer.varied.withoutSaving, identity.sent.withoutSaving)
+      || vary.isOpen && answer.isNew(at: now)
+    if isOurs, !identity.savesData, answer.varied["Save-Data"] != nil, !answer.isNew(at: now) {
+      // It was made smaller to save data, which is to be saved no more.
+      self = .meanwhile
+    } else if !isOurs {
       // Chosen by what another program has said of itself (RFC 9111 §4.1).
       self = .first
     } else if Freshness(of: answer, at: now).standing == .fresh || answer.isNew(at: now) {
@@ -33,4 +39,8 @@ enum Asking: Hashable, Sendable {
 
 extension StoredAnswer {
   fileprivate func isNew(at now: Double) -> Bool { (0..<Asking.leastInterval).contains(now - respondedAt) }
+}
+
+extension HTTPFields {
+  fileprivate var withoutSaving: HTTPFields { HTTPFields(fields.filter { !$0.isNamed("Save-Data") }) }
 }

@@ -42,7 +42,7 @@ final class BodyCollector: BodyReceiving {
     self.limit = limit
     state = Mutex(State(requestedAt: now))
     continuation = loader.store.beginning(of: transfer.variant.url.key)
-      .flatMap { BodyContinuation($0, by: loader.identity, at: now) }
+      .flatMap { BodyContinuation($0, by: transfer.identity, at: now) }
     do throws(CacheError) {
       writer = try loader.store.makeWriter()
     } catch {
@@ -76,7 +76,7 @@ final class BodyCollector: BodyReceiving {
   func begin(_ head: ResponseHead) throws(LoadError) {
     let answer = StoredAnswer(
       head: head,
-      varied: Vary(head.fields).select(from: transfer.loader.identity.sent),
+      varied: Vary(head.fields).select(from: transfer.identity.sent),
       requestedAt: state.withLock { $0.requestedAt },
       respondedAt: transfer.loader.clock()
     )
@@ -166,19 +166,24 @@ final class BodyCollector: BodyReceiving {
     if answer.head.endsByClosing, !ImageStructure.isWhole(body.bytes, mediaType: mediaType) {
       throw LoadError(.truncated, url: url, message: "the connection closed before the image was whole")
     }
+    LoadWitness.tell(.verified(mediaType: mediaType))
     var path: String?
     if body.obstacle == nil {
       let metadata = metadata(answer, mediaType)
       keeping { writer throws(CacheError) in path = try writer.commit(metadata).path }
     }
     if continuation != nil { transfer.loader.store.removeBeginning(of: url.key) }
+    let obstacle = state.withLock { $0.obstacle }
+    if let step = path.map({ .stored(path: $0) }) ?? obstacle.map({ LoadEvent.Step.notStored($0) }) {
+      LoadWitness.tell(step)
+    }
     return FetchedImage(
       bytes: body.bytes,
       mediaType: mediaType,
       path: path,
       source: .network,
       answer: answer,
-      notes: [state.withLock { $0.obstacle }].compactMap { $0 }
+      notes: [obstacle].compactMap { $0 }
     )
   }
 

@@ -8,6 +8,7 @@ extension ImageLoader {
     if let image = memory[key] {
       // Else the disk would think that what is shown most is used least.
       store.noteUse(of: key)
+      LoadWitness.tell(.found(.memory))
       return FetchedImage(image, from: .memory)
     }
     return stored(variant)
@@ -15,7 +16,11 @@ extension ImageLoader {
 
   /// The image of a variant from disk, taken into memory.
   func stored(_ variant: ImageVariant) -> FetchedImage? {
-    guard let (stored, bytes) = store.read(variant.url.key) else { return nil }
+    guard let (stored, bytes) = store.read(variant.url.key) else {
+      LoadWitness.tell(.missed)
+      return nil
+    }
+    LoadWitness.tell(.found(.disk))
     let image = MemoryCache.Image(
       role: stored.role,
       mediaType: stored.mediaType,

@@ -4,6 +4,7 @@ import FeedimgPolicy
 import FeedimgReachability
 import FeedimgSettings
 import FeedimgTransfer
+import FeedimgUsage
 import Synchronization
 
 /// Decides which image of an item to show, and loads it.
@@ -28,6 +29,10 @@ public final class ImageLoader: Sendable {
   let revalidations: RevalidationDesk
   let gate: TransferGate
   let failures: FailureDesk
+  /// Nil where nobody counts.
+  let usage: (any UsageKeeping)?
+  let meter: UsageMeter?
+  let observers: [any LoadObserving]
   let facts: FactWatch
   /// For waits; never jumps.
   let time: MonotonicTime
@@ -64,7 +69,10 @@ public final class ImageLoader: Sendable {
       budget: budget,
       decoder: configuration.decoder,
       environment: configuration.environment,
-      identity: RequestIdentity(userAgent: configuration.userAgent)
+      identity: try RequestIdentity(configuration),
+      // Who has no place for it, counts nothing.
+      usage: (try? folders.usage).map { UsageLedger(folder: $0, clock: SystemClock.seconds) },
+      observers: configuration.observers
     )
   }
 
@@ -83,7 +91,9 @@ public final class ImageLoader: Sendable {
     identity: RequestIdentity = RequestIdentity(userAgent: "feedimg"),
     clock: @escaping @Sendable () -> Double = SystemClock.seconds,
     time: MonotonicTime = .system(),
-    retries: RetrySchedule = RetrySchedule()
+    retries: RetrySchedule = RetrySchedule(),
+    usage: (any UsageKeeping)? = nil,
+    observers: [any LoadObserving] = []
   ) {
     self.network = network
     self.settings = settings
@@ -92,7 +102,9 @@ public final class ImageLoader: Sendable {
     self.budget = budget
     self.decoder = decoder
     pressure = MemoryPressure(memory, environment: environment)
-    self.downloader = downloader
+    let meter = usage.map { UsageMeter($0, network: network) }
+    self.downloader = WatchedDownloader(downloader: downloader, meter: meter)
+    (self.usage, self.meter, self.observers) = (usage, meter, observers)
     self.policy = policy
     self.overrides = overrides
     self.hostFacts = hostFacts
@@ -119,7 +131,10 @@ public final class ImageLoader: Sendable {
   /// What the user should know of the settings and the policy, such as that a file is refused.
   ///
   /// Each thing is told once, a line each.
-  public var warnings: [String] { settings.takeWarnings() + policy.takeWarnings() + hostFacts.takeWarnings() }
+  public var warnings: [String] {
+    settings.takeWarnings() + policy.takeWarnings() + hostFacts.takeWarnings()
+      + (usage?.takeWarnings() ?? [])
+  }
 
   /// The policy that decides now, where it comes from, and why no other one does.
   public var policyInForce: Policies.Standing { policy.standing() }
@@ -173,17 +188,24 @@ public final class ImageLoader: Sendable {
     let isNetworkGiven = overrides.contains { $0.fact == .network }
     // First, since it decides whom the network is asked of.
     let policy = policy.current()
+    let settings = settings.currentSettings()
     let reader = SituationReader(
-      network: isNetworkGiven ? nil : trustingNetwork ? network.currentState() : judgedNetwork(),
+      network: isNetworkGiven ? nil : trustingNetwork ? seenNetwork() : failures.judged(seenNetwork()),
       asksAboutCost: policy.asksAboutCost,
-      settings: settings.currentSettings(),
+      settings: settings,
+      budget: BudgetReading(for: policy, settings, usage),
       overrides: overrides,
       hostFacts: hostFacts.declared
     )
     return Outlook(reader, policy)
   }
 
-  private func judgedNetwork() -> NetworkState { failures.judged(network.currentState()) }
+  /// The network as it is; what comes from here on, comes over it.
+  private func seenNetwork() -> NetworkState {
+    let state = network.currentState()
+    meter?.note(state)
+    return state
+  }
 
   /// Holds to the limits that the user has set, also after they changed.
   func follow(_ settings: UserSettings) {

@@ -7,10 +7,14 @@ import FeedimgModel
 struct ImageRevalidation: Sendable {
   let loader: ImageLoader
   let variant: ImageVariant
+  /// What the request says of who asks.
+  let identity: RequestIdentity
   /// What is shown meanwhile.
   let shown: FetchedImage
   /// Whether to ask beyond all caches on the way, and whoever has asked before.
   var isEndToEnd = false
+  /// That of the load which shows the image; asking may begin in a task of another.
+  let witness = LoadWitness.present
 
   private var key: String { variant.url.key }
 
@@ -38,7 +42,12 @@ struct ImageRevalidation: Sendable {
   private func ask(_ question: HTTPFields) async throws(LoadError) -> ImageTransfer.Outcome {
     let directives = isEndToEnd ? ImageTransfer.endToEnd.fields : []
     let fields = HTTPFields(question.fields + directives)
-    return try await ImageTransfer(loader: loader, variant: variant, question: fields).run()
+    return try await ImageTransfer(
+      loader: loader,
+      variant: variant,
+      identity: identity,
+      question: fields
+    ).run()
   }
 
   /// Servers that know no validators send the same image again.
@@ -49,7 +58,7 @@ struct ImageRevalidation: Sendable {
   private func isNews(_ stored: StoredAnswer, beside asked: StoredAnswer) -> Bool {
     stored.respondedAt > asked.respondedAt
       && Freshness(of: stored, at: loader.clock()).standing == .fresh
-      && Vary(stored.head.fields).matches(stored.varied, loader.identity.sent)
+      && Vary(stored.head.fields).matches(stored.varied, identity.sent)
   }
 
   // MARK: The image is still the same
@@ -68,10 +77,15 @@ struct ImageRevalidation: Sendable {
 extension ImageRevalidation {
   /// The same, for the desk.
   func outcome() async -> RevalidationDesk.Outcome {
-    do throws(LoadError) {
-      return .success(try await run())
-    } catch {
-      return .failure(error)
+    await LoadWitness.with(witness) {
+      do throws(LoadError) {
+        let new = try await run()
+        LoadWitness.tell(.revalidated(isNew: new != nil))
+        return .success(new)
+      } catch {
+        LoadWitness.tell(.notRevalidated(error))
+        return .failure(error)
+      }
     }
   }
 }

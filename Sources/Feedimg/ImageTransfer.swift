@@ -14,12 +14,21 @@ struct ImageTransfer: Sendable {
 
   let loader: ImageLoader
   let variant: ImageVariant
+  /// What the request says of who asks; also kept with the answer, where that depends on it.
+  let identity: RequestIdentity
   /// Sent beside what identifies the image, such as the validators of what is stored.
   var question = HTTPFields()
   /// Tells how urgent it is, and hears how far it has come; what nobody waits for is not urgent.
   var run = LoadRun(.prefetch)
 
-  var progress: @Sendable (LoadProgress) -> Void { { [run] in run.report($0) } }
+  private let witness = LoadWitness.present
+
+  var progress: @Sendable (LoadProgress) -> Void {
+    { [run, witness] in
+      run.report($0)
+      witness?.tell(.progress($0))
+    }
+  }
 
   /// A server that drips a byte now and then is given up in the end, however long the image.
   private static let greatestDuration = Duration.seconds(600)
@@ -51,7 +60,7 @@ struct ImageTransfer: Sendable {
     defer { collector.discard() }
     let request = DownloadRequest(
       url: variant.url,
-      fields: HTTPFields(loader.identity.accepted.fields + question.fields + collector.rangeFields.fields),
+      fields: HTTPFields(identity.fields.fields + question.fields + collector.rangeFields.fields),
       bodyLimit: settings.downloadLimit,
       totalTimeout: Self.greatestDuration
     )

@@ -14,11 +14,15 @@ struct ImaginedSituation {
   init(facts: FactCatalog) { self.facts = facts }
 
   /// Takes over what this machine tells.
-  mutating func look(at network: NetworkState, _ settings: UserSettings) {
+  mutating func look(at network: NetworkState, _ settings: UserSettings, _ budget: BudgetReading) {
     situation.network = network.kind
     situation.metered = network.metered
     situation.isRoaming = network.isRoaming
     situation.alwaysOriginal = settings.alwaysLoadOriginalsOnCellular
+    situation.savesData = settings.savesData
+    situation.budgetLeft = budget.left
+    sources[.dataSaver] = "the setting data-saver"
+    sources[.budgetLeft] = budget.source
     sources[.network] = network.reason
     sources[.metered] = network.meteredReason
     sources[.roaming] = network.sourceOfRoaming

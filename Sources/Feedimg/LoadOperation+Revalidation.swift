@@ -12,7 +12,8 @@ extension LoadOperation {
     _ resolution: Resolution
   ) async throws(LoadError) -> FetchedImage {
     guard found.source != .network, let answer = found.answer else { return found }
-    let asking = isReload ? .first : Asking(about: answer, by: loader.identity, at: loader.clock())
+    let identity = loader.identity.asking(in: resolution.situation)
+    let asking = isReload ? .first : Asking(about: answer, by: identity, at: loader.clock())
     guard asking != .nothing else { return found }
     guard loader.mayFetch(variant.role, in: resolution.situation) else {
       let network = resolution.situation.network.rawValue
@@ -21,6 +22,7 @@ extension LoadOperation {
     let revalidation = ImageRevalidation(
       loader: loader,
       variant: variant,
+      identity: identity,
       shown: found,
       isEndToEnd: isReload
     )

@@ -26,9 +26,16 @@ struct LoadOperation: Sendable {
 
   /// Does what is decided, also where that changes on the way.
   @concurrent func run() async throws(LoadError) -> LoadedImage {
+    try await LoadWitness.attend(item, loader.observers) { () async throws(LoadError) in
+      try await loaded()
+    }
+  }
+
+  private func loaded() async throws(LoadError) -> LoadedImage {
     var misses = 0
     while true {
       let resolution = resolution()
+      LoadWitness.tell(.decided(resolution))
       switch try await follow(resolution) {
       case .image(let image): return image
       case .outdated: continue
@@ -109,7 +116,7 @@ struct LoadOperation: Sendable {
         if let image = loader.cached(variant) { return .success(image) }
         do throws(LoadError) {
           let image = try await loader.failures.perform(variant.url) { () async throws(LoadError) in
-            try await transferred(variant, run)
+            try await transferred(variant, resolution, run)
           }
           return .success(image)
         } catch {
@@ -123,9 +130,18 @@ struct LoadOperation: Sendable {
     return image
   }
 
-  private func transferred(_ variant: ImageVariant, _ run: LoadRun) async throws(LoadError) -> FetchedImage {
-    let question = isReload ? ImageTransfer.endToEnd : HTTPFields()
-    let transfer = ImageTransfer(loader: loader, variant: variant, question: question, run: run)
+  private func transferred(
+    _ variant: ImageVariant,
+    _ resolution: Resolution,
+    _ run: LoadRun
+  ) async throws(LoadError) -> FetchedImage {
+    let transfer = ImageTransfer(
+      loader: loader,
+      variant: variant,
+      identity: loader.identity.asking(in: resolution.situation),
+      question: isReload ? ImageTransfer.endToEnd : HTTPFields(),
+      run: run
+    )
     guard case .image(let image) = try await transfer.run() else {
       throw LoadError(.malformed, url: variant.url, message: "the server answered a question nobody asked")
     }

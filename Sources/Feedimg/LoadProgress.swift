@@ -6,4 +6,10 @@ public struct LoadProgress: Sendable, Hashable {
   public var received: ByteCount
   /// So much was announced; nil where the server did not tell.
   public var total: ByteCount?
+
+  /// Makes a state, such as for the test of an observer.
+  public init(received: ByteCount, total: ByteCount?) {
+    self.received = received
+    self.total = total
+  }
 }

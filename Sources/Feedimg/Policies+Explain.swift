@@ -3,6 +3,7 @@ public import FeedimgModel
 import FeedimgPolicy
 import FeedimgReachability
 import FeedimgSettings
+import FeedimgUsage
 
 extension Policies {
   /// How a policy came to a decision.
@@ -36,14 +37,30 @@ extension Policies {
     let asked = try asked(argument)
     let catalog = try catalog(of: asked.table)
     var imagined = ImaginedSituation(facts: catalog)
-    if isLive { imagined.look(at: NetworkStatus(configuration).state, try settings()) }
+    let policy = try compiled(asked.table)
+    if isLive {
+      let settings = try settings()
+      imagined.look(at: NetworkStatus(configuration).state, settings, budget(for: policy, settings))
+    }
     for fact in given { try imagined.set(fact) }
+    return Account(Explanation(policy, in: imagined.situation), imagined, warnings: asked.warnings)
+  }
+
+  private func compiled(_ table: PolicyTable) throws(PolicyFault) -> CompiledPolicy {
     do throws(PolicyErrors) {
-      let explanation = Explanation(try CompiledPolicy(asked.table), in: imagined.situation)
-      return Account(explanation, imagined, warnings: asked.warnings)
+      return try CompiledPolicy(table)
     } catch {
       throw PolicyFault(error.errors.map(\.description))
     }
+  }
+
+  private func budget(for policy: CompiledPolicy, _ settings: UserSettings) -> BudgetReading {
+    let folder = try? Folders(configuration).usage
+    return BudgetReading(
+      for: policy,
+      settings,
+      folder.map { UsageLedger(folder: $0, clock: SystemClock.seconds) }
+    )
   }
 
   private func settings() throws(PolicyFault) -> UserSettings {

@@ -26,12 +26,14 @@ struct SituationReader {
   ///   - network: The live network, or nil where it is given and need not be looked at.
   ///   - asksAboutCost: Whether services were asked what data costs.
   ///   - settings: The settings.
+  ///   - budget: What is left to be spent.
   ///   - overrides: What is given instead of read.
   ///   - hostFacts: The facts that the application defines.
   init(
     network: NetworkState?,
     asksAboutCost: Bool = true,
     settings: UserSettings,
+    budget: BudgetReading = .unasked,
     overrides: [CheckedOverride],
     hostFacts: [HostFact] = []
   ) {
@@ -41,9 +43,9 @@ struct SituationReader {
     isThumbnailGiven = given.contains(.thumbnail)
     isSizeGiven = given.contains(.size)
     listed = hostFacts.isEmpty ? Fact.standard : (Fact.standard + hostFacts.map(Fact.host)).sorted()
-    way = Way(over: network, asksAboutCost, settings, overrides)
+    way = Way(over: network, asksAboutCost, settings, budget, overrides)
     if let network, !network.isReachable {
-      localWay = Way(over: Self.thisMachine, asksAboutCost, settings, overrides)
+      localWay = Way(over: Self.thisMachine, asksAboutCost, settings, budget, overrides)
     }
   }
 
@@ -107,25 +109,28 @@ extension SituationReader.Way {
     over network: NetworkState?,
     _ asksAboutCost: Bool,
     _ settings: UserSettings,
+    _ budget: BudgetReading,
     _ overrides: [CheckedOverride]
   ) {
     situation = Situation(
       network: network?.kind ?? .other,
       metered: network?.metered ?? .unknown,
       isRoaming: network?.isRoaming ?? false,
+      savesData: settings.savesData,
       alwaysOriginal: settings.alwaysLoadOriginalsOnCellular,
       original: .none,
-      thumbnail: .none
+      thumbnail: .none,
+      budgetLeft: budget.left
     )
     sources = [
       .network: network?.reason ?? "",
       .metered: network.map { Self.sourceOfMetering($0, asksAboutCost) } ?? "",
       .roaming: network.map { asksAboutCost ? $0.sourceOfRoaming : "not asked, as no rule depends on it" }
         ?? "not looked at",
-      .dataSaver: "off unless an app says otherwise",
+      .dataSaver: "the setting data-saver",
       .alwaysOriginal: "the setting always-load-originals-on-cellular",
       .original: "the item and the cache", .thumbnail: "the item and the cache",
-      .budgetLeft: "nobody counts", .bandwidth: "not measured", .battery: "not read",
+      .budgetLeft: budget.source, .bandwidth: "not measured", .battery: "not read",
       .fits: "size against budget left",
     ]
     for override in overrides {

@@ -16,6 +16,7 @@ struct LoadCommand: AsyncParsableCommand {
         feedimg load --item item.json --output photo.jpg
         feedimg load --item feed.jsonl --json | jq -r .path
         feedimg load --item item.json --network offline     from the cache alone
+        feedimg load --item item.json --trace               where the time goes
         feedimg load --item item.json --reload              only what its server has now
 
       Of several items the worst counts: 1 if one failed, else 3 if one has only its placeholder, else 0.
@@ -37,25 +38,40 @@ struct LoadCommand: AsyncParsableCommand {
   @Flag(help: "Ask the server about what is cached before it is printed, also if it is fresh.")
   var reload = false
 
+  @Flag(help: "Also print every step of the load with its time, for a single item.")
+  var trace = false
+
   @OptionGroup var situation: SituationOptions
 
   /// Nobody waits longer for what is only there for the next time.
   private static let patience = Duration.seconds(10)
 
   func run() async throws {
-    let configuration = try situation.configuration()
+    var configuration = try situation.configuration()
     let items = try input.items()
     let file = output.map { OutputFile(path: $0) }
     if file != nil, items.count > 1 {
       throw CommandFailure(.usage, "--output names one file, but `\(input.item)` holds \(items.count) items")
     }
+    if trace, items.count > 1 {
+      throw CommandFailure(
+        .usage,
+        "--trace tells of one load, but `\(input.item)` holds \(items.count) items"
+      )
+    }
     try file?.check()
+    let trace = trace ? LoadTrace() : nil
+    if let trace { configuration.observers = [trace] }
     let loader = try ImageLoader(configuration)
     for warning in loader.warnings { Output.complain(warning) }
     var report = LoadReport(itemCount: items.count, isJSON: input.json, isQuiet: output == "-")
+    report.trace = trace
     await LoadBatch(loader: loader, items: items, isReload: reload).run { report.add($0, index: $1) }
     if let file, case .success(let image)? = report.onlyOutcome { try file.write(image.bytes) }
     report.add(await loader.finishRevalidations(within: Self.patience))
+    report.showTrace()
+    // Such as that nothing could be counted, which shows only now.
+    for warning in loader.warnings { Output.complain(warning) }
     throw CommandFailure(report.status)
   }
 }

@@ -7,6 +7,9 @@ struct LoadReport {
   /// Whether standard output belongs to the image itself.
   let isQuiet: Bool
 
+  /// Where the steps of the load are taken down, if they are to be told.
+  var trace: LoadTrace?
+
   private(set) var status = ExitStatus.success
   /// The outcome, where there is one item.
   private(set) var onlyOutcome: LoadBatch.Outcome?
@@ -24,7 +27,7 @@ struct LoadReport {
     switch outcome {
     case .success(let image):
       if image.source == .network { bytesMoved += image.bytes.count }
-      show(isJSON ? image.json : text(image, index))
+      show(isJSON ? trace.map { image.json(with: $0.timeline) } ?? image.json : text(image, index))
       for note in image.notes { Output.complain("`\(image.variant.url)`: \(note)") }
     case .failure(let error):
       add(error, index)
@@ -45,11 +48,19 @@ struct LoadReport {
     let isPlaceholder = error.code == .nothingToShow
     if !isPlaceholder { status = .failure } else if status == .success { status = .nothingToShow }
     if isJSON {
-      show(error.json)
+      show(trace.map { error.json(with: $0.timeline) } ?? error.json)
     } else if isPlaceholder, let resolution = error.resolution {
       show(placeholderText(resolution, index))
     }
     if !isPlaceholder { Output.complain(error.description) }
+  }
+
+  /// Draws the steps of the load, beside the image where that is on standard output.
+  func showTrace() {
+    guard let trace, !isJSON else { return }
+    for line in LoadTrace.lines(trace.timeline) {
+      if isQuiet { Output.standardError("\(Printable.text(line))\n") } else { Output.line(line) }
+    }
   }
 
   private func show(_ text: String) {

@@ -203,7 +203,12 @@ import Testing
     let original = try #require(try item(origin).original)
     let stored = try #require(test.loader.cached(original))
     let variant = ImageVariant(role: .original, url: try ImageURL(server.url("/a.jpg")))
-    let revalidation = ImageRevalidation(loader: test.loader, variant: variant, shown: stored)
+    let revalidation = ImageRevalidation(
+      loader: test.loader,
+      variant: variant,
+      identity: test.loader.identity,
+      shown: stored
+    )
     #expect(try await revalidation.run()?.bytes == Self.new)
     #expect(server.log.requests.map { $0["If-None-Match"] } == ["\"1\"", nil])
   }

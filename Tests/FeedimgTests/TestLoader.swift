@@ -69,7 +69,10 @@ final class TestLoader: Sendable {
     folder shared: String? = nil,
     clock: @escaping @Sendable () -> Double = SystemClock.seconds,
     time: MonotonicTime = .system(),
-    tries: Int = 1
+    tries: Int = 1,
+    policy: String? = nil,
+    usage: (any UsageKeeping)? = nil,
+    observers: [any LoadObserving] = []
   ) throws {
     let own = FileManager.default.temporaryDirectory.path + "feedimg-loader-\(UUID().uuidString)"
     owned = shared == nil ? own : nil
@@ -87,7 +90,10 @@ final class TestLoader: Sendable {
       ),
       memory: MemoryCache { MemoryLimits(total: memoryLimit, isDecoding: decoder != nil) },
       downloader: downloader ?? CurlDownloader(userAgent: userAgent),
-      policy: try PolicyInForce(.standard, on: PolicyShelf(ImageLoader.Configuration(environment: [:]))),
+      policy: try PolicyInForce(
+        policy.map { .named($0) } ?? .standard,
+        on: PolicyShelf(ImageLoader.Configuration(environment: [:]))
+      ),
       overrides: [],
       budget: MemoryBudget(isDecoding: decoder != nil),
       decoder: decoder,
@@ -96,7 +102,9 @@ final class TestLoader: Sendable {
       identity: RequestIdentity(userAgent: userAgent),
       clock: clock,
       time: time,
-      retries: RetrySchedule(greatestTries: tries)
+      retries: RetrySchedule(greatestTries: tries),
+      usage: usage,
+      observers: observers
     )
   }
 

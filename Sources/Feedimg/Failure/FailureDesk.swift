@@ -86,6 +86,7 @@ final class FailureDesk: Sendable {
       }
       tries += 1
       guard let wait = failed(url, failure, tries: tries) else { throw failure }
+      LoadWitness.tell(.retried(failure, after: wait))
       do {
         try await time.sleep(wait)
       } catch {

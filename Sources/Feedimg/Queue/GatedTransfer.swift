@@ -27,14 +27,17 @@ struct GatedTransfer: Sendable {
     let relay = BodyRelay(request, receiver, gate: gate, ticket: ticket)
     while true {
       let attempt = Attempt()
+      LoadWitness.tell(.queued)
       guard await gate.place(ticket, stop: { attempt.stop() }) else {
         throw LoadError(.cancelled, url: request.url, message: "cancelled")
       }
+      LoadWitness.tell(.started)
       do throws(LoadError) {
         return try await transfer(relay, attempt)
       } catch {
         guard error.code == .cancelled, attempt.isStopped, !Task.isCancelled else { throw error }
       }
+      LoadWitness.tell(.paused)
       gate.stopped(ticket)
     }
   }

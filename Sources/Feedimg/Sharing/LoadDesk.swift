@@ -89,6 +89,7 @@ final class LoadDesk<Answer: Sendable>: Sendable {
         return (joined, handle)
       }
     }
+    if case .join = joined { LoadWitness.tell(.joined) }
     guard let handle else {
       if joined == .gone { continuation.resume(returning: .failure(Self.cancelled)) }
       return

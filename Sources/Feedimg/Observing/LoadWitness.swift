@@ -1,0 +1,55 @@
+import FeedimgModel
+import Synchronization
+
+/// Tells the observers of one load.
+///
+/// Goes along with the task of the load and those that it begins, so that nothing between has to pass it on.
+struct LoadWitness: Sendable {
+  @TaskLocal private static var current: LoadWitness?
+
+  private static let lastLoad = Atomic(0)
+
+  private let load: Int
+  private let item: FeedItem
+  private let observers: [any LoadObserving]
+  private let clock = ContinuousClock()
+
+  /// The witness of the load that the calling task belongs to; nil where nobody observes.
+  static var present: LoadWitness? { current }
+
+  /// Performs work under the witness of another task.
+  static func with<Answer>(_ witness: LoadWitness?, _ work: () async -> Answer) async -> Answer {
+    await $current.withValue(witness, operation: work)
+  }
+
+  /// Performs a load such that its observers hear of it.
+  static func attend(
+    _ item: FeedItem,
+    _ observers: [any LoadObserving],
+    _ load: () async throws(LoadError) -> LoadedImage
+  ) async throws(LoadError) -> LoadedImage {
+    guard !observers.isEmpty else { return try await load() }
+    let number = lastLoad.wrappingAdd(1, ordering: .relaxed).newValue
+    let witness = LoadWitness(load: number, item: item, observers: observers)
+    let result = await $current.withValue(witness) { () async -> Result<LoadedImage, LoadError> in
+      do throws(LoadError) {
+        return .success(try await load())
+      } catch {
+        return .failure(error)
+      }
+    }
+    switch result {
+    case .success(let image): witness.tell(.finished(image.source))
+    case .failure(let error): witness.tell(error.code == .cancelled ? .cancelled : .failed(error))
+    }
+    return try result.get()
+  }
+
+  /// Tells the observers of the load that the calling task belongs to, if any.
+  static func tell(_ step: @autoclosure () -> LoadEvent.Step) { current?.tell(step()) }
+
+  func tell(_ step: LoadEvent.Step) {
+    let event = LoadEvent(load: load, item: item, time: clock.now, step: step)
+    for observer in observers { observer.observe(event) }
+  }
+}

@@ -1,0 +1,100 @@
+import FeedimgCache
+import FeedimgModel
+import FeedimgSettings
+import LoopbackServer
+import Testing
+
+@testable import Feedimg
+
+/// What requests say of who asks: real server, real disk.
+@Suite(.timeLimit(.minutes(1))) struct RequestIdentityTests {
+  static let rows: [(NetworkKind, Metered, Bool, Bool)] = [
+    (.wifi, .no, false, false), (.wifi, .yes, false, true), (.cellular, .yes, false, true),
+    (.wifi, .unknown, false, false), (.wifi, .no, true, true),
+  ]
+
+  @Test(arguments: rows)
+  func `Save-Data is sent where data costs or is saved`(
+    _ kind: NetworkKind,
+    _ metered: Metered,
+    _ savesData: Bool,
+    _ isSent: Bool
+  ) async throws {
+    let server = try LoopbackServer { _ in
+      .answer(200, [("Vary", "Save-Data, Accept")], body: SampleImage.jpeg)
+    }
+    let bench = try TestLoader(kind)
+    bench.network.become(kind, metered: metered)
+    if savesData { try bench.settings.set(.dataSaver, to: "yes") }
+    let item = try TestLoader.item(server, original: "/a.jpg", thumbnail: "/a.jpg")
+    let image = try await bench.loader.load(item)
+    let request = try #require(server.log.requests.first)
+    #expect(request["Save-Data"] == (isSent ? "on" : nil))
+    #expect(request["Accept"] == ImageLoader.usualAccept)
+    #expect(request["User-Agent"] == "feedimg-tests")
+    let saver = image.resolution.facts.first { $0.name == "data saver" }
+    #expect(saver?.value == (savesData ? "on" : "off") && saver?.source == "the setting data-saver")
+    // What was sent is what is kept with the answer.
+    let answer = try #require(bench.loader.store.answer(for: item.original?.url.key ?? ""))
+    #expect(answer.varied["Save-Data"] == (isSent ? "on" : nil))
+    #expect(answer.varied["Accept"] == ImageLoader.usualAccept)
+  }
+
+  @Test func `what a program says of itself is sent as it is`() async throws {
+    let server = try LoopbackServer { _ in .answer(body: SampleImage.jpeg) }
+    var configuration = ImageLoader.Configuration(environment: ["HOME": "/nowhere"])
+    (configuration.userAgent, configuration.accept) = ("Tuba/0.9", "image/webp, */*;q=0.1")
+    let identity = try RequestIdentity(configuration)
+    #expect(identity.fields["Accept"] == "image/webp, */*;q=0.1")
+    #expect(identity.sent["User-Agent"] == "Tuba/0.9")
+    #expect(RequestIdentity(userAgent: "x", accept: "").sent["Accept"] == "*/*", "libcurl says so by itself")
+    #expect(server.log.requests.isEmpty)
+  }
+
+  @Test(arguments: ["a\r\nX-Evil: 1", "a\u{0}b", "a\nb", "\u{7F}"])
+  func `what cannot be a field is refused when the loader is made`(_ text: String) {
+    var configuration = ImageLoader.Configuration(environment: ["HOME": "/nowhere"])
+    configuration.userAgent = text
+    let error = #expect(throws: ConfigurationError.self) { try RequestIdentity(configuration) }
+    #expect(error?.messages == ["userAgent: expected one line of text, found control characters"])
+    configuration.userAgent = "feedimg"
+    configuration.accept = text
+    #expect(throws: ConfigurationError.self) { try RequestIdentity(configuration) }
+  }
+
+  // MARK: Images that were chosen by Save-Data
+
+  static let askings: [(String?, Bool, Double, Asking, String)] = [
+    (nil, false, 100, .nothing, "asked for in the same way"),
+    ("on", true, 100, .nothing, "asked for in the same way, thriftily"),
+    (nil, true, 100, .nothing, "better than what would be asked for now, and there already"),
+    ("on", false, 100, .meanwhile, "there may be a better one now, but this one is shown at once"),
+    ("on", false, 5, .nothing, "just asked"), ("on", true, 4000, .meanwhile, "out of date"),
+  ]
+
+  @Test(arguments: askings)
+  func `a cached image is shown at once, however data was saved`(
+    _ stored: String?,
+    _ savesData: Bool,
+    _ age: Double,
+    _ asking: Asking,
+    _ reason: String
+  ) throws {
+    var situation = Situation(network: .wifi, metered: .no, original: .cached, thumbnail: .none)
+    situation.savesData = savesData
+    let identity = RequestIdentity(userAgent: "feedimg").asking(in: situation)
+    let answer = StoredAnswer(
+      head: ResponseHead(
+        status: 200,
+        fields: HTTPFields([
+          .init(name: "Vary", value: "Save-Data"), .init(name: "Cache-Control", value: "max-age=3600"),
+        ]),
+        url: try ImageURL("http://pictures.example/a.jpg")
+      ),
+      varied: HTTPFields(stored.map { [.init(name: "Save-Data", value: $0)] } ?? []),
+      requestedAt: 0,
+      respondedAt: 0
+    )
+    #expect(Asking(about: answer, by: identity, at: age) == asking, "\(reason)")
+  }
+}

@@ -1,0 +1,67 @@
+import FeedimgModel
+import Synchronization
+
+/// Counts in memory.
+final class TestLedger: UsageKeeping {
+  private let counts = Mutex<[NetworkUsage]>([])
+
+  func today() -> CalendarDay { CalendarDay(daysSince1970: 20_778) }
+
+  func add(_ received: ByteCount, transfers: Int, network: NetworkKind, metered: Metered) {
+    let usage = NetworkUsage(
+      day: today(),
+      network: network,
+      metered: metered,
+      received: received,
+      transfers: transfers
+    )
+    counts.withLock { $0.append(usage) }
+  }
+
+  func usage(on days: ClosedRange<CalendarDay>) -> [NetworkUsage] {
+    counts.withLock { $0.filter { days.contains($0.day) } }
+  }
+
+  func takeWarnings() -> [String] { [] }
+
+  /// All counts, such as `cellular yes 12 1`.
+  var lines: [String] {
+    counts.withLock { $0.map { "\($0.network) \($0.metered) \($0.received.bytes) \($0.transfers)" } }
+  }
+}
+
+/// Brings an image without any network, and calls back on the way.
+struct TestDownloader: Downloading {
+  var body: [UInt8]
+  /// What the head is told to take.
+  var headLength = 100
+  var onHead: @Sendable () async throws(LoadError) -> Void = {}
+
+  func download(
+    _ request: DownloadRequest,
+    into receiver: any BodyReceiving
+  ) async throws(LoadError) -> ResponseHead {
+    let head = ResponseHead(
+      status: 200,
+      fields: HTTPFields([]),
+      url: request.url,
+      contentLength: body.count
+    )
+    receiver.note(.requested)
+    receiver.note(.moved(headLength))
+    try receiver.begin(head)
+    try await onHead()
+    receiver.note(.moved(body.count))
+    let bytes = body
+    let refusal = bytes.withUnsafeBytes { bytes -> LoadError? in
+      do throws(LoadError) {
+        try receiver.receive(bytes)
+        return nil
+      } catch {
+        return error
+      }
+    }
+    if let refusal { throw refusal }
+    return head
+  }
+}

@@ -1,0 +1,100 @@
+import FeedimgModel
+import FeedimgSettings
+import LoopbackServer
+import Testing
+
+@testable import Feedimg
+
+/// What loads write into the ledger, and what the policy makes of it.
+@Suite struct UsageMeterTests {
+  let ledger = TestLedger()
+
+  private func item(_ host: String = "pictures.example", size: Int? = nil) throws -> FeedItem {
+    var original = ImageVariant(role: .original, url: try ImageURL("http://\(host)/a.jpg"))
+    original.size = size.map { ByteCount($0) }
+    let thumbnail = ImageVariant(role: .thumbnail, url: try ImageURL("http://\(host)/b.jpg"))
+    return FeedItem(original: original, thumbnail: thumbnail)
+  }
+
+  @Test func `a load counts its bytes and one transfer, by the network that carried them`() async throws {
+    let bench = try TestLoader(.wifi, downloader: TestDownloader(body: SampleImage.jpeg), usage: ledger)
+    _ = try await bench.loader.load(try item())
+    #expect(ledger.lines == ["wifi no \(SampleImage.jpeg.count + 100) 1"])
+    _ = try await bench.loader.load(try item())
+    #expect(ledger.lines.count == 1, "the cache moves nothing")
+  }
+
+  @Test func `a load that fails on the way counts what came`() async throws {
+    let downloader = TestDownloader(body: SampleImage.jpeg) { () throws(LoadError) in
+      throw LoadError(.connection, message: "the line is cut")
+    }
+    let bench = try TestLoader(.wifi, downloader: downloader, usage: ledger)
+    await #expect(throws: LoadError.self) { try await bench.loader.load(try item()) }
+    #expect(ledger.lines == ["wifi no 100 1"])
+  }
+
+  @Test func `what comes from this machine is not counted`() async throws {
+    let bench = try TestLoader(.wifi, downloader: TestDownloader(body: SampleImage.jpeg), usage: ledger)
+    _ = try await bench.loader.load(try item("127.0.0.1"))
+    #expect(ledger.lines.isEmpty)
+  }
+
+  @Test func `when another network takes over, it gets the bytes from then on`() async throws {
+    let network = TestLoader.Network(.wifi)
+    let meter = UsageMeter(ledger, network: network)
+    let tally = try #require(meter.begin(try ImageURL("http://pictures.example/a.jpg")))
+    tally.add(10)
+    network.become(.cellular, metered: .yes)
+    meter.note(network.currentState())
+    tally.add(20)
+    network.become(.offline)
+    meter.note(network.currentState())
+    tally.add(3)
+    tally.end()
+    #expect(ledger.lines == ["wifi no 10 0", "cellular yes 23 1"])
+  }
+
+  // MARK: The budget
+
+  private func bench(_ policy: String?) throws -> TestLoader {
+    let bench = try TestLoader(.cellular, policy: policy, usage: ledger)
+    bench.network.become(.cellular, metered: .yes)
+    return bench
+  }
+
+  @Test func `a budgeted policy decides otherwise as the ledger fills`() throws {
+    let bench = try bench("budgeted")
+    let item = try item(size: 100_000)
+    func decision() -> String {
+      let resolution = bench.loader.resolve(item)
+      let budget = resolution.facts.first { $0.name == "budget left" }
+      return "\(budget?.value ?? "nothing"): \(resolution.decision.image) by rule \(resolution.decision.rule)"
+    }
+    #expect(decision() == "unknown: thumbnail by rule 6")
+    try bench.settings.set(.cellularBudget, to: "600 MB")
+    #expect(decision() == "600 MB: original by rule 5")
+    ledger.add(ByteCount(100_000_000), transfers: 1, network: .cellular, metered: .yes)
+    ledger.add(ByteCount(900_000_000), transfers: 1, network: .wifi, metered: .no)
+    #expect(decision() == "500 MB: original by rule 5", "Wi-Fi does not count")
+    ledger.add(ByteCount(1), transfers: 0, network: .cellular, metered: .yes)
+    #expect(decision().hasSuffix("thumbnail by rule 6"))
+    ledger.add(ByteCount(480_000_000), transfers: 1, network: .cellular, metered: .yes)
+    #expect(decision().hasSuffix("placeholder by rule 4"))
+    ledger.add(ByteCount(480_000_000), transfers: 1, network: .cellular, metered: .yes)
+    #expect(decision() == "0 B: placeholder by rule 4")
+  }
+
+  @Test func `the budget says whence it is known, and is not looked at without need`() throws {
+    let source = { (bench: TestLoader) in
+      bench.loader.resolve(try self.item()).facts.first { $0.name == "budget left" }?.source ?? ""
+    }
+    let budgeted = try bench("budgeted")
+    #expect(try source(budgeted) == "the setting cellular-budget is none")
+    try budgeted.settings.set(.cellularBudget, to: "600 MB")
+    ledger.add(ByteCount(1_500_000), transfers: 1, network: .cellular, metered: .yes)
+    #expect(
+      try source(budgeted) == "the setting cellular-budget, less 1.5 MB since \(ledger.today().monthText)-01"
+    )
+    #expect(try source(try bench(nil)) == "the policy does not ask")
+  }
+}
