@@ -16,17 +16,33 @@ let package = Package(
     .library(name: "Feedimg", targets: ["Feedimg"]),
     // Pixels of encoded images, for programs that do not decode themselves; others need none of its libraries.
     .library(name: "FeedimgDecoding", targets: ["FeedimgDecoding"]),
+    // Apart, so that who links Feedimg alone builds neither swift-log nor swift-metrics.
+    .library(name: "FeedimgObservability", targets: ["FeedimgObservability"]),
     .executable(name: "feedimg", targets: ["FeedimgCLI"]),
   ],
   dependencies: [
     // Command-line parsing, help and shell completions: the Swift project's own parser.
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    // The logging interface that Swift servers and clients share; for FeedimgObservability alone.
+    .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+    // The same for metrics; for FeedimgObservability alone.
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
   ],
   targets: [
     // Rank 4: the front end. It decides nothing.
     .executableTarget(
       name: "FeedimgCLI",
       dependencies: ["Feedimg", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      swiftSettings: settings
+    ),
+
+    // Rank 3: what others build on the loader.
+    .target(
+      name: "FeedimgObservability",
+      dependencies: [
+        "Feedimg", .product(name: "Logging", package: "swift-log"),
+        .product(name: "Metrics", package: "swift-metrics"),
+      ],
       swiftSettings: settings
     ),
 
@@ -212,6 +228,14 @@ let package = Package(
       dependencies: [
         "Feedimg", "FeedimgCache", "FeedimgModel", "FeedimgPolicies", "FeedimgPolicy", "FeedimgSettings",
         "FeedimgTransfer", "LoopbackServer", "TestSystem",
+      ],
+      swiftSettings: settings
+    ),
+    .testTarget(
+      name: "FeedimgObservabilityTests",
+      dependencies: [
+        "FeedimgObservability", "Feedimg", .product(name: "Logging", package: "swift-log"),
+        .product(name: "MetricsTestKit", package: "swift-metrics"),
       ],
       swiftSettings: settings
     ),

@@ -1,0 +1,92 @@
+public import Feedimg
+public import Logging
+
+/// Writes every step of every load to a log of swift-log.
+///
+/// What went wrong for good is an error, what will be tried again a warning, how a load ended information, and all else
+/// is for debugging. Addresses are in the metadata, and none of their queries, which may hold secrets.
+public struct LoadLogger: LoadObserving {
+  private let logger: Logger
+
+  /// - Parameter logger: Where to; its level counts.
+  public init(_ logger: Logger = Logger(label: "feedimg")) { self.logger = logger }
+
+  /// Writes one step.
+  public func observe(_ event: LoadEvent) {
+    let level = event.step.level
+    guard logger.logLevel <= level else { return }
+    logger.log(level: level, "\(event.step.message)", metadata: metadata(event))
+  }
+
+  private func metadata(_ event: LoadEvent) -> Logger.Metadata {
+    var metadata: Logger.Metadata = ["load": "\(event.load)"]
+    if let id = event.item.id { metadata["item"] = "\(id)" }
+    if let url = (event.item.original ?? event.item.thumbnail)?.url {
+      metadata["url"] = "\(Self.withoutQuery(url))"
+    }
+    switch event.step {
+    case .decided(let resolution):
+      metadata["image"] = "\(resolution.decision.image.rawValue)"
+      metadata["why"] = "\(resolution.why)"
+    case .redirected(let url): metadata["to"] = "\(Self.withoutQuery(url))"
+    case .answered(let status): metadata["status"] = "\(status)"
+    case .progress(let progress): metadata["received"] = "\(progress.received.bytes)"
+    case .verified(let mediaType): metadata["type"] = "\(mediaType)"
+    case .stored(let path): metadata["path"] = "\(path)"
+    case .notStored(let reason): metadata["why"] = "\(reason)"
+    case .found(let source), .finished(let source): metadata["source"] = "\(source.rawValue)"
+    case .revalidated(let isNew): metadata["new"] = "\(isNew)"
+    case .retried(let error, let wait):
+      metadata["error"] = "\(error.code.rawValue)"
+      metadata["why"] = "\(error.message)"
+      metadata["after"] = "\(wait)"
+    case .failed(let error), .notRevalidated(let error):
+      metadata["error"] = "\(error.code.rawValue)"
+      metadata["why"] = "\(error.message)"
+    case .missed, .joined, .queued, .started, .paused, .requested, .cancelled: break
+    }
+    return metadata
+  }
+
+  private static func withoutQuery(_ url: ImageURL) -> Substring {
+    url.text.prefix { $0 != "?" && $0 != "#" }
+  }
+}
+
+extension LoadEvent.Step {
+  fileprivate var level: Logger.Level {
+    switch self {
+    // The placeholder is all there is to show, which is no fault.
+    case .failed(let error): error.code == .nothingToShow ? .info : .error
+    case .retried, .notStored: .warning
+    case .finished, .cancelled, .notRevalidated: .info
+    case .progress: .trace
+    default: .debug
+    }
+  }
+
+  fileprivate var message: String {
+    switch self {
+    case .decided: "decided"
+    case .found: "found in the cache"
+    case .missed: "not in the cache"
+    case .joined: "joined a running load"
+    case .queued: "waiting for a place"
+    case .started: "transfer started"
+    case .paused: "paused for a more urgent transfer"
+    case .requested: "request sent"
+    case .redirected: "redirected"
+    case .answered: "server answered"
+    case .progress: "bytes arrived"
+    case .verified: "image verified"
+    case .stored: "image stored"
+    case .notStored: "image not stored"
+    case .revalidated: "revalidated"
+    case .notRevalidated: "could not be revalidated"
+    case .retried: "failed, will be tried again"
+    case .finished: "load finished"
+    case .failed: "load failed"
+    case .cancelled: "load cancelled"
+    }
+  }
+}

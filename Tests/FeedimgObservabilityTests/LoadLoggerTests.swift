@@ -1,0 +1,75 @@
+import Feedimg
+import Logging
+import Synchronization
+import Testing
+
+@testable import FeedimgObservability
+
+/// What a log says of loads.
+@Suite struct LoadLoggerTests {
+  /// Keeps what is logged, as one line each.
+  private final class Lines: Sendable {
+    private let lines = Mutex<[String]>([])
+
+    var all: [String] { lines.withLock { $0 } }
+
+    func add(_ line: String) { lines.withLock { $0.append(line) } }
+  }
+
+  private struct Handler: LogHandler {
+    let lines: Lines
+    var metadata: Logger.Metadata = [:]
+    var logLevel: Logger.Level
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+      get { metadata[key] }
+      set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+      let metadata = (event.metadata ?? [:]).sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+      lines.add("\(event.level) \(event.message) \(metadata.joined(separator: " "))")
+    }
+  }
+
+  private let lines = Lines()
+
+  private func logger(_ level: Logger.Level) -> LoadLogger {
+    LoadLogger(Logger(label: "test") { [lines] _ in Handler(lines: lines, logLevel: level) })
+  }
+
+  static func event(_ step: LoadEvent.Step) throws -> LoadEvent {
+    let url = try ImageURL("https://pictures.example/a.jpg?token=secret")
+    let item = FeedItem(original: ImageVariant(role: .original, url: url), thumbnail: nil)
+    return LoadEvent(load: 7, item: item, time: .now, step: step)
+  }
+
+  static let rows: [(LoadEvent.Step, String)] = [
+    (.queued, "debug waiting for a place load=7 url=https://pictures.example/a.jpg"),
+    (.answered(status: 404), "debug server answered load=7 status=404 url=https://pictures.example/a.jpg"),
+    (.finished(.disk), "info load finished load=7 source=disk url=https://pictures.example/a.jpg"),
+    (
+      .progress(LoadProgress(received: ByteCount(5), total: nil)),
+      "trace bytes arrived load=7 received=5 url=https://pictures.example/a.jpg"
+    ),
+    (
+      .notStored("the disk is full"),
+      "warning image not stored load=7 url=https://pictures.example/a.jpg why=the disk is full"
+    ),
+    (.cancelled, "info load cancelled load=7 url=https://pictures.example/a.jpg"),
+  ]
+
+  @Test(arguments: rows)
+  func `a step is a line with its facts, and without what may be secret`(
+    _ step: LoadEvent.Step,
+    _ line: String
+  ) throws {
+    logger(.trace).observe(try Self.event(step))
+    #expect(lines.all == [line])
+  }
+
+  @Test func `what is below the level is not written`() throws {
+    for (step, _) in Self.rows { logger(.info).observe(try Self.event(step)) }
+    #expect(lines.all.count == 3)
+  }
+}

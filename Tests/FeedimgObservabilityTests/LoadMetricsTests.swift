@@ -1,0 +1,47 @@
+import Feedimg
+import MetricsTestKit
+import Testing
+
+@testable import FeedimgObservability
+
+/// What is counted and timed of loads.
+@Suite struct LoadMetricsTests {
+  private let factory = TestMetrics()
+  private let start = ContinuousClock.now
+
+  private func event(_ load: Int, _ milliseconds: Int, _ step: LoadEvent.Step) throws -> LoadEvent {
+    let url = try ImageURL("https://pictures.example/a.jpg")
+    let item = FeedItem(original: ImageVariant(role: .original, url: url), thumbnail: nil)
+    return LoadEvent(load: load, item: item, time: start + .milliseconds(milliseconds), step: step)
+  }
+
+  private func decided() throws -> LoadEvent.Step {
+    .decided(try ResolutionSample.resolution())
+  }
+
+  @Test func `loads are counted and timed by how they end`() throws {
+    let metrics = LoadMetrics(factory: factory)
+    metrics.observe(try event(1, 0, try decided()))
+    metrics.observe(try event(2, 10, try decided()))
+    metrics.observe(try event(1, 20, .queued))
+    metrics.observe(try event(2, 25, .joined))
+    metrics.observe(try event(1, 50, .started))
+    for received in [1000, 2500] {
+      metrics.observe(
+        try event(1, 60, .progress(LoadProgress(received: ByteCount(received), total: nil)))
+      )
+    }
+    metrics.observe(try event(1, 70, try decided()))
+    metrics.observe(try event(1, 100, .finished(.network)))
+    metrics.observe(try event(2, 110, .cancelled))
+    let network = [("outcome", "network")]
+    #expect(try factory.expectCounter("feedimg_loads_total", network).totalValue == 1)
+    #expect(try factory.expectCounter("feedimg_loads_total", [("outcome", "cancelled")]).totalValue == 1)
+    #expect(try factory.expectCounter("feedimg_joins_total").totalValue == 1)
+    #expect(try factory.expectCounter("feedimg_received_bytes_total").totalValue == 2500)
+    #expect(
+      try factory.expectTimer("feedimg_load_duration_seconds", network).values == [100_000_000]
+    )
+    #expect(try factory.expectTimer("feedimg_wait_duration_seconds").values == [30_000_000])
+  }
+}
