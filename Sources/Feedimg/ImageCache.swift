@@ -141,11 +141,12 @@ public struct ImageCache: Sendable {
     }
   }
 
-  private func naming<Answer>(_ body: () throws(CacheError) -> Answer) throws(ConfigurationError) -> Answer {
+  /// Runs the body, whose failures are said to users.
+  func naming<Answer>(_ body: () throws(CacheError) -> Answer) throws(ConfigurationError) -> Answer {
     do throws(CacheError) {
       return try body()
     } catch {
-      throw ConfigurationError([error.message], isSystemFailure: true)
+      throw ConfigurationError([error.message], isSystemFailure: error.code != .archive)
     }
   }
 }

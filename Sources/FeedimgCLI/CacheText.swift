@@ -46,6 +46,19 @@ enum CacheText {
     return removed + "; pinned images take \(trim.pinned.rounded) and stay"
   }
 
+  static func exported(_ exported: ExportedImages) -> String {
+    let written = "exported \(images(exported.count)), \(exported.size.rounded)"
+    guard exported.personal > 0 else { return written }
+    return written + "; left out \(images(exported.personal)) fetched with credentials"
+  }
+
+  static func imported(_ imported: ImportedImages) -> String {
+    var parts = ["imported \(images(imported.count)), \(imported.size.rounded)"]
+    if imported.present > 0 { parts.append("\(imported.present) stored already") }
+    if imported.leftOut > 0 { parts.append("\(imported.leftOut) do not fit into the limits") }
+    return parts.joined(separator: "; ")
+  }
+
   /// So many images, in words.
   static func images(_ count: Int) -> String { "\(count) image\(count == 1 ? "" : "s")" }
 

@@ -15,7 +15,7 @@ final class BodyWriter: ImageWriting, @unchecked Sendable {
     do throws(FileFault) {
       incoming = try IncomingBody(in: cache.folder)
     } catch {
-      throw CacheError(.folder, error.description)
+      throw cache.refusal(error, .folder, size: 0)
     }
   }
 
@@ -24,7 +24,7 @@ final class BodyWriter: ImageWriting, @unchecked Sendable {
     do throws(FileFault) {
       try body.write(bytes)
     } catch {
-      throw CacheError(.body, error.description)
+      throw cache.refusal(error, .body, size: body.size + bytes.count)
     }
     incoming = consume body
   }

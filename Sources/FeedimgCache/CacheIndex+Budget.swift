@@ -70,6 +70,19 @@ extension CacheIndex {
     return removal
   }
 
+  /// The entries used least recently that take so many bytes together, as far as one step goes; they stay.
+  func leastUsed(_ bytes: Int) throws(SQLiteError) -> [EntryRecord] {
+    var records: [EntryRecord] = []
+    var rest = bytes
+    for budget in Budget.yielding where rest > 0 {
+      records += try oldest(of: budget, usedBefore: .max, atMost: Self.greatestCount) { record in
+        defer { rest -= min(rest, record.size) }
+        return rest > 0
+      }
+    }
+    return records
+  }
+
   /// Removes what has not been used since a time, as much as one step may.
   func removeUnused(
     since time: Int,
@@ -116,11 +129,14 @@ extension CacheIndex {
       .run([.integer(budget.rawValue), .integer(entries), .integer(bytes)])
   }
 
-  /// Counts uses in times to come, written by a clock that was wrong, as uses now.
+  /// Counts uses in times to come, written by a clock that was wrong, as uses now; as many as one step may.
   func correctUses(after time: Int, now: Int) throws(SQLiteError) {
     for budget in Budget.allCases {
-      try connection.statement("UPDATE entry SET used_at = ?3 WHERE role = ?1 AND used_at > ?2")
-        .run([.integer(budget.rawValue), .integer(time), .integer(now)])
+      let sql = """
+        UPDATE entry SET used_at = ?3 WHERE id IN (
+          SELECT id FROM entry WHERE role = ?1 AND used_at > ?2 LIMIT \(Self.greatestCount))
+        """
+      try connection.statement(sql).run([.integer(budget.rawValue), .integer(time), .integer(now)])
     }
   }
 

@@ -33,7 +33,8 @@ extension CacheIndex {
   func prepareToWrite() throws(SQLiteError) {
     guard !isPreparedToWrite else { return }
     try connection.execute(
-      "PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = \(IndexSchema.checkpointPages)"
+      "PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = \(IndexSchema.checkpointPages); "
+        + "PRAGMA journal_size_limit = \(IndexSchema.greatestLog)"
     )
     isPreparedToWrite = true
   }

@@ -19,12 +19,17 @@ extension DiskCache {
       checksum: incoming.checksum,
       storedAt: Milliseconds.seconds(Milliseconds.count(clock()))
     )
+    return try store(incoming, record)
+  }
+
+  /// Makes a written body that of a record, and removes what no longer fits.
+  func store(_ incoming: consuming IncomingBody, _ record: EntryRecord) throws(CacheError) -> StoredImage {
     let log = log()
     log?.note([record.body], .coming)
     do throws(FileFault) {
       try incoming.place(as: record.body, in: folder)
     } catch {
-      throw CacheError(.body, error.description)
+      throw refusal(error, .body, size: record.size)
     }
     let line = record.line
     // An entry that is missing in the catalog is lost only when the index is.
@@ -34,6 +39,7 @@ extension DiskCache {
       entered = try enter(record, line: line, log)
     } catch {
       folder.remove([record.body])
+      giveWay()
       throw error
     }
     // The last line of a body is the one that counts.
@@ -49,7 +55,7 @@ extension DiskCache {
     case done(EntryRecord, CacheIndex.Removal)
     /// More has to give way first.
     case unfinished(CacheIndex.Removal)
-    /// It would take the place of a pinned image, and pinned images would exceed their limit.
+    /// It would be pinned, as the one that it replaces is, and pinned images would exceed their limit.
     case pinsFull
   }
 
@@ -67,10 +73,13 @@ extension DiskCache {
     while true {
       let step = try pool.write { index throws(SQLiteError) -> Entering in
         let displaced = try index.entry(with: record.identifier)?.record
-        let isPinned = displaced.map { $0.isPinned && $0.key == record.key } ?? false
-        let record = isPinned ? record.pinned(true) : record
-        if isPinned, let displaced {
-          let others = max(0, try index.total(of: .pinned).bytes - displaced.size)
+        let isPinned = record.isPinned || displaced.map { $0.isPinned && $0.key == record.key } ?? false
+        let record = record.pinned(isPinned)
+        if isPinned {
+          let others = max(
+            0,
+            try index.total(of: .pinned).bytes - (displaced?.isPinned == true ? displaced?.size ?? 0 : 0)
+          )
           guard record.size <= limits.pinned.bytes - min(others, limits.pinned.bytes) else {
             return .pinsFull
           }

@@ -8,6 +8,8 @@ enum IndexSchema {
   static let pageSize = 4096
   /// After so many pages the log is taken into the database, so that a start after a kill reads little.
   static let checkpointPages = 256
+  /// A log that a long transaction has made longer is cut again; in bytes.
+  static let greatestLog = 4 << 20
 
   /// Makes everything in an empty database.
   ///

@@ -14,6 +14,12 @@ struct OpenFile: ~Copyable {
     descriptor = result
   }
 
+  /// Takes over a descriptor, which may be of a pipe.
+  init(descriptor: Int32, path: String) {
+    self.path = path
+    self.descriptor = descriptor
+  }
+
   deinit { close(descriptor) }
 
   func status() throws(FileFault) -> stat {
@@ -57,12 +63,31 @@ struct OpenFile: ~Copyable {
     return bytes
   }
 
+  /// Reads what comes next, also from a pipe; how many bytes, zero at the end.
+  func readNext(into buffer: inout [UInt8]) throws(FileFault) -> Int {
+    while true {
+      let count = buffer.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
+      if count < 0, waits(POLLIN) { continue }
+      guard count >= 0 else { throw FileFault("read", path) }
+      return count
+    }
+  }
+
+  /// Whether a call was only too early, after waiting until it is not; for a descriptor that does not wait itself.
+  private func waits(_ event: Int32) -> Bool {
+    if errno == EINTR { return true }
+    guard errno == EAGAIN else { return false }
+    var ready = pollfd(fd: descriptor, events: Int16(event), revents: 0)
+    poll(&ready, 1, -1)
+    return true
+  }
+
   /// Writes all of the bytes where the last write ended.
   func write(_ bytes: UnsafeRawBufferPointer) throws(FileFault) {
     var rest = bytes
     while !rest.isEmpty {
       let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
-      if count < 0, errno == EINTR { continue }
+      if count < 0, waits(POLLOUT) { continue }
       guard count >= 0 else { throw FileFault("write", path) }
       // No progress and no reason: a full device by POSIX; going on would never end.
       guard count > 0 else { throw FileFault("write", path, reason: ENOSPC) }

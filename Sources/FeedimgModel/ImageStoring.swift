@@ -106,6 +106,8 @@ package struct CacheError: Error, Sendable, Hashable, CustomStringConvertible {
     case index
     /// A body cannot be written or read.
     case body
+    /// An archive cannot be used.
+    case archive
   }
 
   package var code: Code

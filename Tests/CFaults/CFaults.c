@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "CFaults.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -10,6 +11,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 static __thread int active;
@@ -112,6 +114,9 @@ ON_PATH(int, unlink, (const char *path), (path))
 ON_PATH(int, rmdir, (const char *path), (path))
 ON_PATH(int, mkdir, (const char *path, mode_t mode), (path, mode))
 ON_PATH(int, rename, (const char *path, const char *to), (path, to))
+ON_PATH(int, access, (const char *path, int mode), (path, mode))
+ON_PATH(int, statvfs, (const char *path, struct statvfs *status), (path, status))
+ON_PATH(int, statvfs64, (const char *path, struct statvfs64 *status), (path, status))
 ON_PATH(int, stat, (const char *path, struct stat *status), (path, status))
 ON_PATH(int, stat64, (const char *path, struct stat64 *status), (path, status))
 
@@ -169,6 +174,23 @@ ON_WRITE(pwrite64, (int file, const void *bytes, size_t count, off64_t at), (fil
     }
 FCNTL(fcntl)
 FCNTL(fcntl64)
+
+DIR *opendir(const char *path)
+{
+    if (concerns(path) && fails_with_error("opendir"))
+        return NULL;
+    return REAL(opendir)(path);
+}
+
+#define READDIR(name, entry)                                         \
+    struct entry *name(DIR *folder)                                  \
+    {                                                                \
+        if (concerns_descriptor(dirfd(folder)) && fails_with_error("readdir")) \
+            return NULL;                                             \
+        return REAL(name)(folder);                                   \
+    }
+READDIR(readdir, dirent)
+READDIR(readdir64, dirent64)
 
 #define MMAP(name, offset_type)                                      \
     void *name(void *address, size_t length, int protection, int flags, int file, offset_type at) \

@@ -25,17 +25,29 @@ struct FaultTrial {
     Kind(name: "short", error: 0, fault: FEEDIMG_FAULT_SHORT),
   ]
 
+  /// What the cache does while calls fail.
+  private enum Work: CaseIterable {
+    case storing
+    /// Goes through all shards, so that fewer of its calls fail.
+    case caring
+
+    var interval: Int { self == .storing ? 1 : 24 }
+  }
+
   /// Says what went wrong, and how many faults there have been.
   func run() {
     var faults = 0
     var calls: Set<String> = []
-    for isNew in [true, false] {
-      for (offset, kind) in Self.kinds.enumerated() {
-        var number = 1 + (offset * 5 + (isNew ? 0 : 2)) % stride
-        while let call = trial(kind, at: number, isNew: isNew) {
-          calls.insert(call)
-          faults += 1
-          number += stride
+    for work in Work.allCases {
+      let stride = stride * work.interval
+      for isNew in work == .storing ? [true, false] : [false] {
+        for (offset, kind) in Self.kinds.enumerated() {
+          var number = 1 + (offset * 5 * work.interval + (isNew ? 0 : 2)) % stride
+          while let call = trial(kind, at: number, work, isNew: isNew) {
+            calls.insert(call)
+            faults += 1
+            number += stride
+          }
         }
       }
     }
@@ -49,7 +61,7 @@ struct FaultTrial {
   }
 
   /// Uses the cache with one fault; the call that failed, or nil when there were fewer calls.
-  private func trial(_ kind: Kind, at number: Int, isNew: Bool) -> String? {
+  private func trial(_ kind: Kind, at number: Int, _ work: Work, isNew: Bool) -> String? {
     if isNew {
       try? makeCache().clear()
       unlink(folder + "/lock")
@@ -57,19 +69,35 @@ struct FaultTrial {
       rmdir(folder)
     }
     let cache = makeCache()
+    if work == .caring { for key in 0..<3 { try? store(Specimen(key: key, version: number), in: cache) } }
     feedimg_faults_begin(folder, number, kind.error, kind.fault)
-    var stored: [Int] = []
-    for key in 0..<3 where (try? store(Specimen(key: key, version: number), in: cache)) != nil {
-      stored.append(key)
+    switch work {
+    case .storing: useCache(cache, kind, number)
+    case .caring: careFor(cache, kind, number)
     }
-    check(cache, kind, number)
-    _ = try? cache.remove(Specimen.key(1))
     cache.close()
     let count = feedimg_faults_end()
     let call = String(cString: feedimg_faults_call())
     check(cache, kind, number)
     recover(cache, "\(kind.name) in \(call), call \(number)")
     return count < number ? nil : call
+  }
+
+  private func useCache(_ cache: DiskCache, _ kind: Kind, _ number: Int) {
+    for key in 0..<3 { try? store(Specimen(key: key, version: number), in: cache) }
+    check(cache, kind, number)
+    _ = try? cache.pin(Specimen.key(0))
+    _ = try? cache.unpin(Specimen.key(0))
+    _ = try? cache.remove(Specimen.key(1))
+  }
+
+  private func careFor(_ cache: DiskCache, _ kind: Kind, _ number: Int) {
+    _ = try? cache.info()
+    try? cache.list(by: .size) { _ in true }
+    _ = try? cache.pin(Specimen.key(0))
+    _ = try? cache.verify()
+    check(cache, kind, number)
+    _ = try? cache.trim(to: ByteCount(30_000))
   }
 
   /// Whatever can be read is whole.

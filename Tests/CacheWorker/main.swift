@@ -7,11 +7,14 @@ import Glibc
 let arguments = CommandLine.arguments
 guard arguments.count >= 3 else { exit(2) }
 let limit = arguments.count > 3 ? Int(arguments[3]) ?? 0 : 1 << 20
-let cache = DiskCache(
-  folder: arguments[2],
-  limits: CacheLimits(originals: ByteCount(limit), thumbnails: ByteCount(limit), unusedDays: 7),
-  clock: WallClock.seconds
-)
+func makeCache() -> DiskCache {
+  DiskCache(
+    folder: arguments[2],
+    limits: CacheLimits(originals: ByteCount(limit), thumbnails: ByteCount(limit), unusedDays: 7),
+    clock: WallClock.seconds
+  )
+}
+let cache = makeCache()
 let keys = 48
 
 switch arguments[1] {
@@ -38,6 +41,13 @@ case "read":
   var (whole, misses) = (0, 0)
   say("ready")
   while !isToldToStop() {
+    // Opened anew each time, as opening must not fail either.
+    let cache = makeCache()
+    do {
+      for share in try cache.info().shares where share.size.bytes > limit { say("over the limit: \(share)") }
+    } catch {
+      say("cannot open: \(error)")
+    }
     for _ in 0..<32 {
       let key = Int.random(in: 0..<keys)
       guard let found = cache.read(Specimen.key(key)) else {
@@ -91,11 +101,43 @@ case "fill":
   let whole = (0..<stored).filter { key in
     cache.read(Specimen.key(key)).map { Specimen.isWhole($0.bytes, key: key) } ?? false
   }
-  say("stored \(stored) present \(present) whole \(whole.count)")
+  var room = statvfs()
+  statvfs(arguments[2], &room)
+  say("stored \(stored) present \(present) whole \(whole.count) free \(room.f_bavail * room.f_frsize)")
   do {
     try cache.clear()
     try store(Specimen(key: 0, version: 2), in: cache)
     say("stored after clearing")
+  } catch {
+    say("error \(error)")
+  }
+
+case "recover":
+  // Tries three times to store an image.
+  for number in 0..<3 {
+    do {
+      try store(Specimen(key: number, version: 1), in: cache)
+      say("stored")
+    } catch {
+      say("error \(error)")
+    }
+  }
+
+case "export":
+  // Into the file that is named in place of a limit.
+  do {
+    let path = arguments[3]
+    let exported = try cache.export(to: path == "-" ? nil : path)
+    if path != "-" { say("exported \(exported.entries)") }
+  } catch {
+    say("error \(error)")
+  }
+
+case "import":
+  // From standard input.
+  do {
+    let imported = try cache.importEntries(from: nil)
+    say("imported \(imported.entries) present \(imported.present)")
   } catch {
     say("error \(error)")
   }

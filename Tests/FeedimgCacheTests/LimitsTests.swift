@@ -164,6 +164,22 @@ import Testing
     #expect(cache.contains(["future"]) == [false])
   }
 
+  @Test
+  func `a clock that jumps ahead and back loses what seemed unused, and nothing that was used meanwhile`()
+    throws
+  {
+    let cache = makeCache()
+    for key in ["idle", "read", "pinned"] { try cache.store(key, picture(1)) }
+    #expect(try cache.pin("pinned"))
+    clock += 6 * 86_400
+    _ = cache.read("read")
+    clock += 4 * 86_400
+    try cache.store("new", picture(2))
+    clock += -10 * 86_400
+    #expect(cache.contains(["idle", "read", "new", "pinned"]) == [false, true, true, true])
+    #expect(try cache.verify().removed.isEmpty)
+  }
+
   @Test func `uses in times to come are brought back to now, even of images that nobody reads`() throws {
     let cache = makeCache()
     clock += 365 * 86_400

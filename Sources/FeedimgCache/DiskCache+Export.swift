@@ -1,0 +1,109 @@
+package import FeedimgModel
+import Glibc
+
+/// What was written into an archive.
+package struct CacheExport: Sendable, Hashable {
+  package var entries = 0
+  package var size = ByteCount(0)
+  /// The keys of those that are missing or were changed; they are left out.
+  package var damaged: [String] = []
+  /// How many were fetched for somebody who is logged in; they are left out.
+  package var personal = 0
+}
+
+extension DiskCache {
+  /// Writes all images into a tar archive, the last used first; the file is whole or as it was before.
+  ///
+  /// Each body is verified on the way. Cookies are left out, and images that were asked for with credentials.
+  ///
+  /// - Parameters:
+  ///   - path: A file, or nil for standard output.
+  ///   - progress: Is told how many of about how many have been written; returns whether to go on.
+  /// - Returns: What was written.
+  /// - Throws: ``CacheError`` when the index cannot be read or the archive not be written, or it was stopped.
+  package func export(
+    to path: String?,
+    progress: (_ done: Int, _ count: Int) -> Bool = { _, _ in true }
+  ) throws(CacheError) -> CacheExport {
+    var result = CacheExport()
+    let total = try info().entries
+    do throws(FileFault) {
+      var file =
+        if let path {
+          try ArchiveFile(path)
+        } else {
+          ArchiveFile(descriptor: dup(STDOUT_FILENO), path: "standard output")
+        }
+      try write(into: file, total, &result, progress)
+      try file.finish()
+    } catch {
+      throw CacheError(.folder, error.description)
+    }
+    return result
+  }
+
+  private func write(
+    into file: borrowing ArchiveFile,
+    _ total: Int,
+    _ result: inout CacheExport,
+    _ progress: (Int, Int) -> Bool
+  ) throws(FileFault) {
+    let form = CacheArchive.member(CacheArchive.form, Array(CacheArchive.formText.utf8), modifiedAt: clock())
+    try file.write(form ?? [])
+    var fault: FileFault?
+    do throws(CacheError) {
+      try forEachEntry(by: .used) { entry in
+        guard progress(result.entries, max(total, result.entries)) else {
+          fault = FileFault("go on writing", folder.path, reason: ECANCELED)
+          return false
+        }
+        guard !isExpired(entry) else { return true }
+        do throws(FileFault) {
+          try write(entry.record, into: file, &result)
+          return true
+        } catch {
+          fault = error
+          return false
+        }
+      }
+    } catch {
+      fault = FileFault("read", folder.index, reason: EIO)
+    }
+    if let fault { throw fault }
+    try file.write(CacheArchive.end)
+  }
+
+  private func write(
+    _ record: EntryRecord,
+    into file: borrowing ArchiveFile,
+    _ result: inout CacheExport
+  ) throws(FileFault) {
+    guard let record = record.impersonal else {
+      result.personal += 1
+      return
+    }
+    guard case .whole(let bytes) = StoredBody.read(record, path: folder.path(of: record.body)) else {
+      result.damaged.append(record.key)
+      return
+    }
+    let name = record.body.text
+    let line = record.line + [UInt8(ascii: "\n")]
+    guard let head = CacheArchive.member(name + CacheArchive.recordEnding, line, modifiedAt: record.storedAt),
+      let body = CacheArchive.member(name, bytes, modifiedAt: record.storedAt)
+    else { return }
+    try file.write(head)
+    try file.write(body)
+    result.entries += 1
+    result.size = ByteCount(result.size.bytes + record.size)
+  }
+}
+
+extension EntryRecord {
+  /// The same without cookies; nil where it was asked for with credentials.
+  fileprivate var impersonal: EntryRecord? {
+    guard var answer = StoredAnswer(self) else { return self }
+    guard answer.varied["Authorization"] == nil, answer.varied["Cookie"] == nil else { return nil }
+    answer.head.fields.fields.removeAll { ["set-cookie", "set-cookie2"].contains($0.name.lowercased()) }
+    return updated(by: answer)
+  }
+}

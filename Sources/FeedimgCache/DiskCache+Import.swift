@@ -1,0 +1,156 @@
+package import FeedimgModel
+import Glibc
+
+/// What was taken from an archive.
+package struct CacheImport: Sendable, Hashable {
+  package var entries = 0
+  package var size = ByteCount(0)
+  /// How many are stored as new or newer already.
+  package var present = 0
+  /// How many did not fit into the limits.
+  package var leftOut = 0
+}
+
+extension DiskCache {
+  /// Stores the images of an archive that ``export(to:progress:)`` has written, as if they had just been used.
+  ///
+  /// Nothing gives way to them: what does not fit is left out, which is what was used least. Each image is verified
+  /// before it is stored. An archive in a file is read twice: one that is torn, damaged or not ours changes nothing.
+  /// From a pipe, what came before the fault has been stored.
+  ///
+  /// - Parameters:
+  ///   - path: A file, or nil for standard input.
+  ///   - progress: Is told how many images of how many, if that is known, have been read; returns whether to go on.
+  /// - Returns: What was stored, up to where it was stopped.
+  /// - Throws: ``CacheError`` with `archive` for one that cannot be used, else when the cache cannot be written.
+  package func importEntries(
+    from path: String?,
+    progress: (_ done: Int, _ count: Int?) -> Bool = { _, _ in true }
+  ) throws(CacheError) -> CacheImport {
+    var result = CacheImport()
+    var reader = ArchiveReader(try Self.open(path))
+    var count: Int?
+    if reader.isSeekable {
+      let place = reader.place()
+      var checked = 0
+      try Self.forEachEntry(of: &reader) { record, reader throws(CacheError) in
+        checked += 1
+        var checksum = Checksum()
+        try reader.readContent { checksum?.update($0) }
+        try Self.compare(checksum?.value, record, reader)
+        return progress(0, nil)
+      }
+      try reader.rewind(to: place)
+      count = checked
+    }
+    try trim()
+    try Self.forEachEntry(of: &reader) { record, reader throws(CacheError) in
+      try take(record, from: &reader, &result)
+      return progress(result.entries + result.present + result.leftOut, count)
+    }
+    return result
+  }
+
+  private static func open(_ path: String?) throws(CacheError) -> OpenFile {
+    do throws(FileFault) {
+      guard let path else { return OpenFile(descriptor: dup(STDIN_FILENO), path: "standard input") }
+      return try OpenFile(path, to: "read", O_RDONLY | O_NOCTTY)
+    } catch {
+      throw CacheError(.archive, error.description)
+    }
+  }
+
+  /// Gives each entry to the body, which reads the content and says whether to go on.
+  private static func forEachEntry(
+    of reader: inout ArchiveReader,
+    _ body: (EntryRecord, inout ArchiveReader) throws(CacheError) -> Bool
+  ) throws(CacheError) {
+    var (isKnown, pending): (Bool, EntryRecord?) = (false, nil)
+    while let header = try reader.next() {
+      switch header.kind {
+      case .folder, .extended, .globallyExtended: continue
+      case nil: throw reader.fault("is no export of feedimg: `\(header.name)` is no plain file")
+      case .file: break
+      }
+      switch CacheArchive.content(name: header.name) {
+      case nil: throw reader.fault("is no export of feedimg: it holds `\(header.name)`")
+      case .form:
+        let text = String(decoding: try reader.content(atMost: CacheArchive.greatestRecord), as: UTF8.self)
+        guard text == CacheArchive.formText else {
+          throw reader.fault(
+            "was exported by a later version: it begins with `\(text.prefix(40).filter { $0 != "\n" })`"
+          )
+        }
+        isKnown = true
+      case .record(let name):
+        guard isKnown else { throw reader.fault("is no export of feedimg: it does not say so") }
+        let line = try reader.content(atMost: CacheArchive.greatestRecord).dropLast()
+        pending = line.withUnsafeBytes { EntryRecord(line: $0) }
+        guard pending?.body == name else { throw reader.fault("is damaged: `\(header.name)`") }
+      case .body(let name):
+        guard let record = pending, record.body == name, record.size == header.size else {
+          throw reader.fault("is damaged: `\(header.name)` does not follow its record")
+        }
+        pending = nil
+        guard try body(record, &reader) else { return }
+      }
+    }
+    guard isKnown else { throw reader.fault("is no export of feedimg: it is empty") }
+    guard pending == nil else { throw reader.fault("is damaged: its last record has no image") }
+  }
+
+  private static func compare(
+    _ checksum: UInt64?,
+    _ record: EntryRecord,
+    _ reader: borrowing ArchiveReader
+  ) throws(CacheError) {
+    guard checksum == record.checksum else {
+      throw reader.fault("is damaged: the image of `\(record.key)` is not what was exported")
+    }
+  }
+
+  /// Stores one entry, unless that is not wanted.
+  private func take(
+    _ record: EntryRecord,
+    from reader: inout ArchiveReader,
+    _ result: inout CacheImport
+  ) throws(CacheError) {
+    if let earlier = entry(of: record.key)?.record, earlier.storedAt >= record.storedAt,
+      folder.size(of: earlier.body) == earlier.size
+    {
+      result.present += 1
+      return
+    }
+    guard let record = try fitting(record) else {
+      result.leftOut += 1
+      return
+    }
+    var incoming: IncomingBody
+    do throws(FileFault) { incoming = try IncomingBody(in: folder) } catch {
+      throw CacheError(.folder, error.description)
+    }
+    try reader.readContent { bytes throws(CacheError) in
+      do throws(FileFault) { try incoming.write(bytes) } catch {
+        throw CacheError(.body, error.description)
+      }
+    }
+    try Self.compare(incoming.checksum, record, reader)
+    _ = try store(incoming, record)
+    result.entries += 1
+    result.size = ByteCount(result.size.bytes + record.size)
+  }
+
+  /// The record under a name of our own, pinned if there is room for that; nil where it does not fit at all.
+  private func fitting(_ record: EntryRecord) throws(CacheError) -> EntryRecord? {
+    let limits = limits
+    var ours = record
+    ours.body = BodyName(key: record.key, mediaType: record.mediaType)
+    for candidate in record.isPinned ? [ours, ours.pinned(false)] : [ours] {
+      let stored =
+        try pool.read { index throws(SQLiteError) in try index.total(of: candidate.budget).bytes } ?? 0
+      let room = Eviction(stored: stored, incoming: candidate.size, limit: limits[candidate.budget])
+      if room.required == 0 { return candidate }
+    }
+    return nil
+  }
+}
