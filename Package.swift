@@ -143,6 +143,13 @@ let package = Package(
       swiftSettings: settings
     ),
 
+    // A cache used as the library uses it, for Benchmarks/cache; no product.
+    .executableTarget(
+      name: "CacheBenchmark",
+      dependencies: ["FeedimgCache", "FeedimgModel"],
+      path: "Benchmarks/CacheBenchmark",
+      swiftSettings: settings
+    ),
     // Many downloads in one process, for Benchmarks/transfers; no product.
     .executableTarget(
       name: "TransferBenchmark",

@@ -1,0 +1,182 @@
+// Uses a cache as the library does, and says how long that took; for Benchmarks/cache.
+//
+//   CacheBenchmark TASK FOLDER COUNT [SIZE]
+//
+// COUNT is how many images the folder holds or gets, SIZE what each takes. Prints lines of a name, the median and the
+// 99th percentile, in microseconds; rates where the name says so.
+import FeedimgCache
+import FeedimgModel
+import Glibc
+import Synchronization
+
+let arguments = CommandLine.arguments
+guard arguments.count >= 4, let count = Int(arguments[3]), count > 0 else {
+  print("usage: CacheBenchmark TASK FOLDER COUNT [SIZE]")
+  exit(2)
+}
+let folder = arguments[2]
+let size = arguments.count > 4 ? Int(arguments[4]) ?? 0 : 0
+
+func nanoseconds() -> Int {
+  var time = timespec()
+  clock_gettime(CLOCK_MONOTONIC, &time)
+  return time.tv_sec * 1_000_000_000 + time.tv_nsec
+}
+
+/// Tells the median and the 99th percentile of times in nanoseconds.
+func tell(_ name: String, _ times: [Int]) {
+  let sorted = times.sorted()
+  let figures = [sorted[sorted.count / 2], sorted[sorted.count * 99 / 100]].map { Double($0) / 1000 }
+  print(name, figures[0], figures[1])
+}
+
+func measure(_ name: String, _ runs: Int, _ body: (Int) -> Void) {
+  var times: [Int] = []
+  times.reserveCapacity(runs)
+  for run in 0..<runs {
+    let start = nanoseconds()
+    body(run)
+    times.append(nanoseconds() - start)
+  }
+  tell(name, times)
+}
+
+/// Moves by a minute with each look at it, so that every use is one to be written down.
+let isHurried = arguments[1] == "touch"
+let hurriedTime = Mutex(WallClock.seconds())
+
+func makeCache(limit: ByteCount = ByteCount(1 << 50)) -> DiskCache {
+  DiskCache(
+    folder: folder,
+    limits: CacheLimits(originals: limit, thumbnails: limit, unusedDays: 36_500),
+    clock: {
+      isHurried
+        ? hurriedTime.withLock {
+          $0 += 61
+          return $0
+        } : WallClock.seconds()
+    }
+  )
+}
+
+func key(_ number: Int) -> String { "https://images.example.org/photos/\(number)/original.jpg" }
+
+let fields = HTTPFields([
+  .init(name: "ETag", value: "\"5f3a-5e1b7c0d4a2c0\""), .init(name: "Cache-Control", value: "max-age=86400"),
+  .init(name: "Last-Modified", value: "Sat, 21 Nov 2026 10:00:00 GMT"),
+])
+
+func store(_ number: Int, _ bytes: [UInt8], in cache: DiskCache) throws {
+  let writer = try cache.makeWriter()
+  try bytes.withUnsafeBytes { try writer.write($0) }
+  let head = ResponseHead(status: 200, fields: fields, url: try ImageURL(key(number)))
+  _ = try writer.commit(
+    ImageMetadata(key: key(number), role: .original, mediaType: "image/jpeg", head: head)
+  )
+}
+
+let bytes = (0..<max(1, size)).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+let runs = 20_000
+
+switch arguments[1] {
+case "fill":
+  // What is there already is not stored again.
+  let cache = makeCache()
+  let there = try cache.info().entries
+  let start = nanoseconds()
+  for number in there..<max(there, count) { try store(number, bytes, in: cache) }
+  let stored = max(1, count - there)
+  print("store", Double(nanoseconds() - start) / Double(stored) / 1000, 0)
+  let end = nanoseconds()
+  cache.close()
+  print("close", Double(nanoseconds() - end) / 1000, 0)
+
+case "open":
+  // With the first look-up, as opening alone does nothing yet.
+  measure("open", 500) { _ in
+    let cache = makeCache()
+    if !cache.contains([key(.random(in: 0..<count))])[0] { print("missing") }
+    cache.close()
+  }
+
+case "look":
+  let cache = makeCache()
+  measure("hit", runs) { _ in _ = cache.contains([key(.random(in: 0..<count))]) }
+  measure("miss", runs) { _ in _ = cache.contains([key(.random(in: count..<2 * count))]) }
+  measure("read", runs) { _ in _ = cache.read(key(.random(in: 0..<count))) }
+  measure("read_miss", runs) { _ in _ = cache.read(key(.random(in: count..<2 * count))) }
+
+case "warm":
+  // One image again and again, beside its file opened and read by hand, in turn.
+  let cache = makeCache()
+  guard let path = cache.read(key(0))?.image.path else { exit(1) }
+  var plain: [Int] = []
+  var cached: [Int] = []
+  for _ in 0..<runs {
+    let start = nanoseconds()
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    let content = [UInt8](unsafeUninitializedCapacity: size) { buffer, filled in
+      filled = max(0, read(descriptor, buffer.baseAddress, size))
+    }
+    close(descriptor)
+    let middle = nanoseconds()
+    let found = cache.read(key(0))
+    cached.append(nanoseconds() - middle)
+    plain.append(middle - start)
+    if content.count != size || found?.bytes.count != size { exit(1) }
+  }
+  tell("plain", plain)
+  tell("cached", cached)
+
+case "touch":
+  let cache = makeCache()
+  measure("touch", runs) { _ in cache.noteUse(of: key(.random(in: 0..<count))) }
+
+case "write":
+  // Stores for two seconds, beside whoever else uses the cache; images of its own.
+  let cache = makeCache()
+  let start = nanoseconds()
+  var (stored, times): (Int, [Int]) = (0, [])
+  while nanoseconds() - start < 2_000_000_000 {
+    let begin = nanoseconds()
+    try store(count * 2 + Int(getpid()) * 1_000_000 + stored, bytes, in: cache)
+    times.append(nanoseconds() - begin)
+    stored += 1
+  }
+  tell("write", times)
+
+case "beside":
+  // Reads for two seconds, beside whoever else uses the cache.
+  let cache = makeCache()
+  let start = nanoseconds()
+  var times: [Int] = []
+  while nanoseconds() - start < 2_000_000_000 {
+    let begin = nanoseconds()
+    _ = cache.contains([key(.random(in: 0..<count))])
+    times.append(nanoseconds() - begin)
+  }
+  tell("beside", times)
+
+case "evict":
+  // A tenth, in one go; then the next image with a full budget.
+  let cache = makeCache()
+  let total = try cache.info().size.bytes
+  let start = nanoseconds()
+  let trimmed = try cache.trim(to: ByteCount(total / 10 * 9))
+  print("evict", Double(nanoseconds() - start) / Double(max(1, trimmed.entries)) / 1000, 0)
+
+case "full":
+  // Storing where each image makes others give way.
+  let full = try makeCache().info().shares[0].size
+  let cache = makeCache(limit: full)
+  measure("full", 5000) { run in try? store(count * 3 + run, bytes, in: cache) }
+
+case "info":
+  let cache = makeCache()
+  let start = nanoseconds()
+  let info = try cache.info()
+  print("info", Double(nanoseconds() - start) / 1000, 0)
+  print("bytes", info.size.bytes, info.sizeOnDisk.bytes)
+
+default: exit(2)
+}
