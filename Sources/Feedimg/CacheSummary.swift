@@ -42,7 +42,7 @@ public struct CacheSummary: Sendable, Hashable {
   public var oldestUse: Double?
   /// When an image was last used, in seconds since 1970; nil where there is none.
   public var newestUse: Double?
-  /// What images and index take of the disk, in whole blocks.
+  /// About what images and index take of the disk, in whole blocks.
   public var sizeOnDisk: ByteCount
 
   /// How many images there are.

@@ -10,7 +10,7 @@ enum CacheText {
     ] {
       add(name, "\(images(part.count)), \(part.size.rounded) of \(part.limit)")
     }
-    add("on disk", summary.sizeOnDisk.rounded)
+    add("on disk", "about \(summary.sizeOnDisk.rounded)")
     if let rate = summary.hitRate {
       let reads = summary.hits + summary.misses
       add("hit rate", "\(Int((rate * 100).rounded())) % of \(reads) read\(reads == 1 ? "" : "s")")

@@ -19,13 +19,6 @@ extension CacheIndex {
     return try connection.statement(sql).first([.integer(budget.rawValue)]) { $0.integer(0) }
   }
 
-  /// What the bodies take on disk, where each fills whole blocks of so many bytes.
-  func bytesOnDisk(blockSize: Int) throws(SQLiteError) -> Int {
-    let select = try connection.statement("SELECT total((size + ?1 - 1) / ?1) FROM entry")
-    let blocks = try select.first([.integer(max(1, blockSize))]) { $0.integer(0) } ?? 0
-    return min(max(0, blocks), 1 << 40) * max(1, blockSize)
-  }
-
   /// Whether there is no row, and none that a catalog would bring.
   func isEmpty() throws(SQLiteError) -> Bool {
     let row = try connection.statement("SELECT 1 FROM entry LIMIT 1").first { $0.integer(0) }

@@ -23,7 +23,7 @@ package struct CacheInfo: Sendable, Hashable {
   /// The reads that found an image, and those that did not, since the index was made.
   package var hits: Int
   package var misses: Int
-  /// What bodies, index and catalogs take of the disk, in whole blocks.
+  /// About what bodies, index and catalogs take of the disk, in whole blocks.
   package var sizeOnDisk: ByteCount
 
   package var entries: Int { shares.reduce(pinned.entries) { $0 + $1.entries } }

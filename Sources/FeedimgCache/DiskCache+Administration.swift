@@ -18,7 +18,10 @@ extension DiskCache {
       info.newestUse = uses.map { Double($0.upperBound) }
       info.hits = try index.count(of: .hits)
       info.misses = try index.count(of: .misses)
-      info.sizeOnDisk = ByteCount(try index.bytesOnDisk(blockSize: blockSize) + folder.bookkeepingSize)
+      // Going through all sizes would take the longer the more is stored. On average, half of a last block is empty.
+      let entries = min(info.entries, 1 << 40)
+      let blocks = max(entries * blockSize, info.size.bytes + entries * blockSize / 2)
+      info.sizeOnDisk = ByteCount(blocks + folder.bookkeepingSize)
       return info
     }
     return filled ?? empty

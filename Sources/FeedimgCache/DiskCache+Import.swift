@@ -115,8 +115,9 @@ extension DiskCache {
     from reader: inout ArchiveReader,
     _ result: inout CacheImport
   ) throws(CacheError) {
-    if let earlier = entry(of: record.key)?.record, earlier.storedAt >= record.storedAt,
-      folder.size(of: earlier.body) == earlier.size
+    if let earlier = entry(of: record.key)?.record, folder.size(of: earlier.body) == earlier.size,
+      earlier.storedAt >= record.storedAt
+        || earlier.checksum == record.checksum && earlier.size == record.size
     {
       result.present += 1
       return
@@ -145,6 +146,8 @@ extension DiskCache {
     let limits = limits
     var ours = record
     ours.body = BodyName(key: record.key, mediaType: record.mediaType)
+    // A time to come would make it newer than whatever is fetched.
+    ours.storedAt = min(record.storedAt, Milliseconds.seconds(Milliseconds.count(clock())))
     for candidate in record.isPinned ? [ours, ours.pinned(false)] : [ours] {
       let stored =
         try pool.read { index throws(SQLiteError) in try index.total(of: candidate.budget).bytes } ?? 0

@@ -207,6 +207,15 @@ import Testing
     #expect(kiosk.bytes("2") == picture(2, size: 200))
   }
 
+  @Test func `what was exported by a clock that is ahead does not stay newer than what is fetched`() throws {
+    clock += 365 * 86_400
+    _ = try export(2)
+    clock += -365 * 86_400
+    let kiosk = makeOther()
+    _ = try kiosk.importEntries(from: archive)
+    #expect(try kiosk.list().allSatisfy { $0.storedAt == clock.now && $0.usedAt == clock.now })
+  }
+
   @Test func `an export leaves out what is damaged, expired or personal, and cookies`() throws {
     let cache = DiskCache(folder, clock: clock)
     try cache.store("expired", picture(1))

@@ -1,7 +1,8 @@
-import FeedimgCache
 import FeedimgModel
 import Glibc
 import Testing
+
+@testable import FeedimgCache
 
 @Suite struct ListingTests {
   let folder: TestFolder
@@ -70,7 +71,37 @@ import Testing
     #expect(try cache.info().entries == 0)
   }
 
-  @Test func `info counts what the disk really holds`() throws {
+  @Test func `very many entries are summed up, listed, found missing and removed in steps`() throws {
+    let head = ResponseHead(status: 200, fields: HTTPFields(), url: try ImageURL("https://a/"))
+    try cache.pool.write { index throws(SQLiteError) in
+      for number in 0..<3000 {
+        let key = "https://many.example/\(number).jpg"
+        let record = EntryRecord(
+          ImageMetadata(key: key, role: .original, mediaType: "image/jpeg", head: head),
+          body: BodyName(key: key, mediaType: "image/jpeg"),
+          size: 1000,
+          checksum: 0,
+          storedAt: clock.now
+        )
+        try index.insert(record, line: record.line, usedAt: Int(clock.now) - number)
+      }
+    }
+    #expect(try cache.info().entries == 3003)
+    var listed = 0
+    try cache.list(by: .key) { _ in
+      listed += 1
+      return true
+    }
+    #expect(listed == 3003)
+    // Only as many go as must: the rest of the thousands is found to have no bodies.
+    #expect(try cache.trim(to: ByteCount(1_500_000)).entries == 1501)
+    let checked = try cache.verify()
+    #expect(checked.whole == 3)
+    #expect(checked.removed.count == 1499)
+    #expect(try cache.info().size == ByteCount(600))
+  }
+
+  @Test func `info tells about what the disk really holds`() throws {
     var blocks = 0
     for path in folder.bodies {
       var status = stat()
