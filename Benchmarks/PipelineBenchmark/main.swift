@@ -1,7 +1,8 @@
 // A scrolling client on a link that is measured from outside, for Benchmarks/pipeline:
 //
 //   PipelineBenchmark visible BASE COUNT FIRST LAST   prefetches BASE1 to BASECOUNT, then shows rows FIRST to LAST
-//   PipelineBenchmark scroll BASE COUNT SLOTS         flings COUNT rows past, 16 ms each, and stays at the last
+//   PipelineBenchmark scroll BASE COUNT SLOTS         shows the first rows until they are whole, then flings COUNT
+//                                                     past, 16 ms each, and stays at the last
 //   PipelineBenchmark memory BASE COUNT SLOTS         shows COUNT rows, each until it is whole
 //
 // prints what it took as one line of JSON.
@@ -72,7 +73,9 @@ func visible(_ base: String, _ count: Int, _ rows: ClosedRange<Int>, _ loader: I
 
 func scroll(_ base: String, _ count: Int, _ slotCount: Int, _ loader: ImageLoader) async throws {
   let slots = (0..<slotCount).map { _ in loader.slot() }
-  for row in 1...count {
+  for (number, slot) in slots.enumerated() { slot.show(try item(base, number + 1)) }
+  for slot in slots { await shown(slot) }
+  for row in (slotCount + 1)...(slotCount + count) {
     slots[row % slotCount].show(try item(base, row))
     try await Task.sleep(for: .milliseconds(16))
   }

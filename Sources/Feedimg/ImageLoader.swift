@@ -195,7 +195,8 @@ public final class ImageLoader: Sendable {
       settings: settings,
       budget: BudgetReading(for: policy, settings, usage),
       overrides: overrides,
-      hostFacts: hostFacts.declared
+      hostFacts: hostFacts.declared,
+      bandwidth: gate.bandwidth
     )
     return Outlook(reader, policy)
   }

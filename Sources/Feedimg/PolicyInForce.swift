@@ -61,6 +61,14 @@ final class PolicyInForce: Sendable {
     }
   }
 
+  /// A file in each folder that it may come from, or might come to stand in.
+  var files: [String] {
+    var folders: Set<Substring> = []
+    return selection.sources.compactMap { $0.file?.path }.filter { path in
+      folders.insert(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]).inserted
+    }
+  }
+
   /// The policy as it is now.
   func current() -> CompiledPolicy {
     refresh()

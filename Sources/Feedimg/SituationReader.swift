@@ -29,13 +29,15 @@ struct SituationReader {
   ///   - budget: What is left to be spent.
   ///   - overrides: What is given instead of read.
   ///   - hostFacts: The facts that the application defines.
+  ///   - bandwidth: As measured, in bits per second.
   init(
     network: NetworkState?,
     asksAboutCost: Bool = true,
     settings: UserSettings,
     budget: BudgetReading = .unasked,
     overrides: [CheckedOverride],
-    hostFacts: [HostFact] = []
+    hostFacts: [HostFact] = [],
+    bandwidth: Int? = nil
   ) {
     self.hostFacts = hostFacts
     given = Set(overrides.map(\.fact))
@@ -46,6 +48,10 @@ struct SituationReader {
     way = Way(over: network, asksAboutCost, settings, budget, overrides)
     if let network, !network.isReachable {
       localWay = Way(over: Self.thisMachine, asksAboutCost, settings, budget, overrides)
+    }
+    if let bandwidth, !given.contains(.bandwidth) {
+      way.situation.bandwidth = bandwidth
+      way.sources[.bandwidth] = "measured by the transfers so far"
     }
   }
 

@@ -72,7 +72,8 @@ final class TestLoader: Sendable {
     tries: Int = 1,
     policy: String? = nil,
     usage: (any UsageKeeping)? = nil,
-    observers: [any LoadObserving] = []
+    observers: [any LoadObserving] = [],
+    followsPolicies: Bool = false
   ) throws {
     let own = FileManager.default.temporaryDirectory.path + "feedimg-loader-\(UUID().uuidString)"
     owned = shared == nil ? own : nil
@@ -80,6 +81,8 @@ final class TestLoader: Sendable {
     network = Network(kind)
     settings = SettingsStore(folder: folder + "/config")
     try settings.set(.cacheMemoryLimit, to: memoryLimit.description)
+    var policies = ImageLoader.Configuration(environment: [:])
+    if followsPolicies { policies.configurationFolder = folder + "/config" }
     loader = ImageLoader(
       network: network,
       settings: settings,
@@ -90,10 +93,7 @@ final class TestLoader: Sendable {
       ),
       memory: MemoryCache { MemoryLimits(total: memoryLimit, isDecoding: decoder != nil) },
       downloader: downloader ?? CurlDownloader(userAgent: userAgent),
-      policy: try PolicyInForce(
-        policy.map { .named($0) } ?? .standard,
-        on: PolicyShelf(ImageLoader.Configuration(environment: [:]))
-      ),
+      policy: try PolicyInForce(policy.map { .named($0) } ?? .standard, on: PolicyShelf(policies)),
       overrides: [],
       budget: MemoryBudget(isDecoding: decoder != nil),
       decoder: decoder,
@@ -109,6 +109,13 @@ final class TestLoader: Sendable {
   }
 
   deinit { if let owned { try? FileManager.default.removeItem(atPath: owned) } }
+
+  /// Writes the table that decides, for a loader that follows policies.
+  func write(policy text: String) throws {
+    let policies = URL(filePath: folder + "/config/policies")
+    try FileManager.default.createDirectory(at: policies, withIntermediateDirectories: true)
+    try Data(text.utf8).write(to: policies.appending(path: "default.md"), options: .atomic)
+  }
 
   /// An item with these targets of a server.
   static func item(

@@ -1,7 +1,10 @@
 import FeedimgModel
+import FeedimgPolicy
+import FeedimgSettings
 import Synchronization
 
-/// Tells when what decisions depend on has changed: the network, the settings, or whether anything gets through.
+/// Tells when what decisions depend on has changed: the network, the settings, the policy, or whether anything gets
+/// through.
 ///
 /// Nothing is watched before somebody listens.
 final class FactWatch: Sendable {
@@ -14,6 +17,8 @@ final class FactWatch: Sendable {
     var listeners: [Int: Listener] = [:]
     var issued = 0
     var tasks: [Task<Void, Never>] = []
+    var policyTasks: [Task<Void, Never>] = []
+    var policy: PolicyTable?
     var trial: Task<Void, Never>?
     var network: NetworkState?
     var settings: UserSettings?
@@ -64,12 +69,32 @@ final class FactWatch: Sendable {
 
   func leave(_ number: Int) { state.withLock { $0.listeners[number] = nil } }
 
+  /// Watches the files that the policy may come from as well; for what is shown for long.
+  func watchPolicy(_ policy: PolicyInForce) {
+    let table = policy.current().table
+    let isFirst = state.withLock { state in
+      guard state.policy == nil, !state.isStopped else { return false }
+      state.policy = table
+      return true
+    }
+    guard isFirst else { return }
+    let tasks = policy.files.map { path in
+      let changes = FileChanges.of(path)
+      return Task { [weak self] in for await _ in changes { self?.note(policy.current().table) } }
+    }
+    let isStopped = state.withLock { state in
+      if !state.isStopped { state.policyTasks = tasks }
+      return state.isStopped
+    }
+    if isStopped { for task in tasks { task.cancel() } }
+  }
+
   /// Watches no longer.
   func stop() {
     let tasks = state.withLock { state in
       state.isStopped = true
-      defer { (state.tasks, state.trial) = ([], nil) }
-      return state.tasks + [state.trial].compactMap { $0 }
+      defer { (state.tasks, state.policyTasks, state.trial) = ([], [], nil) }
+      return state.tasks + state.policyTasks + [state.trial].compactMap { $0 }
     }
     failures.listen(nil)
     for task in tasks { task.cancel() }
@@ -118,7 +143,17 @@ final class FactWatch: Sendable {
       return state.settings
     }
     guard let old, old != new else { return }
+    // What was too large may no longer be.
+    failures.reset()
     tell()
+  }
+
+  private func note(_ new: PolicyTable) {
+    let old = state.withLock { state in
+      defer { state.policy = new }
+      return state.policy
+    }
+    if old != new { tell() }
   }
 
   /// The network turned out to be dead, or not to be.

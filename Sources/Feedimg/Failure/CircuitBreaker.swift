@@ -72,7 +72,9 @@ struct CircuitBreaker: Sendable {
       let wait = min(.seconds(min(asked, 1 << 32)), Self.greatestRetryAfter)
       record.reopensAt = max(record.reopensAt ?? now, now + wait)
     }
-    if record.failures >= Self.greatestFailures || record.isTrying {
+    // Those that were under way when the wait began fail as well; they are no reason to wait longer.
+    let isWaiting = record.wait > .zero && !record.isTrying && now < record.reopensAt ?? .zero
+    if !isWaiting, record.failures >= Self.greatestFailures || record.isTrying {
       record.wait = min(Self.greatestWait, max(Self.firstWait, record.wait * 2))
       // Drawn from the upper half, so that many that failed at once do not come back at once.
       let jitter = 0.5 + Double(random.next() >> 12) * 0x1p-53

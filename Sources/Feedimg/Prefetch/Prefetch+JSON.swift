@@ -52,6 +52,7 @@ extension Prefetch.Reason {
     case .policy: "the policy would load nothing"
     case .dear: "data costs, or may"
     case .tooLarge: "larger than the limit for one image"
+    case .memory: "memory is short"
     case .spent: "over the limit for all"
     }
   }

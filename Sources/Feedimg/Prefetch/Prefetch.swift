@@ -35,6 +35,8 @@ public final class Prefetch: Sendable {
     case dear = "data costs"
     /// The image is larger than one may be.
     case tooLarge = "too large"
+    /// The computer is short of memory.
+    case memory
     /// The limit over all items is reached.
     case spent = "limit reached"
   }

@@ -78,6 +78,7 @@ final class PrefetchWorker: Sendable {
   private func fetch(_ index: Int) async {
     let item = items[index]
     guard !isStopped else { return }
+    guard loader.pressure.allowsPrefetch else { return end(index, .skipped(.memory)) }
     if case .skip(let reason) = verdict(index, loader.resolve(item)) {
       return end(index, .skipped(reason))
     }

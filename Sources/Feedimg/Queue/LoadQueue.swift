@@ -137,9 +137,9 @@ extension LoadQueue {
 
   private func waits(_ priority: LoadPriority) -> Bool { !(lines[priority]?.isEmpty ?? true) }
 
-  /// Whether something more urgent waits or runs.
-  private func isOutranked(_ priority: LoadPriority) -> Bool {
-    LoadPriority.allCases.contains { $0 > priority && (waits($0) || occupancy.count(of: $0) > 0) }
+  /// The most urgent class that waits or runs.
+  private var top: LoadPriority {
+    LoadPriority.allCases.last { waits($0) || occupancy.count(of: $0) > 0 } ?? .prefetch
   }
 
   private mutating func advance(at now: Duration) -> [Step] {
@@ -155,8 +155,9 @@ extension LoadQueue {
   /// The next that fits into the limits.
   private func startable() -> Ticket? {
     guard occupancy.count < limits.total else { return nil }
+    let top = top
     for priority in LoadPriority.allCases.reversed() where waits(priority) {
-      if isOutranked(priority), occupancy.count(upTo: priority) >= limits.besideUrgent { continue }
+      if priority < top, occupancy.count(below: top) >= limits.besideUrgent { continue }
       if let ticket = candidate(priority, perHost: limits.perHost) { return ticket }
     }
     return nil
@@ -181,7 +182,7 @@ extension LoadQueue {
   /// Takes a place from something less urgent for what is visible, the last begun first.
   private mutating func jump() -> Step? {
     guard waits(.visible) || occupancy.count(of: .visible) > 0 else { return nil }
-    let isCrowded = occupancy.count(upTo: .near) > limits.besideUrgent
+    let isCrowded = occupancy.count(below: .visible) > limits.besideUrgent
     let victims = occupancy.taken.filter { ticket, seat in
       seat.priority < .visible && !seat.isGranted && entries[ticket]?.isStoppable == true
         && (isCrowded || helps(seat.host))

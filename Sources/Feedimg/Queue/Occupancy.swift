@@ -51,9 +51,9 @@ struct Occupancy: Sendable {
     return counts.counted + (withGranted ? counts.granted : 0)
   }
 
-  /// Those of a class and all below it, within the limits.
-  func count(upTo priority: LoadPriority) -> Int {
-    LoadPriority.allCases.reduce(0) { $0 + ($1 <= priority ? count(of: $1) : 0) }
+  /// Those of the classes below one, within the limits.
+  func count(below priority: LoadPriority) -> Int {
+    LoadPriority.allCases.reduce(0) { $0 + ($1 < priority ? count(of: $1) : 0) }
   }
 
   /// When the host began something last; 0 for never.

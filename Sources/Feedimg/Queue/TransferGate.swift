@@ -134,14 +134,19 @@ final class TransferGate: Sendable {
   private func change<Answer>(_ body: (inout State, Duration) -> (Answer, [LoadQueue.Step])) -> Answer {
     let now = time.now()
     let (answer, started, stops) = state.withLock { state in
-      let (answer, steps) = body(&state, now)
+      var (answer, steps) = body(&state, now)
       var (started, stops): ([CheckedContinuation<Bool, Never>], [@Sendable () -> Void]) = ([], [])
-      for step in steps {
-        switch step {
+      while !steps.isEmpty {
+        switch steps.removeFirst() {
         case .start(let ticket):
           if let continuation = state.waiting.removeValue(forKey: ticket) { started.append(continuation) }
         case .stop(let ticket):
-          if let stop = state.stops.removeValue(forKey: ticket) { stops.append(stop) }
+          if let stop = state.stops.removeValue(forKey: ticket) {
+            stops.append(stop)
+          } else {
+            // Nobody has come yet to use the place, so there is nothing to end.
+            steps += state.queue.stopped(ticket, at: now)
+          }
         }
       }
       setAlarm(&state, now)

@@ -16,10 +16,14 @@ public final class ImageSlot: Sendable {
     var listener: Int?
   }
 
-  /// A view that is bound again after less than this is being scrolled past.
-  static let fling = Duration.milliseconds(250)
-  /// So long the next item of such a view waits before the network is asked, as it may be gone by then.
-  static let pause = Duration.milliseconds(150)
+  /// How long the network is spared for an item of a view that is bound again, given how long its last one stayed.
+  ///
+  /// A view that is bound again within half a second is being scrolled past. At the same pace its next item is gone
+  /// by the time the one before was, so half as long again tells; more than a moment nobody waits.
+  static func pause(after stay: Duration?) -> Duration {
+    guard let stay, stay < .milliseconds(500) else { return .zero }
+    return min(.milliseconds(400), max(.milliseconds(150), stay * 1.5))
+  }
 
   private let loader: ImageLoader
   private let screen = SlotScreen()
@@ -66,9 +70,9 @@ public final class ImageSlot: Sendable {
   ///   - priority: How urgent it is; may be changed later.
   public func show(_ item: FeedItem, facts: [String: String] = [:], priority: LoadPriority = .visible) {
     let now = loader.time.now()
-    let isFlung = state.withLock { state in
+    let stay = state.withLock { state in
       defer { state.boundAt = now }
-      return state.boundAt.map { now - $0 < Self.fling } ?? false
+      return state.boundAt.map { now - $0 }
     }
     let task = SlotTask(
       loader: loader,
@@ -76,7 +80,7 @@ public final class ImageSlot: Sendable {
       item: item,
       facts: facts,
       priority: priority,
-      pause: isFlung ? Self.pause : .zero
+      pause: Self.pause(after: stay)
     )
     let binding = task.bind()
     let (old, isFirst) = state.withLock { state in
@@ -110,6 +114,7 @@ public final class ImageSlot: Sendable {
       { [weak self] in self?.state.withLock { $0.task }?.reconsider() }
     )
     state.withLock { $0.listener = number }
+    loader.facts.watchPolicy(loader.policy)
   }
 }
 

@@ -59,6 +59,12 @@ import Testing
     #expect(breaker.verdict("h", at: now) == .ask)
   }
 
+  @Test mutating func `many that fail at once make nobody wait longer than the first wait`() {
+    var breaker = CircuitBreaker()
+    for _ in 0..<50 { breaker.failed("h", broken, at: .zero, using: &random) }
+    #expect(breaker.verdict("h", at: .seconds(2)) == .ask)
+  }
+
   @Test mutating func `a try that is cancelled lets the next one try`() {
     var breaker = CircuitBreaker()
     for _ in 0..<5 { breaker.failed("h", broken, at: .zero, using: &random) }

@@ -24,6 +24,7 @@ import Testing
         switch step {
         case .start(let ticket):
           #expect(loads[ticket]?.state == .waiting, "only what waits begins")
+          #expect(!steps.contains(.stop(ticket)), "nothing begins only to be stopped")
           loads[ticket]?.state = .running
           started += 1
         case .stop(let ticket):

@@ -158,6 +158,14 @@ import Testing
     #expect(scene.news() == ["start p1"])
   }
 
+  @Test func `what would have to stop at once does not begin`() {
+    var scene = Scene(TransferLimits(total: 8, perHost: 8, besideUrgent: 2))
+    scene.enter("v", .visible)
+    for name in ["n1", "n2"] { scene.enter(name, .near) }
+    scene.enter("p", .prefetch)
+    #expect(scene.news() == ["start v", "start n1", "start n2"])
+  }
+
   @Test func `what cannot be gone on with is not stopped`() {
     var scene = Scene(Self.single)
     scene.enter("p", .prefetch)

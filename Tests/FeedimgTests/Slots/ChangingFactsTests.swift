@@ -86,6 +86,16 @@ import Testing
     #expect(await first(slot) { $0.shown == .original } != nil)
   }
 
+  @Test func `a policy that changes is followed by what is on screen`() async throws {
+    let server = try LoopbackServer { _ in Self.picture }
+    let test = try TestLoader(.cellular, followsPolicies: true)
+    let slot = test.loader.slot()
+    slot.show(try TestLoader.item(server, original: "/a", thumbnail: "/s"))
+    _ = await first(slot) { $0.shown == .thumbnail && !$0.isLoading }
+    try test.write(policy: "| network | → image |\n|---|---|\n| - | original |\n")
+    #expect(await first(slot) { $0.shown == .original } != nil)
+  }
+
   @Test func `whoever looks can ask for the original`() async throws {
     let server = try LoopbackServer { _ in Self.picture }
     let test = try TestLoader(.cellular)

@@ -120,6 +120,14 @@ import Testing
     gate.open()
   }
 
+  @Test(arguments: [
+    (nil as Int?, 0, "the first item of a view"), (600, 0, "somebody has looked at it"),
+    (16, 150, "a fast fling"), (200, 300, "a slower one"), (450, 400, "no longer than a moment"),
+  ])
+  func `the network is spared for longer than a row stays`(stay: Int?, pause: Int, why: String) {
+    #expect(ImageSlot.pause(after: stay.map { .milliseconds($0) }) == .milliseconds(pause), "\(why)")
+  }
+
   @Test func `rows that are flung past are not asked for, and the one that stays is`() async throws {
     let server = try LoopbackServer { _ in Self.picture }
     let time = ManualTime()
@@ -135,7 +143,7 @@ import Testing
     // Those that were bound in between may wait as well until they notice that they are over.
     while time.sleepers != 1 { await Task.yield() }
     #expect(server.log.requests.map(\.path) == ["/0"])
-    time.pass(ImageSlot.pause)
+    time.pass(.milliseconds(150))
     #expect(await first(slot) { !$0.isLoading }?.shown == .original)
     #expect(server.log.requests.map(\.path) == ["/0", "/19"])
   }

@@ -1,0 +1,44 @@
+import FeedimgModel
+import Testing
+
+@testable import Feedimg
+
+@Suite struct TransferGateTests {
+  @Test func `a place that is taken away before it is used comes back later`() async {
+    let gate = TransferGate(ManualTime().time)
+    // Two places as long as nothing is known of the link.
+    let prefetches = (0..<2).map { _ in gate.enter(host: "h", .prefetch) }
+    let visible = (0..<2).map { _ in gate.enter(host: "h", .visible) }
+    for ticket in visible { #expect(await gate.place(ticket) {}) }
+    for ticket in visible { gate.leave(ticket) }
+    for ticket in prefetches { #expect(await gate.place(ticket) {}) }
+    for ticket in prefetches { gate.leave(ticket) }
+  }
+
+  @Test func `a load that is cancelled while it waits has no place`() async {
+    let gate = TransferGate(ManualTime().time)
+    let running = (0..<2).map { _ in gate.enter(host: "h", .visible) }
+    let waiting = gate.enter(host: "h", .visible)
+    let wait = Task { await gate.place(waiting) {} }
+    wait.cancel()
+    #expect(await wait.value == false)
+    gate.leave(waiting)
+    for ticket in running { gate.leave(ticket) }
+  }
+
+  @Test func `what came tells how many may transfer`() {
+    let time = ManualTime()
+    let gate = TransferGate(time.time, network: .wifi)
+    #expect(gate.bandwidth == nil)
+    gate.transferBegan()
+    gate.transferAnswered()
+    time.pass(.milliseconds(500))
+    gate.transferBrought(125_000)
+    gate.transferEnded(wasAnswered: true)
+    #expect(gate.bandwidth == 2_000_000)
+    #expect(gate.limits == TransferLimits(total: 2, perHost: 2, besideUrgent: 0))
+    gate.enter(network: .ethernet)
+    #expect(gate.bandwidth == nil)
+    #expect(gate.limits.total == 4)
+  }
+}
