@@ -1,0 +1,73 @@
+import Glibc
+
+/// The word that opens the service over TCP, kept in a file of the user's.
+struct AccessToken: Sendable, Hashable {
+  let text: String
+
+  init(_ text: String) { self.text = text }
+
+  /// The token in a file, which is made where there is none.
+  ///
+  /// The file is the user's alone; one that others can read or that holds no token is replaced.
+  ///
+  /// - Throws: ``ServiceError`` where it can be neither read nor written.
+  init(file path: String) throws(ServiceError) {
+    if let known = Self.read(path) {
+      self = known
+      return
+    }
+    // Of the system's own generator, which is fit for secrets.
+    text = (0..<4).map { _ in Self.digits(UInt64.random(in: .min ... .max)) }.joined()
+    try Self.write(text, to: path)
+  }
+
+  /// Compares in a time that does not tell how much is right.
+  func isEqual(to given: some StringProtocol) -> Bool {
+    let (wanted, given) = (Array(text.utf8), Array(given.utf8))
+    guard wanted.count == given.count else { return false }
+    return zip(wanted, given).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+  }
+
+  private static func digits(_ number: UInt64) -> String {
+    let text = String(number, radix: 16)
+    return String(repeating: "0", count: 16 - text.count) + text
+  }
+
+  private static func read(_ path: String) -> AccessToken? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
+      return nil
+    }
+    var bytes = [UInt8](repeating: 0, count: 128)
+    let count = Glibc.read(descriptor, &bytes, bytes.count)
+    let text = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self).filter { !$0.isWhitespace }
+    let isToken = text.utf8.count >= 32 && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+    return isToken ? AccessToken(text) : nil
+  }
+
+  /// Makes the folder of a file, and those above it; what cannot be made shows when the file is written.
+  private static func makeFolder(of path: String) {
+    for index in path.indices.dropFirst() where path[index] == "/" { mkdir(String(path[..<index]), 0o700) }
+  }
+
+  private static func write(_ text: String, to path: String) throws(ServiceError) {
+    makeFolder(of: path)
+    let fresh = "\(path).\(getpid())"
+    unlink(fresh)
+    let descriptor = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else {
+      throw ServiceError("`\(path)`: the token cannot be written: \(SystemFault.text())")
+    }
+    let bytes = Array((text + "\n").utf8)
+    let isWritten = Glibc.write(descriptor, bytes, bytes.count) == bytes.count
+    close(descriptor)
+    guard isWritten, rename(fresh, path) == 0 else {
+      let reason = SystemFault.text()
+      unlink(fresh)
+      throw ServiceError("`\(path)`: the token cannot be written: \(reason)")
+    }
+  }
+}

@@ -1,0 +1,127 @@
+import FeedimgModel
+import NIOCore
+import NIOHTTP1
+
+extension ConnectionHandler {
+  /// Hands out the answer to the request that is under way.
+  func send(_ answer: ServiceAnswer, context: ChannelHandlerContext) {
+    guard case .answering(let request, _) = phase else { return }
+    endsAfterAnswer = endsAfterAnswer || !request.isKeepAlive || register.isDraining || answer.length == nil
+    context.write(wrapOutboundOut(.head(head(of: answer))), promise: nil)
+    let hasBody = request.method != .HEAD && ![204, 304].contains(answer.status)
+    switch answer.body {
+    case .bytes(let bytes): send(hasBody ? bytes : [], context: context)
+    case .events(let reader):
+      if hasBody { tell(reader, request, context: context) } else { send([], context: context) }
+    }
+  }
+
+  /// Answers at once and ends the connection, however much of the request is still to come.
+  func refuse(_ problem: Problem, withBody hasBody: Bool = true, context: ChannelHandlerContext) {
+    phase = .leaving
+    endsAfterAnswer = true
+    let answer = problem.answer
+    context.write(wrapOutboundOut(.head(head(of: answer))), promise: nil)
+    if hasBody, case .bytes(let bytes) = answer.body {
+      let buffer = context.channel.allocator.buffer(bytes: bytes)
+      context.write(wrapOutboundOut(.body(.byteBuffer(buffer))), promise: nil)
+    }
+    expect(within: limits.farewell, context: context)
+    context.writeAndFlush(wrapOutboundOut(.end(nil))).assumeIsolated().whenComplete { _ in
+      // Closing the whole of it would take the answer away from a client that is still sending.
+      context.close(mode: .output, promise: nil)
+    }
+  }
+
+  /// Ends the connection at once.
+  func hangUp(context: ChannelHandlerContext) {
+    if case .answering(_, let work) = phase { work.cancel() }
+    phase = .leaving
+    context.close(promise: nil)
+  }
+
+  /// Gives the client so long for its next step.
+  func expect(within time: TimeAmount, context: ChannelHandlerContext) {
+    deadline.set(in: time, on: context.eventLoop) { [weak self] in self?.expire(context: context) }
+  }
+
+  private func expire(context: ChannelHandlerContext) {
+    if case .receiving = phase {
+      refuse(Problem(408, "the request took too long to come"), context: context)
+    } else {
+      hangUp(context: context)
+    }
+  }
+
+  private func head(of answer: ServiceAnswer) -> HTTPResponseHead {
+    var headers = HTTPHeaders(answer.fields.fields.map { ($0.name, $0.value) })
+    headers.add(name: "Date", value: DateField.now())
+    if let length = answer.length, ![204, 304].contains(answer.status) {
+      headers.add(name: "Content-Length", value: String(length))
+    }
+    if endsAfterAnswer { headers.add(name: "Connection", value: "close") }
+    return HTTPResponseHead(
+      version: .http1_1,
+      status: HTTPResponseStatus(statusCode: answer.status),
+      headers: headers
+    )
+  }
+
+  /// Sends bytes chunk by chunk, as fast as the client takes them.
+  private func send(_ bytes: ArraySlice<UInt8>, context: ChannelHandlerContext) {
+    guard case .answering = phase else { return }
+    expect(within: limits.stall, context: context)
+    if bytes.count > limits.chunk {
+      let buffer = context.channel.allocator.buffer(bytes: bytes.prefix(limits.chunk))
+      context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(buffer)))).assumeIsolated().whenSuccess {
+        // By the loop, since what is taken at once would call itself again and again.
+        context.eventLoop.assumeIsolated().execute {
+          self.send(bytes.dropFirst(self.limits.chunk), context: context)
+        }
+      }
+      return
+    }
+    if !bytes.isEmpty {
+      let buffer = context.channel.allocator.buffer(bytes: bytes)
+      context.write(wrapOutboundOut(.body(.byteBuffer(buffer))), promise: nil)
+    }
+    context.writeAndFlush(wrapOutboundOut(.end(nil))).assumeIsolated().whenSuccess {
+      self.finish(context: context)
+    }
+  }
+
+  private func finish(context: ChannelHandlerContext) {
+    guard case .answering = phase else { return }
+    deadline.clear()
+    if endsAfterAnswer {
+      phase = .leaving
+      context.close(promise: nil)
+    } else {
+      proceed(context: context)
+    }
+  }
+
+  /// Tells events until they end or the client leaves.
+  private func tell(_ reader: EventReader, _ request: HTTPRequestHead, context: ChannelHandlerContext) {
+    context.flush()
+    let loop = context.eventLoop
+    let (handler, bound) = (NIOLoopBound(self, eventLoop: loop), NIOLoopBound(context, eventLoop: loop))
+    let work = Task {
+      for await text in reader.texts {
+        let told = loop.makePromise(of: Void.self)
+        loop.execute { handler.value.tell(text, told, context: bound.value) }
+        guard (try? await told.futureResult.get()) != nil else { return }
+      }
+      loop.execute { handler.value.send([], context: bound.value) }
+    }
+    phase = .answering(request, work)
+  }
+
+  private func tell(_ text: String, _ told: EventLoopPromise<Void>, context: ChannelHandlerContext) {
+    guard case .answering = phase else { return told.fail(ChannelError.alreadyClosed) }
+    expect(within: limits.stall, context: context)
+    told.futureResult.assumeIsolated().whenSuccess { self.deadline.clear() }
+    let buffer = context.channel.allocator.buffer(string: text)
+    context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(buffer))), promise: told)
+  }
+}

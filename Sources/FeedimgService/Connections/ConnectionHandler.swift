@@ -1,0 +1,185 @@
+import FeedimgModel
+import NIOCore
+import NIOHTTP1
+
+/// Speaks HTTP/1.1 with one client: takes requests one after the other, and hands out the answers.
+///
+/// Lives on the event loop of its connection. Input is read also while an answer is under way, so that a client that
+/// hangs up is noticed; what comes early waits, and not much of it.
+final class ConnectionHandler: ChannelInboundHandler {
+  typealias InboundIn = HTTPServerRequestPart
+  typealias OutboundOut = HTTPServerResponsePart
+
+  enum Phase {
+    /// For the head of a request.
+    case waiting
+    case receiving(HTTPRequestHead)
+    /// The work that the answer takes, until all of it is sent.
+    case answering(HTTPRequestHead, Task<Void, Never>)
+    /// The last answer is out; what still comes is dropped.
+    case leaving
+  }
+
+  let routes: RouteTable
+  let access: AccessRule
+  let limits: ConnectionLimits
+  let register: ConnectionRegister
+  var phase = Phase.waiting
+  var deadline = ConnectionDeadline()
+  /// Whether the connection ends after the answer that is under way.
+  var endsAfterAnswer = false
+  /// What has come of the body of the request.
+  private var body: [UInt8] = []
+  /// How much of the room for bodies this connection takes.
+  private var held = 0
+  /// What came before the last request was answered, with the length of the bodies in it.
+  private var early: (parts: [HTTPServerRequestPart], length: Int) = ([], 0)
+
+  init(
+    routes: RouteTable,
+    access: AccessRule,
+    limits: ConnectionLimits,
+    register: ConnectionRegister
+  ) {
+    self.routes = routes
+    self.access = access
+    self.limits = limits
+    self.register = register
+  }
+
+  func handlerAdded(context: ChannelHandlerContext) {
+    if context.channel.isActive { expect(within: limits.request, context: context) }
+  }
+
+  func channelActive(context: ChannelHandlerContext) { expect(within: limits.request, context: context) }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    deadline.cancel()
+    if case .answering(_, let work) = phase { work.cancel() }
+    phase = .leaving
+    releaseBody()
+    context.fireChannelInactive()
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    let part = unwrapInboundIn(data)
+    switch (phase, part) {
+    case (.waiting, .head(let head)): begin(head, context: context)
+    case (.receiving, .body(let bytes)): take(bytes, context: context)
+    case (.receiving(let head), .end): answer(head, context: context)
+    case (.answering, _):
+      early.parts.append(part)
+      if case .body(let bytes) = part { early.length += bytes.readableBytes }
+      // No client has a use for that much.
+      if early.parts.count > 64 || early.length > limits.head { hangUp(context: context) }
+    case (.waiting, _), (.receiving, .head), (.leaving, _): break
+    }
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    switch event {
+    case ChannelEvent.inputClosed:
+      if case .answering(_, let work) = phase {
+        // Nobody waits any more, most likely; what needs no waiting is answered still.
+        work.cancel()
+        endsAfterAnswer = true
+      } else {
+        context.close(promise: nil)
+      }
+    case is ChannelShouldQuiesceEvent:
+      if case .waiting = phase { context.close(promise: nil) }
+      endsAfterAnswer = true
+    default: context.fireUserInboundEventTriggered(event)
+    }
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    switch phase {
+    case .waiting, .receiving:
+      guard let error = error as? HTTPParserError else { return hangUp(context: context) }
+      let isTooLong = error == .headerOverflow
+      refuse(
+        isTooLong
+          ? Problem(431, "the fields and the target of a request may have \(limits.head) bytes together")
+          : Problem(400, "that is no HTTP/1.1"),
+        context: context
+      )
+    // The request that was understood is answered before the connection ends.
+    case .answering: endsAfterAnswer = true
+    // More of what was refused.
+    case .leaving: if !(error is HTTPParserError) { context.close(promise: nil) }
+    }
+  }
+
+  /// Goes on to the next request, part of which may be here.
+  func proceed(context: ChannelHandlerContext) {
+    phase = .waiting
+    releaseBody()
+    expect(within: limits.request, context: context)
+    let parts = early.parts
+    early = ([], 0)
+    for part in parts { channelRead(context: context, data: NIOAny(part)) }
+  }
+
+  private func begin(_ head: HTTPRequestHead, context: ChannelHandlerContext) {
+    let fields = HTTPFields(head.headers.map { HTTPFields.Field(name: $0.name, value: $0.value) })
+    if let objection = objection(to: head, fields) {
+      return refuse(objection, withBody: head.method != .HEAD, context: context)
+    }
+    if head.version == .http1_1, fields["Expect"]?.lowercased() == "100-continue" {
+      let go = HTTPResponseHead(version: .http1_1, status: .continue)
+      context.writeAndFlush(wrapOutboundOut(.head(go)), promise: nil)
+    }
+    phase = .receiving(head)
+    expect(within: limits.request, context: context)
+  }
+
+  private func objection(to head: HTTPRequestHead, _ fields: HTTPFields) -> Problem? {
+    // Else two programs could each take another one for the host (RFC 9112 §3.2).
+    if head.version == .http1_1, head.headers["Host"].count != 1 {
+      return Problem(400, "expected one field `Host`, found \(head.headers["Host"].count)")
+    }
+    if let objection = access.objection(to: fields) { return objection }
+    let length = fields["Content-Length"].flatMap { Int($0) } ?? 0
+    return length > limits.body ? tooLong : nil
+  }
+
+  private func take(_ bytes: ByteBuffer, context: ChannelHandlerContext) {
+    guard body.count + bytes.readableBytes <= limits.body else { return refuse(tooLong, context: context) }
+    guard register.hold(bytes.readableBytes) else { return refuse(noRoom, context: context) }
+    held += bytes.readableBytes
+    body.append(contentsOf: bytes.readableBytesView)
+  }
+
+  private func answer(_ head: HTTPRequestHead, context: ChannelHandlerContext) {
+    deadline.clear()
+    let body = body
+    self.body = []
+    let fields = HTTPFields(head.headers.map { HTTPFields.Field(name: $0.name, value: $0.value) })
+    let loop = context.eventLoop
+    let (handler, bound) = (NIOLoopBound(self, eventLoop: loop), NIOLoopBound(context, eventLoop: loop))
+    let (method, target) = (head.method.rawValue, head.uri)
+    let work = Task { [routes] in
+      let answer =
+        if let target = RequestTarget(target) {
+          await routes.answer(ServiceRequest(method, target, fields: fields, body: body))
+        } else {
+          Problem(400, "the target of the request is no path with a query in escaped UTF-8").answer
+        }
+      loop.execute { handler.value.send(answer, context: bound.value) }
+    }
+    phase = .answering(head, work)
+  }
+
+  private func releaseBody() {
+    body = []
+    register.release(held)
+    held = 0
+  }
+
+  private var noRoom: Problem {
+    Problem(503, "too many long requests are under way", fields: [("Retry-After", "1")])
+  }
+
+  private var tooLong: Problem { Problem(413, "the body of a request may have \(limits.body) bytes") }
+}

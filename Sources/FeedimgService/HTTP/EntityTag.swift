@@ -1,0 +1,27 @@
+import CXXHash
+
+/// What tells one body from another (RFC 9110 §8.8.3); always strong.
+struct EntityTag: Sendable, Hashable {
+  /// With its quotes.
+  let text: String
+
+  /// The tag of a body: its length and checksum.
+  init(of bytes: [UInt8]) {
+    let checksum = bytes.withUnsafeBytes { feedimg_xxh3_hash($0.baseAddress, $0.count) }
+    text = "\"\(String(bytes.count, radix: 16))-\(String(checksum, radix: 16))\""
+  }
+
+  /// Whether a list such as `If-None-Match` names the tag or is `*`; weakness is of no account there (§13.1.2).
+  func isNamed(in list: String) -> Bool {
+    list.trimmed == "*"
+      || list.split(separator: ",").contains { element in
+        let tag = element.trimmed
+        return (tag.hasPrefix("W/") ? tag.dropFirst(2) : tag) == text
+      }
+  }
+
+  /// Whether a list such as `If-Match` names the tag as strong or is `*` (§13.1.1).
+  func isNamedStrongly(in list: String) -> Bool {
+    list.trimmed == "*" || list.split(separator: ",").contains { $0.trimmed == text }
+  }
+}

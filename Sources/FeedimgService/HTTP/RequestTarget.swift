@@ -1,0 +1,71 @@
+/// The path and the query of a request (RFC 9112 §3.2).
+///
+/// The path is compared as it was sent: what has dots, escapes or doubled slashes in it is simply another path.
+struct RequestTarget: Sendable, Hashable {
+  /// One name and its value.
+  struct Parameter: Sendable, Hashable {
+    var name: String
+    var value: String
+  }
+
+  let path: String
+  let parameters: [Parameter]
+
+  /// Reads a target in origin form, such as `/v1/image?item=%7B%7D`, or in absolute form.
+  ///
+  /// In the query `+` is a space, as forms have it. Nil where it is neither, or the query is not UTF-8 in escapes.
+  ///
+  /// - Parameter text: As the request line has it.
+  init?(_ text: String) {
+    guard let local = Self.local(text) else { return nil }
+    let parts = local.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    path = String(parts[0])
+    var parameters: [Parameter] = []
+    for pair in parts.count > 1 ? parts[1].split(separator: "&") : [] {
+      let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard let name = Self.decoded(sides[0]), let value = Self.decoded(sides.count > 1 ? sides[1] : "")
+      else { return nil }
+      parameters.append(Parameter(name: name, value: value))
+    }
+    self.parameters = parameters
+  }
+
+  /// The value of a parameter; of several the first.
+  subscript(name: String) -> String? { parameters.first { $0.name == name }?.value }
+
+  private static func local(_ text: String) -> Substring? {
+    if text.hasPrefix("/") { return text[...] }
+    let lower = text.prefix(8).lowercased()
+    guard lower.hasPrefix("http://") || lower == "https://" else { return nil }
+    let rest = text.dropFirst(lower == "https://" ? 8 : 7)
+    guard let slash = rest.firstIndex(where: { $0 == "/" || $0 == "?" }) else { return "/" }
+    return rest[slash] == "/" ? rest[slash...] : "/" + rest[slash...]
+  }
+
+  private static func decoded(_ text: Substring) -> String? {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(text.utf8.count)
+    var rest = text.utf8[...]
+    while let byte = rest.popFirst() {
+      switch byte {
+      case UInt8(ascii: "+"): bytes.append(UInt8(ascii: " "))
+      case UInt8(ascii: "%"):
+        guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else {
+          return nil
+        }
+        bytes.append(high << 4 | low)
+      default: bytes.append(byte)
+      }
+    }
+    return String(validating: bytes, as: UTF8.self)
+  }
+
+  private static func digit(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,42 @@
+import FeedimgJSON
+import FeedimgModel
+
+/// What the service answers.
+struct ServiceAnswer: Sendable {
+  /// What follows the fields.
+  enum Body: Sendable {
+    case bytes(ArraySlice<UInt8>)
+    /// Events as they happen, until the client leaves.
+    case events(EventReader)
+  }
+
+  var status: Int
+  var fields: HTTPFields
+  var body: Body
+
+  init(_ status: Int = 200, fields: [(String, String)] = [], body: Body = .bytes([])) {
+    self.status = status
+    self.fields = HTTPFields(fields.map { HTTPFields.Field(name: $0.0, value: $0.1) })
+    self.body = body
+  }
+
+  /// A text of a media type, never to be kept by anybody.
+  init(_ status: Int = 200, text: String, as mediaType: String) {
+    self.init(
+      status,
+      fields: [("Content-Type", mediaType), ("Cache-Control", "no-store")],
+      body: .bytes(Array(text.utf8)[...])
+    )
+  }
+
+  /// One JSON value.
+  init(_ status: Int = 200, json: String) { self.init(status, text: json, as: "application/json") }
+
+  /// The length of the body; nil where only its end will tell.
+  var length: Int? {
+    switch body {
+    case .bytes(let bytes): bytes.count
+    case .events: nil
+    }
+  }
+}

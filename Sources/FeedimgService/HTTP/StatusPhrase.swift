@@ -1,0 +1,14 @@
+/// The statuses that the service answers, in words (IANA HTTP Status Code Registry).
+enum StatusPhrase {
+  private static let phrases: [Int: String] = [
+    200: "OK", 204: "No Content", 206: "Partial Content", 304: "Not Modified", 400: "Bad Request",
+    401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed",
+    408: "Request Timeout",
+    412: "Precondition Failed", 413: "Content Too Large", 415: "Unsupported Media Type",
+    416: "Range Not Satisfiable", 422: "Unprocessable Content", 431: "Request Header Fields Too Large",
+    500: "Internal Server Error", 502: "Bad Gateway", 503: "Service Unavailable", 504: "Gateway Timeout",
+  ]
+
+  /// Such as `Not Found`.
+  static func text(_ status: Int) -> String { phrases[status] ?? "Status \(status)" }
+}

@@ -1,0 +1,121 @@
+import Feedimg
+import FeedimgJSON
+import FeedimgModel
+
+/// `GET` and `POST /v1/image`: the bytes of the image that the policy chooses for an item.
+struct ImageRoute: Sendable {
+  let loader: ImageLoader
+  let metrics: ServiceMetrics
+
+  /// Loads the image; a client that hangs up leaves the load, and the last one to leave stops the transfer.
+  func answer(_ request: ServiceRequest) async throws(Problem) -> ServiceAnswer {
+    let item = try item(of: request)
+    let priority = RequestPriority(request.fields["Priority"]).load
+    // What a browser sends when its user reloads a page (RFC 9111 §5.2.1.4).
+    let wantsNew = request.fields["Cache-Control"]?.lowercased().contains("no-cache") ?? false
+    let start = ContinuousClock.now
+    let image: LoadedImage
+    do throws(LoadError) {
+      image = wantsNew ? try await loader.reload(item) : try await loader.load(item, priority: priority)
+    } catch {
+      metrics.count("feedimg_images_total", ["source": "none", "image": error.outcome])
+      throw error.problem
+    }
+    let labels = ["source": image.source.rawValue]
+    metrics.count(
+      "feedimg_images_total",
+      labels.merging(["image": image.variant.role.rawValue]) { $1 }
+    )
+    let status = image.cacheStatus(forward: wantsNew ? "request" : "uri-miss")
+    let answer = try Self.answer(request, image, status, took: ContinuousClock.now - start)
+    if request.method != "HEAD" {
+      metrics.count("feedimg_image_bytes_total", labels, by: answer.length ?? 0)
+    }
+    return answer
+  }
+
+  private func item(of request: ServiceRequest) throws(Problem) -> FeedItem {
+    let items = request.method == "POST" ? try request.items().items : try Self.items(in: request.target)
+    guard items.count == 1 else { throw Problem(422, "expected one item, found \(items.count)") }
+    return items[0]
+  }
+
+  private static func items(in target: RequestTarget) throws(Problem) -> [FeedItem] {
+    guard let text = target["item"] else {
+      throw Problem(400, "expected an item as JSON in the query, as `item=`")
+    }
+    do throws(FeedItemError) {
+      return try FeedItem.items(json: Array(text.utf8))
+    } catch {
+      throw Problem(error.line == nil ? 422 : 400, "`item`: \(error)")
+    }
+  }
+
+  private static func answer(
+    _ request: ServiceRequest,
+    _ image: LoadedImage,
+    _ cacheStatus: String,
+    took time: Duration
+  ) throws(Problem) -> ServiceAnswer {
+    let tag = EntityTag(of: image.bytes)
+    var fields = [
+      ("ETag", tag.text), ("Accept-Ranges", "bytes"),
+      // Which image is right depends on the network, so each use asks, and costs nothing if it is the same.
+      ("Cache-Control", "private, no-cache"), ("Content-Location", image.variant.url.text),
+      ("Cache-Status", cacheStatus), ("Server-Timing", image.timing(time)),
+      ("Feedimg-Image", image.variant.role.rawValue),
+      ("Feedimg-Rule", "\(image.resolution.policy); rule=\(image.resolution.decision.rule)"),
+      ("X-Content-Type-Options", "nosniff"),
+    ]
+    if let list = request.fields["If-Match"], !tag.isNamedStrongly(in: list) {
+      throw Problem(412, "the image is \(tag.text) now", fields: fields)
+    }
+    if let list = request.fields["If-None-Match"], tag.isNamed(in: list) {
+      return ServiceAnswer(304, fields: fields)
+    }
+    fields.append(("Content-Type", image.mediaType))
+    let mayRange = request.fields["If-Range"].map { $0.trimmed == tag.text } ?? true
+    let isGet = request.method == "GET" || request.method == "HEAD"
+    switch ByteRange(mayRange && isGet ? request.fields["Range"] : nil, length: image.bytes.count) {
+    case .whole: return ServiceAnswer(fields: fields, body: .bytes(image.bytes[...]))
+    case .part(let range):
+      let place = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(image.bytes.count)"
+      return ServiceAnswer(
+        206,
+        fields: fields + [("Content-Range", place)],
+        body: .bytes(image.bytes[range])
+      )
+    case .unsatisfiable:
+      throw Problem(
+        416,
+        "the image has \(image.bytes.count) bytes",
+        fields: [("Content-Range", "bytes */\(image.bytes.count)")]
+      )
+    }
+  }
+}
+
+extension LoadedImage {
+  /// How the cache dealt with the request (RFC 9211).
+  ///
+  /// - Parameter reason: Why a server was asked, if it was.
+  /// - Returns: The value of the field.
+  fileprivate func cacheStatus(forward reason: String) -> String {
+    switch source {
+    case .memory, .disk: "feedimg; hit\(timeLeft); detail=\(source.rawValue)"
+    case .network: "feedimg; fwd=\(reason)" + (path == nil ? "" : "; stored")
+    }
+  }
+
+  /// For how long it stays fresh, in seconds; below zero for what has become stale, which is shown all the same.
+  private var timeLeft: String {
+    guard let left = freshness?.left, left.isFinite else { return "" }
+    return "; ttl=\(Int(min(max(left, -999_999_999), 999_999_999)))"
+  }
+
+  /// Where the time went (Server Timing, §3).
+  fileprivate func timing(_ time: Duration) -> String {
+    let microseconds = time.components.seconds * 1_000_000 + time.components.attoseconds / 1_000_000_000_000
+    return "load;desc=\"\(source.rawValue)\";dur=\(Double(microseconds) / 1000)"
+  }
+}

@@ -1,0 +1,38 @@
+import Feedimg
+import FeedimgJSON
+
+extension LoadError {
+  /// What became of the load, for counting.
+  var outcome: String {
+    switch code {
+    case .nothingToShow: "placeholder"
+    case .cancelled: "cancelled"
+    default: "failed"
+    }
+  }
+
+  /// The failure as a client is told of it: what another server did wrong is its fault (RFC 9110 §15.6).
+  var problem: Problem {
+    var members = JSONObject()
+    if let url { members["url"] = .string(url.text) }
+    if let status { members["originStatus"] = .integer(status) }
+    if let resolution { members["resolution"] = resolution.jsonValue }
+    var fields: [(String, String)] = []
+    if let retryAfter { fields.append(("Retry-After", String(retryAfter))) }
+    return Problem(problemStatus, description, code: name, members: members, fields: fields)
+  }
+
+  private var problemStatus: Int {
+    switch code {
+    case .nothingToShow: 404
+    case .timeout: 504
+    case .cancelled, .unavailable: 503
+    default: 502
+    }
+  }
+
+  /// In kebab case, such as `nothing-to-show`.
+  private var name: String {
+    code.rawValue.map { $0.isUppercase ? "-\($0.lowercased())" : String($0) }.joined()
+  }
+}

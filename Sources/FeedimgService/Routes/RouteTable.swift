@@ -1,0 +1,49 @@
+import FeedimgModel
+
+/// Which paths there are, and what answers them.
+struct RouteTable: Sendable {
+  /// Answers a request, or says why it is refused.
+  typealias Handler = @Sendable (ServiceRequest) async throws(Problem) -> ServiceAnswer
+
+  /// What one path takes, by method; who takes `GET` takes `HEAD` as well.
+  private let routes: [String: [(method: String, handler: Handler)]]
+  private let metrics: ServiceMetrics
+
+  init(_ routes: [(path: String, [(method: String, handler: Handler)])], metrics: ServiceMetrics) {
+    self.routes = Dictionary(routes.map { ($0.path, $0.1) }) { $0 + $1 }
+    self.metrics = metrics
+  }
+
+  /// All paths.
+  var paths: [String] { routes.keys.sorted() }
+
+  /// Answers a request; what is refused is answered by a problem document.
+  func answer(_ request: ServiceRequest) async -> ServiceAnswer {
+    let answer: ServiceAnswer
+    do throws(Problem) {
+      answer = try await handler(of: request)(request)
+    } catch {
+      answer = error.answer
+    }
+    // Only names that exist, so that nobody can make the list grow.
+    let route = routes[request.target.path] == nil ? "other" : request.target.path
+    metrics.count("feedimg_requests_total", ["route": route, "status": String(answer.status)])
+    return answer
+  }
+
+  private func handler(of request: ServiceRequest) throws(Problem) -> Handler {
+    guard let methods = routes[request.target.path] else {
+      throw Problem(404, "there is nothing at `\(request.target.path)`; /openapi.json tells what there is")
+    }
+    let wanted = request.method == "HEAD" ? "GET" : request.method
+    if let found = methods.first(where: { $0.method == wanted }) { return found.handler }
+    let names = methods.flatMap { $0.method == "GET" ? ["GET", "HEAD"] : [$0.method] } + ["OPTIONS"]
+    let allow = ("Allow", names.joined(separator: ", "))
+    if request.method == "OPTIONS" { return { _ in ServiceAnswer(204, fields: [allow]) } }
+    throw Problem(
+      405,
+      "`\(request.target.path)` takes \(allow.1), not `\(request.method)`",
+      fields: [allow]
+    )
+  }
+}

@@ -1,0 +1,64 @@
+import Feedimg
+import FeedimgJSON
+
+/// `GET` and `PATCH /v1/settings`: what the user has asked for, for all programs.
+struct SettingsRoute: Sendable {
+  let settings: Settings
+
+  /// The values in force.
+  func read(_ request: ServiceRequest) -> ServiceAnswer { ServiceAnswer(json: settings.json + "\n") }
+
+  /// Changes what is named, and returns the values in force then.
+  ///
+  /// A JSON merge patch (RFC 7396): null returns a setting to its default. If one member is refused nothing is
+  /// changed.
+  func change(_ request: ServiceRequest) throws(Problem) -> ServiceAnswer {
+    try request.expectBody(in: ["application/merge-patch+json", "application/json"])
+    let changes = try Self.changes(in: request.body)
+    let before = Dictionary(settings.entries().map { ($0.name, $0) }) { $1 }
+    var changed: [String] = []
+    do throws(ConfigurationError) {
+      for change in changes {
+        try apply(change.value, to: change.name)
+        changed.append(change.name)
+      }
+    } catch {
+      for name in changed {
+        guard let entry = before[name] else { continue }
+        // What was in force was accepted once; if the disk refuses now, the error tells.
+        try? apply(entry.isSet ? entry.value : nil, to: name)
+      }
+      throw Problem(error.isSystemFailure ? 500 : 422, error.messages.joined(separator: "; "))
+    }
+    return read(request)
+  }
+
+  private func apply(_ value: String?, to name: String) throws(ConfigurationError) {
+    if let value { try settings.set(name, to: value) } else { try settings.unset(name) }
+  }
+
+  private static func changes(in body: [UInt8]) throws(Problem) -> [(name: String, value: String?)] {
+    let value: JSONValue
+    do throws(JSONError) {
+      value = try JSONReader.value(in: body)
+    } catch {
+      throw Problem(400, "the body is not JSON: \(error)")
+    }
+    guard case .object(let object) = value else {
+      throw Problem(422, "expected an object of settings, found \(value.kind)")
+    }
+    var changes: [(name: String, value: String?)] = []
+    for member in object.members {
+      switch member.value {
+      case .null: changes.append((member.name, nil))
+      case .bool(let isOn): changes.append((member.name, isOn ? "yes" : "no"))
+      // `7.0` is a whole number as well.
+      case .number(let text): changes.append((member.name, member.value.integer.map(String.init) ?? text))
+      case .string(let text): changes.append((member.name, text))
+      case .array, .object:
+        throw Problem(422, "`\(member.name)`: expected a value, found \(member.value.kind)")
+      }
+    }
+    return changes
+  }
+}

@@ -1,0 +1,67 @@
+public import Feedimg
+
+/// Where the service listens and what it decides by.
+public struct ServiceConfiguration: Sendable {
+  /// The Unix socket; nil for `feedimg.sock` in `$XDG_RUNTIME_DIR`, or for none where there is a ``port``.
+  public var socket: String?
+  /// The port of 127.0.0.1 to listen on, zero for any; nil to listen on the Unix socket alone.
+  public var port: Int?
+  /// Whether clients over TCP must bring the token.
+  public var needsToken = true
+  /// What the loader works with.
+  public var loader: ImageLoader.Configuration
+
+  /// The Unix socket of the user, and the loader that the user's desktop says.
+  ///
+  /// - Parameter loader: Its environment also tells where the socket is and what the service manager passes on.
+  public init(_ loader: ImageLoader.Configuration = ImageLoader.Configuration()) { self.loader = loader }
+
+  /// Reads the options of the command, each in the form `--name=value`.
+  ///
+  /// - Parameter arguments: Without the name of the program.
+  /// - Throws: ``ServiceError`` for what is no such option.
+  public init(arguments: [String]) throws(ServiceError) {
+    self.init()
+    for argument in arguments {
+      let sides = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      let (name, value) = (String(sides[0]), sides.count > 1 ? String(sides[1]) : nil)
+      try take(name, value)
+    }
+  }
+
+  private mutating func take(_ name: String, _ value: String?) throws(ServiceError) {
+    if name == "--no-token", value == nil {
+      needsToken = false
+      return
+    }
+    guard let value else { throw ServiceError("`\(name)` is no option with its value", isUsage: true) }
+    switch name {
+    case "--socket": socket = value
+    case "--port":
+      guard let number = UInt16(value) else {
+        throw ServiceError("--port takes a number from 0 to 65535, not `\(value)`", isUsage: true)
+      }
+      port = Int(number)
+    case "--cache-dir": loader.cacheFolder = value
+    case "--config-dir": loader.configurationFolder = value
+    case "--state-dir": loader.stateFolder = value
+    case "--policy": loader.policy = .named(value)
+    case "--network", "--metered":
+      loader.overrides.append(
+        SituationOverride(fact: String(name.dropFirst(2)), value: value, source: name)
+      )
+    case "--set":
+      let sides = value.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard sides.count == 2 else {
+        throw ServiceError(
+          "--set \(value): expected a fact and its value, such as `always-original=yes`",
+          isUsage: true
+        )
+      }
+      loader.overrides.append(
+        SituationOverride(fact: String(sides[0]), value: String(sides[1]), source: name)
+      )
+    default: throw ServiceError("there is no option `\(name)`", isUsage: true)
+    }
+  }
+}

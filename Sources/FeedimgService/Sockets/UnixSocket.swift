@@ -1,0 +1,88 @@
+import Glibc
+
+/// The Unix socket of the user, held by one service at a time.
+///
+/// Who holds the lock beside the socket is the service: what a killed one left is thus known to be stale, and is
+/// replaced without a moment in which no socket is there.
+final class UnixSocket: Sendable {
+  let socket: ListeningSocket
+  private let path: String
+  private let lock: Int32
+
+  /// Listens on a path; only the user can connect.
+  ///
+  /// - Throws: ``ServiceError`` where another service listens there, something else is there, or nothing may be.
+  init(path: String) throws(ServiceError) {
+    self.path = path
+    lock = try Self.locked(path)
+    do throws(ServiceError) {
+      socket = ListeningSocket(descriptor: try Self.bound(to: path), place: .path(path))
+    } catch {
+      close(lock)
+      throw error
+    }
+  }
+
+  deinit {
+    unlink(path)
+    close(lock)
+  }
+
+  private static func locked(_ path: String) throws(ServiceError) -> Int32 {
+    let name = "\(path).lock"
+    let lock = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard lock >= 0 else { throw ServiceError("`\(name)`: cannot be opened: \(SystemFault.text())") }
+    guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
+      let code = errno
+      close(lock)
+      guard code == EWOULDBLOCK else {
+        throw ServiceError("`\(name)`: cannot be locked: \(SystemFault.text(code))")
+      }
+      throw ServiceError("another `feedimg serve` already listens on `\(path)`")
+    }
+    return lock
+  }
+
+  private static func bound(to path: String) throws(ServiceError) -> Int32 {
+    var status = stat()
+    if lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFSOCK {
+      throw ServiceError("`\(path)` is there and is no socket; it is left alone", isUsage: true)
+    }
+    // Made under another name, so that nobody can connect before the mode is right.
+    let fresh = "\(path).\(getpid())"
+    guard var address = address(of: fresh) else {
+      throw ServiceError(
+        "`\(path)` is too long for a socket; --socket can name a shorter path",
+        isUsage: true
+      )
+    }
+    unlink(fresh)
+    let descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    guard descriptor >= 0 else { throw ServiceError("no socket: \(SystemFault.text())") }
+    let isBound = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+      }
+    }
+    guard isBound, chmod(fresh, 0o600) == 0, listen(descriptor, ListeningSocket.backlog) == 0,
+      rename(fresh, path) == 0
+    else {
+      let reason = SystemFault.text()
+      unlink(fresh)
+      close(descriptor)
+      throw ServiceError("cannot listen on `\(path)`: \(reason)")
+    }
+    return descriptor
+  }
+
+  /// The address of a path; nil where it does not fit (unix(7)).
+  static func address(of path: String) -> sockaddr_un? {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let bytes = Array(path.utf8)
+    guard !bytes.isEmpty, bytes.count < MemoryLayout.size(ofValue: address.sun_path), !bytes.contains(0)
+    else { return nil }
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+    return address
+  }
+}

@@ -1,0 +1,94 @@
+import Glibc
+
+/// The service manager that started this process, if one did: systemd, or another that speaks as it does.
+///
+/// Source: sd_notify(3), sd_listen_fds(3), sd_watchdog_enabled(3).
+struct ServiceManager: Sendable {
+  private let environment: [String: String]
+
+  /// - Parameter environment: The variables of the process.
+  init(environment: [String: String]) { self.environment = environment }
+
+  /// Tells that clients are served.
+  func isReady() { notify("READY=1\nSTATUS=serving") }
+
+  /// Tells that files are read again; ``isReady()`` follows.
+  func isReloading() {
+    var now = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &now)
+    notify("RELOADING=1\nMONOTONIC_USEC=\(now.tv_sec * 1_000_000 + now.tv_nsec / 1000)")
+  }
+
+  /// Tells that no more clients are let in.
+  func isStopping() { notify("STOPPING=1\nSTATUS=finishing what clients wait for") }
+
+  /// Tells that the service is alive.
+  func isAlive() { notify("WATCHDOG=1") }
+
+  /// How often the manager wants to hear ``isAlive()``, in microseconds; nil where it does not.
+  var watchdogPeriod: Int? {
+    if let process = environment["WATCHDOG_PID"], process != String(getpid()) { return nil }
+    return environment["WATCHDOG_USEC"].flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil }
+  }
+
+  /// The sockets that the manager has opened for this process, listening.
+  ///
+  /// - Throws: ``ServiceError`` for what is no listening stream socket of a known kind.
+  func sockets() throws(ServiceError) -> [ListeningSocket] {
+    guard environment["LISTEN_PID"] == String(getpid()),
+      let count = environment["LISTEN_FDS"].flatMap({ Int32($0) }), (1...64).contains(count)
+    else { return [] }
+    var sockets: [ListeningSocket] = []
+    // They begin behind standard error (SD_LISTEN_FDS_START).
+    for descriptor in 3..<(3 + count) {
+      _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+      guard let place = Self.place(of: descriptor) else {
+        throw ServiceError("descriptor \(descriptor) of the service manager is no listening stream socket")
+      }
+      sockets.append(ListeningSocket(descriptor: descriptor, place: place))
+    }
+    return sockets
+  }
+
+  private static func place(of descriptor: Int32) -> ListeningSocket.Place? {
+    var (isListening, length) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
+    guard getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &isListening, &length) == 0, isListening != 0,
+      getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &isListening, &length) == 0,
+      isListening == Int32(SOCK_STREAM.rawValue)
+    else { return nil }
+    if let port = ListeningSocket.port(of: descriptor) { return .port(port) }
+    var address = sockaddr_un()
+    length = socklen_t(MemoryLayout<sockaddr_un>.size)
+    let isNamed = withUnsafeMutablePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) == 0 }
+    }
+    guard isNamed, Int32(address.sun_family) == AF_UNIX else { return nil }
+    return .path(
+      withUnsafeBytes(of: &address.sun_path) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    )
+  }
+
+  private func notify(_ text: String) {
+    guard let name = environment["NOTIFY_SOCKET"], var address = Self.address(of: name) else { return }
+    let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    guard descriptor >= 0 else { return }
+    defer { close(descriptor) }
+    let length = MemoryLayout.offset(of: \sockaddr_un.sun_path).map { $0 + name.utf8.count } ?? 0
+    let bytes = Array(text.utf8)
+    // Nothing is lost but a word to the manager if it does not listen.
+    _ = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        sendto(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL), $0, socklen_t(length))
+      }
+    }
+  }
+
+  /// A path, or with `@` a name that is in no folder.
+  private static func address(of name: String) -> sockaddr_un? {
+    guard name.hasPrefix("/") || name.hasPrefix("@"), var address = UnixSocket.address(of: name) else {
+      return nil
+    }
+    if name.hasPrefix("@") { address.sun_path.0 = 0 }
+    return address
+  }
+}

@@ -1,0 +1,84 @@
+import Glibc
+import Synchronization
+
+/// The signals that steer the service, as a sequence.
+public enum SignalWatch {
+  /// Where the handler writes; one for the process, as signals are.
+  private static let writeEnd = Atomic<Int32>(-1)
+
+  /// Takes signals from now on, and no more heeds readers that close early; called once.
+  ///
+  /// - Parameter signals: Such as `SIGTERM`.
+  /// - Returns: Each signal as it comes; ends at once where the system grants no pipe or thread.
+  public static func signals(_ signals: [Int32]) -> AsyncStream<Int32> {
+    var ends: [Int32] = [-1, -1]
+    guard pipe(&ends) == 0 else { return AsyncStream { $0.finish() } }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    writeEnd.store(ends[1], ordering: .sequentiallyConsistent)
+    signal(SIGPIPE, SIG_IGN)
+    // Who started this process may have left them blocked.
+    var blocked = sigset_t()
+    sigemptyset(&blocked)
+    for number in signals { sigaddset(&blocked, number) }
+    pthread_sigmask(SIG_UNBLOCK, &blocked, nil)
+    for number in signals {
+      signal(number) { number in
+        // Nothing but system calls may happen in a handler (signal-safety(7)); a load without a lock is none.
+        let saved = errno
+        var byte = UInt8(truncatingIfNeeded: number)
+        _ = write(SignalWatch.writeEnd.load(ordering: .relaxed), &byte, 1)
+        errno = saved
+      }
+    }
+    let readEnd = ends[0]
+    return AsyncStream { continuation in
+      if !Reader(readEnd, continuation).start() { continuation.finish() }
+    }
+  }
+
+  /// Waits for the bytes that the handler writes, on a thread of its own for as long as the process lives.
+  private final class Reader: Sendable {
+    private let descriptor: Int32
+    private let continuation: AsyncStream<Int32>.Continuation
+
+    init(_ descriptor: Int32, _ continuation: AsyncStream<Int32>.Continuation) {
+      self.descriptor = descriptor
+      self.continuation = continuation
+    }
+
+    /// - Returns: Whether the system granted a thread.
+    func start() -> Bool {
+      var thread = pthread_t()
+      let retained = Unmanaged.passRetained(self)
+      let code = pthread_create(
+        &thread,
+        nil,
+        { argument in
+          // Always given, by the call below.
+          guard let argument else { return nil }
+          Unmanaged<Reader>.fromOpaque(argument).takeRetainedValue().run()
+          return nil
+        },
+        retained.toOpaque()
+      )
+      guard code == 0 else {
+        retained.release()
+        return false
+      }
+      pthread_detach(thread)
+      return true
+    }
+
+    private func run() {
+      var byte: UInt8 = 0
+      while true {
+        let count = read(descriptor, &byte, 1)
+        if count == 1 {
+          continuation.yield(Int32(byte))
+        } else if count == 0 || errno != EINTR {
+          return continuation.finish()
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import FeedimgJSON
+import Glibc
+
+/// One run of curl, which prints the heads and the body of what it is answered.
+final class CurlRun: Sendable {
+  private let process: pid_t
+  private let output: Int32
+
+  init(_ arguments: [String]) throws {
+    var ends: [Int32] = [-1, -1]
+    guard pipe(&ends) == 0 else { throw RunFailure("no pipe") }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    defer { close(ends[1]) }
+    output = ends[0]
+    process = try ServiceRun.spawn(
+      ["/usr/bin/curl", "-q", "--silent", "--include", "--no-buffer", "--max-time", "60"] + arguments,
+      ["PATH": "/usr/bin:/bin"],
+      output: ends[1]
+    )
+  }
+
+  deinit {
+    kill(process, SIGKILL)
+    while waitpid(process, nil, 0) < 0, errno == EINTR {}
+    close(output)
+  }
+
+  /// Hangs up at once.
+  func hangUp() { kill(process, SIGKILL) }
+
+  /// Reads on until an empty line, which ends a head and an event; nil at the end.
+  func block() -> String? {
+    var text = ""
+    while let line = line() {
+      if line.isEmpty { return text }
+      text += line + "\n"
+    }
+    return nil
+  }
+
+  /// All that is still to come.
+  func rest() -> [UInt8] {
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = read(output, &chunk, chunk.count)
+      if count > 0 { bytes += chunk.prefix(count) } else if count == 0 || errno != EINTR { return bytes }
+    }
+  }
+
+  private func line() -> String? {
+    var bytes: [UInt8] = []
+    var byte: UInt8 = 0
+    while read(output, &byte, 1) == 1 {
+      guard byte == UInt8(ascii: "\n") else {
+        bytes.append(byte)
+        continue
+      }
+      if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
+      return String(decoding: bytes, as: UTF8.self)
+    }
+    return nil
+  }
+}
+
+/// What the service answered.
+struct Answer {
+  let status: Int
+  private let fields: [(name: String, value: String)]
+  let body: [UInt8]
+
+  init(of run: CurlRun) throws {
+    guard var head = run.block() else { throw RunFailure("no answer") }
+    // What only asks for the body stands before.
+    if head.hasPrefix("HTTP/1.1 100") { head = run.block() ?? "" }
+    let lines = head.split(separator: "\n")
+    status = lines.first.flatMap { Int($0.split(separator: " ").dropFirst().first ?? "") } ?? 0
+    fields = lines.dropFirst().map { line in
+      let sides = line.split(separator: ":", maxSplits: 1)
+      return (sides[0].lowercased(), String(sides.count > 1 ? sides[1].drop { $0 == " " } : ""))
+    }
+    body = run.rest()
+  }
+
+  subscript(name: String) -> String? { fields.first { $0.name == name.lowercased() }?.value }
+
+  var text: String { String(decoding: body, as: UTF8.self) }
+
+  /// The body as an object, empty where it is none.
+  var object: JSONObject {
+    if case .object(let object)? = try? JSONReader.value(in: body) { object } else { JSONObject() }
+  }
+}

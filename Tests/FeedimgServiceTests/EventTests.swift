@@ -1,0 +1,80 @@
+import Testing
+
+@testable import FeedimgService
+
+/// What readers of events are told.
+@Suite struct EventTests {
+  private static func log(_ states: [(String, String)], capacity: Int = 256) -> EventLog {
+    var log = EventLog(run: "r", capacity: capacity)
+    for (kind, data) in states { _ = log.append(kind, data) }
+    return log
+  }
+
+  private static let states = [("network", "1"), ("settings", "1"), ("network", "2"), ("policy", "1")]
+
+  @Test(
+    arguments: [
+      (nil, ["network 2", "settings 1", "policy 1"], "a new reader is told the present states"),
+      ("r-4", [], "who has seen all is told nothing"),
+      ("r-3", ["policy 1"], "who was away is told what came since"),
+      ("r-1", ["settings 1", "network 2", "policy 1"], "in the order in which it came"),
+      ("r-0", ["network 1", "settings 1", "network 2", "policy 1"], "from the beginning, while it is known"),
+      ("r-5", ["network 2", "settings 1", "policy 1"], "a number that never was is unknown"),
+      ("r--1", ["network 2", "settings 1", "policy 1"], "so is one before the first"),
+      ("r-x", ["network 2", "settings 1", "policy 1"], "so is no number"),
+      ("s-3", ["network 2", "settings 1", "policy 1"], "so is one of another run of the service"),
+      ("", ["network 2", "settings 1", "policy 1"], "so is an empty one"),
+    ] as [(String?, [String], String)]
+  )
+  func `who comes back is told what it missed`(_ id: String?, _ told: [String], _ reason: String) {
+    let missed = Self.log(Self.states).missed(since: id)
+    #expect(missed.map { "\($0.kind) \($0.data)" } == told, "\(reason)")
+  }
+
+  @Test func `who was away for too long is told the present states`() {
+    let log = Self.log(Self.states, capacity: 2)
+    #expect(log.missed(since: "r-1").map(\.id) == ["r-3", "r-2", "r-4"])
+    #expect(log.missed(since: "r-2").map(\.id) == ["r-3", "r-4"])
+  }
+
+  @Test func `what has not changed is not told again`() {
+    var log = Self.log([("network", "1")])
+    #expect(log.append("network", "1") == nil)
+    #expect(log.append("network", "2")?.text == "id: r-2\nevent: network\ndata: 2\n\n")
+  }
+
+  @Test func `a reader that does not keep up is dropped and the others are not`() async {
+    let hub = EventHub(EventLog(run: "r"), patience: 3)
+    let (slow, quick) = (hub.subscribe(after: nil), hub.subscribe(after: nil))
+    var texts = quick.texts.makeAsyncIterator()
+    _ = await texts.next()
+    for number in 1...5 {
+      hub.publish("network", String(number))
+      #expect(await texts.next()?.contains("data: \(number)\n") == true)
+    }
+    #expect(hub.readerCount == 1)
+    // It has what had waited for it, and then the end.
+    var count = 0
+    for await _ in slow.texts { count += 1 }
+    #expect(count == 3)
+  }
+
+  @Test func `when the service ends all readers end`() async {
+    let hub = EventHub(EventLog(run: "r"))
+    let reader = hub.subscribe(after: nil)
+    hub.end()
+    let late = hub.subscribe(after: nil)
+    for await _ in reader.texts {}
+    for await _ in late.texts {}
+    #expect(hub.readerCount == 0)
+  }
+
+  @Test func `a reader that leaves is forgotten`() async {
+    let hub = EventHub(EventLog(run: "r"))
+    let reader = hub.subscribe(after: nil)
+    let task = Task { for await _ in reader.texts {} }
+    task.cancel()
+    await task.value
+    #expect(hub.readerCount == 0)
+  }
+}

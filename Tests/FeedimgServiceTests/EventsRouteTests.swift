@@ -1,0 +1,84 @@
+import FeedimgJSON
+import FoundationEssentials
+import Testing
+
+/// `/v1/events`, by curl.
+@Suite(.timeLimit(.minutes(2))) struct EventsRouteTests {
+  private struct Event {
+    var fields: [String: String] = [:]
+
+    init(_ block: String) {
+      for line in block.split(separator: "\n") {
+        let sides = line.split(separator: ":", maxSplits: 1)
+        fields[String(sides[0])] = String(sides.count > 1 ? sides[1].drop { $0 == " " } : "")
+      }
+    }
+  }
+
+  /// Reads on until an event of a kind whose data is as wanted.
+  private func next(
+    _ kind: String,
+    in run: CurlRun,
+    where isWanted: (String) -> Bool = { _ in true }
+  ) -> Event? {
+    while let block = run.block() {
+      let event = Event(block)
+      if event.fields["event"] == kind, isWanted(event.fields["data"] ?? "") { return event }
+    }
+    return nil
+  }
+
+  @Test func `network, settings and policy are told at once, and then their changes`() throws {
+    let service = try ServiceRun()
+    let events = try service.request(["/v1/events"])
+    let head = events.block() ?? ""
+    #expect(head.hasPrefix("HTTP/1.1 200 "))
+    #expect(head.contains("text/event-stream"))
+    var kinds: Set<String> = []
+    while kinds.count < 3, let block = events.block() {
+      if let kind = Event(block).fields["event"] { kinds.insert(kind) }
+    }
+    #expect(kinds == ["network", "settings", "policy"])
+    _ = try service.curl("/v1/settings", "-X", "PATCH", "--json", #"{"cache-expiry-days":9}"#)
+    let changed = next("settings", in: events) { $0.contains("\"cache-expiry-days\":9") }
+    #expect(changed != nil)
+
+    try FileManager.default.createDirectory(
+      atPath: "\(service.root)/config/feedimg/policies",
+      withIntermediateDirectories: true
+    )
+    let table = "# mine\n\n| network | → image |\n|---|---|\n| offline | placeholder |\n| - | thumbnail |\n"
+    try Data(table.utf8).write(to: URL(filePath: "\(service.root)/config/feedimg/policies/default.md"))
+    #expect(next("policy", in: events) { $0.contains("\"layer\":\"user\"") } != nil)
+  }
+
+  @Test func `who comes back is told what it missed and nothing twice`() throws {
+    let service = try ServiceRun()
+    let first = try service.request(["/v1/events"])
+    var last = ""
+    var kinds: Set<String> = []
+    while kinds.count < 3, let block = first.block() {
+      let event = Event(block)
+      if let kind = event.fields["event"] { kinds.insert(kind) }
+      last = event.fields["id"] ?? last
+    }
+    first.hangUp()
+    for days in 8...9 {
+      _ = try service.curl("/v1/settings", "-X", "PATCH", "--json", #"{"cache-expiry-days":\#(days)}"#)
+    }
+    let second = try service.request(["/v1/events", "-H", "Last-Event-ID: \(last)"])
+    _ = (second.block(), second.block())
+    let event = Event(second.block() ?? "")
+    #expect(event.fields["event"] == "settings")
+    #expect(event.fields["id"] != last)
+  }
+
+  @Test func `readers that leave are counted out`() throws {
+    let service = try ServiceRun()
+    let readers = try (0..<3).map { _ in try service.request(["/v1/events"]) }
+    for reader in readers { _ = reader.block() }
+    #expect(try service.curl("/metrics").text.contains("feedimg_event_readers 3\n"))
+    for reader in readers { reader.hangUp() }
+    while try !service.curl("/metrics").text.contains("feedimg_event_readers 0\n") {}
+  }
+}

@@ -1,0 +1,41 @@
+import FeedimgModel
+import Testing
+
+@testable import FeedimgService
+
+/// The smaller fields of HTTP.
+@Suite struct FieldTests {
+  @Test func `a tag is named in a list, weak or not, or by a star`() {
+    let tag = EntityTag(of: Array("hello".utf8))
+    #expect(tag.text.hasPrefix("\"5-") && tag.text.hasSuffix("\""))
+    #expect(tag == EntityTag(of: Array("hello".utf8)))
+    #expect(tag != EntityTag(of: Array("hellp".utf8)))
+    for list in [tag.text, "W/\(tag.text)", "\"x\", \(tag.text)", " * "] { #expect(tag.isNamed(in: list)) }
+    for list in ["", "\"x\"", String(tag.text.dropFirst())] { #expect(!tag.isNamed(in: list)) }
+    #expect(!tag.isNamedStrongly(in: "W/\(tag.text)"))
+  }
+
+  @Test(arguments: [
+    (nil, 3, LoadPriority.visible, "the default of RFC 9218"),
+    ("u=0", 0, .visible, "the most urgent"), ("u=5, i", 5, .near, "beside another member"),
+    ("i, u=7;x=1", 7, .prefetch, "with a parameter"), ("u=1, u=6", 6, .prefetch, "the last one counts"),
+    ("u=8", 3, .visible, "out of range"), ("u", 3, .visible, "without a value"),
+    ("u=a", 3, .visible, "no number"),
+    ("", 3, .visible, "empty"), (",;=,", 3, .visible, "nothing but signs"),
+  ]) func `a priority is an urgency`(_ field: String?, _ urgency: Int, _ load: LoadPriority, _ reason: String)
+  {
+    let priority = RequestPriority(field)
+    #expect((priority.urgency, priority.load) == (urgency, load), "\(reason)")
+  }
+
+  @Test func `dates are as HTTP writes them`() {
+    #expect(DateField.text(784_111_777) == "Sun, 06 Nov 1994 08:49:37 GMT")
+    #expect(DateField.text(0) == "Thu, 01 Jan 1970 00:00:00 GMT")
+  }
+
+  @Test func `spaces and tabs around a value go`() {
+    #expect(" \ta b\t ".trimmed == "a b")
+    #expect("  ".trimmed == "")
+    #expect("a".trimmed == "a")
+  }
+}

@@ -1,0 +1,164 @@
+import FeedimgJSON
+import LoopbackServer
+import Testing
+
+/// `/v1/image`, with a real origin behind the service.
+@Suite(.timeLimit(.minutes(2))) struct ImageTests {
+  private let gate = Gate()
+
+  private func origin() throws -> LoopbackServer {
+    try LoopbackServer { [gate] request in
+      switch request.target {
+      case "/a.jpg": .answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+      case "/b.webp": .answer(200, [("Content-Type", "image/webp")], body: SampleImage.webp)
+      case "/slow.jpg":
+        Reply([
+          .send(
+            Reply.head(
+              200,
+              [("Content-Type", "image/jpeg"), ("Content-Length", String(SampleImage.jpeg.count))]
+            ) + SampleImage.jpeg.prefix(100)
+          ),
+          .wait(gate), .send(Array(SampleImage.jpeg.dropFirst(100))),
+        ])
+      case "/page": .answer(200, [("Content-Type", "text/html")], body: Array("<p>".utf8))
+      default: .answer(404)
+      }
+    }
+  }
+
+  private func item(_ origin: LoopbackServer, _ original: String, _ thumbnail: String? = nil) -> String {
+    var object = JSONObject([("originalImage", .string(origin.url(original)))])
+    if let thumbnail { object["thumbnailImage"] = .string(origin.url(thumbnail)) }
+    return JSONValue.object(object).text(.compact)
+  }
+
+  @Test func `the image that the policy chooses comes, then from memory and after a restart from disk`()
+    throws
+  {
+    let origin = try origin()
+    let item = item(origin, "/a.jpg", "/b.webp")
+    let query = ["-G", "/v1/image", "--data-urlencode", "item=\(item)"]
+    let service = try ServiceRun(["--network=wifi"])
+    let cold = try Answer(of: try service.request(query))
+    #expect(cold.status == 200)
+    #expect(cold.body == SampleImage.jpeg)
+    #expect(cold["Content-Type"] == "image/jpeg")
+    #expect(cold["Content-Length"] == String(SampleImage.jpeg.count))
+    #expect(cold["Content-Location"] == origin.url("/a.jpg"))
+    #expect(cold["Cache-Status"] == "feedimg; fwd=uri-miss; stored")
+    #expect(cold["Feedimg-Image"] == "original")
+    #expect(cold["Feedimg-Rule"] == "default; rule=2")
+    #expect(cold["Server-Timing"]?.hasPrefix("load;desc=\"network\";dur=") == true)
+
+    let warm = try service.curl("/v1/image", "--json", item)
+    #expect(warm.body == SampleImage.jpeg)
+    #expect(warm["Cache-Status"]?.hasPrefix("feedimg; hit; ttl=") == true)
+    #expect(warm["Cache-Status"]?.hasSuffix("; detail=memory") == true)
+    #expect(warm["ETag"] == cold["ETag"])
+
+    service.signal(15)
+    #expect(service.end() == 0)
+    let next = try ServiceRun(["--network=offline"], besides: service)
+    let stored = try Answer(of: try next.request(query))
+    #expect(stored.body == SampleImage.jpeg)
+    #expect(stored["Cache-Status"]?.hasSuffix("; detail=disk") == true)
+    #expect(origin.log.requests.count == 1)
+  }
+
+  @Test func `a client that reloads a page gets what the server has now`() throws {
+    let origin = try origin()
+    let service = try ServiceRun(["--network=wifi"])
+    let item = item(origin, "/a.jpg")
+    _ = try service.curl("/v1/image", "--json", item)
+    let again = try service.curl("/v1/image", "--json", item, "-H", "Cache-Control: no-cache")
+    #expect((again.status, again.body) == (200, SampleImage.jpeg))
+    #expect(origin.log.requests.count == 2)
+  }
+
+  @Test func `what a client has already is not sent again, and a part is a part`() throws {
+    let origin = try origin()
+    let service = try ServiceRun(["--network=wifi"])
+    let query = ["-G", "/v1/image", "--data-urlencode", "item=\(item(origin, "/a.jpg"))"]
+    func ask(_ arguments: String...) throws -> Answer {
+      try Answer(of: try service.request(query + arguments))
+    }
+    let tag = try #require(try ask()["ETag"])
+    let length = SampleImage.jpeg.count
+
+    let known = try ask("-H", "If-None-Match: \"x\", \(tag)")
+    #expect((known.status, known.body.count, known["ETag"]) == (304, 0, tag))
+    #expect(try ask("-H", "If-None-Match: \"x\"").status == 200)
+    #expect(try ask("-H", "If-Match: \"x\"").status == 412)
+
+    let part = try ask("-H", "Range: bytes=10-19")
+    #expect((part.status, part.body) == (206, Array(SampleImage.jpeg[10..<20])))
+    #expect(part["Content-Range"] == "bytes 10-19/\(length)")
+    #expect(try ask("-H", "Range: bytes=-5").body == Array(SampleImage.jpeg.suffix(5)))
+    #expect(try ask("-H", "Range: bytes=0-1", "-H", "If-Range: \(tag)").status == 206)
+    #expect(try ask("-H", "Range: bytes=0-1", "-H", "If-Range: \"x\"").body == SampleImage.jpeg)
+    let beyond = try ask("-H", "Range: bytes=\(length)-")
+    #expect((beyond.status, beyond["Content-Range"]) == (416, "bytes */\(length)"))
+
+    let head = try ask("--head")
+    #expect((head.status, head["Content-Length"], head.body.count) == (200, String(length), 0))
+  }
+
+  @Test func `what is wrong at the origin is a problem that says so`() throws {
+    let origin = try origin()
+    let service = try ServiceRun(["--network=wifi"])
+    let rows = [
+      ("/missing", 502, "urn:feedimg:problem:status", 404),
+      ("/page", 502, "urn:feedimg:problem:not-an-image", nil),
+    ]
+    for (target, status, type, originStatus) in rows {
+      let answer = try service.curl("/v1/image", "--json", item(origin, target))
+      #expect(answer.status == status)
+      #expect(answer.object["type"] == .string(type))
+      #expect(answer.object["originStatus"] == originStatus.map { .integer($0) })
+      #expect(answer.object["url"] == .string(origin.url(target)))
+    }
+    let offline = try ServiceRun(["--network=offline"]).curl("/v1/image", "--json", item(origin, "/a.jpg"))
+    #expect(offline.object["type"] == "urn:feedimg:problem:nothing-to-show")
+  }
+
+  @Test func `the image falls back as a load does`() throws {
+    let origin = try origin()
+    let answer = try ServiceRun(["--network=wifi"])
+      .curl("/v1/image", "--json", item(origin, "/missing", "/b.webp"))
+    #expect((answer.status, answer["Feedimg-Image"]) == (200, "thumbnail"))
+    #expect(answer.body == SampleImage.webp)
+  }
+
+  @Test func `many who ask for one cold image cause one transfer`() async throws {
+    let origin = try origin()
+    let service = try ServiceRun(["--network=wifi"])
+    let item = item(origin, "/slow.jpg")
+    let requests = try (0..<20).map { _ in try service.request(["/v1/image", "--json", item]) }
+    await origin.reaches { $0.count(of: "/slow.jpg") == 1 }
+    // One more connection is this one.
+    while try !service.curl("/metrics").text.contains("feedimg_connections 21\n") {}
+    gate.open()
+    let answers = try requests.map { try Answer(of: $0) }
+    #expect(answers.allSatisfy { $0.status == 200 && $0.body == SampleImage.jpeg })
+    #expect(answers.count { $0["Cache-Status"] == "feedimg; fwd=uri-miss; stored" } == 1)
+    #expect(origin.log.count(of: "/slow.jpg") == 1)
+  }
+
+  @Test func `the last client to hang up stops the transfer`() async throws {
+    let origin = try origin()
+    let service = try ServiceRun(["--network=wifi"])
+    let item = item(origin, "/slow.jpg")
+    let (first, second) = (
+      try service.request(["/v1/image", "--json", item]), try service.request(["/v1/image", "--json", item])
+    )
+    await origin.reaches { $0.count(of: "/slow.jpg") == 1 }
+    while try !service.curl("/metrics").text.contains("feedimg_connections 3\n") {}
+    first.hangUp()
+    while try !service.curl("/metrics").text.contains("feedimg_connections 2\n") {}
+    #expect(origin.log.closedByClient == 0)
+    second.hangUp()
+    await origin.reaches { $0.closedByClient == 1 }
+    #expect(try service.curl("/healthz").status == 200)
+  }
+}

@@ -1,0 +1,173 @@
+import FoundationEssentials
+import Glibc
+import LoopbackServer
+import Testing
+
+/// How the service comes and goes.
+@Suite(.timeLimit(.minutes(2))) struct LifecycleTests {
+  /// Runs the service where it cannot start; its status and what it said.
+  private func refused(
+    _ arguments: [String],
+    in root: String,
+    _ variables: [String: String]? = nil
+  ) throws -> (
+    status: Int32, errors: String
+  ) {
+    let path = "\(root)/refusal"
+    unlink(path)
+    let process = try ServiceRun.spawn(
+      [ServiceRun.program] + arguments,
+      variables ?? ServiceRun.variables(root),
+      errors: path
+    )
+    var status: Int32 = 0
+    while waitpid(process, &status, 0) < 0, errno == EINTR {}
+    let errors = try String(decoding: Data(contentsOf: URL(filePath: path)), as: UTF8.self)
+    return (status >> 8 & 0xFF, errors.replacing(root, with: "~"))
+  }
+
+  private func mode(of path: String) -> mode_t? {
+    var status = stat()
+    return lstat(path, &status) == 0 ? status.st_mode : nil
+  }
+
+  @Test func `the socket is the user's alone, and goes with the service`() throws {
+    let service = try ServiceRun()
+    #expect(mode(of: service.socket) == S_IFSOCK | 0o600)
+    #expect(service.errors == "feedimg: serving on \(service.socket)\n")
+    service.signal(SIGTERM)
+    #expect(service.notice().hasPrefix("STOPPING=1"))
+    #expect(service.end() == 0)
+    #expect(mode(of: service.socket) == nil)
+  }
+
+  @Test func `a second service is refused and the first goes on`() throws {
+    let service = try ServiceRun()
+    let second = try refused([], in: service.root)
+    #expect(second == (1, "feedimg: another `feedimg serve` already listens on `~/feedimg.sock`\n"))
+    #expect(try service.curl("/healthz").text == "ok\n")
+  }
+
+  @Test func `the socket of a killed service is taken over`() throws {
+    let killed = try ServiceRun()
+    killed.signal(SIGKILL)
+    #expect(killed.end() == 128)
+    #expect(mode(of: killed.socket) != nil)
+    let next = try ServiceRun(besides: killed)
+    #expect(try next.curl("/healthz").text == "ok\n")
+  }
+
+  @Test func `where it cannot listen it says why`() throws {
+    let service = try ServiceRun(["--port=0"])
+    let root = service.root
+    try Data("precious".utf8).write(to: URL(filePath: "\(root)/file"))
+    let long = String(repeating: "x", count: 120)
+    let port = String(service.errors.split(separator: "\n")[0].split(separator: ":").last ?? "")
+    let rows: [([String], Int32, String)] = [
+      (["--socket=\(root)/file"], 2, "`~/file` is there and is no socket; it is left alone"),
+      (["--socket=\(root)/no/s"], 1, "`~/no/s.lock`: cannot be opened: no such file or directory"),
+      (
+        ["--socket=\(root)/\(long)"], 2,
+        "`~/\(long)` is too long for a socket; --socket can name a shorter path"
+      ),
+      (["--port=\(port)"], 1, "cannot listen on port \(port) of 127.0.0.1: address already in use"),
+      (["--port=70000"], 2, "--port takes a number from 0 to 65535, not `70000`"),
+      (["--policy=nonsense"], 2, "nonsense"),
+      (["--network=lan"], 2, "lan"),
+      (["--set=x"], 2, "--set x: expected a fact and its value, such as `always-original=yes`"),
+      (["--nonsense"], 2, "`--nonsense` is no option with its value"),
+      (["--nonsense=1"], 2, "there is no option `--nonsense`"),
+    ]
+    for (arguments, status, words) in rows {
+      let run = try refused(arguments, in: root)
+      #expect(run.status == status, "\(arguments)")
+      #expect(run.errors.contains(words), "\(arguments): \(run.errors)")
+      #expect(run.errors.hasPrefix("feedimg: ") && run.errors.count { $0 == "\n" } == 1, "\(run.errors)")
+    }
+    #expect(
+      try String(decoding: Data(contentsOf: URL(filePath: "\(root)/file")), as: UTF8.self) == "precious"
+    )
+    let homeless = try refused([], in: root, ["HOME": root])
+    #expect(homeless.status == 2 && homeless.errors.contains("$XDG_RUNTIME_DIR names no folder"))
+  }
+
+  @Test func `over TCP the token in the file opens the service, and is kept`() throws {
+    let service = try ServiceRun(["--port=0"])
+    let file = "\(service.root)/config/feedimg/service-token"
+    let url = String(service.errors.split(separator: "\n")[0].dropFirst("feedimg: serving on ".count))
+    #expect(service.errors.contains("clients bring the token in \(file)\n"))
+    #expect(mode(of: file) == S_IFREG | 0o600)
+    #expect(mode(of: service.socket) == nil, "a port takes the place of the socket")
+    let token = try String(decoding: Data(contentsOf: URL(filePath: file)), as: UTF8.self)
+    func ask(_ arguments: String...) throws -> Answer {
+      try Answer(of: CurlRun(["\(url)/healthz"] + arguments))
+    }
+    #expect(try ask().status == 401)
+    #expect(try ask("-H", "Authorization: Bearer x").status == 401)
+    let right = "Authorization: Bearer \(token.dropLast())"
+    #expect(try ask("-H", right).status == 200)
+    #expect(try ask("-H", right, "-H", "Host: evil.example").status == 403)
+    #expect(try ask("-H", right, "-H", "Origin: http://evil.example").status == 403)
+
+    let next = try ServiceRun(["--port=0", "--no-token", "--socket=\(service.socket)"], besides: service)
+    #expect(try next.curl("/healthz").status == 200)
+    #expect(try String(decoding: Data(contentsOf: URL(filePath: file)), as: UTF8.self) == token)
+  }
+
+  @Test func `what clients wait for is finished before the service ends`() async throws {
+    let gate = Gate()
+    let origin = try LoopbackServer { _ in
+      Reply([
+        .wait(gate),
+        .send(Reply.head(200, [("Content-Length", String(SampleImage.jpeg.count))]) + SampleImage.jpeg),
+      ])
+    }
+    let service = try ServiceRun(["--network=wifi"])
+    let (events, image) = (
+      try service.request(["/v1/events"]),
+      try service.request(["/v1/image", "--json", #"{"originalImage":"\#(origin.url("/a.jpg"))"}"#])
+    )
+    await origin.reaches { $0.count(of: "/a.jpg") == 1 }
+    service.signal(SIGTERM)
+    #expect(service.notice().hasPrefix("STOPPING=1"))
+    // Readers of events would never end by themselves.
+    _ = events.rest()
+    gate.open()
+    #expect(try Answer(of: image).body == SampleImage.jpeg)
+    #expect(service.end() == 0)
+  }
+
+  @Test func `a hang-up signal reads the policy again and says so to the manager`() throws {
+    let service = try ServiceRun()
+    service.signal(SIGHUP)
+    #expect(service.notice().hasPrefix("RELOADING=1\nMONOTONIC_USEC="))
+    #expect(service.notice().hasPrefix("READY=1"))
+    #expect(try service.curl("/healthz").status == 200)
+  }
+
+  @Test func `the watchdog of the manager hears it`() throws {
+    let service = try ServiceRun(environment: ["WATCHDOG_USEC": "100000"])
+    #expect(service.notice() == "WATCHDOG=1")
+    #expect(service.notice() == "WATCHDOG=1")
+  }
+
+  @Test func `a socket that the manager passes is served`() throws {
+    let path = "/tmp/feedimg-\(UUID().uuidString).sock"
+    defer { unlink(path) }
+    // Python opens the socket, makes it the first one passed, and becomes the service.
+    let script = """
+      import os, socket, sys
+      s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(8)
+      os.dup2(s.fileno(), 3); os.set_inheritable(3, True)
+      os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS="1")
+      os.execv(sys.argv[2], sys.argv[2:])
+      """
+    let service = try ServiceRun(wrapper: ["/usr/bin/python3", "-c", script, path])
+    #expect(service.errors == "feedimg: serving on \(path)\n")
+    #expect(try Answer(of: CurlRun(["--unix-socket", path, "http://localhost/healthz"])).status == 200)
+    #expect(mode(of: service.socket) == nil)
+    service.signal(SIGTERM)
+    #expect(service.end() == 0)
+    #expect(mode(of: path) != nil, "what the manager made stays the manager's")
+  }
+}

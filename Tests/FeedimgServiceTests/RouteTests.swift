@@ -1,0 +1,142 @@
+import FeedimgJSON
+import LoopbackServer
+import Testing
+
+/// The service as a client sees it, by curl over the Unix socket.
+@Suite(.timeLimit(.minutes(2))) struct RouteTests {
+  private static let item =
+    #"{"id":"1","originalImage":"http://x.example/a.jpg","thumbnailImage":"http://x.example/b.jpg"}"#
+
+  @Test func `an item is resolved as feedimg resolve does`() throws {
+    let service = try ServiceRun(["--network=cellular"])
+    let answer = try service.curl("/v1/resolve", "--json", Self.item)
+    #expect((answer.status, answer["Content-Type"]) == (200, "application/json"))
+    #expect(answer.object["image"] == "thumbnail")
+    #expect(answer.object["load"] == "thumbnail")
+    #expect(answer.object["place"] == "default.md:10")
+  }
+
+  @Test func `an array is answered by an array and lines by lines`() throws {
+    let service = try ServiceRun(["--network=offline"])
+    let array = try service.curl("/v1/resolve", "--json", "[\(Self.item),\(Self.item)]")
+    guard case .array(let elements) = try JSONReader.value(in: array.body) else {
+      Issue.record("\(array.text)")
+      return
+    }
+    #expect(elements.count == 2)
+    let type = "Content-Type: application/x-ndjson"
+    for items in [Self.item, "\(Self.item)\n\(Self.item)\n\(Self.item)\n"] {
+      let lines = try service.curl("/v1/resolve", "-H", type, "--data-binary", items)
+      #expect(lines["Content-Type"] == "application/x-ndjson")
+      let count = items.split(separator: "\n").count
+      #expect(try JSONReader.values(in: lines.body).count == count)
+      #expect(lines.text.split(separator: "\n").count == count)
+    }
+  }
+
+  @Test func `what cannot be answered is a problem document with a status that tells`() throws {
+    let service = try ServiceRun(["--network=offline"])
+    let rows: [([String], Int, String)] = [
+      (["/v1/nothing"], 404, "/openapi.json"),
+      (["/v1/resolve"], 405, "`/v1/resolve` takes POST, OPTIONS, not `GET`"),
+      (["/v1/network", "-X", "DELETE"], 405, "`/v1/network` takes GET, HEAD, OPTIONS, not `DELETE`"),
+      (["/v1/network", "-X", "PROPFIND"], 405, "not `PROPFIND`"),
+      (["/v1/resolve", "-d", "{}"], 415, "found `application/x-www-form-urlencoded`"),
+      (["/v1/resolve", "--json", "{"], 400, "line 1, column 2"),
+      (["/v1/resolve", "--json", "{}"], 422, "an item needs `originalImage`"),
+      (["/v1/resolve", "--json", ""], 422, "expected an item"),
+      (["/v1/resolve", "--json", #"{"originalImage":"file:///etc/passwd"}"#], 422, "originalImage"),
+      (["/v1/image"], 400, "`item=`"),
+      (["/v1/image?item=%7B"], 400, "`item`: line 1"),
+      (["/v1/image?item=%zz"], 400, "UTF-8"),
+      (["/v1/image?item=%7B%7D"], 422, "an item needs `originalImage`"),
+      (["/v1/image", "--json", "[\(Self.item),\(Self.item)]"], 422, "expected one item, found 2"),
+      (["/v1/image", "--json", Self.item], 404, "only the placeholder can be shown"),
+      (["/v1/cache?images=-1"], 400, "from 0 to 1000"),
+      (["/v1/usage?days=0"], 400, "from 1 to 3660"),
+      (["/v1/settings", "-X", "PATCH", "--json", #"{"no":1}"#], 422, "there is no setting `no`"),
+      (["/v1/settings", "-X", "PATCH", "--json", "[]"], 422, "an array"),
+    ]
+    for (arguments, status, words) in rows {
+      let answer = try service.request(arguments)
+      let problem = try Answer(of: answer)
+      #expect(problem.status == status, "\(arguments)")
+      #expect(problem["Content-Type"] == "application/problem+json", "\(arguments)")
+      #expect(problem.object["status"] == .integer(status), "\(arguments)")
+      #expect(problem.object["detail"]?.text?.contains(words) == true, "\(arguments): \(problem.text)")
+      #expect((problem["Allow"] != nil) == (status == 405), "\(arguments)")
+    }
+  }
+
+  @Test func `the network is what is seen, with what is simulated beside it`() throws {
+    let live = try ServiceRun().curl("/v1/network").object
+    #expect(live["kind"]?.text != nil && live["simulated"] == nil)
+    let simulated = try ServiceRun(["--network=cellular", "--set=always-original=yes"])
+      .curl("/v1/network").object
+    #expect(simulated["kind"] == live["kind"])
+    #expect(simulated["simulated"] == ["network": "cellular", "always-original": "yes"])
+  }
+
+  @Test func `settings change all at once or not at all`() throws {
+    let service = try ServiceRun()
+    func change(_ patch: String) throws -> Answer {
+      try service.curl(
+        "/v1/settings",
+        "-X",
+        "PATCH",
+        "-H",
+        "Content-Type: application/merge-patch+json",
+        "-d",
+        patch
+      )
+    }
+    let changed = try change(
+      #"{"cache-expiry-days":9.0,"always-load-originals-on-cellular":true,"cache-memory-limit":"65 MiB"}"#
+    )
+    #expect(changed.status == 200)
+    let before = try service.curl("/v1/settings").object
+    #expect(before == changed.object)
+    #expect(before["cache-expiry-days"] == 9)
+    #expect(before["always-load-originals-on-cellular"] == true)
+    #expect(before["cache-memory-limit"] == "65 MiB")
+
+    #expect(try change(#"{"cache-expiry-days":3,"download-limit":"many"}"#).status == 422)
+    #expect(try service.curl("/v1/settings").object == before)
+    #expect(try change(#"{"cache-expiry-days":null}"#).object["cache-expiry-days"] == 7)
+  }
+
+  @Test func `the head of an answer is as it would be with its body`() throws {
+    let service = try ServiceRun()
+    for target in ["/v1/network", "/v1/cache", "/v1/usage", "/healthz", "/openapi.json", "/v1/nothing"] {
+      let (whole, head) = (try service.curl(target), try service.curl(target, "--head"))
+      #expect(head.status == whole.status && head.body.isEmpty)
+      #expect(head["Content-Length"] == whole["Content-Length"])
+      #expect(head["Content-Type"] == whole["Content-Type"])
+    }
+    #expect(try service.curl("/v1/events", "--head")["Content-Type"] == "text/event-stream")
+  }
+
+  @Test func `a path says what it takes`() throws {
+    let answer = try ServiceRun().curl("/v1/settings", "-X", "OPTIONS")
+    #expect((answer.status, answer["Allow"]) == (204, "GET, HEAD, PATCH, OPTIONS"))
+  }
+
+  @Test func `the description names every route and its methods`() throws {
+    let service = try ServiceRun()
+    let description = try service.curl("/openapi.json").object
+    guard case .object(let paths)? = description["paths"] else {
+      Issue.record("no paths")
+      return
+    }
+    for path in paths.members {
+      guard case .object(let methods) = path.value else { continue }
+      let allow = try service.curl("http://localhost\(path.name)", "-X", "OPTIONS")["Allow"] ?? ""
+      let described = methods.members.map { $0.name.uppercased() }
+      #expect(
+        Set(described + ["OPTIONS"]) == Set(allow.split(separator: ", ").map(String.init)),
+        "\(path.name)"
+      )
+    }
+    #expect(paths.members.count == 10)
+  }
+}
