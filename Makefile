@@ -11,10 +11,13 @@ BUILD_FLAGS := --explicit-target-dependency-import-check error
 STATIC := .build/static
 RELEASE_FLAGS := -c release --static-swift-stdlib $(BUILD_FLAGS) -Xlinker -L$(CURDIR)/$(STATIC)
 BINARY := .build/release/feedimg
+SERVICE := .build/release/feedimg-serve
 SOURCES := Sources Tests Policies Package.swift
 MAN_PAGE := Documentation/feedimg.1
 
 bin := $(DESTDIR)$(PREFIX)/bin/feedimg
+service := $(DESTDIR)$(PREFIX)/bin/feedimg-serve
+units := $(DESTDIR)$(PREFIX)/lib/systemd/user
 man := $(DESTDIR)$(PREFIX)/share/man/man1/feedimg.1
 bash_completion := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/feedimg
 zsh_completion := $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_feedimg
@@ -26,10 +29,11 @@ fish_completion := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/feedimg.f
 help: ## list what there is to do
 	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
 
-build: ## build the release binary, .build/release/feedimg
+build: ## build the release binaries, feedimg and feedimg-serve in .build/release
 	@Scripts/packages build
 	@mkdir -p $(STATIC) && ln -sf "$$(gcc -print-file-name=libstdc++.a)" $(STATIC)/
 	$(SWIFT) build $(RELEASE_FLAGS) --product feedimg
+	$(SWIFT) build $(RELEASE_FLAGS) --product feedimg-serve
 
 demo: ## show the whole story with real pictures and a real server; ends by itself
 	@Scripts/packages demo
@@ -67,8 +71,12 @@ bench: build ## measure, and print what Benchmarks/RESULTS.md records
 $(BINARY):
 	$(MAKE) build
 
-install: $(BINARY) ## install binary, man page and completions under PREFIX (/usr/local)
+install: $(BINARY) ## install binaries, man page, completions and user units under PREFIX (/usr/local)
 	install -D -s -m 755 $(BINARY) $(bin)
+	install -D -s -m 755 $(SERVICE) $(service)
+	mkdir -p $(units)
+	sed 's|@BINDIR@|$(PREFIX)/bin|' Packaging/systemd/feedimg.service > $(units)/feedimg.service
+	install -m 644 Packaging/systemd/feedimg.socket $(units)/feedimg.socket
 	if [ -f $(MAN_PAGE) ]; then install -D -m 644 $(MAN_PAGE) $(man); fi
 	mkdir -p $(dir $(bash_completion)) $(dir $(zsh_completion)) $(dir $(fish_completion))
 	$(BINARY) --generate-completion-script bash > $(bash_completion)
@@ -76,7 +84,7 @@ install: $(BINARY) ## install binary, man page and completions under PREFIX (/us
 	$(BINARY) --generate-completion-script fish > $(fish_completion)
 
 uninstall: ## remove what install has installed
-	rm -f $(bin) $(man) $(bash_completion) $(zsh_completion) $(fish_completion)
+	rm -f $(bin) $(service) $(units)/feedimg.service $(units)/feedimg.socket $(man) $(bash_completion) $(zsh_completion) $(fish_completion)
 
 clean: ## remove everything that was built
 	$(SWIFT) package clean

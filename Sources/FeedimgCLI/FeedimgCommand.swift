@@ -19,6 +19,7 @@ struct FeedimgCommand: ParsableCommand {
         feedimg network --watch                       the network, each change
         feedimg settings set always-load-originals-on-cellular yes
         feedimg policy table                                what is decided when
+        feedimg serve                                 one cache for all programs, over HTTP
 
       An item is JSON:
         {"originalImage": "https://x.example/a.jpg",
@@ -33,8 +34,7 @@ struct FeedimgCommand: ParsableCommand {
     version: Version.text,
     subcommands: [
       ResolveCommand.self, LoadCommand.self, PrefetchCommand.self, NetworkCommand.self, SettingsCommand.self,
-      CacheCommand.self, PolicyCommand.self, UsageCommand.self,
-      DoctorCommand.self,
+      CacheCommand.self, PolicyCommand.self, UsageCommand.self, ServeCommand.self, DoctorCommand.self,
     ]
   )
 }

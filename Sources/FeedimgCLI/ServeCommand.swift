@@ -1,0 +1,56 @@
+import ArgumentParser
+import Feedimg
+import Glibc
+
+/// `feedimg serve`: one cache and one set of downloads for all clients of the user.
+struct ServeCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "serve",
+    abstract: "Serve all clients of the user over HTTP: one cache, one set of downloads.",
+    discussion: """
+      Listens on the Unix socket $XDG_RUNTIME_DIR/feedimg.sock, which the user alone can open. With --port it \
+      listens on 127.0.0.1 instead, and with both options on both; a client over TCP brings the token that is \
+      kept in the file `service-token` beside the settings. Sockets that systemd passes are taken as they are.
+
+      EXAMPLES
+        feedimg serve
+        curl --unix-socket $XDG_RUNTIME_DIR/feedimg.sock http://localhost/v1/network
+        curl --unix-socket $XDG_RUNTIME_DIR/feedimg.sock http://localhost/v1/resolve --json @item.json
+        curl --unix-socket $XDG_RUNTIME_DIR/feedimg.sock -G http://localhost/v1/image \\
+          --data-urlencode item@item.json -o photo.jpg
+        curl --unix-socket $XDG_RUNTIME_DIR/feedimg.sock -N http://localhost/v1/events
+        systemctl --user enable --now feedimg.socket
+
+      /openapi.json describes all routes. SIGTERM finishes what clients wait for and ends; SIGHUP reads policies \
+      and settings again, which happens by itself as well whenever they are used.
+      """
+  )
+
+  @Option(help: ArgumentHelp("The Unix socket to listen on.", valueName: "path"), completion: .file())
+  var socket: String?
+
+  @Option(help: ArgumentHelp("The port of 127.0.0.1 to listen on; 0 for any.", valueName: "number"))
+  var port: UInt16?
+
+  @Flag(help: "Let clients over TCP do without the token.") var noToken = false
+
+  @OptionGroup var situation: SituationOptions
+  @OptionGroup var state: StateFolderOption
+
+  func run() throws {
+    // What the other program would say of them in other words.
+    _ = try situation.configuration()
+    try ServiceProgram.become(with: arguments)
+  }
+
+  /// The options as the other program takes them.
+  private var arguments: [String] {
+    func option(_ name: String, _ value: String?) -> [String] { value.map { ["--\(name)=\($0)"] } ?? [] }
+    return option("socket", socket) + option("port", port.map(String.init))
+      + (noToken ? ["--no-token"] : []) + option("network", situation.network)
+      + option("metered", situation.metered) + situation.set.flatMap { option("set", $0) }
+      + option("policy", situation.policy) + option("cache-dir", situation.cache.cacheFolder)
+      + option("config-dir", situation.settings.configurationFolder)
+      + option("state-dir", state.stateFolder)
+  }
+}

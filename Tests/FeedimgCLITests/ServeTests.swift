@@ -1,0 +1,38 @@
+import Testing
+
+/// `feedimg serve`, up to where the other program takes over.
+@Suite struct ServeTests {
+  @Test func `serve becomes the program beside it, with all options`() throws {
+    let folder = try TestFolder()
+    try folder.write("file", "precious")
+    let run = try CommandRun(
+      [
+        "serve", "--socket", "file", "--no-token", "--network", "wifi", "--metered", "no", "--set",
+        "always-original=yes", "--policy", "data-saver", "--cache-dir", "c", "--config-dir", "k",
+      ],
+      in: folder
+    )
+    #expect(run.status == 2)
+    #expect(run.errors == "feedimg: `file` is there and is no socket; it is left alone\n")
+  }
+
+  @Test func `options that are not understood are refused before`() throws {
+    let folder = try TestFolder()
+    let rows = [
+      (["--port", "70000"], "The value '70000' is invalid for '--port <number>'"),
+      (["--set", "x"], "--set x: expected a fact and its value"),
+      (["now"], "Unexpected argument 'now'"),
+    ]
+    for (arguments, words) in rows {
+      let run = try CommandRun(["serve"] + arguments, in: folder)
+      #expect(run.status == 2, "\(arguments)")
+      #expect(run.errors.contains(words), "\(arguments): \(run.errors)")
+    }
+  }
+
+  @Test func `the folder of the socket must be known`() throws {
+    let run = try CommandRun(["serve"], in: TestFolder())
+    #expect(run.status == 2)
+    #expect(run.errors.hasPrefix("feedimg: $XDG_RUNTIME_DIR names no folder for the socket"))
+  }
+}
