@@ -36,6 +36,9 @@ public struct NetworkStatus: Sendable {
   /// The state now; takes microseconds, with services on the bus a millisecond, and sends no packet.
   public var state: NetworkState { monitor.currentState() }
 
+  /// How often more changes came at once than the system could hold; the state was looked at anew each time.
+  public var overrunCount: Int { monitor.overrunCount }
+
   /// Calls back with the state at once, then with each change, never the same twice in a row; a new mark is a change
   /// too.
   ///

@@ -7,6 +7,7 @@ package final class NetlinkMonitor: NetworkMonitoring {
   private let prompt: (@Sendable () -> Prompt?)?
   private let polling: Duration
   private let vigil = Mutex<Vigil?>(nil)
+  private let overruns = Overruns()
 
   /// Makes a monitor, which opens nothing yet.
   ///
@@ -26,6 +27,9 @@ package final class NetlinkMonitor: NetworkMonitoring {
     self.prompt = prompt
     self.polling = polling
   }
+
+  /// How often more events came than the system could hold; each time everything was looked at anew.
+  package var overrunCount: Int { overruns.count.load(ordering: .relaxed) }
 
   package func currentState() -> NetworkState {
     reader.currentState()
@@ -47,7 +51,14 @@ package final class NetlinkMonitor: NetworkMonitoring {
   ) -> NetworkObservation {
     let listener = Audience.Listener(tell: tell, end: end)
     let observation = NetworkObservation()
-    guard let next = Vigil(reader: reader, prompt: prompt, polling: polling) else {
+    guard
+      let next = Vigil(
+        reader: reader,
+        prompt: prompt,
+        polling: polling,
+        noteOverrun: { [overruns] in overruns.count.add(1, ordering: .relaxed) }
+      )
+    else {
       tell(reader.currentState())
       end()
       return observation
@@ -91,4 +102,9 @@ package final class NetlinkMonitor: NetworkMonitoring {
       return next
     }
   }
+}
+
+/// Counts overruns, also for a thread that outlives its monitor.
+private final class Overruns: Sendable {
+  let count = Atomic(0)
 }

@@ -12,6 +12,7 @@ package final class NetlinkReader: NetworkReading {
   private let idleKernel = Mutex<Loan?>(nil)
 
   private let choose: @Sendable () -> NetworkServices
+  private let peer: @Sendable () -> String?
   private let mark: @Sendable (NetworkIdentity) -> Metered?
 
   /// Makes a reader, which opens nothing yet.
@@ -19,12 +20,15 @@ package final class NetlinkReader: NetworkReading {
   /// - Parameters:
   ///   - services: Whom to ask besides the kernel, chosen anew for each look; that takes a millisecond at first and
   ///     some tenths later.
+  ///   - peer: The address of who answered last over the internet, such as `192.0.2.1`; the way there is asked for.
   ///   - mark: How the user marked a network; nil where there is no mark. It may be called on any thread.
   package init(
     services: @escaping @autoclosure @Sendable () -> NetworkServices = .none,
+    peer: @escaping @Sendable () -> String? = { nil },
     mark: @escaping @Sendable (NetworkIdentity) -> Metered? = { _ in nil }
   ) {
     choose = services
+    self.peer = peer
     self.mark = mark
   }
 
@@ -35,7 +39,7 @@ package final class NetlinkReader: NetworkReading {
     do throws(NetlinkError) {
       let loan = try borrow()
       let services = services
-      let survey = NetworkSurvey(kernel: loan.kernel, mark: mark) {
+      let survey = NetworkSurvey(kernel: loan.kernel, peer: peer().flatMap { IPAddress($0) }, mark: mark) {
         loan.adviser.advice(on: $0, from: services)
       }
       let state = try survey.state()

@@ -75,7 +75,7 @@ import Testing
     ("64:ff9b::1", true), ("febf::1", false), ("fec0::1", true),
   ])
   func `a source is one of the internet or not`(_ text: String, _ isInternet: Bool) throws {
-    let address = try #require(IPAddress(parsing: text))
+    let address = try #require(IPAddress(text))
     #expect(address.description == text)
     #expect(address.isInternetSource == isInternet)
   }

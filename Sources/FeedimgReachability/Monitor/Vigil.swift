@@ -18,15 +18,27 @@ final class Vigil: Sendable {
   private let audience = Mutex(Audience())
   private let bell: Bell
   private let isAskedToLook = Atomic(false)
+  private let noteOverrun: @Sendable () -> Void
   private let start = SuspendingClock.now
 
+  /// - Parameters:
+  ///   - reader: What looks at the network.
+  ///   - prompt: Opens what else tells that it is worth a look.
+  ///   - polling: How often to look where the system does not tell of all changes.
+  ///   - noteOverrun: Called each time that more events came than the system could hold.
   /// - Returns: Nil where the process has no descriptor left.
-  init?(reader: NetlinkReader, prompt: (@Sendable () -> Prompt?)?, polling: Duration) {
+  init?(
+    reader: NetlinkReader,
+    prompt: (@Sendable () -> Prompt?)?,
+    polling: Duration,
+    noteOverrun: @escaping @Sendable () -> Void
+  ) {
     guard let bell = Bell() else { return nil }
     self.bell = bell
     self.reader = reader
     self.prompt = prompt
     self.polling = polling
+    self.noteOverrun = noteOverrun
   }
 
   /// Adds a listener, who hears nothing before the next ``hurry()``.
@@ -100,7 +112,7 @@ final class Vigil: Sendable {
         let state = reader.currentState()
         watch.saw(state, at: now)
       case .drain:
-        let drained = senses.drain()
+        let drained = drain(senses)
         watch.drained(drained, at: now)
       case .publish(let state):
         for listener in audience.withLock({ $0.everybody() }) { listener.tell(state) }
@@ -122,9 +134,15 @@ final class Vigil: Sendable {
     if noise.contains(.bell), isAskedToLook.exchange(false, ordering: .relaxed) { watch.woke(at: now) }
     if noise.contains(.resume) || noise.contains(.prompt) { watch.woke(at: now) }
     if noise.contains(.event) {
-      let events = senses.drain()
+      let events = drain(senses)
       watch.heard(events, at: now)
     }
+  }
+
+  private func drain(_ senses: Senses) -> NetworkWatch.Events {
+    let events = senses.drain()
+    if events == .overrun { noteOverrun() }
+    return events
   }
 
   /// The time as `poll` counts it, which stands still while the computer sleeps.

@@ -42,6 +42,34 @@ enum IPAddress: Hashable, Sendable {
     return high >> 57 != 0xfc >> 1 && high >> 54 != 0xfe80 >> 6 && !(high == 0 && low <= 1)
   }
 
+  /// Whether it is that of a host of the internet: no private, shared, local, group or reserved one.
+  ///
+  /// By the registries of special-purpose addresses (RFC 6890), as far as packets to hosts are concerned.
+  var isGlobal: Bool {
+    switch self {
+    case .v4(let value):
+      let special: [(UInt32, UInt32)] = [
+        (0, 8), (0x0a00_0000, 8), (0x6440_0000, 10), (0x7f00_0000, 8), (0xa9fe_0000, 16), (0xac10_0000, 12),
+        (0xc0a8_0000, 16), (0xe000_0000, 3),
+      ]
+      return !special.contains { prefix, length in value >> (32 - length) == prefix >> (32 - length) }
+    case .v6(let high, _):
+      // 2000::/3 is all that has been given to the internet (RFC 4291 §2.4).
+      return high >> 61 == 1
+    }
+  }
+
+  /// Reads an address as people write it; nil for a name.
+  init?(_ text: String) {
+    var bytes = [UInt8](repeating: 0, count: 16)
+    let family = text.utf8.contains(UInt8(ascii: ":")) ? AddressFamily.v6 : .v4
+    guard inet_pton(Int32(family.number), text, &bytes) == 1 else { return nil }
+    let length = Int(family.addressLength / 8)
+    guard let address = bytes.withUnsafeBytes({ IPAddress(UnsafeRawBufferPointer(rebasing: $0[..<length])) })
+    else { return nil }
+    self = address
+  }
+
   /// Gives the address in network order.
   func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
     switch self {

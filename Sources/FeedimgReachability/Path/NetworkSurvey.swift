@@ -3,6 +3,8 @@ import FeedimgModel
 /// One look at the whole network: both protocols, and what the data costs.
 struct NetworkSurvey<Kernel: KernelAsking> {
   let kernel: Kernel
+  /// Who answered last over the internet, if that is known.
+  var peer: IPAddress?
   /// How the user marked a network.
   var mark: (NetworkIdentity) -> Metered? = { _ in nil }
   /// What the services that manage the network say of a path.
@@ -10,22 +12,44 @@ struct NetworkSurvey<Kernel: KernelAsking> {
 
   /// The state of the network now.
   ///
-  /// IPv4 decides where it has a way, since nearly every server has it; IPv6 else. Where they part, some
-  /// data takes the other way too, so that the dearer one tells the cost.
+  /// The protocol that was last spoken decides where it has a way; before that IPv4, since nearly every server has
+  /// it; the other one else. Where they part, some data takes the other way too, so that the dearer one tells the
+  /// cost.
   func state() throws(NetlinkError) -> NetworkState {
-    let resolver = PathResolver(kernel: kernel)
-    switch try resolver.find(.v4) {
-    case .path(let path):
+    let resolver = PathResolver(kernel: kernel, peer: peer)
+    let first: AddressFamily = peer?.isGlobal == true ? peer?.family ?? .v4 : .v4
+    let second: AddressFamily = first == .v4 ? .v6 : .v4
+    var reason: String?
+    if case .path(let path) = try find(first, resolver, &reason) {
       var state = try describeAll(path, resolver)
-      if let other = try otherPath(than: path, resolver) { state.join(describe(other)) }
+      if let other = try otherPath(second, than: path, resolver) { state.join(describe(other)) }
       return state
-    case .none(let reason):
-      guard case .path(let path) = try resolver.find(.v6) else { return .offline(reason) }
-      guard try resolver.hasInternetSource(path) else {
-        return .offline("this host has no IPv6 address that the internet can answer to")
-      }
-      return try describeAll(path, resolver)
     }
+    if case .path(let path) = try find(second, resolver, &reason) { return try describeAll(path, resolver) }
+    return .offline(reason ?? NoRoute.missing.reason)
+  }
+
+  /// The way of one protocol, if the internet can answer to it.
+  ///
+  /// - Parameter reason: Becomes why there is none, where that says more than what it says already.
+  private func find(
+    _ family: AddressFamily,
+    _ resolver: PathResolver<Kernel>,
+    _ reason: inout String?
+  ) throws(NetlinkError) -> PathFinding {
+    let finding = try resolver.find(family)
+    switch finding {
+    case .none(let obstacle):
+      // IPv4 tells best why there is nothing.
+      if family == .v4 || reason == nil { reason = obstacle }
+    case .path(let path):
+      guard try resolver.hasInternetSource(path) else {
+        let obstacle = "this host has no IPv6 address that the internet can answer to"
+        reason = obstacle
+        return .none(obstacle)
+      }
+    }
+    return finding
   }
 
   /// The state with the cost of all ways that a route with several legs takes.
@@ -39,13 +63,14 @@ struct NetworkSurvey<Kernel: KernelAsking> {
   }
 
   private func otherPath(
+    _ family: AddressFamily,
     than path: NetworkPath,
     _ resolver: PathResolver<Kernel>
   ) throws(NetlinkError) -> NetworkPath? {
-    guard let probe = AddressFamily.v6.probes.first,
+    guard let probe = family.probes.first,
       case .route(let route) = try kernel.route(RouteQuestion(destination: probe)),
       route.leg.index != path.leg.index,
-      case .path(let other) = try resolver.find(.v6),
+      case .path(let other) = try resolver.find(family),
       try resolver.hasInternetSource(other)
     else { return nil }
     return other

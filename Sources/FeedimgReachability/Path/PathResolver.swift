@@ -10,12 +10,23 @@ struct PathResolver<Kernel: KernelAsking> {
   static var mostCandidates: Int { 16 }
 
   let kernel: Kernel
+  /// Who answered last over the internet, if that is known.
+  var peer: IPAddress?
+
+  /// Addresses to ask the way to, the best first; nothing is ever sent to them.
+  ///
+  /// The way to who answered last is the way that data takes, also where routes differ by destination. Only a host
+  /// of the internet stands for it, though: the way to the next room would hide that the internet costs.
+  private func probes(_ family: AddressFamily) -> [IPAddress] {
+    guard let peer, peer.family == family, peer.isGlobal else { return family.probes }
+    return [peer] + family.probes
+  }
 
   /// Finds the way of one protocol.
   func find(_ family: AddressFamily) throws(NetlinkError) -> PathFinding {
     var reason: String?
     var asked: [Route.Leg] = []
-    for probe in family.probes {
+    for probe in probes(family) {
       switch try kernel.route(RouteQuestion(destination: probe)) {
       case .none(let none): reason = reason ?? none.reason
       case .route(let route):
@@ -35,7 +46,7 @@ struct PathResolver<Kernel: KernelAsking> {
   /// A tunnel's other end translates, so that its addresses tell nothing.
   func hasInternetSource(_ path: NetworkPath) throws(NetlinkError) -> Bool {
     guard path.route.family == .v6, !path.isTunnelled else { return true }
-    for probe in path.route.family.probes {
+    for probe in probes(path.route.family) {
       let question = RouteQuestion(destination: probe, wantsEntry: false)
       if case .route(let route) = try kernel.route(question) {
         return route.source?.isInternetSource ?? true
