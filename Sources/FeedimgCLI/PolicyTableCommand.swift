@@ -16,6 +16,7 @@ struct PolicyTableCommand: ParsableCommand {
         feedimg policy table budgeted budget-left='10 MB' metered=yes
         feedimg policy table default --all --json | jq 'map(select(.load == "original")) | length'
 
+      A table that is wider than the terminal is broken; COLUMNS tells another width.
       With --json --all the array has one object for each state, in the order of the facts, the last fastest.
       """
   )
@@ -31,9 +32,7 @@ struct PolicyTableCommand: ParsableCommand {
     if json {
       Output.line(listing.json)
     } else {
-      for (index, line) in Columns(listing.cells).lines.enumerated() {
-        Output.line(index == 0 ? Output.bold(line) : line)
-      }
+      for line in PolicyTableText.lines(listing.cells, width: Output.width) { Output.line(line) }
     }
     for warning in listing.warnings { Output.complain(warning) }
     if listing.hasGap { throw CommandFailure(.failure) }

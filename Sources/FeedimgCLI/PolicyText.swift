@@ -16,6 +16,7 @@ enum PolicyText {
 
   /// A line of an explanation, with its mark coloured.
   static func step(_ line: String) -> String {
+    let line = Output.wrapped(line, indent: 12)
     let mark = line.prefix(3)
     switch mark {
     case "  ✓": return Output.coloured(mark, .good) + line.dropFirst(3)
@@ -28,7 +29,7 @@ enum PolicyText {
     let changes = comparison.changes.flatMap { change in
       let headline = "  " + change.headline
       return [change.weight > 0 ? Output.coloured(headline, .bad) : headline]
-        + change.boxes.map { "      " + $0 }
+        + change.boxes.map { Output.wrapped("      " + $0, indent: 10) }
     }
     return ([Output.bold(comparison.headline)] + changes).joined(separator: "\n")
   }

@@ -27,6 +27,53 @@ import Testing
     #expect(whole.output.split(separator: "\n").count == 17, "a header and sixteen rows")
   }
 
+  @Test func `a table fits into the columns that there are`() throws {
+    let arguments = ["policy", "table", "default", "network=cellular", "always-original=no"]
+    let narrow = try CommandRun(arguments, in: try TestFolder(), environment: ["COLUMNS": "87"])
+    #expect(
+      narrow.output == """
+        network    always    original  thumbnail  show now     load       upgrade  rule  states
+                   original
+        -          -         cached    -          original     nothing    -        1     30
+        cellular,  no        remote,   cached     thumbnail    nothing    -        4     4
+        other                none
+        cellular,  no        remote,   remote     placeholder  thumbnail  -        4     4
+        other                none
+        cellular,  no        remote,   none       placeholder  nothing    -        4     4
+        other                none
+
+        """
+    )
+    let narrower = try CommandRun(arguments, in: try TestFolder(), environment: ["COLUMNS": "60"])
+    #expect(
+      narrower.output.hasPrefix(
+        """
+        original cached
+          → show now original, load nothing, upgrade -, rule 1,
+            states 30
+        network cellular, other; always original no; original
+            remote, none; thumbnail cached
+          → show now thumbnail, load nothing, upgrade -, rule 4,
+            states 4
+
+        """
+      )
+    )
+    for policy in ["budgeted", "data-saver", "roaming-aware"] {
+      let table = try CommandRun(
+        ["policy", "table", policy],
+        in: try TestFolder(),
+        environment: ["COLUMNS": "80"]
+      )
+      let diff = try CommandRun(
+        ["policy", "diff", "default", policy],
+        in: try TestFolder(),
+        environment: ["COLUMNS": "80"]
+      )
+      for line in (table.output + diff.output).split(separator: "\n") { #expect(line.count <= 80, "\(line)") }
+    }
+  }
+
   @Test func `the whole table in machine form has an object for each state, in order`() throws {
     let run = try CommandRun(["policy", "table", "default", "--all", "--json"], in: try TestFolder())
     guard case .array(let states) = try JSONReader.value(in: Array(run.output.utf8)) else {

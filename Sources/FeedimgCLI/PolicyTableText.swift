@@ -1,0 +1,26 @@
+/// A policy's decisions as a person reads them.
+enum PolicyTableText {
+  /// A table, or a paragraph for each row where even narrow columns would be too wide.
+  ///
+  /// - Parameters:
+  ///   - rows: The names of the columns, then the cells of each row.
+  ///   - width: What a line may take, in characters; nil for any.
+  static func lines(_ rows: [[String]], width: Int?) -> [String] {
+    guard let header = rows.first else { return [] }
+    let table = Columns(rows, width: width).lines
+    let widest = table.joined(separator: "\n").split(separator: "\n").map(\.count).max() ?? 0
+    guard let width, widest > width else {
+      return table.enumerated().map { $0 == 0 ? Output.bold($1) : $1 }
+    }
+    // What is decided begins with what is shown now.
+    let decided = header.firstIndex(of: "show now") ?? 0
+    return rows.dropFirst().flatMap { row in
+      let cells = Array(zip(header, row))
+      let facts = cells[..<decided].filter { $0.1 != "-" }.map { "\($0) \($1)" }
+      let outcome = cells[decided...].map { "\($0) \($1)" }.joined(separator: ", ")
+      let when = facts.isEmpty ? "always" : facts.joined(separator: "; ")
+      return WrappedText.lines(when, width: width, indent: "    ").map(Output.bold)
+        + WrappedText.lines("  → " + outcome, width: width, indent: "    ")
+    }
+  }
+}

@@ -1,0 +1,31 @@
+/// Breaks text at spaces.
+enum WrappedText {
+  /// The text in lines of at most so many characters, but for words that are longer; at least one line.
+  ///
+  /// - Parameters:
+  ///   - text: Text without line feeds; if nothing is to be broken it stays as it is.
+  ///   - width: In characters.
+  ///   - indent: What every line but the first begins with.
+  static func lines(_ text: String, width: Int, indent: String = "") -> [String] {
+    guard text.count > width else { return [text] }
+    var lines: [String] = []
+    var line = String(text.prefix { $0 == " " })
+    var isFresh = true
+    for word in text.split(separator: " ") {
+      if !isFresh, line.count + 1 + word.count > width {
+        lines.append(line)
+        line = indent
+        isFresh = true
+      }
+      if !isFresh { line += " " }
+      line += word
+      isFresh = false
+    }
+    return lines + [line]
+  }
+
+  /// The length of the longest word, in characters.
+  static func longestWord(_ text: String) -> Int {
+    text.split(separator: " ").reduce(0) { max($0, $1.count) }
+  }
+}
