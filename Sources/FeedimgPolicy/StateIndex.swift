@@ -12,38 +12,49 @@ struct StateIndex: Sendable {
   private var fits = 0
   /// Whether the facts above, ``fits`` excepted, are all that the policy asks about.
   private var isPlain = true
-  /// Facts that are quantities; empty for most policies.
-  private var quantities: [Scale] = []
-  /// The greatest quantity of each known region but the last, for one scale after another.
-  private var bounds: [Int] = []
+  private var size = Scale()
+  private var budgetLeft = Scale()
+  private var bandwidth = Scale()
+  private var battery = Scale()
 
   /// Facts of the host application, with their strides; empty for most policies.
   private var hostFacts: [(fact: HostFact, stride: Int)] = []
 
-  /// The regions of a quantity; without references, so that reading one counts none.
+  /// The regions of a quantity; those of a fact that the policy leaves out count nothing.
   private struct Scale: Sendable {
-    let quantity: Quantity
-    let stride: Int
-    /// Where its part of ``bounds`` begins.
-    let start: Int
-    let end: Int
+    /// How many thresholds lie in place; a policy with more of them for one fact is a rare one.
+    static let roomInPlace = 8
+
+    private var stride = 0
     /// The index of the region `unknown`.
-    let unknown: Int
-  }
+    private var unknown = 0
+    /// The greatest quantity of each known region but the last, filled up with what nothing exceeds.
+    private var bounds = InlineArray<8, Int>(repeating: .max)
+    /// Those for which there is no room in place.
+    private var moreBounds: [Int] = []
 
-  private enum Quantity: Sendable {
-    case size
-    case budgetLeft
-    case bandwidth
-    case battery
+    init() {}
 
-    func value(in situation: Situation) -> Int? {
-      switch self {
-      case .size: situation.size?.bytes
-      case .budgetLeft: situation.budgetLeft?.bytes
-      case .bandwidth: situation.bandwidth
-      case .battery: situation.battery
+    init(_ axis: Axis, stride: Int) {
+      self.stride = stride
+      unknown = axis.regions.count - 1
+      for (place, bound) in axis.upperBounds.dropLast().enumerated() {
+        if place < Self.roomInPlace { bounds[place] = bound } else { moreBounds.append(bound) }
       }
+    }
+
+    /// What a quantity adds to the number of the state.
+    ///
+    /// It counts all thresholds instead of stopping at the right one: a guess that the processor gets wrong costs
+    /// more than they do.
+    @inline(__always)
+    func part(of quantity: Int?) -> Int {
+      guard stride != 0 else { return 0 }
+      guard let quantity else { return unknown &* stride }
+      var region = 0
+      for place in 0..<Self.roomInPlace { region &+= bounds[place] < quantity ? 1 : 0 }
+      if region == Self.roomInPlace { region &+= moreBounds.count { $0 < quantity } }
+      return region &* stride
     }
   }
 
@@ -60,10 +71,10 @@ struct StateIndex: Sendable {
       case .fits:
         fits = stride
         isPlain = false
-      case .size: append(.size, axis, stride)
-      case .budgetLeft: append(.budgetLeft, axis, stride)
-      case .bandwidth: append(.bandwidth, axis, stride)
-      case .battery: append(.battery, axis, stride)
+      case .size: size = quantity(axis, stride)
+      case .budgetLeft: budgetLeft = quantity(axis, stride)
+      case .bandwidth: bandwidth = quantity(axis, stride)
+      case .battery: battery = quantity(axis, stride)
       case .host(let fact):
         isPlain = false
         hostFacts.append((fact, stride))
@@ -71,14 +82,9 @@ struct StateIndex: Sendable {
     }
   }
 
-  private mutating func append(_ quantity: Quantity, _ axis: Axis, _ stride: Int) {
-    let start = bounds.count
-    bounds += axis.upperBounds.dropLast()
-    let unknown = axis.regions.count - 1
-    quantities.append(
-      Scale(quantity: quantity, stride: stride, start: start, end: bounds.count, unknown: unknown)
-    )
+  private mutating func quantity(_ axis: Axis, _ stride: Int) -> Scale {
     isPlain = false
+    return Scale(axis, stride: stride)
   }
 
   /// The same as ``StateSpace/state(of:)`` of the space.
@@ -97,16 +103,10 @@ struct StateIndex: Sendable {
 
   /// What the facts add that few policies ask about.
   private func rest(of situation: Situation) -> Int {
-    var state = situation.fitsOrdinal &* fits
-    for scale in quantities {
-      var region = scale.unknown
-      if let quantity = scale.quantity.value(in: situation) {
-        var place = scale.start
-        while place < scale.end, bounds[place] < quantity { place &+= 1 }
-        region = place &- scale.start
-      }
-      state &+= region &* scale.stride
-    }
+    var state =
+      size.part(of: situation.size?.bytes) &+ budgetLeft.part(of: situation.budgetLeft?.bytes)
+      &+ bandwidth.part(of: situation.bandwidth) &+ battery.part(of: situation.battery)
+    if fits != 0 { state &+= situation.fitsOrdinal &* fits }
     for (fact, stride) in hostFacts { state &+= situation.ordinal(of: fact) &* stride }
     return state
   }

@@ -64,7 +64,11 @@ import Testing
 
   @Test(arguments: [
     Peer(address: "", kind: .wifi, because: "nobody has answered yet, and IPv4 goes first"),
-    Peer(address: "203.0.113.9", kind: .cellular, because: "the way to who answered last is the way data takes"),
+    Peer(
+      address: "203.0.113.9",
+      kind: .cellular,
+      because: "the way to who answered last is the way data takes"
+    ),
     Peer(address: "203.0.113.10", kind: .wifi, because: "there is no other way to this host than to all"),
     Peer(address: "192.168.1.9", kind: .wifi, because: "a host of this house tells nothing of the internet"),
     Peer(address: "127.0.0.1", kind: .wifi, because: "this host tells nothing of the internet"),
@@ -74,7 +78,8 @@ import Testing
   ])
   func `the way to who answered last counts most`(_ peer: Peer) throws {
     var kernel = Machine.machine.routed(3).routed(2, family: .v6)
-    for (address, index) in [("203.0.113.9", Int32(4)), ("192.168.1.9", 2), ("127.0.0.1", 2), ("fd00::9", 2)] {
+    for (address, index) in [("203.0.113.9", Int32(4)), ("192.168.1.9", 2), ("127.0.0.1", 2), ("fd00::9", 2)]
+    {
       let address = try #require(IPAddress(address))
       kernel.routes[RouteQuestion(destination: address)] = .route(
         Route(family: address.family, legs: [.init(index: index)])
