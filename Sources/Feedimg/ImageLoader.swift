@@ -51,18 +51,20 @@ public final class ImageLoader: Sendable {
     let shelf = try PolicyShelf(configuration)
     let policy = try PolicyInForce(configuration.policy, on: shelf)
     let services = NetworkServices(of: configuration)
+    let downloader = CurlDownloader(userAgent: configuration.userAgent)
     self.init(
       network: NetlinkMonitor(
         reader: NetlinkReader(
           // Who does not ask what data costs need not wait for services that tell.
           services: policy.latest.asksAboutCost ? services : .none,
+          peer: { [weak downloader] in downloader?.lastPeer },
           mark: { settings.currentSettings().mark(of: $0) }
         )
       ),
       settings: settings,
       store: DiskCache(folder: try folders.cache, limits: CacheLimits(current), clock: SystemClock.seconds),
       memory: MemoryCache { budget.limits(settings.currentSettings()) },
-      downloader: CurlDownloader(userAgent: configuration.userAgent),
+      downloader: downloader,
       policy: policy,
       overrides: try CheckedOverride.check(configuration.overrides, among: shelf.facts),
       hostFacts: HostFacts(configuration.hostFacts),

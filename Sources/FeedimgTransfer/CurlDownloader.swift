@@ -14,6 +14,7 @@ import Synchronization
 package final class CurlDownloader: Downloading {
   private let thread: CurlThread
   private let lastID = Atomic(0)
+  private let peer = LastPeer()
 
   /// - Parameters:
   ///   - userAgent: The value of `User-Agent`, such as `feedimg/1.0`.
@@ -28,6 +29,9 @@ package final class CurlDownloader: Downloading {
   }
 
   deinit { thread.stop() }
+
+  /// The address that a request was last sent to, such as `192.0.2.1`; nil before the first.
+  package var lastPeer: String? { peer.address }
 
   package func download(
     _ request: DownloadRequest,
@@ -75,7 +79,7 @@ package final class CurlDownloader: Downloading {
     guard !Task.isCancelled else {
       return answer(.failure(LoadError(.cancelled, url: request.url, message: "cancelled")))
     }
-    thread.submit(CurlThread.Order(id: id, request: request, receiver: receiver, answer: answer))
+    thread.submit(CurlThread.Order(id: id, request: request, receiver: receiver, peer: peer, answer: answer))
     // The cancellation handler may have run before there was anything to cancel.
     if Task.isCancelled { thread.cancel(id) }
   }

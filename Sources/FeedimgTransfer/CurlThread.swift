@@ -10,6 +10,8 @@ final class CurlThread: Sendable {
     let id: Int
     var request: DownloadRequest
     var receiver: any BodyReceiving
+    /// Learns whom the request was sent to.
+    var peer: LastPeer
     /// Called once, on the transfer thread or by who submits.
     var answer: @Sendable (Result<ResponseHead, LoadError>) -> Void
   }

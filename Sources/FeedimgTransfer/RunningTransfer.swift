@@ -65,8 +65,8 @@ final class RunningTransfer {
     return running.takeBody(UnsafeRawBufferPointer(start: bytes, count: size * count)) ? size * count : 0
   }
 
-  static let requestCallback: curl_prereq_callback = { context, _, _, _, _ in
-    RunningTransfer.from(context)?.sentRequest()
+  static let requestCallback: curl_prereq_callback = { context, peer, _, _, _ in
+    RunningTransfer.from(context)?.sentRequest(to: peer.map { String(cString: $0) })
     return CURL_PREREQFUNC_OK
   }
 
@@ -74,7 +74,8 @@ final class RunningTransfer {
     context.map { Unmanaged<RunningTransfer>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  private func sentRequest() {
+  private func sentRequest(to peer: String?) {
+    if let peer { order.peer.note(peer) }
     transfer.sentRequest()
     patience.requestSent(at: clock.now)
     order.receiver.note(.requested)

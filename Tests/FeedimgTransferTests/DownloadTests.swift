@@ -14,7 +14,9 @@ struct DownloadTests {
     let server = try LoopbackServer { _ in .answer(200, [("Content-Type", "image/png")], body: body) }
     let collector = Collector()
     let url = try ImageURL(server.url("/a.png"))
+    #expect(downloader.lastPeer == nil)
     let head = try await downloader.download(DownloadRequest(url: url), into: collector)
+    #expect(downloader.lastPeer == "127.0.0.1")
     #expect(head.status == 200)
     #expect(head.url == url)
     #expect(head.contentLength == size)
