@@ -43,8 +43,8 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
     // The same for metrics; for FeedimgObservability alone.
     .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
-    // HTTP/1.1 over sockets for the service. No web framework above it: the routes are few, and SwiftNIO alone
-    // answers twice as fast, idles in half the memory and wakes for no clock.
+    // HTTP/1.1 over sockets for the service. No web framework above it: the routes are few, what breaks HTTP is to be
+    // answered in our own words, and nothing may wake for a clock while nobody asks.
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
   ],
   targets: [
