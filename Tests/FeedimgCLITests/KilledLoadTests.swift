@@ -1,10 +1,16 @@
 import Glibc
 import LoopbackServer
+import Synchronization
 import Testing
 
 /// A program that is killed in the middle of a transfer, and started again.
 @Suite struct KilledLoadTests {
   static let picture = PictureOrigin.picture(1, size: 900_000)
+  /// Whether the program has ended, so that nobody waits for it in vain.
+  private final class End: Sendable {
+    let hasCome = Atomic(false)
+  }
+
   static let fields = [("ETag", "\"1\""), ("Accept-Ranges", "bytes")]
 
   /// The length of the bodies that are being written.
@@ -26,10 +32,12 @@ import Testing
       LoadTests.item(origin.server, original: "/a.jpg", thumbnail: nil)
     )
     let script = "echo $$ > pid; exec \"$0\" load --network wifi --item \"$1\""
+    let end = End()
     let killed = Task.detached {
-      try CommandRun(of: "/bin/sh", ["-c", script, CommandRun.program, item], in: folder)
+      defer { end.hasCome.store(true, ordering: .relaxed) }
+      return try CommandRun(of: "/bin/sh", ["-c", script, CommandRun.program, item], in: folder)
     }
-    while incoming(folder) < 600_000 { await Task.yield() }
+    while incoming(folder) < 600_000, !end.hasCome.load(ordering: .relaxed) { await Task.yield() }
     let pid = try #require(pid_t(TestFolder.text(of: folder.path("pid")).dropLast()))
     kill(pid, SIGKILL)
     #expect(try await killed.value.status == 128 + SIGKILL)

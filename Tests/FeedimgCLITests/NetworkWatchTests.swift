@@ -79,7 +79,9 @@ struct NetworkWatchTests {
         exec 3<"$HOME/lines"
         read -r line <&3
         # What is left of the beginning, such as addresses of IPv6 that come by themselves.
-        until [ "$(sleeps)" = "pause,poll until the check" ]; do :; done
+        until [ "$(sleeps)" = "pause,poll until the check" ]; do
+          if ((SECONDS > 30)); then echo "not asleep: $(sleeps)"; kill -9 $watcher; exit; fi
+        done
         before=$(switches)
         for n in {0..999}; do echo "route add 10.1.$((n / 250)).$((n % 250))/32 dev v0"; done | ip -batch -
         [ "$before" = "$(switches)" ] && echo quiet

@@ -7,7 +7,7 @@ final class TestFolder: Sendable {
   private let number = Atomic(0)
 
   init() throws {
-    root = FileManager.default.temporaryDirectory.path + "feedimg-test-\(UUID().uuidString)"
+    root = FileManager.default.temporaryDirectory.path + "/feedimg-test-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
   }
 

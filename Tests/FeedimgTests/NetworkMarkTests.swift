@@ -29,7 +29,7 @@ struct NetworkMarkTests {
   }
 
   private static func configuration(_ name: String) -> ImageLoader.Configuration {
-    let folder = FileManager.default.temporaryDirectory.path + "feedimg-\(name)-\(UUID().uuidString)"
+    let folder = FileManager.default.temporaryDirectory.path + "/feedimg-\(name)-\(UUID().uuidString)"
     var configuration = ImageLoader.Configuration(environment: ["HOME": folder])
     configuration.policy = .named("metered")
     return configuration

@@ -7,7 +7,7 @@ final class PolicyFolders: Sendable {
   let root: String
 
   init() throws {
-    root = FileManager.default.temporaryDirectory.path + "feedimg-policies-\(UUID().uuidString)"
+    root = FileManager.default.temporaryDirectory.path + "/feedimg-policies-\(UUID().uuidString)"
     for folder in ["system", "user"] {
       try FileManager.default.createDirectory(
         atPath: "\(root)/\(folder)/policies",

@@ -75,7 +75,7 @@ final class TestLoader: Sendable {
     observers: [any LoadObserving] = [],
     followsPolicies: Bool = false
   ) throws {
-    let own = FileManager.default.temporaryDirectory.path + "feedimg-loader-\(UUID().uuidString)"
+    let own = FileManager.default.temporaryDirectory.path + "/feedimg-loader-\(UUID().uuidString)"
     owned = shared == nil ? own : nil
     folder = shared ?? own
     network = Network(kind)

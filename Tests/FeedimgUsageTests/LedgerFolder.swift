@@ -11,7 +11,7 @@ final class LedgerFolder: Sendable {
   var path: String { root + "/state/feedimg/usage" }
 
   init() throws {
-    root = FileManager.default.temporaryDirectory.path + "feedimg-usage-\(UUID().uuidString)"
+    root = FileManager.default.temporaryDirectory.path + "/feedimg-usage-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
   }
 
