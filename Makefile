@@ -10,6 +10,9 @@ BUILD_FLAGS := --explicit-target-dependency-import-check error
 # tenth of the time of `feedimg resolve`.
 STATIC := .build/static
 RELEASE_FLAGS := -c release --static-swift-stdlib $(BUILD_FLAGS) -Xlinker -L$(CURDIR)/$(STATIC)
+# Two runs of few tests at a time: what tests the command waits for other processes, on threads that other tests need
+# meanwhile, and a user has only so many descriptors to watch files with (fs.inotify.max_user_instances, 128).
+TEST_FLAGS := --experimental-maximum-parallelization-width 12
 BINARY := .build/release/feedimg
 SERVICE := .build/release/feedimg-serve
 SOURCES := Sources Tests Policies Package.swift
@@ -43,9 +46,8 @@ demo: ## show the whole story with real pictures and a real server; ends by itse
 test: ## build and run all tests
 	@Scripts/packages build decoding test
 	$(SWIFT) build --build-tests $(BUILD_FLAGS)
-# Two runs: what tests the command waits for other processes, on threads that the other tests need meanwhile.
-	$(SWIFT) test --skip-build --skip '^FeedimgCLITests\.'
-	$(SWIFT) test --skip-build --filter '^FeedimgCLITests\.'
+	$(SWIFT) test --skip-build $(TEST_FLAGS) --skip '^FeedimgCLITests\.'
+	$(SWIFT) test --skip-build $(TEST_FLAGS) --filter '^FeedimgCLITests\.'
 
 netlab: build ## boot a kernel with simulated radios and modems, and check what feedimg says of them
 	@Scripts/packages netlab
