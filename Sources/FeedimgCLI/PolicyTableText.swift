@@ -5,6 +5,7 @@ enum PolicyTableText {
   /// - Parameters:
   ///   - rows: The names of the columns, then the cells of each row.
   ///   - width: What a line may take, in characters; nil for any.
+  /// - Returns: The lines; none where there are no rows.
   static func lines(_ rows: [[String]], width: Int?) -> [String] {
     guard let header = rows.first else { return [] }
     let table = Columns(rows, width: width).lines

@@ -1,11 +1,12 @@
 /// Breaks text at spaces.
 enum WrappedText {
-  /// The text in lines of at most so many characters, but for words that are longer; at least one line.
+  /// The text in lines of at most so many characters, but for words that are longer.
   ///
   /// - Parameters:
   ///   - text: Text without line feeds; if nothing is to be broken it stays as it is.
   ///   - width: In characters.
   ///   - indent: What every line but the first begins with.
+  /// - Returns: At least one line.
   static func lines(_ text: String, width: Int, indent: String = "") -> [String] {
     guard text.count > width else { return [text] }
     var lines: [String] = []

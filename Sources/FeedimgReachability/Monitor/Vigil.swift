@@ -21,12 +21,13 @@ final class Vigil: Sendable {
   private let noteOverrun: @Sendable () -> Void
   private let start = SuspendingClock.now
 
+  /// Nil where the process has no descriptor left.
+  ///
   /// - Parameters:
   ///   - reader: What looks at the network.
   ///   - prompt: Opens what else tells that it is worth a look.
   ///   - polling: How often to look where the system does not tell of all changes.
   ///   - noteOverrun: Called each time that more events came than the system could hold.
-  /// - Returns: Nil where the process has no descriptor left.
   init?(
     reader: NetlinkReader,
     prompt: (@Sendable () -> Prompt?)?,

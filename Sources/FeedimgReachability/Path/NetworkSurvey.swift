@@ -31,7 +31,12 @@ struct NetworkSurvey<Kernel: KernelAsking> {
 
   /// The way of one protocol, if the internet can answer to it.
   ///
-  /// - Parameter reason: Becomes why there is none, where that says more than what it says already.
+  /// - Parameters:
+  ///   - family: The protocol.
+  ///   - resolver: Who finds it.
+  ///   - reason: Becomes why there is none, where that says more than what it says already.
+  /// - Returns: The way, or why there is none.
+  /// - Throws: What asking the kernel throws.
   private func find(
     _ family: AddressFamily,
     _ resolver: PathResolver<Kernel>,
