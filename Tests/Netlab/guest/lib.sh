@@ -86,7 +86,12 @@ wifi_radio() { ip netns exec shelf iw phy "$(cat /run/station-phy)" set netns 1;
 wifi_associate() {
     has_netdev wlan0 || wifi_radio
     wpa_supplicant -B -i wlan0 -D nl80211 -c /lab/wpa_supplicant.conf
-    wait_for 15 carrier wlan0
+    wait_for 8 carrier wlan0 && return
+    # A handshake that lost a frame, as on a busy machine, is long not begun again by itself.
+    wpa_cli -p /run/wpa_supplicant -i wlan0 disconnect || true
+    wpa_cli -p /run/wpa_supplicant -i wlan0 bss_flush 0 || true
+    wpa_cli -p /run/wpa_supplicant -i wlan0 reconnect || true
+    wait_for 20 carrier wlan0
 }
 
 # wifi_route [METRIC]: address and default route
