@@ -247,8 +247,8 @@ let package = Package(
     .testTarget(
       name: "FeedimgTests",
       dependencies: [
-        "Feedimg", "FeedimgCache", "FeedimgModel", "FeedimgPolicies", "FeedimgPolicy", "FeedimgSettings",
-        "FeedimgTransfer", "LoopbackServer", "TestSystem",
+        "Feedimg", "FeedimgCache", "FeedimgDecoding", "FeedimgModel", "FeedimgPolicies", "FeedimgPolicy",
+        "FeedimgSettings", "FeedimgTransfer", "LoopbackServer", "TestSystem",
       ],
       swiftSettings: settings
     ),

@@ -29,10 +29,12 @@ extension ImageLoader {
     /// Who asks (`User-Agent`), sent with every request, such as `Tuba/0.9`.
     public var userAgent = "feedimg"
     /// What the program can decode (`Accept`), sent with every request; servers may choose an image by it.
-    public var accept = ImageLoader.usualAccept
+    ///
+    /// Nil for what ``decoder`` decodes, or without one for ``ImageLoader/usualAccept``.
+    public var accept: String?
     /// Who hears of every step of every load.
     public var observers: [any LoadObserving] = []
-    /// Makes pixels for ``ImageLoader/decode(_:_:)``; nil where the program decodes itself.
+    /// Makes the pixels that slots and loads are asked for; nil where the program decodes itself.
     public var decoder: (any ImageDecoding)?
     /// What the folders are derived from; the variables of the process unless others are given.
     public var environment: [String: String]

@@ -16,7 +16,8 @@ public final class ImageLoader: Sendable {
   let store: any ImageStoring
   let memory: MemoryCache
   let budget: MemoryBudget
-  let decoder: (any ImageDecoding)?
+  /// Nil where the program decodes itself.
+  let pixels: DecodingDesk?
   let pressure: MemoryPressure
   let downloader: any Downloading
   let policy: PolicyInForce
@@ -102,7 +103,7 @@ public final class ImageLoader: Sendable {
     self.store = store
     self.memory = memory
     self.budget = budget
-    self.decoder = decoder
+    pixels = decoder.map { DecodingDesk($0, memory) }
     pressure = MemoryPressure(memory, environment: environment)
     let meter = usage.map { UsageMeter($0, network: network) }
     self.downloader = WatchedDownloader(downloader: downloader, meter: meter)
@@ -225,6 +226,8 @@ public final class ImageLoader: Sendable {
   ///
   /// - Parameters:
   ///   - item: What to load.
+  ///   - pixels: At which size to decode it, for ``LoadedImage/bitmap``; takes a decoder in the configuration. An
+  ///     original that cannot be decoded gives way to the thumbnail.
   ///   - facts: See ``resolve(_:facts:)``.
   ///   - priority: How urgent it is beside other loads.
   ///   - progress: Called on a thread of its own as bytes arrive from the network.
@@ -232,12 +235,14 @@ public final class ImageLoader: Sendable {
   /// - Throws: ``LoadError``; `nothingToShow` where the placeholder is all there is.
   public func load(
     _ item: FeedItem,
+    pixels: DecodeRequest? = nil,
     facts: [String: String] = [:],
     priority: LoadPriority = .visible,
     progress: (@Sendable (LoadProgress) -> Void)? = nil
   ) async throws(LoadError) -> LoadedImage {
     var operation = LoadOperation(loader: self, item: item, facts: facts, progress: progress)
     operation.wish = LoadWish(priority)
+    operation.pixels = pixels
     return try await perform(operation)
   }
 

@@ -54,7 +54,7 @@ extension LoadOperation {
 }
 
 extension ImageLoader {
-  /// Loads the image of an item as ``load(_:facts:priority:progress:)`` does, but asks the server about what is cached first.
+  /// Loads the image of an item as ``load(_:pixels:facts:priority:progress:)`` does, but asks the server about what is cached first.
   ///
   /// Caches on the way are asked to do the same (`Cache-Control: no-cache`). Where the network or the policy does not
   /// allow to ask, or nobody answers, the cached image is returned with a note that says so.

@@ -11,12 +11,14 @@ struct LoadOperation: Sendable {
   var wish = LoadWish(.visible)
   /// Whether the person who looks has asked for the original, whatever the table says.
   var isAskedFor = false
+  /// What pixels to make of it; nil for none.
+  var pixels: DecodeRequest?
 
   /// A cached image that turns out damaged when it is read changes the situation; so often it is looked at again.
   private static let attempts = 3
 
   /// What came of following a decision.
-  private enum Step {
+  enum Step {
     case image(LoadedImage)
     /// The cache did not hold what it promised.
     case missing
@@ -36,7 +38,7 @@ struct LoadOperation: Sendable {
     while true {
       let resolution = resolution()
       LoadWitness.tell(.decided(resolution))
-      switch try await follow(resolution) {
+      switch try await decoded(try await follow(resolution)) {
       case .image(let image): return image
       case .outdated: continue
       case .missing:
@@ -84,7 +86,7 @@ struct LoadOperation: Sendable {
   /// The thumbnail in place of an original that failed for good.
   ///
   /// - Throws: The failure of the original, which also tells that of the thumbnail; `cancelled` on its own.
-  private func fallback(
+  func fallback(
     _ thumbnail: ImageVariant,
     after failure: LoadError,
     _ resolution: Resolution

@@ -45,12 +45,13 @@ extension RequestIdentity {
   /// - Throws: ``ConfigurationError`` for what cannot be the value of a field.
   init(_ configuration: ImageLoader.Configuration) throws(ConfigurationError) {
     var faults: [String] = []
-    for (name, value) in [("userAgent", configuration.userAgent), ("accept", configuration.accept)]
+    let accept = configuration.accept ?? ImageLoader.accept(of: configuration.decoder)
+    for (name, value) in [("userAgent", configuration.userAgent), ("accept", accept)]
     where !value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) {
       faults.append("\(name): expected one line of text, found control characters")
     }
     guard faults.isEmpty else { throw ConfigurationError(faults) }
-    self.init(userAgent: configuration.userAgent, accept: configuration.accept)
+    self.init(userAgent: configuration.userAgent, accept: accept)
   }
 }
 
@@ -58,4 +59,10 @@ extension ImageLoader {
   /// What feedimg can recognise, the smaller formats first (RFC 9110 §12.5.1).
   public static let usualAccept =
     "image/avif,image/webp,image/png,image/jpeg,image/gif,image/*;q=0.8,*/*;q=0.5"
+
+  /// What a decoder decodes; anything else is better than no answer, as a server may know no other.
+  fileprivate static func accept(of decoder: (any ImageDecoding)?) -> String {
+    guard let types = decoder?.mediaTypes, !types.isEmpty else { return usualAccept }
+    return (types + ["*/*;q=0.1"]).joined(separator: ",")
+  }
 }

@@ -19,7 +19,7 @@ extension ImageLoader {
   /// For who shows the image for longer: on ``Revalidation/changed(_:)``, show the new version in its place. May be
   /// called at any time after the load, also when the answer has come already.
   ///
-  /// - Parameter image: As ``load(_:facts:priority:progress:)`` returned it.
+  /// - Parameter image: As ``load(_:pixels:facts:priority:progress:)`` returned it.
   /// - Returns: At once where nobody asks; `failed` with `cancelled` when the calling task is cancelled.
   public func revalidation(of image: LoadedImage) async -> Revalidation {
     guard image.freshness?.isRevalidating == true else { return .none }
@@ -63,6 +63,7 @@ extension ImageLoader {
   private func renewed(_ image: LoadedImage, by new: FetchedImage) -> LoadedImage {
     var image = image
     image.bytes = new.bytes
+    image.bitmap = nil
     image.mediaType = new.mediaType
     image.path = new.path
     image.source = new.source

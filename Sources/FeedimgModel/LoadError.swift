@@ -10,7 +10,7 @@ public struct LoadError: Error, Sendable, Hashable {
     case tooManyRedirects
     /// A redirect led to a scheme other than `http` and `https`, or to no valid URL.
     case forbiddenRedirect
-    /// The body is no known image.
+    /// The body is no known image, or none that can be decoded.
     case notAnImage
     /// The name of the host could not be resolved.
     case unknownHost
@@ -22,7 +22,7 @@ public struct LoadError: Error, Sendable, Hashable {
     case cancelled
     /// Nothing is cached and nothing may be fetched.
     case nothingToShow
-    /// The library that transfers could not be opened.
+    /// The library that transfers could not be opened, or there is no memory or thread to decode.
     case unavailable
     /// The answer broke HTTP.
     case malformed

@@ -18,6 +18,8 @@ public struct LoadedImage: Sendable, Hashable {
   public var bytes: [UInt8]
   /// Told by the bytes, not by the server.
   public var mediaType: String
+  /// Its pixels; nil where none were asked for, or nothing decodes.
+  public var bitmap: Bitmap?
   /// The file in the disk cache; nil where it could not, or must not, be kept.
   public var path: String?
   /// Whether it may be out of date; nil where nothing is known of the answer that brought it.

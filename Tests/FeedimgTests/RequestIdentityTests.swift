@@ -1,4 +1,5 @@
 import FeedimgCache
+import FeedimgDecoding
 import FeedimgModel
 import FeedimgSettings
 import LoopbackServer
@@ -49,6 +50,28 @@ import Testing
     #expect(identity.sent["User-Agent"] == "Tuba/0.9")
     #expect(RequestIdentity(userAgent: "x", accept: "").sent["Accept"] == "*/*", "libcurl says so by itself")
     #expect(server.log.requests.isEmpty)
+  }
+
+  static let accepts: [(String?, Bool, String, String)] = [
+    (nil, false, ImageLoader.usualAccept, "nothing decodes here, so what is recognised"),
+    (nil, true, "image/avif,image/webp,image/jpeg,image/png,image/gif,*/*;q=0.1", "what the decoder decodes"),
+    ("image/jpeg", true, "image/jpeg", "the program knows better"),
+  ]
+
+  @Test(arguments: accepts)
+  func `servers are told what can be decoded`(
+    _ said: String?,
+    _ decodes: Bool,
+    _ sent: String,
+    _ why: String
+  ) async throws {
+    let server = try LoopbackServer { _ in .answer(body: SampleImage.jpeg) }
+    var configuration = ImageLoader.Configuration(environment: ["HOME": "/nowhere"])
+    configuration.accept = said
+    if decodes { configuration.decoder = CodecDecoder() }
+    let bench = try TestLoader(identity: RequestIdentity(configuration))
+    _ = try await bench.loader.load(try TestLoader.item(server, original: "/a.jpg"))
+    #expect(server.log.requests.first?["Accept"] == sent, "\(why)")
   }
 
   @Test(arguments: ["a\r\nX-Evil: 1", "a\u{0}b", "a\nb", "\u{7F}"])

@@ -66,6 +66,7 @@ final class TestLoader: Sendable {
     downloader: (any Downloading)? = nil,
     decoder: (any ImageDecoding)? = nil,
     userAgent: String = "feedimg-tests",
+    identity: RequestIdentity? = nil,
     folder shared: String? = nil,
     clock: @escaping @Sendable () -> Double = SystemClock.seconds,
     time: MonotonicTime = .system(),
@@ -99,7 +100,7 @@ final class TestLoader: Sendable {
       decoder: decoder,
       // Else one of many loaders would always watch the memory, and tests of that could not tell which.
       environment: ["MEMORY_PRESSURE_WATCH": "/dev/null"],
-      identity: RequestIdentity(userAgent: userAgent),
+      identity: identity ?? RequestIdentity(userAgent: userAgent),
       clock: clock,
       time: time,
       retries: RetrySchedule(greatestTries: tries),

@@ -39,6 +39,8 @@ public struct LoadEvent: Sendable, Hashable {
     case progress(LoadProgress)
     /// The bytes are a whole image of this media type.
     case verified(mediaType: String)
+    /// The image has been decoded, to so many pixels.
+    case decoded(PixelSize)
     /// The image is on disk, in this file.
     case stored(path: String)
     /// The image is not kept; why, in words.

@@ -99,6 +99,7 @@ extension LoadEvent.Step {
     case .answered(let status): ("answered", HTTPStatus.text(status))
     case .progress(let progress): ("received", progress.words)
     case .verified(let mediaType): ("verified", mediaType)
+    case .decoded(let size): ("decoded", "\(size)")
     case .stored: ("stored", "")
     case .notStored(let reason): ("not stored", reason)
     case .revalidated(let isNew): ("revalidated", isNew ? "there is a new version" : "still the same")

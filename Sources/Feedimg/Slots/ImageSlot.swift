@@ -62,13 +62,20 @@ public final class ImageSlot: Sendable {
   /// Binds an item: what was shown before is cancelled, and what can be shown at once is.
   ///
   /// Returns without waiting for the disk or the network. While rows are flung past, what is not cached is asked for
-  /// only when a row has stayed for a moment.
+  /// only when a row has stayed for a moment. Pixels that are in memory are there at once; others are decoded on
+  /// threads of the decoder, which stop when something else is bound.
   ///
   /// - Parameters:
   ///   - item: What to show from now on.
+  ///   - pixels: At which size to make pixels, for ``Presentation/pixels``; takes a decoder in the configuration.
   ///   - facts: See ``ImageLoader/resolve(_:facts:)``.
   ///   - priority: How urgent it is; may be changed later.
-  public func show(_ item: FeedItem, facts: [String: String] = [:], priority: LoadPriority = .visible) {
+  public func show(
+    _ item: FeedItem,
+    pixels: DecodeRequest? = nil,
+    facts: [String: String] = [:],
+    priority: LoadPriority = .visible
+  ) {
     let now = loader.time.now()
     let stay = state.withLock { state in
       defer { state.boundAt = now }
@@ -78,6 +85,7 @@ public final class ImageSlot: Sendable {
       loader: loader,
       screen: screen,
       item: item,
+      pixels: pixels,
       facts: facts,
       priority: priority,
       pause: Self.pause(after: stay)

@@ -22,6 +22,8 @@ public struct Presentation: Sendable, Hashable {
   public var isLoading: Bool
   /// Why what was decided could not be had; what can be shown is shown nevertheless.
   public var error: LoadError?
+  /// The placeholder as pixels, where those are wanted and there are any.
+  var placeholderBitmap: Bitmap?
 
   init(item: FeedItem) {
     self.item = item
@@ -31,6 +33,11 @@ public struct Presentation: Sendable, Hashable {
 
   /// The image, if it is one.
   public var image: LoadedImage? { if case .image(let image) = content { image } else { nil } }
+
+  /// What to draw, where the slot was asked for pixels: those of the image, else of the placeholder.
+  ///
+  /// Those of a placeholder are few, to be stretched over the place of the image. Nil where there are none.
+  public var pixels: Bitmap? { image.map(\.bitmap) ?? placeholderBitmap }
 
   /// Which picture the content is.
   public var shown: ShownImage { image.map { ShownImage($0.variant.role) } ?? .placeholder }

@@ -20,6 +20,8 @@ final class SlotTask: Sendable {
   private let loader: ImageLoader
   private let screen: SlotScreen
   private let item: FeedItem
+  /// Nil where the bytes of images are wanted alone.
+  private let pixels: DecodeRequest?
   private let facts: [String: String]
   private let wish: LoadWish
   /// How long to hold back before the network is asked, as while rows are flung past.
@@ -31,6 +33,7 @@ final class SlotTask: Sendable {
     loader: ImageLoader,
     screen: SlotScreen,
     item: FeedItem,
+    pixels: DecodeRequest? = nil,
     facts: [String: String],
     priority: LoadPriority,
     pause: Duration = .zero
@@ -38,6 +41,7 @@ final class SlotTask: Sendable {
     self.loader = loader
     self.screen = screen
     self.item = item
+    self.pixels = loader.pixels == nil ? nil : pixels
     self.facts = facts
     self.pause = pause
     wish = LoadWish(priority)
@@ -108,7 +112,7 @@ final class SlotTask: Sendable {
     var operation = LoadOperation(loader: loader, item: item, facts: facts) { [screen] progress in
       screen.update(attempt) { $0.progress = progress }
     }
-    operation.wish = wish
+    (operation.wish, operation.pixels) = (wish, pixels)
     let isFirst: Bool
     (operation.isAskedFor, isFirst) = state.withLock { state in
       defer { state.hasBegun = true }
@@ -121,7 +125,8 @@ final class SlotTask: Sendable {
       return settle(attempt) { $0.resolution = resolution }
     }
     screen.update(attempt) { ($0.resolution, $0.isLoading, $0.error) = (resolution, true, nil) }
-    showCached(resolution, beside: shown, operation, attempt)
+    let waiting = showCached(resolution, beside: shown, operation, attempt)
+    async let _: Void = show(waiting, attempt)
     if isFirst, pause > .zero, resolution.decision.load != nil {
       guard (try? await loader.time.sleep(pause)) != nil else { return }
     }
@@ -159,28 +164,48 @@ final class SlotTask: Sendable {
   }
 
   /// Shows the thumbnail that is cached while the original is on its way.
+  ///
+  /// - Returns: The thumbnail, if it has yet to be decoded before it can be shown.
   private func showCached(
     _ resolution: Resolution,
     beside shown: Presentation,
     _ operation: LoadOperation,
     _ attempt: SlotState.Binding
-  ) {
+  ) -> LoadedImage? {
     guard resolution.decision.load != nil, resolution.decision.show > shown.shown,
       let variant = resolution.decision.show.role.flatMap({ item[$0] }), screen.isCurrent(attempt),
       let found = loader.cached(variant)
-    else { return }
+    else { return nil }
     let image = operation.image(found, variant, resolution)
+    guard pixels == nil else { return image }
     screen.update(attempt) { $0.content = .image(image) }
+    return nil
+  }
+
+  /// Shows an image that is there, as soon as it has the pixels that are wanted; not at all where it cannot have them.
+  private func show(_ image: LoadedImage?, _ attempt: SlotState.Binding) async {
+    guard var image else { return }
+    if let pixels, image.bitmap == nil {
+      guard let bitmap = try? await loader.decode(image, pixels) else { return }
+      image.bitmap = bitmap
+    }
+    screen.update(attempt) { [image] in $0.content = .image(image) }
   }
 
   /// Shows the new version of a cached image that turned out to be out of date.
   private func follow(_ image: LoadedImage, _ attempt: SlotState.Binding) async {
     guard case .changed(let new) = await loader.revalidation(of: image) else { return }
-    screen.update(attempt) { $0.content = .image(new) }
+    await show(new, attempt)
   }
 
   /// What can be shown without waiting for anything.
   private func first() -> Presentation {
+    let first = firstImage()
+    guard let pixels, first.image == nil else { return first }
+    return first.drawingPlaceholder(pixels)
+  }
+
+  private func firstImage() -> Presentation {
     var first = Presentation(item: item)
     let inMemory = [item.original, item.thumbnail].compactMap { $0 }.filter {
       loader.memory[$0.url.key] != nil
@@ -192,8 +217,13 @@ final class SlotTask: Sendable {
     let role = decision.load == nil ? decision.image.role : decision.show.role
     guard let variant = inMemory.first(where: { $0.role == role }), let kept = loader.memory[variant.url.key]
     else { return first }
+    var image = operation.image(FetchedImage(kept, from: .memory), variant, resolution)
+    if let pixels {
+      guard let bitmap = loader.pixels?.kept(of: variant.url, pixels) else { return first }
+      image.bitmap = bitmap
+    }
     first.resolution = resolution
-    first.content = .image(operation.image(FetchedImage(kept, from: .memory), variant, resolution))
+    first.content = .image(image)
     first.isLoading = decision.load != nil
     return first
   }

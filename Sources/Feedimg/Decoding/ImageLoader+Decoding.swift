@@ -1,14 +1,14 @@
-import FeedimgCache
 public import FeedimgModel
 
 extension ImageLoader {
   /// The pixels of an image that was loaded, at the size asked: from memory, or decoded now on another thread.
   ///
   /// Pixels of whole images are kept in memory by their size, apart from encoded images, and give way first when
-  /// memory is short.
+  /// memory is short. Whoever asks for pixels that are being made waits for those; cancelling the task leaves them, and
+  /// the last one to leave stops the decoder.
   ///
   /// - Parameters:
-  ///   - image: As ``load(_:facts:progress:)`` gave it.
+  ///   - image: As ``load(_:pixels:facts:priority:progress:)`` gave it.
   ///   - request: At which size, and what is to be done about damage.
   /// - Returns: The picture upright, in sRGB; never enlarged.
   /// - Throws: ``DecodeError``; `unavailable` where the configuration has no decoder.
@@ -16,13 +16,9 @@ extension ImageLoader {
     _ image: LoadedImage,
     _ request: DecodeRequest
   ) async throws(DecodeError) -> Bitmap {
-    guard let decoder else {
+    guard let pixels else {
       throw DecodeError(.unavailable, "the configuration of the loader has no decoder")
     }
-    let key = request.size.map { DecodedKey(url: image.variant.url.key, size: $0, format: request.format) }
-    if let key, let bitmap = memory[key, of: image.bytes] { return bitmap }
-    let decoded = try await decoder.decode(image.bytes, request)
-    if let key, !decoded.isPartial { memory.insert(decoded.bitmap, for: key, of: image.bytes) }
-    return decoded.bitmap
+    return try await pixels.bitmap(image.bytes, of: image.variant.url, request)
   }
 }

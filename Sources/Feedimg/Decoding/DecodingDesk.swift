@@ -1,0 +1,77 @@
+import FeedimgCache
+import FeedimgModel
+
+/// Has images decoded, each once however many want the same pixels of it, and keeps the pixels.
+final class DecodingDesk: Sendable {
+  private typealias Outcome = Result<DecodedImage, DecodeError>
+
+  private let decoder: any ImageDecoding
+  private let memory: MemoryCache
+  private let desk = LoadDesk<Outcome>()
+
+  init(_ decoder: any ImageDecoding, _ memory: MemoryCache) {
+    self.decoder = decoder
+    self.memory = memory
+  }
+
+  /// The pixels of an image if they are in memory, which they are only of the version that is in memory itself.
+  func kept(of url: ImageURL, _ request: DecodeRequest) -> Bitmap? {
+    DecodedKey(url, request).flatMap { memory[$0] }
+  }
+
+  /// The pixels of a whole image, from memory or made now.
+  func bitmap(
+    _ bytes: [UInt8],
+    of url: ImageURL,
+    _ request: DecodeRequest
+  ) async throws(DecodeError) -> Bitmap {
+    let key = DecodedKey(url, request)
+    if let key, let bitmap = memory[key, of: bytes] { return bitmap }
+    let memory = memory
+    return try await decoded(bytes, of: url, request) { image in
+      if let key, !image.isPartial { memory.insert(image.bitmap, for: key, of: bytes) }
+    }.bitmap
+  }
+
+  /// Joins those who wait for the same pixels, or is the first; `keep` is called before anybody is answered, unless
+  /// nobody waits any more.
+  private func decoded(
+    _ bytes: [UInt8],
+    of url: ImageURL,
+    _ request: DecodeRequest,
+    keep: @escaping @Sendable (DecodedImage) -> Void
+  ) async throws(DecodeError) -> DecodedImage {
+    let decoder = decoder
+    let share: LoadDesk<Outcome>.Share
+    do throws(LoadError) {
+      share = try await desk.answer(for: Self.key(bytes, url, request)) { _ in
+        do throws(DecodeError) {
+          let image = try await decoder.decode(bytes, request)
+          // Who is no longer wanted takes nobody's place in memory.
+          if !Task.isCancelled { keep(image) }
+          return .success(.success(image))
+        } catch {
+          return .success(.failure(error))
+        }
+      }
+    } catch {
+      throw DecodeError(.cancelled, "decoding was cancelled")
+    }
+    return try share.answer.get()
+  }
+
+  /// What is the same for all who share: the place of the bytes tells versions apart, as they stay there meanwhile.
+  private static func key(_ bytes: [UInt8], _ url: ImageURL, _ request: DecodeRequest) -> String {
+    let place = bytes.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
+    let size = request.size.map { "\($0.width) \($0.height) \($0.scale) \($0.fitting)" } ?? ""
+    return "\(place) \(bytes.count) \(size) \(request.format) \(request.damage) \(url.key)"
+  }
+}
+
+extension DecodedKey {
+  /// Nil for the size that the image has, as that is for looking at once, and takes much.
+  init?(_ url: ImageURL, _ request: DecodeRequest) {
+    guard let size = request.size else { return nil }
+    self.init(url: url.key, size: size, format: request.format)
+  }
+}

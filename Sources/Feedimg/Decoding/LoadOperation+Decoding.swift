@@ -1,0 +1,47 @@
+import FeedimgModel
+import FeedimgPolicy
+
+extension LoadOperation {
+  /// Adds the pixels that are asked for; an original that has none gives way as one that failed for good.
+  func decoded(_ step: Step) async throws(LoadError) -> Step {
+    guard let pixels, case .image(var image) = step else { return step }
+    guard let desk = loader.pixels else {
+      image.notes.append("not decoded: the configuration of the loader has no decoder")
+      return .image(image)
+    }
+    do throws(DecodeError) {
+      let bitmap = try await desk.bitmap(image.bytes, of: image.variant.url, pixels)
+      LoadWitness.tell(.decoded(bitmap.size))
+      image.bitmap = bitmap
+      return .image(image)
+    } catch {
+      var failure = LoadError(error, of: image.variant.url)
+      failure.resolution = image.resolution
+      guard failure.isFinal, let thumbnail = thumbnail(insteadOf: image) else { throw failure }
+      return try await decoded(fallback(thumbnail, after: failure, image.resolution))
+    }
+  }
+
+  /// What would be decided for without the original.
+  private func thumbnail(insteadOf image: LoadedImage) -> ImageVariant? {
+    guard image.variant.role == .original else { return nil }
+    var situation = image.resolution.situation
+    situation[.original] = Presence.none
+    let decision = loader.policy.current().decide(situation)
+    return decision.image == .thumbnail ? item.thumbnail : nil
+  }
+}
+
+extension LoadError {
+  /// The failure of an image that came, but has no pixels.
+  fileprivate init(_ error: DecodeError, of url: ImageURL) {
+    let code: Code =
+      switch error.code {
+      case .cancelled: .cancelled
+      case .tooLarge: .tooLarge
+      case .unavailable: .unavailable
+      case .unknownFormat, .damaged: .notAnImage
+      }
+    self.init(code, url: url, message: "the image cannot be decoded: \(error.message)")
+  }
+}

@@ -1,0 +1,37 @@
+import FeedimgModel
+import Synchronization
+
+/// Makes one pixel a request, when it is let go; its red tells how long the encoded image is.
+final class HeldDecoder: ImageDecoding {
+  let mediaTypes = ["image/jpeg"]
+  /// The sizes that were asked for, in order.
+  let asked = Gathered<DisplaySize?>()
+  /// How many were called off.
+  let stopped = Atomic(0)
+  private let isHeld: Atomic<Bool>
+
+  init(isHeld: Bool = true) { self.isHeld = Atomic(isHeld) }
+
+  func release() { isHeld.store(false, ordering: .releasing) }
+
+  func decode(_ bytes: [UInt8], _ request: DecodeRequest) async throws(DecodeError) -> DecodedImage {
+    asked.add(request.size)
+    while isHeld.load(ordering: .acquiring) {
+      guard !Task.isCancelled else {
+        stopped.add(1, ordering: .relaxed)
+        throw DecodeError(.cancelled, "called off")
+      }
+      await Task.yield()
+    }
+    let size = PixelSize(width: 1, height: 1)
+    let pixel = [UInt8(truncatingIfNeeded: bytes.count), 0, 0, 255]
+    guard let bitmap = Bitmap(size: size, format: request.format, isOpaque: true, bytes: pixel) else {
+      throw DecodeError(.damaged, "no pixel")
+    }
+    return DecodedImage(bitmap: bitmap, sourceSize: size, isPartial: false, isAnimated: false)
+  }
+
+  func animation(_ bytes: [UInt8], _ request: DecodeRequest) async throws(DecodeError) -> ImageAnimation {
+    throw DecodeError(.unknownFormat, "no animation")
+  }
+}
