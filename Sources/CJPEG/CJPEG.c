@@ -23,7 +23,7 @@ typedef struct {
   size_t count;
   uint8_t *pixels;
   JOCTET *profile;
-  bool is_stopped, is_damaged, is_started, has_scans;
+  bool is_stopped, is_damaged, is_started, has_scans, has_gap;
   // The row that was to come when the data ended.
   uint32_t last_row;
 } reader;
@@ -49,6 +49,7 @@ static void note(j_common_ptr common, int level) {
     case JWRN_JPEG_EOF:
       if (self->is_started && self->last_row == UINT32_MAX) self->last_row = self->jpeg.output_scanline;
       break;
+    case JWRN_HIT_MARKER: self->has_gap = true; break;
     default: break;
   }
   self->is_damaged = true;
@@ -104,6 +105,28 @@ static bool clear_rest(reader *self, size_t stride) {
   return true;
 }
 
+/// The eighths of its size at which all of a picture is known whose scans have come in part.
+///
+/// Known are coefficients within one step: where more is missing, they are as good as zero for who compares.
+static unsigned known_eighths(const reader *self) {
+  // In the order in which files have them, the greater of row and column (ITU-T T.81, figure A.6).
+  static const uint8_t sides[DCTSIZE2] = {
+      0, 1, 1, 2, 1, 2, 3, 2, 2, 3, 4, 3, 2, 3, 4, 5, 4, 3, 3, 4, 5, 6, 5, 4, 3, 4, 5, 6, 7, 6, 5, 4,
+      4, 5, 6, 7, 7, 6, 5, 4, 5, 6, 7, 7, 6, 5, 5, 6, 7, 7, 6, 5, 6, 7, 7, 6, 6, 7, 7, 6, 7, 7, 7, 7,
+  };
+  const struct jpeg_decompress_struct *jpeg = &self->jpeg;
+  // A scan that breaks off has told all and brought a part.
+  if (!jpeg->progressive_mode || jpeg->coef_bits == NULL || self->has_gap) return 0;
+  unsigned known = 8;
+  for (int component = 0; component < jpeg->num_components; component++) {
+    for (int place = 0; place < DCTSIZE2; place++) {
+      int bits = jpeg->coef_bits[component][place];
+      if ((bits < 0 || bits > 1) && sides[place] < known) known = sides[place];
+    }
+  }
+  return known;
+}
+
 static cpixels_status decode(reader *self, uint32_t width, uint32_t height, size_t memory, cpixels_frame *frame) {
   struct jpeg_decompress_struct *jpeg = &self->jpeg;
   if (setjmp(self->failure)) {
@@ -142,6 +165,9 @@ static cpixels_status decode(reader *self, uint32_t width, uint32_t height, size
     JSAMPROW row = self->pixels + jpeg->output_scanline * stride;
     jpeg_read_scanlines(jpeg, &row, 1);
   }
+  unsigned known = known_eighths(self);
+  frame->known_width = (uint32_t)(((uint64_t)self->base.head.width * known + 7) / 8);
+  frame->known_height = (uint32_t)(((uint64_t)self->base.head.height * known + 7) / 8);
   // Behind the last row there is nothing that could be missed but the end mark.
   jpeg_finish_decompress(jpeg);
   if (clear_rest(self, stride)) frame->is_opaque = false;

@@ -22,6 +22,8 @@ typedef struct {
   size_t count, place;
   uint8_t *pixels;
   bool is_stopped, is_started, is_at_end, is_interlaced, has_alpha;
+  // The passes of an interlaced picture that are there.
+  int passes;
   // Rows that are being put together: one as it comes, and the sums of those before it.
   uint8_t *row;
   uint16_t *sums;
@@ -82,6 +84,7 @@ static cpixels_status read_rows(reader *self, size_t stride, int passes) {
       // Of the passes of an interlaced picture, each fills in what the ones before have left coarse.
       png_read_row(self->png, NULL, self->pixels + row * stride);
     }
+    self->passes = pass + 1;
   }
   self->is_at_end = true;
   png_read_end(self->png, NULL);
@@ -165,6 +168,9 @@ static cpixels_status next(cpixels_reader *base, uint32_t width, uint32_t height
   }
   cpixels_status status = side > 1 ? read_blocks(self, stride, side) : read_rows(self, stride, passes);
   if (status == CPIXELS_STOPPED) return status;
+  // How many pixels become one on each side after so many passes (PNG specification, section 8.2).
+  static const uint8_t across_one[] = {0, 8, 4, 4, 2, 2, 1, 1}, down_one[] = {0, 8, 8, 4, 4, 2, 2, 1};
+  int known = self->is_interlaced ? self->passes : 0;
   *frame = (cpixels_frame){
       .pixels = self->pixels,
       .width = across,
@@ -172,6 +178,8 @@ static cpixels_status next(cpixels_reader *base, uint32_t width, uint32_t height
       .stride = stride,
       .layout = CPIXELS_RGBA,
       .is_opaque = (self->is_at_end && !self->has_alpha) || cpixels_is_opaque(self->pixels, size / 4),
+      .known_width = known == 0 ? 0 : (base->head.width - 1) / across_one[known] + 1,
+      .known_height = known == 0 ? 0 : (base->head.height - 1) / down_one[known] + 1,
   };
   // Every row had come; what is wrong behind them is no part of the picture.
   return self->is_at_end ? CPIXELS_WHOLE : status;
@@ -204,6 +212,8 @@ static bool read_head(reader *self) {
   self->base.head.width = png_get_image_width(self->png, self->info);
   self->base.head.height = png_get_image_height(self->png, self->info);
   self->is_interlaced = png_get_interlace_type(self->png, self->info) != PNG_INTERLACE_NONE;
+  // Of a picture that is cut off, the last piece that is read is lost; usually it has 4,096 bytes.
+  if (self->is_interlaced) png_set_compression_buffer_size(self->png, 256);
   read_metadata(self);
   return true;
 }

@@ -24,6 +24,7 @@ final class BodyCollector: BodyReceiving {
     var endsEarly = false
     /// Whether the body that comes is none of the image.
     var ignoresBody = false
+    var scans = ArrivingScans()
   }
 
   /// Guards the body as it grows; the transfer's thread adds, and the loader reads when the transfer is over.
@@ -144,6 +145,11 @@ final class BodyCollector: BodyReceiving {
     guard received <= limit.bytes else { throw tooLarge }
     if isKept { keeping { writer throws(CacheError) in try writer.write(bytes) } }
     return (received, total)
+  }
+
+  /// What can be shown of the image before it is whole; nothing where that is not worth it.
+  func scan() -> ArrivingScans.Scan? {
+    state.withLock { $0.scans.latest(in: $0.bytes, of: $0.answer?.head.contentLength) }
   }
 
   // MARK: The end

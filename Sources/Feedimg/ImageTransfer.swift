@@ -57,7 +57,11 @@ struct ImageTransfer: Sendable {
     _ collector: BodyCollector,
     _ settings: UserSettings
   ) async throws(LoadError) -> Outcome {
-    defer { collector.discard() }
+    run.setScans(of: variant.url) { [weak collector] in collector?.scan() }
+    defer {
+      run.setScans(of: variant.url, nil)
+      collector.discard()
+    }
     let request = DownloadRequest(
       url: variant.url,
       fields: HTTPFields(identity.fields.fields + question.fields + collector.rangeFields.fields),

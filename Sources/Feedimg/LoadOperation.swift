@@ -13,6 +13,8 @@ struct LoadOperation: Sendable {
   var isAskedFor = false
   /// What pixels to make of it; nil for none.
   var pixels: DecodeRequest?
+  /// Called with ``progress``, for who wants to see what has come.
+  var onArrival: (@Sendable (LoadRun) -> Void)?
 
   /// A cached image that turns out damaged when it is read changes the situation; so often it is looked at again.
   private static let attempts = 3
@@ -113,7 +115,7 @@ struct LoadOperation: Sendable {
     if isReload { loader.failures.forget(variant.url) }
     let vigil = DecisionVigil(operation: self, decided: resolution.decision.image)
     let share = try await vigil.whileItHolds { () async throws(LoadError) in
-      try await loader.desk.answer(for: variant.url.key, wish: wish, progress: progress) { run in
+      try await loader.desk.answer(for: variant.url.key, wish: wish, progress: listener) { run in
         // Another load of the same key may have ended since the decision was made.
         if let image = loader.cached(variant) { return .success(image) }
         do throws(LoadError) {
@@ -130,6 +132,14 @@ struct LoadOperation: Sendable {
     // Whoever joined moved no byte: another load of this process brought them.
     if share?.isFirst == false { image.source = .memory }
     return image
+  }
+
+  private var listener: LoadRun.Listener? {
+    guard progress != nil || onArrival != nil else { return nil }
+    return { [progress, onArrival] in
+      progress?($0)
+      onArrival?($1)
+    }
   }
 
   private func transferred(

@@ -74,7 +74,8 @@ public final class CodecDecoder: ImageDecoding {
         bitmap: frame.bitmap,
         sourceSize: reader.placement.sourceSize,
         isPartial: frame.isPartial,
-        isAnimated: reader.frameCount > 1
+        isAnimated: reader.frameCount > 1,
+        detail: frame.detail
       )
     }
   }

@@ -3,6 +3,15 @@ import FeedimgModel
 
 /// Reads one encoded image, frame by frame; used by one thread.
 final class FrameReader {
+  /// One picture of an image.
+  struct Frame {
+    var bitmap: Bitmap
+    var duration: Duration
+    var isPartial: Bool
+    /// See ``DecodedImage/detail``; nil for that of a whole picture.
+    var detail: PixelSize?
+  }
+
   private let reader: Codec.Reader
   private let request: DecodeRequest
   private let limits: DecodingLimits
@@ -70,7 +79,7 @@ final class FrameReader {
   /// The next frame; nil behind the last.
   ///
   /// - Throws: ``DecodeError``, also for a partial frame unless that is asked for.
-  func next() throws(DecodeError) -> (bitmap: Bitmap, duration: Duration, isPartial: Bool)? {
+  func next() throws(DecodeError) -> Frame? {
     let stored = PixelSize(width: Int(head.width), height: Int(head.height))
     let least = placement.leastSize(of: stored)
     var frame = cpixels_frame()
@@ -90,7 +99,14 @@ final class FrameReader {
     default: throw DecodeError(.damaged, reason)
     }
     let bitmap = try RenderedFrame(frame, head, placement, request.format).bitmap()
-    return (bitmap, .milliseconds(frame.duration), status == CPIXELS_DAMAGED)
+    let isPartial = status == CPIXELS_DAMAGED
+    let known = PixelSize(width: Int(frame.known_width), height: Int(frame.known_height))
+    return Frame(
+      bitmap: bitmap,
+      duration: .milliseconds(frame.duration),
+      isPartial: isPartial,
+      detail: isPartial ? placement.detail(of: stored, known: known, isTurned: head.orientation >= 5) : nil
+    )
   }
 
   private var reason: String {

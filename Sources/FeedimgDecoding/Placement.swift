@@ -64,6 +64,18 @@ struct Placement: Sendable, Hashable {
     )
   }
 
+  /// How many pixels tell apart what is shown, where the whole stored picture is known in so many.
+  func detail(of stored: PixelSize, known: PixelSize, isTurned: Bool) -> PixelSize {
+    func side(_ shown: Int, _ part: Double, _ known: Int, _ stored: Int) -> Int {
+      min(shown, Int(part * Double(known) / Double(stored)))
+    }
+    let detail = PixelSize(
+      width: side(storedSize.width, part.width, known.width, stored.width),
+      height: side(storedSize.height, part.height, known.height, stored.height)
+    )
+    return isTurned ? detail.turned : detail
+  }
+
   private static func pixels(_ length: Double) -> Int { max(1, Int(length.rounded())) }
 }
 

@@ -64,9 +64,20 @@ public struct DecodedImage: Sendable, Hashable {
   public var isPartial: Bool
   /// Whether there are further frames, see ``ImageDecoding/animation(_:_:)``.
   public var isAnimated: Bool
+  /// How many pixels tell apart what the bitmap shows: those of the bitmap, or fewer where only coarse scans are there.
+  ///
+  /// Zero where parts of the picture are missing.
+  public var detail: PixelSize
 
-  package init(bitmap: Bitmap, sourceSize: PixelSize, isPartial: Bool, isAnimated: Bool) {
+  package init(
+    bitmap: Bitmap,
+    sourceSize: PixelSize,
+    isPartial: Bool,
+    isAnimated: Bool,
+    detail: PixelSize? = nil
+  ) {
     self.bitmap = bitmap
+    self.detail = detail ?? (isPartial ? PixelSize(width: 0, height: 0) : bitmap.size)
     self.sourceSize = sourceSize
     self.isPartial = isPartial
     self.isAnimated = isAnimated

@@ -56,6 +56,9 @@ typedef struct {
   bool is_opaque;
   /// In milliseconds.
   uint32_t duration;
+  /// Of a damaged frame, in how many pixels of the stored picture all of it is known, as where some scans are still
+  /// to come; 0 where parts are missing, or where that cannot be told.
+  uint32_t known_width, known_height;
 } cpixels_frame;
 
 typedef struct cpixels_reader cpixels_reader;

@@ -33,6 +33,15 @@ final class DecodingDesk: Sendable {
     }.bitmap
   }
 
+  /// The pixels of the beginning of an image, which are not kept.
+  func scan(
+    _ bytes: [UInt8],
+    of url: ImageURL,
+    _ request: DecodeRequest
+  ) async throws(DecodeError) -> DecodedImage {
+    try await decoded(bytes, of: url, request) { _ in }
+  }
+
   /// Joins those who wait for the same pixels, or is the first; `keep` is called before anybody is answered, unless
   /// nobody waits any more.
   private func decoded(

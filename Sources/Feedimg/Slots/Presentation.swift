@@ -14,6 +14,11 @@ public struct Presentation: Sendable, Hashable {
   public var item: FeedItem
   /// What to draw; never worse than before for the same binding.
   public var content: Content
+  /// What has come of a better image that is on its way, where it already is better to look at than the content.
+  ///
+  /// Of a progressive JPEG or an interlaced PNG, where the slot was asked for pixels; stays until something as sharp is
+  /// there, also when the transfer fails.
+  public var scan: ImageScan?
   /// What was decided last, and why; nil while that is being looked at.
   public var resolution: Resolution?
   /// How far the image that follows has come; nil where none is on its way, or nothing of it has come.
@@ -34,10 +39,10 @@ public struct Presentation: Sendable, Hashable {
   /// The image, if it is one.
   public var image: LoadedImage? { if case .image(let image) = content { image } else { nil } }
 
-  /// What to draw, where the slot was asked for pixels: those of the image, else of the placeholder.
+  /// What to draw, where the slot was asked for pixels: those of the scan, else of the image, else of the placeholder.
   ///
   /// Those of a placeholder are few, to be stretched over the place of the image. Nil where there are none.
-  public var pixels: Bitmap? { image.map(\.bitmap) ?? placeholderBitmap }
+  public var pixels: Bitmap? { scan?.bitmap ?? image.map(\.bitmap) ?? placeholderBitmap }
 
   /// Which picture the content is.
   public var shown: ShownImage { image.map { ShownImage($0.variant.role) } ?? .placeholder }

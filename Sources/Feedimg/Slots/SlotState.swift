@@ -50,6 +50,8 @@ struct SlotState: Sendable {
     var next = latest
     change(&next)
     if next.shown < latest.shown { next.content = latest.content }
+    if let scan = latest.scan, next.scan?.isSharper(than: scan) != true { next.scan = scan }
+    if next.scan?.isSharper(than: next.content) == false { next.scan = nil }
     if next != latest { set(next) }
   }
 

@@ -113,6 +113,9 @@ final class SlotTask: Sendable {
       screen.update(attempt) { $0.progress = progress }
     }
     (operation.wish, operation.pixels) = (wish, pixels)
+    let scans = presenter(attempt)
+    defer { scans?.stop() }
+    if let scans { operation.onArrival = { scans.look(at: $0) } }
     let isFirst: Bool
     (operation.isAskedFor, isFirst) = state.withLock { state in
       defer { state.hasBegun = true }
@@ -141,6 +144,12 @@ final class SlotTask: Sendable {
         presentation.error = error.code == .nothingToShow ? nil : error
       }
     }
+  }
+
+  /// Shows what has come of the image before it is whole, if pixels are wanted.
+  private func presenter(_ attempt: SlotState.Binding) -> ScanPresenter? {
+    guard let pixels, let desk = loader.pixels else { return nil }
+    return ScanPresenter(desk, item, pixels) { [screen] scan in screen.update(attempt) { $0.scan = scan } }
   }
 
   private func settle(_ attempt: SlotState.Binding, _ change: (inout Presentation) -> Void) {

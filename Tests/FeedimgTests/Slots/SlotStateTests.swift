@@ -15,7 +15,8 @@ import Testing
   private func image(
     _ item: FeedItem,
     _ role: ImageVariant.Role,
-    bytes: [UInt8] = [1]
+    bytes: [UInt8] = [1],
+    side: Int? = nil
   ) throws -> Presentation.Content {
     let situation = Situation(network: .wifi, original: .remote, thumbnail: .remote)
     let resolution = Resolution(
@@ -27,16 +28,16 @@ import Testing
       why: "",
       facts: []
     )
-    return .image(
-      LoadedImage(
-        variant: try #require(item[role]),
-        source: .network,
-        resolution: resolution,
-        bytes: bytes,
-        mediaType: "image/jpeg",
-        path: nil
-      )
+    var image = LoadedImage(
+      variant: try #require(item[role]),
+      source: .network,
+      resolution: resolution,
+      bytes: bytes,
+      mediaType: "image/jpeg",
+      path: nil
     )
+    image.bitmap = try side.map { try bitmap($0) }
+    return .image(image)
   }
 
   /// Behaviour 17.
@@ -55,6 +56,66 @@ import Testing
     let renewed = try image(item, .original, bytes: [2])
     state.update(binding) { $0.content = renewed }
     #expect(state.latest?.image?.bytes == [2], "a new version of as good an image is none that is worse")
+  }
+
+  static let scans: [(ImageVariant.Role, Int, ImageVariant.Role, Int, Bool, String)] = [
+    (.thumbnail, 8, .original, 9, true, "more of its pixels are right"),
+    (.thumbnail, 8, .original, 8, false, "as sharp, and the thumbnail is whole"),
+    (.thumbnail, 8, .thumbnail, 9, false, "of the same picture, the whole is better"),
+    (.original, 8, .original, 9, false, "nothing is better than the original"),
+  ]
+
+  @Test(arguments: scans)
+  func `a scan takes the place of a thumbnail with fewer pixels alone, whichever came first`(
+    _ shown: ImageVariant.Role,
+    _ shownSide: Int,
+    _ arriving: ImageVariant.Role,
+    _ knownSide: Int,
+    _ isDrawn: Bool,
+    _ why: String
+  ) throws {
+    let item = try item("a")
+    let content = try image(item, shown, side: shownSide)
+    let scan = ImageScan(
+      variant: try #require(item[arriving]),
+      bitmap: try bitmap(16),
+      detail: PixelSize(width: knownSide, height: knownSide),
+      number: 1
+    )
+    for isFirst in [true, false] {
+      var state = SlotState()
+      let binding = state.bind(Presentation(item: item))
+      if isFirst { state.update(binding) { $0.scan = scan } }
+      #expect(state.latest?.scan == (isFirst ? scan : nil), "better than any placeholder")
+      state.update(binding) { $0.content = content }
+      if !isFirst { state.update(binding) { $0.scan = scan } }
+      #expect(state.latest?.scan == (isDrawn ? scan : nil), "\(why)")
+      #expect(state.latest?.pixels?.size.width == (isDrawn ? 16 : shownSide), "\(why)")
+    }
+  }
+
+  @Test func `a scan gives way to a sharper one alone`() throws {
+    let item = try item("a")
+    let variant = try #require(item.original)
+    func scan(_ side: Int, _ number: Int) throws -> ImageScan {
+      let detail = PixelSize(width: side, height: side)
+      return ImageScan(variant: variant, bitmap: try bitmap(16), detail: detail, number: number)
+    }
+    var state = SlotState()
+    let binding = state.bind(Presentation(item: item))
+    for (side, number, expected) in [(4, 1, 1), (4, 2, 2), (2, 3, 2), (4, 1, 2), (8, 1, 1)] {
+      let next = try scan(side, number)
+      state.update(binding) { $0.scan = next }
+      #expect(state.latest?.scan?.number == expected)
+    }
+    state.update(binding) { $0.scan = nil }
+    #expect(state.latest?.scan != nil, "nothing is not better")
+  }
+
+  private func bitmap(_ side: Int) throws -> Bitmap {
+    let size = PixelSize(width: side, height: side)
+    let bytes = [UInt8](repeating: 9, count: side * side * 4)
+    return try #require(Bitmap(size: size, format: .rgba, isOpaque: false, bytes: bytes))
   }
 
   @Test func `whatever comes for an earlier binding is refused`() throws {

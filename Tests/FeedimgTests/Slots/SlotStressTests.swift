@@ -1,3 +1,4 @@
+import FeedimgDecoding
 import FeedimgModel
 import FoundationEssentials
 import LoopbackServer
@@ -8,7 +9,7 @@ import Testing
 
 /// Many slots bound at random from several threads at once.
 ///
-/// A short run belongs to the suite; `FEEDIMG_STRESS_SECONDS=30 Scripts/thread-sanitizer --filter SlotStress` is the
+/// Some are asked for pixels, which tell what they were made of. A short run belongs to the suite; `FEEDIMG_STRESS_SECONDS=30 Scripts/thread-sanitizer --filter SlotStress` is the
 /// long one.
 @Suite struct SlotStressTests {
   /// What one slot was bound to last, by the test's own account.
@@ -27,6 +28,36 @@ import Testing
     var ended: Int { last.withLock { $0 } }
   }
 
+  /// Decodes on the threads of a real decoder, and makes a pixel with the last byte of the image in its red.
+  private struct TellingDecoder: ImageDecoding {
+    let decoder = CodecDecoder(threads: 2)
+    var mediaTypes: [String] { decoder.mediaTypes }
+
+    func decode(_ bytes: [UInt8], _ request: DecodeRequest) async throws(DecodeError) -> DecodedImage {
+      var image = try await decoder.decode(bytes, request)
+      let pixel = [bytes.last ?? 0, 0, 0, 255]
+      let size = PixelSize(width: 1, height: 1)
+      if let bitmap = Bitmap(size: size, format: request.format, isOpaque: true, bytes: pixel) {
+        image.bitmap = bitmap
+      }
+      return image
+    }
+
+    func animation(_ bytes: [UInt8], _ request: DecodeRequest) async throws(DecodeError) -> ImageAnimation {
+      try await decoder.animation(bytes, request)
+    }
+  }
+
+  /// What is asked for: the bytes alone, or pixels of one size or another.
+  private static let requests = [
+    nil, DecodeRequest(DisplaySize(width: 2, height: 2)), DecodeRequest(DisplaySize(width: 4, height: 4)),
+  ]
+
+  /// The byte behind the end of a picture that tells its path.
+  private static func mark(_ path: some StringProtocol) -> UInt8 {
+    UInt8(path.drop { $0 == "/" }) ?? 0
+  }
+
   private static var rounds: Int { stressSeconds == nil ? 20 : .max }
 
   private static var stressSeconds: Double? {
@@ -34,10 +65,11 @@ import Testing
   }
 
   @Test func `no slot ever shows an item that was bound before the latest`() async throws {
-    let server = try LoopbackServer { _ in
-      .answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+    let server = try LoopbackServer { request in
+      let body = SampleImage.jpeg + [Self.mark(request.path)]
+      return .answer(200, [("Content-Type", "image/jpeg")], body: body)
     }
-    let test = try TestLoader()
+    let test = try TestLoader(decoder: TellingDecoder())
     let slots = (0..<1000).map { _ in (slot: test.loader.slot(), bound: Bound()) }
     let variants = try (0..<40).map { ImageVariant(role: .original, url: try ImageURL(server.url("/\($0)"))) }
     let deadline = Self.stressSeconds.map { SuspendingClock.now + .seconds($0) }
@@ -52,6 +84,9 @@ import Testing
           }
           #expect(number >= least, "bound before the wait began, shown after it")
           #expect(number >= last, "shown after a later one")
+          if let path = next.item.original?.url.text.split(separator: "/").last, let pixels = next.pixels {
+            #expect(pixels.bytes.first == Self.mark(path), "pixels of another image")
+          }
           (seen, last) = (seen + 1, number)
         }
       }
@@ -68,8 +103,10 @@ import Testing
               let (slot, bound) = slots[Int.random(in: 0..<slots.count, using: &random)]
               let variant = variants[Int.random(in: 0..<variants.count, using: &random)]
               let priority = LoadPriority.allCases.randomElement(using: &random) ?? .near
+              let pixels = Self.requests[Int.random(in: 0..<3, using: &random)]
               bound.bind { number in
-                slot.show(FeedItem(id: String(number), original: variant, thumbnail: nil), priority: priority)
+                let item = FeedItem(id: String(number), original: variant, thumbnail: nil)
+                slot.show(item, pixels: pixels, priority: priority)
               }
               if round % 7 == 0 { slot.priority = .visible }
             }

@@ -1,0 +1,67 @@
+import FeedimgModel
+import Synchronization
+
+/// Decodes the scans of an image while it is on its way, for one who watches it.
+///
+/// One at a time: what comes meanwhile waits, and only the latest of it is decoded then.
+final class ScanPresenter: Sendable {
+  private struct State {
+    var task: Task<Void, Never>?
+    var number = 0
+    var isStopped = false
+  }
+
+  private let desk: DecodingDesk
+  private let request: DecodeRequest
+  private let item: FeedItem
+  private let present: @Sendable (ImageScan) -> Void
+  /// Guards what is being decoded; tasks are cancelled outside.
+  private let state = Mutex(State())
+
+  init(
+    _ desk: DecodingDesk,
+    _ item: FeedItem,
+    _ request: DecodeRequest,
+    present: @escaping @Sendable (ImageScan) -> Void
+  ) {
+    self.desk = desk
+    self.item = item
+    self.request = DecodeRequest(request.size, format: request.format, damage: .show)
+    self.present = present
+  }
+
+  /// More has come; called on the transfer's thread.
+  func look(at run: LoadRun) {
+    guard state.withLock({ $0.task == nil && !$0.isStopped }) else { return }
+    guard let (variant, scan) = arrived(run) else { return }
+    state.withLock { state in
+      guard state.task == nil, !state.isStopped, scan.number > state.number else { return }
+      state.number = scan.number
+      state.task = Task { await self.decode(scan, variant, run) }
+    }
+  }
+
+  func stop() {
+    let task = state.withLock { state in
+      state.isStopped = true
+      return state.task.take()
+    }
+    task?.cancel()
+  }
+
+  private func arrived(_ run: LoadRun) -> (ImageVariant, ArrivingScans.Scan)? {
+    guard let (url, scan) = run.scan(),
+      let variant = [item.original, item.thumbnail].compactMap({ $0 }).first(where: { $0.url.key == url.key })
+    else { return nil }
+    return (variant, scan)
+  }
+
+  private func decode(_ scan: ArrivingScans.Scan, _ variant: ImageVariant, _ run: LoadRun) async {
+    // What cannot be decoded yet may be with the next scan.
+    if let image = try? await desk.scan(scan.bytes, of: variant.url, request), image.detail.area > 0 {
+      present(ImageScan(variant: variant, bitmap: image.bitmap, detail: image.detail, number: scan.number))
+    }
+    state.withLock { $0.task = nil }
+    look(at: run)
+  }
+}

@@ -1,0 +1,20 @@
+import FeedimgModel
+import Glibc
+import Testing
+
+/// A progressive JPEG of 256 × 192 pixels with something to be seen in each of its scans.
+enum Clouds {
+  /// Where its scans end.
+  static let ends = [883, 1433, 1725, 1975, 2022, 3261, 3420, 3793, 4150, 7105]
+
+  static func bytes() throws -> [UInt8] {
+    let tests = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+    let path = "/\(tests)/FeedimgDecodingTests/Fixtures/clouds.jpg"
+    let file = try #require(fopen(path, "re"), "there is no picture at \(path)")
+    defer { fclose(file) }
+    var content: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 4096)
+    while case let count = fread(&chunk, 1, chunk.count, file), count > 0 { content += chunk[..<count] }
+    return content
+  }
+}

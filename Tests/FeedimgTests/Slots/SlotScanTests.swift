@@ -1,0 +1,114 @@
+import FeedimgCache
+import FeedimgDecoding
+import FeedimgModel
+import LoopbackServer
+import Testing
+
+@testable import Feedimg
+
+/// What slots show of a progressive JPEG while its transfer runs.
+@Suite(.timeLimit(.minutes(1))) struct SlotScanTests {
+  /// A quarter of the picture, and what an eighth of it is less than.
+  private static let pixels = DecodeRequest(DisplaySize(width: 64, height: 48))
+
+  private func first(_ slot: ImageSlot, _ isWanted: (Presentation) -> Bool) async -> Presentation? {
+    for await presentation in slot.presentations where isWanted(presentation) { return presentation }
+    return nil
+  }
+
+  @Test func `scans are shown one after another, then the image`() async throws {
+    let bytes = try Clouds.bytes()
+    let (one, two) = (Gate(), Gate())
+    let server = try LoopbackServer { _ in
+      let head = Reply.head(200, [("Content-Length", String(bytes.count))])
+      return Reply(
+        [
+          .send(head + bytes[..<900]), .wait(one), .send(Array(bytes[900..<3300])), .wait(two),
+          .send(Array(bytes[3300...])),
+        ],
+        keepsConnection: true
+      )
+    }
+    let test = try TestLoader(decoder: CodecDecoder())
+    let item = try TestLoader.item(server, original: "/a.jpg")
+    let slot = test.loader.slot()
+    slot.show(item, pixels: Self.pixels)
+    let coarse = await first(slot) { $0.scan != nil }
+    #expect(coarse?.shown == .placeholder && coarse?.isLoading == true)
+    #expect(coarse?.pixels == coarse?.scan?.bitmap)
+    #expect(coarse?.scan?.bitmap.size == PixelSize(width: 64, height: 48))
+    #expect(coarse?.scan?.detail == PixelSize(width: 32, height: 24), "an eighth of each side is known")
+    #expect(coarse?.scan?.variant == item.original)
+    let late = test.loader.slot()
+    late.show(item, pixels: Self.pixels)
+    #expect(await first(late) { $0.scan != nil }?.scan == coarse?.scan, "who comes late has it as well")
+    let plain = test.loader.slot()
+    plain.show(item)
+    one.open()
+    let fine = await first(slot) { $0.scan?.number != coarse?.scan?.number }
+    #expect(fine?.scan?.detail == PixelSize(width: 64, height: 48), "all that this size can show")
+    two.open()
+    for slot in [slot, late] {
+      let last = await first(slot) { !$0.isLoading }
+      #expect(last?.scan == nil && last?.shown == .original && last?.pixels == last?.image?.bitmap)
+    }
+    #expect(await first(plain) { !$0.isLoading }?.image?.bytes == bytes)
+    #expect(server.log.count(of: "/a.jpg") == 1)
+    #expect(test.loader.memory.decoded.count == 1, "scans are not kept")
+  }
+
+  @Test(arguments: [(true, "a cached thumbnail with fewer pixels"), (false, "one with more")])
+  func `a scan takes the place of a thumbnail where it is sharper`(isSmall: Bool, what: String) async throws {
+    let (gate, bytes) = (Gate(), try Clouds.bytes())
+    // 8 × 8 pixels, or all that is to be seen.
+    let thumbnail = isSmall ? SampleImage.jpeg : bytes
+    let server = try LoopbackServer {
+      $0.path == "/s" ? .answer(body: thumbnail) : .stalled(bytes, after: 900, until: gate)
+    }
+    let test = try TestLoader(.cellular, decoder: CodecDecoder())
+    let item = try TestLoader.item(server, original: "/a", thumbnail: "/s")
+    _ = try await test.loader.load(item)
+    test.network.become(.wifi)
+    let slot = test.loader.slot()
+    slot.show(item, pixels: Self.pixels)
+    if isSmall {
+      let shown = await first(slot) { $0.scan != nil && $0.shown == .thumbnail }
+      #expect(shown?.pixels == shown?.scan?.bitmap, "\(what)")
+    } else {
+      _ = await first(slot) { $0.shown == .thumbnail && $0.progress != nil }
+      let shown = slot.presentation
+      #expect(shown?.pixels == shown?.image?.bitmap && shown?.scan == nil, "\(what)")
+    }
+    gate.open()
+    #expect(await first(slot) { !$0.isLoading }?.scan == nil)
+  }
+
+  @Test func `a scan stays when its transfer fails`() async throws {
+    let (gate, bytes) = (Gate(), try Clouds.bytes())
+    let server = try LoopbackServer { _ in .reset(bytes, after: 900, when: gate) }
+    let test = try TestLoader(decoder: CodecDecoder())
+    let slot = test.loader.slot()
+    slot.show(try TestLoader.item(server, original: "/a"), pixels: Self.pixels)
+    let shown = await first(slot) { $0.scan != nil }
+    gate.open()
+    let last = await first(slot) { !$0.isLoading }
+    #expect(last?.error != nil && last?.shown == .placeholder)
+    #expect(last?.scan == shown?.scan && last?.pixels != nil)
+  }
+
+  @Test func `a view that shows something else has the scans of the first no more`() async throws {
+    let (gate, bytes) = (Gate(), try Clouds.bytes())
+    let server = try LoopbackServer {
+      $0.path == "/a" ? .stalled(bytes, after: 900, until: gate) : .answer(404)
+    }
+    let test = try TestLoader(decoder: CodecDecoder())
+    let slot = test.loader.slot()
+    slot.show(try TestLoader.item(server, original: "/a"), pixels: Self.pixels)
+    _ = await first(slot) { $0.scan != nil }
+    slot.show(try TestLoader.item(server, original: "/b"), pixels: Self.pixels)
+    #expect(slot.presentation?.scan == nil)
+    let last = await first(slot) { !$0.isLoading }
+    #expect(last?.error?.status == 404 && last?.scan == nil && last?.pixels == nil)
+    gate.open()
+  }
+}
