@@ -20,7 +20,7 @@ func item(_ base: String, _ number: Int) throws -> FeedItem {
   )
 }
 
-func loader(_ folder: String) throws -> ImageLoader {
+func loader(_ folder: String, memory limit: String? = nil) throws -> ImageLoader {
   var configuration = ImageLoader.Configuration()
   configuration.cacheFolder = folder + "/cache"
   configuration.configurationFolder = folder + "/config"
@@ -28,6 +28,7 @@ func loader(_ folder: String) throws -> ImageLoader {
     SituationOverride(fact: "network", value: "wifi", source: "the benchmark"),
     SituationOverride(fact: "metered", value: "no", source: "the benchmark"),
   ]
+  if let limit { try Settings(configuration).set("cache-memory-limit", to: limit) }
   return try ImageLoader(configuration)
 }
 
@@ -105,7 +106,8 @@ func run(_ arguments: [String]) async throws -> Int32 {
   defer { free(template) }
   guard let folder = mkdtemp(template).map({ String(cString: $0) }) else { return 1 }
   defer { system("rm -rf '\(folder)'") }
-  let loader = try loader(folder)
+  // Else it would be the cache that grows, up to a sixteenth of the machine.
+  let loader = try loader(folder, memory: arguments[0] == "memory" ? "8MiB" : nil)
   switch (arguments[0], numbers.count) {
   case ("visible", 3): try await visible(arguments[1], numbers[0], numbers[1]...numbers[2], loader)
   case ("scroll", 2): try await scroll(arguments[1], numbers[0], numbers[1], loader)

@@ -33,15 +33,27 @@ final class RevalidationDesk: Sendable {
   /// - Returns: Whether an answer is to be expected.
   func begin(_ key: String, _ work: @escaping Work) -> Bool {
     let now = clock()
-    return state.withLock { state in
+    let (isAwaited, dropped) = state.withLock { state -> (Bool, [Waiter]) in
       switch state.table.ask(key, at: now) {
       case .start: state.tasks[key] = task(key, work)
-      case .queue: state.works[key] = work
+      case .queue(let dropped):
+        state.works[key] = work
+        guard let dropped else { break }
+        state.works[dropped] = nil
+        state.summary.unfinished += 1
+        return (true, state.waiters.removeValue(forKey: dropped) ?? [])
       case .join: break
-      case .rest: return false
+      case .rest: return (false, [])
       }
-      return true
+      return (true, [])
     }
+    for waiter in dropped { waiter.continuation.resume(returning: nil) }
+    return isAwaited
+  }
+
+  /// How many images it remembers, or holds on to.
+  var recordCount: Int {
+    state.withLock { $0.table.pastCount + $0.works.count + $0.tasks.count + $0.waiters.count }
   }
 
   /// Whether an image was asked about so short a while ago that asking again would be in vain.

@@ -9,8 +9,9 @@ struct RevalidationTable: Sendable {
   enum Step: Equatable {
     /// Ask now.
     case start
-    /// Others are asked about now; ``end(_:at:failing:)`` says when it is its turn.
-    case queue
+    /// Others are asked about now; ``end(_:at:failing:)`` says when it is its turn. What has waited longest may have to
+    /// give way, as it was shown longest ago.
+    case queue(inPlaceOf: String?)
     /// It is being asked about, or will be.
     case join
     /// It was asked about a short while ago.
@@ -32,6 +33,8 @@ struct RevalidationTable: Sendable {
   /// After the first failure, in seconds; doubles with each.
   static let firstRestAfterFailure = 30.0
   static let greatestRest = 3600.0
+  /// More do not wait: each holds on to an image, and the next time that it is shown it is asked about as well.
+  static let greatestQueue = 64
   /// More are not remembered.
   static let greatestPasts = 4096
 
@@ -40,6 +43,8 @@ struct RevalidationTable: Sendable {
   private var pasts: [String: Past] = [:]
 
   var isIdle: Bool { running.isEmpty && queued.isEmpty }
+  /// How many are remembered.
+  var pastCount: Int { pasts.count }
   /// How many are being asked about, or will be.
   var count: Int { running.count + queued.count }
 
@@ -59,7 +64,7 @@ struct RevalidationTable: Sendable {
     if isResting(key, at: now) { return .rest }
     guard running.count < Self.greatestRunning else {
       queued.append(key)
-      return .queue
+      return .queue(inPlaceOf: queued.count > Self.greatestQueue ? queued.removeFirst() : nil)
     }
     running.insert(key)
     return .start

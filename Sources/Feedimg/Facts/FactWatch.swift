@@ -69,6 +69,9 @@ final class FactWatch: Sendable {
 
   func leave(_ number: Int) { state.withLock { $0.listeners[number] = nil } }
 
+  /// How many listen.
+  var listenerCount: Int { state.withLock { $0.listeners.count } }
+
   /// Watches the files that the policy may come from as well; for what is shown for long.
   func watchPolicy(_ policy: PolicyInForce) {
     let table = policy.current().table

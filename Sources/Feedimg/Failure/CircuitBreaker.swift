@@ -35,6 +35,9 @@ struct CircuitBreaker: Sendable {
 
   private var records: [String: Record] = [:]
 
+  /// How many hosts are remembered.
+  var count: Int { records.count }
+
   /// Whether to ask a host now; who is told to, must tell how it went.
   mutating func verdict(_ host: String, at now: Duration) -> Verdict {
     guard var record = records[host], let reopensAt = record.reopensAt else { return .ask }

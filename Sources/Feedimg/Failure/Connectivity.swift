@@ -48,7 +48,8 @@ struct Connectivity: Sendable {
   /// - Returns: Whether the way out is now taken to be dead, and was not before.
   mutating func failed(_ host: String, at now: Duration) -> Bool {
     failures += 1
-    hosts.insert(host)
+    // That there are several is all that matters.
+    if hosts.count < Self.leastHosts { hosts.insert(host) }
     guard failures >= Self.greatestFailures, hosts.count >= Self.leastHosts else { return false }
     let isNew = !isDead
     wait = min(Self.greatestWait, max(Self.firstWait, wait * 2))

@@ -29,6 +29,9 @@ final class FailureDesk: Sendable {
   /// Whether to decide as if offline, although the network says that it is connected.
   var isOffline: Bool { state.withLock { $0.connectivity.isOffline(at: time.now()) } }
 
+  /// How many URLs and hosts are remembered.
+  var recordCount: Int { state.withLock { $0.memory.count + $0.breaker.count } }
+
   /// Whether a URL is known not to be had.
   func remembers(_ url: ImageURL) -> Bool {
     let now = time.now()

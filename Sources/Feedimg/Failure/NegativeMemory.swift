@@ -13,6 +13,9 @@ struct NegativeMemory: Sendable {
 
   private var records: [String: Record] = [:]
 
+  /// How many keys are remembered.
+  var count: Int { records.count }
+
   /// Why a key cannot be had; nil where it is worth asking.
   mutating func error(of key: String, at now: Duration) -> LoadError? {
     guard let record = records[key] else { return nil }

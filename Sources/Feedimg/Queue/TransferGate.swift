@@ -107,6 +107,13 @@ final class TransferGate: Sendable {
     }
   }
 
+  /// Whether nothing runs and nothing waits.
+  var isIdle: Bool {
+    state.withLock { state in
+      state.queue.isEmpty && state.waiting.isEmpty && state.stops.isEmpty && state.cancelled.isEmpty
+    }
+  }
+
   // MARK: Measuring
 
   func transferBegan() { state.withLock { $0.window.begin(at: time.now()) } }

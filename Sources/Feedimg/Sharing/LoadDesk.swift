@@ -62,6 +62,11 @@ final class LoadDesk<Answer: Sendable>: Sendable {
     return try outcome.get()
   }
 
+  /// Whether nothing runs and nobody waits.
+  var isIdle: Bool {
+    state.withLock { $0.table.isEmpty && $0.continuations.isEmpty && $0.runs.isEmpty }
+  }
+
   /// How many wait for a key now.
   func count(of key: String) -> Int { state.withLock { $0.table.count(of: key) } }
 

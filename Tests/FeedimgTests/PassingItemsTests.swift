@@ -1,0 +1,88 @@
+import FeedimgCache
+import FeedimgModel
+import Testing
+
+@testable import Feedimg
+
+/// What a loader keeps of items that have passed, beside its caches: nothing, or so much at most.
+@Suite(.timeLimit(.minutes(2))) struct PassingItemsTests {
+  /// Has a picture for one in ten, and fails with the others in two ways.
+  private struct FailingOften: Downloading {
+    func download(
+      _ request: DownloadRequest,
+      into receiver: any BodyReceiving
+    ) async throws(LoadError) -> ResponseHead {
+      let number = request.url.text.split(separator: "/").last.flatMap { Int($0) } ?? 0
+      guard number % 10 < 9 else { throw LoadError(.connection, url: request.url, message: "refused") }
+      let status = number % 10 == 0 ? 200 : 404
+      let fields = HTTPFields([.init(name: "Content-Type", value: "image/jpeg")])
+      let head = ResponseHead(status: status, fields: fields, url: request.url)
+      try receiver.begin(head)
+      let result = [0xFF, 0xD8, 0xFF, 0xE0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xD9].withUnsafeBytes {
+        bytes in
+        Result { () throws(LoadError) in try receiver.receive(bytes) }
+      }
+      try result.get()
+      return head
+    }
+  }
+
+  /// Of seven hundred hosts, none of which says anything about the network.
+  private func item(_ number: Int) throws -> FeedItem {
+    let host = "127.0.\(number % 700 / 250).\(number % 700 % 250 + 1)"
+    return FeedItem(
+      original: ImageVariant(role: .original, url: try ImageURL("http://\(host)/\(number)")),
+      thumbnail: nil
+    )
+  }
+
+  @Test func `what is remembered of thousands of items is bounded`() async throws {
+    let test = try TestLoader(memoryLimit: ByteCount(100_000), downloader: FailingOften())
+    let loader = test.loader
+    await withTaskGroup(of: Void.self) { group in
+      for worker in 0..<8 {
+        group.addTask {
+          for number in stride(from: worker, to: 4000, by: 8) {
+            guard let item = try? item(number) else { continue }
+            _ = try? await loader.load(item)
+          }
+        }
+      }
+    }
+    #expect(loader.desk.isIdle, "no load leaves anything behind")
+    #expect(loader.gate.isIdle, "nor does any transfer")
+    #expect(loader.facts.listenerCount == 0)
+    #expect(loader.revalidations.recordCount == 0)
+    // 2,048 URLs and 512 hosts, of 3,200 and 700 that failed.
+    #expect((1000...2560).contains(loader.failures.recordCount), "\(loader.failures.recordCount)")
+    #expect(loader.memory.encoded.size <= ByteCount(100_000))
+  }
+
+  @Test func `slots that have gone leave nothing behind`() async throws {
+    let test = try TestLoader(downloader: FailingOften())
+    for number in 0..<200 {
+      let slot = test.loader.slot()
+      slot.show(try item(number))
+      if number % 3 == 0 {
+        for await presentation in slot.presentations where !presentation.isLoading { break }
+      }
+    }
+    while !test.loader.desk.isIdle || test.loader.facts.listenerCount > 0 { await Task.yield() }
+    #expect(test.loader.gate.isIdle)
+  }
+
+  @Test func `of images that may be out of date few wait to be asked about, those shown last`() {
+    var table = RevalidationTable()
+    var dropped: [String] = []
+    for number in 0..<1000 {
+      if case .queue(let key?) = table.ask(String(number), at: 0) { dropped.append(key) }
+    }
+    #expect(table.count == RevalidationTable.greatestRunning + RevalidationTable.greatestQueue)
+    #expect(dropped.first == "2" && dropped.last == String(999 - RevalidationTable.greatestQueue))
+    for number in 0..<10_000 {
+      _ = table.askAtOnce("other \(number)")
+      _ = table.end("other \(number)", at: 0, failing: nil)
+    }
+    #expect(table.pastCount <= RevalidationTable.greatestPasts)
+  }
+}
