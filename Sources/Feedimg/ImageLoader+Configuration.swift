@@ -32,6 +32,9 @@ extension ImageLoader {
     ///
     /// Nil for what ``decoder`` decodes, or without one for ``ImageLoader/usualAccept``.
     public var accept: String?
+    /// Whether images may come from this machine and from private networks; a program that loads what others than its
+    /// user ask for says no.
+    public var reachesPrivateHosts = true
     /// Who hears of every step of every load.
     public var observers: [any LoadObserving] = []
     /// Makes the pixels that slots and loads are asked for; nil where the program decodes itself.

@@ -52,7 +52,10 @@ public final class ImageLoader: Sendable {
     let shelf = try PolicyShelf(configuration)
     let policy = try PolicyInForce(configuration.policy, on: shelf)
     let services = NetworkServices(of: configuration)
-    let downloader = CurlDownloader(userAgent: configuration.userAgent)
+    let downloader = CurlDownloader(
+      userAgent: configuration.userAgent,
+      reach: configuration.reachesPrivateHosts ? .everything : .internet
+    )
     self.init(
       network: NetlinkMonitor(
         reader: NetlinkReader(

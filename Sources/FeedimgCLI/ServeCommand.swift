@@ -34,6 +34,11 @@ struct ServeCommand: ParsableCommand {
 
   @Flag(help: "Let clients over TCP do without the token.") var noToken = false
 
+  @Flag(
+    help: "Also load from this machine and from private networks, which clients could not reach themselves."
+  )
+  var allowPrivate = false
+
   @OptionGroup var situation: SituationOptions
   @OptionGroup var state: StateFolderOption
 
@@ -47,7 +52,8 @@ struct ServeCommand: ParsableCommand {
   private var arguments: [String] {
     func option(_ name: String, _ value: String?) -> [String] { value.map { ["--\(name)=\($0)"] } ?? [] }
     return option("socket", socket) + option("port", port.map(String.init))
-      + (noToken ? ["--no-token"] : []) + option("network", situation.network)
+      + (noToken ? ["--no-token"] : []) + (allowPrivate ? ["--allow-private"] : [])
+      + option("network", situation.network)
       + option("metered", situation.metered) + situation.set.flatMap { option("set", $0) }
       + option("policy", situation.policy) + option("cache-dir", situation.cache.cacheFolder)
       + option("config-dir", situation.settings.configurationFolder)

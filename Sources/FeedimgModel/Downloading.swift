@@ -1,11 +1,21 @@
 /// One transfer to perform.
 package struct DownloadRequest: Sendable, Hashable {
+  /// What is asked for (RFC 9110 §9.3).
+  package enum Method: Sendable, Hashable {
+    case get
+    /// The head of the answer alone.
+    case head
+  }
+
   package var url: ImageURL
+  package var method = Method.get
   /// Sent beside those of the downloader itself.
   package var fields: HTTPFields
   /// A longer body is given up with ``LoadError/Code/tooLarge``.
   package var bodyLimit: ByteCount
   package var redirectLimit: Int
+  /// Whether an answer that names another place leads there, or is the answer.
+  package var followsRedirects = true
   /// To name resolution, connection and handshake.
   package var connectTimeout: Duration
   /// From the request, once sent, to the first byte of the answer.

@@ -10,6 +10,8 @@ public struct LoadError: Error, Sendable, Hashable {
     case tooManyRedirects
     /// A redirect led to a scheme other than `http` and `https`, or to no valid URL.
     case forbiddenRedirect
+    /// The host is this machine or on a private network, where the program does not allow that.
+    case forbiddenAddress
     /// The body is no known image, or none that can be decoded.
     case notAnImage
     /// The name of the host could not be resolved.

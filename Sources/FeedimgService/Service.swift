@@ -37,7 +37,9 @@ public final class Service: Sendable {
     self.configuration = configuration
     self.limits = limits
     manager = ServiceManager(environment: configuration.loader.environment)
-    loader = try ImageLoader(configuration.loader)
+    var configured = configuration.loader
+    configured.reachesPrivateHosts = configuration.allowsPrivateHosts
+    loader = try ImageLoader(configured)
     register = ConnectionRegister(
       limit: min(limits.connections, DescriptorLimit.raise() / 2),
       bodyLimit: limits.bodies
@@ -47,7 +49,7 @@ public final class Service: Sendable {
     hub = EventHub(EventLog(run: Self.name())) { sources.start(telling: $0) }
     self.sources = sources
     routes = try ServiceRoutes(
-      configuration: configuration.loader,
+      configuration: configured,
       loader: loader,
       metrics: metrics,
       hub: hub,

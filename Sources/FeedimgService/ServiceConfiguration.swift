@@ -8,6 +8,8 @@ public struct ServiceConfiguration: Sendable {
   public var port: Int?
   /// Whether clients over TCP must bring the token.
   public var needsToken = true
+  /// Whether clients may have the service ask this machine and private networks, which only it may reach.
+  public var allowsPrivateHosts = false
   /// What the loader works with.
   public var loader: ImageLoader.Configuration
 
@@ -30,9 +32,14 @@ public struct ServiceConfiguration: Sendable {
   }
 
   private mutating func take(_ name: String, _ value: String?) throws(ServiceError) {
-    if name == "--no-token", value == nil {
+    switch (name, value) {
+    case ("--no-token", nil):
       needsToken = false
       return
+    case ("--allow-private", nil):
+      allowsPrivateHosts = true
+      return
+    default: break
     }
     guard let value else { throw ServiceError("`\(name)` is no option with its value", isUsage: true) }
     switch name {

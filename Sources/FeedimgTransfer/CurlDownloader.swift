@@ -19,12 +19,18 @@ package final class CurlDownloader: Downloading {
   /// - Parameters:
   ///   - userAgent: The value of `User-Agent`, such as `feedimg/1.0`.
   ///   - certificateFile: Whom to trust in place of the system's authorities, in PEM.
-  package convenience init(userAgent: String, certificateFile: String? = nil) {
-    self.init(userAgent: userAgent, certificateFile: certificateFile, libraryNames: CurlLibrary.fileNames)
+  ///   - reach: Whom to connect to.
+  package convenience init(userAgent: String, certificateFile: String? = nil, reach: Reach = .everything) {
+    self.init(
+      userAgent: userAgent,
+      certificateFile: certificateFile,
+      reach: reach,
+      libraryNames: CurlLibrary.fileNames
+    )
   }
 
-  init(userAgent: String, certificateFile: String?, libraryNames: [String]) {
-    let identity = CurlHandle.Identity(userAgent: userAgent, certificateFile: certificateFile)
+  init(userAgent: String, certificateFile: String?, reach: Reach = .everything, libraryNames: [String]) {
+    let identity = CurlHandle.Identity(userAgent: userAgent, certificateFile: certificateFile, reach: reach)
     thread = CurlThread(identity, libraryNames: libraryNames)
   }
 

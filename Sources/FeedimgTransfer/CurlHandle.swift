@@ -8,6 +8,8 @@ final class CurlHandle {
     var userAgent: String
     /// Whom to trust in place of the system's authorities, in PEM.
     var certificateFile: String?
+    /// Whom to connect to.
+    var reach = Reach.everything
   }
 
   let pointer: UnsafeMutableRawPointer
@@ -79,7 +81,12 @@ final class CurlHandle {
     if transfer.decodesContent { try set(CURLOPT_ACCEPT_ENCODING, to: "") }
     try set(fields: transfer.fields, decodesContent: transfer.decodesContent)
     try check(ccurl_set_pointer(library.table, pointer, CURLOPT_ERRORBUFFER, errorText))
+    if transfer.request.method == .head { try set(CURLOPT_NOBODY, to: 1) }
     try setCallbacks(context)
+    guard !identity.reach.isUnlimited else { return }
+    let (table, callback) = (library.table, RunningTransfer.socketCallback)
+    try check(ccurl_set_socket_function(table, pointer, CURLOPT_OPENSOCKETFUNCTION, callback))
+    try check(ccurl_set_pointer(table, pointer, CURLOPT_OPENSOCKETDATA, context))
   }
 
   /// Keeps the transfer from using connections and resolved names that are older, in whole seconds.

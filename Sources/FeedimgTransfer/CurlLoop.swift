@@ -28,7 +28,7 @@ final class CurlLoop {
     guard let handle = spare.popLast() ?? CurlHandle(library) else {
       return order.answer(.failure(Self.outOfMemory))
     }
-    launch(RunningTransfer(order, handle: handle))
+    launch(RunningTransfer(order, handle: handle, reach: identity.reach))
   }
 
   func cancel(_ id: CurlThread.Order.ID) {

@@ -40,7 +40,8 @@ package struct RetrySchedule: Sendable, Hashable {
     case .connection, .timeout, .truncated, .unknownHost: true
     // RFC 9110 §15.5.9 and §15.6, RFC 8470 §5.2 (425), RFC 6585 §4 (429).
     case .status: [408, 425, 429, 500, 502, 503, 504].contains(error.status ?? 0)
-    case .tooLarge, .tooManyRedirects, .forbiddenRedirect, .notAnImage, .security, .cancelled, .nothingToShow,
+    case .tooLarge, .tooManyRedirects, .forbiddenRedirect, .forbiddenAddress, .notAnImage, .security,
+      .cancelled, .nothingToShow,
       .unavailable, .malformed:
       false
     }

@@ -1,5 +1,6 @@
 import CCurl
 import FeedimgModel
+import Glibc
 
 /// A transfer under way: what libcurl calls back, on the transfer thread.
 final class RunningTransfer {
@@ -10,8 +11,12 @@ final class RunningTransfer {
   private let clock = SuspendingClock()
   /// Bytes from the present URL that the receiver has been told of.
   private var told = 0
+  private let reach: Reach
+  /// An address that was not connected to, of the present URL.
+  private var refused: HostAddress?
 
-  init(_ order: CurlThread.Order, handle: CurlHandle) {
+  init(_ order: CurlThread.Order, handle: CurlHandle, reach: Reach) {
+    self.reach = reach
     self.order = order
     self.handle = handle
     transfer = Transfer(order.request)
@@ -28,6 +33,7 @@ final class RunningTransfer {
     patience.connectionBegan()
     handle.reset()
     told = 0
+    refused = nil
     if let connectionAge { try handle.limitAge(of: connectionAge) }
     try handle.prepare(
       transfer,
@@ -38,6 +44,7 @@ final class RunningTransfer {
 
   func end(_ code: CURLcode) -> Transfer.EndStep {
     tellMoved()
+    if code == CURLE_COULDNT_CONNECT, let refused { transfer.stop(refusal(of: refused)) }
     let step = transfer.end(handle.outcome(code, connectTimeout: order.request.connectTimeout))
     if case .follow = step { order.receiver.note(.redirected(transfer.redirects.url)) }
     return step
@@ -66,12 +73,47 @@ final class RunningTransfer {
   }
 
   static let requestCallback: curl_prereq_callback = { context, peer, _, _, _ in
-    RunningTransfer.from(context)?.sentRequest(to: peer.map { String(cString: $0) })
+    guard let running = RunningTransfer.from(context),
+      running.maySendRequest(to: peer.map { String(cString: $0) })
+    else { return CURL_PREREQFUNC_ABORT }
     return CURL_PREREQFUNC_OK
+  }
+
+  static let socketCallback: curl_opensocket_callback = { context, _, address in
+    guard let running = RunningTransfer.from(context), let address,
+      let place = MemoryLayout<curl_sockaddr>.offset(of: \.addr),
+      running.mayConnect(to: HostAddress(UnsafeRawPointer(address) + place))
+    else { return CURL_SOCKET_BAD }
+    let (family, kind, proto) = (address.pointee.family, address.pointee.socktype, address.pointee.protocol)
+    return socket(family, kind | Int32(SOCK_CLOEXEC.rawValue), proto)
   }
 
   private static func from(_ context: UnsafeMutableRawPointer?) -> RunningTransfer? {
     context.map { Unmanaged<RunningTransfer>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  private func mayConnect(to address: HostAddress?) -> Bool {
+    guard let address else { return false }
+    if reach.allows(address) { return true }
+    refused = address
+    return false
+  }
+
+  /// A connection that was made for another transfer is looked at again.
+  private func maySendRequest(to peer: String?) -> Bool {
+    if !reach.isUnlimited {
+      let address = peer.flatMap { HostAddress($0) }
+      guard let address, reach.allows(address) else {
+        transfer.stop(refusal(of: address))
+        return false
+      }
+    }
+    sentRequest(to: peer)
+    return true
+  }
+
+  private func refusal(of address: HostAddress?) -> LoadError {
+    Reach.error(host: transfer.redirects.url.host, address)
   }
 
   private func sentRequest(to peer: String?) {

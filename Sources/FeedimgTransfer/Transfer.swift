@@ -55,7 +55,7 @@ struct Transfer {
     // What follows the body are trailers (RFC 9110 §6.5), which say nothing that is needed here.
     guard head == nil, redirect == nil, let answer = try parser.take(line) else { return nil }
     let location = answer.fields.fields.first { $0.isNamed("location") }
-    if let location, RedirectChain.statuses.contains(answer.status) {
+    if request.followsRedirects, let location, RedirectChain.statuses.contains(answer.status) {
       redirect = (answer.status, location.value, 0)
       return nil
     }
@@ -67,7 +67,7 @@ struct Transfer {
       contentLength: decoded ? nil : answer.contentLength,
       endsByClosing: answer.endsByClosing
     )
-    if let length = final.contentLength, length > request.bodyLimit.bytes {
+    if request.method != .head, let length = final.contentLength, length > request.bodyLimit.bytes {
       throw tooLarge("the body has \(length) bytes, over")
     }
     head = final

@@ -13,12 +13,14 @@ final class ServiceRun: Sendable {
   ///
   /// - Parameters:
   ///   - arguments: As `feedimg-serve` takes them.
+  ///   - allowsPrivate: Whether it may ask servers of this machine, such as those of tests.
   ///   - other: A run whose folders to share.
   ///   - wrapper: A program with its arguments that becomes the service.
   ///   - environment: Variables besides those of the folders.
   /// - Throws: ``RunFailure`` with what it said, where it does not get ready.
   init(
     _ arguments: [String] = [],
+    allowsPrivate: Bool = true,
     besides other: ServiceRun? = nil,
     wrapper: [String] = [],
     environment: [String: String] = [:]
@@ -27,7 +29,7 @@ final class ServiceRun: Sendable {
     root = folder.path
     notices = try Self.listen(at: "\(root)/notices")
     process = try Self.spawn(
-      wrapper + [Self.program] + arguments,
+      wrapper + [Self.program] + (allowsPrivate ? ["--allow-private"] : []) + arguments,
       Self.variables(root).merging(["NOTIFY_SOCKET": "\(root)/notices"]) { $1 }
         .merging(environment) { $1 },
       errors: "\(root)/errors"

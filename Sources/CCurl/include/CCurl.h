@@ -70,6 +70,11 @@ static inline CURLcode ccurl_set_request_function(
   return curl->easy_setopt(easy, option, value);
 }
 
+static inline CURLcode ccurl_set_socket_function(
+    const ccurl_library *curl, CURL *easy, CURLoption option, curl_opensocket_callback value) {
+  return curl->easy_setopt(easy, option, value);
+}
+
 static inline CURLcode ccurl_get_long(const ccurl_library *curl, CURL *easy, CURLINFO info, long *value) {
   return curl->easy_getinfo(easy, info, value);
 }

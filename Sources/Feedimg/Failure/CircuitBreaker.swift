@@ -98,7 +98,8 @@ struct CircuitBreaker: Sendable {
     case .connection, .timeout, .unknownHost, .security: true
     // RFC 9110 §15.6, RFC 6585 §4 (429).
     case .status: error.status.map { $0 == 429 || [500, 502, 503, 504].contains($0) } ?? false
-    case .truncated, .tooLarge, .tooManyRedirects, .forbiddenRedirect, .notAnImage, .cancelled,
+    case .truncated, .tooLarge, .tooManyRedirects, .forbiddenRedirect, .forbiddenAddress, .notAnImage,
+      .cancelled,
       .nothingToShow,
       .unavailable, .malformed:
       false

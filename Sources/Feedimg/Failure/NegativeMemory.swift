@@ -60,7 +60,8 @@ struct NegativeMemory: Sendable {
         }
       case .notAnImage: error.suspectsCaptivePortal ? .seconds(10) : .seconds(60)
       case .tooLarge, .tooManyRedirects, .forbiddenRedirect: .seconds(300)
-      case .truncated, .unknownHost, .connection, .timeout, .security, .cancelled, .nothingToShow,
+      case .truncated, .unknownHost, .connection, .timeout, .security, .forbiddenAddress, .cancelled,
+        .nothingToShow,
         .unavailable,
         .malformed:
         nil

@@ -25,6 +25,7 @@ extension LoadError {
   private var problemStatus: Int {
     switch code {
     case .nothingToShow: 404
+    case .forbiddenAddress: 403
     case .timeout: 504
     case .cancelled, .unavailable: 503
     default: 502
