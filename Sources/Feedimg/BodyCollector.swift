@@ -22,6 +22,8 @@ final class BodyCollector: BodyReceiving {
     var startsOver = false
     /// Whether the server has sent less than it was asked for.
     var endsEarly = false
+    /// Who has the image as it comes.
+    var arrival: Arrival?
     /// Whether the body that comes is none of the image.
     var ignoresBody = false
     var scans = ArrivingScans()
@@ -143,6 +145,7 @@ final class BodyCollector: BodyReceiving {
       return (state.bytes.count, state.answer?.head.contentLength, state.obstacle == nil)
     }
     guard received <= limit.bytes else { throw tooLarge }
+    handOn(bytes, before: received)
     if isKept { keeping { writer throws(CacheError) in try writer.write(bytes) } }
     return (received, total)
   }
@@ -150,6 +153,27 @@ final class BodyCollector: BodyReceiving {
   /// What can be shown of the image before it is whole; nothing where that is not worth it.
   func scan() -> ArrivingScans.Scan? {
     state.withLock { $0.scans.latest(in: $0.bytes, of: $0.answer?.head.contentLength) }
+  }
+
+  /// Lets those have the image who want it as it comes, once it is known to be one.
+  private func handOn(_ bytes: UnsafeRawBufferPointer, before end: Int) {
+    if let arrival = state.withLock({ $0.arrival }) {
+      return arrival.body.append(bytes, at: end - bytes.count)
+    }
+    guard transfer.run.hasAudience else { return }
+    let (answer, mediaType, start, isNew) = state.withLock {
+      ($0.answer, $0.mediaType, $0.bytes, $0.kept == 0)
+    }
+    guard let answer, let mediaType else { return }
+    let arrival = transfer.run.arrival ?? Arrival(answer, mediaType: mediaType)
+    let isFirst = transfer.run.arrival == nil
+    // What another attempt has begun to hand on is gone on with only where it is the same version.
+    guard isFirst || !isNew && Validators(of: answer).isSameVersion(as: Validators(of: arrival.answer)) else {
+      return arrival.body.end(LoadError(.truncated, url: url, message: "the image changed while it came"))
+    }
+    start.withUnsafeBytes { arrival.body.append($0, at: 0) }
+    state.withLock { $0.arrival = arrival }
+    if isFirst { transfer.run.arrive(arrival) }
   }
 
   // MARK: The end

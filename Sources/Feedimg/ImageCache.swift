@@ -5,6 +5,8 @@ import FeedimgSettings
 /// The images that are kept on disk, as programs and people look after them.
 public struct ImageCache: Sendable {
   let cache: DiskCache
+  /// What the service keeps of answers of any kind.
+  private let answers: DiskCache
   /// As loads of this configuration send it, for what they would make of an image.
   let userAgent: String
   private let settings: SettingsStore
@@ -19,8 +21,10 @@ public struct ImageCache: Sendable {
     let folders = Folders(configuration)
     userAgent = configuration.userAgent
     settings = SettingsStore(folder: try folders.configuration)
-    let limits = CacheLimits(settings.currentSettings())
-    cache = DiskCache(folder: try folders.cache, limits: limits, clock: SystemClock.seconds)
+    let current = settings.currentSettings()
+    let folder = try folders.cache
+    cache = DiskCache(folder: folder, limits: CacheLimits(current), clock: SystemClock.seconds)
+    answers = AnswerShelf(beside: folder, current, clock: SystemClock.seconds).store
   }
 
   /// What of the settings could not be used, so that other limits hold than the user meant; each thing once.
@@ -127,7 +131,7 @@ public struct ImageCache: Sendable {
     try naming { () throws(CacheError) in try cache.remove(url.key) }
   }
 
-  /// Removes all images, pinned ones too.
+  /// Removes all images, pinned ones too, and what the service keeps of other answers.
   ///
   /// - Returns: What was removed, as far as it could be told.
   /// - Throws: ``ConfigurationError`` where the cache cannot be written.
@@ -136,6 +140,7 @@ public struct ImageCache: Sendable {
       // A damaged index cannot be summed up, but it can be cleared.
       let info = try? cache.info()
       try cache.clear()
+      try answers.clear()
       if let info { return CacheSummary(info) }
       return CacheSummary(try cache.info())
     }

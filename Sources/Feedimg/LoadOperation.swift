@@ -9,6 +9,8 @@ struct LoadOperation: Sendable {
   /// Whether to ask first about what is cached.
   var isReload = false
   var wish = LoadWish(.visible)
+  /// Hears of an image that begins to come.
+  var arrival: (@Sendable (ArrivingImage) -> Void)?
   /// Whether the person who looks has asked for the original, whatever the table says.
   var isAskedFor = false
   /// What pixels to make of it; nil for none.
@@ -113,9 +115,15 @@ struct LoadOperation: Sendable {
     _ resolution: Resolution
   ) async throws(LoadError) -> FetchedImage? {
     if isReload { loader.failures.forget(variant.url) }
+    let audience = arrival.map { tell in
+      { @Sendable (arrival: Arrival) in
+        tell(ArrivingImage(variant: variant, resolution: resolution, arrival: arrival))
+      }
+    }
     let vigil = DecisionVigil(operation: self, decided: resolution.decision.image)
     let share = try await vigil.whileItHolds { () async throws(LoadError) in
-      try await loader.desk.answer(for: variant.url.key, wish: wish, progress: listener) { run in
+      try await loader.desk.answer(for: variant.url.key, wish: wish, progress: listener, arrival: audience) {
+        run in
         // Another load of the same key may have ended since the decision was made.
         if let image = loader.cached(variant) { return .success(image) }
         do throws(LoadError) {
@@ -202,7 +210,7 @@ extension LoadError {
   var isFinal: Bool {
     switch code {
     case .status: status.map { [401, 403, 404, 410, 451].contains($0) } ?? false
-    case .notAnImage, .tooLarge, .tooManyRedirects, .forbiddenRedirect: true
+    case .notAnImage, .tooLarge, .tooManyRedirects, .forbiddenRedirect, .forbiddenAddress: true
     default: false
     }
   }

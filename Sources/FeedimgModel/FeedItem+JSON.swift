@@ -95,6 +95,9 @@ public struct FeedItemError: Error, Sendable, Hashable, CustomStringConvertible 
   /// The column in bytes counted from one, where it is no JSON.
   public var column: Int?
 
+  /// Whether it is a URL of another scheme than http and https, which nobody may be led to.
+  package var namesOtherScheme = false
+
   init(path: String?, message: String, line: Int? = nil, column: Int? = nil) {
     self.path = path
     self.message = message

@@ -41,10 +41,12 @@ struct MemberReader {
       return try ImageURL(text)
     } catch {
       let shown = text.count > 80 ? text.prefix(77) + "..." : text[...]
-      throw FeedItemError(
+      var failure = FeedItemError(
         path: path + name,
         message: "expected an absolute http or https URL, but `\(shown)` \(error)"
       )
+      if case .scheme = error { failure.namesOtherScheme = true }
+      throw failure
     }
   }
 

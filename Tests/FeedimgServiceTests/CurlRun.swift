@@ -38,6 +38,14 @@ final class CurlRun: Sendable {
     return nil
   }
 
+  /// The next bytes of the body; fewer at the end.
+  func take(_ count: Int) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var byte: UInt8 = 0
+    while bytes.count < count, read(output, &byte, 1) == 1 { bytes.append(byte) }
+    return bytes
+  }
+
   /// All that is still to come.
   func rest() -> [UInt8] {
     var bytes: [UInt8] = []

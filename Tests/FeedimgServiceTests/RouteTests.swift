@@ -137,6 +137,6 @@ import Testing
         "\(path.name)"
       )
     }
-    #expect(paths.members.count == 10)
+    #expect(paths.members.count == 11)
   }
 }

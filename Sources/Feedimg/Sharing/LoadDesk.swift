@@ -42,6 +42,7 @@ final class LoadDesk<Answer: Sendable>: Sendable {
   ///   - key: What is the same for all who share.
   ///   - wish: How urgently it is wanted.
   ///   - progress: Called as bytes arrive, with the latest state at once where the load runs already.
+  ///   - arrival: Called as soon as the body begins to come, where the load tells; at once where it has.
   ///   - load: What to do, unless it is being done.
   /// - Returns: What the load came to.
   /// - Throws: What the load throws, or `cancelled` as soon as the calling task is cancelled.
@@ -49,11 +50,12 @@ final class LoadDesk<Answer: Sendable>: Sendable {
     for key: String,
     wish: LoadWish = LoadWish(.visible),
     progress: LoadRun.Listener? = nil,
+    arrival: LoadRun.Audience? = nil,
     by load: @escaping Load
   ) async throws(LoadError) -> Share {
     let waiter = state.withLock { $0.table.issue() }
     let outcome = await withTaskCancellationHandler {
-      await withCheckedContinuation { enter(key, waiter, wish, progress, $0, load) }
+      await withCheckedContinuation { enter(key, waiter, wish, (progress, arrival), $0, load) }
     } onCancel: {
       leave(waiter)
     }
@@ -74,7 +76,7 @@ final class LoadDesk<Answer: Sendable>: Sendable {
     _ key: String,
     _ waiter: LoadTable.Waiter,
     _ wish: LoadWish,
-    _ progress: LoadRun.Listener?,
+    _ ears: (progress: LoadRun.Listener?, arrival: LoadRun.Audience?),
     _ continuation: CheckedContinuation<Result<Share, LoadError>, Never>,
     _ load: @escaping Load
   ) {
@@ -89,7 +91,11 @@ final class LoadDesk<Answer: Sendable>: Sendable {
       case .start(let run):
         state.continuations[waiter] = continuation
         let handle = LoadRun(wish.priority)
-        let task = Task(executorPreference: executor) { self.finish(run, await load(handle)) }
+        let task = Task(executorPreference: executor) {
+          let outcome = await load(handle)
+          handle.arrival?.body.end(outcome.failure)
+          self.finish(run, outcome)
+        }
         state.runs[run] = (handle, task)
         return (joined, handle)
       }
@@ -99,7 +105,8 @@ final class LoadDesk<Answer: Sendable>: Sendable {
       if joined == .gone { continuation.resume(returning: .failure(Self.cancelled)) }
       return
     }
-    if let progress { handle.listen(waiter, progress) }
+    if let progress = ears.progress { handle.listen(waiter, progress) }
+    if let arrival = ears.arrival { handle.listen(waiter, toArrival: arrival) }
     handle.announce()
   }
 
@@ -139,4 +146,11 @@ final class LoadDesk<Answer: Sendable>: Sendable {
   }
 
   private static var cancelled: LoadError { LoadError(.cancelled, message: "the load was cancelled") }
+}
+
+extension Result {
+  /// Why there is no success, if there is none.
+  fileprivate var failure: Failure? {
+    if case .failure(let failure) = self { failure } else { nil }
+  }
 }

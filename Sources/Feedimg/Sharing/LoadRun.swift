@@ -6,11 +6,14 @@ final class LoadRun: Sendable {
   typealias Listener = @Sendable (LoadProgress, LoadRun) -> Void
   /// Looks at what has come of a body.
   typealias ScanSource = @Sendable () -> ArrivingScans.Scan?
+  typealias Audience = @Sendable (Arrival) -> Void
 
   private struct State {
     var priority: LoadPriority
     var latest: LoadProgress?
     var listeners: [LoadTable.Waiter: Listener] = [:]
+    var arrival: Arrival?
+    var audiences: [LoadTable.Waiter: Audience] = [:]
     var onPriority: (@Sendable () -> Void)?
     var scans: (url: ImageURL, source: ScanSource)?
   }
@@ -46,7 +49,38 @@ final class LoadRun: Sendable {
     if let latest { listener(latest, self) }
   }
 
-  func forget(_ waiter: LoadTable.Waiter) { state.withLock { $0.listeners[waiter] = nil } }
+  func forget(_ waiter: LoadTable.Waiter) {
+    state.withLock { state in
+      state.listeners[waiter] = nil
+      state.audiences[waiter] = nil
+    }
+  }
+
+  // MARK: The answer as it comes
+
+  /// Whether anybody wants the answer before it is whole.
+  var hasAudience: Bool { state.withLock { !$0.audiences.isEmpty } }
+
+  /// The answer that is coming; of one run the first alone is handed on.
+  var arrival: Arrival? { state.withLock { $0.arrival } }
+
+  /// Tells everybody who wants to know that the answer has begun to come.
+  func arrive(_ arrival: Arrival) {
+    let audiences = state.withLock { state in
+      state.arrival = arrival
+      return Array(state.audiences.values)
+    }
+    for audience in audiences { audience(arrival) }
+  }
+
+  /// Lets one who waits have the answer as it comes, at once where it has begun to.
+  func listen(_ waiter: LoadTable.Waiter, toArrival audience: @escaping Audience) {
+    let arrival = state.withLock { state in
+      state.audiences[waiter] = audience
+      return state.arrival
+    }
+    if let arrival { audience(arrival) }
+  }
 
   /// Lets those who wait look at what has come of a body; nobody looks unless somebody wants to show it.
   func setScans(of url: ImageURL, _ source: ScanSource?) {

@@ -23,6 +23,12 @@ enum AccessRule: Sendable, Hashable {
     }
   }
 
+  /// The fields of a request without those that are for this service alone, and must not reach another server.
+  func withoutOwn(_ fields: HTTPFields) -> HTTPFields {
+    guard case .loopback = self else { return fields }
+    return HTTPFields(fields.fields.filter { !$0.isNamed("authorization") && !$0.isNamed("cookie") })
+  }
+
   private static func objection(to fields: HTTPFields, port: Int, token: AccessToken?) -> Problem? {
     // A name that resolves to this machine is no proof of being meant (DNS rebinding).
     guard let host = fields["Host"], isOwn(host, port: port) else {

@@ -5,12 +5,17 @@ import NIOHTTP1
 extension ConnectionHandler {
   /// Hands out the answer to the request that is under way.
   func send(_ answer: ServiceAnswer, context: ChannelHandlerContext) {
-    guard case .answering(let request, _) = phase else { return }
-    endsAfterAnswer = endsAfterAnswer || !request.isKeepAlive || register.isDraining || answer.length == nil
+    guard case .answering(let request, _) = phase else { return answer.abandon() }
+    // A client of HTTP/1.0 knows the end of what has no length by that of the connection alone.
+    let isOpenEnded = answer.isEndless || answer.length == nil && request.version != .http1_1
+    endsAfterAnswer = endsAfterAnswer || !request.isKeepAlive || register.isDraining || isOpenEnded
     context.write(wrapOutboundOut(.head(head(of: answer))), promise: nil)
     let hasBody = request.method != .HEAD && ![204, 304].contains(answer.status)
     switch answer.body {
     case .bytes(let bytes): send(hasBody ? bytes : [], context: context)
+    case .absent: send([], context: context)
+    case .stream(let stream):
+      if hasBody { hand(on: stream, request, context: context) } else { send([], context: context) }
     case .events(let reader):
       if hasBody { tell(reader, request, context: context) } else { send([], context: context) }
     }
@@ -55,7 +60,8 @@ extension ConnectionHandler {
 
   private func head(of answer: ServiceAnswer) -> HTTPResponseHead {
     var headers = HTTPHeaders(answer.fields.fields.map { ($0.name, $0.value) })
-    headers.add(name: "Date", value: DateField.now())
+    // What another server answered has its own date (RFC 9110 §6.6.1).
+    if headers["Date"].isEmpty { headers.add(name: "Date", value: DateField.now()) }
     if let length = answer.length, ![204, 304].contains(answer.status) {
       headers.add(name: "Content-Length", value: String(length))
     }
@@ -109,7 +115,7 @@ extension ConnectionHandler {
     let work = Task {
       for await text in reader.texts {
         let told = loop.makePromise(of: Void.self)
-        loop.execute { handler.value.tell(text, told, context: bound.value) }
+        loop.execute { handler.value.tell(Array(text.utf8)[...], told, context: bound.value) }
         guard (try? await told.futureResult.get()) != nil else { return }
       }
       loop.execute { handler.value.send([], context: bound.value) }
@@ -117,11 +123,42 @@ extension ConnectionHandler {
     phase = .answering(request, work)
   }
 
-  private func tell(_ text: String, _ told: EventLoopPromise<Void>, context: ChannelHandlerContext) {
+  /// Sends what comes, as fast as the client takes it, and hangs up where it breaks off.
+  private func hand(on stream: AnswerStream, _ request: HTTPRequestHead, context: ChannelHandlerContext) {
+    context.flush()
+    let loop = context.eventLoop
+    let (handler, bound) = (NIOLoopBound(self, eventLoop: loop), NIOLoopBound(context, eventLoop: loop))
+    let work = Task {
+      let isWhole = await withTaskCancellationHandler {
+        await stream.handOn { bytes in
+          let told = loop.makePromise(of: Void.self)
+          loop.execute { handler.value.tell(bytes, told, context: bound.value) }
+          return (try? await told.futureResult.get()) != nil
+        }
+      } onCancel: {
+        stream.leave()
+      }
+      if !isWhole { stream.leave() }
+      loop.execute {
+        if isWhole {
+          handler.value.send([], context: bound.value)
+        } else {
+          handler.value.hangUp(context: bound.value)
+        }
+      }
+    }
+    phase = .answering(request, work)
+  }
+
+  private func tell(
+    _ bytes: ArraySlice<UInt8>,
+    _ told: EventLoopPromise<Void>,
+    context: ChannelHandlerContext
+  ) {
     guard case .answering = phase else { return told.fail(ChannelError.alreadyClosed) }
     expect(within: limits.stall, context: context)
     told.futureResult.assumeIsolated().whenSuccess { self.deadline.clear() }
-    let buffer = context.channel.allocator.buffer(string: text)
+    let buffer = context.channel.allocator.buffer(bytes: bytes)
     context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(buffer))), promise: told)
   }
 }

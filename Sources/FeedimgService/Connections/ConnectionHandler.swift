@@ -155,7 +155,9 @@ final class ConnectionHandler: ChannelInboundHandler {
     deadline.clear()
     let body = body
     self.body = []
-    let fields = HTTPFields(head.headers.map { HTTPFields.Field(name: $0.name, value: $0.value) })
+    let fields = access.withoutOwn(
+      HTTPFields(head.headers.map { HTTPFields.Field(name: $0.name, value: $0.value) })
+    )
     let loop = context.eventLoop
     let (handler, bound) = (NIOLoopBound(self, eventLoop: loop), NIOLoopBound(context, eventLoop: loop))
     let (method, target) = (head.method.rawValue, head.uri)

@@ -6,6 +6,10 @@ struct ServiceAnswer: Sendable {
   /// What follows the fields.
   enum Body: Sendable {
     case bytes(ArraySlice<UInt8>)
+    /// Nothing, as the head alone was asked for; with the length that it would have, where that is known.
+    case absent(length: Int?)
+    /// What is still coming.
+    case stream(AnswerStream)
     /// Events as they happen, until the client leaves.
     case events(EventReader)
   }
@@ -36,7 +40,17 @@ struct ServiceAnswer: Sendable {
   var length: Int? {
     switch body {
     case .bytes(let bytes): bytes.count
+    case .absent(let length): length
+    case .stream(let stream): stream.length
     case .events: nil
     }
+  }
+
+  /// Whether the answer lasts until somebody leaves.
+  var isEndless: Bool { if case .events = body { true } else { false } }
+
+  /// Tells that nobody takes the answer.
+  func abandon() {
+    if case .stream(let stream) = body { stream.leave() }
   }
 }

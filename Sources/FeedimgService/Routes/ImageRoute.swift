@@ -14,20 +14,31 @@ struct ImageRoute: Sendable {
     // What a browser sends when its user reloads a page (RFC 9111 §5.2.1.4).
     let wantsNew = request.fields["Cache-Control"]?.lowercased().contains("no-cache") ?? false
     let start = ContinuousClock.now
-    let image: LoadedImage
+    var loaded: LoadedImage?
+    var begun: (image: ArrivingImage, leave: @Sendable () -> Void)?
     do throws(LoadError) {
-      image = wantsNew ? try await loader.reload(item) : try await loader.load(item, priority: priority)
+      if Self.needsTag(request) {
+        loaded = wantsNew ? try await loader.reload(item) : try await loader.load(item, priority: priority)
+      } else {
+        switch try await loader.deliver(item, priority: priority, isReload: wantsNew) {
+        case .whole(let image): loaded = image
+        case .arriving(let arrived, let leave): begun = (arrived, leave)
+        }
+      }
     } catch {
       metrics.count("feedimg_images_total", ["source": "none", "image": error.outcome])
       throw error.problem
     }
+    let time = ContinuousClock.now - start
+    if let begun { return try arriving(request, begun.image, took: time, leave: begun.leave) }
+    guard let image = loaded else { throw Problem(500, "there is no image") }
     let labels = ["source": image.source.rawValue]
     metrics.count(
       "feedimg_images_total",
       labels.merging(["image": image.variant.role.rawValue]) { $1 }
     )
     let status = image.cacheStatus(forward: wantsNew ? "request" : "uri-miss")
-    let answer = try Self.answer(request, image, status, took: ContinuousClock.now - start)
+    let answer = try Self.answer(request, image, status, took: time)
     if request.method != "HEAD" {
       metrics.count("feedimg_image_bytes_total", labels, by: answer.length ?? 0)
     }
@@ -35,7 +46,9 @@ struct ImageRoute: Sendable {
   }
 
   private func item(of request: ServiceRequest) throws(Problem) -> FeedItem {
-    let items = request.method == "POST" ? try request.items().items : try Self.items(in: request.target)
+    let items =
+      request.method == "POST"
+      ? try request.items(otherScheme: 403).items : try Self.items(in: request.target)
     guard items.count == 1 else { throw Problem(422, "expected one item, found \(items.count)") }
     return items[0]
   }
@@ -47,6 +60,7 @@ struct ImageRoute: Sendable {
     do throws(FeedItemError) {
       return try FeedItem.items(json: Array(text.utf8))
     } catch {
+      guard !error.namesOtherScheme else { throw Problem(403, "`item`: \(error)", code: "forbidden-scheme") }
       throw Problem(error.line == nil ? 422 : 400, "`item`: \(error)")
     }
   }
@@ -58,15 +72,8 @@ struct ImageRoute: Sendable {
     took time: Duration
   ) throws(Problem) -> ServiceAnswer {
     let tag = EntityTag(of: image.bytes)
-    var fields = [
-      ("ETag", tag.text), ("Accept-Ranges", "bytes"),
-      // Which image is right depends on the network, so each use asks, and costs nothing if it is the same.
-      ("Cache-Control", "private, no-cache"), ("Content-Location", image.variant.url.text),
-      ("Cache-Status", cacheStatus), ("Server-Timing", image.timing(time)),
-      ("Feedimg-Image", image.variant.role.rawValue),
-      ("Feedimg-Rule", "\(image.resolution.policy); rule=\(image.resolution.decision.rule)"),
-      ("X-Content-Type-Options", "nosniff"),
-    ]
+    var fields = Self.fields(image.variant, image.resolution, cacheStatus, source: image.source, took: time)
+    fields.append(("ETag", tag.text))
     if let list = request.fields["If-Match"], !tag.isNamedStrongly(in: list) {
       throw Problem(412, "the image is \(tag.text) now", fields: fields)
     }
@@ -86,12 +93,34 @@ struct ImageRoute: Sendable {
         body: .bytes(image.bytes[range])
       )
     case .unsatisfiable:
-      throw Problem(
-        416,
-        "the image has \(image.bytes.count) bytes",
-        fields: [("Content-Range", "bytes */\(image.bytes.count)")]
-      )
+      throw beyond(image.bytes.count)
     }
+  }
+
+  static func beyond(_ length: Int) -> Problem {
+    Problem(416, "the image has \(length) bytes", fields: [("Content-Range", "bytes */\(length)")])
+  }
+
+  /// What is said of every image, however it comes.
+  static func fields(
+    _ variant: ImageVariant,
+    _ resolution: Resolution,
+    _ cacheStatus: String,
+    source: LoadedImage.Source,
+    took time: Duration
+  ) -> [(String, String)] {
+    let milliseconds = Double(Int(time / .microseconds(1))) / 1000
+    return [
+      ("Accept-Ranges", "bytes"),
+      // Which image is right depends on the network, so each use asks, and costs nothing if it is the same.
+      ("Cache-Control", "private, no-cache"), ("Content-Location", variant.url.text),
+      ("Cache-Status", cacheStatus),
+      // Where the time went (Server Timing, §3).
+      ("Server-Timing", "load;desc=\"\(source.rawValue)\";dur=\(milliseconds)"),
+      ("Feedimg-Image", variant.role.rawValue),
+      ("Feedimg-Rule", "\(resolution.policy); rule=\(resolution.decision.rule)"),
+      ("X-Content-Type-Options", "nosniff"),
+    ]
   }
 }
 
@@ -111,11 +140,5 @@ extension LoadedImage {
   private var timeLeft: String {
     guard let left = freshness?.left, left.isFinite else { return "" }
     return "; ttl=\(Int(min(max(left, -999_999_999), 999_999_999)))"
-  }
-
-  /// Where the time went (Server Timing, §3).
-  fileprivate func timing(_ time: Duration) -> String {
-    let microseconds = time.components.seconds * 1_000_000 + time.components.attoseconds / 1_000_000_000_000
-    return "load;desc=\"\(source.rawValue)\";dur=\(Double(microseconds) / 1000)"
   }
 }

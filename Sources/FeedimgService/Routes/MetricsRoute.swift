@@ -12,6 +12,7 @@ struct MetricsRoute: Sendable {
     var lines = counter("feedimg_requests_total", "Requests by route and status.")
     lines += counter("feedimg_images_total", "Images handed out, by where they came from and what they were.")
     lines += counter("feedimg_image_bytes_total", "Bytes of images handed out, by where they came from.")
+    lines += counter("feedimg_fetches_total", "URLs fetched for clients, by what the cache did.")
     lines += gauge("feedimg_connections", "Connections open now.", [("", connections())])
     lines += gauge("feedimg_event_readers", "Readers of events now.", [("", readers())])
     if let summary = try? cache.summary() {

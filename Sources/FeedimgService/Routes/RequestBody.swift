@@ -5,9 +5,10 @@ import FeedimgModel
 extension ServiceRequest {
   /// The items in the body.
   ///
+  /// - Parameter otherScheme: The status for an item whose URL is of another scheme than http and https.
   /// - Returns: At least one, and how they came.
   /// - Throws: ``Problem`` 415 for a body that is no JSON by its type, 400 or 422 for one that has no items.
-  func items() throws(Problem) -> (items: [FeedItem], form: ItemsForm) {
+  func items(otherScheme: Int = 422) throws(Problem) -> (items: [FeedItem], form: ItemsForm) {
     try expectBody(in: ["application/json", "application/x-ndjson", "application/jsonl"])
     let values: [JSONValue]
     do throws(JSONError) {
@@ -22,7 +23,8 @@ extension ServiceRequest {
       // A single line of JSON lines is answered by one as well.
       return (items, mediaType == nil || mediaType == "application/json" ? .single : .lines)
     } catch {
-      throw Problem(422, "\(error)")
+      let isScheme = error.namesOtherScheme && otherScheme != 422
+      throw Problem(isScheme ? otherScheme : 422, "\(error)", code: isScheme ? "forbidden-scheme" : nil)
     }
   }
 

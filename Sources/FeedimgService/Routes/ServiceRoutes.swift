@@ -19,6 +19,7 @@ struct ServiceRoutes {
     let usage = UsageRoute(usage: try Usage(configuration))
     let cacheRoute = CacheRoute(cache: cache)
     let (resolve, image) = (ResolveRoute(loader: loader), ImageRoute(loader: loader, metrics: metrics))
+    let fetch = FetchRoute(cache: try AnswerCache(loader, configuration), metrics: metrics)
     let events = EventsRoute(hub: hub)
     let metricsRoute = MetricsRoute(
       metrics: metrics,
@@ -36,6 +37,7 @@ struct ServiceRoutes {
             ("POST", { r async throws(Problem) in try await image.answer(r) }),
           ]
         ),
+        ("/v1/fetch", [("GET", { r async throws(Problem) in try await fetch.answer(r) })]),
         ("/v1/network", [("GET", { r throws(Problem) in try network.answer(r) })]),
         (
           "/v1/settings",

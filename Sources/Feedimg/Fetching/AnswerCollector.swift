@@ -1,0 +1,82 @@
+import FeedimgCache
+import FeedimgModel
+import Synchronization
+
+/// Takes an answer of any kind: to those who wait for it, and into the cache if it may be kept.
+final class AnswerCollector: BodyReceiving {
+  private struct State {
+    var requestedAt: Double
+    var answer: StoredAnswer?
+    var arrival: Arrival?
+    var writer: (any ImageWriting)?
+    /// Whether something came that is not asked for.
+    var received = 0
+  }
+
+  private let exchange: FetchExchange
+  private let run: LoadRun
+  /// Guards what has come; the transfer's thread adds, and the exchange reads when the transfer is over.
+  private let state: Mutex<State>
+
+  init(_ exchange: FetchExchange, _ run: LoadRun) {
+    (self.exchange, self.run) = (exchange, run)
+    state = Mutex(State(requestedAt: exchange.cache.loader.clock()))
+  }
+
+  func requestBegins() {
+    let now = exchange.cache.loader.clock()
+    state.withLock { $0.requestedAt = now }
+  }
+
+  func begin(_ head: ResponseHead) throws(LoadError) {
+    if let standIn = exchange.failure(head) { throw standIn }
+    let answer = StoredAnswer(
+      head: head,
+      varied: Vary(head.fields).select(from: exchange.request.fields),
+      requestedAt: state.withLock { $0.requestedAt },
+      respondedAt: exchange.cache.loader.clock()
+    )
+    // What says that the stored answer is right is for us.
+    let arrival = exchange.isAnswered(by: head) ? nil : Arrival(answer)
+    let writer = exchange.keeps(answer) ? try? exchange.cache.shelf.store.makeWriter() : nil
+    state.withLock { state in
+      (state.answer, state.arrival, state.writer) = (answer, arrival, writer)
+    }
+    if let arrival { run.arrive(arrival) }
+  }
+
+  func receive(_ bytes: UnsafeRawBufferPointer) throws(LoadError) {
+    let (arrival, writer, position) = state.withLock { state in
+      defer { state.received += bytes.count }
+      return (state.arrival, state.writer, state.received)
+    }
+    arrival?.body.append(bytes, at: position)
+    do throws(CacheError) {
+      try writer?.write(bytes)
+    } catch {
+      // What cannot be kept is handed on all the same.
+      state.withLock { $0.writer = nil }
+      writer?.discard()
+    }
+  }
+
+  /// Ends an answer that is whole, and keeps it.
+  ///
+  /// - Returns: The head, with when it came.
+  /// - Throws: ``LoadError`` where there was no answer.
+  func finish() throws(LoadError) -> StoredAnswer {
+    let (answer, writer) = state.withLock { ($0.answer, $0.writer.take()) }
+    guard let answer else {
+      throw LoadError(.malformed, url: exchange.request.url, message: "the server sent no answer")
+    }
+    if let writer {
+      // What the disk does not take is fetched again.
+      _ = try? exchange.cache.shelf.keep(writer, answer, to: exchange.request)
+      writer.discard()
+    }
+    return answer
+  }
+
+  /// Leaves nothing behind unless the answer was finished.
+  func discard() { state.withLock { $0.writer.take() }?.discard() }
+}

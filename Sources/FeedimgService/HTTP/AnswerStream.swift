@@ -1,0 +1,44 @@
+import Feedimg
+
+/// A body that is sent while it comes.
+struct AnswerStream: Sendable {
+  let body: ArrivingBody
+  /// The part of it that is sent; nil for all.
+  var part: Range<Int>?
+  /// How much is sent; nil where only the end will tell.
+  let length: Int?
+  /// Tells that nobody takes the body any more.
+  let leave: @Sendable () -> Void
+
+  /// - Parameters:
+  ///   - body: What comes.
+  ///   - length: That of all of it, where it is known.
+  ///   - part: What of it is sent; nil for all.
+  ///   - leave: Called when the client hangs up before the end.
+  init(_ body: ArrivingBody, length: Int?, part: Range<Int>? = nil, leave: @escaping @Sendable () -> Void) {
+    (self.body, self.part, self.leave) = (body, part, leave)
+    self.length = part?.count ?? length
+  }
+
+  /// Hands on what is to be sent, piece by piece.
+  ///
+  /// - Parameter send: Returns when the client has taken the piece, or false when it has left.
+  /// - Returns: Whether all has been sent.
+  func handOn(_ send: (ArraySlice<UInt8>) async -> Bool) async -> Bool {
+    var (index, position) = (0, 0)
+    let wanted = part ?? 0..<Int.max
+    do throws(LoadError) {
+      while position < wanted.upperBound, let chunk = try await body.chunk(index) {
+        let range = (position..<position + chunk.count).clamped(to: wanted)
+        if !range.isEmpty {
+          let slice = chunk[(range.lowerBound - position)..<(range.upperBound - position)]
+          guard await send(slice) else { return false }
+        }
+        (index, position) = (index + 1, position + chunk.count)
+      }
+      return true
+    } catch {
+      return false
+    }
+  }
+}

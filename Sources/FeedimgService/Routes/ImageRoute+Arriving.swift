@@ -1,0 +1,45 @@
+import Feedimg
+import FeedimgModel
+
+extension ImageRoute {
+  /// Whether the answer depends on what tells one image from another, which nobody knows before it is whole.
+  static func needsTag(_ request: ServiceRequest) -> Bool {
+    ["If-Match", "If-None-Match", "If-Range"].contains { request.fields[$0] != nil }
+  }
+
+  /// The answer with an image that is still coming: without its tag, and with whatever else is known.
+  func arriving(
+    _ request: ServiceRequest,
+    _ image: ArrivingImage,
+    took time: Duration,
+    leave: @escaping @Sendable () -> Void
+  ) throws(Problem) -> ServiceAnswer {
+    // Who comes while it comes causes no transfer.
+    let source = image.arrival.claim() ? LoadedImage.Source.network : .memory
+    let labels = ["source": source.rawValue]
+    metrics.count("feedimg_images_total", labels.merging(["image": image.variant.role.rawValue]) { $1 })
+    let status = source == .network ? "feedimg; fwd=uri-miss" : "feedimg; fwd=uri-miss; collapsed"
+    var fields = Self.fields(image.variant, image.resolution, status, source: source, took: time)
+    if let mediaType = image.arrival.mediaType { fields.append(("Content-Type", mediaType)) }
+    let length = image.arrival.answer.head.contentLength
+    var (code, part) = (200, nil as Range<Int>?)
+    if let length {
+      switch ByteRange(request.method == "POST" ? nil : request.fields["Range"], length: length) {
+      case .whole: break
+      case .part(let range):
+        (code, part) = (206, range)
+        fields.append(("Content-Range", "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(length)"))
+      case .unsatisfiable:
+        leave()
+        throw Self.beyond(length)
+      }
+    }
+    let stream = AnswerStream(image.arrival.body, length: length, part: part, leave: leave)
+    guard request.method != "HEAD" else {
+      // The image comes all the same, for the request that is likely to follow.
+      return ServiceAnswer(code, fields: fields, body: .absent(length: stream.length))
+    }
+    metrics.count("feedimg_image_bytes_total", labels, by: stream.length ?? 0)
+    return ServiceAnswer(code, fields: fields, body: .stream(stream))
+  }
+}
