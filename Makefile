@@ -51,7 +51,7 @@ test: ## build and run all tests
 
 netlab: build ## boot a kernel with simulated radios and modems, and check what feedimg says of them
 	@Scripts/packages netlab
-	Tests/Netlab/check --bin $(CURDIR)/$(BINARY) --cmd 'feedimg network --json' --watch-cmd 'feedimg network --watch --json'
+	Tests/Netlab/run --bin $(CURDIR)/$(BINARY) --cmd 'feedimg network --json' --watch-cmd 'feedimg network --watch --json'
 
 fuzz: ## feed the readers of policies and items with slips for ten minutes (SECONDS=)
 	@Scripts/packages build

@@ -86,11 +86,6 @@ wifi_radio() { ip netns exec shelf iw phy "$(cat /run/station-phy)" set netns 1;
 wifi_associate() {
     has_netdev wlan0 || wifi_radio
     wpa_supplicant -B -i wlan0 -D nl80211 -c /lab/wpa_supplicant.conf
-    wait_for 8 carrier wlan0 && return
-    # A handshake that lost a frame, as on a busy machine, is long not begun again by itself.
-    wpa_cli -p /run/wpa_supplicant -i wlan0 disconnect || true
-    wpa_cli -p /run/wpa_supplicant -i wlan0 bss_flush 0 || true
-    wpa_cli -p /run/wpa_supplicant -i wlan0 reconnect || true
     wait_for 20 carrier wlan0
 }
 
@@ -112,10 +107,8 @@ wifi_rejoin() {
 }
 
 # ap_says HEX: what the access point adds to its beacons (elements of IEEE 802.11)
-ap_says() {
-    world hostapd_cli -p /run/hostapd -i ap0 set vendor_elements "$1"
-    world hostapd_cli -p /run/hostapd -i ap0 update_beacon
-}
+ap_says() { ap_control set vendor_elements "$1"; ap_control update_beacon; }
+ap_control() { world hostapd_cli -p /run/hostapd -i ap0 "$@"; }
 
 # --- Ethernet ----------------------------------------------------------------
 
@@ -318,6 +311,8 @@ reset() {
     echo 1 > /sys/fs/cgroup/scenario/cgroup.kill
     wait_for 5 grep -q 'populated 0' /sys/fs/cgroup/scenario/cgroup.events
     usb_unplug
+    # Suspending ends the access point too, and nothing tells hostapd.
+    world iw dev ap0 info | grep -q channel || { ap_control disable; ap_control enable; }
     ap_says '' >/dev/null
     [ ! -d /sys/module/wwan_hwsim ] || modprobe -r wwan_hwsim
     if has_netdev wlan0; then

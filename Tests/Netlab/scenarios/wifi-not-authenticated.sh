@@ -1,6 +1,6 @@
 # Wi-Fi with the wrong password: associated again and again, but never let in; the route is there
 wifi_radio
-sed 's/netlab-secret/not-the-secret/' /lab/wpa_supplicant.conf > /run/wrong.conf
+sed 's/psk=05/psk=ff/' /lab/wpa_supplicant.conf > /run/wrong.conf
 wpa_supplicant -B -i wlan0 -D nl80211 -c /run/wrong.conf
 ip link set wlan0 up
 associated() { iw dev wlan0 link | grep -q Connected; }
