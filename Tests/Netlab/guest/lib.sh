@@ -232,6 +232,29 @@ usb_unplug() {
 }
 no_usb_netdev() { ! usb_netdev; }
 
+# --- Bluetooth: controllers that btvirt plays --------------------------------
+
+# bluetooth_phone: join a phone that shares its network: bnep0, its other end is bnep1 in the world.
+# Sets RADIO, the process without which there is no Bluetooth.
+bluetooth_phone() {
+    modprobe -a hci_vhci bnep algif_skcipher algif_hash ecb     # btvirt has its ciphers from the kernel
+    [ -e /dev/vhci ] || mknod /dev/vhci c 10 137
+    btvirt -l2 3>&- &
+    RADIO=$!
+    wait_for 10 [ -e /sys/class/bluetooth/hci1 ]
+    bluetooth-phone 3>&- &
+    wait_for 15 has_netdev bnep1
+    ip link set bnep1 netns world
+    world_ip addr add 10.4.0.1/24 dev bnep1
+    world_ip link set bnep1 up
+    ip link set bnep0 up
+    wait_for 5 carrier bnep0
+    ip addr add 10.4.0.2/24 dev bnep0
+    ip route add default via 10.4.0.1 dev bnep0 metric 750
+    reachable 10.4.0.1
+}
+no_bluetooth() { ! has_netdev bnep0 && ! world_ip link show dev bnep1; }
+
 # --- VPN ---------------------------------------------------------------------
 
 # wg_up ENDPOINT: WireGuard tunnel wg0 to a peer in the world, no routes yet
@@ -314,6 +337,7 @@ reset() {
     # Suspending ends the access point too, and nothing tells hostapd.
     world iw dev ap0 info | grep -q channel || { ap_control disable; ap_control enable; }
     ap_says '' >/dev/null
+    wait_for 10 no_bluetooth
     [ ! -d /sys/module/wwan_hwsim ] || modprobe -r wwan_hwsim
     if has_netdev wlan0; then
         for path in /sys/class/net/wlan0/phy80211/rfkill*; do echo 0 > "$path/soft"; done

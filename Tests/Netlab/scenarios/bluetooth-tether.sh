@@ -1,0 +1,5 @@
+# Phone that shares its network by Bluetooth (personal area network); then Bluetooth is switched off
+bluetooth_phone
+watch "$TETHER"
+check "$TETHER"
+step 'switched off' '{"kind":"offline"}' kill "$RADIO"
