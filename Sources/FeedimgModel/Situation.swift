@@ -23,16 +23,35 @@ public struct Situation: Sendable, Hashable {
   public var original: Presence
   /// Whether the thumbnail can be had.
   public var thumbnail: Presence
-  /// The encoded length of the original; nil where nobody knows.
-  public var size: ByteCount?
-  /// What may still be spent in this period; nil where nobody counts.
-  public var budgetLeft: ByteCount?
-  /// Measured, in bits per second; nil before there is a measurement.
-  public var bandwidth: Int?
-  /// The charge in percent; nil without a battery.
-  public var battery: Int?
   /// The values of the facts that the host application defines, by name; see ``HostFact``.
   public var hostFacts: [String: String]
+  // The quantities, with `Int.max` for what nobody knows: comparing them with a threshold, which each decision does,
+  // then asks nothing first.
+  package private(set) var sizeBytes = Int.max
+  package private(set) var budgetLeftBytes = Int.max
+  package private(set) var bandwidthBits = Int.max
+  package private(set) var batteryPercent = Int.max
+
+  /// The encoded length of the original; nil where nobody knows.
+  public var size: ByteCount? {
+    get { Self.known(sizeBytes).map { ByteCount($0) } }
+    set { sizeBytes = Self.stored(newValue?.bytes) }
+  }
+  /// What may still be spent in this period; nil where nobody counts.
+  public var budgetLeft: ByteCount? {
+    get { Self.known(budgetLeftBytes).map { ByteCount($0) } }
+    set { budgetLeftBytes = Self.stored(newValue?.bytes) }
+  }
+  /// Measured, in bits per second, never negative; nil before there is a measurement.
+  public var bandwidth: Int? {
+    get { Self.known(bandwidthBits) }
+    set { bandwidthBits = Self.stored(newValue) }
+  }
+  /// The charge in percent, never negative; nil without a battery.
+  public var battery: Int? {
+    get { Self.known(batteryPercent) }
+    set { batteryPercent = Self.stored(newValue) }
+  }
 
   /// Makes a situation; what is left out is not known, or off.
   public init(
@@ -56,12 +75,16 @@ public struct Situation: Sendable, Hashable {
     self.alwaysOriginal = alwaysOriginal
     self.original = original
     self.thumbnail = thumbnail
+    self.hostFacts = hostFacts
     self.size = size
     self.budgetLeft = budgetLeft
     self.bandwidth = bandwidth
     self.battery = battery
-    self.hostFacts = hostFacts
   }
+
+  private static func known(_ stored: Int) -> Int? { stored == .max ? nil : stored }
+
+  private static func stored(_ quantity: Int?) -> Int { quantity.map { min(max($0, 0), .max - 1) } ?? .max }
 
   /// The presence of a variant.
   public subscript(role: ImageVariant.Role) -> Presence {
