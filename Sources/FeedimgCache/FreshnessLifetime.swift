@@ -32,13 +32,11 @@ package struct FreshnessLifetime: Sendable, Hashable {
     if control.has("max-age") {
       let seconds = control.seconds("max-age")
       self.init(seconds: Double(seconds ?? 0), rule: seconds == nil ? .invalid : .maxAge)
-    } else if let expires = fields["Expires"] {
+    } else if fields["Expires"] != nil {
       // A date that makes no sense, above all 0, means the past (§5.3).
-      let date = HTTPDate.parse(expires, now: answer.respondedAt)
+      let date = answer.date("Expires")
       self.init(seconds: max(0, (date ?? 0) - answer.date), rule: date == nil ? .invalid : .expires)
-    } else if let changed = fields["Last-Modified"].flatMap({ HTTPDate.parse($0, now: answer.respondedAt) }),
-      Self.allowsHeuristic(answer.head.status)
-    {
+    } else if let changed = answer.date("Last-Modified"), Self.allowsHeuristic(answer.head.status) {
       let share = max(0, answer.date - changed) * Self.heuristicShare
       self.init(seconds: min(share, Self.greatestHeuristic), rule: .heuristic)
     } else {

@@ -2,8 +2,11 @@ package import FeedimgModel
 
 extension StoredAnswer {
   /// When the answer was made, by its own account, else when it came (RFC 9110 §6.6.1).
-  var date: Double {
-    head.fields["Date"].flatMap { HTTPDate.parse($0, now: respondedAt) } ?? respondedAt
+  var date: Double { date("Date") ?? respondedAt }
+
+  /// The time that a field tells; nil where there is none, or it makes no sense.
+  func date(_ name: String) -> Double? {
+    head.fields[name].flatMap { HTTPDate.seconds($0, now: DeltaSeconds.whole(respondedAt)) }.map(Double.init)
   }
 
   /// How old the answer is, in seconds (RFC 9111 §4.2.3); never negative, wherever clocks jump.

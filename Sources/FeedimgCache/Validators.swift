@@ -15,11 +15,9 @@ package struct Validators: Sendable, Hashable {
     let fields = answer.head.fields
     entityTag = fields["ETag"].flatMap { Self.isEntityTag($0) ? $0 : nil }
     guard let text = fields["Last-Modified"] else { return }
-    guard let changed = HTTPDate.parse(text, now: answer.respondedAt) else { return }
+    guard let changed = answer.date("Last-Modified") else { return }
     lastModified = text
-    hasStrongDate =
-      fields["Date"].flatMap { HTTPDate.parse($0, now: answer.respondedAt) }.map { $0 - changed >= 60 }
-      ?? false
+    hasStrongDate = answer.date("Date").map { $0 - changed >= 60 } ?? false
   }
 
   /// The fields that ask whether the image is still the same; empty where nothing tells versions apart.

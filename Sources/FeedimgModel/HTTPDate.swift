@@ -1,65 +1,81 @@
-/// Reads the dates of HTTP in their three formats (RFC 9110 §5.6.7).
+/// The dates of HTTP, in seconds since 1970 (RFC 9110 §5.6.7).
 package enum HTTPDate {
   private static let months = [
-    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
   ]
+  /// 1970 began with a Thursday.
+  private static let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
 
-  /// Reads a date in Greenwich time; the name of the day is not checked.
+  /// Reads a date in the form of today or in one of the two obsolete ones; nil for anything else.
+  ///
+  /// The case of letters does not matter, and only Greenwich time counts (RFC 9111 §4.2). The name of the day is not
+  /// checked, as it says nothing that the date does not.
   ///
   /// - Parameters:
   ///   - text: Such as `Sun, 06 Nov 1994 08:49:37 GMT`.
-  ///   - now: Seconds since 1970, to place years of two digits.
-  /// - Returns: Seconds since 1970, or nil where the text is no such date.
+  ///   - now: Tells the century of years with two digits: none is more than 50 years ahead.
+  /// - Returns: Seconds since 1970.
   package static func seconds(_ text: String, now: Int) -> Int? {
-    let isSeparator: (Character) -> Bool = { " ,-:".contains($0) }
-    let words = text.split(whereSeparator: isSeparator).map { $0.lowercased() }
-    if words.count == 8, words[7] == "gmt" || words[7] == "utc" {
-      guard let year = year(words[3], now: now) else { return nil }
-      return seconds(year, words[2], words[1], words[4...6])
+    let words = text.lowercased().split { $0 == " " || $0 == "," || $0 == "-" }
+    switch words.count {
+    case 6 where words[5] == "gmt":
+      // Sun, 06 Nov 1994 08:49:37 GMT, or Sunday, 06-Nov-94 08:49:37 GMT
+      return seconds(year(words[3], now: now), words[2], words[1], words[4])
+    case 5:
+      // Sun Nov  6 08:49:37 1994
+      return seconds(number(words[4], digits: 4...4), words[1], words[2], words[3])
+    default: return nil
     }
-    // As asctime() of C writes it.
-    guard words.count == 7, words[6].utf8.count == 4, let year = number(words[6]) else { return nil }
-    return seconds(year, words[1], words[2], words[3...5])
   }
+
+  /// Writes a date in the form of today, such as `Sun, 06 Nov 1994 08:49:37 GMT`; of the years 1 to 9999.
+  package static func text(_ seconds: Int) -> String {
+    let (number, time) = parts(seconds)
+    let day = CalendarDay(daysSince1970: number)
+    let clock = [time / 3600, time / 60 % 60, time % 60].map(padded).joined(separator: ":")
+    let year = String(repeating: "0", count: 4 - String(day.year).count) + String(day.year)
+    let name = days[((number % 7) + 7) % 7]
+    return "\(name), \(padded(day.day)) \(months[day.month - 1]) \(year) \(clock) GMT"
+  }
+
+  /// Days since 1970, and what is left of the last of them.
+  private static func parts(_ seconds: Int) -> (day: Int, rest: Int) {
+    let (day, rest) = seconds.quotientAndRemainder(dividingBy: 86_400)
+    return rest < 0 ? (day - 1, rest + 86_400) : (day, rest)
+  }
+
+  private static func padded(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
   private static func seconds(
-    _ year: Int,
-    _ monthName: String,
-    _ dayText: String,
-    _ time: ArraySlice<String>
+    _ year: Int?,
+    _ monthName: Substring,
+    _ dayText: Substring,
+    _ timeText: Substring
   ) -> Int? {
-    guard let month = months.firstIndex(of: monthName).map({ $0 + 1 }), let day = number(dayText),
-      (1...length(of: month, in: year)).contains(day)
+    let time = timeText.split(separator: ":", omittingEmptySubsequences: false).map {
+      number($0, digits: 2...2) ?? .max
+    }
+    // Sixty is a leap second.
+    guard time.count == 3, time[0] < 24, time[1] < 60, time[2] <= 60,
+      let year, let month = months.firstIndex(where: { $0.lowercased() == monthName }),
+      let dayOfMonth = number(dayText, digits: 1...2),
+      let day = CalendarDay(year: year, month: month + 1, day: dayOfMonth)
     else { return nil }
-    let parts = time.compactMap { number($0) }
-    guard parts.count == 3, parts[0] < 24, parts[1] < 60, parts[2] <= 60 else { return nil }
-    return days(year, month, day) * 86_400 + parts[0] * 3600 + parts[1] * 60 + parts[2]
+    return day.daysSince1970 * 86_400 + time[0] * 3600 + time[1] * 60 + time[2]
   }
 
-  /// A year of two digits that would lie over 50 years ahead is the one that lies behind.
-  private static func year(_ text: String, now: Int) -> Int? {
-    guard let number = number(text) else { return nil }
-    guard text.utf8.count == 2 else { return text.utf8.count == 4 ? number : nil }
-    // Exact enough: within 50 years of now nothing depends on the day.
-    let thisYear = 1970 + now / 31_556_952
-    let year = thisYear / 100 * 100 + number
+  private static func year(_ text: Substring, now: Int) -> Int? {
+    guard text.utf8.count == 2 else { return number(text, digits: 4...4) }
+    guard let short = number(text, digits: 2...2) else { return nil }
+    let thisYear = CalendarDay(daysSince1970: parts(now).day).year
+    let year = thisYear - thisYear % 100 + short
     return year > thisYear + 50 ? year - 100 : year
   }
 
-  private static func length(of month: Int, in year: Int) -> Int {
-    let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-    return month == 2 ? (isLeap ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
-  }
-
-  /// Days since 1970 in the Gregorian calendar, counted in years that begin in March so that leap days come last.
-  private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
-    let year = month > 2 ? year : year - 1
-    let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
-    return year * 365 + year / 4 - year / 100 + year / 400 + dayOfYear - 719_468
-  }
-
-  private static func number(_ text: String) -> Int? {
-    guard text.utf8.count <= 4, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+  private static func number(_ text: Substring, digits: ClosedRange<Int>) -> Int? {
+    guard digits.contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+      return nil
+    }
     return Int(text)
   }
 }

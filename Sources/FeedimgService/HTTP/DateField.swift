@@ -1,21 +1,9 @@
+import FeedimgModel
 import Glibc
 
-/// A date as HTTP writes it (RFC 9110 §5.6.7), whatever the language of the user.
+/// The date that goes with every answer (RFC 9110 §6.6.1).
 enum DateField {
-  private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
-  private static let months = [
-    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-  ]
-
-  /// Such as `Sun, 06 Nov 1994 08:49:37 GMT`.
-  static func text(_ seconds: Int) -> String {
-    var moment = time_t(seconds)
-    var parts = tm()
-    gmtime_r(&moment, &parts)
-    func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
-    return "\(days[Int(parts.tm_wday)]), \(two(parts.tm_mday)) \(months[Int(parts.tm_mon)]) "
-      + "\(parts.tm_year + 1900) \(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec)) GMT"
-  }
+  static func text(_ seconds: Int) -> String { HTTPDate.text(seconds) }
 
   /// The date now.
   static func now() -> String { text(time(nil)) }
