@@ -31,7 +31,26 @@ struct BodyName: Sendable, Hashable {
     self.ending = String(decoding: ending, as: UTF8.self)
   }
 
-  var text: String { keyHash.hexadecimal + "-" + serial.hexadecimal + ending }
+  /// Of a name, in bytes.
+  static let greatestLength = 16 + 1 + 16 + 5
+
+  var text: String {
+    String(unsafeUninitializedCapacity: Self.greatestLength) { buffer in
+      var count = 0
+      write { byte in
+        buffer[count] = byte
+        count += 1
+      }
+      return count
+    }
+  }
+
+  func write(_ write: (UInt8) -> Void) {
+    keyHash.writeHexadecimal(write)
+    write(UInt8(ascii: "-"))
+    serial.writeHexadecimal(write)
+    ending.utf8.forEach(write)
+  }
 
   var shard: Shard { Shard(keyHash: keyHash) }
 

@@ -40,7 +40,23 @@ struct CacheFolder: Sendable, Hashable {
 
   func folder(of shard: Shard) -> String { "\(bodies)/\(shard.name)" }
   func catalog(of shard: Shard) -> String { folder(of: shard) + "/catalog" }
-  func path(of body: BodyName) -> String { "\(folder(of: body.shard))/\(body.text)" }
+  /// Made in one piece, as each look-up needs one.
+  func path(of body: BodyName) -> String {
+    let capacity = path.utf8.count + 11 + BodyName.greatestLength
+    return String(unsafeUninitializedCapacity: capacity) { buffer in
+      var count = 0
+      func write(_ byte: UInt8) {
+        buffer[count] = byte
+        count += 1
+      }
+      path.utf8.forEach(write)
+      "/bodies/".utf8.forEach(write)
+      body.keyHash.writeHexadecimal(digits: 2, write)
+      write(UInt8(ascii: "/"))
+      body.write(write)
+      return count
+    }
+  }
   /// A name for a body that is being written, never given twice.
   func incomingPath() -> String { "\(incoming)/\(UInt64.random(in: .min ... .max).hexadecimal)" }
 }

@@ -40,14 +40,38 @@ final class CacheIndex {
     return entry.record.key == key ? entry : nil
   }
 
+  /// An entry as far as it tells whether the image is there.
+  struct Glance {
+    var outline: EntryOutline
+    /// In seconds since 1970.
+    var usedAt: Int
+  }
+
+  /// A glance at the entry of a key, which costs less than all of it; nil where there is none.
+  func glance(at key: String) throws(SQLiteError) -> Glance? {
+    let hash = Checksum.of(key)
+    let found = try connection.statement(Self.selection).first([.integer(Int(Int64(bitPattern: hash)))]) {
+      ($0.withText(0) { EntryOutline.find(key, in: $0) }, $0.integer(1))
+    }
+    switch found {
+    case .none, (.another, _)?: return nil
+    case (.ours(let outline), let usedAt)? where outline.body.keyHash == hash:
+      return Glance(outline: outline, usedAt: usedAt)
+    default: throw Self.damagedRow
+    }
+  }
+
+  /// The row of an identifier.
+  private static let selection = "SELECT record, used_at FROM entry WHERE id = ?1"
+
+  private static let damagedRow = SQLiteError(code: SQLITE_CORRUPT, message: "a row is damaged")
+
   /// A record as it was read from the row of an identifier.
   ///
   /// - Throws: ``SQLiteError`` for a damaged row. SQLite sees damage to its own structures alone; where one row was
   ///   changed, no other is to be relied on either, and the index is made again.
   static func whole(_ record: EntryRecord?, _ identifier: Int64) throws(SQLiteError) -> EntryRecord {
-    guard let record, record.identifier == identifier else {
-      throw SQLiteError(code: SQLITE_CORRUPT, message: "a row is damaged")
-    }
+    guard let record, record.identifier == identifier else { throw damagedRow }
     return record
   }
 
@@ -64,8 +88,7 @@ final class CacheIndex {
 
   /// The entry in the row of this identifier; nil where there is no row.
   func entry(with identifier: Int64) throws(SQLiteError) -> Entry? {
-    let select = try connection.statement("SELECT record, used_at FROM entry WHERE id = ?1")
-    let found = try select.first([.integer(Int(identifier))]) {
+    let found = try connection.statement(Self.selection).first([.integer(Int(identifier))]) {
       ($0.withText(0, EntryRecord.init(line:)), $0.integer(1))
     }
     guard let found else { return nil }

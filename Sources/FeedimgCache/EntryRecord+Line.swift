@@ -32,7 +32,7 @@ extension EntryRecord {
     }
   }
 
-  private static func marked(_ mark: String) -> (role: ImageVariant.Role, isPinned: Bool)? {
+  static func marked(_ mark: String) -> (role: ImageVariant.Role, isPinned: Bool)? {
     switch mark {
     case "o": (.original, false)
     case "O": (.original, true)
@@ -42,16 +42,22 @@ extension EntryRecord {
     }
   }
 
-  /// Reads a line; nil for one that is damaged or of another form.
-  init?(line: UnsafeRawBufferPointer) {
+  /// The fields of a line from the key on; nil for one that is damaged or of another form.
+  static func fields(of line: UnsafeRawBufferPointer) -> RecordFields.Reader? {
     guard line.count > 17, line[16] == RecordFields.tab, let seal = UInt64(hexadecimal: line[..<16]) else {
       return nil
     }
     let content = UnsafeRawBufferPointer(rebasing: line[17...])
     guard Checksum.of(content) == seal else { return nil }
     var fields = RecordFields.Reader(content)
+    guard let form = fields.next(), form.count == 1, form.first == Self.form else { return nil }
+    return fields
+  }
+
+  /// Reads a line; nil for one that is damaged or of another form.
+  init?(line: UnsafeRawBufferPointer) {
     // What has the right checksum was written by us, so that the rest can fail only by our own change of form.
-    guard fields.next()?.elementsEqual([Self.form]) == true,
+    guard var fields = Self.fields(of: line),
       let key = fields.nextText(),
       let (role, isPinned) = fields.nextText().flatMap(Self.marked),
       let mediaType = fields.nextText(),

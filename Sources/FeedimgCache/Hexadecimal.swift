@@ -2,11 +2,20 @@ extension UInt64 {
   /// Sixteen hexadecimal digits, in lower case.
   var hexadecimal: String {
     String(unsafeUninitializedCapacity: 16) { buffer in
-      for index in 0..<16 {
-        let digit = UInt8(truncatingIfNeeded: self >> UInt64(60 - 4 * index)) & 15
-        buffer[index] = digit < 10 ? 48 + digit : 87 + digit
+      var count = 0
+      writeHexadecimal { digit in
+        buffer[count] = digit
+        count += 1
       }
-      return 16
+      return count
+    }
+  }
+
+  /// Gives the first digits of sixteen, one after the other.
+  func writeHexadecimal(digits: Int = 16, _ write: (UInt8) -> Void) {
+    for index in 0..<digits {
+      let digit = UInt8(truncatingIfNeeded: self >> UInt64(60 - 4 * index)) & 15
+      write(digit < 10 ? 48 + digit : 87 + digit)
     }
   }
 

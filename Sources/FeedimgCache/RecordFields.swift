@@ -1,3 +1,5 @@
+import Glibc
+
 /// Builds a text of fields parted by tabs; tabs, line ends and backslashes within them are escaped by a backslash.
 struct RecordFields {
   static let tab = UInt8(ascii: "\t")
@@ -47,21 +49,36 @@ struct RecordFields {
   /// Reads such a text field by field.
   struct Reader {
     /// What has not been read yet; nil after the last field.
-    private var remaining: Slice<UnsafeRawBufferPointer>?
+    private var remaining: UnsafeRawBufferPointer?
 
-    init(_ bytes: UnsafeRawBufferPointer) { remaining = bytes[...] }
+    init(_ bytes: UnsafeRawBufferPointer) { remaining = bytes }
 
-    var rest: Slice<UnsafeRawBufferPointer> { remaining ?? UnsafeRawBufferPointer(start: nil, count: 0)[...] }
+    var rest: UnsafeRawBufferPointer { remaining ?? UnsafeRawBufferPointer(start: nil, count: 0) }
 
     /// The next field as it stands; nil after the last.
-    mutating func next() -> Slice<UnsafeRawBufferPointer>? {
+    mutating func next() -> UnsafeRawBufferPointer? {
       guard let bytes = remaining else { return nil }
-      guard let end = bytes.firstIndex(of: RecordFields.tab) else {
+      guard let start = bytes.baseAddress, let end = memchr(start, Int32(RecordFields.tab), bytes.count)
+      else {
         remaining = nil
         return bytes
       }
-      remaining = bytes[(end + 1)...]
-      return bytes[..<end]
+      let length = UnsafeRawPointer(end) - start
+      remaining = UnsafeRawBufferPointer(rebasing: bytes[(length + 1)...])
+      return UnsafeRawBufferPointer(rebasing: bytes[..<length])
+    }
+
+    /// Whether the next field is this text; nil after the last.
+    mutating func nextIs(_ text: String) -> Bool? {
+      guard let field = next() else { return nil }
+      guard !field.contains(RecordFields.backslash) else { return RecordFields.unescaped(field) == text }
+      var text = text
+      return text.withUTF8 { text in
+        guard let wanted = text.baseAddress, let found = field.baseAddress else {
+          return text.count == field.count
+        }
+        return text.count == field.count && memcmp(found, wanted, text.count) == 0
+      }
     }
 
     mutating func nextInteger() -> Int? { next().flatMap { Int(String(decoding: $0, as: UTF8.self)) } }
@@ -69,7 +86,7 @@ struct RecordFields {
     mutating func nextText() -> String? { next().map { RecordFields.unescaped($0) } }
   }
 
-  private static func unescaped(_ field: Slice<UnsafeRawBufferPointer>) -> String {
+  private static func unescaped(_ field: UnsafeRawBufferPointer) -> String {
     guard field.contains(backslash) else { return String(decoding: field, as: UTF8.self) }
     var bytes: [UInt8] = []
     var isEscaped = false
