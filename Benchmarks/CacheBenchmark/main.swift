@@ -130,7 +130,7 @@ case "warm":
 
 case "touch":
   let cache = makeCache()
-  measure("touch", runs) { _ in cache.noteUse(of: key(.random(in: 0..<count))) }
+  measure("touch", runs) { _ in cache.noteUse(of: key(.random(in: 0..<count)), for: HTTPFields()) }
 
 case "write":
   // Stores for two seconds, beside whoever else uses the cache; images of its own.

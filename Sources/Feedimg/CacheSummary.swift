@@ -19,6 +19,10 @@ public struct CacheSummary: Sendable, Hashable {
       limit = share?.limit ?? ByteCount(0)
     }
 
+    init(_ beginnings: CacheInfo.Beginnings) {
+      (count, size, limit) = (beginnings.count, beginnings.size, beginnings.limit)
+    }
+
     var value: JSONValue {
       ["count": .integer(count), "bytes": .integer(size.bytes), "limit": .integer(limit.bytes)]
     }
@@ -32,6 +36,8 @@ public struct CacheSummary: Sendable, Hashable {
   public var thumbnails: Part
   /// The pinned images of either size.
   public var pinned: Part
+  /// What came of images whose transfers broke off; no images yet, and never exported.
+  public var beginnings: Part
   /// Images unused for so many days are removed.
   public var expiryDays: Int
   /// The reads that found an image, since the index was made.
@@ -59,6 +65,7 @@ public struct CacheSummary: Sendable, Hashable {
     originals = Part(info.shares.first { $0.budget == .originals })
     thumbnails = Part(info.shares.first { $0.budget == .thumbnails })
     pinned = Part(info.pinned)
+    beginnings = Part(info.beginnings)
     expiryDays = info.unusedDays
     hits = max(0, info.hits)
     misses = max(0, info.misses)
@@ -73,6 +80,7 @@ public struct CacheSummary: Sendable, Hashable {
     let value: JSONValue = [
       "folder": .string(folder), "count": .integer(count), "bytes": .integer(size.bytes),
       "originals": originals.value, "thumbnails": thumbnails.value, "pinned": pinned.value,
+      "beginnings": beginnings.value,
       "expiryDays": .integer(expiryDays), "hits": .integer(hits), "misses": .integer(misses),
       "oldestUse": time(oldestUse), "newestUse": time(newestUse), "bytesOnDisk": .integer(sizeOnDisk.bytes),
     ]

@@ -7,7 +7,7 @@ extension ImageLoader {
     let key = variant.url.key
     if let image = memory[key] {
       // Else the disk would think that what is shown most is used least.
-      store.noteUse(of: key)
+      store.noteUse(of: key, for: identity.sent)
       LoadWitness.tell(.found(.memory))
       return FetchedImage(image, from: .memory)
     }
@@ -16,7 +16,7 @@ extension ImageLoader {
 
   /// The image of a variant from disk, taken into memory.
   func stored(_ variant: ImageVariant) -> FetchedImage? {
-    guard let (stored, bytes) = store.read(variant.url.key) else {
+    guard let (stored, bytes) = store.read(variant.url.key, for: identity.sent) else {
       LoadWitness.tell(.missed)
       return nil
     }

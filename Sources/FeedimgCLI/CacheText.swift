@@ -10,6 +10,11 @@ enum CacheText {
     ] {
       add(name, "\(images(part.count)), \(part.size.rounded) of \(part.limit)")
     }
+    if summary.beginnings.count > 0 {
+      let part = summary.beginnings
+      let files = "\(part.count) transfer\(part.count == 1 ? "" : "s") to go on with"
+      add("unfinished", "\(files), \(part.size.rounded) of \(part.limit.rounded)")
+    }
     add("on disk", "about \(summary.sizeOnDisk.rounded)")
     if let rate = summary.hitRate {
       let reads = summary.hits + summary.misses

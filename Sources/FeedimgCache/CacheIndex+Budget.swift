@@ -71,13 +71,20 @@ extension CacheIndex {
   }
 
   /// The entries used least recently that take so many bytes together, as far as one step goes; they stay.
-  func leastUsed(_ bytes: Int) throws(SQLiteError) -> [EntryRecord] {
+  ///
+  /// - Parameters:
+  ///   - bytes: How much is wanted.
+  ///   - takes: Whether a body takes anything.
+  /// - Returns: With those that take nothing and came on the way.
+  /// - Throws: ``SQLiteError`` where the index cannot be read.
+  func leastUsed(_ bytes: Int, where takes: (EntryRecord) -> Bool) throws(SQLiteError) -> [EntryRecord] {
     var records: [EntryRecord] = []
     var rest = bytes
     for budget in Budget.yielding where rest > 0 {
       records += try oldest(of: budget, usedBefore: .max, atMost: Self.greatestCount) { record in
-        defer { rest -= min(rest, record.size) }
-        return rest > 0
+        guard rest > 0 else { return false }
+        if takes(record) { rest -= min(rest, record.size) }
+        return true
       }
     }
     return records

@@ -10,11 +10,19 @@ package struct CacheInfo: Sendable, Hashable {
     package var limit: ByteCount
   }
 
+  /// What is kept of images whose transfers broke off, beside the budgets.
+  package struct Beginnings: Sendable, Hashable {
+    package var count: Int
+    package var size: ByteCount
+    package var limit: ByteCount
+  }
+
   package var folder: String
   /// Originals, then thumbnails; neither with what is pinned.
   package var shares: [Share]
   /// Pinned images of both roles.
   package var pinned: Share
+  package var beginnings: Beginnings
   package var unusedDays: Int
   /// When the entry unused for longest was last used, in seconds since 1970; nil where there is none.
   package var oldestUse: Double?
@@ -37,6 +45,7 @@ package struct CacheInfo: Sendable, Hashable {
     self.folder = folder
     shares = Budget.yielding.map(share)
     pinned = share(.pinned)
+    beginnings = Beginnings(count: 0, size: ByteCount(0), limit: limits.beginnings)
     unusedDays = limits.unusedDays
     (hits, misses) = (0, 0)
     sizeOnDisk = ByteCount(0)

@@ -7,7 +7,10 @@ extension DiskCache {
   /// - Throws: ``CacheError`` when the index cannot be read.
   package func info() throws(CacheError) -> CacheInfo {
     writeLedger()
-    let empty = CacheInfo(folder: folder.path, limits: limits)
+    var empty = CacheInfo(folder: folder.path, limits: limits)
+    let beginnings = folder.beginnings()
+    empty.beginnings.count = beginnings.count
+    empty.beginnings.size = ByteCount(beginnings.reduce(0) { $0 + min($1.size, 1 << 40) })
     let blockSize = folder.blockSize
     let filled = try read(of: Shard.all) { index throws(SQLiteError) -> CacheInfo in
       var info = empty
@@ -21,7 +24,7 @@ extension DiskCache {
       // Going through all sizes would take the longer the more is stored. On average, half of a last block is empty.
       let entries = min(info.entries, 1 << 40)
       let blocks = max(entries * blockSize, info.size.bytes + entries * blockSize / 2)
-      info.sizeOnDisk = ByteCount(blocks + folder.bookkeepingSize)
+      info.sizeOnDisk = ByteCount(blocks + info.beginnings.size.bytes + folder.bookkeepingSize)
       return info
     }
     return filled ?? empty
@@ -34,21 +37,28 @@ extension DiskCache {
     share.size = ByteCount(min(total.bytes, 1 << 60))
   }
 
-  /// Removes the image of a key, pinned or not.
+  /// Removes what is kept of a key, pinned or not: every variant.
   ///
   /// - Returns: Whether there was one.
   /// - Throws: ``CacheError`` when the index cannot be written.
   @discardableResult
   package func remove(_ key: String) throws(CacheError) -> Bool {
-    let found = try read(for: [key]) { index throws(SQLiteError) in try index.entry(of: key) }
-    guard let record = (found ?? nil)?.record else { return false }
-    let log = log()
-    let isRemoved = try pool.write { index throws(SQLiteError) in
-      log?.note([record.body], .going)
-      return try index.delete(record)
+    let keys = VariantKey.all(key)
+    let found = try read(for: keys) { index throws(SQLiteError) in
+      var records: [EntryRecord] = []
+      for key in keys { if let record = try index.entry(of: key)?.record { records.append(record) } }
+      return records
     }
-    if isRemoved { folder.remove([record.body]) }
-    return isRemoved
+    guard let records = found, !records.isEmpty else { return false }
+    let log = log()
+    let removed = try pool.write { index throws(SQLiteError) in
+      log?.note(records.map(\.body), .going)
+      var removed: [BodyName] = []
+      for record in records where try index.delete(record) { removed.append(record.body) }
+      return removed
+    }
+    folder.remove(removed)
+    return !removed.isEmpty
   }
 
   /// Removes every image, pinned ones too, also where the index is damaged; nothing that the cache has not made.

@@ -64,23 +64,10 @@ extension DiskCache {
 
   /// Removes the beginnings that are too old, then those written longest ago until the rest fit.
   func sweepBeginnings() {
-    struct Beginning {
-      var path: String
-      var size: Int
-      var writtenAt: Double
-    }
-    var beginnings: [Beginning] = []
-    for name in (try? CacheFolder.names(in: folder.partial)) ?? [] {
-      let path = "\(folder.partial)/\(name)"
-      var status = stat()
-      guard UInt64(hexadecimal: Array(name.utf8)) != nil, lstat(path, &status) == 0 else { continue }
-      let writtenAt = Double(status.st_mtim.tv_sec) + Double(status.st_mtim.tv_nsec) / 1e9
-      beginnings.append(Beginning(path: path, size: Int(status.st_size), writtenAt: writtenAt))
-    }
     // By the clock of the file system, as that wrote the times.
     let now = Double(time(nil))
     var rest = limits.beginnings.bytes
-    for beginning in beginnings.sorted(by: { $0.writtenAt > $1.writtenAt }) {
+    for beginning in folder.beginnings() {
       rest -= beginning.size
       if rest < 0 || abs(now - beginning.writtenAt) > Self.beginningLifetime { unlink(beginning.path) }
     }
@@ -95,6 +82,28 @@ extension DiskCache {
   }
 }
 
+/// The file of a beginning, as far as its folder tells of it.
+struct BeginningFile {
+  var path: String
+  /// In bytes, with the record behind those of the image.
+  var size: Int
+  /// In seconds since 1970.
+  var writtenAt: Double
+}
+
 extension CacheFolder {
+  /// The beginnings that were set aside, those written last first.
+  func beginnings() -> [BeginningFile] {
+    var beginnings: [BeginningFile] = []
+    for name in (try? Self.names(in: partial)) ?? [] {
+      let path = "\(partial)/\(name)"
+      var status = stat()
+      guard UInt64(hexadecimal: Array(name.utf8)) != nil, lstat(path, &status) == 0 else { continue }
+      let writtenAt = Double(status.st_mtim.tv_sec) + Double(status.st_mtim.tv_nsec) / 1e9
+      beginnings.append(BeginningFile(path: path, size: Int(status.st_size), writtenAt: writtenAt))
+    }
+    return beginnings.sorted { $0.writtenAt > $1.writtenAt }
+  }
+
   func partialPath(_ key: String) -> String { "\(partial)/\(Checksum.of(key).hexadecimal)" }
 }

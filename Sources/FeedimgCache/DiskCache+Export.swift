@@ -83,7 +83,7 @@ extension DiskCache {
       return
     }
     guard case .whole(let bytes) = StoredBody.read(record, path: folder.path(of: record.body)) else {
-      result.damaged.append(record.key)
+      result.damaged.append(VariantKey.url(record.key))
       return
     }
     let name = record.body.text

@@ -17,20 +17,53 @@ extension DiskCache {
     return CacheError(code, fault.description)
   }
 
+  /// Makes room for the index, if that may be what it wants; whether there is more now.
+  func giveWayToIndex() -> Bool {
+    guard let before = folder.room()?.available, before < Self.leastRoom else { return false }
+    giveWay(atLeast: Self.leastRoom)
+    return folder.room().map { $0.available > before } ?? false
+  }
+
   /// Removes what was used least, as much as others need of the disk; bodies first, as without room no row can go.
   ///
   /// A row without its body counts as absent. Should it be left by a kill, it goes when it is read or its shard visited.
   ///
   /// - Parameter bytes: No less than that, for quotas, of which the file system does not tell.
   func giveWay(atLeast bytes: Int = 0) {
-    let wanted = max(folder.room()?.deficit ?? 0, bytes)
+    var wanted = max(folder.room()?.deficit ?? 0, bytes)
     guard wanted > 0 else { return }
-    let found = try? pool.read { index throws(SQLiteError) in try index.leastUsed(wanted) }
-    guard let records = found ?? nil, !records.isEmpty else { return }
-    folder.remove(records.map(\.body))
-    _ = pool.touch { index throws(SQLiteError) in
-      for record in records { _ = try index.delete(record) }
+    // What was never shown goes first.
+    wanted -= min(wanted, giveBackBeginnings(wanted))
+    while wanted > 0, !giveBack(wanted), (folder.room()?.available ?? .max) < Self.leastRoom {
+      // Not even the index had room to note that, as its log and what processes share of it take some: twice as much.
+      wanted = min(wanted, Int.max / 2) * 2
     }
+  }
+
+  /// Whether nothing is left to be done: bodies that take so many bytes have gone with their rows, or there are none.
+  private func giveBack(_ bytes: Int) -> Bool {
+    let found = try? pool.read { index throws(SQLiteError) in
+      // Those that went before and could not be noted count no more.
+      try index.leastUsed(bytes) { folder.size(of: $0.body) != nil }
+    }
+    guard let records = found ?? nil, records.contains(where: { folder.size(of: $0.body) != nil }) else {
+      return true
+    }
+    folder.remove(records.map(\.body))
+    let isNoted = pool.touch { index throws(SQLiteError) in
+      for record in records { _ = try index.delete(record) }
+      return true
+    }
+    return isNoted != nil
+  }
+
+  /// Removes beginnings, the oldest first, until so many bytes have gone; how many did.
+  private func giveBackBeginnings(_ bytes: Int) -> Int {
+    var given = 0
+    for beginning in folder.beginnings().reversed() where given < bytes {
+      if unlink(beginning.path) == 0 { given += beginning.size }
+    }
+    return given
   }
 
   /// A full disk gives back as much in one go, so that the next image finds room.

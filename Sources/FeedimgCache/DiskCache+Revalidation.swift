@@ -5,6 +5,11 @@ extension DiskCache {
     record(of: key).flatMap(StoredAnswer.init(_:))
   }
 
+  package func answer(for key: String, to request: HTTPFields) -> StoredAnswer? {
+    guard let found = find(key, for: request), !isExpired(found.entry) else { return nil }
+    return found.answer
+  }
+
   /// What is known of the image of a key; its body is not looked at, and it does not count as used.
   package func image(of key: String) -> StoredImage? {
     guard let entry = entry(of: key), entry.usedAt >= expiry else { return nil }
@@ -22,14 +27,20 @@ extension DiskCache {
     asked: StoredAnswer,
     news: StoredAnswer
   ) throws(CacheError) -> StoredAnswer? {
-    let asked = Validators(of: asked)
+    let isHead = news.head.status == 200
+    // Anything else says nothing of what is stored.
+    guard isHead || news.head.status == 304 else { return nil }
+    let version = Validators(of: asked)
     // Another process may do the same at the same time; whoever comes second looks again.
     for _ in 0..<3 {
-      guard let record = record(of: key), let answer = StoredAnswer(record) else { return nil }
+      guard let found = find(key, for: asked.varied), let answer = found.answer, !isExpired(found.entry)
+      else {
+        return nil
+      }
+      let record = found.entry.record
       let stored = Validators(of: answer)
-      guard stored.isSameVersion(as: asked) else { return nil }
-      guard news.head.status == 200 || stored.match(notModified: news.head.fields) else { return nil }
-      let isHead = news.head.status == 200
+      guard stored.isSameVersion(as: version) else { return nil }
+      guard isHead || stored.match(notModified: news.head.fields) else { return nil }
       let updated = isHead ? answer.updated(byHead: news, size: record.size) : answer.updated(by: news)
       let line = record.updated(by: updated).line
       let isReplaced = try pool.write { index throws(SQLiteError) in try index.replace(record, with: line) }

@@ -12,6 +12,8 @@ extension DiskCache {
         "`\(metadata.key)` is not kept: it takes \(size), more than the \(limit.rounded) for all \(metadata.role)s"
       )
     }
+    var metadata = metadata
+    metadata.key = key(for: metadata)
     let record = EntryRecord(
       metadata,
       body: BodyName(key: metadata.key, mediaType: metadata.mediaType),
@@ -36,10 +38,9 @@ extension DiskCache {
     try? Catalog(path: folder.catalog(of: record.body.shard)).append(line: line)
     let entered: EntryRecord
     do throws(CacheError) {
-      entered = try enter(record, line: line, log)
+      entered = try enterGivingWay(record, line: line, log)
     } catch {
       folder.remove([record.body])
-      giveWay()
       throw error
     }
     // The last line of a body is the one that counts.
@@ -57,6 +58,20 @@ extension DiskCache {
     case unfinished(CacheIndex.Removal)
     /// It would be pinned, as the one that it replaces is, and pinned images would exceed their limit.
     case pinsFull
+  }
+
+  /// The same as ``enter(_:line:_:)``, once more where the index had no room on the disk and others could give way.
+  private func enterGivingWay(
+    _ record: EntryRecord,
+    line: [UInt8],
+    _ log: IntentLog?
+  ) throws(CacheError) -> EntryRecord {
+    do throws(CacheError) {
+      return try enter(record, line: line, log)
+    } catch {
+      guard giveWayToIndex() else { throw error }
+      return try enter(record, line: line, log)
+    }
   }
 
   /// Writes the row of a record, after removing those that must give way; the record, pinned if its forerunner was.

@@ -37,16 +37,16 @@ extension DiskCache {
   private func check(_ record: EntryRecord, _ result: inout CacheVerification) {
     switch StoredBody.read(record, path: folder.path(of: record.body)) {
     case .whole: result.whole += 1
-    case .unreadable: result.unreadable.append(record.key)
+    case .unreadable: result.unreadable.append(VariantKey.url(record.key))
     case .wrong:
       do throws(CacheError) {
         // Otherwise another image has taken its place, which its writer has just checked.
         let isRemoved = try pool.write { index throws(SQLiteError) in try index.delete(record) }
         guard isRemoved else { return }
         folder.remove([record.body])
-        result.removed.append(record.key)
+        result.removed.append(VariantKey.url(record.key))
       } catch {
-        result.damaged.append(record.key)
+        result.damaged.append(VariantKey.url(record.key))
       }
     }
   }

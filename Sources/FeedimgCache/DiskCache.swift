@@ -82,16 +82,20 @@ extension DiskCache: ImageStoring {
 
   package func contains(_ keys: [String]) -> [Bool] {
     let found = try? read(for: keys) { index throws(SQLiteError) in
-      var sizes: [Bool] = []
+      var isThere: [Bool] = []
       for key in keys {
-        let entry = try index.entry(of: key)
-        sizes.append(
-          entry.map { !isExpired($0) && folder.size(of: $0.record.body) == $0.record.size } ?? false
-        )
+        let glance = try index.glance(at: key)
+        isThere.append(glance.map { isPresent($0) } ?? false)
       }
-      return sizes
+      return isThere
     }
     return (found ?? nil) ?? keys.map { _ in false }
+  }
+
+  private func isPresent(_ glance: CacheIndex.Glance) -> Bool {
+    let outline = glance.outline
+    guard outline.isPinned || glance.usedAt >= expiry else { return false }
+    return folder.size(of: outline.body) == outline.size
   }
 
   package var isEmpty: Bool {
@@ -101,10 +105,17 @@ extension DiskCache: ImageStoring {
     return found
   }
 
-  package func read(_ key: String) -> (image: StoredImage, bytes: [UInt8])? {
+  package func read(_ key: String) -> (image: StoredImage, bytes: [UInt8])? { read(key, finding: nil) }
+
+  package func read(_ key: String, for request: HTTPFields) -> (image: StoredImage, bytes: [UInt8])? {
+    read(key, finding: request)
+  }
+
+  private func read(_ key: String, finding request: HTTPFields?) -> (image: StoredImage, bytes: [UInt8])? {
     // Another process may replace the image between our look at the index and at the body; twice is bad luck.
     for _ in 0..<3 {
-      guard let entry = entry(of: key) else { break }
+      guard let found = find(key, for: request) else { break }
+      let entry = found.entry
       if isExpired(entry) {
         remove(entry.record)
         break
@@ -115,7 +126,7 @@ extension DiskCache: ImageStoring {
         noteHit(entry)
         var image = entry.record.storedImage(path: path, usedAt: Double(entry.usedAt))
         // From the same record as the bytes: an answer that belongs to others would vouch for the wrong ones.
-        image.answer = StoredAnswer(entry.record)
+        image.answer = found.answer
         return (image, bytes)
       case .wrong:
         if remove(entry.record) { return missed() }
@@ -127,8 +138,8 @@ extension DiskCache: ImageStoring {
     return missed()
   }
 
-  package func noteUse(of key: String) {
-    if let entry = entry(of: key) { noteHit(entry) }
+  package func noteUse(of key: String, for request: HTTPFields) {
+    if let found = find(key, for: request) { noteHit(found.entry) }
   }
 
   package func makeWriter() throws(CacheError) -> any ImageWriting {

@@ -59,7 +59,7 @@ extension EntryRecord {
 
   func storedImage(path: String, usedAt: Double) -> StoredImage {
     StoredImage(
-      key: key,
+      key: VariantKey.url(key),
       role: role,
       path: path,
       size: ByteCount(size),

@@ -25,6 +25,15 @@ package struct Vary: Sendable, Hashable {
     !isOpen && names.allSatisfy { Self.elements(stored[$0]) == Self.elements(request[$0]) }
   }
 
+  /// A number that is the same for requests which say the same.
+  func digest(of request: HTTPFields) -> UInt64 {
+    let lines = names.map { name in
+      // What is absent differs from what is empty.
+      name + (Self.elements(request[name]).map { ":" + $0.joined(separator: ",") } ?? "")
+    }
+    return Checksum.of(lines.joined(separator: "\n"))
+  }
+
   private static func elements(_ value: String?) -> [String]? {
     value.map { QuotedList.split($0).map { String(trimmed($0)) } }
   }

@@ -137,8 +137,11 @@ package protocol ImageStoring: Sendable {
   /// A body that is missing or not what was stored is removed and counts as none. Marks the entry as used.
   func read(_ key: String) -> (image: StoredImage, bytes: [UInt8])?
 
-  /// Counts an image as used that was shown without being read, from memory.
-  func noteUse(of key: String)
+  /// The same, of several answers of a URL (`Vary`) the one that was chosen by what is sent, else the first that came.
+  func read(_ key: String, for request: HTTPFields) -> (image: StoredImage, bytes: [UInt8])?
+
+  /// Counts an image as used that was shown without being read, from memory; chosen as ``read(_:for:)`` does.
+  func noteUse(of key: String, for request: HTTPFields)
 
   /// Holds to the limits of these settings from now on; lower ones take effect with the next image stored.
   func follow(_ settings: UserSettings)
@@ -148,12 +151,15 @@ package protocol ImageStoring: Sendable {
   /// The body is not looked at, and the entry does not count as used.
   func answer(for key: String) -> StoredAnswer?
 
+  /// The same, chosen as ``read(_:for:)`` does.
+  func answer(for key: String, to request: HTTPFields) -> StoredAnswer?
+
   /// Takes the news of a 304, or of an answer 200 to HEAD, into what is stored, whose body stays (RFC 9111 §4.3.4, §4.3.5).
   ///
   /// - Parameters:
   ///   - key: The key of the image.
-  ///   - asked: The answer whose validators were sent; news of it say nothing about another version.
-  ///   - news: What the answer said, and when.
+  ///   - asked: The answer whose validators were sent; news of it say nothing about another version or variant.
+  ///   - news: What the answer said, and when; of a status other than 200 and 304 nothing is taken in.
   /// - Returns: What is stored now; nil where the image has gone or is another version.
   /// - Throws: ``CacheError`` when it cannot be written. What was stored stays as it was then.
   func refresh(_ key: String, asked: StoredAnswer, news: StoredAnswer) throws(CacheError) -> StoredAnswer?

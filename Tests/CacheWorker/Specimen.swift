@@ -42,6 +42,20 @@ struct Specimen {
     self.version = version
   }
 
+  /// One of some length, of any version.
+  static func long(key: Int) -> Specimen {
+    while true {
+      let specimen = Specimen(key: key, version: .random(in: 0..<1 << 40))
+      if specimen.bytes.count > 20_000 { return specimen }
+    }
+  }
+
+  /// Whether an image that was once stored under a key begins with these bytes.
+  static func isBeginning(_ bytes: [UInt8], key: Int) -> Bool {
+    guard let specimen = Specimen(bytes), specimen.key == key else { return false }
+    return specimen.bytes.starts(with: bytes)
+  }
+
   /// Whether these are the bytes of an image that was once stored under a key.
   static func isWhole(_ bytes: [UInt8], key: Int) -> Bool {
     guard let specimen = Specimen(bytes), specimen.key == key else { return false }

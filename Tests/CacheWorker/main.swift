@@ -123,6 +123,31 @@ case "recover":
     }
   }
 
+case "rebuild":
+  // Looks for everything, as far as it gets; makes a lost index again on the way.
+  say("ready")
+  let present = cache.contains((0..<keys).map(Specimen.key)).filter { $0 }.count
+  say("present \(present)")
+
+case "trickle":
+  // Writes one image in small pieces and says after each how much there is of it.
+  let specimen = Specimen.long(key: 0)
+  let writer = try cache.makeWriter()
+  let bytes = specimen.bytes
+  for start in stride(from: 0, to: bytes.count, by: 64) {
+    try bytes[start..<min(start + 64, bytes.count)].withUnsafeBytes { try writer.write($0) }
+    if start == 0 { writer.announce(try metadata(0)) }
+    say("\(min(start + 64, bytes.count))")
+  }
+  while !isToldToStop() {}
+
+case "go-on":
+  // Says how much there is of an image that broke off.
+  say("ready")
+  let beginning = cache.beginning(of: Specimen.key(0))?.bytes ?? []
+  let isWhole = beginning.count < 16 || Specimen.isBeginning(beginning, key: 0)
+  say("\(isWhole ? "whole" : "wrong") \(beginning.count)")
+
 case "export":
   // Into the file that is named in place of a limit.
   do {

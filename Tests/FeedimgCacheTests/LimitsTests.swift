@@ -118,8 +118,8 @@ import Testing
     let cache = makeCache()
     for key in ["a", "b"] { try cache.store(key, picture(1)) }
     clock += 6 * 86_400
-    cache.noteUse(of: "a")
-    cache.noteUse(of: "never stored")
+    cache.noteUse(of: "a", for: HTTPFields())
+    cache.noteUse(of: "never stored", for: HTTPFields())
     clock += 86_400 + 1
     #expect(cache.contains(["a", "b"]) == [true, false])
   }

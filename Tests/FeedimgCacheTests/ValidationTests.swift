@@ -189,6 +189,30 @@ private func told(_ fields: HTTPFields, at time: Double) throws -> StoredAnswer 
     #expect(updated.head.fields["ETag"] == "\"1\"")
   }
 
+  @Test func `an answer to HEAD is taken into what is stored, and one of another status is not`() throws {
+    let folder = try TestFolder()
+    let clock = TestClock(noon)
+    let cache = DiskCache(folder, clock: clock)
+    try cache.store("a", picture(1), fields: fields("ETag: \"1\"\nCache-Control: max-age=1"))
+    let asked = try #require(cache.answer(for: "a"))
+    clock += 100
+    var head = try told(fields("ETag: \"1\"\nCache-Control: max-age=90"), at: clock.now)
+    for status in [404, 500, 206] {
+      head.head.status = status
+      #expect(try cache.refresh("a", asked: asked, news: head) == nil, "\(status)")
+      #expect(cache.answer(for: "a") == asked)
+    }
+    head.head.status = 200
+    head.head.contentLength = 1000
+    let renewed = try #require(try cache.refresh("a", asked: asked, news: head))
+    #expect(Freshness(of: renewed, at: clock.now + 80).standing == .fresh)
+    #expect(cache.answer(for: "a") == renewed)
+    head.head.contentLength = 999
+    let outdated = try #require(try cache.refresh("a", asked: renewed, news: head))
+    #expect(Freshness(of: outdated, at: clock.now).standing == .mustAsk)
+    #expect(cache.bytes("a") == picture(1))
+  }
+
   @Test func `a 304 says nothing of a version that came since it was asked for`() throws {
     let folder = try TestFolder()
     let cache = DiskCache(folder)

@@ -1,0 +1,67 @@
+import Glibc
+import Testing
+
+@testable import FeedimgCache
+
+/// With real processes that are killed while they put in order what others have left.
+@Suite struct KilledRepairTests {
+  let folder: TestFolder
+
+  init() throws { folder = try TestFolder() }
+
+  /// Starts a task and kills it at a random moment of its work, if it has not ended by then.
+  private func kill(_ task: String, within microseconds: Int) throws {
+    let child = try Child([Child.worker, task, folder.cache])
+    #expect(child.line() == "ready")
+    let moment = ContinuousClock.now + .microseconds(Int.random(in: 0..<microseconds))
+    while ContinuousClock.now < moment {}
+    child.kill()
+    #expect([0, -SIGKILL].contains(child.wait()))
+  }
+
+  @Test func `an index whose repair is killed again and again is repaired in the end, and nothing is lost`()
+    throws
+  {
+    #expect(try Child([Child.worker, "write-some", folder.cache]).lines() == ["done"])
+    let index = folder.cache + "/index.sqlite"
+    for round in 0..<60 {
+      // Damaged, lost, or lost with the log of its last changes beside it.
+      switch round % 3 {
+      case 0: overwrite(index, picture(round, size: 20_000))
+      case 1: unlink(index)
+      default: break  // The next one goes on where the last was killed.
+      }
+      try kill("rebuild", within: 12_000)
+      guard round % 10 == 9 else { continue }
+      #expect(try Child([Child.worker, "rebuild", folder.cache]).lines() == ["ready", "present 48"])
+    }
+    let probe = try Child([Child.worker, "probe", folder.cache])
+    #expect(probe.lines() == ["present 48 whole 48", "stored"])
+    let cache = DiskCache(folder: folder.cache, limits: .roomy, clock: WallClock.seconds)
+    #expect(try cache.info().entries == 48)
+    #expect(try cache.verify().whole == 48)
+    #expect(folder.bodies.count == 48)
+  }
+
+  @Test func `what a killed writer had written is gone on with, also where taking it over is killed`() throws
+  {
+    let cache = DiskCache(folder: folder.cache, limits: .roomy, clock: WallClock.seconds)
+    for _ in 0..<40 {
+      cache.removeBeginning(of: "https://example.org/0.jpg")
+      let writer = try Child([Child.worker, "trickle", folder.cache])
+      var written = 0
+      for _ in 0..<Int.random(in: 0..<80) { written = writer.line().flatMap { Int($0) } ?? 0 }
+      writer.kill()
+      #expect(writer.wait() == -SIGKILL)
+      for _ in 0..<2 { try kill("go-on", within: 600) }
+      let found = try Child([Child.worker, "go-on", folder.cache]).lines().last ?? ""
+      let words = found.split(separator: " ")
+      #expect(words.first == "whole")
+      #expect((words.last.flatMap { Int($0) } ?? -1) >= written, "\(found) of \(written)")
+    }
+    try cache.store("next", picture(1))
+    cache.sweepIncoming()
+    #expect(folder.incoming.isEmpty)
+    #expect(folder.files("partial").count <= 1)
+  }
+}
