@@ -1,12 +1,12 @@
 /// The value of `Content-Range` in bytes (RFC 9110 §14.4).
-enum ContentRange: Hashable {
+package enum ContentRange: Hashable {
   /// From the first to the last byte, both inclusive, of a whole that may be of unknown length.
   case part(ClosedRange<Int>, whole: Int?)
   /// No such range; the whole has that length.
   case unsatisfied(whole: Int)
 
   /// Nil where the value is no range, has another unit, or makes no sense.
-  init?(_ text: String) {
+  package init?(_ text: String) {
     let words = text.split(separator: " ")
     guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
     let parts = words[1].split(separator: "/", omittingEmptySubsequences: false)

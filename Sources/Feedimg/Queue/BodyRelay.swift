@@ -8,6 +8,8 @@ final class BodyRelay: BodyReceiving {
     /// The head that was handed on, or that of the last part.
     var head: ResponseHead?
     var received = 0
+    /// Where the body begins in the image: behind what is kept, where the request itself asks for the rest.
+    var start = 0
     /// What the present request goes on with; nil where it asks for the whole.
     var resumption: Resumption?
     var wasAnswered = false
@@ -18,8 +20,8 @@ final class BodyRelay: BodyReceiving {
   private let receiver: any BodyReceiving
   private let gate: TransferGate
   private let ticket: LoadQueue.Ticket
-  /// Whether the request itself asks for a part; where that begins is its own matter.
-  private let asksForPart: Bool
+  /// Whether what has not come can be asked for by itself; not where an end was asked for as well.
+  private let canGoOn: Bool
   /// Guards what has come so far; the transfer's thread adds to it.
   private let state = Mutex(State())
 
@@ -29,7 +31,7 @@ final class BodyRelay: BodyReceiving {
     gate: TransferGate,
     ticket: LoadQueue.Ticket
   ) {
-    asksForPart = request.fields["range"] != nil
+    canGoOn = request.fields["range"].map(Self.isOpen) ?? true
     self.receiver = receiver
     self.gate = gate
     self.ticket = ticket
@@ -37,8 +39,15 @@ final class BodyRelay: BodyReceiving {
 
   /// How to go on; nil where nothing has come yet.
   var resumption: Resumption? {
-    let (head, received) = state.withLock { ($0.head, $0.received) }
-    return head.flatMap { resumption($0, received) }
+    let (head, kept) = state.withLock { ($0.head, $0.start + $0.received) }
+    return head.flatMap { resumption($0, kept) }
+  }
+
+  /// Whether a range reaches to the end of the image (RFC 9110 §14.1.2).
+  private static func isOpen(_ range: String) -> Bool {
+    let digits = range.dropFirst("bytes=".count).dropLast()
+    return range.hasPrefix("bytes=") && range.hasSuffix("-") && !digits.isEmpty
+      && digits.allSatisfy { $0.isASCII && $0.isNumber }
   }
 
   /// Whether the present request has been answered.
@@ -62,6 +71,8 @@ final class BodyRelay: BodyReceiving {
     guard let resumption else {
       // A second time only where nothing but a head has come.
       try receiver.begin(head)
+      let range = head.status == 206 ? head.fields["content-range"].flatMap { ContentRange($0) } : nil
+      if case .part(let part, _)? = range { state.withLock { $0.start = part.lowerBound } }
       return note(head)
     }
     switch resumption.step(head) {
@@ -91,10 +102,10 @@ final class BodyRelay: BodyReceiving {
       state.head = head
       state.isHandingOn = true
     }
-    gate.setStoppable(ticket, resumption(head, 1) != nil)
+    gate.setStoppable(ticket, resumption(head, state.withLock(\.start) + 1) != nil)
   }
 
   private func resumption(_ head: ResponseHead, _ kept: Int) -> Resumption? {
-    asksForPart ? nil : Resumption(head, kept: kept, now: Int(SystemClock.seconds()))
+    canGoOn ? Resumption(head, kept: kept, now: Int(SystemClock.seconds())) : nil
   }
 }

@@ -45,7 +45,11 @@ struct GatedTransfer: Sendable {
   private func transfer(_ relay: BodyRelay, _ attempt: Attempt) async throws(LoadError) -> ResponseHead {
     var request = request
     let resumption = relay.resumption
-    if let resumption { request.fields.fields += resumption.fields.fields }
+    if let resumption {
+      // In place of the range that was asked for at first, if one was.
+      request.fields.fields.removeAll { $0.isNamed("range") || $0.isNamed("if-range") }
+      request.fields.fields += resumption.fields.fields
+    }
     relay.begin(resumption)
     gate.transferBegan()
     defer { gate.transferEnded(wasAnswered: relay.wasAnswered) }

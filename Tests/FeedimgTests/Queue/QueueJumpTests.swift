@@ -48,6 +48,44 @@ import Testing
     #expect(server.log.requests.filter { $0["Range"] != nil }.allSatisfy { $0["If-Range"] == "\"v1\"" })
   }
 
+  @Test func `what is being gone on with gives way as well, and goes on where it was by then`() async throws {
+    let picture = PictureOrigin.picture(1, size: 4000)
+    let gate = Gate()
+    /// The picture from a place on, or what comes first of that.
+    @Sendable func part(from start: Int, _ count: Int = .max) -> [UInt8] {
+      let rest = picture.dropFirst(start)
+      let range = [("Content-Range", "bytes \(start)-3999/4000"), ("Content-Length", "\(rest.count)")]
+      return Reply.head(start == 0 ? 200 : 206, Self.etag + (start == 0 ? [range[1]] : range))
+        + rest.prefix(count)
+    }
+    let server = try LoopbackServer { request in
+      switch (request.path.first { $0 == "v" }, request["Range"]) {
+      case (nil, nil): Reply([.send(part(from: 0, 1000))])
+      case (nil, "bytes=1000-"): Reply([.send(part(from: 1000, 500)), .wait(gate)])
+      case (nil, _): Reply([.send(part(from: 1500))], keepsConnection: true)
+      default: Reply([.send(part(from: 0))], keepsConnection: true)
+      }
+    }
+    let test = try TestLoader(.wifi)
+    let items = try (0..<4).map { try TestLoader.item(server, original: "/p\($0)") }
+    for item in items { await #expect(throws: LoadError.self) { try await test.loader.load(item) } }
+    let arrived = Gathered<Int>()
+    let prefetches = items.enumerated().map { number, item in
+      Task {
+        try await test.loader.load(item, priority: .prefetch) {
+          if $0.received.bytes == 1500 { arrived.add(number) }
+        }
+      }
+    }
+    while Set(arrived.all).count < 4 { await Task.yield() }
+    #expect(try await test.loader.load(try TestLoader.item(server, original: "/v")).bytes == picture)
+    await server.reaches { log in log.requests.contains { $0["Range"] == "bytes=1500-" } }
+    gate.open()
+    for prefetch in prefetches { _ = await prefetch.result }
+    for item in items { #expect(try await test.loader.load(item).bytes == picture) }
+    #expect(server.log.requests.filter { $0["Range"] != nil }.allSatisfy { $0["If-Range"] == "\"v1\"" })
+  }
+
   @Test func `a prefetch that somebody wants to see now moves up`() async throws {
     let gate = Gate()
     let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
