@@ -13,6 +13,8 @@ struct ImageRevalidation: Sendable {
   let shown: FetchedImage
   /// Whether to ask beyond all caches on the way, and whoever has asked before.
   var isEndToEnd = false
+  /// Ends asking once the policy would no longer fetch the image; nil where it goes on whatever happens.
+  var vigil: DecisionVigil?
   /// That of the load which shows the image; asking may begin in a task of another.
   let witness = LoadWitness.present
 
@@ -22,7 +24,9 @@ struct ImageRevalidation: Sendable {
   /// - Throws: ``LoadError`` where there was no answer that says either.
   func run() async throws(LoadError) -> FetchedImage? {
     guard let asked = shown.answer else { return nil }
-    if !isEndToEnd, let stored = loader.store.answer(for: key), isNews(stored, beside: asked) {
+    if !isEndToEnd, let stored = loader.store.answer(for: key, to: identity.sent),
+      isNews(stored, beside: asked)
+    {
       return loader.stored(variant).flatMap(news)
     }
     let validators = Validators(of: asked)
@@ -79,7 +83,7 @@ extension ImageRevalidation {
   func outcome() async -> RevalidationDesk.Outcome {
     await LoadWitness.with(witness) {
       do throws(LoadError) {
-        let new = try await run()
+        let new = try await runWhileAllowed()
         LoadWitness.tell(.revalidated(isNew: new != nil))
         return .success(new)
       } catch {
@@ -87,5 +91,14 @@ extension ImageRevalidation {
         return .failure(error)
       }
     }
+  }
+
+  private func runWhileAllowed() async throws(LoadError) -> FetchedImage? {
+    guard let vigil else { return try await run() }
+    let new = try await vigil.whileItHolds { () async throws(LoadError) in try await run() }
+    guard let new else {
+      throw LoadError(.cancelled, url: variant.url, message: "the policy would no longer fetch it")
+    }
+    return new
   }
 }

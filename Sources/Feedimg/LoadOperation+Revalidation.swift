@@ -24,7 +24,8 @@ extension LoadOperation {
       variant: variant,
       identity: identity,
       shown: found,
-      isEndToEnd: isReload
+      isEndToEnd: isReload,
+      vigil: DecisionVigil(over: self, asking: variant.role)
     )
     if asking == .first, isReload || !loader.revalidations.isResting(variant.url.key) {
       return try await asked(revalidation)
@@ -41,7 +42,8 @@ extension LoadOperation {
       }
       return new ?? loader.cached(revalidation.variant) ?? revalidation.shown
     } catch {
-      guard error.code != .cancelled else { throw error }
+      // What was ended because the network has become dearer, or has gone, was not cancelled by who waits.
+      guard error.code != .cancelled || !Task.isCancelled else { throw error }
       return noting("shown as it was: \(error.message)", revalidation.shown)
     }
   }

@@ -120,7 +120,7 @@ struct LoadOperation: Sendable {
         tell(ArrivingImage(variant: variant, resolution: resolution, arrival: arrival))
       }
     }
-    let vigil = DecisionVigil(operation: self, decided: resolution.decision.image)
+    let vigil = DecisionVigil(over: self, decided: resolution.decision.image)
     let share = try await vigil.whileItHolds { () async throws(LoadError) in
       try await loader.desk.answer(for: variant.url.key, wish: wish, progress: listener, arrival: audience) {
         run in

@@ -81,16 +81,18 @@ struct RevalidationTable: Sendable {
   /// - Parameters:
   ///   - key: The key of the image.
   ///   - now: Seconds since 1970.
-  ///   - error: Nil if there was an answer; its server is left alone, or believed, as long as it wants.
+  ///   - error: Nil if there was an answer; its server is left alone, or believed, as long as it wants. What was
+  ///     cancelled says nothing of the server, and may be asked again at once.
   /// - Returns: The key that is to be started now.
   mutating func end(_ key: String, at now: Double, failing error: LoadError?) -> String? {
     running.remove(key)
     if pasts.count >= Self.greatestPasts { pasts.removeAll() }
-    let failures = error == nil ? 0 : (pasts[key]?.failures ?? 0) + 1
+    let isCancelled = error?.code == .cancelled
+    let failures = error == nil ? 0 : (pasts[key]?.failures ?? 0) + (isCancelled ? 0 : 1)
     // Doubled seven times it is over the greatest.
     let rest = Self.firstRestAfterFailure * Double(1 << min(max(0, failures - 1), 7))
     let failureRest = max(error?.leastRest ?? 0, min(rest, Self.greatestRest))
-    let past = failures == 0 ? Self.leastRest : failureRest
+    let past = isCancelled ? 0 : failures == 0 ? Self.leastRest : failureRest
     pasts[key] = Past(endedAt: now, rest: past, failures: failures, error: error)
     guard running.count < Self.greatestRunning, !queued.isEmpty else { return nil }
     let next = queued.removeFirst()

@@ -81,6 +81,37 @@ import Testing
     _ = await test.loader.finishRevalidations(within: .seconds(60))
   }
 
+  @Test func `asking ends where the network becomes dearer or goes, and may begin again when that is over`()
+    async throws
+  {
+    let origin = try PictureOrigin(Self.old, [("ETag", "\"1\""), ("Cache-Control", "no-cache")])
+    let test = try loader()
+    var item = try item(origin)
+    // With something of another machine's, so that the network counts.
+    item.thumbnail = ImageVariant(role: .thumbnail, url: try ImageURL("http://x.example/s.jpg"))
+    _ = try await test.loader.load(item)
+    clock += 100
+    let gate = Gate()
+    origin.answer(always: .held(by: gate))
+    for (round, kind) in [NetworkKind.cellular, .offline].enumerated() {
+      let image = try await test.loader.load(item)
+      #expect(image.freshness?.isRevalidating == true)
+      await origin.server.reaches { $0.requests.count == 2 + round }
+      test.network.become(kind)
+      guard case .failed(let error) = await test.loader.revalidation(of: image) else {
+        Issue.record("it went on where it is \(kind)")
+        continue
+      }
+      #expect(error.code == .cancelled)
+      await origin.server.reaches { $0.closedByClient > round }
+      test.network.become(.wifi)
+    }
+    gate.open()
+    origin.answer(always: nil)
+    let image = try await test.loader.load(item)
+    #expect(await test.loader.revalidation(of: image) == .unchanged)
+  }
+
   @Test func `what another process was told need not be asked again`() async throws {
     let origin = try PictureOrigin(Self.old, [("ETag", "\"1\""), ("Cache-Control", "max-age=60")])
     let first = try loader()

@@ -1,16 +1,16 @@
 import FeedimgModel
 import Synchronization
 
-/// Watches over a load while the decision holds that it follows.
+/// Watches over work while the decision holds that it follows.
 ///
-/// A load that is no longer decided, such as that of an original when the network has become dearer, is left; others
-/// who still want it keep it running.
+/// What is no longer decided, such as the load of an original when the network has become dearer, is left; others who
+/// still want it keep it running.
 struct DecisionVigil: Sendable {
-  let operation: LoadOperation
-  /// What the load is to show in the end.
-  let decided: ShownImage
-
-  private var loader: ImageLoader { operation.loader }
+  let loader: ImageLoader
+  /// How urgent the work is by now.
+  let priority: @Sendable () -> LoadPriority
+  /// Whether the same would still be decided.
+  let holds: @Sendable () -> Bool
 
   /// Does some work unless something else is decided meanwhile.
   ///
@@ -29,13 +29,13 @@ struct DecisionVigil: Sendable {
       }
     }
     let reconsider: @Sendable () -> Void = {
-      Task(executorPreference: loader.disk) {
+      Task(executorPreference: loader.disk) { [holds] in
         guard !holds() else { return }
         isOver.raise()
         task.cancel()
       }
     }
-    let number = loader.facts.listen(priority: { operation.wish.priority }, reconsider)
+    let number = loader.facts.listen(priority: priority, reconsider)
     defer { loader.facts.leave(number) }
     let result = await withTaskCancellationHandler {
       await task.value
@@ -47,12 +47,23 @@ struct DecisionVigil: Sendable {
     }
     return try result.get()
   }
+}
 
-  /// Whether the same image would still be chosen, be it from the cache by now.
+extension DecisionVigil {
+  /// Over a load: whether the same image would still be chosen, be it from the cache by now.
   ///
   /// What the network says counts here, not whether anything gets through: this load may be what finds out.
-  private func holds() -> Bool {
-    operation.resolution(trustingNetwork: true).decision.image == decided
+  init(over operation: LoadOperation, decided: ShownImage) {
+    self.init(loader: operation.loader, priority: { operation.wish.priority }) {
+      operation.resolution(trustingNetwork: true).decision.image == decided
+    }
+  }
+
+  /// Over the question whether a cached image is out of date: whether the policy would still fetch it.
+  init(over operation: LoadOperation, asking role: ImageVariant.Role) {
+    self.init(loader: operation.loader, priority: { .prefetch }) {
+      operation.loader.mayFetch(role, in: operation.resolution(trustingNetwork: true).situation)
+    }
   }
 }
 

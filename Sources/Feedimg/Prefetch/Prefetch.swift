@@ -69,9 +69,11 @@ public final class Prefetch: Sendable {
   /// For one consumer; ends when all items are done with, or after ``stop()``.
   public let outcomes: AsyncStream<Outcome>
 
-  init(_ loader: ImageLoader, _ items: [FeedItem], _ limits: Limits) {
+  init(_ loader: ImageLoader, _ items: [FeedItem], _ limits: Limits, waits: Bool) {
     let (outcomes, continuation) = AsyncStream.makeStream(of: Outcome.self)
-    let worker = PrefetchWorker(loader: loader, items: items, limits: limits) { continuation.yield($0) }
+    let worker = PrefetchWorker(loader: loader, items: items, limits: limits, waits: waits) {
+      continuation.yield($0)
+    }
     self.worker = worker
     self.outcomes = outcomes
     task = Task(executorPreference: loader.disk) {
@@ -110,8 +112,14 @@ extension ImageLoader {
   /// - Parameters:
   ///   - items: Those that will be wanted first in front.
   ///   - limits: What may be spent.
+  ///   - waitsForNetwork: Whether items are kept that there is no network for, or where data costs; they are gone on
+  ///     with as soon as that changes. If not, they are left out.
   /// - Returns: To be held on to while it shall go on.
-  public func prefetch(_ items: [FeedItem], limits: Prefetch.Limits = Prefetch.Limits()) -> Prefetch {
-    Prefetch(self, items, limits)
+  public func prefetch(
+    _ items: [FeedItem],
+    limits: Prefetch.Limits = Prefetch.Limits(),
+    waitsForNetwork: Bool = false
+  ) -> Prefetch {
+    Prefetch(self, items, limits, waits: waitsForNetwork)
   }
 }

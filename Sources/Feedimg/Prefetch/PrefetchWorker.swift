@@ -13,6 +13,8 @@ final class PrefetchWorker: Sendable {
     /// Why a load was told to end.
     var reasons: [Int: Prefetch.Reason] = [:]
     var isStopped = false
+    /// Items that wait for a better network.
+    var waiting: [Int] = []
   }
 
   /// Enough to fill all places that there may be, few enough to be overtaken.
@@ -21,6 +23,10 @@ final class PrefetchWorker: Sendable {
   private let loader: ImageLoader
   private let items: [FeedItem]
   private let limits: Prefetch.Limits
+  /// Whether items wait for a better network, rather than being left out.
+  private let waits: Bool
+  /// Something has changed that decisions depend on; ends when it is stopped.
+  private let changes: (stream: AsyncStream<Void>, continuation: AsyncStream<Void>.Continuation)
   private let tell: @Sendable (Prefetch.Outcome) -> Void
   private let clock = SuspendingClock()
   private let start: SuspendingClock.Instant
@@ -31,9 +37,12 @@ final class PrefetchWorker: Sendable {
     loader: ImageLoader,
     items: [FeedItem],
     limits: Prefetch.Limits,
+    waits: Bool = false,
     tell: @escaping @Sendable (Prefetch.Outcome) -> Void
   ) {
     (self.loader, self.items, self.limits, self.tell) = (loader, items, limits, tell)
+    self.waits = waits
+    changes = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     start = clock.now
     state = Mutex(State(progress: PrefetchProgress(count: items.count)))
   }
@@ -50,14 +59,34 @@ final class PrefetchWorker: Sendable {
       return Array(state.loads.values)
     }
     for load in loads { load.cancel() }
+    changes.continuation.finish()
   }
 
   func run() async {
     let number = loader.facts.listen(priority: { .prefetch }, { [weak self] in self?.reconsider() })
     defer { loader.facts.leave(number) }
+    await fetch(Array(items.indices))
+    guard isWaiting else { return }
+    for await _ in changes.stream {
+      await fetch(takeWaiting())
+      guard isWaiting else { return }
+    }
+  }
+
+  private var isWaiting: Bool { state.withLock { !$0.waiting.isEmpty } }
+
+  /// The items that wait, in their order; none of them waits any more.
+  private func takeWaiting() -> [Int] {
+    state.withLock { state in
+      defer { (state.waiting, state.progress.waiting) = ([], 0) }
+      return state.waiting.sorted()
+    }
+  }
+
+  private func fetch(_ indices: [Int]) async {
     await withTaskGroup(of: Void.self) { group in
-      for index in items.indices {
-        if index >= Self.concurrency { await group.next() }
+      for (count, index) in indices.enumerated() {
+        if count >= Self.concurrency { await group.next() }
         guard !isStopped else { break }
         group.addTask(executorPreference: loader.disk) { await self.fetch(index) }
       }
@@ -129,6 +158,7 @@ final class PrefetchWorker: Sendable {
 
   /// Ends what would not be begun now, after the facts have changed.
   private func reconsider() {
+    changes.continuation.yield()
     Task(executorPreference: loader.disk) { self.endOutdated() }
   }
 
@@ -143,6 +173,12 @@ final class PrefetchWorker: Sendable {
   }
 
   private func end(_ index: Int, _ result: Prefetch.Outcome.Result) {
+    if waits, case .skipped(let reason) = result, reason == .dear || reason == .offline {
+      return state.withLock { state in
+        state.waiting.append(index)
+        state.progress.waiting = state.waiting.count
+      }
+    }
     state.withLock { state in
       switch result {
       case .fetched: state.progress.fetched += 1

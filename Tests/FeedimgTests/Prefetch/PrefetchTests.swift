@@ -72,6 +72,34 @@ import Testing
     gate.open()
   }
 
+  @Test func `what waits for a better network is gone on with when there is one`() async throws {
+    let gate = Gate()
+    let server = try LoopbackServer { _ in .held(by: gate, then: Self.picture) }
+    let test = try TestLoader()
+    let prefetch = test.loader.prefetch(try items(server, 10), waitsForNetwork: true)
+    await server.reaches { $0.requests.count == 4 }
+    test.network.become(.wifi, metered: .yes)
+    while prefetch.progress.waiting < 10 { await Task.yield() }
+    #expect(prefetch.progress.done == 0)
+    test.network.become(.wifi, metered: .no)
+    gate.open()
+    let progress = await prefetch.finish()
+    #expect(progress.fetched == 10 && progress.waiting == 0 && progress.skipped == [:])
+  }
+
+  @Test func `what waits for a network begins nothing before, and ends when it is stopped`() async throws {
+    let server = try LoopbackServer { _ in Self.picture }
+    let test = try TestLoader()
+    test.network.become(.wifi, metered: .yes)
+    let prefetch = test.loader.prefetch(try items(server, 3), waitsForNetwork: true)
+    while prefetch.progress.waiting < 3 { await Task.yield() }
+    test.network.become(.cellular, metered: .yes)
+    #expect(server.log.requests.isEmpty)
+    prefetch.stop()
+    #expect(await prefetch.finish().done == 0)
+    #expect(server.log.requests.isEmpty)
+  }
+
   @Test func `no more is spent than the limits allow`() async throws {
     let server = try LoopbackServer { _ in Self.picture }
     let test = try TestLoader()
