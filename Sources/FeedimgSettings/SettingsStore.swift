@@ -24,9 +24,9 @@ package final class SettingsStore: SettingsReading {
     case never
   }
 
-  /// Closing an inotify descriptor takes the kernel some 8 ms, also when the process ends (it waits for all who may
-  /// still look at the watch, fsnotify's SRCU), and reading the file some 16 µs: with fewer readings, a watch costs
-  /// more than it saves.
+  /// Closing an inotify descriptor takes the kernel some 8 ms when the process ends (it waits for all who may still
+  /// look at the watch, fsnotify's SRCU), and reading the file some 16 µs: with fewer readings, a watch costs more than
+  /// it saves.
   private static let usualReadingsBeforeWatching = 256
 
   package let file: SettingsFile
@@ -62,7 +62,9 @@ package final class SettingsStore: SettingsReading {
   /// What tells a thread that waits for several things that the file may have changed.
   ///
   /// - Returns: Nil where the system grants no watch.
-  package func watch() -> SettingsWatch? { SettingsWatch(path: FilePath(file.path)) }
+  package func watch() -> SettingsWatch? {
+    FileBell().flatMap { SettingsWatch(path: FilePath(file.path), bell: $0) }
+  }
 
   /// What the user should know of the file, each thing once; asks nothing of the disk.
   package func takeWarnings() -> [String] { state.withLock { $0.ledger.takeWarnings() }.map(\.message) }

@@ -81,7 +81,7 @@ final class SettingsWaiter: Sendable {
 
   private func run() {
     // Watching begins before the first look, so that no change falls between them.
-    let watch = SettingsWatch(path: path)
+    let watch = SettingsWatch(path: path) { [weak self] in self?.wake() }
     while !isStopped.load(ordering: .acquiring) {
       onChange(self)
       wait(for: watch)
@@ -89,12 +89,8 @@ final class SettingsWaiter: Sendable {
   }
 
   private func wait(for watch: SettingsWatch?) {
-    var sources = [
-      pollfd(fd: wakeEnds.read, events: Int16(POLLIN), revents: 0),
-      // A negative descriptor is passed over.
-      pollfd(fd: watch?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
-    ]
-    poll(&sources, 2, watch == nil ? Self.pollingInterval : -1)
+    var source = pollfd(fd: wakeEnds.read, events: Int16(POLLIN), revents: 0)
+    poll(&source, 1, watch == nil ? Self.pollingInterval : -1)
     var block = [UInt8](repeating: 0, count: 64)
     while read(wakeEnds.read, &block, block.count) > 0 {}
     _ = watch?.hasChanged()

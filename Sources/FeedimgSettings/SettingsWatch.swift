@@ -5,8 +5,8 @@ import Glibc
 /// The folder is watched, not the file, since editors put a new file in the place of the old one; where a symbolic
 /// link leads elsewhere, the folder there as well; where the folder is missing, the nearest one above it that is not.
 package final class SettingsWatch: Sendable {
-  /// Readable when something happened; waiting for it is poll(2)'s work.
-  package let descriptor: Int32
+  private let interest: FileInterest
+  private let bell: FileBell?
   private let path: FilePath
 
   /// Reading between the first write into a file and its closing would see it torn, so `IN_MODIFY` is left out.
@@ -16,29 +16,39 @@ package final class SettingsWatch: Sendable {
     | UInt32(IN_ONLYDIR)
 
   /// Nil where the system grants no watch, so that the file must be read every time instead.
-  init?(path: FilePath) {
-    descriptor = inotify_init1(Int32(O_NONBLOCK | O_CLOEXEC))
+  ///
+  /// - Parameters:
+  ///   - path: Of the file, which need not exist.
+  ///   - onEvent: See ``FileInterest``.
+  init?(path: FilePath, onEvent: (@Sendable () -> Void)? = nil) {
+    guard let interest = FileInterest(onEvent: onEvent) else { return nil }
+    self.interest = interest
     self.path = path
-    guard descriptor >= 0, arm() else { return nil }
+    bell = nil
+    guard arm() else { return nil }
   }
 
-  deinit { if descriptor >= 0 { close(descriptor) } }
+  /// The same, with a descriptor that can be read when something has happened.
+  init?(path: FilePath, bell: FileBell) {
+    guard let interest = FileInterest(onEvent: { bell.ring() }) else { return nil }
+    self.interest = interest
+    self.path = path
+    self.bell = bell
+    guard arm() else { return nil }
+  }
+
+  /// For poll(2); negative, and so passed over, where there is none.
+  package var descriptor: Int32 { bell?.descriptor ?? -1 }
 
   /// Takes in what has happened since the last call, without waiting.
   ///
   /// Watches what has come to stand in the path meanwhile, so what is read after this misses nothing.
   package func hasChanged() -> Bool {
-    guard drain() else { return false }
+    bell?.silence()
+    // What happened does not matter: all leads to reading the file again.
+    guard interest.hasChanged() else { return false }
     _ = arm()
     return true
-  }
-
-  /// What happened does not matter, nor does an overflow of the queue: all lead to reading the file again.
-  private func drain() -> Bool {
-    var block = [UInt8](repeating: 0, count: 4096)
-    var hasEvents = false
-    while read(descriptor, &block, block.count) > 0 { hasEvents = true }
-    return hasEvents
   }
 
   /// Watching twice is watching once, and the kernel drops the watch of a folder that is gone.
@@ -52,7 +62,7 @@ package final class SettingsWatch: Sendable {
     var above: String?
     // Folders that come and go meanwhile send the search up and down; a few rounds settle it.
     for _ in 0..<64 {
-      if inotify_add_watch(descriptor, folder, Self.events) >= 0 {
+      if interest.watch(folder, Self.events) {
         guard let missing = above, access(missing, F_OK) == 0 else { return true }
         // Made after it was found missing and before the folder above was watched.
         (folder, above) = (wanted, nil)

@@ -104,6 +104,37 @@ struct SettingsWatchTests {
     #expect(watch.hasChanged())
   }
 
+  @Test func `however many watch, the process has one of the kernel's instances`() throws {
+    let paths = (0..<300).map { FilePath(folder["config/\($0).json"]) }
+    let watches = paths.compactMap { SettingsWatch(path: $0) }
+    #expect(watches.count == 300)
+    let descriptors = try #require(opendir("/proc/self/fd"))
+    defer { closedir(descriptors) }
+    var instances = 0
+    while let entry = readdir(descriptors) {
+      let name = withUnsafeBytes(of: entry.pointee.d_name) {
+        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      var target = [CChar](repeating: 0, count: 64)
+      if readlink("/proc/self/fd/\(name)", &target, 63) > 0, strcmp(target, "anon_inode:inotify") == 0 {
+        instances += 1
+      }
+    }
+    #expect(instances == 1)
+    try folder.write("{}", to: "config/7.json")
+    // All look at the one folder.
+    #expect(watches.allSatisfy { $0.hasChanged() })
+    #expect(!watches.contains { $0.hasChanged() })
+  }
+
+  @Test func `one that goes takes nothing from others that watch the same`() throws {
+    let path = FilePath(folder["config/settings.json"])
+    let watch = try #require(SettingsWatch(path: path))
+    _ = try #require(SettingsWatch(path: path))
+    try folder.write("{ }", to: "config/settings.json")
+    #expect(watch.hasChanged())
+  }
+
   @Test func `a folder that may not be looked into grants no watch`() {
     chmod(folder.path, 0o700)
     let path = FilePath(folder["config/settings.json"])

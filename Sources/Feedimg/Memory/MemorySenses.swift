@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// All that tells that memory is short; used by the thread that watches for it.
 final class MemorySenses {
@@ -6,20 +7,32 @@ final class MemorySenses {
   private let groups: GroupEvents?
   private var count: Int
   private var isStallFileGone = false
+  private let ear = Ear()
+
+  /// Whether groups may end the sleep now.
+  private final class Ear: Sendable {
+    let isOpen = Atomic(false)
+  }
 
   /// Whether anything can be heard.
   var isOpen: Bool { stalls != nil || groups != nil }
 
-  init(_ place: StallFile.Place, _ files: SystemFiles) {
+  /// - Parameters:
+  ///   - place: Where the kernel tells of stalls.
+  ///   - files: Where control groups tell of their limits.
+  ///   - ring: Rings the bell that ends the sleep.
+  init(_ place: StallFile.Place, _ files: SystemFiles, ring: @escaping @Sendable () -> Void) {
     stalls = try? StallFile(place)
-    groups = MemoryGroups(files).flatMap { GroupEvents($0, files: files) }
+    groups = MemoryGroups(files).flatMap { [ear] in
+      GroupEvents($0, files: files) { if ear.isOpen.load(ordering: .acquiring) { ring() } }
+    }
     count = groups?.count() ?? 0
   }
 
   /// Sleeps until there is a sign, the bell rings, or time is up.
   ///
   /// - Parameters:
-  ///   - bell: A descriptor that ends the sleep when it can be read.
+  ///   - bell: A descriptor that ends the sleep when it can be read; what is in it is taken.
   ///   - time: The longest sleep; nil for no end.
   ///   - isListening: Whether signs end the sleep; if not, those that come are forgotten.
   /// - Returns: Whether there was a sign.
@@ -29,9 +42,14 @@ final class MemorySenses {
     var waits = [
       pollfd(fd: bell, events: Int16(POLLIN), revents: 0),
       pollfd(fd: isListening ? stallDescriptor : -1, events: stalls?.events ?? 0, revents: 0),
-      pollfd(fd: isListening ? groups?.descriptor ?? -1 : -1, events: Int16(POLLIN), revents: 0),
     ]
-    poll(&waits, nfds_t(waits.count), Self.milliseconds(time))
+    ear.isOpen.store(isListening, ordering: .releasing)
+    // What came before that rang no bell.
+    let wasTold = isListening && hasNewEvents()
+    poll(&waits, nfds_t(waits.count), wasTold ? 0 : Self.milliseconds(time))
+    ear.isOpen.store(false, ordering: .releasing)
+    var block = [UInt8](repeating: 0, count: 64)
+    while read(bell, &block, block.count) > 0 {}
     guard isListening else {
       forget()
       return false
@@ -43,7 +61,7 @@ final class MemorySenses {
       stalls?.drain()
       return true
     }
-    return waits[2].revents != 0 && hasNewEvents()
+    return hasNewEvents() || wasTold
   }
 
   private func forget() {
@@ -57,8 +75,7 @@ final class MemorySenses {
 
   /// The files change also for reasons that are none of ours, such as `low`.
   private func hasNewEvents() -> Bool {
-    guard let groups else { return false }
-    groups.drain()
+    guard let groups, groups.haveChanged() else { return false }
     let before = count
     count = groups.count()
     return count > before

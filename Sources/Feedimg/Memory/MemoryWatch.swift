@@ -69,6 +69,10 @@ final class MemoryWatch: Sendable {
   /// Has the thread end, at once if it waits.
   func stop() {
     isStopped.store(true, ordering: .releasing)
+    ring()
+  }
+
+  private func ring() {
     var byte: UInt8 = 1
     // A full buffer wakes as well.
     _ = write(bell.write, &byte, 1)
@@ -76,7 +80,7 @@ final class MemoryWatch: Sendable {
 
   private func run() {
     Self.nameThread()
-    let senses = MemorySenses(place, files)
+    let senses = MemorySenses(place, files) { [weak self] in self?.ring() }
     var ladder = ladder
     while senses.isOpen, !isStopped.load(ordering: .acquiring) {
       let before = ladder.step
