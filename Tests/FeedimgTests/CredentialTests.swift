@@ -23,7 +23,7 @@ import Testing
     return FeedItem(original: ImageVariant(role: .original, url: try ImageURL(url)), thumbnail: nil)
   }
 
-  @Test func `what is asked for with credentials is neither shared with others nor shown to them`() async throws
+  @Test func `what is asked for with credentials is not shared with others, nor shown to them`() async throws
   {
     let server = try server()
     let test = try TestLoader()

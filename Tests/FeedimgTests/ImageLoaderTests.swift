@@ -128,6 +128,17 @@ import Testing
     #expect(test.loader.resolve(item).decision.load == .thumbnail)
   }
 
+  /// Behaviour 18.
+  @Test func `where data costs the thumbnail comes, and no byte of the original is asked for`() async throws {
+    let server = try LoopbackServer { _ in .answer(body: SampleImage.jpeg) }
+    let test = try TestLoader(.cellular)
+    let item = try TestLoader.item(server, original: "/o.jpg", thumbnail: "/t.jpg")
+    let image = try await test.loader.load(item)
+    #expect(image.variant.role == .thumbnail)
+    #expect(image.resolution.item.original == item.original)
+    #expect(server.log.requests.map(\.path) == ["/t.jpg"])
+  }
+
   @Test func `a limit that is lowered holds from the next image on`() async throws {
     let server = try LoopbackServer { _ in Self.picture }
     let test = try TestLoader()

@@ -54,16 +54,20 @@ extension DecisionVigil {
   ///
   /// What the network says counts here, not whether anything gets through: this load may be what finds out.
   init(over operation: LoadOperation, decided: ShownImage) {
-    self.init(loader: operation.loader, priority: { operation.wish.priority }) {
-      operation.resolution(trustingNetwork: true).decision.image == decided
-    }
+    self.init(
+      loader: operation.loader,
+      priority: { operation.wish.priority },
+      holds: { operation.resolution(trustingNetwork: true).decision.image == decided }
+    )
   }
 
   /// Over the question whether a cached image is out of date: whether the policy would still fetch it.
   init(over operation: LoadOperation, asking role: ImageVariant.Role) {
-    self.init(loader: operation.loader, priority: { .prefetch }) {
-      operation.loader.mayFetch(role, in: operation.resolution(trustingNetwork: true).situation)
-    }
+    self.init(
+      loader: operation.loader,
+      priority: { .prefetch },
+      holds: { operation.loader.mayFetch(role, in: operation.resolution(trustingNetwork: true).situation) }
+    )
   }
 }
 
