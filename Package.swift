@@ -76,7 +76,7 @@ let package = Package(
     .target(
       name: "FeedimgService",
       dependencies: ["Feedimg", "FeedimgModel", "FeedimgJSON", "CXXHash"] + nio,
-      resources: [.embedInCode("openapi.json")],
+      resources: [.embedInCode("openapi.json"), .embedInCode("Page")],
       swiftSettings: settings
     ),
 
@@ -270,7 +270,7 @@ let package = Package(
     .testTarget(
       name: "FeedimgServiceTests",
       dependencies: [
-        "FeedimgService", "FeedimgServe", "FeedimgModel", "FeedimgJSON", "LoopbackServer",
+        "Feedimg", "FeedimgService", "FeedimgServe", "FeedimgModel", "FeedimgJSON", "LoopbackServer",
         .product(name: "NIOEmbedded", package: "swift-nio"),
       ] + nio,
       swiftSettings: settings

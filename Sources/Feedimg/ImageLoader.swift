@@ -38,7 +38,11 @@ public final class ImageLoader: Sendable {
   /// For waits; never jumps.
   let time: MonotonicTime
   /// Where loads wait for files; starts with the first load.
-  let disk = DiskThread()
+  let disk: DiskThread
+  /// What is being transferred now.
+  let transfers: TransferRegister
+  /// The loader whose parts this one shares; nil for one with parts of its own.
+  private let base: ImageLoader?
 
   /// Makes a loader; nothing is opened before it is needed, but for the policy and the settings.
   ///
@@ -60,7 +64,7 @@ public final class ImageLoader: Sendable {
       network: NetlinkMonitor(
         reader: NetlinkReader(
           // Who does not ask what data costs need not wait for services that tell.
-          services: policy.latest.asksAboutCost ? services : .none,
+          services: policy.asksAboutCost ? services : .none,
           peer: { [weak downloader] in downloader?.lastPeer },
           mark: { settings.currentSettings().mark(of: $0) }
         )
@@ -125,11 +129,24 @@ public final class ImageLoader: Sendable {
       gate.enter(network: state.kind)
     }
     (self.revalidations, self.gate, self.failures, self.time) = (revalidations, gate, failures, time)
+    (disk, transfers, base) = (DiskThread(), TransferRegister(), nil)
     desk = LoadDesk(executor: disk)
     memory.whenFilled { [weak pressure] in pressure?.start() }
   }
 
+  /// A loader that decides otherwise; images, transfers and limits are those of another one.
+  init(_ base: ImageLoader, policy: PolicyInForce, overrides: [CheckedOverride]) {
+    (self.base, self.policy, self.overrides) = (base, policy, overrides)
+    (network, settings, hostFacts, identity) = (base.network, base.settings, base.hostFacts, base.identity)
+    (store, memory, budget, pressure) = (base.store, base.memory, base.budget, base.pressure)
+    (downloader, desk, gate, failures) = (base.downloader, base.desk, base.gate, base.failures)
+    (revalidations, transfers, facts, disk) = (base.revalidations, base.transfers, base.facts, base.disk)
+    (usage, meter, observers, pixels) = (base.usage, base.meter, base.observers, base.pixels)
+    (clock, time) = (base.clock, base.time)
+  }
+
   deinit {
+    guard base == nil else { return }
     facts.stop()
     disk.stop()
   }

@@ -24,9 +24,10 @@ struct ImageTransfer: Sendable {
   private let witness = LoadWitness.present
 
   var progress: @Sendable (LoadProgress) -> Void {
-    { [run, witness] in
+    { [run, witness, transfers = loader.transfers] in
       run.report($0)
       witness?.tell(.progress($0))
+      transfers.tell()
     }
   }
 
@@ -40,6 +41,8 @@ struct ImageTransfer: Sendable {
   static let endToEnd = HTTPFields([.init(name: "Cache-Control", value: "no-cache")])
 
   func run() async throws(LoadError) -> Outcome {
+    loader.transfers.begin(run, of: variant)
+    defer { loader.transfers.end(run) }
     let settings = loader.settings.currentSettings()
     loader.follow(settings)
     for _ in 1..<Self.greatestParts {

@@ -17,6 +17,8 @@ final class PolicyInForce: Sendable {
     /// Whether a thread is reading; others decide by what there is.
     var isReading = false
     var warnings: [String] = []
+    /// Whether somebody decides by another policy that depends on what data costs.
+    var isCostAskedFor = false
   }
 
   private let selection: PolicySelection
@@ -75,8 +77,11 @@ final class PolicyInForce: Sendable {
     return state.withLock { $0.chosen.policy }
   }
 
-  /// The policy as it was when it was last asked for.
-  var latest: CompiledPolicy { state.withLock { $0.chosen.policy } }
+  /// Whether what data costs matters to the policy as it was last asked for, or to another one that somebody decides by besides.
+  var asksAboutCost: Bool { state.withLock { $0.isCostAskedFor || $0.chosen.policy.asksAboutCost } }
+
+  /// Has it be known what data costs, from now on.
+  func askAboutCost() { state.withLock { $0.isCostAskedFor = true } }
 
   /// Where the policy came from, and what became of the other places.
   func standing() -> Policies.Standing {

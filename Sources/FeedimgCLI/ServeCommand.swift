@@ -19,7 +19,12 @@ struct ServeCommand: ParsableCommand {
         curl --unix-socket $XDG_RUNTIME_DIR/feedimg.sock -G http://localhost/v1/image \\
           --data-urlencode item@item.json -o photo.jpg
         curl --unix-socket $XDG_RUNTIME_DIR/feedimg.sock -N http://localhost/v1/events
+        feedimg serve --port 8080 --items feed.json
         systemctl --user enable --now feedimg.socket
+
+      With --port there is a page to look at: open the address that is printed. It shows the network, a feed, \
+      what is decided about each picture and why, transfers, and the cache; its switches try other networks, \
+      settings and policies for the page alone.
 
       /openapi.json describes all routes. SIGTERM finishes what clients wait for and ends; SIGHUP reads policies \
       and settings again, which happens by itself as well whenever they are used.
@@ -39,6 +44,15 @@ struct ServeCommand: ParsableCommand {
   )
   var allowPrivate = false
 
+  @Option(
+    help: ArgumentHelp(
+      "The feed that the page shows: items as `feedimg load --item` takes them.",
+      valueName: "file"
+    ),
+    completion: .file()
+  )
+  var items: String?
+
   @OptionGroup var situation: SituationOptions
   @OptionGroup var state: StateFolderOption
 
@@ -53,7 +67,7 @@ struct ServeCommand: ParsableCommand {
     func option(_ name: String, _ value: String?) -> [String] { value.map { ["--\(name)=\($0)"] } ?? [] }
     return option("socket", socket) + option("port", port.map(String.init))
       + (noToken ? ["--no-token"] : []) + (allowPrivate ? ["--allow-private"] : [])
-      + option("network", situation.network)
+      + option("items", items) + option("network", situation.network)
       + option("metered", situation.metered) + situation.set.flatMap { option("set", $0) }
       + option("policy", situation.policy) + option("cache-dir", situation.cache.cacheFolder)
       + option("config-dir", situation.settings.configurationFolder)

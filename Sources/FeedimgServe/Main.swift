@@ -31,6 +31,8 @@ enum Main {
     if configuration.needsToken, service.addresses.contains(where: { $0.hasPrefix("http") }) {
       complain("clients bring the token in \(try service.tokenFile())")
     }
+    // The address has the token in it, which is for who sits at the terminal, and not for a journal.
+    if isatty(STDERR_FILENO) == 1, let page = service.page { complain("to look at: \(page)") }
     service.reportReady()
     var isStopping = false
     for await signal in signals {

@@ -11,6 +11,7 @@ public final class Service: Sendable {
     var listeners: [any Channel] = []
     var unixSocket: UnixSocket?
     var addresses: [String] = []
+    var token: AccessToken?
     var heartbeat: RepeatedTask?
   }
 
@@ -44,7 +45,13 @@ public final class Service: Sendable {
       limit: min(limits.connections, DescriptorLimit.raise() / 2),
       bodyLimit: limits.bodies
     )
-    let sources = EventSources(configuration.loader, loader: loader)
+    let upgrades = UpgradeWatch(loader)
+    let sources = EventSources(configuration.loader, loader: loader, upgrades: upgrades) {
+      [group] delay, work in
+      let nanoseconds = delay.components.attoseconds / 1_000_000_000
+      // When the service has ended, nobody reads any more.
+      _ = group.next().scheduleTask(in: .nanoseconds(nanoseconds), work)
+    }
     let metrics = ServiceMetrics()
     hub = EventHub(EventLog(run: Self.name())) { sources.start(telling: $0) }
     self.sources = sources
@@ -53,12 +60,22 @@ public final class Service: Sendable {
       loader: loader,
       metrics: metrics,
       hub: hub,
-      register: register
+      register: register,
+      upgrades: upgrades,
+      items: configuration.items
     ).table()
   }
 
   /// Where clients reach the service, once it listens: paths of sockets, and URLs.
   public var addresses: [String] { state.withLock { $0.addresses } }
+
+  /// The address of the page for a browser, with the token where one is needed; nil unless it listens on a port.
+  ///
+  /// The token stands in the fragment, which browsers do not send and do not tell to other pages.
+  public var page: String? {
+    let (address, token) = state.withLock { ($0.addresses.first { $0.hasPrefix("http") }, $0.token) }
+    return address.map { "\($0)/" + (token.map { "#token=\($0.text)" } ?? "") }
+  }
 
   /// What the user should know, each thing once.
   public var warnings: [String] { loader.warnings }
@@ -75,10 +92,13 @@ public final class Service: Sendable {
   ///
   /// - Throws: ``ServiceError`` where it cannot.
   public func start() async throws(ServiceError) {
+    // Better now than when somebody opens the page.
+    _ = try ItemsRoute(file: configuration.items).items()
     var sockets = try manager.sockets()
     if sockets.isEmpty { sockets = try openSockets() }
     var token: AccessToken?
     if configuration.needsToken, sockets.contains(where: { $0.place.isPort }) { token = try makeToken() }
+    state.withLock { $0.token = token }
     for socket in sockets { try await listen(on: socket, token: token) }
     startHeartbeat()
   }

@@ -10,6 +10,8 @@ public struct ServiceConfiguration: Sendable {
   public var needsToken = true
   /// Whether clients may have the service ask this machine and private networks, which only it may reach.
   public var allowsPrivateHosts = false
+  /// A file with the items of the feed that the page shows; nil for none.
+  public var items: String?
   /// What the loader works with.
   public var loader: ImageLoader.Configuration
 
@@ -49,6 +51,7 @@ public struct ServiceConfiguration: Sendable {
         throw ServiceError("--port takes a number from 0 to 65535, not `\(value)`", isUsage: true)
       }
       port = Int(number)
+    case "--items": items = value
     case "--cache-dir": loader.cacheFolder = value
     case "--config-dir": loader.configurationFolder = value
     case "--state-dir": loader.stateFolder = value

@@ -91,6 +91,24 @@ import Testing
     #expect(isAsked == (row.status == 401))
   }
 
+  @Test(arguments: rows) func `what is public needs no token, but host and origin`(_ row: Row) {
+    let fields = HTTPFields(row.fields.map { HTTPFields.Field(name: $0.key, value: $0.value) })
+    let rule = AccessRule.loopback(port: 8080, token: Self.token)
+    #expect(rule.objection(to: fields, isPublic: true)?.status == (row.status == 401 ? nil : row.status))
+  }
+
+  @Test(
+    arguments: [
+      ("GET", "/", true), ("HEAD", "/", true), ("GET", "/?x", true), ("GET", "/page/main.js", true),
+      ("POST", "/", false), ("GET", "/v1/network", false), ("GET", "//", false),
+      ("GET", "/page/../v1/cache", false),
+      ("GET", "", false), ("GET", "?", false), ("GET", "http://localhost/", false),
+    ]
+  )
+  func `only the files of the page are public`(_ method: String, _ target: String, _ isPublic: Bool) {
+    #expect(PageRoute.isPublic(method, target) == isPublic)
+  }
+
   @Test func `without a token host and origin are checked still`() {
     let rule = AccessRule.loopback(port: 80, token: nil)
     #expect(rule.objection(to: HTTPFields([.init(name: "Host", value: "localhost")]))?.status == nil)

@@ -43,6 +43,22 @@ import Testing
     #expect(log.append("network", "2")?.text == "id: r-2\nevent: network\ndata: 2\n\n")
   }
 
+  @Test func `of a state whose past does not matter only the present is told`() {
+    var log = Self.log([("network", "1")])
+    for data in ["1", "2", "3"] { _ = log.append("progress", data, as: .latest) }
+    _ = log.append("network", "2")
+    #expect(log.missed(since: "r-1").map(\.id) == ["r-4", "r-5"])
+    #expect(log.missed(since: "r-3").map(\.id) == ["r-4", "r-5"])
+    #expect(log.missed(since: nil).map(\.id) == ["r-5", "r-4"])
+  }
+
+  @Test func `what has happened is told to who was there, each time, and to no new reader`() {
+    var log = Self.log([("network", "1")])
+    for _ in 1...2 { #expect(log.append("upgrade", "same", as: .occurrence) != nil) }
+    #expect(log.missed(since: "r-1").map(\.id) == ["r-2", "r-3"])
+    #expect(log.missed(since: nil).map(\.id) == ["r-1"])
+  }
+
   @Test func `a reader that does not keep up is dropped and the others are not`() async {
     let hub = EventHub(EventLog(run: "r"), patience: 3)
     let (slow, quick) = (hub.subscribe(after: nil), hub.subscribe(after: nil))

@@ -28,17 +28,17 @@ import Testing
     return nil
   }
 
-  @Test func `network, settings and policy are told at once, and then their changes`() throws {
+  @Test func `network, settings, policy and transfers are told at once, and then their changes`() throws {
     let service = try ServiceRun()
     let events = try service.request(["/v1/events"])
     let head = events.block() ?? ""
     #expect(head.hasPrefix("HTTP/1.1 200 "))
     #expect(head.contains("text/event-stream"))
     var kinds: Set<String> = []
-    while kinds.count < 3, let block = events.block() {
+    while kinds.count < 4, let block = events.block() {
       if let kind = Event(block).fields["event"] { kinds.insert(kind) }
     }
-    #expect(kinds == ["network", "settings", "policy"])
+    #expect(kinds == ["network", "settings", "policy", "progress"])
     _ = try service.curl("/v1/settings", "-X", "PATCH", "--json", #"{"cache-expiry-days":9}"#)
     let changed = next("settings", in: events) { $0.contains("\"cache-expiry-days\":9") }
     #expect(changed != nil)
@@ -57,7 +57,7 @@ import Testing
     let first = try service.request(["/v1/events"])
     var last = ""
     var kinds: Set<String> = []
-    while kinds.count < 3, let block = first.block() {
+    while kinds.count < 4, let block = first.block() {
       let event = Event(block)
       if let kind = event.fields["event"] { kinds.insert(kind) }
       last = event.fields["id"] ?? last

@@ -93,8 +93,8 @@ final class ServiceRun: Sendable {
   /// Begins to ask by curl.
   func request(_ arguments: [String]) throws -> CurlRun {
     let targets = arguments.map {
-      $0.hasPrefix("/v1") || $0.hasPrefix("/o") || $0.hasPrefix("/h") || $0.hasPrefix("/m")
-        ? "http://localhost\($0)" : $0
+      $0 == "/" || $0.hasPrefix("/v1") || $0.hasPrefix("/o") || $0.hasPrefix("/h") || $0.hasPrefix("/m")
+        || $0.hasPrefix("/p") ? "http://localhost\($0)" : $0
     }
     return try CurlRun(["--unix-socket", socket] + targets)
   }

@@ -40,6 +40,9 @@ final class LoadRun: Sendable {
     for listener in listeners { listener(progress, self) }
   }
 
+  /// How far the transfer has come; nil before anything has.
+  var latest: LoadProgress? { state.withLock { $0.latest } }
+
   /// Lets one who waits hear of progress, of the latest at once.
   func listen(_ waiter: LoadTable.Waiter, _ listener: @escaping Listener) {
     let latest = state.withLock { state in

@@ -13,13 +13,15 @@ enum AccessRule: Sendable, Hashable {
 
   /// Whether a request may pass.
   ///
-  /// - Parameter fields: Those of the request.
+  /// - Parameters:
+  ///   - fields: Those of the request.
+  ///   - isPublic: Whether it asks for what is no secret, so that no token is needed.
   /// - Returns: Why it is refused, or nil.
-  func objection(to fields: HTTPFields) -> Problem? {
+  func objection(to fields: HTTPFields, isPublic: Bool = false) -> Problem? {
     switch self {
     case .sameUser: nil
     case .stranger(let user): Problem(403, "this service is another user's; you are user \(user)")
-    case .loopback(let port, let token): Self.objection(to: fields, port: port, token: token)
+    case .loopback(let port, let token): Self.objection(to: fields, port: port, token: isPublic ? nil : token)
     }
   }
 

@@ -139,7 +139,8 @@ final class ConnectionHandler: ChannelInboundHandler {
     if head.version == .http1_1, head.headers["Host"].count != 1 {
       return Problem(400, "expected one field `Host`, found \(head.headers["Host"].count)")
     }
-    if let objection = access.objection(to: fields) { return objection }
+    let isPublic = PageRoute.isPublic(head.method.rawValue, head.uri)
+    if let objection = access.objection(to: fields, isPublic: isPublic) { return objection }
     let length = fields["Content-Length"].flatMap { Int($0) } ?? 0
     return length > limits.body ? tooLong : nil
   }

@@ -37,10 +37,15 @@ final class EventHub: Sendable {
   /// How many read now.
   var readerCount: Int { state.withLock { $0.readers.count } }
 
-  /// Tells a state, unless it is as it was.
-  func publish(_ kind: String, _ data: String) {
+  /// Tells a state, unless it is as it was, or that something has happened.
+  ///
+  /// - Parameters:
+  ///   - kind: What it is the state of, or what has happened.
+  ///   - data: One line.
+  ///   - retention: What is kept of it for readers who come back.
+  func publish(_ kind: String, _ data: String, as retention: EventLog.Retention = .history) {
     let slow = state.withLock { state -> [AsyncStream<String>.Continuation] in
-      guard let event = state.log.append(kind, data) else { return [] }
+      guard let event = state.log.append(kind, data, as: retention) else { return [] }
       let slow = state.readers.filter { _, reader in
         if case .enqueued = reader.yield(event.text) { return false }
         return true

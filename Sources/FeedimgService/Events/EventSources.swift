@@ -1,7 +1,7 @@
 import Feedimg
 import Synchronization
 
-/// What events tell of: the network, the settings and the policy, watched once somebody reads.
+/// What events tell of, watched once somebody reads: the network, the settings, the policy, transfers and upgrades.
 final class EventSources: Sendable {
   private struct State {
     var network: NetworkWatching?
@@ -12,20 +12,36 @@ final class EventSources: Sendable {
 
   private let configuration: ImageLoader.Configuration
   private let loader: ImageLoader
+  private let upgrades: UpgradeWatch
+  private let transfers: TransferTeller
   /// Guards what is watched.
   private let state = Mutex(State())
 
-  init(_ configuration: ImageLoader.Configuration, loader: ImageLoader) {
+  init(
+    _ configuration: ImageLoader.Configuration,
+    loader: ImageLoader,
+    upgrades: UpgradeWatch,
+    later: @escaping TransferTeller.Later
+  ) {
     self.configuration = configuration
     self.loader = loader
+    self.upgrades = upgrades
+    transfers = TransferTeller(loader.transferRegister, later: later)
   }
 
   /// Begins to tell; called once.
   func start(telling hub: EventHub) {
-    let network = NetworkStatus(configuration).watch { hub.publish("network", $0.json) }
+    transfers.start(telling: hub)
+    let network = NetworkStatus(configuration).watch { [weak self] in
+      hub.publish("network", $0.json)
+      self?.reconsider(hub)
+    }
     let changes = (try? Settings(configuration))?.changes()
-    let settings = Task {
-      for await json in changes ?? AsyncStream(unfolding: { nil }) { hub.publish("settings", json) }
+    let settings = Task { [weak self] in
+      for await json in changes ?? AsyncStream(unfolding: { nil }) {
+        hub.publish("settings", json)
+        self?.reconsider(hub)
+      }
     }
     let files = loader.policyInForce.candidates.compactMap(\.path)
     let folders = Set(files.map { String($0.prefix(upTo: $0.lastIndex(of: "/") ?? $0.startIndex)) })
@@ -40,7 +56,15 @@ final class EventSources: Sendable {
   }
 
   /// Tells which policy decides, if that has changed.
-  func tellPolicy(to hub: EventHub) { hub.publish("policy", loader.policyInForce.json) }
+  func tellPolicy(to hub: EventHub) {
+    hub.publish("policy", loader.policyInForce.json)
+    reconsider(hub)
+  }
+
+  /// Looks for upgrades away from the threads that watch, as it may wait for the disk.
+  private func reconsider(_ hub: EventHub) {
+    Task { [upgrades] in upgrades.reconsider(telling: hub) }
+  }
 
   /// Watches nothing any more.
   func end() {
@@ -48,6 +72,7 @@ final class EventSources: Sendable {
       defer { state = State(isEnded: true) }
       return state
     }
+    transfers.end()
     watched.network?.cancel()
     watched.settings?.cancel()
     watched.policies?.stop()

@@ -4,12 +4,14 @@ import FeedimgModel
 
 /// `GET` and `POST /v1/image`: the bytes of the image that the policy chooses for an item.
 struct ImageRoute: Sendable {
-  let loader: ImageLoader
+  let loaders: ImaginedLoaders
+  let upgrades: UpgradeWatch
   let metrics: ServiceMetrics
 
   /// Loads the image; a client that hangs up leaves the load, and the last one to leave stops the transfer.
   func answer(_ request: ServiceRequest) async throws(Problem) -> ServiceAnswer {
     let item = try item(of: request)
+    let loader = try request.target.loader(among: loaders)
     let priority = RequestPriority(request.fields["Priority"]).load
     // What a browser sends when its user reloads a page (RFC 9111 §5.2.1.4).
     let wantsNew = request.fields["Cache-Control"]?.lowercased().contains("no-cache") ?? false
@@ -27,11 +29,18 @@ struct ImageRoute: Sendable {
       }
     } catch {
       metrics.count("feedimg_images_total", ["source": "none", "image": error.outcome])
+      if error.code == .nothingToShow, let resolution = error.resolution {
+        upgrades.note(.placeholder, by: resolution, of: loader)
+      }
       throw error.problem
     }
     let time = ContinuousClock.now - start
-    if let begun { return try arriving(request, begun.image, took: time, leave: begun.leave) }
+    if let begun {
+      upgrades.note(ShownImage(begun.image.variant.role), by: begun.image.resolution, of: loader)
+      return try arriving(request, begun.image, took: time, leave: begun.leave)
+    }
     guard let image = loaded else { throw Problem(500, "there is no image") }
+    upgrades.note(ShownImage(image.variant.role), by: image.resolution, of: loader)
     let labels = ["source": image.source.rawValue]
     metrics.count(
       "feedimg_images_total",
@@ -120,6 +129,8 @@ struct ImageRoute: Sendable {
       ("Feedimg-Image", variant.role.rawValue),
       ("Feedimg-Rule", "\(resolution.policy); rule=\(resolution.decision.rule)"),
       ("X-Content-Type-Options", "nosniff"),
+      // An SVG that is opened by itself is a page, of this origin.
+      ("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox"),
     ]
   }
 }

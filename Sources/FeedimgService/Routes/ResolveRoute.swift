@@ -2,11 +2,12 @@ import Feedimg
 
 /// `POST /v1/resolve`: what to show now, and why; fetches nothing.
 struct ResolveRoute: Sendable {
-  let loader: ImageLoader
+  let loaders: ImaginedLoaders
 
-  /// One resolution for each item, in the form in which the items came.
+  /// One resolution for each item, in the form in which the items came; the query may give another situation.
   func answer(_ request: ServiceRequest) throws(Problem) -> ServiceAnswer {
     let (items, form) = try request.items()
+    let loader = try request.target.loader(among: loaders)
     let resolutions = loader.resolve(items).map(\.json)
     switch form {
     case .single: return ServiceAnswer(json: resolutions.joined() + "\n")

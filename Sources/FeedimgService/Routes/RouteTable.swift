@@ -4,12 +4,14 @@ import FeedimgModel
 struct RouteTable: Sendable {
   /// Answers a request, or says why it is refused.
   typealias Handler = @Sendable (ServiceRequest) async throws(Problem) -> ServiceAnswer
+  /// A path, and what answers each of its methods.
+  typealias Route = (path: String, [(method: String, handler: Handler)])
 
   /// What one path takes, by method; who takes `GET` takes `HEAD` as well.
   private let routes: [String: [(method: String, handler: Handler)]]
   private let metrics: ServiceMetrics
 
-  init(_ routes: [(path: String, [(method: String, handler: Handler)])], metrics: ServiceMetrics) {
+  init(_ routes: [Route], metrics: ServiceMetrics) {
     self.routes = Dictionary(routes.map { ($0.path, $0.1) }) { $0 + $1 }
     self.metrics = metrics
   }

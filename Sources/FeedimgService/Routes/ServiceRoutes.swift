@@ -8,6 +8,9 @@ struct ServiceRoutes {
   let metrics: ServiceMetrics
   let hub: EventHub
   let register: ConnectionRegister
+  let upgrades: UpgradeWatch
+  /// A file with the feed of the page; nil for none.
+  let items: String?
 
   /// All that the service answers, by path and method.
   ///
@@ -18,7 +21,11 @@ struct ServiceRoutes {
     let settingsRoute = SettingsRoute(settings: settings)
     let usage = UsageRoute(usage: try Usage(configuration))
     let cacheRoute = CacheRoute(cache: cache)
-    let (resolve, image) = (ResolveRoute(loader: loader), ImageRoute(loader: loader, metrics: metrics))
+    let loaders = try ImaginedLoaders(loader, configuration)
+    let resolve = ResolveRoute(loaders: loaders)
+    let image = ImageRoute(loaders: loaders, upgrades: upgrades, metrics: metrics)
+    let policies = PolicyRoute(policies: try Policies(configuration), given: configuration.policy.name)
+    let items = ItemsRoute(file: items)
     let fetch = FetchRoute(cache: try AnswerCache(loader, configuration), metrics: metrics)
     let events = EventsRoute(hub: hub)
     let metricsRoute = MetricsRoute(
@@ -27,38 +34,44 @@ struct ServiceRoutes {
       connections: { [register] in register.count },
       readers: { [hub] in hub.readerCount }
     )
-    return RouteTable(
-      [
-        ("/v1/resolve", [("POST", { r throws(Problem) in try resolve.answer(r) })]),
-        (
-          "/v1/image",
-          [
-            ("GET", { r async throws(Problem) in try await image.answer(r) }),
-            ("POST", { r async throws(Problem) in try await image.answer(r) }),
-          ]
-        ),
-        ("/v1/fetch", [("GET", { r async throws(Problem) in try await fetch.answer(r) })]),
-        ("/v1/network", [("GET", { r throws(Problem) in try network.answer(r) })]),
-        (
-          "/v1/settings",
-          [
-            ("GET", { r in settingsRoute.read(r) }),
-            ("PATCH", { r throws(Problem) in try settingsRoute.change(r) }),
-          ]
-        ),
-        ("/v1/cache", [("GET", { r throws(Problem) in try cacheRoute.answer(r) })]),
-        ("/v1/usage", [("GET", { r throws(Problem) in try usage.answer(r) })]),
-        ("/v1/events", [("GET", { r in events.answer(r) })]),
-        ("/metrics", [("GET", { r in metricsRoute.answer(r) })]),
-        ("/healthz", [("GET", { _ in ServiceAnswer(text: "ok\n", as: "text/plain; charset=utf-8") })]),
-        ("/openapi.json", [("GET", { _ in Self.description })]),
-      ],
-      metrics: metrics
-    )
+    let routes: [RouteTable.Route] = [
+      ("/v1/resolve", [("POST", { r throws(Problem) in try resolve.answer(r) })]),
+      (
+        "/v1/image",
+        [
+          ("GET", { r async throws(Problem) in try await image.answer(r) }),
+          ("POST", { r async throws(Problem) in try await image.answer(r) }),
+        ]
+      ),
+      ("/v1/fetch", [("GET", { r async throws(Problem) in try await fetch.answer(r) })]),
+      ("/v1/network", [("GET", { r throws(Problem) in try network.answer(r) })]),
+      (
+        "/v1/settings",
+        [
+          ("GET", { r in settingsRoute.read(r) }),
+          ("PATCH", { r throws(Problem) in try settingsRoute.change(r) }),
+        ]
+      ),
+      ("/v1/cache", [("GET", { r throws(Problem) in try cacheRoute.answer(r) })]),
+      ("/v1/usage", [("GET", { r throws(Problem) in try usage.answer(r) })]),
+      ("/v1/policies", [("GET", { r in policies.list(r) })]),
+      ("/v1/policy", [("GET", { r throws(Problem) in try policies.rules(r) })]),
+      ("/v1/items", [("GET", { r throws(Problem) in try items.answer(r) })]),
+      ("/v1/events", [("GET", { r in events.answer(r) })]),
+      ("/metrics", [("GET", { r in metricsRoute.answer(r) })]),
+      ("/healthz", [("GET", { _ in ServiceAnswer(text: "ok\n", as: "text/plain; charset=utf-8") })]),
+      ("/openapi.json", [("GET", { _ in Self.description })]),
+    ]
+    return RouteTable(routes + PageRoute.routes, metrics: metrics)
   }
 
   private static let description = ServiceAnswer(
     fields: [("Content-Type", "application/json"), ("Cache-Control", "no-cache")],
     body: .bytes(PackageResources.openapi_json[...])
   )
+}
+
+extension ImageLoader.Configuration.Policy {
+  /// The name or the file that was asked for; nil where none was.
+  fileprivate var name: String? { if case .named(let name) = self { name } else { nil } }
 }

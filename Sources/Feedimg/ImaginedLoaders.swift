@@ -1,0 +1,76 @@
+import FeedimgModel
+import FeedimgPolicy
+import Synchronization
+
+/// Loaders for callers who want to be answered as in another situation, such as on another network.
+///
+/// They share everything with one loader but what they decide by. For any thread.
+package final class ImaginedLoaders: Sendable {
+  private let base: ImageLoader
+  private let shelf: PolicyShelf
+  /// Guards the policies that were asked for, by name; files are read outside.
+  private let policies = Mutex<[String: PolicyInForce]>([:])
+
+  /// So many policies are kept; who asks for more has them read each time.
+  private static let greatestCount = 64
+
+  /// - Parameters:
+  ///   - base: The loader to share with.
+  ///   - configuration: That of the loader; its folders count, and its facts.
+  /// - Throws: ``ConfigurationError`` for facts of the application that no table could spell.
+  package init(_ base: ImageLoader, _ configuration: ImageLoader.Configuration) throws(ConfigurationError) {
+    self.base = base
+    shelf = try PolicyShelf(configuration)
+  }
+
+  /// A loader that decides in another situation.
+  ///
+  /// - Parameters:
+  ///   - facts: Given in place of what is seen, or of what the shared loader was given.
+  ///   - name: That of another policy; no path, so that nobody can have files read by it.
+  /// - Returns: The shared loader itself where nothing is given.
+  /// - Throws: ``ConfigurationError`` for a fact or a policy that was not understood, or is not in order.
+  package func loader(
+    given facts: [SituationOverride],
+    policy name: String?
+  ) throws(ConfigurationError) -> ImageLoader {
+    guard !facts.isEmpty || name != nil else { return base }
+    let given = try CheckedOverride.check(facts, among: shelf.facts)
+    var replaced = Set(given.map(\.fact))
+    // The price that holds for one network says nothing of another.
+    if replaced.contains(.network) { replaced.insert(.metered) }
+    let others = base.overrides.filter { !replaced.contains($0.fact) }
+    let policy = if let name { try self.policy(named: name) } else { base.policy }
+    if policy !== base.policy, policy.current().asksAboutCost { base.policy.askAboutCost() }
+    return ImageLoader(base, policy: policy, overrides: others + given)
+  }
+
+  private func policy(named name: String) throws(ConfigurationError) -> PolicyInForce {
+    if let known = policies.withLock({ $0[name] }) { return known }
+    try shelf.checkName(name)
+    let policy = try PolicyInForce(.named(name), on: shelf)
+    policies.withLock { policies in
+      if policies.count < Self.greatestCount { policies[name] = policy }
+    }
+    return policy
+  }
+}
+
+extension PolicyShelf {
+  /// Refuses what is not the name of a policy on the shelf, such as a path.
+  ///
+  /// - Throws: ``ConfigurationError`` with a suggestion where a name is near.
+  func checkName(_ name: String) throws(ConfigurationError) {
+    let names = names()
+    guard !names.contains(name) else { return }
+    let near = PolicyName.nearest(to: name, among: names).map { "; did you mean `\($0)`?" }
+    throw ConfigurationError(["there is no policy `\(name)`" + (near ?? "")])
+  }
+}
+
+extension Policies {
+  /// Refuses what is not the name of a policy of the shelf, such as a path.
+  ///
+  /// - Throws: ``ConfigurationError`` with a suggestion where a name is near.
+  package func checkName(_ name: String) throws(ConfigurationError) { try shelf.checkName(name) }
+}

@@ -1,0 +1,82 @@
+import Feedimg
+import FeedimgJSON
+import FeedimgModel
+import Synchronization
+
+/// Tells when something better can be had than clients were given, once for each image.
+final class UpgradeWatch: Sendable {
+  private let loader: ImageLoader
+  private let shown = Mutex(ShownItems())
+
+  init(_ loader: ImageLoader) { self.loader = loader }
+
+  /// Takes note of what a client was given.
+  ///
+  /// - Parameters:
+  ///   - image: What it has now.
+  ///   - resolution: The decision that it came by.
+  ///   - decider: Who decided; what was asked for in another situation than the present one does not count.
+  func note(_ image: ShownImage, by resolution: Resolution, of decider: ImageLoader) {
+    guard decider === loader else { return }
+    shown.withLock { $0.note(image, by: resolution) }
+  }
+
+  /// Looks, as something has changed, whether there is anything better now.
+  func reconsider(telling hub: EventHub) {
+    let items = shown.withLock { $0.all }
+    for (item, resolution) in zip(items, items.isEmpty ? [] : loader.upgrades(of: items)) {
+      guard let resolution, shown.withLock({ $0.forget(item) }) else { continue }
+      hub.publish("upgrade", Self.text(item, resolution), as: .occurrence)
+    }
+  }
+
+  private static func text(_ item: ShownItem, _ resolution: Resolution) -> String {
+    guard case .object(var object) = resolution.jsonValue else { return "{}" }
+    object["shown"] = .string(item.image.rawValue)
+    return JSONValue.object(object).text(.compact)
+  }
+}
+
+/// The items of which clients have less than there is (pure).
+struct ShownItems: Sendable {
+  private struct Entry {
+    var item: ShownItem
+    var number: Int
+  }
+
+  /// The oldest give way to more.
+  static let greatestCount = 512
+
+  private var entries: [String: Entry] = [:]
+  private var issued = 0
+
+  /// All of them, the oldest first.
+  var all: [ShownItem] { entries.values.sorted { $0.number < $1.number }.map(\.item) }
+
+  /// Takes note of what a client has now of an item.
+  mutating func note(_ image: ShownImage, by resolution: Resolution) {
+    guard let key = resolution.item.key else { return }
+    let best: ShownImage = resolution.item.original == nil ? .thumbnail : .original
+    guard image != best else {
+      entries[key] = nil
+      return
+    }
+    issued += 1
+    let item = ShownItem(resolution.item, image, upgrade: resolution.decision.upgrade)
+    entries[key] = Entry(item: item, number: issued)
+    guard entries.count > Self.greatestCount else { return }
+    if let oldest = entries.min(by: { $0.value.number < $1.value.number })?.key { entries[oldest] = nil }
+  }
+
+  /// Forgets an item; false where that was done before, or the client has something else by now.
+  mutating func forget(_ item: ShownItem) -> Bool {
+    guard let key = item.item.key, entries[key]?.item == item else { return false }
+    entries[key] = nil
+    return true
+  }
+}
+
+extension FeedItem {
+  /// What tells items apart.
+  fileprivate var key: String? { (original ?? thumbnail)?.url.key }
+}

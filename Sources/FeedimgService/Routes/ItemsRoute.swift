@@ -1,0 +1,69 @@
+import Feedimg
+import FeedimgJSON
+import FeedimgModel
+import Glibc
+
+/// `GET /v1/items`: the feed that the service was started with, for the page.
+struct ItemsRoute: Sendable {
+  /// A file with items; nil for none.
+  let file: String?
+
+  /// Longer files are refused, in bytes.
+  static let greatestLength = 16 << 20
+
+  /// The items as they stand in the file now, as one array; an empty one where there is no file.
+  func answer(_ request: ServiceRequest) throws(Problem) -> ServiceAnswer {
+    do throws(ServiceError) {
+      let items = try items().map { $0.text(.compact) }
+      return ServiceAnswer(json: "[\(items.joined(separator: ",\n"))]\n")
+    } catch {
+      throw Problem(500, error.message)
+    }
+  }
+
+  /// Reads the file, whose items may be one, an array, or one a line.
+  ///
+  /// - Throws: ``ServiceError`` where it cannot be read or holds something else.
+  func items() throws(ServiceError) -> [JSONValue] {
+    guard let file else { return [] }
+    let values = try Self.values(in: file)
+    do throws(FeedItemError) {
+      _ = try FeedItem.items(in: values)
+    } catch {
+      throw ServiceError("`\(file)`: \(error)", isUsage: true)
+    }
+    if values.count == 1, case .array(let elements) = values[0] { return elements }
+    return values
+  }
+
+  private static func values(in file: String) throws(ServiceError) -> [JSONValue] {
+    let bytes = try read(file)
+    do throws(JSONError) {
+      return try JSONReader.values(in: bytes)
+    } catch {
+      throw ServiceError("`\(file)`: not JSON: \(error)", isUsage: true)
+    }
+  }
+
+  private static func read(_ path: String) throws(ServiceError) -> [UInt8] {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else {
+      throw ServiceError("`\(path)`: cannot be read: \(SystemFault.text())", isUsage: true)
+    }
+    defer { close(descriptor) }
+    var bytes: [UInt8] = []
+    var block = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = Glibc.read(descriptor, &block, block.count)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else {
+        throw ServiceError("`\(path)`: cannot be read: \(SystemFault.text())", isUsage: true)
+      }
+      if count == 0 { return bytes }
+      bytes += block.prefix(count)
+      guard bytes.count <= greatestLength else {
+        throw ServiceError("`\(path)` is longer than \(greatestLength >> 20) MiB", isUsage: true)
+      }
+    }
+  }
+}

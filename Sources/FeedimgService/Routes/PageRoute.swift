@@ -1,0 +1,62 @@
+import FeedimgModel
+
+/// The page at `/`, which shows what happens, and what belongs to it; all of it is in the program.
+///
+/// It tells nobody anything, so it needs no token: what it shows it asks the service for, as any client does.
+struct PageRoute: Sendable {
+  /// One file of the page.
+  struct Asset: Sendable {
+    var path: String
+    var mediaType: String
+    var bytes: [UInt8]
+  }
+
+  /// All files of the page.
+  static let assets = [
+    Asset(path: "/", mediaType: "text/html; charset=utf-8", bytes: PackageResources.page_html),
+    Asset(path: "/page/page.css", mediaType: "text/css; charset=utf-8", bytes: PackageResources.page_css),
+    Asset(path: "/page/icon.svg", mediaType: "image/svg+xml", bytes: PackageResources.icon_svg),
+    script("main", PackageResources.main_js), script("service", PackageResources.service_js),
+    script("situation", PackageResources.situation_js), script("feed", PackageResources.feed_js),
+    script("cell", PackageResources.cell_js), script("table", PackageResources.table_js),
+    script("overview", PackageResources.overview_js), script("words", PackageResources.words_js),
+  ]
+
+  /// Whether a request may be answered without a token.
+  static func isPublic(_ method: String, _ target: String) -> Bool {
+    guard method == "GET" || method == "HEAD" else { return false }
+    let path = target.prefix { $0 != "?" }
+    return assets.contains { $0.path == path }
+  }
+
+  /// The routes, one for each file.
+  static var routes: [RouteTable.Route] {
+    assets.map { asset in (asset.path, [("GET", { request in answer(request, asset) })]) }
+  }
+
+  private static func answer(_ request: ServiceRequest, _ asset: Asset) -> ServiceAnswer {
+    let tag = EntityTag(of: asset.bytes)
+    let fields = [
+      ("ETag", tag.text), ("Cache-Control", "no-cache"), ("Content-Security-Policy", policy),
+      ("Referrer-Policy", "no-referrer"), ("X-Content-Type-Options", "nosniff"),
+      ("Cross-Origin-Opener-Policy", "same-origin"), ("Cross-Origin-Resource-Policy", "same-origin"),
+    ]
+    if let list = request.fields["If-None-Match"], tag.isNamed(in: list) {
+      return ServiceAnswer(304, fields: fields)
+    }
+    return ServiceAnswer(
+      fields: fields + [("Content-Type", asset.mediaType)],
+      body: .bytes(asset.bytes[...])
+    )
+  }
+
+  /// Nothing from elsewhere, no code but that of the program, and no markup made of strings (CSP 3, Trusted Types).
+  private static let policy = """
+    default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; \
+    base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'
+    """
+
+  private static func script(_ name: String, _ bytes: [UInt8]) -> Asset {
+    Asset(path: "/page/\(name).js", mediaType: "text/javascript; charset=utf-8", bytes: bytes)
+  }
+}

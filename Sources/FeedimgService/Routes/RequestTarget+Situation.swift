@@ -1,0 +1,37 @@
+import Feedimg
+
+extension RequestTarget {
+  /// The loader that decides in the situation which the query gives: `network=`, `metered=`, `set=` and `policy=`.
+  ///
+  /// As the options of the command: what is given holds for this request alone.
+  ///
+  /// - Parameter loaders: What to choose from.
+  /// - Returns: The loader that decides by what is seen, where nothing is given.
+  /// - Throws: ``Problem`` 422 for what is not understood.
+  func loader(among loaders: ImaginedLoaders) throws(Problem) -> ImageLoader {
+    var facts: [SituationOverride] = []
+    for parameter in parameters {
+      switch parameter.name {
+      case "network", "metered":
+        facts.append(
+          SituationOverride(fact: parameter.name, value: parameter.value, source: "`\(parameter.name)=`")
+        )
+      case "set":
+        let sides = parameter.value.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        guard sides.count == 2 else {
+          throw Problem(
+            422,
+            "`set=`: expected a fact and its value, such as `always-original=yes`, found `\(parameter.value)`"
+          )
+        }
+        facts.append(SituationOverride(fact: String(sides[0]), value: String(sides[1]), source: "`set=`"))
+      default: break
+      }
+    }
+    do throws(ConfigurationError) {
+      return try loaders.loader(given: facts, policy: self["policy"])
+    } catch {
+      throw Problem(error.isSystemFailure ? 500 : 422, error.messages.joined(separator: "; "))
+    }
+  }
+}

@@ -1,0 +1,134 @@
+import FeedimgJSON
+import FeedimgModel
+import LoopbackServer
+import Synchronization
+import Testing
+
+@testable import Feedimg
+@testable import FeedimgService
+
+/// What readers of events are told of images: how far they are, and that better ones can be had.
+@Suite(.timeLimit(.minutes(2))) struct UpgradeTests {
+  private static func item(_ name: String) throws -> FeedItem {
+    FeedItem(
+      original: ImageVariant(role: .original, url: try ImageURL("http://x.example/\(name).jpg")),
+      thumbnail: ImageVariant(role: .thumbnail, url: try ImageURL("http://x.example/\(name)-small.jpg"))
+    )
+  }
+
+  private static func resolution(_ item: FeedItem) -> Resolution {
+    let situation = Situation(network: .cellular, original: .remote, thumbnail: .remote)
+    let decision = Decision(ceiling: .thumbnail, in: situation, rule: 1)
+    return Resolution(
+      item: item,
+      situation: situation,
+      decision: decision,
+      policy: "p",
+      place: "p.md:1",
+      why: "so",
+      facts: []
+    )
+  }
+
+  @Test func `who has the best there is waits for nothing`() throws {
+    var items = ShownItems()
+    let (one, other) = (try Self.item("a"), try Self.item("b"))
+    items.note(.thumbnail, by: Self.resolution(one))
+    items.note(.placeholder, by: Self.resolution(other))
+    #expect(items.all.map(\.image) == [.thumbnail, .placeholder])
+    items.note(.original, by: Self.resolution(one))
+    #expect(items.all.map(\.item) == [other])
+    items.note(.thumbnail, by: Self.resolution(FeedItem(original: nil, thumbnail: one.thumbnail)))
+    #expect(items.all.map(\.item) == [other], "there is no original")
+  }
+
+  @Test func `an item is told of once, and only as it was when it was looked at`() throws {
+    var items = ShownItems()
+    items.note(.placeholder, by: Self.resolution(try Self.item("a")))
+    let before = try #require(items.all.first)
+    items.note(.thumbnail, by: Self.resolution(try Self.item("a")))
+    let isKnown = items.forget(before)
+    #expect(!isKnown, "the client has another image by now")
+    let now = try #require(items.all.first)
+    let (first, second) = (items.forget(now), items.forget(now))
+    #expect(first && !second)
+  }
+
+  @Test func `the oldest give way`() throws {
+    var items = ShownItems()
+    for number in 0...ShownItems.greatestCount {
+      items.note(.thumbnail, by: Self.resolution(try Self.item(String(number))))
+    }
+    #expect(items.all.count == ShownItems.greatestCount)
+    #expect(items.all.first?.item == (try Self.item("1")))
+  }
+
+  @Test func `transfers are told of at a pace, the latest state at last`() async throws {
+    let register = TransferRegister()
+    let work = Mutex<[@Sendable () -> Void]>([])
+    let teller = TransferTeller(register) { _, next in work.withLock { $0.append(next) } }
+    func step() { work.withLock { $0.isEmpty ? nil : $0.removeFirst() }?() }
+    let hub = EventHub(EventLog(run: "r"))
+    var texts = hub.subscribe(after: nil).texts.makeAsyncIterator()
+    _ = await texts.next()
+    teller.start(telling: hub)
+    step()
+    #expect(await texts.next()?.contains(#"{"count":0,"transfers":[]}"#) == true)
+    let run = LoadRun(.visible)
+    let variant = try #require(try Self.item("a").original)
+    register.begin(run, of: variant)
+    for count in 1...100 {
+      run.report(LoadProgress(received: ByteCount(count), total: ByteCount(100)))
+      register.tell()
+    }
+    #expect(work.withLock { $0.count } == 1, "whatever happens, one telling is on its way")
+    step()
+    let text = await texts.next() ?? ""
+    #expect(text.contains(#""priority":"visible","received":100,"total":100"#), "\(text)")
+    register.end(run)
+    step()
+    #expect(await texts.next()?.contains(#""count":0"#) == true)
+    step()
+    #expect(work.withLock { $0.isEmpty }, "nothing wakes while nothing is transferred")
+  }
+
+  @Test func `a reader is told what is under way, and what can be had better now`() async throws {
+    let gate = Gate()
+    let origin = try LoopbackServer { request in
+      request.path == "/a.jpg"
+        ? Reply([
+          .send(
+            Reply.head(200, [("Content-Length", String(SampleImage.jpeg.count))])
+              + SampleImage.jpeg.prefix(20)
+          ),
+          .wait(gate), .send(Array(SampleImage.jpeg.dropFirst(20))),
+        ]) : .answer(body: SampleImage.jpeg)
+    }
+    let item =
+      #"{"id":"one","originalImage":"\#(origin.url("/a.jpg"))","thumbnailImage":"\#(origin.url("/b.jpg"))"}"#
+    let service = try ServiceRun(["--network=cellular"])
+    let events = try service.request(["/v1/events"])
+    func next(_ kind: String, _ words: String) -> String? {
+      while let block = events.block() {
+        if block.contains("event: \(kind)\n"), block.contains(words) { return block }
+      }
+      return nil
+    }
+    #expect(try service.curl("/v1/image", "--json", item)["Feedimg-Image"] == "thumbnail")
+    _ = try service.curl(
+      "/v1/settings",
+      "-X",
+      "PATCH",
+      "--json",
+      #"{"always-load-originals-on-cellular":true}"#
+    )
+    let upgrade = next("upgrade", #""id":"one""#)
+    #expect(upgrade?.contains(#""image":"original""#) == true)
+    #expect(upgrade?.contains(#""shown":"thumbnail""#) == true)
+    let image = try service.request(["/v1/image", "--json", item])
+    #expect(next("progress", "/a.jpg")?.contains(#""total":\#(SampleImage.jpeg.count)"#) != nil)
+    gate.open()
+    #expect(try Answer(of: image).body == SampleImage.jpeg)
+    #expect(next("progress", #""count":0"#) != nil)
+  }
+}
