@@ -27,7 +27,7 @@ zsh_completion := $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_feedimg
 fish_completion := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/feedimg.fish
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test netlab fuzz format lint check bench install uninstall clean
+.PHONY: help build demo test page netlab fuzz format lint check bench install uninstall clean
 
 help: ## list what there is to do
 	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
@@ -48,6 +48,11 @@ test: ## build and run all tests
 	$(SWIFT) build --build-tests $(BUILD_FLAGS)
 	$(SWIFT) test --skip-build $(TEST_FLAGS) --skip '^FeedimgCLITests\.'
 	$(SWIFT) test --skip-build $(TEST_FLAGS) --filter '^FeedimgCLITests\.'
+
+page: ## look at the page of the service with a real browser, and keep pictures of it in .build/page
+	@Scripts/packages build page
+	$(SWIFT) build $(BUILD_FLAGS) --product feedimg-serve
+	Tests/Page/run
 
 netlab: build ## boot a kernel with simulated radios and modems, and check what feedimg says of them
 	@Scripts/packages netlab

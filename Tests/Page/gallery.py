@@ -1,0 +1,61 @@
+"""A feed of real pictures, long enough to scroll: those of the demo, and views into them."""
+
+import json
+import pathlib
+
+import pictures
+from PIL import Image, ImageOps
+
+# Of each painting: the whole, and views into it as (left, top, right, bottom) in parts, mirrored or not.
+VIEWS = [
+    ("", (0.0, 0.0, 1.0, 1.0), False, ""),
+    ("-east", (0.38, 0.12, 1.0, 0.74), False, ", looking east"),
+    ("-west", (0.0, 0.3, 0.62, 0.92), True, ", looking west"),
+    ("-near", (0.25, 0.25, 0.7, 0.7), False, ", from near"),
+]
+
+
+def fill(kept, folder, base):
+    """Puts the pictures into a folder, painted once and kept; returns the items of a feed that has them below the base."""
+    marks = kept / "items.json"
+    if not marks.exists():
+        kept.mkdir(parents=True, exist_ok=True)
+        marks.write_text(json.dumps(paint(kept)))
+    for path in kept.iterdir():
+        if path != marks:
+            (folder / path.name).write_bytes(path.read_bytes())
+    return json.loads(marks.read_text().replace("http://base.invalid", base))
+
+
+def paint(folder):
+    items = []
+    first = pictures.paint_feed(folder, "http://base.invalid")
+    # Those without an original or a thumbnail stand behind the others.
+    for suffix, box, isMirrored, words in VIEWS:
+        for item in first:
+            items.append(item if not suffix else view(folder, item, suffix, box, isMirrored, words))
+    return items
+
+
+def view(folder, item, suffix, box, isMirrored, words):
+    source = folder / item["variants"][0]["url"].rsplit("/", 1)[1]
+    picture = Image.open(source).convert("RGB")
+    width, height = picture.size
+    picture = picture.crop((int(box[0] * width), int(box[1] * height), int(box[2] * width), int(box[3] * height)))
+    if isMirrored:
+        picture = ImageOps.mirror(picture)
+    stem = pathlib.Path(item["id"]).stem + suffix
+    original, small = folder / f"{stem}.jpg", folder / f"{stem}-small.jpg"
+    picture.save(original, quality=88)
+    thumbnail = picture.copy()
+    thumbnail.thumbnail((pictures.THUMBNAIL_WIDTH, pictures.THUMBNAIL_WIDTH), Image.LANCZOS)
+    # As small as those that feeds have, so that one sees what was saved.
+    thumbnail.resize((thumbnail.width // 2, thumbnail.height // 2), Image.LANCZOS).save(small, quality=70)
+    base = "http://base.invalid"
+    return {
+        "id": stem, "alt": item["alt"] + words,
+        "variants": [
+            pictures.variant("original", picture, original, base), pictures.variant("thumbnail", Image.open(small), small, base),
+        ],
+        "placeholder": {"color": pictures.average_colour(thumbnail)},
+    }
