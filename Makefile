@@ -77,10 +77,10 @@ bench: build ## measure, and print what Benchmarks/RESULTS.md records
 	@Scripts/packages decoding bench
 	Benchmarks/run
 
-$(BINARY):
+$(BINARY) $(SERVICE):
 	$(MAKE) build
 
-install: $(BINARY) ## install binaries, man page, completions and user units under PREFIX (/usr/local)
+install: $(BINARY) $(SERVICE) ## install binaries, man page, completions and user units under PREFIX (/usr/local)
 	install -D -s -m 755 $(BINARY) $(bin)
 	install -D -s -m 755 $(SERVICE) $(service)
 	mkdir -p $(units)
