@@ -13,7 +13,7 @@ enum CacheText {
     if summary.beginnings.count > 0 {
       let part = summary.beginnings
       let files = "\(part.count) transfer\(part.count == 1 ? "" : "s") to go on with"
-      add("unfinished", "\(files), \(part.size.rounded) of \(part.limit.rounded)")
+      add("unfinished", "\(files), \(part.size.rounded) of \(part.limit)")
     }
     add("on disk", "about \(summary.sizeOnDisk.rounded)")
     if let rate = summary.hitRate {
