@@ -5,6 +5,8 @@ import FeedimgSettings
 /// The images that are kept on disk, as programs and people look after them.
 public struct ImageCache: Sendable {
   let cache: DiskCache
+  /// Where the images are kept.
+  public let folder: String
   /// What the service keeps of answers of any kind.
   private let answers: DiskCache
   /// As loads of this configuration send it, for what they would make of an image.
@@ -22,7 +24,7 @@ public struct ImageCache: Sendable {
     userAgent = configuration.userAgent
     settings = SettingsStore(folder: try folders.configuration)
     let current = settings.currentSettings()
-    let folder = try folders.cache
+    folder = try folders.cache
     cache = DiskCache(folder: folder, limits: CacheLimits(current), clock: SystemClock.seconds)
     answers = AnswerShelf(beside: folder, current, clock: SystemClock.seconds).store
   }

@@ -35,6 +35,11 @@ extension ImageLoader {
     /// Whether images may come from this machine and from private networks; a program that loads what others than its
     /// user ask for says no.
     public var reachesPrivateHosts = true
+    /// The Unix socket of a service that loads what is not cached; nil to load by oneself.
+    ///
+    /// Programs that load by `feedimg serve` share their downloads. Where it is not there, keeps images elsewhere or
+    /// cannot help, the program loads by itself.
+    public var service: String?
     /// Who hears of every step of every load.
     public var observers: [any LoadObserving] = []
     /// Makes the pixels that slots and loads are asked for; nil where the program decodes itself.
@@ -47,6 +52,12 @@ extension ImageLoader {
     /// - Parameter environment: The variables to derive folders from; nil for those of the process.
     public init(environment: [String: String]? = nil) {
       self.environment = environment ?? ProcessEnvironment.variables()
+    }
+
+    /// Where the user's service listens unless it was told otherwise; nil where the session has no folder for it.
+    public var usualService: String? {
+      guard let folder = environment["XDG_RUNTIME_DIR"], folder.hasPrefix("/") else { return nil }
+      return "\(folder)/feedimg.sock"
     }
   }
 }

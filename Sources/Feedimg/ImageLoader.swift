@@ -34,6 +34,8 @@ public final class ImageLoader: Sendable {
   let usage: (any UsageKeeping)?
   let meter: UsageMeter?
   let observers: [any LoadObserving]
+  /// Nil where the program loads by itself.
+  let service: ServiceLink?
   let facts: FactWatch
   /// For waits; never jumps.
   let time: MonotonicTime
@@ -56,6 +58,7 @@ public final class ImageLoader: Sendable {
     let shelf = try PolicyShelf(configuration)
     let policy = try PolicyInForce(configuration.policy, on: shelf)
     let services = NetworkServices(of: configuration)
+    let cacheFolder = try folders.cache
     let downloader = CurlDownloader(
       userAgent: configuration.userAgent,
       reach: configuration.reachesPrivateHosts ? .everything : .internet
@@ -70,7 +73,7 @@ public final class ImageLoader: Sendable {
         )
       ),
       settings: settings,
-      store: DiskCache(folder: try folders.cache, limits: CacheLimits(current), clock: SystemClock.seconds),
+      store: DiskCache(folder: cacheFolder, limits: CacheLimits(current), clock: SystemClock.seconds),
       memory: MemoryCache { budget.limits(settings.currentSettings()) },
       downloader: downloader,
       policy: policy,
@@ -82,7 +85,10 @@ public final class ImageLoader: Sendable {
       identity: try RequestIdentity(configuration),
       // Who has no place for it, counts nothing.
       usage: (try? folders.usage).map { UsageLedger(folder: $0, clock: SystemClock.seconds) },
-      observers: configuration.observers
+      observers: configuration.observers,
+      service: configuration.service.map {
+        ServiceLink(socket: $0, cacheFolder: cacheFolder, downloader: downloader)
+      }
     )
   }
 
@@ -103,8 +109,10 @@ public final class ImageLoader: Sendable {
     time: MonotonicTime = .system(),
     retries: RetrySchedule = RetrySchedule(),
     usage: (any UsageKeeping)? = nil,
-    observers: [any LoadObserving] = []
+    observers: [any LoadObserving] = [],
+    service: ServiceLink? = nil
   ) {
+    self.service = service
     self.network = network
     self.settings = settings
     self.store = store
@@ -142,7 +150,7 @@ public final class ImageLoader: Sendable {
     (downloader, desk, gate, failures) = (base.downloader, base.desk, base.gate, base.failures)
     (revalidations, transfers, facts, disk) = (base.revalidations, base.transfers, base.facts, base.disk)
     (usage, meter, observers, pixels) = (base.usage, base.meter, base.observers, base.pixels)
-    (clock, time) = (base.clock, base.time)
+    (clock, time, service) = (base.clock, base.time, base.service)
   }
 
   deinit {
@@ -158,6 +166,9 @@ public final class ImageLoader: Sendable {
     settings.takeWarnings() + policy.takeWarnings() + hostFacts.takeWarnings()
       + (usage?.takeWarnings() ?? [])
   }
+
+  /// What the service of the configuration did for this loader, or why it did nothing, in words; nil before it was needed.
+  public var serviceAccount: String? { service?.account }
 
   /// The policy that decides now, where it comes from, and why no other one does.
   public var policyInForce: Policies.Standing { policy.standing() }

@@ -1,3 +1,4 @@
+import FeedimgCache
 import FeedimgModel
 
 /// One load, from the decision to the image.
@@ -127,6 +128,8 @@ struct LoadOperation: Sendable {
         // Another load of the same key may have ended since the decision was made.
         if let image = loader.cached(variant) { return .success(image) }
         do throws(LoadError) {
+          // Who tries again is the service, if it loads.
+          if let image = try await served(variant, run) { return .success(image) }
           let image = try await loader.failures.perform(variant.url) { () async throws(LoadError) in
             try await transferred(variant, resolution, run)
           }
@@ -148,6 +151,17 @@ struct LoadOperation: Sendable {
       progress?($0)
       onArrival?($1)
     }
+  }
+
+  /// The image by the service; nil where the program is to load it itself.
+  private func served(_ variant: ImageVariant, _ run: LoadRun) async throws(LoadError) -> FetchedImage? {
+    guard !isReload, let service = loader.service else { return nil }
+    let settings = loader.settings.currentSettings()
+    let image = try await service.load(variant, settings, from: loader.store, run: run)
+    if let image, image.answer != nil {
+      loader.memory.insert(image.kept(as: variant.role), for: variant.url.key)
+    }
+    return image
   }
 
   private func transferred(

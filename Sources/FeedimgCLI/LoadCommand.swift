@@ -42,6 +42,7 @@ struct LoadCommand: AsyncParsableCommand {
   var trace = false
 
   @OptionGroup var situation: SituationOptions
+  @OptionGroup var service: ServiceOptions
 
   /// Nobody waits longer for what is only there for the next time.
   private static let patience = Duration.seconds(10)
@@ -61,7 +62,8 @@ struct LoadCommand: AsyncParsableCommand {
     }
     try file?.check()
     let trace = trace ? LoadTrace() : nil
-    if let trace { configuration.observers = [trace] }
+    // What is to be traced happens here.
+    if let trace { configuration.observers = [trace] } else { service.apply(to: &configuration) }
     let loader = try ImageLoader(configuration)
     for warning in loader.warnings { Output.complain(warning) }
     var report = LoadReport(itemCount: items.count, isJSON: input.json, isQuiet: output == "-")
@@ -70,6 +72,7 @@ struct LoadCommand: AsyncParsableCommand {
     if let file, case .success(let image)? = report.onlyOutcome { try file.write(image.bytes) }
     report.add(await loader.finishRevalidations(within: Self.patience))
     report.showTrace()
+    service.tell(of: loader)
     // Such as that nothing could be counted, which shows only now.
     for warning in loader.warnings { Output.complain(warning) }
     throw CommandFailure(report.status)

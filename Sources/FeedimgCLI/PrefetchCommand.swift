@@ -44,9 +44,11 @@ struct PrefetchCommand: AsyncParsableCommand {
   var json = false
 
   @OptionGroup var situation: SituationOptions
+  @OptionGroup var service: ServiceOptions
 
   func run() async throws {
-    let configuration = try situation.configuration()
+    var configuration = try situation.configuration()
+    service.apply(to: &configuration)
     var limits = Prefetch.Limits()
     if let limit { limits.total = try Self.size(limit, "--limit") }
     if let imageLimit { limits.perImage = try Self.size(imageLimit, "--image-limit") }
@@ -59,6 +61,7 @@ struct PrefetchCommand: AsyncParsableCommand {
     for await outcome in prefetch.outcomes { report.add(outcome, item: items[outcome.index]) }
     bar?.cancel()
     report.end(await prefetch.finish())
+    service.tell(of: loader)
     throw CommandFailure(report.status)
   }
 

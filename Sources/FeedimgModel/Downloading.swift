@@ -9,6 +9,8 @@ package struct DownloadRequest: Sendable, Hashable {
 
   package var url: ImageURL
   package var method = Method.get
+  /// The Unix socket of the server, which then is the same whatever the host; nil for the network.
+  package var socket: String?
   /// Sent beside those of the downloader itself.
   package var fields: HTTPFields
   /// A longer body is given up with ``LoadError/Code/tooLarge``.

@@ -82,8 +82,13 @@ final class CurlHandle {
     try set(fields: transfer.fields, decodesContent: transfer.decodesContent)
     try check(ccurl_set_pointer(library.table, pointer, CURLOPT_ERRORBUFFER, errorText))
     if transfer.request.method == .head { try set(CURLOPT_NOBODY, to: 1) }
+    if let socket = transfer.request.socket {
+      try set(CURLOPT_UNIX_SOCKET_PATH, to: socket)
+      // No proxy leads there.
+      try set(CURLOPT_PROXY, to: "")
+    }
     try setCallbacks(context)
-    guard !identity.reach.isUnlimited else { return }
+    guard !identity.reach.isUnlimited, transfer.request.socket == nil else { return }
     let (table, callback) = (library.table, RunningTransfer.socketCallback)
     try check(ccurl_set_socket_function(table, pointer, CURLOPT_OPENSOCKETFUNCTION, callback))
     try check(ccurl_set_pointer(table, pointer, CURLOPT_OPENSOCKETDATA, context))

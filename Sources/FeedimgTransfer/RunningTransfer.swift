@@ -101,7 +101,7 @@ final class RunningTransfer {
 
   /// A connection that was made for another transfer is looked at again.
   private func maySendRequest(to peer: String?) -> Bool {
-    if !reach.isUnlimited {
+    if !reach.isUnlimited, order.request.socket == nil {
       let address = peer.flatMap { HostAddress($0) }
       guard let address, reach.allows(address) else {
         transfer.stop(refusal(of: address))
@@ -117,7 +117,7 @@ final class RunningTransfer {
   }
 
   private func sentRequest(to peer: String?) {
-    if let peer { order.peer.note(peer) }
+    if let peer, order.request.socket == nil { order.peer.note(peer) }
     transfer.sentRequest()
     patience.requestSent(at: clock.now)
     order.receiver.note(.requested)

@@ -1,3 +1,4 @@
+import FeedimgCache
 package import FeedimgModel
 
 /// An image that others may have while it comes.
@@ -29,6 +30,10 @@ extension ImageLoader {
     priority: LoadPriority,
     isReload: Bool
   ) async throws(LoadError) -> ImageDelivery {
+    // What is in memory comes at once.
+    if [item.original, item.thumbnail].contains(where: { $0.map { memory[$0.url.key] != nil } ?? false }) {
+      return .whole(isReload ? try await reload(item) : try await load(item, priority: priority))
+    }
     let (first, leave) = await Opening<Result<Beginning, LoadError>>.of { opening in
       var operation = LoadOperation(loader: self, item: item, facts: [:], progress: nil, isReload: isReload)
       operation.wish = LoadWish(priority)

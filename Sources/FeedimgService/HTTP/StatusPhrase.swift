@@ -5,7 +5,8 @@ enum StatusPhrase {
     401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed",
     408: "Request Timeout",
     412: "Precondition Failed", 413: "Content Too Large", 415: "Unsupported Media Type",
-    416: "Range Not Satisfiable", 422: "Unprocessable Content", 431: "Request Header Fields Too Large",
+    416: "Range Not Satisfiable", 421: "Misdirected Request", 422: "Unprocessable Content",
+    431: "Request Header Fields Too Large",
     500: "Internal Server Error", 502: "Bad Gateway", 503: "Service Unavailable", 504: "Gateway Timeout",
   ]
 

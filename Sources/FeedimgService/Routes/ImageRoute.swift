@@ -7,9 +7,14 @@ struct ImageRoute: Sendable {
   let loaders: ImaginedLoaders
   let upgrades: UpgradeWatch
   let metrics: ServiceMetrics
+  /// Where the images are kept.
+  let folder: String
 
   /// Loads the image; a client that hangs up leaves the load, and the last one to leave stops the transfer.
   func answer(_ request: ServiceRequest) async throws(Problem) -> ServiceAnswer {
+    if let wanted = request.fields["Feedimg-Cache"], wanted != folder {
+      throw Problem(421, "the service keeps its images in `\(folder)`")
+    }
     let item = try item(of: request)
     let loader = try request.target.loader(among: loaders)
     let priority = RequestPriority(request.fields["Priority"]).load
@@ -83,6 +88,7 @@ struct ImageRoute: Sendable {
     let tag = EntityTag(of: image.bytes)
     var fields = Self.fields(image.variant, image.resolution, cacheStatus, source: image.source, took: time)
     fields.append(("ETag", tag.text))
+    if !image.notes.isEmpty { fields.append(("Feedimg-Note", image.notes.joined(separator: "; "))) }
     if let list = request.fields["If-Match"], !tag.isNamedStrongly(in: list) {
       throw Problem(412, "the image is \(tag.text) now", fields: fields)
     }

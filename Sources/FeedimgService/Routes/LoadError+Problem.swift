@@ -19,7 +19,7 @@ extension LoadError {
     if let resolution { members["resolution"] = resolution.jsonValue }
     var fields: [(String, String)] = []
     if let retryAfter { fields.append(("Retry-After", String(retryAfter))) }
-    return Problem(problemStatus, description, code: name, members: members, fields: fields)
+    return Problem(problemStatus, description, code: code.kebab, members: members, fields: fields)
   }
 
   private var problemStatus: Int {
@@ -30,10 +30,5 @@ extension LoadError {
     case .cancelled, .unavailable: 503
     default: 502
     }
-  }
-
-  /// In kebab case, such as `nothing-to-show`.
-  private var name: String {
-    code.rawValue.map { $0.isUppercase ? "-\($0.lowercased())" : String($0) }.joined()
   }
 }

@@ -23,7 +23,7 @@ struct ServiceRoutes {
     let cacheRoute = CacheRoute(cache: cache)
     let loaders = try ImaginedLoaders(loader, configuration)
     let resolve = ResolveRoute(loaders: loaders)
-    let image = ImageRoute(loaders: loaders, upgrades: upgrades, metrics: metrics)
+    let image = ImageRoute(loaders: loaders, upgrades: upgrades, metrics: metrics, folder: cache.folder)
     let policies = PolicyRoute(policies: try Policies(configuration), given: configuration.policy.name)
     let items = ItemsRoute(file: items)
     let fetch = FetchRoute(cache: try AnswerCache(loader, configuration), metrics: metrics)

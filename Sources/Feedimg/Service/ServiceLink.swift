@@ -1,0 +1,195 @@
+import FeedimgCache
+import FeedimgJSON
+import FeedimgModel
+import Glibc
+import Synchronization
+
+/// The service of the user, which loads what several programs want, into a cache that they share.
+///
+/// Where it is not there, keeps another cache or will not load something, the program does so itself, and nobody
+/// notices.
+final class ServiceLink: Sendable {
+  private struct State {
+    /// How many images it has loaded.
+    var loaded = 0
+    /// Why it is not asked any more.
+    var obstacle: String?
+  }
+
+  private let socket: String
+  /// Where this program keeps images; a service that keeps them elsewhere is of no use.
+  private let cacheFolder: String
+  private let downloader: any Downloading
+  private let state = Mutex(State())
+
+  init(socket: String, cacheFolder: String, downloader: any Downloading) {
+    (self.socket, self.cacheFolder, self.downloader) = (socket, cacheFolder, downloader)
+  }
+
+  /// What came of it up to now, in words; nil before it was needed.
+  var account: String? {
+    state.withLock { state in
+      if let obstacle = state.obstacle { return "not loaded by the service at `\(socket)`: \(obstacle)" }
+      let images = state.loaded == 1 ? "1 image" : "\(state.loaded) images"
+      return state.loaded == 0 ? nil : "\(images) loaded by the service at `\(socket)`"
+    }
+  }
+
+  /// Loads an image by the service.
+  ///
+  /// - Parameters:
+  ///   - variant: What to load.
+  ///   - settings: Tell the greatest length.
+  ///   - store: The cache that the service writes to.
+  ///   - run: Tells how urgent it is, and hears how far it has come.
+  /// - Returns: Nil where the program is to load it itself.
+  /// - Throws: ``LoadError`` as the service met with it.
+  func load(
+    _ variant: ImageVariant,
+    _ settings: UserSettings,
+    from store: any ImageStoring,
+    run: LoadRun
+  ) async throws(LoadError) -> FetchedImage? {
+    guard state.withLock({ $0.obstacle == nil }) else { return nil }
+    guard access(socket, F_OK) == 0 else {
+      giveUp("it does not run")
+      return nil
+    }
+    guard let request = request(variant, settings, run) else { return nil }
+    let receiver = ServiceReceiver(run)
+    let head: ResponseHead
+    do throws(LoadError) {
+      head = try await downloader.download(request, into: receiver)
+    } catch {
+      guard error.code != .cancelled else { throw error }
+      // The image itself may have broken off; then the next attempt says so.
+      if receiver.head == nil { giveUp("it does not answer: \(error.message)") }
+      return nil
+    }
+    guard head.status == 200 else { return try refused(head, receiver.bytes, variant) }
+    state.withLock { $0.loaded += 1 }
+    let kept = store.read(variant.url.key)?.image
+    return FetchedImage(
+      bytes: receiver.bytes,
+      mediaType: head.fields["Content-Type"] ?? "application/octet-stream",
+      path: kept?.path,
+      source: head.fields["Cache-Status"]?.contains("fwd=") == true ? .network : .disk,
+      answer: kept?.answer,
+      notes: [head.fields["Feedimg-Note"]].compactMap { $0 }
+    )
+  }
+
+  private func request(
+    _ variant: ImageVariant,
+    _ settings: UserSettings,
+    _ run: LoadRun
+  ) -> DownloadRequest? {
+    let name = variant.role == .original ? "originalImage" : "thumbnailImage"
+    let item = JSONValue.object(JSONObject([(name, .string(variant.url.text))])).text(.compact)
+    // What is too long for a query is rare enough.
+    guard let url = try? ImageURL("http://localhost/v1/image?item=\(Self.escaped(item))") else { return nil }
+    let urgency = run.priority == .visible ? 1 : run.priority == .near ? 4 : 6
+    var request = DownloadRequest(
+      url: url,
+      fields: HTTPFields([
+        .init(name: "Priority", value: "u=\(urgency)"), .init(name: "Feedimg-Cache", value: cacheFolder),
+      ]),
+      bodyLimit: settings.downloadLimit,
+      connectTimeout: .seconds(2),
+      // It waits for its turn, its server and its retries as this program would.
+      answerTimeout: .seconds(600),
+      stallTimeout: .seconds(600)
+    )
+    request.socket = socket
+    return request
+  }
+
+  /// Why the service has not loaded it: an error that this program would have met with as well, or nil for others.
+  private func refused(
+    _ head: ResponseHead,
+    _ body: [UInt8],
+    _ variant: ImageVariant
+  ) throws(LoadError) -> FetchedImage? {
+    guard case .object(let problem)? = try? JSONReader.value(in: body),
+      let detail = problem["detail"]?.text
+    else {
+      giveUp("it answered \(head.status)")
+      return nil
+    }
+    let name = problem["type"]?.text?.split(separator: ":").last ?? ""
+    guard let code = LoadError.Code.allCases.first(where: { $0.kebab == name }), code.isOfServer else {
+      // Its folder, its policy or its rights are others; the folder will stay so.
+      if head.status == 421 { giveUp(detail) }
+      return nil
+    }
+    let prefix = "`\(variant.url)`: "
+    throw LoadError(
+      code,
+      url: variant.url,
+      message: detail.hasPrefix(prefix) ? String(detail.dropFirst(prefix.count)) : detail,
+      status: problem["originStatus"]?.integer,
+      retryAfter: head.fields["Retry-After"].flatMap { Int($0) }
+    )
+  }
+
+  private func giveUp(_ reason: String) { state.withLock { $0.obstacle = reason } }
+
+  /// As a value in a query (RFC 3986 §2.3).
+  private static func escaped(_ text: String) -> String {
+    let digits = Array("0123456789ABCDEF")
+    return text.utf8.reduce(into: "") { result, byte in
+      let scalar = Unicode.Scalar(byte)
+      let isPlain =
+        scalar.isASCII && (scalar.properties.isAlphabetic || "0123456789-._~".unicodeScalars.contains(scalar))
+      result += isPlain ? String(Character(scalar)) : "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
+    }
+  }
+}
+
+/// Takes what the service answers.
+private final class ServiceReceiver: BodyReceiving {
+  private struct State {
+    var head: ResponseHead?
+    var bytes: [UInt8] = []
+  }
+
+  private let run: LoadRun
+  private let witness = LoadWitness.present
+  /// Guards what has come; the transfer's thread adds.
+  private let state = Mutex(State())
+
+  init(_ run: LoadRun) { self.run = run }
+
+  var head: ResponseHead? { state.withLock { $0.head } }
+  var bytes: [UInt8] { state.withLock { $0.bytes } }
+
+  func begin(_ head: ResponseHead) throws(LoadError) { state.withLock { $0.head = head } }
+
+  func receive(_ bytes: UnsafeRawBufferPointer) throws(LoadError) {
+    let (head, count) = state.withLock { state in
+      state.bytes.append(contentsOf: bytes)
+      return (state.head, state.bytes.count)
+    }
+    guard let head, head.status == 200 else { return }
+    let progress = LoadProgress(received: ByteCount(count), total: head.contentLength.map { ByteCount($0) })
+    run.report(progress)
+    witness?.tell(.progress(progress))
+  }
+}
+
+extension LoadError.Code {
+  /// In kebab case, such as `nothing-to-show`.
+  package var kebab: String {
+    rawValue.map { $0.isUppercase ? "-\($0.lowercased())" : String($0) }.joined()
+  }
+
+  /// Whether it is about the server of the image, or the way to it, and not about who loads.
+  fileprivate var isOfServer: Bool {
+    switch self {
+    case .status, .truncated, .tooLarge, .tooManyRedirects, .forbiddenRedirect, .notAnImage, .unknownHost,
+      .connection, .timeout, .security, .malformed:
+      true
+    case .forbiddenAddress, .cancelled, .nothingToShow, .unavailable: false
+    }
+  }
+}
