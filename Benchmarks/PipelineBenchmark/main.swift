@@ -86,10 +86,11 @@ func scroll(_ base: String, _ count: Int, _ slotCount: Int, _ loader: ImageLoade
 }
 
 func memory(_ base: String, _ count: Int, _ slotCount: Int, _ loader: ImageLoader) async throws {
-  let slots = (0..<slotCount).map { _ in loader.slot() }
   var early = 0
   let start = clock.now
   for first in stride(from: 1, through: count, by: slotCount) {
+    // New ones: those that are bound again soon hold back, as for rows that are flung past.
+    let slots = (0..<slotCount).map { _ in loader.slot() }
     for (offset, slot) in slots.enumerated() { slot.show(try item(base, min(first + offset, count))) }
     for slot in slots { await shown(slot) }
     if early == 0, first > count / 10 { early = peakMemory() }
