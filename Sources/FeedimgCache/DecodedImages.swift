@@ -41,9 +41,13 @@ struct DecodedImages: Sendable {
     return gone
   }
 
-  /// Removes all sizes of an image.
-  mutating func remove(_ url: String) -> [Entry] {
-    (keys.removeValue(forKey: url) ?? []).flatMap { store.remove($0) }
+  /// Whether there are pixels of an image, whatever their size.
+  func contains(_ url: String) -> Bool { keys[url] != nil }
+
+  /// Removes all sizes of an image, but for those of the bytes with this checksum.
+  mutating func remove(_ url: String, exceptOf checksum: UInt64? = nil) -> [Entry] {
+    let outdated = (keys[url] ?? []).filter { checksum == nil || store.peek($0)?.checksum != checksum }
+    return forget(outdated.flatMap { store.remove($0) })
   }
 
   mutating func shrink(to target: Int) -> [Entry] { forget(store.shrink(to: target)) }

@@ -104,14 +104,16 @@ package final class MemoryCache: Sendable {
 
   /// Keeps an image in place of an earlier one of its key, unless it would take more than a quarter of the budget.
   ///
-  /// What was decoded of the earlier one goes.
+  /// What was decoded of another version goes; what was decoded of these bytes, as of an image that is read from disk
+  /// again, stays.
   package func insert(_ image: Image, for key: String) {
     prepare()
+    let isDecoded = state.withLock { $0.decoded.contains(key) }
+    let checksum = isDecoded ? Checksum.of(image.bytes) : nil
     change { state in
-      let isSame = state.encoded.peek(key)?.bytes.isIdentical(to: image.bytes) ?? false
-      return Gone(
+      Gone(
         encoded: state.encoded.insert(image, for: key, cost: image.bytes.count + Self.overhead),
-        decoded: isSame ? [] : state.decoded.remove(key)
+        decoded: state.decoded.remove(key, exceptOf: checksum)
       )
     }
   }

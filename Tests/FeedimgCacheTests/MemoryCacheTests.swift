@@ -147,6 +147,8 @@ import Testing
     cache.insert(try bitmap(1), for: key("a", 16), of: older.bytes)
     cache.insert(older, for: "a")
     #expect(cache[key("a", 16)] != nil, "the same image again")
+    cache.insert(image(1000), for: "a")
+    #expect(cache[key("a", 16)] != nil, "the same bytes, as read from disk again")
     cache.insert(newer, for: "a")
     #expect(cache[key("a", 16)] == nil)
     cache.insert(try bitmap(1), for: key("a", 16), of: older.bytes)

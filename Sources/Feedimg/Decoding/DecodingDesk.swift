@@ -72,15 +72,18 @@ final class DecodingDesk: Sendable {
   /// What is the same for all who share: the place of the bytes tells versions apart, as they stay there meanwhile.
   private static func key(_ bytes: [UInt8], _ url: ImageURL, _ request: DecodeRequest) -> String {
     let place = bytes.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
-    let size = request.size.map { "\($0.width) \($0.height) \($0.scale) \($0.fitting)" } ?? ""
+    let size = request.size.map { "\($0.pixels) \($0.fitting)" } ?? ""
     return "\(place) \(bytes.count) \(size) \(request.format) \(request.damage) \(url.key)"
   }
 }
 
 extension DecodedKey {
-  /// Nil for the size that the image has, as that is for looking at once, and takes much.
+  /// By pixels, whatever they are in points; nil for the size that the image has, as that is for looking at once, and
+  /// takes much.
   init?(_ url: ImageURL, _ request: DecodeRequest) {
     guard let size = request.size else { return nil }
-    self.init(url: url.key, size: size, format: request.format)
+    let (width, height) = (Double(size.pixels.width), Double(size.pixels.height))
+    let pixels = DisplaySize(width: width, height: height, fitting: size.fitting)
+    self.init(url: url.key, size: pixels, format: request.format)
   }
 }

@@ -16,7 +16,7 @@ public struct Presentation: Sendable, Hashable {
   public var content: Content
   /// What has come of a better image that is on its way, where it already is better to look at than the content.
   ///
-  /// Of a progressive JPEG or an interlaced PNG, where the slot was asked for pixels; stays until something as sharp is
+  /// Of a progressive JPEG or an interlaced PNG, where the slot is visible and was asked for pixels; stays until something as sharp is
   /// there, also when the transfer fails.
   public var scan: ImageScan?
   /// What was decided last, and why; nil while that is being looked at.

@@ -115,7 +115,10 @@ final class SlotTask: Sendable {
     (operation.wish, operation.pixels) = (wish, pixels)
     let scans = presenter(attempt)
     defer { scans?.stop() }
-    if let scans { operation.onArrival = { scans.look(at: $0) } }
+    if let scans {
+      // Who is out of sight can wait for the whole.
+      operation.onArrival = { [wish] in if wish.priority == .visible { scans.look(at: $0) } }
+    }
     let isFirst: Bool
     (operation.isAskedFor, isFirst) = state.withLock { state in
       defer { state.hasBegun = true }

@@ -43,7 +43,8 @@ import Testing
     #expect(last.0?.image?.bytes == SampleImage.jpeg && last.0?.image?.bitmap == last.0?.pixels)
     #expect(try await loaded.bitmap?.size == PixelSize(width: 8, height: 8))
     #expect(server.log.count(of: "/a.jpg") == 1)
-    #expect(test.loader.memory.decoded.count == 2, "those of a size are kept by their size")
+    _ = try await test.loader.load(item, pixels: DecodeRequest(DisplaySize(width: 4, height: 4)))
+    #expect(test.loader.memory.decoded.count == 2, "those of a size are kept by their size in pixels")
   }
 
   @Test func `the same pixels are made once for all who want them`() async throws {
