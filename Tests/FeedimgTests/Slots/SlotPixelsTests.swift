@@ -137,9 +137,7 @@ import Testing
     let slot = test.loader.slot()
     slot.show(item, pixels: Self.small)
     #expect(slot.presentation?.pixels?.size == PixelSize(width: 2, height: 2))
-    #expect(slot.presentation?.isLoading == false)
     slot.show(item, pixels: Self.dense)
-    #expect(slot.presentation?.shown == .placeholder, "not at another size")
     #expect(await first(slot) { !$0.isLoading }?.pixels?.size == PixelSize(width: 4, height: 4))
     #expect(server.log.count(of: "/a.jpg") == 1)
   }
