@@ -7,6 +7,8 @@ struct AnswerStream: Sendable {
   var part: Range<Int>?
   /// How much is sent; nil where only the end will tell.
   let length: Int?
+  /// The length of all of the body, where it is known.
+  private let total: Int?
   /// Tells that nobody takes the body any more.
   let leave: @Sendable () -> Void
 
@@ -18,9 +20,13 @@ struct AnswerStream: Sendable {
   init(_ body: ArrivingBody, length: Int?, part: Range<Int>? = nil, leave: @escaping @Sendable () -> Void) {
     (self.body, self.part, self.leave) = (body, part, leave)
     self.length = part?.count ?? length
+    total = length
   }
 
   /// Hands on what is to be sent, piece by piece.
+  ///
+  /// The last piece follows when the body has ended, which is when it is kept: who has all of it and asks again is
+  /// answered from what is stored.
   ///
   /// - Parameter send: Returns when the client has taken the piece, or false when it has left.
   /// - Returns: Whether all has been sent.
@@ -32,6 +38,7 @@ struct AnswerStream: Sendable {
         let range = (position..<position + chunk.count).clamped(to: wanted)
         if !range.isEmpty {
           let slice = chunk[(range.lowerBound - position)..<(range.upperBound - position)]
+          if position + chunk.count == total { _ = try await body.chunk(index + 1) }
           guard await send(slice) else { return false }
         }
         (index, position) = (index + 1, position + chunk.count)
