@@ -71,15 +71,16 @@ struct NetworkWatchTests {
 
     """
 
-  @Test func `while nothing changes it has two threads that sleep, and narrow routes wake neither`() throws {
+  @Test func `while nothing changes its three threads sleep, and narrow routes wake none`() throws {
     let script =
       NamespaceRun.cable + Self.sleeps + """
         mkfifo "$HOME/lines"
         $feedimg network --watch >"$HOME/lines" & watcher=$!
         exec 3<"$HOME/lines"
         read -r line <&3
-        # What is left of the beginning, such as addresses of IPv6 that come by themselves.
-        until [ "$(sleeps)" = "pause,poll until the check" ]; do
+        # What is left of the beginning, such as addresses of IPv6 that come by themselves. One thread waits for the
+        # network, one for the settings.
+        until [ "$(sleeps)" = "pause,poll until the check,poll until the check" ]; do
           if ((SECONDS > 30)); then echo "not asleep: $(sleeps)"; kill -9 $watcher; exit; fi
         done
         before=$(switches)
