@@ -1,9 +1,10 @@
 // Decides by the policies that come with feedimg, and says how long a decision takes and what it allocates; for
 // Benchmarks/policy.
 //
-//   PolicyBenchmark decisions ROUNDS   of each policy, a line: name, states, then of the compiled policy and of the
-//                                      rows tried one by one: nanoseconds (fastest round), allocations. What
-//                                      the loop itself takes is taken off: going through the situations, copying each
+//   PolicyBenchmark decisions ROUNDS   of each policy, a line: name, states, of the compiled policy the nanoseconds of
+//                                      a decision, the same with the loop around it, and allocations; nanoseconds
+//                                      of trying the rows one by one. Medians; the loop goes through the
+//                                      situations and copies each
 //   PolicyBenchmark check ROUNDS       of each policy, a line: name, median of the nanoseconds to read and check it
 import CAllocations
 import FeedimgModel
@@ -31,33 +32,59 @@ func situations(of table: PolicyTable) throws -> [Situation] {
   return situations
 }
 
+/// A way to decide.
+///
+/// All are called through this protocol, so that each pays the same for going through the situations: the compiler can
+/// neither see into one of them nor leave out the copy of a situation that the loop makes.
+protocol Deciding {
+  func decision(in situation: Situation) -> Decision?
+}
+
+extension CompiledPolicy: Deciding {
+  func decision(in situation: Situation) -> Decision? { decide(situation) }
+}
+
+/// Tries the rows of a table one by one.
+struct NaivePolicy: Deciding {
+  let table: PolicyTable
+
+  func decision(in situation: Situation) -> Decision? { table.rule(in: situation)?.decision(in: situation) }
+}
+
+/// Decides nothing: what it takes is the loop's.
+struct NoPolicy: Deciding {
+  let decision: Decision
+
+  func decision(in situation: Situation) -> Decision? { decision }
+}
+
 /// What one way to decide takes.
 struct Cost {
+  let policy: any Deciding
+  /// Of one decision, by round.
   var nanoseconds: [Double] = []
   var allocations = 0
   /// So that no decision can be left out; the same for two ways that decide the same.
   var sum = 0
 
-  mutating func measure(_ situations: [Situation], repeats: Int, _ decide: (Situation) -> Decision?) {
+  init(_ policy: any Deciding) { self.policy = policy }
+
+  mutating func measure(_ situations: [Situation]) {
     let (start, before) = (now(), allocation_count())
-    for _ in 0..<repeats {
-      for situation in situations {
-        guard let decision = decide(situation) else { continue }
-        sum &+= decision.rule &+ (decision.load == .original ? 10 : 0)
-      }
+    for situation in situations {
+      guard let decision = policy.decision(in: situation) else { continue }
+      sum &+= decision.rule &+ (decision.load == .original ? 10 : 0)
     }
     allocations += Int(allocation_count() - before)
-    nanoseconds.append(Double(now() - start) / Double(situations.count * repeats))
+    nanoseconds.append(Double(now() - start) / Double(situations.count))
   }
 
-  /// That of the fastest round: a virtual machine's clock may change by half from one to the next.
-  var least: Double { nanoseconds.min() ?? 0 }
-}
+  /// The median of what the rounds took, less what the loop took in the same rounds.
+  func beyond(_ loop: Cost) -> Double {
+    Self.median(zip(nanoseconds, loop.nanoseconds).map { $0 - $1 })
+  }
 
-/// Stands for a decision where the loop itself is measured.
-@inline(never)
-func undecided(_ situation: borrowing Situation, _ decision: Decision) -> Decision {
-  decision
+  static func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
 }
 
 func measureDecisions(_ rounds: Int) throws {
@@ -66,21 +93,20 @@ func measureDecisions(_ rounds: Int) throws {
     let policy = try CompiledPolicy(table)
     let situations = try situations(of: table)
     let first = policy.decide(situations[0])
-    var (compiled, naive, loop) = (Cost(), Cost(), Cost())
-    // In turn, so that a machine whose speed drifts drifts for both.
+    var costs = [Cost(policy), Cost(NoPolicy(decision: first)), Cost(NaivePolicy(table: table))]
+    // In turn, so that a machine whose speed drifts drifts for all.
     for _ in 0..<rounds {
-      compiled.measure(situations, repeats: 10) { policy.decide($0) }
-      loop.measure(situations, repeats: 10) { undecided($0, first) }
-      naive.measure(situations, repeats: 1) { table.rule(in: $0)?.decision(in: $0) }
+      for way in costs.indices { costs[way].measure(situations) }
     }
-    guard compiled.sum == naive.sum * 10 else { fatalError("two answers") }
+    let (compiled, loop, naive) = (costs[0], costs[1], costs[2])
+    guard compiled.sum == naive.sum else { fatalError("two answers") }
     print(
       name,
       try table.space().count,
-      compiled.least - loop.least,
+      compiled.beyond(loop),
+      Cost.median(compiled.nanoseconds),
       compiled.allocations,
-      naive.least - loop.least,
-      naive.allocations
+      naive.beyond(loop)
     )
   }
 }

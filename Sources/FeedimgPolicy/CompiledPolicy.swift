@@ -3,8 +3,12 @@ package import FeedimgModel
 /// A policy that has a rule for every state, with all its decisions made in advance.
 package struct CompiledPolicy: Sendable {
   package let table: PolicyTable
-  /// One for each state.
+  /// Those that are made in any state, each once.
   private let decisions: [Decision]
+  /// The index of each state's decision.
+  ///
+  /// Even a policy with many states makes few decisions, so both stay in the fastest of the processor's caches.
+  private let choices: [UInt32]
   private let index: StateIndex
 
   /// Such as `default`.
@@ -24,14 +28,24 @@ package struct CompiledPolicy: Sendable {
     index = StateIndex(space)
     // States in which no situation can be are never looked up, but take their places.
     let filler = table.rules[0].decision(in: space.situation(at: 0))
-    decisions = (0..<space.count).map { evaluation.decision(at: $0) ?? filler }
+    var decisions: [Decision] = []
+    var places: [Decision: UInt32] = [:]
+    choices = (0..<space.count).map { state in
+      let decision = evaluation.decision(at: state) ?? filler
+      if let place = places[decision] { return place }
+      let place = UInt32(decisions.count)
+      places[decision] = place
+      decisions.append(decision)
+      return place
+    }
+    self.decisions = decisions
   }
 
   /// What the policy decides: the first rule that applies, then the laws.
   ///
   /// One look-up in an array; allocates nothing and cannot fail.
   package func decide(_ situation: Situation) -> Decision {
-    decisions[index.state(of: situation)]
+    decisions[Int(choices[index.state(of: situation)])]
   }
 
   /// Why a rule applies in a situation, such as `network is cellular; always original is no`, or `always`.

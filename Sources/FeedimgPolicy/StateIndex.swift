@@ -11,64 +11,76 @@ final class StateIndex: Sendable {
   private let switches: InlineArray<8, Int>
   private let original: Int
   private let thumbnail: Int
+  // The quantities by name, as asking an array which is meant is a jump for each that takes longer than the counting.
+  private let size: Thresholds
+  private let budgetLeft: Thresholds
+  private let bandwidth: Thresholds
+  private let battery: Thresholds
+  /// Whether the policy asks about a quantity.
+  private let asksQuantities: Bool
+  /// Whether it asks about anything of what follows.
+  private let asksMore: Bool
   private let fits: Int
-  /// Whether the facts above, ``fits`` excepted, are all that the policy asks about.
-  private let isPlain: Bool
-  private let thresholds: [Thresholds]
+  /// The seventh threshold of a quantity and those above, for the few policies that have so many.
+  private let moreThresholds: [(quantity: Fact, thresholds: Thresholds)]
   /// Facts of the host application, with their strides; empty for most policies.
   private let hostFacts: [(fact: HostFact, stride: Int)]
 
-  /// Up to four thresholds of a quantity; one with more has several of these.
+  /// Up to six thresholds of a quantity; one with more has several of these.
   private struct Thresholds: Sendable {
-    let quantity: Quantity
+    /// Zero where the policy leaves the quantity out.
     let stride: Int
     // The greatest quantity of each known region, filled up with what nothing exceeds. That of the last one is below
     // `Int.max`, which stands for `unknown`, the region above all others. They stand here and not in an array, as
     // following it takes longer than all the rest.
-    let first: Int
-    let second: Int
-    let third: Int
-    let fourth: Int
+    let first: UInt
+    let second: UInt
+    let third: UInt
+    let fourth: UInt
+    let fifth: UInt
+    let sixth: UInt
+
+    static let none = Thresholds(stride: 0, bounds: [])
+
+    init(stride: Int, bounds: some Sequence<Int>) {
+      let six = bounds.prefix(6).map { UInt(bitPattern: $0) } + repeatElement(.max, count: 6)
+      self.stride = stride
+      (first, second, third, fourth, fifth, sixth) = (six[0], six[1], six[2], six[3], six[4], six[5])
+    }
 
     /// What they add to the number of the state.
     ///
-    /// All are counted instead of stopping at the right one, an unknown quantity is taken for the greatest of all, and
-    /// the sign of a difference says which of two is less: a guess that the processor gets wrong costs more.
+    /// All are counted instead of stopping at the right one, and an unknown quantity is taken for the greatest of all:
+    /// a guess that the processor gets wrong costs more.
     @inline(__always)
-    func part(in situation: Situation) -> Int {
-      let value =
-        switch quantity {
-        case .size: situation.sizeBytes
-        case .budgetLeft: situation.budgetLeftBytes
-        case .bandwidth: situation.bandwidthBits
-        case .battery: situation.batteryPercent
-        }
-      // No difference overflows between what is not negative; its sign, spread over all bits, is -1 or 0.
+    func part(of quantity: Int) -> Int {
+      let quantity = UInt(bitPattern: quantity)
       let exceeded =
-        (first &- value) >> 63 &+ (second &- value) >> 63 &+ (third &- value) >> 63 &+ (fourth &- value) >> 63
-      return 0 &- exceeded &* stride
+        Self.one(first < quantity) &+ Self.one(second < quantity) &+ Self.one(third < quantity)
+        &+ Self.one(fourth < quantity) &+ Self.one(fifth < quantity) &+ Self.one(sixth < quantity)
+      return exceeded &* stride
     }
-  }
 
-  private enum Quantity {
-    case size
-    case budgetLeft
-    case bandwidth
-    case battery
+    /// One for yes, from the byte that a `Bool` is: asked by `?:`, it becomes a jump.
+    @inline(__always)
+    private static func one(_ exceeded: Bool) -> Int { Int(unsafeBitCast(exceeded, to: UInt8.self)) }
   }
 
   init(_ space: StateSpace) {
     var strides: [Fact: Int] = [:]
-    var thresholds: [Thresholds] = []
+    var thresholds: [Fact: Thresholds] = [:]
+    var moreThresholds: [(quantity: Fact, thresholds: Thresholds)] = []
     var hostFacts: [(fact: HostFact, stride: Int)] = []
-    for (axis, stride) in zip(space.axes, space.strides) {
+    for (axis, step) in zip(space.axes, space.strides) {
       switch axis.fact {
-      case .size: thresholds += Self.thresholds(of: .size, along: axis, stride)
-      case .budgetLeft: thresholds += Self.thresholds(of: .budgetLeft, along: axis, stride)
-      case .bandwidth: thresholds += Self.thresholds(of: .bandwidth, along: axis, stride)
-      case .battery: thresholds += Self.thresholds(of: .battery, along: axis, stride)
-      case .host(let fact): hostFacts.append((fact, stride))
-      default: strides[axis.fact] = stride
+      case .size, .budgetLeft, .bandwidth, .battery:
+        let bounds = axis.upperBounds.dropLast() + [.max - 1]
+        thresholds[axis.fact] = Thresholds(stride: step, bounds: bounds)
+        for start in stride(from: 6, to: bounds.count, by: 6) {
+          moreThresholds.append((axis.fact, Thresholds(stride: step, bounds: bounds[start...])))
+        }
+      case .host(let fact): hostFacts.append((fact, step))
+      default: strides[axis.fact] = step
       }
     }
     network = strides[.network] ?? 0
@@ -77,24 +89,14 @@ final class StateIndex: Sendable {
     switches = InlineArray { which in yes.indices.reduce(0) { $0 + (which >> $1 & 1) * yes[$1] } }
     original = strides[.original] ?? 0
     thumbnail = strides[.thumbnail] ?? 0
+    size = thresholds[.size] ?? .none
+    budgetLeft = thresholds[.budgetLeft] ?? .none
+    bandwidth = thresholds[.bandwidth] ?? .none
+    battery = thresholds[.battery] ?? .none
+    asksQuantities = !thresholds.isEmpty
     fits = strides[.fits] ?? 0
-    isPlain = fits == 0 && thresholds.isEmpty && hostFacts.isEmpty
-    (self.thresholds, self.hostFacts) = (thresholds, hostFacts)
-  }
-
-  private static func thresholds(of quantity: Quantity, along axis: Axis, _ step: Int) -> [Thresholds] {
-    let bounds = axis.upperBounds.dropLast() + [.max - 1]
-    return stride(from: 0, to: bounds.count, by: 4).map { start in
-      let four = Array(bounds[start...].prefix(4)) + repeatElement(.max, count: 4)
-      return Thresholds(
-        quantity: quantity,
-        stride: step,
-        first: four[0],
-        second: four[1],
-        third: four[2],
-        fourth: four[3]
-      )
-    }
+    (self.moreThresholds, self.hostFacts) = (moreThresholds, hostFacts)
+    asksMore = fits != 0 || !moreThresholds.isEmpty || !hostFacts.isEmpty
   }
 
   /// The same as ``StateSpace/state(of:)`` of the space.
@@ -102,11 +104,12 @@ final class StateIndex: Sendable {
   /// Nothing can overflow: the states of a space are counted, and their number is bounded.
   @inline(__always)
   func state(of situation: borrowing Situation) -> Int {
-    let state =
+    var state =
       situation.network.ordinal &* network &+ situation.metered.ordinal &* metered
       &+ switches[Self.switches(of: situation)]
       &+ situation.original.ordinal &* original &+ situation.thumbnail.ordinal &* thumbnail
-    return isPlain ? state : state &+ rest(of: situation)
+    if asksQuantities { state &+= quantities(of: situation) }
+    return asksMore ? state &+ rest(of: situation) : state
   }
 
   /// One bit for each fact that is yes or no: roaming, data saver, always original.
@@ -117,10 +120,24 @@ final class StateIndex: Sendable {
     (situation.isRoaming ? 1 : 0) | (situation.savesData ? 2 : 0) | (situation.alwaysOriginal ? 4 : 0)
   }
 
+  /// What the quantities add.
+  @inline(__always)
+  private func quantities(of situation: borrowing Situation) -> Int {
+    var state = 0
+    if size.stride != 0 { state &+= size.part(of: situation.sizeBytes) }
+    if budgetLeft.stride != 0 { state &+= budgetLeft.part(of: situation.budgetLeftBytes) }
+    if bandwidth.stride != 0 { state &+= bandwidth.part(of: situation.bandwidthBits) }
+    if battery.stride != 0 { state &+= battery.part(of: situation.batteryPercent) }
+    return state
+  }
+
   /// What the facts add that few policies ask about.
+  @inline(never)
   private func rest(of situation: Situation) -> Int {
     var state = fits == 0 ? 0 : situation.fitsOrdinal &* fits
-    for four in thresholds { state &+= four.part(in: situation) }
+    for (quantity, six) in moreThresholds {
+      state &+= six.part(of: quantity.quantity(in: situation) ?? .max)
+    }
     for (fact, stride) in hostFacts { state &+= situation.ordinal(of: fact) &* stride }
     return state
   }
