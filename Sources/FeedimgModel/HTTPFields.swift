@@ -12,8 +12,8 @@ package struct HTTPFields: Sendable, Hashable {
 
     /// Whether the field has that name; the case of letters does not matter.
     package func isNamed(_ wanted: String) -> Bool {
-      let count = wanted.utf8.count
-      guard name.utf8.count == count else { return false }
+      guard name.utf8.count == wanted.utf8.count else { return false }
+      if name == wanted { return true }
       return zip(name.utf8, wanted.utf8).allSatisfy { Self.folded($0) == Self.folded($1) }
     }
 

@@ -16,28 +16,17 @@ public struct ImageURL: Sendable, Hashable, CustomStringConvertible {
   public init(_ text: String) throws(ImageURLError) {
     guard text.utf8.count <= Self.greatestLength else { throw .tooLong(text.utf8.count) }
     guard !text.isEmpty else { throw .empty }
-    // By scalars: to a character, `/` followed by a combining accent is no slash.
-    let scalars = text.unicodeScalars
-    guard scalars.allSatisfy(Self.isVisible) else { throw .whiteSpace }
-    // No URL has one (RFC 3986 §2); some readers take it for `/`, others for a part of the user or the host.
-    guard !scalars.contains("\\") else { throw .backslash }
-    guard let colon = scalars.firstIndex(of: ":"), Self.isScheme(scalars[..<colon]) else { throw .relative }
-    let scheme = text[..<colon].lowercased()
-    guard scheme == "http" || scheme == "https" else { throw .scheme(scheme) }
-    let rest = scalars[colon...].dropFirst()
-    guard rest.starts(with: "//".unicodeScalars) else { throw .noHost }
-    let authority = rest.dropFirst(2).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-    let tail = rest[authority.endIndex...].prefix { $0 != "#" }
-    let userEnd = authority.lastIndex(of: "@").map { authority.index(after: $0) } ?? authority.startIndex
-    let (host, port) = try Self.split(authority[userEnd...])
-
+    var text = text
+    let isPlain = text.withUTF8 { $0.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") } }
+    if !isPlain {
+      guard text.unicodeScalars.allSatisfy(Self.isVisible) else { throw .whiteSpace }
+      // No URL has one (RFC 3986 §2); some readers take it for `/`, others for a part of the user or the host.
+      guard !text.utf8.contains(UInt8(ascii: "\\")) else { throw .backslash }
+    }
+    let parts = try text.withUTF8 { bytes in Result { () throws(ImageURLError) in try Parts(bytes) } }.get()
     self.text = text
-    self.host = host
-    let defaultPort = scheme == "http" ? 80 : 443
-    let shownHost = host.contains(":") ? "[\(host)]" : host
-    let shownPort = port.map { $0 == defaultPort ? "" : ":\($0)" } ?? ""
-    let path = tail.first == "/" ? String(tail) : "/" + String(tail)
-    key = "\(scheme)://\(String(authority[..<userEnd]))\(shownHost)\(shownPort)\(path)"
+    host = parts.host
+    key = parts.key ?? text
   }
 
   /// The URL as it was given.
@@ -56,41 +45,9 @@ public struct ImageURL: Sendable, Hashable, CustomStringConvertible {
     return !scalar.properties.isWhitespace && scalar.properties.generalCategory != .control
   }
 
-  private static func isScheme(_ text: Substring.UnicodeScalarView) -> Bool {
-    func isLetter(_ scalar: Unicode.Scalar) -> Bool {
-      ("a"..."z").contains(scalar) || ("A"..."Z").contains(scalar)
-    }
-    guard let first = text.first, isLetter(first) else { return false }
-    return text.allSatisfy { isLetter($0) || ("0"..."9").contains($0) || "+-.".unicodeScalars.contains($0) }
-  }
-
   /// Digits and nothing else, where `Int` would take a sign as well.
   private static func number(_ text: some StringProtocol) -> Int? {
     text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ? Int(text) : nil
-  }
-
-  private static func split(
-    _ text: Substring.UnicodeScalarView
-  ) throws(ImageURLError) -> (host: String, port: Int?) {
-    var host = text
-    var portText: Substring.UnicodeScalarView?
-    if text.first == "[" {
-      guard let close = text.firstIndex(of: "]") else { throw .noHost }
-      host = text[text.index(after: text.startIndex)..<close]
-      let after = text[text.index(after: close)...]
-      guard after.isEmpty || after.first == ":" else { throw .noHost }
-      portText = after.isEmpty ? nil : after.dropFirst()
-    } else if let colon = text.lastIndex(of: ":") {
-      host = text[..<colon]
-      portText = text[text.index(after: colon)...]
-    }
-    guard !host.isEmpty else { throw .noHost }
-    let lowercased = String(host).lowercased()
-    guard let portText, !portText.isEmpty else { return (lowercased, nil) }
-    guard let port = number(String(portText)), (1...65_535).contains(port) else {
-      throw .port(String(portText))
-    }
-    return (lowercased, port)
   }
 }
 
