@@ -29,7 +29,7 @@ static int fill(ccurl_library *curl, void *library, char *reason, size_t size) {
   return FIND(easy_init) && FIND(easy_cleanup) && FIND(easy_reset) && FIND(easy_setopt) && FIND(easy_getinfo) &&
          FIND(easy_strerror) && FIND(slist_append) && FIND(slist_free_all) && FIND(multi_init) &&
          FIND(multi_cleanup) && FIND(multi_setopt) && FIND(multi_add_handle) && FIND(multi_remove_handle) &&
-         FIND(multi_perform) && FIND(multi_poll) && FIND(multi_wakeup) && FIND(multi_info_read);
+         FIND(multi_socket_action) && FIND(multi_timeout) && FIND(multi_info_read);
 #undef FIND
 }
 
@@ -56,7 +56,8 @@ static int initialise(void *library, char *reason, size_t size) {
 }
 
 ccurl_library *ccurl_open(const char *name, char *reason, size_t size) {
-  void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  // Lazily: to find every function of some thirty libraries takes half of the time, and few are ever called.
+  void *library = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
   if (library == NULL) {
     const char *error = dlerror();
     snprintf(reason, size, "%s", error == NULL ? "it could not be opened" : error);

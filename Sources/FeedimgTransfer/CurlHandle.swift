@@ -12,18 +12,44 @@ final class CurlHandle {
     var reach = Reach.everything
   }
 
+  /// What is set for a transfer beside its URL; where it is that of the last one, it stays as it is.
+  private struct Setup: Equatable {
+    var method: DownloadRequest.Method
+    var socket: String?
+    var connectTimeout: Duration
+    var isSecure: Bool
+    var decodesContent: Bool
+    var fields: HTTPFields
+
+    /// Nil where the last transfer must leave no trace.
+    init?(_ transfer: Transfer) {
+      let url = transfer.redirects.url
+      guard !url.text.utf8.contains(UInt8(ascii: "@")) else { return nil }
+      method = transfer.request.method
+      socket = transfer.request.socket
+      connectTimeout = transfer.request.connectTimeout
+      isSecure = url.key.hasPrefix("https:")
+      decodesContent = transfer.decodesContent
+      fields = transfer.fields
+    }
+  }
+
   let pointer: UnsafeMutableRawPointer
   private let library: CurlLibrary
+  private let identity: Identity
   private let errorText: UnsafeMutablePointer<CChar>
   private var fieldList: UnsafeMutablePointer<curl_slist>?
+  /// What the options stand for; nil where they are to be set anew.
+  private var setup: Setup?
 
   /// Fewer, larger reads; the default of 16 KiB costs a tenth more time on fast links.
   private static let bufferSize = 64 << 10
 
   /// - Returns: Nil for want of memory.
-  init?(_ library: CurlLibrary) {
+  init?(_ library: CurlLibrary, identity: Identity) {
     guard let pointer = library.functions.easy_init() else { return nil }
     self.library = library
+    self.identity = identity
     self.pointer = pointer
     errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
     errorText.pointee = 0
@@ -35,28 +61,35 @@ final class CurlHandle {
     errorText.deallocate()
   }
 
-  /// Forgets the last transfer but keeps what makes the next one cheap.
-  func reset() {
-    library.functions.easy_reset(pointer)
-    library.functions.slist_free_all(fieldList)
-    fieldList = nil
-    errorText.pointee = 0
-  }
-
   /// Sets up the next transfer.
   ///
   /// - Parameters:
   ///   - transfer: Tells the URL, the fields and the limits.
-  ///   - identity: Who we are, and whom we trust.
+  ///   - connectionAge: No connection or resolved name is used that is older, in whole seconds; nil for no limit.
   ///   - context: A ``RunningTransfer`` that outlives the transfer.
   /// - Throws: ``LoadError`` when libcurl refuses an option, or a field could not be sent as it is.
   func prepare(
     _ transfer: Transfer,
-    identity: Identity,
+    connectionAge: Duration?,
     context: UnsafeMutableRawPointer
   ) throws(LoadError) {
-    let url = transfer.redirects.url
-    try set(CURLOPT_URL, to: PercentCoding.encodingUnsafe(url.text))
+    errorText.pointee = 0
+    let next = connectionAge == nil ? Setup(transfer) : nil
+    if next == nil || next != setup {
+      setup = nil
+      try setAll(transfer, connectionAge: connectionAge)
+      setup = next
+    }
+    try set(CURLOPT_URL, to: PercentCoding.encodingUnsafe(transfer.redirects.url.text))
+    for option in [CURLOPT_HEADERDATA, CURLOPT_WRITEDATA, CURLOPT_PREREQDATA, CURLOPT_OPENSOCKETDATA] {
+      try check(ccurl_set_pointer(library.table, pointer, option, context))
+    }
+  }
+
+  private func setAll(_ transfer: Transfer, connectionAge: Duration?) throws(LoadError) {
+    library.functions.easy_reset(pointer)
+    library.functions.slist_free_all(fieldList)
+    fieldList = nil
     try set(CURLOPT_PROTOCOLS_STR, to: "http,https")
     // Redirects are followed by ``Transfer``. Were libcurl to follow one, it would be to these schemes alone.
     try set(CURLOPT_FOLLOWLOCATION, to: 0)
@@ -66,6 +99,7 @@ final class CurlHandle {
     // Zero would mean the default of five minutes.
     let connectTimeout = max(1, Int32(clamping: transfer.request.connectTimeout.milliseconds))
     try set(CURLOPT_CONNECTTIMEOUT_MS, to: Int(connectTimeout))
+    if let connectionAge { try limitAge(of: connectionAge) }
     // Refused where the handle has kept the buffer of its last transfer, as it does after sharing a connection
     // (HTTP/2); reads are then of the default size.
     _ = ccurl_set_long(library.table, pointer, CURLOPT_BUFFERSIZE, Self.bufferSize)
@@ -77,9 +111,11 @@ final class CurlHandle {
     try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, to: 1)
     try set(CURLOPT_HTTP_VERSION, to: Int(CURL_HTTP_VERSION_2TLS))
     // A first connection that turns out to speak HTTP/2 serves those that wait for it. Without TLS it never does.
-    try set(CURLOPT_PIPEWAIT, to: url.key.hasPrefix("https:") ? 1 : 0)
-    if transfer.decodesContent { try set(CURLOPT_ACCEPT_ENCODING, to: "") }
-    try set(fields: transfer.fields, decodesContent: transfer.decodesContent)
+    try set(CURLOPT_PIPEWAIT, to: transfer.redirects.url.key.hasPrefix("https:") ? 1 : 0)
+    // Images are compressed already. Without a word about codings a server may choose any (RFC 9110 §12.5.3); what
+    // comes coded all the same is decoded.
+    if transfer.decodesContent { try set(CURLOPT_ACCEPT_ENCODING, to: "identity") }
+    try set(fields: transfer.fields)
     try check(ccurl_set_pointer(library.table, pointer, CURLOPT_ERRORBUFFER, errorText))
     if transfer.request.method == .head { try set(CURLOPT_NOBODY, to: 1) }
     if let socket = transfer.request.socket {
@@ -87,15 +123,10 @@ final class CurlHandle {
       // No proxy leads there.
       try set(CURLOPT_PROXY, to: "")
     }
-    try setCallbacks(context)
-    guard !identity.reach.isUnlimited, transfer.request.socket == nil else { return }
-    let (table, callback) = (library.table, RunningTransfer.socketCallback)
-    try check(ccurl_set_socket_function(table, pointer, CURLOPT_OPENSOCKETFUNCTION, callback))
-    try check(ccurl_set_pointer(table, pointer, CURLOPT_OPENSOCKETDATA, context))
+    try setCallbacks(looksAtAddresses: !identity.reach.isUnlimited && transfer.request.socket == nil)
   }
 
-  /// Keeps the transfer from using connections and resolved names that are older, in whole seconds.
-  func limitAge(of age: Duration) throws(LoadError) {
+  private func limitAge(of age: Duration) throws(LoadError) {
     let seconds = Int(clamping: age.components.seconds)
     // Zero would mean no limit.
     try set(CURLOPT_MAXLIFETIME_CONN, to: max(1, seconds))
@@ -123,21 +154,21 @@ final class CurlHandle {
     )
   }
 
-  private func setCallbacks(_ context: UnsafeMutableRawPointer) throws(LoadError) {
+  private func setCallbacks(looksAtAddresses: Bool) throws(LoadError) {
     let table = library.table
     try check(
       ccurl_set_write_function(table, pointer, CURLOPT_HEADERFUNCTION, RunningTransfer.headerCallback)
     )
-    try check(ccurl_set_pointer(table, pointer, CURLOPT_HEADERDATA, context))
     try check(ccurl_set_write_function(table, pointer, CURLOPT_WRITEFUNCTION, RunningTransfer.bodyCallback))
-    try check(ccurl_set_pointer(table, pointer, CURLOPT_WRITEDATA, context))
     try check(
       ccurl_set_request_function(table, pointer, CURLOPT_PREREQFUNCTION, RunningTransfer.requestCallback)
     )
-    try check(ccurl_set_pointer(table, pointer, CURLOPT_PREREQDATA, context))
+    guard looksAtAddresses else { return }
+    let callback = RunningTransfer.socketCallback
+    try check(ccurl_set_socket_function(table, pointer, CURLOPT_OPENSOCKETFUNCTION, callback))
   }
 
-  private func set(fields: HTTPFields, decodesContent: Bool) throws(LoadError) {
+  private func set(fields: HTTPFields) throws(LoadError) {
     var lines: [String] = []
     for field in fields.fields {
       guard field.canBeSent else {
@@ -145,8 +176,6 @@ final class CurlHandle {
       }
       lines.append(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
     }
-    // Images are compressed already. Without a word about codings a server may choose any (RFC 9110 §12.5.3).
-    if decodesContent { lines.append("Accept-Encoding: identity") }
     for line in lines {
       guard let longer = library.functions.slist_append(fieldList, line) else {
         throw LoadError(.unavailable, message: "libcurl ran out of memory")

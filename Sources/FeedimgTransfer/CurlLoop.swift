@@ -11,10 +11,15 @@ final class CurlLoop {
   private var spare: [CurlHandle] = []
   /// When connections and names from before became useless; nil where there are none from before.
   private var validSince: SuspendingClock.Instant?
+  /// When to look at the time limits again: none runs out before; nil where there is none.
+  private var review: SuspendingClock.Instant?
+  /// Whether sockets are looked at even where there is something else to do.
+  private var looksNext = false
   private let clock = SuspendingClock()
+  private let time = StepTime()
 
   /// Handles kept for the next transfers, some 5 kB each.
-  private static let greatestSpare = 16
+  private static let greatestSpare = 32
 
   /// - Throws: ``LoadError`` with `unavailable` for want of memory.
   init(_ library: CurlLibrary, identity: CurlHandle.Identity) throws(LoadError) {
@@ -25,10 +30,10 @@ final class CurlLoop {
   }
 
   func start(_ order: CurlThread.Order) {
-    guard let handle = spare.popLast() ?? CurlHandle(library) else {
+    guard let handle = spare.popLast() ?? CurlHandle(library, identity: identity) else {
       return order.answer(.failure(Self.outOfMemory))
     }
-    launch(RunningTransfer(order, handle: handle, reach: identity.reach))
+    launch(RunningTransfer(order, handle: handle, reach: identity.reach, time: time))
   }
 
   func cancel(_ id: CurlThread.Order.ID) {
@@ -45,20 +50,36 @@ final class CurlLoop {
       multi.remove(transfer.handle)
       finish(transfer, with: transfer.end(code))
     }
-    let now = clock.now
+    // Not a later time: what came while others took theirs has not been seen yet.
+    if let review, time.now >= review { reviewPatience(at: time.now) }
+  }
+
+  /// Gives up what has exceeded a limit.
+  private func reviewPatience(at now: SuspendingClock.Instant) {
     for transfer in running.values {
       guard let limit = transfer.patience.exceeded(at: now) else { continue }
       multi.remove(transfer.handle)
       finish(transfer, with: transfer.stop(limit))
     }
+    review = running.values.lazy.map { $0.patience.earliestDeadline(at: now) }.min()
   }
 
   /// Waits until there is something to do, for ever where nothing runs.
-  func wait() {
-    guard let deadline = running.values.lazy.compactMap(\.patience.deadline).min() else {
-      return multi.wait(milliseconds: .max)
+  ///
+  /// - Parameter isIdle: Whether to wait at all; otherwise, what is there already is found.
+  func wait(isIdle: Bool) {
+    // What has just ended may start others, which go first, once.
+    guard isIdle || looksNext else {
+      looksNext = true
+      return
     }
-    multi.wait(milliseconds: Int32(clamping: max(0, clock.now.duration(to: deadline).milliseconds)))
+    looksNext = false
+    defer { time.now = clock.now }
+    guard isIdle else { return multi.wait(milliseconds: 0) }
+    if running.isEmpty { review = nil }
+    multi.wait(
+      milliseconds: review.map { Int32(clamping: max(1, clock.now.duration(to: $0).milliseconds)) } ?? .max
+    )
   }
 
   /// Sees to it that no later transfer uses the connections and resolved names of now.
@@ -87,11 +108,13 @@ final class CurlLoop {
 
   private func launch(_ transfer: RunningTransfer) {
     do throws(LoadError) {
-      try transfer.prepare(identity, connectionAge: validSince.map { $0.duration(to: clock.now) })
+      try transfer.prepare(connectionAge: validSince.map { $0.duration(to: clock.now) })
     } catch {
       return finish(transfer, with: transfer.stop(error))
     }
     running[transfer.handle.pointer] = transfer
+    let deadline = transfer.patience.earliestDeadline(at: time.now)
+    review = min(review ?? deadline, deadline)
     if !multi.add(transfer.handle) { finish(transfer, with: transfer.stop(Self.outOfMemory)) }
   }
 

@@ -1,19 +1,26 @@
 import CCurl
 
 /// libcurl's set of running transfers with their shared connections, TLS sessions and names.
+///
+/// Only what has something to do is moved on: `curl_multi_perform` would look at every transfer each time.
 final class CurlMulti: @unchecked Sendable {
-  // Unchecked: one thread uses the set, `wake` alone is called from others, which libcurl allows; and the set lives
-  // as long as anything refers to this object.
+  // Unchecked: one thread uses the set, `wake` alone is called from others, and rings a bell that is there as long as
+  // anything refers to this object.
   private let library: CurlLibrary
   private let pointer: UnsafeMutableRawPointer
+  private let sockets: WatchedSockets
 
   /// Connections kept open between transfers, over all hosts.
   private static let greatestIdle = 32
 
+  /// - Returns: Nil for want of memory or descriptors.
   init?(_ library: CurlLibrary) {
-    guard let pointer = library.functions.multi_init() else { return nil }
+    guard let sockets = WatchedSockets(), let pointer = library.functions.multi_init() else { return nil }
     self.library = library
     self.pointer = pointer
+    self.sockets = sockets
+    let context = Unmanaged.passUnretained(sockets).toOpaque()
+    _ = ccurl_multi_set_socket_function(library.table, pointer, WatchedSockets.callback, context)
     _ = ccurl_multi_set_long(library.table, pointer, CURLMOPT_MAXCONNECTS, Self.greatestIdle)
   }
 
@@ -27,10 +34,20 @@ final class CurlMulti: @unchecked Sendable {
   /// Stops the transfer of a handle, if it still runs.
   func remove(_ handle: CurlHandle) { _ = library.functions.multi_remove_handle(pointer, handle.pointer) }
 
-  /// Moves every transfer on as far as it goes without waiting.
+  /// Moves the transfers on, as far as the last wait has found something to do or their time has come.
   func perform() {
     var running: Int32 = 0
-    _ = library.functions.multi_perform(pointer, &running)
+    for ready in sockets.takeReady() {
+      _ = library.functions.multi_socket_action(pointer, ready.socket, ready.events, &running)
+    }
+    if timeout == 0 { _ = library.functions.multi_socket_action(pointer, CURL_SOCKET_BAD, 0, &running) }
+  }
+
+  /// In how many milliseconds libcurl wants to be called whatever happens; nil for never.
+  private var timeout: Int? {
+    var milliseconds = -1
+    _ = library.functions.multi_timeout(pointer, &milliseconds)
+    return milliseconds < 0 ? nil : milliseconds
   }
 
   /// The next transfer that has ended since the last call, and how.
@@ -45,9 +62,11 @@ final class CurlMulti: @unchecked Sendable {
 
   /// Waits until a socket is ready, libcurl has something to do, or ``wake()`` is called.
   ///
-  /// - Parameter milliseconds: The longest wait.
-  func wait(milliseconds: Int32) { _ = library.functions.multi_poll(pointer, nil, 0, milliseconds, nil) }
+  /// - Parameter milliseconds: The longest wait; zero only looks.
+  func wait(milliseconds: Int32) {
+    sockets.wait(milliseconds: min(milliseconds, timeout.map { Int32(clamping: $0) } ?? .max))
+  }
 
   /// Ends a wait that goes on, or else the next one; from any thread.
-  func wake() { _ = library.functions.multi_wakeup(pointer) }
+  func wake() { sockets.ring() }
 }

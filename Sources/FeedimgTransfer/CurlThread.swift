@@ -116,7 +116,7 @@ final class CurlThread: Sendable {
       }
       for id in batch.cancelled { loop.cancel(id) }
       loop.step()
-      if jobs.isEmpty && inbox.withLock({ $0.mayWait(waking: loop.multi) }) { loop.wait() }
+      loop.wait(isIdle: jobs.isEmpty && inbox.withLock { $0.mayWait(waking: loop.multi) })
     }
   }
 

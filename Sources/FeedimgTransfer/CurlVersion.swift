@@ -13,7 +13,7 @@ package enum CurlVersion {
     _ = try CurlLibrary.open()
     for name in CurlLibrary.fileNames {
       // It stays open; this counts the use, and the next line takes the count back.
-      guard let library = dlopen(name, RTLD_NOW | RTLD_NOLOAD) else { continue }
+      guard let library = dlopen(name, RTLD_LAZY | RTLD_NOLOAD) else { continue }
       defer { dlclose(library) }
       guard let symbol = dlsym(library, "curl_version") else { continue }
       // The type is that of <curl/curl.h>.

@@ -19,8 +19,10 @@ struct Patience {
   private let answerTimeout: Duration
   private let stallTimeout: Duration
   private let total: (deadline: Instant, timeout: Duration)?
-  /// The limit that runs out next if nothing arrives; none while the connection is made.
-  private var silence: (deadline: Instant, limit: Limit)?
+  /// Since when nothing has come; nil while the connection is made.
+  private var silentSince: Instant?
+  /// Whether the answer has begun.
+  private var hasBegun = false
 
   init(_ request: DownloadRequest, from start: Instant) {
     answerTimeout = min(request.answerTimeout, Self.longest)
@@ -30,24 +32,28 @@ struct Patience {
 
   /// When to look again; nil for never.
   var deadline: Instant? {
-    guard let silence else { return total?.deadline }
-    return total.map { min($0.deadline, silence.deadline) } ?? silence.deadline
+    guard let silence = silentSince?.advanced(by: hasBegun ? stallTimeout : answerTimeout) else {
+      return total?.deadline
+    }
+    return total.map { min($0.deadline, silence) } ?? silence
   }
 
-  mutating func connectionBegan() { silence = nil }
-
-  mutating func requestSent(at now: Instant) {
-    silence = (now.advanced(by: answerTimeout), .answer(answerTimeout))
+  /// Before this time no limit can run out, whatever happens.
+  func earliestDeadline(at now: Instant) -> Instant {
+    let next = now.advanced(by: min(answerTimeout, stallTimeout))
+    return deadline.map { min($0, next) } ?? next
   }
 
-  mutating func bytesArrived(at now: Instant) {
-    silence = (now.advanced(by: stallTimeout), .stall(stallTimeout))
-  }
+  mutating func connectionBegan() { silentSince = nil }
+
+  mutating func requestSent(at now: Instant) { (silentSince, hasBegun) = (now, false) }
+
+  mutating func bytesArrived(at now: Instant) { (silentSince, hasBegun) = (now, true) }
 
   /// The limit that has been reached; the total one goes before.
   func exceeded(at now: Instant) -> Limit? {
     if let total, now >= total.deadline { return .total(total.timeout) }
-    guard let silence, now >= silence.deadline else { return nil }
-    return silence.limit
+    guard silentSince != nil, let deadline, now >= deadline else { return nil }
+    return hasBegun ? .stall(stallTimeout) : .answer(answerTimeout)
   }
 }

@@ -4,7 +4,8 @@ enum PercentCoding {
   ///
   /// Servers put raw UTF-8, and even spaces, into `Location`, and so do feeds into URLs.
   static func encodingUnsafe(_ text: String) -> String {
-    guard !text.utf8.allSatisfy(isSafe) else { return text }
+    let isEncoded = text.utf8.withContiguousStorageIfAvailable { $0.allSatisfy(isSafe) }
+    guard !(isEncoded ?? text.utf8.allSatisfy(isSafe)) else { return text }
     let digits = Array("0123456789ABCDEF".utf8)
     var encoded: [UInt8] = []
     for byte in text.utf8 {

@@ -10,14 +10,13 @@ struct RedirectChain {
   private(set) var staysHome = true
   private let home: ImageURL
   private let limit: Int
-  /// Keys of the URLs so far, few enough to be looked through in order.
-  private var visited: [String]
+  /// Keys of the URLs since the first, few enough to be looked through in order.
+  private var visited: [String] = []
 
   init(from url: ImageURL, limit: Int) {
     self.url = url
     self.limit = limit
     home = url
-    visited = [url.key]
   }
 
   /// The statuses that send a client elsewhere (RFC 9110 §15.4); 300, 304, 305 and 306 do not.
@@ -41,10 +40,10 @@ struct RedirectChain {
       let shown = text.count > 200 ? text.prefix(200) + "…" : text[...]
       throw LoadError(.forbiddenRedirect, message: "the server redirected to `\(shown)`, which \(error)")
     }
-    guard !visited.contains(next.key) else {
+    guard next.key != home.key, !visited.contains(next.key) else {
       throw LoadError(.tooManyRedirects, message: "the redirects go in a circle, back to `\(next.key)`")
     }
-    guard visited.count <= limit else {
+    guard visited.count < limit else {
       let times = limit == 1 ? "1 redirect" : "\(limit) redirects"
       throw LoadError(.tooManyRedirects, message: "the server redirects further than the limit of \(times)")
     }

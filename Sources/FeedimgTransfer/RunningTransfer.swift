@@ -8,36 +8,33 @@ final class RunningTransfer {
   let handle: CurlHandle
   private(set) var transfer: Transfer
   private(set) var patience: Patience
-  private let clock = SuspendingClock()
+  private let time: StepTime
   /// Bytes from the present URL that the receiver has been told of.
   private var told = 0
   private let reach: Reach
   /// An address that was not connected to, of the present URL.
   private var refused: HostAddress?
 
-  init(_ order: CurlThread.Order, handle: CurlHandle, reach: Reach) {
+  init(_ order: CurlThread.Order, handle: CurlHandle, reach: Reach, time: StepTime) {
+    self.time = time
     self.reach = reach
     self.order = order
     self.handle = handle
     transfer = Transfer(order.request)
-    patience = Patience(order.request, from: clock.now)
+    patience = Patience(order.request, from: time.now)
   }
 
   /// Sets the handle up for the present URL, the first or one redirected to.
   ///
-  /// - Parameters:
-  ///   - identity: Who we are, and whom we trust.
-  ///   - connectionAge: Nothing older is used; nil for no limit.
+  /// - Parameter connectionAge: No older connection is used; nil for no limit.
   /// - Throws: ``LoadError`` when libcurl refuses.
-  func prepare(_ identity: CurlHandle.Identity, connectionAge: Duration?) throws(LoadError) {
+  func prepare(connectionAge: Duration?) throws(LoadError) {
     patience.connectionBegan()
-    handle.reset()
     told = 0
     refused = nil
-    if let connectionAge { try handle.limitAge(of: connectionAge) }
     try handle.prepare(
       transfer,
-      identity: identity,
+      connectionAge: connectionAge,
       context: Unmanaged.passUnretained(self).toOpaque()
     )
   }
@@ -119,7 +116,7 @@ final class RunningTransfer {
   private func sentRequest(to peer: String?) {
     if let peer, order.request.socket == nil { order.peer.note(peer) }
     transfer.sentRequest()
-    patience.requestSent(at: clock.now)
+    patience.requestSent(at: time.now)
     order.receiver.note(.requested)
   }
 
@@ -132,7 +129,7 @@ final class RunningTransfer {
   }
 
   private func takeHeader(_ line: UnsafeRawBufferPointer) -> Bool {
-    patience.bytesArrived(at: clock.now)
+    patience.bytesArrived(at: time.now)
     do throws(LoadError) {
       if let head = try transfer.takeHeaderLine(line) { try order.receiver.begin(head) }
       return true
@@ -143,7 +140,7 @@ final class RunningTransfer {
   }
 
   private func takeBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    patience.bytesArrived(at: clock.now)
+    patience.bytesArrived(at: time.now)
     tellMoved()
     do throws(LoadError) {
       switch try transfer.takeBody(bytes.count) {

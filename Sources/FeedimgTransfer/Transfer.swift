@@ -24,6 +24,8 @@ struct Transfer {
   private(set) var received = 0
   private var parser = ResponseHeadParser()
   private var head: ResponseHead?
+  /// Whether the final head, or that of a redirect, is still to come.
+  private var awaitsHead = true
   private var redirect: (status: Int, location: String, skipped: Int)?
   private var requestWasSent = false
   private var failure: LoadError?
@@ -53,9 +55,11 @@ struct Transfer {
   /// - Throws: ``LoadError`` with `malformed` or `tooLarge`.
   mutating func takeHeaderLine(_ line: UnsafeRawBufferPointer) throws(LoadError) -> ResponseHead? {
     // What follows the body are trailers (RFC 9110 §6.5), which say nothing that is needed here.
-    guard head == nil, redirect == nil, let answer = try parser.take(line) else { return nil }
-    let location = answer.fields.fields.first { $0.isNamed("location") }
-    if request.followsRedirects, let location, RedirectChain.statuses.contains(answer.status) {
+    guard awaitsHead, let answer = try parser.take(line) else { return nil }
+    awaitsHead = false
+    if request.followsRedirects, RedirectChain.statuses.contains(answer.status),
+      let location = answer.fields.fields.first(where: { $0.isNamed("location") })
+    {
       redirect = (answer.status, location.value, 0)
       return nil
     }
@@ -106,6 +110,7 @@ struct Transfer {
       if let redirect {
         try redirects.follow(redirect.location, status: redirect.status)
         self.redirect = nil
+        awaitsHead = true
         parser = ResponseHeadParser()
         requestWasSent = false
         return .follow

@@ -42,6 +42,18 @@ struct PatienceTests {
     #expect(patience.exceeded(at: after(28)) == .stall(.seconds(5)))
   }
 
+  @Test func `no limit runs out before the earliest deadline, whatever happens until then`() throws {
+    var patience = try patience(total: .seconds(60))
+    #expect(patience.earliestDeadline(at: after(0)) == after(5))
+    patience.requestSent(at: after(0))
+    #expect(patience.earliestDeadline(at: after(2)) == after(7))
+    #expect(patience.earliestDeadline(at: after(18)) == after(20))
+    patience.bytesArrived(at: after(19))
+    #expect(patience.earliestDeadline(at: after(20)) == after(24))
+    patience.bytesArrived(at: after(58))
+    #expect(patience.earliestDeadline(at: after(58)) == after(60))
+  }
+
   @Test func `a redirect connects anew`() throws {
     var patience = try patience()
     patience.bytesArrived(at: after(1))

@@ -42,6 +42,26 @@ struct RequestFieldTests {
     #expect(seen["referer"] == nil)
   }
 
+  @Test func `a transfer sends nothing of the one before it`() async throws {
+    let server = try LoopbackServer { _ in .answer() }
+    let plain = DownloadRequest(url: try ImageURL(server.url("/")))
+    var named = plain
+    named.url = try ImageURL(server.url("/").replacing("://", with: "://ann:secret@"))
+    var conditional = plain
+    conditional.fields = HTTPFields([HTTPFields.Field(name: "If-None-Match", value: "\"1\"")])
+    var headOnly = plain
+    headOnly.method = .head
+    // One at a time, so that all of them have the same handle.
+    for request in [named, plain, conditional, plain, headOnly, plain, plain] {
+      _ = try await downloader.download(request, into: Collector())
+    }
+    let seen = server.log.requests
+    #expect(seen.map(\.method) == ["GET", "GET", "GET", "GET", "HEAD", "GET", "GET"])
+    #expect(seen.map { $0["authorization"] != nil } == [true] + Array(repeating: false, count: 6))
+    #expect(seen.map { $0["if-none-match"] } == [nil, nil, "\"1\"", nil, nil, nil, nil])
+    #expect(seen.allSatisfy { $0["accept-encoding"] == "identity" && $0["user-agent"] == "feedimg-tests/1" })
+  }
+
   @Test(arguments: [("X-A", "1\r\nX-B: 2"), ("X A", "1"), ("", "1"), ("X-A:", "1"), ("X-A", "\u{0}")])
   func `a field that would smuggle others is not sent`(name: String, value: String) async throws {
     let server = try LoopbackServer { _ in .answer() }

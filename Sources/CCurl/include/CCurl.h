@@ -8,6 +8,7 @@
 
 #include <curl/curl.h>
 #include <stddef.h>
+#include <sys/eventfd.h>
 
 // The functions of one opened libcurl; constant once opened.
 typedef struct ccurl_library {
@@ -24,9 +25,8 @@ typedef struct ccurl_library {
   CURLMcode (*multi_setopt)(CURLM *multi, CURLMoption option, ...);
   CURLMcode (*multi_add_handle)(CURLM *multi, CURL *easy);
   CURLMcode (*multi_remove_handle)(CURLM *multi, CURL *easy);
-  CURLMcode (*multi_perform)(CURLM *multi, int *running);
-  CURLMcode (*multi_poll)(CURLM *multi, struct curl_waitfd *extra, unsigned int count, int milliseconds, int *ready);
-  CURLMcode (*multi_wakeup)(CURLM *multi);
+  CURLMcode (*multi_socket_action)(CURLM *multi, curl_socket_t socket, int events, int *running);
+  CURLMcode (*multi_timeout)(CURLM *multi, long *milliseconds);
   CURLMsg *(*multi_info_read)(CURLM *multi, int *left);
 } ccurl_library;
 
@@ -92,6 +92,13 @@ static inline CURLcode ccurl_get_text(const ccurl_library *curl, CURL *easy, CUR
 static inline CURLMcode ccurl_multi_set_long(
     const ccurl_library *curl, CURLM *multi, CURLMoption option, long value) {
   return curl->multi_setopt(multi, option, value);
+}
+
+// Sets what is told which sockets to wait for, and its context.
+static inline CURLMcode ccurl_multi_set_socket_function(
+    const ccurl_library *curl, CURLM *multi, curl_socket_callback value, void *context) {
+  CURLMcode code = curl->multi_setopt(multi, CURLMOPT_SOCKETDATA, context);
+  return code == CURLM_OK ? curl->multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, value) : code;
 }
 
 #endif

@@ -1,0 +1,110 @@
+import FeedimgModel
+
+/// The lines of one head, read in one go, with those apart that tell where the body ends.
+struct HeadLines {
+  private(set) var major = 1
+  private(set) var status = 0
+  private(set) var fields = HTTPFields()
+  private var lengthLines = Mention()
+  private var transferLines = Mention()
+  private var codingLines = Mention()
+
+  /// Where a field is among the others.
+  private struct Mention {
+    var index: Int?
+    var isRepeated = false
+
+    mutating func add(_ index: Int) {
+      isRepeated = self.index != nil
+      self.index = self.index ?? index
+    }
+  }
+
+  private typealias Bytes = UnsafeRawBufferPointer
+
+  /// - Returns: Nil where the first line is no status line.
+  init?(_ bytes: UnsafeRawBufferPointer) {
+    let isASCII = bytes.allSatisfy { $0 < 0x80 }
+    // As many as servers commonly send.
+    fields.fields.reserveCapacity(12)
+    var start = 0
+    while start < bytes.count {
+      let rest = Bytes(rebasing: bytes[start...])
+      let line = Bytes(rebasing: rest.prefix { $0 != 0x0A })
+      if start == 0 {
+        guard begin(Self.trimmed(line)) else { return nil }
+      } else {
+        add(line, isASCII: isASCII)
+      }
+      start += line.count + 1
+    }
+    guard status != 0 else { return nil }
+  }
+
+  /// The announced length of the body, as it is written.
+  var contentLength: String? { value(lengthLines, "content-length") }
+  var transferCoding: String? { value(transferLines, "transfer-encoding") }
+  var contentCoding: String? { value(codingLines, "content-encoding") }
+
+  private func value(_ mention: Mention, _ name: String) -> String? {
+    mention.isRepeated ? fields[name] : mention.index.map { fields.fields[$0].value }
+  }
+
+  private mutating func begin(_ line: UnsafeRawBufferPointer) -> Bool {
+    let version = line.prefix { $0 != 0x20 }
+    let digits = line[version.endIndex...].drop { $0 == 0x20 }.prefix { $0 != 0x20 }
+    let word = String(decoding: Bytes(rebasing: digits), as: UTF8.self)
+    guard let number = Int(word), (100...999).contains(number) else { return false }
+    major = version.starts(with: "HTTP/1".utf8) ? 1 : 2
+    status = number
+    return true
+  }
+
+  private mutating func add(_ line: UnsafeRawBufferPointer, isASCII: Bool) {
+    if line.first == 0x20 || line.first == 0x09, let last = fields.fields.indices.last {
+      // A folded line continues the field before it.
+      fields.fields[last].value += " " + Self.text(Self.trimmed(line), isASCII: isASCII)
+    } else if let colon = line.firstIndex(of: UInt8(ascii: ":")) {
+      let name = Self.trimmed(Bytes(rebasing: line[..<colon]))
+      let value = Self.trimmed(Bytes(rebasing: line[(colon + 1)...]))
+      note(name, fields.fields.count)
+      fields.fields.append(
+        HTTPFields.Field(
+          name: Self.text(name, isASCII: isASCII),
+          value: Self.text(value, isASCII: isASCII)
+        )
+      )
+    }
+  }
+
+  private mutating func note(_ name: UnsafeRawBufferPointer, _ index: Int) {
+    switch name.count {
+    case 14 where Self.equals(name, "content-length"): lengthLines.add(index)
+    case 16 where Self.equals(name, "content-encoding"): codingLines.add(index)
+    case 17 where Self.equals(name, "transfer-encoding"): transferLines.add(index)
+    default: break
+    }
+  }
+
+  /// Whether a name is the wanted one, which is in lower case and as long.
+  private static func equals(_ name: UnsafeRawBufferPointer, _ wanted: StaticString) -> Bool {
+    let wanted = Bytes(start: wanted.utf8Start, count: wanted.utf8CodeUnitCount)
+    return name.indices.allSatisfy { name[$0] == wanted[$0] || name[$0] | 0x20 == wanted[$0] }
+  }
+
+  private static func trimmed(_ text: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    var (start, end) = (0, text.count)
+    while start < end, isSpace(text[start]) { start += 1 }
+    while start < end, isSpace(text[end - 1]) { end -= 1 }
+    return Bytes(rebasing: text[start..<end])
+  }
+
+  static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A }
+
+  /// UTF-8 where it is valid, else Latin-1, as fields were once defined (RFC 9110 §5.5).
+  private static func text(_ bytes: UnsafeRawBufferPointer, isASCII: Bool) -> String {
+    if isASCII { return String(decoding: bytes, as: UTF8.self) }
+    return String(validating: bytes, as: UTF8.self)
+      ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+  }
+}

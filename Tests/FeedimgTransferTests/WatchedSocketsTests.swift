@@ -1,0 +1,85 @@
+import CCurl
+import Glibc
+import Testing
+
+@testable import FeedimgTransfer
+
+/// The sockets that the transfer thread waits for.
+struct WatchedSocketsTests {
+  private let sockets: WatchedSockets
+  private let pair: [Int32]
+
+  init() throws {
+    sockets = try #require(WatchedSockets())
+    var pair: [Int32] = [-1, -1]
+    try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair) == 0)
+    self.pair = pair
+  }
+
+  private func watch(_ socket: Int32, _ interest: Int32) {
+    _ = WatchedSockets.callback(nil, socket, interest, Unmanaged.passUnretained(sockets).toOpaque(), nil)
+  }
+
+  private func found() -> [Int32: Int32] {
+    sockets.wait(milliseconds: 0)
+    return Dictionary(uniqueKeysWithValues: sockets.takeReady().map { ($0.socket, $0.events) })
+  }
+
+  private func end() { for socket in pair { close(socket) } }
+
+  @Test func `what has come is found as long as it is asked for`() {
+    defer { end() }
+    watch(pair[0], CURL_POLL_IN)
+    #expect(found().isEmpty)
+    write(pair[1], "a", 1)
+    #expect(found() == [pair[0]: CURL_CSELECT_IN])
+    #expect(found() == [pair[0]: CURL_CSELECT_IN])
+    watch(pair[0], CURL_POLL_REMOVE)
+    #expect(found().isEmpty)
+    watch(pair[0], CURL_POLL_REMOVE)
+    #expect(found().isEmpty)
+  }
+
+  @Test func `a later wish replaces the earlier one`() {
+    defer { end() }
+    watch(pair[0], CURL_POLL_OUT)
+    watch(pair[1], CURL_POLL_INOUT)
+    #expect(found() == [pair[0]: CURL_CSELECT_OUT, pair[1]: CURL_CSELECT_OUT])
+    watch(pair[0], CURL_POLL_IN)
+    #expect(found() == [pair[1]: CURL_CSELECT_OUT])
+    watch(pair[1], CURL_POLL_REMOVE)
+    write(pair[1], "a", 1)
+    #expect(found() == [pair[0]: CURL_CSELECT_IN])
+  }
+
+  @Test func `what the other side has closed is left to be found by reading`() {
+    watch(pair[0], CURL_POLL_IN)
+    close(pair[1])
+    #expect(found() == [pair[0]: CURL_CSELECT_IN])
+    close(pair[0])
+  }
+
+  @Test func `what was closed without a word is found once`() {
+    watch(pair[0], CURL_POLL_IN)
+    end()
+    #expect(found() == [pair[0]: CURL_CSELECT_ERR])
+    #expect(found().isEmpty)
+  }
+
+  @Test func `a bell ends the wait that comes next, and no other`() {
+    defer { end() }
+    sockets.ring()
+    sockets.ring()
+    // For ever, were it not for the bell.
+    sockets.wait(milliseconds: -1)
+    #expect(found().isEmpty)
+  }
+
+  @Test func `what was taken is not found twice`() {
+    defer { end() }
+    watch(pair[0], CURL_POLL_OUT)
+    sockets.wait(milliseconds: 0)
+    #expect(sockets.takeReady().count == 1)
+    #expect(sockets.takeReady().isEmpty)
+  }
+}
