@@ -1,15 +1,28 @@
 import FeedimgModel
 import Glibc
 
-/// Keeps a body in a file as a cache does: written under a temporary name, renamed when whole.
-final class FileReceiver: BodyReceiving {
-  private let path: String
-  private let descriptor: Int32
+/// A folder to keep bodies in.
+final class KeptFolder: Sendable {
+  let descriptor: Int32
 
   init(path: String) throws(LoadError) {
-    self.path = path
-    descriptor = open(path + ".part", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw LoadError(.unavailable, message: "`\(path)` cannot be written") }
+    descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw LoadError(.unavailable, message: "`\(path)` cannot be opened") }
+  }
+
+  deinit { close(descriptor) }
+}
+
+/// Keeps a body in a file that has no name before it is whole (open(2), O_TMPFILE).
+final class FileReceiver: BodyReceiving {
+  private let folder: KeptFolder
+  private let name: String
+  private let descriptor: Int32
+
+  init(_ name: String, in folder: KeptFolder) throws(LoadError) {
+    (self.folder, self.name) = (folder, name)
+    descriptor = openat(folder.descriptor, ".", O_WRONLY | Self.temporary | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw Self.failure(name) }
   }
 
   deinit { close(descriptor) }
@@ -17,15 +30,24 @@ final class FileReceiver: BodyReceiving {
   func begin(_ head: ResponseHead) throws(LoadError) { try head.expectSuccess() }
 
   func receive(_ bytes: UnsafeRawBufferPointer) throws(LoadError) {
-    guard write(descriptor, bytes.baseAddress, bytes.count) == bytes.count else {
-      throw LoadError(.unavailable, message: "`\(path)` cannot be written")
-    }
+    guard write(descriptor, bytes.baseAddress, bytes.count) == bytes.count else { throw Self.failure(name) }
   }
 
   func commit() throws(LoadError) {
-    guard rename(path + ".part", path) == 0 else {
-      throw LoadError(.unavailable, message: "`\(path)` cannot be written")
-    }
+    // Before Linux 6.10, only the superuser may name a file by its descriptor alone.
+    let isNamed =
+      linkat(descriptor, "", folder.descriptor, name, Self.byDescriptor) == 0
+      || linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", folder.descriptor, name, AT_SYMLINK_FOLLOW) == 0
+    guard isNamed else { throw Self.failure(name) }
+  }
+
+  /// O_TMPFILE, which the importer leaves out (Linux, asm-generic/fcntl.h).
+  private static let temporary = O_DIRECTORY | 0o20_000_000
+  /// AT_EMPTY_PATH, likewise (linux/fcntl.h).
+  private static let byDescriptor: Int32 = 0x1000
+
+  private static func failure(_ name: String) -> LoadError {
+    LoadError(.unavailable, message: "`\(name)` cannot be written")
   }
 }
 

@@ -2,7 +2,8 @@
 //
 //   TransferBenchmark PREFIX COUNT PARALLEL [--keep DIRECTORY] [--trust CERTIFICATES]
 //
-// fetches PREFIX1 to PREFIXCOUNT and throws the bodies away, or keeps them in DIRECTORY as a cache does.
+// fetches PREFIX1 to PREFIXCOUNT and throws the bodies away, or keeps them in DIRECTORY, where each appears when it is
+// whole.
 import FeedimgModel
 import FeedimgTransfer
 import Glibc
@@ -39,13 +40,18 @@ final class Counter: Sendable {
   func next() -> Int { last.wrappingAdd(1, ordering: .relaxed).newValue }
 }
 
-@Sendable func fetch(_ plan: Plan, _ downloader: CurlDownloader, _ counter: Counter) async throws {
+@Sendable func fetch(
+  _ plan: Plan,
+  _ folder: KeptFolder?,
+  _ downloader: CurlDownloader,
+  _ counter: Counter
+) async throws {
   while true {
     let number = counter.next()
     guard number <= plan.count else { return }
     let request = DownloadRequest(url: try ImageURL("\(plan.prefix)\(number)"))
-    if let directory = plan.directory {
-      let receiver = try FileReceiver(path: "\(directory)/\(number)")
+    if let folder {
+      let receiver = try FileReceiver(String(number), in: folder)
       _ = try await downloader.download(request, into: receiver)
       try receiver.commit()
     } else {
@@ -59,9 +65,12 @@ func run(_ plan: Plan) async -> Int32 {
   let counter = Counter()
   let start = SuspendingClock().now
   do {
+    let folder = try plan.directory.map { try KeptFolder(path: $0) }
     try await withThrowingTaskGroup(of: Void.self) { group in
       for _ in 0..<plan.parallel {
-        group.addTask(executorPreference: downloader.executor) { try await fetch(plan, downloader, counter) }
+        group.addTask(executorPreference: downloader.executor) {
+          try await fetch(plan, folder, downloader, counter)
+        }
       }
       try await group.waitForAll()
     }
