@@ -9,8 +9,8 @@ import Testing
 
 /// Many slots bound at random from several threads at once.
 ///
-/// Some are asked for pixels, which tell what they were made of. A short run belongs to the suite; `FEEDIMG_STRESS_SECONDS=30 Scripts/thread-sanitizer --filter SlotStress` is the
-/// long one.
+/// Some are asked for pixels, which tell what they were made of, and half of the pictures come in scans. A short run
+/// belongs to the suite; `Scripts/thread-sanitizer-slots` is the long one.
 @Suite struct SlotStressTests {
   /// What one slot was bound to last, by the test's own account.
   private final class Bound: Sendable {
@@ -28,14 +28,18 @@ import Testing
     var ended: Int { last.withLock { $0 } }
   }
 
-  /// Decodes on the threads of a real decoder, and makes a pixel with the last byte of the image in its red.
+  private final class Tally: Sendable {
+    let count = Atomic(0)
+  }
+
+  /// Decodes on the threads of a real decoder, and makes a pixel with the mark of the image in its red.
   private struct TellingDecoder: ImageDecoding {
     let decoder = CodecDecoder(threads: 2)
     var mediaTypes: [String] { decoder.mediaTypes }
 
     func decode(_ bytes: [UInt8], _ request: DecodeRequest) async throws(DecodeError) -> DecodedImage {
       var image = try await decoder.decode(bytes, request)
-      let pixel = [bytes.last ?? 0, 0, 0, 255]
+      let pixel = [SlotStressTests.mark(in: bytes), 0, 0, 255]
       let size = PixelSize(width: 1, height: 1)
       if let bitmap = Bitmap(size: size, format: request.format, isOpaque: true, bytes: pixel) {
         image.bitmap = bitmap
@@ -53,9 +57,33 @@ import Testing
     nil, DecodeRequest(DisplaySize(width: 2, height: 2)), DecodeRequest(DisplaySize(width: 4, height: 4)),
   ]
 
-  /// The byte behind the end of a picture that tells its path.
+  /// The byte that a picture tells its path with.
   private static func mark(_ path: some StringProtocol) -> UInt8 {
     UInt8(path.drop { $0 == "/" }) ?? 0
+  }
+
+  /// A JPEG with that byte in a comment that every beginning of it has (ITU T.81, B.2.4.5).
+  private static func marked(_ jpeg: [UInt8], _ mark: UInt8) -> [UInt8] {
+    jpeg[..<2] + [0xFF, 0xFE, 0, 3, mark] + jpeg[2...]
+  }
+
+  private static func mark(in jpeg: [UInt8]) -> UInt8 { jpeg.count > 6 ? jpeg[6] : 0 }
+
+  /// Every second picture is progressive, and comes in three parts.
+  private static func reply(_ path: String, _ clouds: [UInt8]) -> Reply {
+    let mark = mark(path)
+    guard mark.isMultiple(of: 2) else {
+      return .answer(200, [("Content-Type", "image/jpeg")], body: marked(SampleImage.jpeg, mark))
+    }
+    let bytes = marked(clouds, mark)
+    let head = Reply.head(200, [("Content-Type", "image/jpeg"), ("Content-Length", String(bytes.count))])
+    return Reply(
+      [
+        .send(head + bytes[..<905]), .pause(milliseconds: 2), .send(Array(bytes[905..<3305])),
+        .pause(milliseconds: 2), .send(Array(bytes[3305...])),
+      ],
+      keepsConnection: true
+    )
   }
 
   private static var rounds: Int { stressSeconds == nil ? 20 : .max }
@@ -65,14 +93,13 @@ import Testing
   }
 
   @Test func `no slot ever shows an item that was bound before the latest`() async throws {
-    let server = try LoopbackServer { request in
-      let body = SampleImage.jpeg + [Self.mark(request.path)]
-      return .answer(200, [("Content-Type", "image/jpeg")], body: body)
-    }
+    let clouds = try Clouds.bytes()
+    let server = try LoopbackServer { Self.reply($0.path, clouds) }
     let test = try TestLoader(decoder: TellingDecoder())
     let slots = (0..<1000).map { _ in (slot: test.loader.slot(), bound: Bound()) }
     let variants = try (0..<40).map { ImageVariant(role: .original, url: try ImageURL(server.url("/\($0)"))) }
     let deadline = Self.stressSeconds.map { SuspendingClock.now + .seconds($0) }
+    let scans = Tally()
     let watchers = slots.map { slot, bound in
       Task { () -> Int in
         var iterator = slot.presentations.makeAsyncIterator()
@@ -87,6 +114,7 @@ import Testing
           if let path = next.item.original?.url.text.split(separator: "/").last, let pixels = next.pixels {
             #expect(pixels.bytes.first == Self.mark(path), "pixels of another image")
           }
+          if next.scan != nil { scans.count.add(1, ordering: .relaxed) }
           (seen, last) = (seen + 1, number)
         }
       }
@@ -126,5 +154,6 @@ import Testing
     var seen = 0
     for watcher in watchers { seen += await watcher.value }
     #expect(seen > 0)
+    #expect(Self.stressSeconds == nil || scans.count.load(ordering: .relaxed) > 0)
   }
 }
