@@ -7,6 +7,8 @@ import Glibc
 public final class CodecDecoder: ImageDecoding {
   /// What an image may ask for.
   public let limits: DecodingLimits
+  /// The most images that are decoded at once.
+  public let width: Int
   private let threads: DecodingThreads
 
   /// Makes a decoder; no thread is started before there is an image.
@@ -18,7 +20,8 @@ public final class CodecDecoder: ImageDecoding {
   public init(limits: DecodingLimits = DecodingLimits(), threads: Int? = nil) {
     self.limits = limits
     let processors = Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))
-    self.threads = DecodingThreads(width: threads ?? min(max(processors - 1, 1), 8))
+    width = max(1, threads ?? min(max(processors - 1, 1), 8))
+    self.threads = DecodingThreads(width: width)
   }
 
   /// What can be decoded, the smaller formats first.

@@ -2,6 +2,10 @@
 public protocol ImageDecoding: Sendable {
   /// What can be decoded, such as `image/avif`; the smaller formats first.
   var mediaTypes: [String] { get }
+  /// How many images it decodes at once; further ones wait for it, the most urgent first.
+  ///
+  /// `Int.max` unless the decoder says otherwise: then it is asked for all at once.
+  var width: Int { get }
 
   /// Decodes an image at the size asked, on another thread; of an animation, its first frame.
   ///
@@ -22,6 +26,11 @@ public protocol ImageDecoding: Sendable {
   /// - Returns: As many frames as memory allows; of a still image, its only one.
   /// - Throws: ``DecodeError``; what is too large is told before anything is decoded.
   func animation(_ bytes: [UInt8], _ request: DecodeRequest) async throws(DecodeError) -> ImageAnimation
+}
+
+extension ImageDecoding {
+  /// As many as come.
+  public var width: Int { .max }
 }
 
 /// What is to become of an encoded image.

@@ -1,18 +1,23 @@
 import FeedimgCache
 import FeedimgModel
 
-/// Has images decoded, each once however many want the same pixels of it, and keeps the pixels.
+/// Has images decoded, the most urgent first and each once however many want the same pixels of it, and keeps those.
 final class DecodingDesk: Sendable {
   private typealias Outcome = Result<DecodedImage, DecodeError>
 
   private let decoder: any ImageDecoding
   private let memory: MemoryCache
   private let desk = LoadDesk<Outcome>()
+  private let gate: DecodingGate
 
   init(_ decoder: any ImageDecoding, _ memory: MemoryCache) {
     self.decoder = decoder
     self.memory = memory
+    gate = DecodingGate(width: decoder.width)
   }
+
+  /// How many images wait for a decoder.
+  var waiting: Int { gate.count }
 
   /// The pixels of an image if they are in memory, which they are only of the version that is in memory itself.
   func kept(of url: ImageURL, _ request: DecodeRequest) -> Bitmap? {
@@ -23,12 +28,13 @@ final class DecodingDesk: Sendable {
   func bitmap(
     _ bytes: [UInt8],
     of url: ImageURL,
-    _ request: DecodeRequest
+    _ request: DecodeRequest,
+    wish: LoadWish = LoadWish(.visible)
   ) async throws(DecodeError) -> Bitmap {
     let key = DecodedKey(url, request)
     if let key, let bitmap = memory[key, of: bytes] { return bitmap }
     let memory = memory
-    return try await decoded(bytes, of: url, request) { image in
+    return try await decoded(bytes, of: url, request, wish) { image in
       if let key, !image.isPartial { memory.insert(image.bitmap, for: key, of: bytes) }
     }.bitmap
   }
@@ -37,9 +43,10 @@ final class DecodingDesk: Sendable {
   func scan(
     _ bytes: [UInt8],
     of url: ImageURL,
-    _ request: DecodeRequest
+    _ request: DecodeRequest,
+    wish: LoadWish
   ) async throws(DecodeError) -> DecodedImage {
-    try await decoded(bytes, of: url, request) { _ in }
+    try await decoded(bytes, of: url, request, wish) { _ in }
   }
 
   /// Joins those who wait for the same pixels, or is the first; `keep` is called before anybody is answered, unless
@@ -48,26 +55,32 @@ final class DecodingDesk: Sendable {
     _ bytes: [UInt8],
     of url: ImageURL,
     _ request: DecodeRequest,
+    _ wish: LoadWish,
     keep: @escaping @Sendable (DecodedImage) -> Void
   ) async throws(DecodeError) -> DecodedImage {
-    let decoder = decoder
+    let (decoder, gate) = (decoder, gate)
     let share: LoadDesk<Outcome>.Share
     do throws(LoadError) {
-      share = try await desk.answer(for: Self.key(bytes, url, request)) { _ in
-        do throws(DecodeError) {
-          let image = try await decoder.decode(bytes, request)
-          // Who is no longer wanted takes nobody's place in memory.
-          if !Task.isCancelled { keep(image) }
-          return .success(.success(image))
-        } catch {
-          return .success(.failure(error))
+      share = try await desk.answer(for: Self.key(bytes, url, request), wish: wish) { run in
+        let outcome = await gate.turn(of: run) { () async -> Outcome in
+          do throws(DecodeError) {
+            let image = try await decoder.decode(bytes, request)
+            // Who is no longer wanted takes nobody's place in memory.
+            if !Task.isCancelled { keep(image) }
+            return .success(image)
+          } catch {
+            return .failure(error)
+          }
         }
+        return .success(outcome ?? .failure(Self.cancelled))
       }
     } catch {
-      throw DecodeError(.cancelled, "decoding was cancelled")
+      throw Self.cancelled
     }
     return try share.answer.get()
   }
+
+  private static var cancelled: DecodeError { DecodeError(.cancelled, "decoding was cancelled") }
 
   /// What is the same for all who share: the place of the bytes tells versions apart, as they stay there meanwhile.
   private static func key(_ bytes: [UInt8], _ url: ImageURL, _ request: DecodeRequest) -> String {

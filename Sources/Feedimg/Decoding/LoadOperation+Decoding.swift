@@ -10,7 +10,7 @@ extension LoadOperation {
       return .image(image)
     }
     do throws(DecodeError) {
-      let bitmap = try await desk.bitmap(image.bytes, of: image.variant.url, pixels)
+      let bitmap = try await desk.bitmap(image.bytes, of: image.variant.url, pixels, wish: wish)
       LoadWitness.tell(.decoded(bitmap.size))
       image.bitmap = bitmap
       return .image(image)

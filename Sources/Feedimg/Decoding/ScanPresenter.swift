@@ -14,6 +14,7 @@ final class ScanPresenter: Sendable {
   private let desk: DecodingDesk
   private let request: DecodeRequest
   private let item: FeedItem
+  private let wish: LoadWish
   private let present: @Sendable (ImageScan) -> Void
   /// Guards what is being decoded; tasks are cancelled outside.
   private let state = Mutex(State())
@@ -22,10 +23,12 @@ final class ScanPresenter: Sendable {
     _ desk: DecodingDesk,
     _ item: FeedItem,
     _ request: DecodeRequest,
+    _ wish: LoadWish,
     present: @escaping @Sendable (ImageScan) -> Void
   ) {
     self.desk = desk
     self.item = item
+    self.wish = wish
     self.request = DecodeRequest(request.size, format: request.format, damage: .show)
     self.present = present
   }
@@ -58,7 +61,9 @@ final class ScanPresenter: Sendable {
 
   private func decode(_ scan: ArrivingScans.Scan, _ variant: ImageVariant, _ run: LoadRun) async {
     // What cannot be decoded yet may be with the next scan.
-    if let image = try? await desk.scan(scan.bytes, of: variant.url, request), image.detail.area > 0 {
+    if let image = try? await desk.scan(scan.bytes, of: variant.url, request, wish: wish),
+      image.detail.area > 0
+    {
       present(ImageScan(variant: variant, bitmap: image.bitmap, detail: image.detail, number: scan.number))
     }
     state.withLock { $0.task = nil }

@@ -54,12 +54,13 @@ final class LoadDesk<Answer: Sendable>: Sendable {
     by load: @escaping Load
   ) async throws(LoadError) -> Share {
     let waiter = state.withLock { $0.table.issue() }
+    let listener = wish.listen { [weak self] in self?.reprioritise(waiter, wish) }
     let outcome = await withTaskCancellationHandler {
       await withCheckedContinuation { enter(key, waiter, wish, (progress, arrival), $0, load) }
     } onCancel: {
       leave(waiter)
     }
-    wish.listen(nil)
+    wish.forget(listener)
     state.withLock { $0.table.forget(waiter) }
     return try outcome.get()
   }
@@ -80,7 +81,6 @@ final class LoadDesk<Answer: Sendable>: Sendable {
     _ continuation: CheckedContinuation<Result<Share, LoadError>, Never>,
     _ load: @escaping Load
   ) {
-    wish.listen { [weak self] in self?.reprioritise(waiter, wish) }
     let (joined, handle) = state.withLock { state in
       let joined = state.table.join(key, waiter, wish.priority)
       switch joined {

@@ -5,10 +5,11 @@ import Synchronization
 final class LoadWish: Sendable {
   private struct State {
     var priority: LoadPriority
-    var onChange: (@Sendable () -> Void)?
+    var listeners: [Int: @Sendable () -> Void] = [:]
+    var issued = 0
   }
 
-  /// Guards the wish; who listens is called outside.
+  /// Guards the wish; those who listen are called outside.
   private let state: Mutex<State>
 
   init(_ priority: LoadPriority) { state = Mutex(State(priority: priority)) }
@@ -16,14 +17,24 @@ final class LoadWish: Sendable {
   var priority: LoadPriority {
     get { state.withLock { $0.priority } }
     set {
-      let onChange = state.withLock { state in
+      let listeners = state.withLock { state in
         defer { state.priority = newValue }
-        return state.priority == newValue ? nil : state.onChange
+        return state.priority == newValue ? [] : Array(state.listeners.values)
       }
-      onChange?()
+      for listener in listeners { listener() }
     }
   }
 
-  /// Tells one listener of changes, in place of any earlier one.
-  func listen(_ onChange: (@Sendable () -> Void)?) { state.withLock { $0.onChange = onChange } }
+  /// Tells a listener of changes; an image may be loaded and decoded at the same time.
+  ///
+  /// - Returns: To be forgotten by.
+  func listen(_ onChange: @escaping @Sendable () -> Void) -> Int {
+    state.withLock { state in
+      state.issued += 1
+      state.listeners[state.issued] = onChange
+      return state.issued
+    }
+  }
+
+  func forget(_ listener: Int) { state.withLock { $0.listeners[listener] = nil } }
 }

@@ -152,7 +152,9 @@ final class SlotTask: Sendable {
   /// Shows what has come of the image before it is whole, if pixels are wanted.
   private func presenter(_ attempt: SlotState.Binding) -> ScanPresenter? {
     guard let pixels, let desk = loader.pixels else { return nil }
-    return ScanPresenter(desk, item, pixels) { [screen] scan in screen.update(attempt) { $0.scan = scan } }
+    return ScanPresenter(desk, item, pixels, wish) { [screen] scan in
+      screen.update(attempt) { $0.scan = scan }
+    }
   }
 
   private func settle(_ attempt: SlotState.Binding, _ change: (inout Presentation) -> Void) {
@@ -198,7 +200,11 @@ final class SlotTask: Sendable {
   private func show(_ image: LoadedImage?, _ attempt: SlotState.Binding) async {
     guard var image else { return }
     if let pixels, image.bitmap == nil {
-      guard let bitmap = try? await loader.decode(image, pixels) else { return }
+      let desk = loader.pixels
+      guard let bitmap = try? await desk?.bitmap(image.bytes, of: image.variant.url, pixels, wish: wish)
+      else {
+        return
+      }
       image.bitmap = bitmap
     }
     screen.update(attempt) { [image] in $0.content = .image(image) }

@@ -4,13 +4,17 @@ import Synchronization
 /// Makes one pixel a request, when it is let go; its red tells how long the encoded image is.
 final class HeldDecoder: ImageDecoding {
   let mediaTypes = ["image/jpeg"]
+  let width: Int
   /// The sizes that were asked for, in order.
   let asked = Gathered<DisplaySize?>()
   /// How many were called off.
   let stopped = Atomic(0)
   private let isHeld: Atomic<Bool>
 
-  init(isHeld: Bool = true) { self.isHeld = Atomic(isHeld) }
+  init(isHeld: Bool = true, width: Int = .max) {
+    self.isHeld = Atomic(isHeld)
+    self.width = width
+  }
 
   func release() { isHeld.store(false, ordering: .releasing) }
 
