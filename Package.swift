@@ -75,7 +75,7 @@ let package = Package(
     // Rank 3: the service over HTTP.
     .target(
       name: "FeedimgService",
-      dependencies: ["Feedimg", "FeedimgModel", "FeedimgJSON", "CXXHash"] + nio,
+      dependencies: ["Feedimg", "FeedimgModel", "FeedimgJSON", "CXXHash", "CRuntime"] + nio,
       resources: [.embedInCode("openapi.json"), .embedInCode("Page")],
       swiftSettings: settings
     ),
@@ -153,6 +153,8 @@ let package = Package(
     ),
     // xxHash: the checksum of stored bodies, at memory speed; header only.
     .target(name: "CXXHash"),
+    // Where Swift's tasks run, and the allocator's settings, for a program that shall sleep.
+    .target(name: "CRuntime"),
 
     // The codecs of FeedimgDecoding, each behind one interface (CPixels), with their long jumps kept in C. They are
     // linked by name, not found by pkg-config, so that who builds without them hears nothing of them.

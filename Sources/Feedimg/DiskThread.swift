@@ -68,7 +68,7 @@ final class DiskThread: TaskExecutor, @unchecked Sendable {
       { argument in
         // Always given, by the call below.
         guard let argument else { return nil }
-        DiskThread.nameThread()
+        ThreadName.set("feedimg-disk")
         Unmanaged<DiskThread>.fromOpaque(argument).takeRetainedValue().run()
         return nil
       },
@@ -86,15 +86,6 @@ final class DiskThread: TaskExecutor, @unchecked Sendable {
       return jobs
     }
     for job in left { globalConcurrentExecutor.enqueue(job) }
-  }
-
-  /// Names the calling thread for `top` and debuggers (proc(5)).
-  private static func nameThread() {
-    let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
-    guard file >= 0 else { return }
-    defer { close(file) }
-    let name = Array("feedimg-disk".utf8)
-    _ = write(file, name, name.count)
   }
 
   private func run() {

@@ -14,9 +14,7 @@ struct MonotonicTime: Sendable {
   static func system() -> MonotonicTime {
     let clock = SuspendingClock()
     let start = clock.now
-    return MonotonicTime(
-      now: { start.duration(to: clock.now) },
-      sleep: { try await clock.sleep(for: $0, tolerance: $0 / 20) }
-    )
+    let alarms = AlarmThread()
+    return MonotonicTime(now: { start.duration(to: clock.now) }, sleep: { try await alarms.sleep($0) })
   }
 }

@@ -5,9 +5,16 @@ import Glibc
 /// `feedimg-serve`, which `feedimg serve` becomes: serves until it is told to end.
 @main
 enum Main {
-  static func main() async {
+  static func main() {
     // The first thing, so that no signal is lost while the service starts.
     let signals = SignalWatch.signals([SIGTERM, SIGINT, SIGHUP])
+    TaskThread.takeOver()
+    // Not on the main thread, which the runtime would only serve if this function ended in it.
+    Task.detached { await run(until: signals) }
+    while true { pause() }
+  }
+
+  private static func run(until signals: AsyncStream<Int32>) async {
     do {
       try await serve(until: signals)
     } catch let error as ServiceError {

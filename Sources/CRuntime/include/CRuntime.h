@@ -1,0 +1,12 @@
+#ifndef FEEDIMG_CRUNTIME_H
+#define FEEDIMG_CRUNTIME_H
+
+/* What Swift cannot reach of its own runtime and of the allocator. */
+
+/* Has a function take every job that would go to Swift's pool of threads, from any thread. Before the first task. */
+void feedimg_take_jobs(void (*take)(void *job));
+
+/* Has threads share one arena, and keeps blocks of up to so many bytes in it when they are freed (mallopt(3)). */
+void feedimg_share_arena(int reused);
+
+#endif
