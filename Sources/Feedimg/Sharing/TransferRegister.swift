@@ -1,21 +1,31 @@
 package import FeedimgModel
 import Synchronization
 
-/// The transfers of images that are under way or wait for their place, for who shows them.
+/// The transfers that are under way or wait for their place, for who shows them.
 package final class TransferRegister: Sendable {
   /// One transfer, as it is now.
   package struct Transfer: Sendable, Hashable {
     /// What it brings.
-    package var variant: ImageVariant
+    package var url: ImageURL
+    /// What that is of an item; nil for what was asked for by its URL alone.
+    package var role: ImageVariant.Role?
+    /// As the item tells it; nil where nobody does.
+    package var announced: ByteCount?
     /// That of the most urgent of those who wait for it.
     package var priority: LoadPriority
     /// Nil before anything has come.
     package var progress: LoadProgress?
   }
 
+  private struct Entry {
+    var run: LoadRun
+    var url: ImageURL
+    var variant: ImageVariant?
+  }
+
   private struct State {
     /// In the order in which they began.
-    var runs: [(run: LoadRun, variant: ImageVariant)] = []
+    var entries: [Entry] = []
     var onChange: (@Sendable () -> Void)?
   }
 
@@ -24,8 +34,14 @@ package final class TransferRegister: Sendable {
 
   /// All transfers, those first that began first.
   package var present: [Transfer] {
-    state.withLock { $0.runs }.map {
-      Transfer(variant: $0.variant, priority: $0.run.priority, progress: $0.run.latest)
+    state.withLock { $0.entries }.map {
+      Transfer(
+        url: $0.url,
+        role: $0.variant?.role,
+        announced: $0.variant?.size,
+        priority: $0.run.priority,
+        progress: $0.run.latest
+      )
     }
   }
 
@@ -35,12 +51,18 @@ package final class TransferRegister: Sendable {
   package func listen(_ onChange: (@Sendable () -> Void)?) { state.withLock { $0.onChange = onChange } }
 
   func begin(_ run: LoadRun, of variant: ImageVariant) {
-    state.withLock { $0.runs.append((run, variant)) }
+    begin(Entry(run: run, url: variant.url, variant: variant))
+  }
+
+  func begin(_ run: LoadRun, of url: ImageURL) { begin(Entry(run: run, url: url)) }
+
+  private func begin(_ entry: Entry) {
+    state.withLock { $0.entries.append(entry) }
     tell()
   }
 
   func end(_ run: LoadRun) {
-    state.withLock { state in state.runs.removeAll { $0.run === run } }
+    state.withLock { state in state.entries.removeAll { $0.run === run } }
     tell()
   }
 

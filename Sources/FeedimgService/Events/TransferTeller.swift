@@ -69,10 +69,10 @@ final class TransferTeller: Sendable {
     }
     let listed = ordered.prefix(greatestCount).map { transfer -> JSONValue in
       [
-        "url": .string(transfer.variant.url.text), "image": .string(transfer.variant.role.rawValue),
+        "url": .string(transfer.url.text), "image": (transfer.role?.rawValue).map { .string($0) } ?? .null,
         "priority": .string(transfer.priority.name),
         "received": .integer(transfer.progress?.received.bytes ?? 0),
-        "total": (transfer.progress?.total ?? transfer.variant.size).map { .integer($0.bytes) } ?? .null,
+        "total": (transfer.progress?.total ?? transfer.announced).map { .integer($0.bytes) } ?? .null,
       ]
     }
     let value: JSONValue = ["count": .integer(transfers.count), "transfers": .array(listed)]

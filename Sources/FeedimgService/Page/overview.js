@@ -26,7 +26,7 @@ export function drawTransfers(node, { transfers, count: total }) {
     const bar = element('progress', { max: 1, 'aria-label': title })
     if (transfer.total) bar.value = transfer.received / transfer.total
     const words = transfer.received ? `${size(transfer.received)}${transfer.total ? ` of ${size(transfer.total)}` : ''}` : 'waiting'
-    return element('li', {}, element('span', { class: 'title', title: transfer.url }, title), element('span', { class: 'faint' }, `${transfer.image}, ${words}`), bar)
+    return element('li', {}, element('span', { class: 'title', title: transfer.url }, title), element('span', { class: 'faint' }, [transfer.image, words].filter(Boolean).join(', ')), bar)
   })
   if (total > transfers.length) rows.push(element('li', { class: 'faint' }, `and ${total - transfers.length} more`))
   node.replaceChildren(...(rows.length ? rows : [element('li', { class: 'faint' }, 'Nothing is being transferred.')]))
