@@ -26,7 +26,7 @@ public struct ImageCache: Sendable {
     let current = settings.currentSettings()
     folder = try folders.cache
     cache = DiskCache(folder: folder, limits: CacheLimits(current), clock: SystemClock.seconds)
-    answers = AnswerShelf(beside: folder, current, clock: SystemClock.seconds).store
+    answers = AnswerShelf.store(beside: folder, current, clock: SystemClock.seconds)
   }
 
   /// What of the settings could not be used, so that other limits hold than the user meant; each thing once.

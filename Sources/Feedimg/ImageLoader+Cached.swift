@@ -7,7 +7,7 @@ extension ImageLoader {
     let key = variant.url.key
     if let image = memory[key] {
       // Else the disk would think that what is shown most is used least.
-      store.noteUse(of: key, for: identity.sent)
+      store.noteUse(of: key, for: identity.sent, times: 1)
       LoadWitness.tell(.found(.memory))
       return FetchedImage(image, from: .memory)
     }

@@ -43,6 +43,12 @@ public final class ImageLoader: Sendable {
   let disk: DiskThread
   /// What is being transferred now.
   let transfers: TransferRegister
+  /// The uses of images that memory had.
+  let uses: MemoryUses
+  /// What was found of the freshness of what memory has.
+  let freshness = FreshnessMemo()
+  /// What decisions are made on, as long as it stays the same.
+  let latestReader = LatestReader()
   /// The loader whose parts this one shares; nil for one with parts of its own.
   private let base: ImageLoader?
 
@@ -138,6 +144,7 @@ public final class ImageLoader: Sendable {
     }
     (self.revalidations, self.gate, self.failures, self.time) = (revalidations, gate, failures, time)
     (disk, transfers, base) = (DiskThread(), TransferRegister(), nil)
+    uses = MemoryUses(of: store, for: identity.sent, on: disk)
     desk = LoadDesk(executor: disk)
     memory.whenFilled { [weak pressure] in pressure?.start() }
   }
@@ -150,7 +157,7 @@ public final class ImageLoader: Sendable {
     (downloader, desk, gate, failures) = (base.downloader, base.desk, base.gate, base.failures)
     (revalidations, transfers, facts, disk) = (base.revalidations, base.transfers, base.facts, base.disk)
     (usage, meter, observers, pixels) = (base.usage, base.meter, base.observers, base.pixels)
-    (clock, time, service) = (base.clock, base.time, base.service)
+    (clock, time, service, uses) = (base.clock, base.time, base.service, base.uses)
   }
 
   deinit {
@@ -215,31 +222,6 @@ public final class ImageLoader: Sendable {
         cached.contains($0.key) || memory[$0.key] != nil
       }
     }
-  }
-
-  /// A look at the network, the settings and the policy.
-  func outlook(trustingNetwork: Bool = false) -> Outlook {
-    let isNetworkGiven = overrides.contains { $0.fact == .network }
-    // First, since it decides whom the network is asked of.
-    let policy = policy.current()
-    let settings = settings.currentSettings()
-    let reader = SituationReader(
-      network: isNetworkGiven ? nil : trustingNetwork ? seenNetwork() : failures.judged(seenNetwork()),
-      asksAboutCost: policy.asksAboutCost,
-      settings: settings,
-      budget: BudgetReading(for: policy, settings, usage),
-      overrides: overrides,
-      hostFacts: hostFacts.declared,
-      bandwidth: gate.bandwidth
-    )
-    return Outlook(reader, policy)
-  }
-
-  /// The network as it is; what comes from here on, comes over it.
-  private func seenNetwork() -> NetworkState {
-    let state = network.currentState()
-    meter?.note(state)
-    return state
   }
 
   /// Holds to the limits that the user has set, also after they changed.

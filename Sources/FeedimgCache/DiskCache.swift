@@ -138,8 +138,8 @@ extension DiskCache: ImageStoring {
     return missed()
   }
 
-  package func noteUse(of key: String, for request: HTTPFields) {
-    if let found = find(key, for: request) { noteHit(found.entry) }
+  package func noteUse(of key: String, for request: HTTPFields, times: Int = 1) {
+    if let found = find(key, for: request) { noteHit(found.entry, times: times) }
   }
 
   package func makeWriter() throws(CacheError) -> any ImageWriting {
@@ -168,9 +168,9 @@ extension DiskCache: ImageStoring {
     return nil
   }
 
-  private func noteHit(_ entry: CacheIndex.Entry) {
+  private func noteHit(_ entry: CacheIndex.Entry, times: Int = 1) {
     let now = now
-    ledger.withLock { $0.noteHit(entry.record.identifier, usedAt: entry.usedAt, now: now) }
+    ledger.withLock { $0.noteHit(entry.record.identifier, times: times, usedAt: entry.usedAt, now: now) }
     writeLedgerIfDue()
   }
 

@@ -9,7 +9,9 @@ package final class MemoryCache: Sendable {
   package struct Image: Sendable, Hashable {
     package var role: ImageVariant.Role
     package var mediaType: String
-    package var bytes: [UInt8]
+    package let bytes: [UInt8]
+    /// The XXH3 checksum of the bytes, so that who names them by it need not read them each time.
+    package let checksum: UInt64
     /// The file in the disk cache, if it was kept there.
     package var path: String?
     /// What brought it, for its freshness; nil where that is not known.
@@ -25,6 +27,7 @@ package final class MemoryCache: Sendable {
       self.role = role
       self.mediaType = mediaType
       self.bytes = bytes
+      checksum = Checksum.of(bytes)
       self.path = path
       self.answer = answer
     }
@@ -108,12 +111,10 @@ package final class MemoryCache: Sendable {
   /// again, stays.
   package func insert(_ image: Image, for key: String) {
     prepare()
-    let isDecoded = state.withLock { $0.decoded.contains(key) }
-    let checksum = isDecoded ? Checksum.of(image.bytes) : nil
     change { state in
       Gone(
         encoded: state.encoded.insert(image, for: key, cost: image.bytes.count + Self.overhead),
-        decoded: state.decoded.remove(key, exceptOf: checksum)
+        decoded: state.decoded.remove(key, exceptOf: image.checksum)
       )
     }
   }

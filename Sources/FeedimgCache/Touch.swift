@@ -39,10 +39,10 @@ struct TouchLedger: Sendable {
     var isEmpty: Bool { touches.isEmpty && misses == 0 }
   }
 
-  /// Notes that an entry was read which the index says to have been used at a time.
-  mutating func noteHit(_ identifier: Int64, usedAt: Int, now: Int) {
+  /// Notes that an entry was read so often which the index says to have been used at a time.
+  mutating func noteHit(_ identifier: Int64, times: Int = 1, usedAt: Int, now: Int) {
     var touch = touches[identifier] ?? Touch(identifier: identifier, hits: 0)
-    touch.hits += 1
+    touch.hits += times
     // Times to come were written by a clock that has been set back since.
     if usedAt > now || now - usedAt >= Self.coarseness {
       touch.usedAt = now

@@ -140,8 +140,8 @@ package protocol ImageStoring: Sendable {
   /// The same, of several answers of a URL (`Vary`) the one that was chosen by what is sent, else the first that came.
   func read(_ key: String, for request: HTTPFields) -> (image: StoredImage, bytes: [UInt8])?
 
-  /// Counts an image as used that was shown without being read, from memory; chosen as ``read(_:for:)`` does.
-  func noteUse(of key: String, for request: HTTPFields)
+  /// Counts an image as used so often that was shown without being read, from memory; chosen as ``read(_:for:)`` does.
+  func noteUse(of key: String, for request: HTTPFields, times: Int)
 
   /// Holds to the limits of these settings from now on; lower ones take effect with the next image stored.
   func follow(_ settings: UserSettings)

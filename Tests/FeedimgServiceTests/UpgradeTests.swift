@@ -16,37 +16,29 @@ import Testing
     )
   }
 
-  private static func resolution(_ item: FeedItem) -> Resolution {
-    let situation = Situation(network: .cellular, original: .remote, thumbnail: .remote)
-    let decision = Decision(ceiling: .thumbnail, in: situation, rule: 1)
-    return Resolution(
-      item: item,
-      situation: situation,
-      decision: decision,
-      policy: "p",
-      place: "p.md:1",
-      why: "so",
-      facts: []
-    )
-  }
+  private static let decision = Decision(
+    ceiling: .thumbnail,
+    in: Situation(network: .cellular, original: .remote, thumbnail: .remote),
+    rule: 1
+  )
 
   @Test func `who has the best there is waits for nothing`() throws {
     var items = ShownItems()
     let (one, other) = (try Self.item("a"), try Self.item("b"))
-    items.note(.thumbnail, by: Self.resolution(one))
-    items.note(.placeholder, by: Self.resolution(other))
+    items.note(.thumbnail, of: one, by: Self.decision)
+    items.note(.placeholder, of: other, by: Self.decision)
     #expect(items.all.map(\.image) == [.thumbnail, .placeholder])
-    items.note(.original, by: Self.resolution(one))
+    items.note(.original, of: one, by: Self.decision)
     #expect(items.all.map(\.item) == [other])
-    items.note(.thumbnail, by: Self.resolution(FeedItem(original: nil, thumbnail: one.thumbnail)))
+    items.note(.thumbnail, of: FeedItem(original: nil, thumbnail: one.thumbnail), by: Self.decision)
     #expect(items.all.map(\.item) == [other], "there is no original")
   }
 
   @Test func `an item is told of once, and only as it was when it was looked at`() throws {
     var items = ShownItems()
-    items.note(.placeholder, by: Self.resolution(try Self.item("a")))
+    items.note(.placeholder, of: try Self.item("a"), by: Self.decision)
     let before = try #require(items.all.first)
-    items.note(.thumbnail, by: Self.resolution(try Self.item("a")))
+    items.note(.thumbnail, of: try Self.item("a"), by: Self.decision)
     let isKnown = items.forget(before)
     #expect(!isKnown, "the client has another image by now")
     let now = try #require(items.all.first)
@@ -57,7 +49,7 @@ import Testing
   @Test func `the oldest give way`() throws {
     var items = ShownItems()
     for number in 0...ShownItems.greatestCount {
-      items.note(.thumbnail, by: Self.resolution(try Self.item(String(number))))
+      items.note(.thumbnail, of: try Self.item(String(number)), by: Self.decision)
     }
     #expect(items.all.count == ShownItems.greatestCount)
     #expect(items.all.first?.item == (try Self.item("1")))
@@ -130,5 +122,23 @@ import Testing
     gate.open()
     #expect(try Answer(of: image).body == SampleImage.jpeg)
     #expect(next("progress", #""count":0"#) != nil)
+  }
+
+  @Test func `what is fetched by its URL is under way as well`() throws {
+    let gate = Gate()
+    let origin = try LoopbackServer { _ in
+      Reply([.send(Reply.head(200, [("Content-Length", "4")]) + [1, 2]), .wait(gate), .send([3, 4])])
+    }
+    let service = try ServiceRun(["--network=wifi"])
+    let events = try service.request(["/v1/events"])
+    let fetch = try service.request(["-G", "/v1/fetch", "--data-urlencode", "url=\(origin.url("/a"))"])
+    func isTold(_ words: String) -> Bool {
+      while let block = events.block() { if block.contains(words) { return true } }
+      return false
+    }
+    #expect(isTold(#""image":null,"priority":"visible","received":2,"total":4"#))
+    gate.open()
+    #expect(try Answer(of: fetch).body == [1, 2, 3, 4])
+    #expect(isTold(#""count":0"#))
   }
 }

@@ -34,7 +34,7 @@ package final class AnswerCache: Sendable {
   init(_ loader: ImageLoader, beside folder: String, reach: Reach = .everything) {
     self.loader = loader
     self.reach = reach
-    shelf = AnswerShelf(beside: folder, loader.settings.currentSettings(), clock: loader.clock)
+    shelf = AnswerShelf(beside: folder, of: loader)
     desk = LoadDesk(executor: loader.disk)
   }
 
@@ -59,9 +59,7 @@ package final class AnswerCache: Sendable {
     switch (plan, found) {
     case (.reuse(let revalidates), let found?):
       if revalidates { revalidate(request, found) }
-      let left = Freshness(of: found.answer, for: request.control, at: now).left
-      let status = "feedimg; hit; ttl=\(DeltaSeconds.whole(left))"
-      return FetchAnswer(found, to: request, at: now, cacheStatus: status)
+      return hit(found, request, at: now)
     case (.validate(let reason, let fallback), let found?):
       return try await ask(validation(request, found, fallback), reason)
     case (.fetch(let reason), _), (.validate(let reason, _), nil):
@@ -71,6 +69,25 @@ package final class AnswerCache: Sendable {
     case (.refuse, _), (.reuse, nil):
       throw FetchError(cause: nil, hasStored: found != nil, cacheStatus: "feedimg; detail=only-if-cached")
     }
+  }
+
+  /// What ``answer(_:)`` would answer, if memory has it; waits neither for files nor for servers.
+  ///
+  /// - Returns: Nil where anything is to be read, asked or told besides.
+  package func atHand(_ request: FetchRequest) -> FetchAnswer? {
+    let (found, hasOthers) = shelf.find(request, in: .memory)
+    guard let found, reach.objection(to: request.url) == nil else { return nil }
+    let now = loader.clock()
+    let plan = FetchPlan(request, stored: found.answer, hasOthers: hasOthers, at: now)
+    guard plan == .reuse(revalidates: false) else { return nil }
+    shelf.noteUse(of: found)
+    return hit(found, request, at: now)
+  }
+
+  private func hit(_ found: AnswerShelf.Finding, _ request: FetchRequest, at now: Double) -> FetchAnswer {
+    let left = Freshness(of: found.answer, for: request.control, at: now).left
+    let status = "feedimg; hit; ttl=\(DeltaSeconds.whole(left))"
+    return FetchAnswer(found, to: request, at: now, cacheStatus: status)
   }
 
   /// Whether nothing may be fetched from a server now.

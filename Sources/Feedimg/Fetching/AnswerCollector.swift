@@ -38,7 +38,7 @@ final class AnswerCollector: BodyReceiving {
     )
     // What says that the stored answer is right is for us.
     let arrival = exchange.isAnswered(by: head) ? nil : Arrival(answer)
-    let writer = exchange.keeps(answer) ? try? exchange.cache.shelf.store.makeWriter() : nil
+    let writer = exchange.keeps(answer) ? try? exchange.cache.shelf.makeWriter() : nil
     state.withLock { state in
       (state.answer, state.arrival, state.writer) = (answer, arrival, writer)
     }
@@ -50,6 +50,9 @@ final class AnswerCollector: BodyReceiving {
       defer { state.received += bytes.count }
       return (state.arrival, state.writer, state.received)
     }
+    let total = arrival?.answer.head.contentLength.map { ByteCount($0) }
+    run.report(LoadProgress(received: ByteCount(position + bytes.count), total: total))
+    exchange.cache.loader.transfers.tell()
     arrival?.body.append(bytes, at: position)
     do throws(CacheError) {
       try writer?.write(bytes)

@@ -44,6 +44,8 @@ struct FetchExchange: Sendable {
   }
 
   private func ask(_ fields: HTTPFields, _ run: LoadRun) async throws(LoadError) -> StoredAnswer {
+    cache.loader.transfers.begin(run, of: request.url)
+    defer { cache.loader.transfers.end(run) }
     let settings = cache.loader.settings.currentSettings()
     cache.shelf.follow(settings)
     let collector = AnswerCollector(self, run)
@@ -86,20 +88,19 @@ struct FetchExchange: Sendable {
   private func replace(_ stored: AnswerShelf.Finding, by answer: StoredAnswer) {
     if request.isHead {
       // What a head says of what is stored counts as well (RFC 9111 §4.3.5).
-      _ = try? cache.shelf.store.refresh(stored.key, asked: stored.answer, news: answer)
+      cache.shelf.refresh(stored, by: answer)
     } else if answer.head.status == 200, !answerStorageAllowed(head: answer.head) {
-      _ = try? cache.shelf.store.remove(stored.key)
+      cache.shelf.remove(stored)
     }
   }
 
   private func update(_ stored: AnswerShelf.Finding, by news: StoredAnswer) -> StoredAnswer {
     let updated = stored.answer.updated(by: news)
     guard storageAllowed(head: updated.head) else {
-      _ = try? cache.shelf.store.remove(stored.key)
+      cache.shelf.remove(stored)
       return updated
     }
-    // What cannot be written down is asked again another time.
-    _ = try? cache.shelf.store.refresh(stored.key, asked: stored.answer, news: news)
+    cache.shelf.refresh(stored, by: news)
     return updated
   }
 }

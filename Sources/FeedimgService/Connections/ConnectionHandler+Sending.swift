@@ -9,8 +9,13 @@ extension ConnectionHandler {
     // A client of HTTP/1.0 knows the end of what has no length by that of the connection alone.
     let isOpenEnded = answer.isEndless || answer.length == nil && request.version != .http1_1
     endsAfterAnswer = endsAfterAnswer || !request.isKeepAlive || register.isDraining || isOpenEnded
-    context.write(wrapOutboundOut(.head(head(of: answer))), promise: nil)
     let hasBody = request.method != .HEAD && ![204, 304].contains(answer.status)
+    // Behind the word that the client may go on, the channel may still have that to send.
+    let mayBegin = !request.headers.contains(name: "Expect")
+    if mayBegin, let bytes = answer.whole, begin(answer, context: context) {
+      return pass(on: hasBody ? bytes : [], context: context)
+    }
+    context.write(wrapOutboundOut(.head(head(of: answer))), promise: nil)
     switch answer.body {
     case .bytes(let bytes): send(hasBody ? bytes : [], context: context)
     case .absent: send([], context: context)
@@ -40,7 +45,7 @@ extension ConnectionHandler {
 
   /// Ends the connection at once.
   func hangUp(context: ChannelHandlerContext) {
-    if case .answering(_, let work) = phase { work.cancel() }
+    if case .answering(_, let work) = phase { work?.cancel() }
     phase = .leaving
     context.close(promise: nil)
   }
@@ -59,18 +64,42 @@ extension ConnectionHandler {
   }
 
   private func head(of answer: ServiceAnswer) -> HTTPResponseHead {
-    var headers = HTTPHeaders(answer.fields.fields.map { ($0.name, $0.value) })
-    // What another server answered has its own date (RFC 9110 §6.6.1).
-    if headers["Date"].isEmpty { headers.add(name: "Date", value: DateField.now()) }
-    if let length = answer.length, ![204, 304].contains(answer.status) {
-      headers.add(name: "Content-Length", value: String(length))
-    }
-    if endsAfterAnswer { headers.add(name: "Connection", value: "close") }
-    return HTTPResponseHead(
+    HTTPResponseHead(
       version: .http1_1,
       status: HTTPResponseStatus(statusCode: answer.status),
-      headers: headers
+      headers: HTTPHeaders(fields(of: answer).map { ($0.name, $0.value) })
     )
+  }
+
+  private func fields(of answer: ServiceAnswer) -> [HTTPFields.Field] {
+    var fields = answer.fields.fields
+    // What another server answered has its own date (RFC 9110 §6.6.1).
+    if !fields.contains(where: { $0.isNamed("date") }) {
+      fields.append(HTTPFields.Field(name: "Date", value: date.now()))
+    }
+    if let length = answer.length, answer.status != 204, answer.status != 304 {
+      fields.append(HTTPFields.Field(name: "Content-Length", value: String(length)))
+    }
+    if endsAfterAnswer { fields.append(HTTPFields.Field(name: "Connection", value: "close")) }
+    return fields
+  }
+
+  /// Writes the head of an answer that is there in whole; false where it takes the longer way.
+  private func begin(_ answer: ServiceAnswer, context: ChannelHandlerContext) -> Bool {
+    output?.setHead(answer.status, fields(of: answer)) ?? false
+  }
+
+  /// Sends bytes from where they are, as far as the socket takes them, and the rest piece by piece.
+  private func pass(on bytes: ArraySlice<UInt8>, context: ChannelHandlerContext) {
+    guard case .answering = phase, let rest = output?.write(bytes, context: context) else { return }
+    if rest.isEmpty, output?.isEmpty ?? true { return finish(context: context) }
+    expect(within: limits.stall, context: context)
+    output?.pass(on: rest.prefix(limits.chunk)).assumeIsolated().whenSuccess {
+      // By the loop, since what is taken at once would call itself again and again.
+      context.eventLoop.assumeIsolated().execute {
+        self.pass(on: rest.dropFirst(self.limits.chunk), context: context)
+      }
+    }
   }
 
   /// Sends bytes chunk by chunk, as fast as the client takes them.

@@ -14,8 +14,8 @@ final class ConnectionHandler: ChannelInboundHandler {
     /// For the head of a request.
     case waiting
     case receiving(HTTPRequestHead)
-    /// The work that the answer takes, until all of it is sent.
-    case answering(HTTPRequestHead, Task<Void, Never>)
+    /// The work that the answer takes, if any, until all of it is sent.
+    case answering(HTTPRequestHead, Task<Void, Never>?)
     /// The last answer is out; what still comes is dropped.
     case leaving
   }
@@ -26,8 +26,11 @@ final class ConnectionHandler: ChannelInboundHandler {
   let register: ConnectionRegister
   var phase = Phase.waiting
   var deadline = ConnectionDeadline()
+  var date = DateField()
   /// Whether the connection ends after the answer that is under way.
   var endsAfterAnswer = false
+  /// Where answers go that are there in whole; nil where there is no socket to write to.
+  var output: SocketOutput?
   /// What has come of the body of the request.
   private var body: [UInt8] = []
   /// How much of the room for bodies this connection takes.
@@ -48,6 +51,7 @@ final class ConnectionHandler: ChannelInboundHandler {
   }
 
   func handlerAdded(context: ChannelHandlerContext) {
+    output = SocketOutput(below: context)
     if context.channel.isActive { expect(within: limits.request, context: context) }
   }
 
@@ -55,7 +59,8 @@ final class ConnectionHandler: ChannelInboundHandler {
 
   func channelInactive(context: ChannelHandlerContext) {
     deadline.cancel()
-    if case .answering(_, let work) = phase { work.cancel() }
+    output = nil
+    if case .answering(_, let work) = phase { work?.cancel() }
     phase = .leaving
     releaseBody()
     context.fireChannelInactive()
@@ -81,7 +86,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     case ChannelEvent.inputClosed:
       if case .answering(_, let work) = phase {
         // Nobody waits any more, most likely; what needs no waiting is answered still.
-        work.cancel()
+        work?.cancel()
         endsAfterAnswer = true
       } else {
         context.close(promise: nil)
@@ -159,16 +164,19 @@ final class ConnectionHandler: ChannelInboundHandler {
     let fields = access.withoutOwn(
       HTTPFields(head.headers.map { HTTPFields.Field(name: $0.name, value: $0.value) })
     )
+    phase = .answering(head, nil)
+    guard let target = RequestTarget(head.uri) else {
+      let problem = Problem(400, "the target of the request is no path with a query in escaped UTF-8")
+      return send(problem.answer, context: context)
+    }
+    let request = ServiceRequest(head.method.rawValue, target, fields: fields, body: body)
+    if let answer = routes.answerAtOnce(request) { return send(answer, context: context) }
     let loop = context.eventLoop
     let (handler, bound) = (NIOLoopBound(self, eventLoop: loop), NIOLoopBound(context, eventLoop: loop))
-    let (method, target) = (head.method.rawValue, head.uri)
-    let work = Task { [routes] in
-      let answer =
-        if let target = RequestTarget(target) {
-          await routes.answer(ServiceRequest(method, target, fields: fields, body: body))
-        } else {
-          Problem(400, "the target of the request is no path with a query in escaped UTF-8").answer
-        }
+    // What may compute for long is done elsewhere, so that other clients need not wait.
+    let executor = routes.hasShortcut(request) ? LoopExecutor(loop) : nil
+    let work = Task(executorPreference: executor) { [routes] in
+      let answer = await routes.answer(request)
       loop.execute { handler.value.send(answer, context: bound.value) }
     }
     phase = .answering(head, work)

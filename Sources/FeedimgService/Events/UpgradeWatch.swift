@@ -14,11 +14,12 @@ final class UpgradeWatch: Sendable {
   ///
   /// - Parameters:
   ///   - image: What it has now.
-  ///   - resolution: The decision that it came by.
+  ///   - item: Of what.
+  ///   - decision: The decision that it came by.
   ///   - decider: Who decided; what was asked for in another situation than the present one does not count.
-  func note(_ image: ShownImage, by resolution: Resolution, of decider: ImageLoader) {
+  func note(_ image: ShownImage, of item: FeedItem, by decision: Decision, of decider: ImageLoader) {
     guard decider === loader else { return }
-    shown.withLock { $0.note(image, by: resolution) }
+    shown.withLock { $0.note(image, of: item, by: decision) }
   }
 
   /// Looks, as something has changed, whether there is anything better now.
@@ -54,16 +55,16 @@ struct ShownItems: Sendable {
   var all: [ShownItem] { entries.values.sorted { $0.number < $1.number }.map(\.item) }
 
   /// Takes note of what a client has now of an item.
-  mutating func note(_ image: ShownImage, by resolution: Resolution) {
-    guard let key = resolution.item.key else { return }
-    let best: ShownImage = resolution.item.original == nil ? .thumbnail : .original
+  mutating func note(_ image: ShownImage, of item: FeedItem, by decision: Decision) {
+    guard let key = item.key else { return }
+    let best: ShownImage = item.original == nil ? .thumbnail : .original
     guard image != best else {
       entries[key] = nil
       return
     }
     issued += 1
-    let item = ShownItem(resolution.item, image, upgrade: resolution.decision.upgrade)
-    entries[key] = Entry(item: item, number: issued)
+    let shown = ShownItem(item, image, upgrade: decision.upgrade)
+    entries[key] = Entry(item: shown, number: issued)
     guard entries.count > Self.greatestCount else { return }
     if let oldest = entries.min(by: { $0.value.number < $1.value.number })?.key { entries[oldest] = nil }
   }

@@ -8,7 +8,12 @@ struct EntityTag: Sendable, Hashable {
   /// The tag of a body: its length and checksum.
   init(of bytes: [UInt8]) {
     let checksum = bytes.withUnsafeBytes { feedimg_xxh3_hash($0.baseAddress, $0.count) }
-    text = "\"\(String(bytes.count, radix: 16))-\(String(checksum, radix: 16))\""
+    self.init(length: bytes.count, checksum: checksum)
+  }
+
+  /// The tag of a body of which both are known; the checksum is that of XXH3.
+  init(length: Int, checksum: UInt64) {
+    text = "\"\(String(length, radix: 16))-\(String(checksum, radix: 16))\""
   }
 
   /// Whether a list such as `If-None-Match` names the tag or is `*`; weakness is of no account there (§13.1.2).

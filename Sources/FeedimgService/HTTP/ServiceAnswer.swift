@@ -46,6 +46,15 @@ struct ServiceAnswer: Sendable {
     }
   }
 
+  /// All of the body; nil where it is still to come.
+  var whole: ArraySlice<UInt8>? {
+    switch body {
+    case .bytes(let bytes): bytes
+    case .absent: []
+    case .stream, .events: nil
+    }
+  }
+
   /// Whether the answer lasts until somebody leaves.
   var isEndless: Bool { if case .events = body { true } else { false } }
 

@@ -8,20 +8,33 @@ struct FetchRoute: Sendable {
 
   /// What the server of the URL answered, now or before.
   func answer(_ request: ServiceRequest) async throws(Problem) -> ServiceAnswer {
-    let fetch = FetchRequest(
-      try Self.url(in: request.target),
+    let fetch = Self.fetch(request, try Self.url(in: request.target))
+    do throws(FetchError) {
+      let fetched = try await cache.answer(fetch)
+      metrics.count("feedimg_fetches_total", ("cache", fetched.isHit ? "hit" : "miss"))
+      return Self.answer(fetched, to: request)
+    } catch {
+      metrics.count("feedimg_fetches_total", ("cache", "failed"))
+      throw error.problem
+    }
+  }
+
+  /// What memory has and may be used as it is; nil where it takes longer to tell.
+  func atHand(_ request: ServiceRequest) -> ServiceAnswer? {
+    guard let url = try? Self.url(in: request.target),
+      let fetched = cache.atHand(Self.fetch(request, url))
+    else { return nil }
+    metrics.count("feedimg_fetches_total", ("cache", "hit"))
+    return Self.answer(fetched, to: request)
+  }
+
+  private static func fetch(_ request: ServiceRequest, _ url: ImageURL) -> FetchRequest {
+    FetchRequest(
+      url,
       isHead: request.method == "HEAD",
       fields: request.fields,
       priority: RequestPriority(request.fields["Priority"]).load
     )
-    do throws(FetchError) {
-      let fetched = try await cache.answer(fetch)
-      metrics.count("feedimg_fetches_total", ["cache": fetched.isHit ? "hit" : "miss"])
-      return Self.answer(fetched, to: request)
-    } catch {
-      metrics.count("feedimg_fetches_total", ["cache": "failed"])
-      throw error.problem
-    }
   }
 
   private static func url(in target: RequestTarget) throws(Problem) -> ImageURL {

@@ -16,10 +16,17 @@ extension ImageRoute {
   ) throws(Problem) -> ServiceAnswer {
     // Who comes while it comes causes no transfer.
     let source = image.arrival.claim() ? LoadedImage.Source.network : .memory
-    let labels = ["source": source.rawValue]
-    metrics.count("feedimg_images_total", labels.merging(["image": image.variant.role.rawValue]) { $1 })
+    let label = ("source", source.rawValue)
+    metrics.count("feedimg_images_total", ("image", image.variant.role.rawValue), label)
     let status = source == .network ? "feedimg; fwd=uri-miss" : "feedimg; fwd=uri-miss; collapsed"
-    var fields = Self.fields(image.variant, image.resolution, status, source: source, took: time)
+    var fields = Self.fields(
+      image.variant,
+      image.resolution.policy,
+      rule: image.resolution.decision.rule,
+      status,
+      source: source,
+      took: time
+    )
     if let mediaType = image.arrival.mediaType { fields.append(("Content-Type", mediaType)) }
     let length = image.arrival.answer.head.contentLength
     var (code, part) = (200, nil as Range<Int>?)
@@ -39,7 +46,7 @@ extension ImageRoute {
       // The image comes all the same, for the request that is likely to follow.
       return ServiceAnswer(code, fields: fields, body: .absent(length: stream.length))
     }
-    metrics.count("feedimg_image_bytes_total", labels, by: stream.length ?? 0)
+    metrics.count("feedimg_image_bytes_total", label, by: stream.length ?? 0)
     return ServiceAnswer(code, fields: fields, body: .stream(stream))
   }
 }

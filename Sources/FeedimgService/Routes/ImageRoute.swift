@@ -9,6 +9,8 @@ struct ImageRoute: Sendable {
   let metrics: ServiceMetrics
   /// Where the images are kept.
   let folder: String
+  /// What was asked for before.
+  let known = ItemMemo()
 
   /// Loads the image; a client that hangs up leaves the load, and the last one to leave stops the transfer.
   func answer(_ request: ServiceRequest) async throws(Problem) -> ServiceAnswer {
@@ -33,30 +35,26 @@ struct ImageRoute: Sendable {
         }
       }
     } catch {
-      metrics.count("feedimg_images_total", ["source": "none", "image": error.outcome])
+      metrics.count("feedimg_images_total", ("image", error.outcome), ("source", "none"))
       if error.code == .nothingToShow, let resolution = error.resolution {
-        upgrades.note(.placeholder, by: resolution, of: loader)
+        upgrades.note(.placeholder, of: resolution.item, by: resolution.decision, of: loader)
       }
       throw error.problem
     }
     let time = ContinuousClock.now - start
     if let begun {
-      upgrades.note(ShownImage(begun.image.variant.role), by: begun.image.resolution, of: loader)
+      let resolution = begun.image.resolution
+      upgrades.note(
+        ShownImage(begun.image.variant.role),
+        of: resolution.item,
+        by: resolution.decision,
+        of: loader
+      )
       return try arriving(request, begun.image, took: time, leave: begun.leave)
     }
     guard let image = loaded else { throw Problem(500, "there is no image") }
-    upgrades.note(ShownImage(image.variant.role), by: image.resolution, of: loader)
-    let labels = ["source": image.source.rawValue]
-    metrics.count(
-      "feedimg_images_total",
-      labels.merging(["image": image.variant.role.rawValue]) { $1 }
-    )
     let status = image.cacheStatus(forward: wantsNew ? "request" : "uri-miss")
-    let answer = try Self.answer(request, image, status, took: time)
-    if request.method != "HEAD" {
-      metrics.count("feedimg_image_bytes_total", labels, by: answer.length ?? 0)
-    }
-    return answer
+    return try hand(over: WholeImage(image, cacheStatus: status), to: request, of: loader, took: time)
   }
 
   private func item(of request: ServiceRequest) throws(Problem) -> FeedItem {
@@ -79,39 +77,6 @@ struct ImageRoute: Sendable {
     }
   }
 
-  private static func answer(
-    _ request: ServiceRequest,
-    _ image: LoadedImage,
-    _ cacheStatus: String,
-    took time: Duration
-  ) throws(Problem) -> ServiceAnswer {
-    let tag = EntityTag(of: image.bytes)
-    var fields = Self.fields(image.variant, image.resolution, cacheStatus, source: image.source, took: time)
-    fields.append(("ETag", tag.text))
-    if !image.notes.isEmpty { fields.append(("Feedimg-Note", image.notes.joined(separator: "; "))) }
-    if let list = request.fields["If-Match"], !tag.isNamedStrongly(in: list) {
-      throw Problem(412, "the image is \(tag.text) now", fields: fields)
-    }
-    if let list = request.fields["If-None-Match"], tag.isNamed(in: list) {
-      return ServiceAnswer(304, fields: fields)
-    }
-    fields.append(("Content-Type", image.mediaType))
-    let mayRange = request.fields["If-Range"].map { $0.trimmed == tag.text } ?? true
-    let isGet = request.method == "GET" || request.method == "HEAD"
-    switch ByteRange(mayRange && isGet ? request.fields["Range"] : nil, length: image.bytes.count) {
-    case .whole: return ServiceAnswer(fields: fields, body: .bytes(image.bytes[...]))
-    case .part(let range):
-      let place = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(image.bytes.count)"
-      return ServiceAnswer(
-        206,
-        fields: fields + [("Content-Range", place)],
-        body: .bytes(image.bytes[range])
-      )
-    case .unsatisfiable:
-      throw beyond(image.bytes.count)
-    }
-  }
-
   static func beyond(_ length: Int) -> Problem {
     Problem(416, "the image has \(length) bytes", fields: [("Content-Range", "bytes */\(length)")])
   }
@@ -119,7 +84,8 @@ struct ImageRoute: Sendable {
   /// What is said of every image, however it comes.
   static func fields(
     _ variant: ImageVariant,
-    _ resolution: Resolution,
+    _ policy: String,
+    rule: Int,
     _ cacheStatus: String,
     source: LoadedImage.Source,
     took time: Duration
@@ -133,7 +99,7 @@ struct ImageRoute: Sendable {
       // Where the time went (Server Timing, §3).
       ("Server-Timing", "load;desc=\"\(source.rawValue)\";dur=\(milliseconds)"),
       ("Feedimg-Image", variant.role.rawValue),
-      ("Feedimg-Rule", "\(resolution.policy); rule=\(resolution.decision.rule)"),
+      ("Feedimg-Rule", "\(policy); rule=\(rule)"),
       ("X-Content-Type-Options", "nosniff"),
       // An SVG that is opened by itself is a page, of this origin.
       ("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox"),
@@ -148,14 +114,8 @@ extension LoadedImage {
   /// - Returns: The value of the field.
   fileprivate func cacheStatus(forward reason: String) -> String {
     switch source {
-    case .memory, .disk: "feedimg; hit\(timeLeft); detail=\(source.rawValue)"
+    case .memory, .disk: WholeImage.hit(freshness?.left, in: source)
     case .network: "feedimg; fwd=\(reason)" + (path == nil ? "" : "; stored")
     }
-  }
-
-  /// For how long it stays fresh, in seconds; below zero for what has become stale, which is shown all the same.
-  private var timeLeft: String {
-    guard let left = freshness?.left, left.isFinite else { return "" }
-    return "; ttl=\(Int(min(max(left, -999_999_999), 999_999_999)))"
   }
 }

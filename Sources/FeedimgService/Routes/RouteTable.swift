@@ -7,12 +7,18 @@ struct RouteTable: Sendable {
   /// A path, and what answers each of its methods.
   typealias Route = (path: String, [(method: String, handler: Handler)])
 
+  /// Answers a request at once, on the thread of its connection; nil where that takes longer.
+  typealias Shortcut = @Sendable (ServiceRequest) -> ServiceAnswer?
+
   /// What one path takes, by method; who takes `GET` takes `HEAD` as well.
   private let routes: [String: [(method: String, handler: Handler)]]
+  /// What may be answered to `GET` and `HEAD` without waiting, by path.
+  private let shortcuts: [String: Shortcut]
   private let metrics: ServiceMetrics
 
-  init(_ routes: [Route], metrics: ServiceMetrics) {
+  init(_ routes: [Route], shortcuts: [String: Shortcut] = [:], metrics: ServiceMetrics) {
     self.routes = Dictionary(routes.map { ($0.path, $0.1) }) { $0 + $1 }
+    self.shortcuts = shortcuts
     self.metrics = metrics
   }
 
@@ -27,10 +33,26 @@ struct RouteTable: Sendable {
     } catch {
       answer = error.answer
     }
+    count(answer, to: request)
+    return answer
+  }
+
+  /// Whether a request is one for what may be at hand; what is left to do for such a one is mostly waiting.
+  func hasShortcut(_ request: ServiceRequest) -> Bool { shortcuts[request.target.path] != nil }
+
+  /// Answers a request if that takes no waiting.
+  func answerAtOnce(_ request: ServiceRequest) -> ServiceAnswer? {
+    guard request.method == "GET" || request.method == "HEAD",
+      let answer = shortcuts[request.target.path]?(request)
+    else { return nil }
+    count(answer, to: request)
+    return answer
+  }
+
+  private func count(_ answer: ServiceAnswer, to request: ServiceRequest) {
     // Only names that exist, so that nobody can make the list grow.
     let route = routes[request.target.path] == nil ? "other" : request.target.path
-    metrics.count("feedimg_requests_total", ["route": route, "status": String(answer.status)])
-    return answer
+    metrics.count("feedimg_requests_total", ("route", route), ("status", String(answer.status)))
   }
 
   private func handler(of request: ServiceRequest) throws(Problem) -> Handler {

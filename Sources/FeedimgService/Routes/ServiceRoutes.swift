@@ -62,7 +62,10 @@ struct ServiceRoutes {
       ("/healthz", [("GET", { _ in ServiceAnswer(text: "ok\n", as: "text/plain; charset=utf-8") })]),
       ("/openapi.json", [("GET", { _ in Self.description })]),
     ]
-    return RouteTable(routes + PageRoute.routes, metrics: metrics)
+    let shortcuts: [String: RouteTable.Shortcut] = [
+      "/v1/image": { image.atHand($0) }, "/v1/fetch": { fetch.atHand($0) },
+    ]
+    return RouteTable(routes + PageRoute.routes, shortcuts: shortcuts, metrics: metrics)
   }
 
   private static let description = ServiceAnswer(

@@ -1,0 +1,67 @@
+import FeedimgCache
+package import FeedimgModel
+import FeedimgPolicy
+
+/// An image that needs nothing but to be handed over.
+package struct ImageAtHand: Sendable {
+  package let item: FeedItem
+  package let variant: ImageVariant
+  package let decision: Decision
+  /// The name of the policy that decided.
+  package let policy: String
+  package let bytes: [UInt8]
+  /// The XXH3 checksum of the bytes.
+  package let checksum: UInt64
+  package let mediaType: String
+  /// For how long it stays fresh, in seconds; nil where nothing is known of that.
+  package let timeLeft: Double?
+}
+
+extension ImageLoader {
+  /// The image that ``deliver(_:priority:isReload:)`` would return, if memory has it; waits neither for files nor for servers.
+  ///
+  /// - Parameter item: What to decide about.
+  /// - Returns: Nil where anything is to be read, asked or told besides: that takes a load.
+  package func atHand(_ item: FeedItem) -> ImageAtHand? {
+    guard observers.isEmpty else { return nil }
+    let found = (original: inMemory(item.original), thumbnail: inMemory(item.thumbnail))
+    guard found.original != nil || found.thumbnail != nil else { return nil }
+    let (reader, policy) = look()
+    let isLocal = reader.isLocal(item)
+    func seen(others presence: Presence) -> Situation {
+      reader.situation(
+        original: item.original == nil ? .none : found.original == nil ? presence : .cached,
+        thumbnail: item.thumbnail == nil ? .none : found.thumbnail == nil ? presence : .cached,
+        size: item.original?.size,
+        isLocal: isLocal
+      )
+    }
+    let situation = seen(others: .remote)
+    let decision = policy.decide(situation)
+    // What memory lacks may be on disk: the disk need not be asked where that makes no difference.
+    guard decision.load == nil, let role = decision.image.role, let variant = item[role],
+      let image = role == .original ? found.original : found.thumbnail,
+      policy.decide(seen(others: .cached)) == decision
+    else { return nil }
+    let verdict = image.answer.map {
+      freshness.verdict(variant.url.key, $0, by: identity.asking(in: situation), at: clock())
+    }
+    // Whose server was asked a moment ago is not asked now.
+    if let verdict, verdict.asking != .nothing, !revalidations.isResting(variant.url.key) { return nil }
+    uses.note(variant.url.key)
+    return ImageAtHand(
+      item: item,
+      variant: variant,
+      decision: decision,
+      policy: policy.name,
+      bytes: image.bytes,
+      checksum: image.checksum,
+      mediaType: image.mediaType,
+      timeLeft: verdict?.left
+    )
+  }
+
+  private func inMemory(_ variant: ImageVariant?) -> MemoryCache.Image? {
+    variant.flatMap { memory[$0.url.key] }
+  }
+}

@@ -1,0 +1,104 @@
+import FeedimgModel
+import Glibc
+import NIOCore
+import NIOHTTP1
+
+/// Writes answers that are there in whole to the socket of a connection.
+///
+/// What is in memory goes to the kernel from where it is, in one call with its head: handed to the channel it would be
+/// copied first. Only what the socket does not take at once goes that way. Lives on the event loop of the connection;
+/// nothing else may be on its way to the socket meanwhile.
+struct SocketOutput {
+  /// Where bytes leave the pipeline as they are.
+  private let exit: ChannelHandlerContext
+  /// The head that is to go out.
+  private var head: [UInt8] = []
+
+  /// - Parameter context: That of the handler which answers; nil where no encoder of HTTP is below it.
+  init?(below context: ChannelHandlerContext) {
+    let pipeline = context.pipeline.syncOperations
+    guard let encoder = try? pipeline.context(handlerType: HTTPResponseEncoder.self) else { return nil }
+    exit = encoder
+  }
+
+  /// Whether no head waits.
+  var isEmpty: Bool { head.isEmpty }
+
+  /// Puts a head together, to go out with the bytes that are written next (RFC 9112 §4).
+  ///
+  /// - Returns: False where something is in a field that must not be there; nothing is kept then.
+  mutating func setHead(_ status: Int, _ fields: [HTTPFields.Field]) -> Bool {
+    head.removeAll(keepingCapacity: true)
+    let phrase = HTTPResponseStatus(statusCode: status).reasonPhrase
+    head.append(contentsOf: "HTTP/1.1 \(status) \(phrase)\r\n".utf8)
+    for field in fields {
+      guard field.name.utf8.allSatisfy(Self.isOfName), field.value.utf8.allSatisfy(Self.isOfValue) else {
+        head.removeAll(keepingCapacity: true)
+        return false
+      }
+      head.append(contentsOf: field.name.utf8)
+      head.append(contentsOf: ": ".utf8)
+      head.append(contentsOf: field.value.utf8)
+      head.append(contentsOf: "\r\n".utf8)
+    }
+    head.append(contentsOf: "\r\n".utf8)
+    return true
+  }
+
+  /// Writes as much as the socket takes without waiting.
+  ///
+  /// - Returns: What it did not take of the bytes; what it did not take of the head stays here.
+  mutating func write(_ bytes: ArraySlice<UInt8>, context: ChannelHandlerContext) -> ArraySlice<UInt8> {
+    guard !head.isEmpty || !bytes.isEmpty else { return bytes }
+    let pipeline = context.pipeline.syncOperations
+    let taken = try? pipeline.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { socket in
+      head.withUnsafeBytes { head in bytes.withUnsafeBytes { Self.send(head, $0, to: socket) } }
+    }
+    // Why nothing was taken the channel will find out, and tell.
+    guard let taken, taken > 0 else { return bytes }
+    guard taken >= head.count else {
+      head.removeFirst(taken)
+      return bytes
+    }
+    defer { head.removeAll(keepingCapacity: true) }
+    return bytes.dropFirst(taken - head.count)
+  }
+
+  /// Hands a copy to the channel, with what is left of the head in front.
+  ///
+  /// - Returns: When it has been taken.
+  mutating func pass(on bytes: ArraySlice<UInt8>) -> EventLoopFuture<Void> {
+    var buffer = exit.channel.allocator.buffer(capacity: head.count + bytes.count)
+    buffer.writeBytes(head)
+    buffer.writeBytes(bytes)
+    head.removeAll(keepingCapacity: true)
+    let taken = exit.eventLoop.makePromise(of: Void.self)
+    exit.writeAndFlush(NIOAny(IOData.byteBuffer(buffer)), promise: taken)
+    return taken.futureResult
+  }
+
+  /// How many bytes were taken of both; below zero where none could be.
+  private static func send(
+    _ head: UnsafeRawBufferPointer,
+    _ body: UnsafeRawBufferPointer,
+    to socket: NIOBSDSocket.Handle
+  ) -> Int {
+    var parts = [head, body].map {
+      iovec(iov_base: UnsafeMutableRawPointer(mutating: $0.baseAddress), iov_len: $0.count)
+    }
+    return parts.withUnsafeMutableBufferPointer { parts in
+      var message = msghdr()
+      message.msg_iov = parts.baseAddress
+      message.msg_iovlen = parts.count
+      return sendmsg(socket, &message, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
+    }
+  }
+
+  /// What names of fields are made of, colons and control characters excluded (RFC 9110 §5.1).
+  private static func isOfName(_ byte: UInt8) -> Bool {
+    byte > 0x20 && byte < 0x7F && byte != UInt8(ascii: ":")
+  }
+
+  /// Anything but control characters (RFC 9110 §5.5).
+  private static func isOfValue(_ byte: UInt8) -> Bool { byte >= 0x20 && byte != 0x7F || byte == 0x09 }
+}

@@ -1,0 +1,119 @@
+import Feedimg
+import FeedimgModel
+
+/// An image that is there in whole, with what is said of it.
+struct WholeImage: Sendable {
+  var item: FeedItem
+  var variant: ImageVariant
+  var decision: Decision
+  /// The name of the policy that decided.
+  var policy: String
+  var source: LoadedImage.Source
+  var bytes: [UInt8]
+  var tag: EntityTag
+  var mediaType: String
+  var notes: [String]
+  /// How the cache dealt with the request (RFC 9211).
+  var cacheStatus: String
+
+  init(_ image: LoadedImage, cacheStatus: String) {
+    (item, variant, source) = (image.resolution.item, image.variant, image.source)
+    (decision, policy) = (image.resolution.decision, image.resolution.policy)
+    (bytes, tag, mediaType) = (image.bytes, EntityTag(of: image.bytes), image.mediaType)
+    (notes, self.cacheStatus) = (image.notes, cacheStatus)
+  }
+
+  init(_ image: ImageAtHand) {
+    (item, variant, source) = (image.item, image.variant, .memory)
+    (decision, policy) = (image.decision, image.policy)
+    tag = EntityTag(length: image.bytes.count, checksum: image.checksum)
+    (bytes, mediaType, notes) = (image.bytes, image.mediaType, [])
+    cacheStatus = Self.hit(image.timeLeft, in: .memory)
+  }
+
+  /// What is said of an image that was cached (RFC 9211).
+  ///
+  /// - Parameters:
+  ///   - left: For how long it stays fresh, in seconds; below zero for what has become stale, which is shown all
+  ///     the same.
+  ///   - source: Where it was.
+  /// - Returns: The value of the field.
+  static func hit(_ left: Double?, in source: LoadedImage.Source) -> String {
+    guard let left, left.isFinite else { return "feedimg; hit; detail=\(source.rawValue)" }
+    return "feedimg; hit; ttl=\(Int(min(max(left, -999_999_999), 999_999_999))); detail=\(source.rawValue)"
+  }
+}
+
+extension ImageRoute {
+  /// The answer with an image that memory has and the policy chooses now; nil where it takes a load to tell.
+  func atHand(_ request: ServiceRequest) -> ServiceAnswer? {
+    let start = ContinuousClock.now
+    // What asks for another situation, and what asks for news, takes more than a look.
+    guard request.target.parameters.count == 1, request.fields["Cache-Control"] == nil,
+      request.fields["Feedimg-Cache"].map({ $0 == folder }) ?? true,
+      let item = request.target["item"].flatMap({ known.item($0) }),
+      let loader = try? loaders.loader(given: [], policy: nil), let image = loader.atHand(item)
+    else { return nil }
+    do throws(Problem) {
+      let whole = WholeImage(image)
+      return try hand(over: whole, to: request, of: loader, took: ContinuousClock.now - start)
+    } catch {
+      return error.answer
+    }
+  }
+
+  /// Counts an image, and answers with what the client wants of it (RFC 9110 §13.2.2).
+  func hand(
+    over image: WholeImage,
+    to request: ServiceRequest,
+    of loader: ImageLoader,
+    took time: Duration
+  ) throws(Problem) -> ServiceAnswer {
+    upgrades.note(ShownImage(image.variant.role), of: image.item, by: image.decision, of: loader)
+    let source = ("source", image.source.rawValue)
+    metrics.count("feedimg_images_total", ("image", image.variant.role.rawValue), source)
+    let answer = try Self.answer(request, image, took: time)
+    if request.method != "HEAD" {
+      metrics.count("feedimg_image_bytes_total", source, by: answer.length ?? 0)
+    }
+    return answer
+  }
+
+  private static func answer(
+    _ request: ServiceRequest,
+    _ image: WholeImage,
+    took time: Duration
+  ) throws(Problem) -> ServiceAnswer {
+    var fields = fields(
+      image.variant,
+      image.policy,
+      rule: image.decision.rule,
+      image.cacheStatus,
+      source: image.source,
+      took: time
+    )
+    fields.append(("ETag", image.tag.text))
+    if !image.notes.isEmpty { fields.append(("Feedimg-Note", image.notes.joined(separator: "; "))) }
+    if let list = request.fields["If-Match"], !image.tag.isNamedStrongly(in: list) {
+      throw Problem(412, "the image is \(image.tag.text) now", fields: fields)
+    }
+    if let list = request.fields["If-None-Match"], image.tag.isNamed(in: list) {
+      return ServiceAnswer(304, fields: fields)
+    }
+    fields.append(("Content-Type", image.mediaType))
+    let mayRange = request.fields["If-Range"].map { $0.trimmed == image.tag.text } ?? true
+    let isGet = request.method == "GET" || request.method == "HEAD"
+    switch ByteRange(mayRange && isGet ? request.fields["Range"] : nil, length: image.bytes.count) {
+    case .whole: return ServiceAnswer(fields: fields, body: .bytes(image.bytes[...]))
+    case .part(let range):
+      let place = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(image.bytes.count)"
+      return ServiceAnswer(
+        206,
+        fields: fields + [("Content-Range", place)],
+        body: .bytes(image.bytes[range])
+      )
+    case .unsatisfiable:
+      throw beyond(image.bytes.count)
+    }
+  }
+}
