@@ -58,7 +58,18 @@ struct CacheFolder: Sendable, Hashable {
     }
   }
   /// A name for a body that is being written, never given twice.
-  func incomingPath() -> String { "\(incoming)/\(UInt64.random(in: .min ... .max).hexadecimal)" }
+  private func incomingPath() -> String { "\(incoming)/\(UInt64.random(in: .min ... .max).hexadecimal)" }
+
+  /// Makes a file in `incoming` that is ours: what can be locked there, others take for left by the dead.
+  func makeIncomingFile(ending: String = "", _ flags: Int32) throws(FileFault) -> OpenFile {
+    while true {
+      let flags = flags | O_CREAT | O_EXCL | O_NOFOLLOW
+      let file = try OpenFile(incomingPath() + ending, to: "write", flags, mode: 0o600)
+      // A sweep between the two calls takes the file for a dead process's, and removes it; then another one.
+      let isLocked = (try? file.tryLock()) ?? true
+      if isLocked, !file.isUnlinked { return file }
+    }
+  }
 }
 
 extension CacheFolder {
@@ -188,7 +199,9 @@ extension CacheFolder {
   func clear(_ shard: Shard) throws(FileFault) {
     let folder = folder(of: shard)
     var fault: FileFault?
-    for name in try Self.names(in: folder) where BodyName(name) != nil || name.hasPrefix("catalog") {
+    let names = try Self.names(in: folder)
+    // The catalog last, as a body that a kill leaves is found by it.
+    for name in names.filter({ BodyName($0) != nil }) + names.filter({ $0.hasPrefix("catalog") }) {
       let path = "\(folder)/\(name)"
       if unlink(path) != 0, errno != ENOENT { fault = fault ?? FileFault("remove", path) }
     }

@@ -61,6 +61,14 @@ extension CacheIndex {
     if version > IndexSchema.version { throw .newer(version) }
   }
 
+  /// Writes something, whatever there is to write, so that no commit of a dead process comes to count later.
+  ///
+  /// One that was killed at its very end is whole in SQLite's log, but nobody has been told of it. It counts once that
+  /// log is read from its start, when all have closed the index, unless another commit has been written over it.
+  func overrule() throws(SQLiteError) {
+    try connection.execute("PRAGMA user_version = \(IndexSchema.version)")
+  }
+
   /// Makes the schema in an empty database.
   ///
   /// - Parameter unread: The shards whose catalogs tell of bodies that are there already.

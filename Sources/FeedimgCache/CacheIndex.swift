@@ -101,8 +101,9 @@ final class CacheIndex {
     try account(record.budget, entries: -1, bytes: -record.size)
   }
 
-  /// Enters a record with its line, unless its identifier has a row.
-  func insert(_ record: EntryRecord, line: [UInt8], usedAt: Int) throws(SQLiteError) {
+  /// Enters a record with its line; false where its identifier has a row.
+  @discardableResult
+  func insert(_ record: EntryRecord, line: [UInt8], usedAt: Int) throws(SQLiteError) -> Bool {
     let insert = try connection.statement(
       "INSERT OR IGNORE INTO entry (id, role, size, used_at, record) VALUES (?1, ?2, ?3, ?4, ?5)"
     )
@@ -110,8 +111,9 @@ final class CacheIndex {
       .integer(Int(record.identifier)), .integer(record.budget.rawValue), .integer(record.size),
       .integer(usedAt), .text(line),
     ])
-    guard connection.changes > 0 else { return }
+    guard connection.changes > 0 else { return false }
     try account(record.budget, entries: 1, bytes: record.size)
+    return true
   }
 
   /// Removes exactly this entry; false where the key has another by now, or none.
@@ -196,10 +198,14 @@ extension CacheIndex {
   /// Whether the rows of a shard are all there.
   func hasRead(_ shard: Shard) throws(SQLiteError) -> Bool { try !unreadShards().contains(shard) }
 
-  /// Takes in what a catalog told of a shard, beside the rows that are there, which are newer.
-  func adopt(_ records: [EntryRecord], of shard: Shard) throws(SQLiteError) {
-    for record in records { try insert(record, line: record.line, usedAt: Int(record.storedAt)) }
+  /// Takes in what a catalog told of a shard, beside the rows that are there, which are newer; the bodies left over.
+  func adopt(_ records: [EntryRecord], of shard: Shard) throws(SQLiteError) -> [BodyName] {
+    var rest: [BodyName] = []
+    for record in records where try !insert(record, line: record.line, usedAt: Int(record.storedAt)) {
+      if try entry(with: record.identifier)?.record.body != record.body { rest.append(record.body) }
+    }
     try connection.statement("DELETE FROM unread WHERE shard = ?1").run([.integer(Int(shard.number))])
+    return rest
   }
 
   /// The rows of a shard.

@@ -51,6 +51,7 @@ extension DiskCache {
     }
     guard let records = found, !records.isEmpty else { return false }
     let log = log()
+    defer { withExtendedLifetime(log) {} }
     let removed = try pool.write { index throws(SQLiteError) in
       log?.note(records.map(\.body), .going)
       var removed: [BodyName] = []

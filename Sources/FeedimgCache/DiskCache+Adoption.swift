@@ -1,4 +1,5 @@
 import FeedimgModel
+import Glibc
 
 /// Makes a lost index again from the catalogs, shard by shard, when each is needed first.
 extension DiskCache {
@@ -40,20 +41,35 @@ extension DiskCache {
     }
   }
 
-  /// Takes in what the catalog of a shard tells, as far as the bodies are there.
+  /// Takes in what the catalog of a shard tells, as far as the bodies are there, and removes those that others displaced.
   ///
   /// Where nothing can be written, or another is writing, it waits for the next time.
   private func adopt(_ shard: Shard, into index: CacheIndex) throws(SQLiteError) {
     guard !index.isReadOnly, let records = try? Catalog(path: folder.catalog(of: shard)).records() else {
       return
     }
-    // The record of a key that was stored last wins; the others' bodies are on their way out.
+    // The record of a key that was stored last wins.
     let present = records.values.filter { $0.body.shard == shard && folder.size(of: $0.body) == $0.size }
       .sorted { $0.storedAt > $1.storedAt }
+    let log = log()
+    defer { withExtendedLifetime(log) {} }
     do throws(SQLiteError) {
-      try index.transaction { () throws(SQLiteError) in try index.adopt(present, of: shard) }
+      let rest = try index.transaction { () throws(SQLiteError) in
+        let rest = try index.adopt(present, of: shard)
+        log?.note(rest, .going)
+        return rest
+      }
+      for body in rest { removeAbandoned(body) }
     } catch {
       guard error.isBusy else { throw error }
     }
+  }
+
+  /// Removes a body whose key has another, unless its writer is alive and about to enter it.
+  private func removeAbandoned(_ body: BodyName) {
+    let path = folder.path(of: body)
+    guard let file = try? OpenFile(path, to: "read", O_RDONLY | O_NOFOLLOW | O_NONBLOCK), isAbandoned(file)
+    else { return }
+    unlink(path)
   }
 }

@@ -52,6 +52,7 @@ extension DiskCache {
     let line = new.line
     let now = now
     let log = log()
+    defer { withExtendedLifetime(log) {} }
     guard new.isPinned || new.size <= limit.bytes else {
       throw CacheError(
         .body,

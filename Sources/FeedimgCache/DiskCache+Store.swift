@@ -27,6 +27,7 @@ extension DiskCache {
   /// Makes a written body that of a record, and removes what no longer fits.
   func store(_ incoming: consuming IncomingBody, _ record: EntryRecord) throws(CacheError) -> StoredImage {
     let log = log()
+    defer { withExtendedLifetime(log) {} }
     log?.note([record.body], .coming)
     do throws(FileFault) {
       try incoming.place(as: record.body, in: folder)
@@ -103,7 +104,8 @@ extension DiskCache {
         var removal = deficit > 0 ? try index.giveBack(deficit) : CacheIndex.Removal()
         // What others need is given back as far as one step goes; what must go from the budget, all of it.
         removal.isUnfinished = false
-        if let displaced { removal.add(CacheIndex.Removal([displaced])) }
+        // Who made a lost index again may have taken in this very body.
+        if let displaced, displaced.body != record.body { removal.add(CacheIndex.Removal([displaced])) }
         if !isPinned {
           removal.add(try index.makeRoom(for: record.size, of: record.budget, limit: limits[record.budget]))
         }

@@ -55,7 +55,10 @@ extension DiskCache {
   /// Does what a dead process was about to do; whether all of it could be done.
   private func settle(_ intents: [BodyName: IntentLog.Intent]) -> Bool {
     var isDone = true
-    for (body, intent) in intents where folder.size(of: body) != nil {
+    let present = intents.filter { folder.size(of: $0.key) != nil }
+    // Nothing can be told of a shard before its catalog was read, if the index was lost.
+    if !present.isEmpty { _ = try? read(of: present.keys.map(\.shard)) { _ in true } }
+    for (body, intent) in present {
       let records = intent == .coming ? try? Catalog(path: folder.catalog(of: body.shard)).records() : nil
       if settle(body, records?[body]) == nil { isDone = false }
     }
@@ -107,21 +110,26 @@ extension DiskCache {
   /// What is to become of a body without a row.
   private enum Settlement {
     case restored
+    /// It has gone.
     case orphaned
-    /// Its writer is alive and about to enter it, or has just done so.
+    /// It has one by now.
     case entered
   }
 
   /// Gives a body without a row its row back by what the catalog tells of it, or removes it.
   ///
-  /// - Returns: Nil where nothing can be told now, as the index is busy or not complete.
+  /// - Returns: Nil where nothing can be told now: its writer is alive and about to enter it, another process settles
+  ///   it and may be killed before it has, or the index is busy or not complete.
   private func settle(_ body: BodyName, _ record: EntryRecord?) -> Settlement? {
     let path = folder.path(of: body)
-    guard let file = try? OpenFile(path, to: "read", O_RDONLY | O_NOFOLLOW | O_NONBLOCK) else { return nil }
-    guard isAbandoned(file) else { return .entered }
+    guard let file = try? OpenFile(path, to: "read", O_RDONLY | O_NOFOLLOW | O_NONBLOCK) else {
+      return folder.size(of: body) == nil ? .orphaned : nil
+    }
+    guard isAbandoned(file) else { return nil }
     let limits = limits
     let settlement = pool.touch { index throws(SQLiteError) -> Settlement? in
       guard try index.hasRead(body.shard) else { return nil }
+      try index.overrule()
       // It may have got its row before its writer gave the lock back.
       if let entered = try index.entry(with: Int64(bitPattern: body.keyHash)) {
         return entered.record.body == body ? .entered : .orphaned
@@ -133,7 +141,7 @@ extension DiskCache {
       try index.insert(record, line: record.line, usedAt: Int(record.storedAt))
       return .restored
     }
-    guard let settlement else { return nil }
+    guard let settlement = settlement ?? nil else { return nil }
     if settlement == .orphaned { unlink(path) }
     return settlement
   }

@@ -46,6 +46,7 @@ extension DiskCache {
     _ step: (CacheIndex) throws(SQLiteError) -> CacheIndex.Removal
   ) throws(CacheError) -> Bool {
     let log = log()
+    defer { withExtendedLifetime(log) {} }
     while true {
       let removal = try pool.write { index throws(SQLiteError) in
         let removal = try step(index)

@@ -41,7 +41,13 @@ extension DiskCache {
     case .wrong:
       do throws(CacheError) {
         // Otherwise another image has taken its place, which its writer has just checked.
-        let isRemoved = try pool.write { index throws(SQLiteError) in try index.delete(record) }
+        let log = log()
+        defer { withExtendedLifetime(log) {} }
+        let isRemoved = try pool.write { index throws(SQLiteError) in
+          guard try index.delete(record) else { return false }
+          log?.note([record.body], .going)
+          return true
+        }
         guard isRemoved else { return }
         folder.remove([record.body])
         result.removed.append(VariantKey.url(record.key))

@@ -47,7 +47,7 @@ package final class DiskCache: Sendable {
     pool.close()
   }
 
-  /// The log for a commit, to be held until its end; nil where none can be written.
+  /// The log for a commit, to be held (`withExtendedLifetime`) until its bodies have gone; nil where none can be written.
   ///
   /// A new one is also the moment to look for those of the dead: who has been killed is started again.
   func log() -> IntentLog? {
@@ -157,7 +157,13 @@ extension DiskCache: ImageStoring {
   /// - Returns: False where the key has another entry by now.
   @discardableResult
   func remove(_ record: EntryRecord) -> Bool {
-    let isRemoved = pool.touch { index throws(SQLiteError) in try index.delete(record) }
+    let log = log()
+    defer { withExtendedLifetime(log) {} }
+    let isRemoved = pool.touch { index throws(SQLiteError) in
+      guard try index.delete(record) else { return false }
+      log?.note([record.body], .going)
+      return true
+    }
     if isRemoved == true { folder.remove([record.body]) }
     return isRemoved != false
   }

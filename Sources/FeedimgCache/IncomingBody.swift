@@ -27,11 +27,7 @@ struct IncomingBody: ~Copyable {
   private static func makeFile(in folder: CacheFolder) throws(FileFault) -> OpenFile {
     while true {
       do throws(FileFault) {
-        let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW
-        let file = try OpenFile(folder.incomingPath(), to: "write", flags, mode: 0o600)
-        // A sweep between the two calls takes the file for a dead writer's; then another one.
-        let isLocked = (try? file.tryLock()) ?? true
-        if isLocked, !file.isUnlinked { return file }
+        return try folder.makeIncomingFile(O_RDWR)
       } catch {
         guard [ENOENT, ENOTDIR].contains(error.reason) else { throw error }
         try folder.create()

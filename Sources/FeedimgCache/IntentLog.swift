@@ -23,9 +23,7 @@ final class IntentLog: Sendable {
   private let length = Atomic(0)
 
   init(in folder: CacheFolder) throws(FileFault) {
-    let flags = O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW
-    file = try OpenFile(folder.incomingPath() + Self.ending, to: "write", flags, mode: 0o600)
-    _ = try? file.tryLock()
+    file = try folder.makeIncomingFile(ending: Self.ending, O_WRONLY | O_APPEND)
   }
 
   deinit { unlink(file.path) }

@@ -5,6 +5,8 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +14,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <time.h>
 #include <unistd.h>
 
 static __thread int active;
@@ -21,6 +24,11 @@ static __thread int chosen_error;
 static __thread enum feedimg_fault chosen_fault;
 static __thread char folder[4096];
 static __thread char failed[32];
+static __thread int is_interrupted;
+/* How many calls of the name until it stops. */
+static __thread long stop_at;
+static __thread char stop_call[32];
+static __thread long kill_at;
 
 void feedimg_faults_begin(const char *path, long number, int error, enum feedimg_fault fault)
 {
@@ -30,7 +38,23 @@ void feedimg_faults_begin(const char *path, long number, int error, enum feedimg
     chosen_error = error;
     chosen_fault = fault;
     failed[0] = 0;
+    is_interrupted = 0;
+    stop_at = kill_at = 0;
     active = 1;
+}
+
+void feedimg_interruptions_begin(const char *path, long stop, const char *call, long kill)
+{
+    feedimg_faults_begin(path, 0, 0, FEEDIMG_FAULT_ONCE);
+    is_interrupted = 1;
+    stop_at = stop;
+    snprintf(stop_call, sizeof stop_call, "%s", call);
+    kill_at = kill;
+}
+
+int feedimg_fork(void)
+{
+    return fork();
 }
 
 long feedimg_faults_end(void)
@@ -67,6 +91,8 @@ static int concerns_descriptor(int descriptor)
 static int fails(const char *call)
 {
     counted++;
+    if (stop_at != 0 && (stop_call[0] == 0 || strcmp(call, stop_call) == 0) && --stop_at == 0)
+        raise(SIGSTOP);
     if (wanted == 0 || counted < wanted)
         return 0;
     /* SQLite takes any failure of a lock for another holder, and would wait for it for ten seconds each time. */
@@ -86,6 +112,13 @@ static int fails_with_error(const char *call)
     return 1;
 }
 
+/* After a call that was counted; it has had its effect, and nothing of the program's own has come after it. */
+static void end_call(int is_counted)
+{
+    if (is_counted && kill_at != 0 && counted == kill_at)
+        kill(getpid(), SIGKILL);
+}
+
 #define REAL(name) ((__typeof__(name) *)dlsym(RTLD_NEXT, #name))
 
 #define OPEN(name)                                                   \
@@ -95,9 +128,12 @@ static int fails_with_error(const char *call)
         va_start(arguments, flags);                                  \
         mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(arguments, mode_t) : 0; \
         va_end(arguments);                                           \
-        if (concerns(path) && fails_with_error("open"))              \
+        int is_counted = concerns(path);                             \
+        if (is_counted && fails_with_error("open"))                  \
             return -1;                                               \
-        return REAL(name)(path, flags, mode);                        \
+        int result = REAL(name)(path, flags, mode);                  \
+        end_call(is_counted);                                        \
+        return result;                                               \
     }
 OPEN(open)
 OPEN(open64)
@@ -106,9 +142,12 @@ OPEN(open64)
 #define ON_PATH(result, name, parameters, arguments)                 \
     result name parameters                                           \
     {                                                                \
-        if (concerns(path) && fails_with_error(#name))               \
+        int is_counted = concerns(path);                             \
+        if (is_counted && fails_with_error(#name))                   \
             return -1;                                               \
-        return REAL(name) arguments;                                 \
+        result answer = REAL(name) arguments;                        \
+        end_call(is_counted);                                        \
+        return answer;                                               \
     }
 ON_PATH(int, unlink, (const char *path), (path))
 ON_PATH(int, rmdir, (const char *path), (path))
@@ -124,9 +163,12 @@ ON_PATH(int, stat64, (const char *path, struct stat64 *status), (path, status))
 #define ON_FILE(result, name, parameters, arguments)                 \
     result name parameters                                           \
     {                                                                \
-        if (concerns_descriptor(file) && fails_with_error(#name))    \
+        int is_counted = concerns_descriptor(file);                  \
+        if (is_counted && fails_with_error(#name))                   \
             return -1;                                               \
-        return REAL(name) arguments;                                 \
+        result answer = REAL(name) arguments;                        \
+        end_call(is_counted);                                        \
+        return answer;                                               \
     }
 ON_FILE(int, fstat, (int file, struct stat *status), (file, status))
 ON_FILE(int, fstat64, (int file, struct stat64 *status), (file, status))
@@ -143,7 +185,8 @@ ON_FILE(ssize_t, pread64, (int file, void *bytes, size_t count, off64_t at), (fi
 #define ON_WRITE(name, parameters, arguments)                        \
     ssize_t name parameters                                          \
     {                                                                \
-        if (concerns_descriptor(file) && fails(#name)) {             \
+        int is_counted = concerns_descriptor(file);                  \
+        if (is_counted && fails(#name)) {                            \
             if (chosen_fault == FEEDIMG_FAULT_SHORT && count > 1) {  \
                 count /= 2;                                          \
                 return REAL(name) arguments;                         \
@@ -153,13 +196,15 @@ ON_FILE(ssize_t, pread64, (int file, void *bytes, size_t count, off64_t at), (fi
                 return -1;                                           \
             }                                                        \
         }                                                            \
-        return REAL(name) arguments;                                 \
+        ssize_t written = REAL(name) arguments;                      \
+        end_call(is_counted);                                        \
+        return written;                                              \
     }
 ON_WRITE(write, (int file, const void *bytes, size_t count), (file, bytes, count))
 ON_WRITE(pwrite, (int file, const void *bytes, size_t count, off_t at), (file, bytes, count, at))
 ON_WRITE(pwrite64, (int file, const void *bytes, size_t count, off64_t at), (file, bytes, count, at))
 
-/* Only the taking of locks: giving them back cannot fail, and other commands are not about files. */
+/* Giving locks back cannot fail, but be the last that is done; other commands are not about files. */
 #define FCNTL(name)                                                  \
     int name(int file, int command, ...)                             \
     {                                                                \
@@ -167,27 +212,37 @@ ON_WRITE(pwrite64, (int file, const void *bytes, size_t count, off64_t at), (fil
         va_start(arguments, command);                                \
         void *argument = va_arg(arguments, void *);                  \
         va_end(arguments);                                           \
-        int locks = command == F_SETLK && ((struct flock *)argument)->l_type != F_UNLCK; \
-        if (locks && concerns_descriptor(file) && fails_with_error("fcntl")) \
+        int is_counted = command == F_SETLK                          \
+            && (is_interrupted || ((struct flock *)argument)->l_type != F_UNLCK) \
+            && concerns_descriptor(file);                            \
+        if (is_counted && fails_with_error("fcntl"))                 \
             return -1;                                               \
-        return REAL(name)(file, command, argument);                  \
+        int result = REAL(name)(file, command, argument);            \
+        end_call(is_counted);                                        \
+        return result;                                               \
     }
 FCNTL(fcntl)
 FCNTL(fcntl64)
 
 DIR *opendir(const char *path)
 {
-    if (concerns(path) && fails_with_error("opendir"))
+    int is_counted = concerns(path);
+    if (is_counted && fails_with_error("opendir"))
         return NULL;
-    return REAL(opendir)(path);
+    DIR *opened = REAL(opendir)(path);
+    end_call(is_counted);
+    return opened;
 }
 
 #define READDIR(name, entry)                                         \
     struct entry *name(DIR *folder)                                  \
     {                                                                \
-        if (concerns_descriptor(dirfd(folder)) && fails_with_error("readdir")) \
+        int is_counted = concerns_descriptor(dirfd(folder));         \
+        if (is_counted && fails_with_error("readdir"))               \
             return NULL;                                             \
-        return REAL(name)(folder);                                   \
+        struct entry *found = REAL(name)(folder);                    \
+        end_call(is_counted);                                        \
+        return found;                                                \
     }
 READDIR(readdir, dirent)
 READDIR(readdir64, dirent64)
@@ -195,9 +250,22 @@ READDIR(readdir64, dirent64)
 #define MMAP(name, offset_type)                                      \
     void *name(void *address, size_t length, int protection, int flags, int file, offset_type at) \
     {                                                                \
-        if (file >= 0 && concerns_descriptor(file) && fails_with_error("mmap")) \
+        int is_counted = file >= 0 && concerns_descriptor(file);     \
+        if (is_counted && fails_with_error("mmap"))                  \
             return MAP_FAILED;                                       \
-        return REAL(name)(address, length, protection, flags, file, at); \
+        void *mapped = REAL(name)(address, length, protection, flags, file, at); \
+        end_call(is_counted);                                        \
+        return mapped;                                               \
     }
 MMAP(mmap, off_t)
 MMAP(mmap64, off64_t)
+
+/* Who waits for a process that is stopped waits for nothing. */
+#define WITHOUT_WAITING(name, parameters, arguments, is_pause)       \
+    int name parameters                                              \
+    {                                                                \
+        return active && is_interrupted && (is_pause) ? 0 : REAL(name) arguments; \
+    }
+WITHOUT_WAITING(usleep, (useconds_t time), (time), 1)
+WITHOUT_WAITING(nanosleep, (const struct timespec *time, struct timespec *rest), (time, rest), 1)
+WITHOUT_WAITING(poll, (struct pollfd *files, nfds_t count, int time), (files, count, time), count == 0)

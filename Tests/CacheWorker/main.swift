@@ -186,5 +186,8 @@ case "starve":
 case "faults":
   FaultTrial(folder: arguments[2], stride: max(1, limit)).run()
 
+case "kills":
+  KillTrial(folder: arguments[2], stride: max(1, limit)).run(arguments.count > 4 ? arguments[4] : nil)
+
 default: exit(2)
 }

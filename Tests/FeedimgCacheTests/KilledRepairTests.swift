@@ -43,6 +43,19 @@ import Testing
     #expect(folder.bodies.count == 48)
   }
 
+  @Test func `wherever processes are stopped and killed, rows and bodies are in accord after the next image`()
+    throws
+  {
+    // Some hundred moments, others each time; `CacheWorker kills FOLDER 1` tries all of them, which takes hours.
+    let child = try Child([Child.worker, "kills", folder.path, "400"])
+    let lines = child.lines()
+    #expect(child.wait() == 0)
+    #expect(lines.count == 1, "\(lines.joined(separator: "\n"))")
+    let words = (lines.last ?? "").split(separator: " ")
+    #expect((words.dropFirst().first.flatMap { Int($0) } ?? 0) > 300)
+    #expect(words.last == "0")
+  }
+
   @Test func `what a killed writer had written is gone on with, also where taking it over is killed`() throws
   {
     let cache = DiskCache(folder: folder.cache, limits: .roomy, clock: WallClock.seconds)

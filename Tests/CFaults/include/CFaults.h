@@ -25,4 +25,14 @@ long feedimg_faults_end(void);
 /* The name of the call that failed first, or an empty string. */
 const char *feedimg_faults_call(void);
 
+/*
+ * Counts the same calls; stops the process before the one with the first number, and kills it right after that with the
+ * second. 0 does neither. To stop, only calls with the name count, unless that is empty. Until the end, nothing is
+ * waited for.
+ */
+void feedimg_interruptions_begin(const char *folder, long stop, const char *call, long kill);
+
+/* fork(2), which Swift does not offer; for a process with one thread. */
+int feedimg_fork(void);
+
 #endif

@@ -1,0 +1,129 @@
+import FeedimgCache
+import FeedimgModel
+import Glibc
+
+/// What two processes do with one cache while they are killed.
+struct KillScenario {
+  typealias Work = (DiskCache) throws -> Void
+
+  /// What an earlier process has left that was killed while a body had no row.
+  struct Left {
+    /// Whether it was killed as early as that; else as late.
+    var isFirst: Bool
+    var work: Work
+  }
+
+  var name: String
+  var limit = 1 << 20
+  /// Only every so many trials of it.
+  var interval = 8
+  /// Whether rows may be left without bodies, which count as absent.
+  var mayLoseBodies = false
+  var before: Work = storing([0, 1, 2])
+  /// So long ago.
+  var daysBefore = 0.0
+  /// What then happens to the folder.
+  var spoil: (String) -> Void = { _ in }
+  var left: Left?
+  var first: Work
+  var second: Work
+
+  static var all: [KillScenario] {
+    [
+      KillScenario(name: "new", before: { _ in }, first: storing([0]), second: storing([1])),
+      // The most usual work, dense enough to find what goes wrong within one call of the first.
+      KillScenario(name: "another", interval: 1, first: storing([3]), second: storing([4])),
+      KillScenario(name: "same", first: storing([0], 2), second: storing([0], 3)),
+      KillScenario(name: "evict", limit: 60_000, first: storing([5, 7]), second: storing([8])),
+      KillScenario(name: "remove", first: removing(1), second: storing([1], 2)),
+      KillScenario(name: "trim", first: { try $0.trim(to: ByteCount(0)) }, second: storing([1], 2)),
+      KillScenario(
+        name: "clear",
+        interval: 200,
+        mayLoseBodies: true,
+        first: { try $0.clear() },
+        second: storing([1], 2)
+      ),
+      KillScenario(
+        name: "pin",
+        limit: 40_000,
+        first: { cache in
+          _ = try cache.pin(Specimen.key(1))
+          _ = try cache.unpin(Specimen.key(1))
+        },
+        second: storing([1], 2)
+      ),
+      KillScenario(
+        name: "expire",
+        daysBefore: 8,
+        first: { for key in 0..<3 { _ = $0.read(Specimen.key(key)) } },
+        second: { _ = $0.read(Specimen.key(0)) }
+      ),
+      KillScenario(
+        name: "damage",
+        mayLoseBodies: true,
+        spoil: { for body in Files.bodies(in: $0) { truncate(body, 100) } },
+        first: { for key in 0..<3 { _ = $0.read(Specimen.key(key)) } },
+        second: storing([0], 2)
+      ),
+      KillScenario(
+        name: "verify",
+        interval: 200,
+        mayLoseBodies: true,
+        spoil: { for body in Files.bodies(in: $0) { truncate(body, 100) } },
+        first: { _ = try $0.verify() },
+        second: storing([0], 2)
+      ),
+      KillScenario(
+        name: "lose",
+        spoil: { unlink($0 + "/index.sqlite") },
+        first: storing([0], 2),
+        second: { _ = $0.contains((0..<3).map(Specimen.key)) }
+      ),
+      KillScenario(
+        name: "placed",
+        left: Left(isFirst: true, work: storing([0], 4)),
+        first: storing([3]),
+        second: storing([4])
+      ),
+      KillScenario(
+        name: "displaced",
+        left: Left(isFirst: false, work: storing([0], 4)),
+        first: storing([3]),
+        second: storing([0], 5)
+      ),
+    ]
+  }
+
+  static func storing(_ keys: [Int], _ version: Int = 1) -> Work {
+    { cache in for key in keys { try store(Specimen(key: key, version: version), in: cache) } }
+  }
+
+  static func removing(_ key: Int) -> Work { { cache in _ = try cache.remove(Specimen.key(key)) } }
+
+  func makeCache(in folder: String, daysAgo: Double = 0) -> DiskCache {
+    let limits = CacheLimits(originals: ByteCount(limit), thumbnails: ByteCount(limit), unusedDays: 7)
+    return DiskCache(folder: folder, limits: limits) { WallClock.seconds() - daysAgo * 86_400 }
+  }
+
+  /// What is wrong in a cache after the next image was stored.
+  func faults(in folder: String) -> [String] {
+    var faults: [String] = []
+    let cache = makeCache(in: folder)
+    do {
+      try store(Specimen(key: 10, version: 0), in: cache)
+      let images = try cache.list()
+      let lost = images.filter { cache.read($0.key) == nil }.map(\.key)
+      cache.close()
+      let rows = Set(images.map(\.path))
+      let bodies = Files.bodies(in: folder)
+      for path in bodies.subtracting(rows) { faults.append("no row for \(path)") }
+      if !mayLoseBodies { faults += lost.map { "lost \($0)" } }
+      let left = Files.names(in: folder + "/incoming")
+      if !left.isEmpty { faults.append("left \(left.sorted().joined(separator: " "))") }
+    } catch {
+      faults.append("\(error)")
+    }
+    return faults
+  }
+}

@@ -1,0 +1,114 @@
+import FeedimgCache
+import FeedimgModel
+import Glibc
+
+/// Stops and kills processes that share a cache at each of their system calls, and sees what the next one finds.
+///
+/// Each trial is played by two processes, and the second is alone while the first is stopped or dead. What a third then
+/// finds must be in accord, after it has stored one image: rows and bodies, and nothing else.
+struct KillTrial {
+  let folder: String
+  /// Only every so many moments; one for all of them, which takes hours.
+  let stride: Int
+
+  private var template: String { folder + "/before" }
+  private var cache: String { folder + "/cache" }
+
+  /// Says what went wrong, and how many trials there have been.
+  ///
+  /// - Parameter name: Of the only scenario; nil for all.
+  func run(_ name: String?) {
+    var (trials, failures) = (0, 0)
+    for scenario in KillScenario.all where name == nil || name == scenario.name {
+      prepare(scenario)
+      let (first, second) = counts(scenario)
+      for row in Moments.Row.allCases {
+        let step = max(1, self.stride * scenario.interval * row.interval / 100)
+        // By chance, so that in the end each has its turn.
+        let turns = Swift.stride(from: .random(in: 0..<step), to: row.count(first, second), by: step)
+        for turn in turns {
+          let moments = row.moments(turn, first, second)
+          let faults = play(scenario, moments, isWatched: turn / step % 2 == 0)
+          trials += 1
+          failures += faults.count
+          if failures <= 100 { for fault in faults { say("\(scenario.name): \(fault): \(moments)") } }
+        }
+      }
+    }
+    say("trials \(trials) failures \(failures)")
+  }
+
+  /// Plays one trial.
+  ///
+  /// - Parameters:
+  ///   - scenario: What they do.
+  ///   - moments: When they are interrupted.
+  ///   - isWatched: Whether another process has the index open meanwhile, so that nobody is the first to open it.
+  /// - Returns: What was wrong then.
+  private func play(_ scenario: KillScenario, _ moments: Moments, isWatched: Bool) -> [String] {
+    Files.remove(cache)
+    Files.copy(template, to: cache)
+    let watcher = isWatched ? watch(scenario) : nil
+    let first = Victim(in: cache, moments) { work(scenario.first, scenario) }
+    let isStopped = first.wait() == .stopped
+    _ = Victim(in: cache, Moments(kill: moments.second)) { work(scenario.second, scenario) }.wait()
+    if isStopped { _ = first.goOn() }
+    watcher?.kill()
+    return scenario.faults(in: cache)
+  }
+
+  private func watch(_ scenario: KillScenario) -> Victim {
+    let watcher = Victim(in: cache) {
+      let cache = scenario.makeCache(in: cache)
+      _ = cache.isEmpty
+      raise(SIGSTOP)
+    }
+    _ = watcher.wait()
+    return watcher
+  }
+
+  /// How many calls the two make, with some more for what is to be done after a kill.
+  private func counts(_ scenario: KillScenario) -> (first: Int, second: Int) {
+    let counts = [scenario.first, scenario.second].map { task in
+      _ = Victim(in: cache) { work(task, scenario) }.wait()
+      return Victim.calls * 5 / 4 + 10
+    }
+    return (counts[0], counts[1])
+  }
+
+  private func prepare(_ scenario: KillScenario) {
+    Files.remove(cache)
+    Files.remove(template)
+    mkdir(folder, 0o700)
+    _ = Victim(in: cache) { work(scenario.before, scenario, daysAgo: scenario.daysBefore) }.wait()
+    scenario.spoil(cache)
+    if let left = scenario.left { leave(left, scenario) }
+    Files.copy(cache, to: template)
+  }
+
+  /// Kills a process where it has a body without a row.
+  private func leave(_ left: KillScenario.Left, _ scenario: KillScenario) {
+    Files.copy(cache, to: template)
+    func kill(after call: Int) -> Victim.State {
+      Files.remove(cache)
+      Files.copy(template, to: cache)
+      return Victim(in: cache, Moments(kill: call)) { work(left.work, scenario) }.wait()
+    }
+    let count = Files.bodies(in: cache).count
+    var latest = 0
+    for call in 1... {
+      guard kill(after: call) == .killed else { break }
+      if Files.bodies(in: cache).count > count { latest = call }
+      if left.isFirst, latest > 0 { break }
+    }
+    _ = kill(after: latest)
+    Files.remove(template)
+  }
+
+  private func work(_ task: (DiskCache) throws -> Void, _ scenario: KillScenario, daysAgo: Double = 0) {
+    let cache = scenario.makeCache(in: cache, daysAgo: daysAgo)
+    // What the other process holds may be refused; what counts is what is left.
+    try? task(cache)
+    cache.close()
+  }
+}

@@ -1,0 +1,66 @@
+/// When two processes are interrupted, by the numbers of their calls; zero for not at all.
+struct Moments: CustomStringConvertible {
+  /// Before which call the first one stops, so that the second does its work.
+  var stop = 0
+  /// The same, by the number among its calls that take files for itself.
+  var lock = 0
+  /// After which call the first one is killed; without a stop, the second does its work then.
+  var kill = 0
+  /// After which call the second one is killed.
+  var second = 0
+
+  var description: String {
+    "first stopped at \(lock > 0 ? "lock \(lock)" : "\(stop)"), killed at \(kill), second killed at \(second)"
+  }
+
+  /// What is tried at all moments.
+  enum Row: CaseIterable {
+    /// The first is killed, the second finds what it has left.
+    case killFirst
+    /// The second is killed too, at what the first has left.
+    case killBoth
+    /// The first stops before it has taken a file that it has made, and is killed later.
+    case stopAtLock
+    /// The first goes on after the second has done its work, to its end or until it is killed.
+    case stopFirst
+    /// The first goes on, or is killed, after the second was killed.
+    case stopFirstKillSecond
+
+    /// So many are tried.
+    private static let locks = 4
+
+    /// How seldom its moments have their turn, in hundredths.
+    var interval: Int {
+      switch self {
+      case .killFirst: 1
+      case .stopAtLock: 10
+      case .stopFirst: 100
+      case .killBoth, .stopFirstKillSecond: 400
+      }
+    }
+
+    /// How many moments there are for so many calls of the two.
+    func count(_ first: Int, _ second: Int) -> Int {
+      switch self {
+      case .killFirst: first
+      case .stopAtLock: Self.locks * first
+      case .stopFirst: first * first
+      case .killBoth, .stopFirstKillSecond: first * second
+      }
+    }
+
+    func moments(_ number: Int, _ first: Int, _ second: Int) -> Moments {
+      switch self {
+      case .killFirst: return Moments(kill: number + 1)
+      case .stopAtLock: return Moments(lock: number / first + 1, kill: number % first + 1)
+      case .killBoth: return Moments(kill: number / second + 1, second: number % second + 1)
+      case .stopFirst:
+        let (stop, kill) = (number / first + 1, number % first + 1)
+        return Moments(stop: stop, kill: kill < stop ? 0 : kill)
+      case .stopFirstKillSecond:
+        let (stop, end) = (number / second + 1, number % second + 1)
+        return Moments(stop: stop, kill: number.isMultiple(of: 2) ? stop : 0, second: end)
+      }
+    }
+  }
+}

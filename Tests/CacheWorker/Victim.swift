@@ -1,0 +1,62 @@
+import CFaults
+import FeedimgCache
+import Glibc
+
+/// A copy of this process that does one thing with the cache, and may be stopped and killed on the way.
+struct Victim {
+  /// How far it has come.
+  enum State: Equatable {
+    case stopped
+    case killed
+    case done
+  }
+
+  private let identifier: pid_t
+
+  /// Shared with the victims; each writes it once, at its end, while this process waits.
+  nonisolated(unsafe) private static let counter = mmap(
+    nil,
+    8,
+    PROT_READ | PROT_WRITE,
+    MAP_SHARED | MAP_ANONYMOUS,
+    -1,
+    0
+  )
+
+  /// How many calls the last one has made that came to its end.
+  static var calls: Int { counter?.load(as: Int.self) ?? 0 }
+
+  /// Starts it, to be stopped and killed at the moments of the first; calls on files below the folder count.
+  init(in folder: String, _ moments: Moments = Moments(), _ work: () -> Void) {
+    _ = Self.calls
+    identifier = feedimg_fork()
+    guard identifier == 0 else { return }
+    if moments.lock > 0 {
+      feedimg_interruptions_begin(folder, moments.lock, "flock", moments.kill)
+    } else {
+      feedimg_interruptions_begin(folder, moments.stop, "", moments.kill)
+    }
+    work()
+    Self.counter?.storeBytes(of: feedimg_faults_end(), as: Int.self)
+    _exit(0)
+  }
+
+  /// Waits until it does nothing more.
+  func wait() -> State {
+    var status: Int32 = 0
+    while waitpid(identifier, &status, WUNTRACED) < 0, errno == EINTR {}
+    if status & 0xFF == 0x7F { return .stopped }
+    return status & 0x7F == 0 ? .done : .killed
+  }
+
+  /// Lets it go on to its end.
+  func goOn() -> State {
+    Glibc.kill(identifier, SIGCONT)
+    return wait()
+  }
+
+  func kill() {
+    Glibc.kill(identifier, SIGKILL)
+    _ = wait()
+  }
+}
