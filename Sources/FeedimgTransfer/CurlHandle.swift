@@ -13,24 +13,33 @@ final class CurlHandle {
   }
 
   /// What is set for a transfer beside its URL; where it is that of the last one, it stays as it is.
-  private struct Setup: Equatable {
+  private struct Setup {
     var method: DownloadRequest.Method
     var socket: String?
     var connectTimeout: Duration
     var isSecure: Bool
-    var decodesContent: Bool
     var fields: HTTPFields
 
     /// Nil where the last transfer must leave no trace.
     init?(_ transfer: Transfer) {
       let url = transfer.redirects.url
-      guard !url.text.utf8.contains(UInt8(ascii: "@")) else { return nil }
+      guard !Self.hasCredentials(url) else { return nil }
       method = transfer.request.method
       socket = transfer.request.socket
       connectTimeout = transfer.request.connectTimeout
       isSecure = url.key.hasPrefix("https:")
-      decodesContent = transfer.decodesContent
       fields = transfer.fields
+    }
+
+    func suits(_ transfer: borrowing Transfer) -> Bool {
+      let request = transfer.request
+      return !Self.hasCredentials(transfer.redirects.url) && method == request.method
+        && socket == request.socket && connectTimeout == request.connectTimeout
+        && isSecure == transfer.redirects.url.key.hasPrefix("https:") && fields == transfer.fields
+    }
+
+    private static func hasCredentials(_ url: ImageURL) -> Bool {
+      url.text.utf8.withContiguousStorageIfAvailable { $0.contains(UInt8(ascii: "@")) } ?? true
     }
   }
 
@@ -74,16 +83,16 @@ final class CurlHandle {
     context: UnsafeMutableRawPointer
   ) throws(LoadError) {
     errorText.pointee = 0
-    let next = connectionAge == nil ? Setup(transfer) : nil
-    if next == nil || next != setup {
+    if connectionAge != nil || setup?.suits(transfer) != true {
       setup = nil
       try setAll(transfer, connectionAge: connectionAge)
-      setup = next
+      setup = connectionAge == nil ? Setup(transfer) : nil
     }
     try set(CURLOPT_URL, to: PercentCoding.encodingUnsafe(transfer.redirects.url.text))
-    for option in [CURLOPT_HEADERDATA, CURLOPT_WRITEDATA, CURLOPT_PREREQDATA, CURLOPT_OPENSOCKETDATA] {
-      try check(ccurl_set_pointer(library.table, pointer, option, context))
-    }
+    try set(CURLOPT_HEADERDATA, to: context)
+    try set(CURLOPT_WRITEDATA, to: context)
+    try set(CURLOPT_PREREQDATA, to: context)
+    try set(CURLOPT_OPENSOCKETDATA, to: context)
   }
 
   private func setAll(_ transfer: Transfer, connectionAge: Duration?) throws(LoadError) {
@@ -187,6 +196,10 @@ final class CurlHandle {
 
   private func set(_ option: CURLoption, to value: Int) throws(LoadError) {
     try check(ccurl_set_long(library.table, pointer, option, value))
+  }
+
+  private func set(_ option: CURLoption, to value: UnsafeMutableRawPointer) throws(LoadError) {
+    try check(ccurl_set_pointer(library.table, pointer, option, value))
   }
 
   private func set(_ option: CURLoption, to value: String) throws(LoadError) {

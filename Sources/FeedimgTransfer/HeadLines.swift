@@ -1,4 +1,5 @@
 import FeedimgModel
+import Glibc
 
 /// The lines of one head, read in one go, with those apart that tell where the body ends.
 struct HeadLines {
@@ -30,7 +31,7 @@ struct HeadLines {
     var start = 0
     while start < bytes.count {
       let rest = Bytes(rebasing: bytes[start...])
-      let line = Bytes(rebasing: rest.prefix { $0 != 0x0A })
+      let line = Bytes(rebasing: rest.prefix(Self.index(of: 0x0A, in: rest) ?? rest.count))
       if start == 0 {
         guard begin(Self.trimmed(line)) else { return nil }
       } else {
@@ -64,7 +65,7 @@ struct HeadLines {
     if line.first == 0x20 || line.first == 0x09, let last = fields.fields.indices.last {
       // A folded line continues the field before it.
       fields.fields[last].value += " " + Self.text(Self.trimmed(line), isASCII: isASCII)
-    } else if let colon = line.firstIndex(of: UInt8(ascii: ":")) {
+    } else if let colon = Self.index(of: UInt8(ascii: ":"), in: line) {
       let name = Self.trimmed(Bytes(rebasing: line[..<colon]))
       let value = Self.trimmed(Bytes(rebasing: line[(colon + 1)...]))
       note(name, fields.fields.count)
@@ -90,6 +91,13 @@ struct HeadLines {
   private static func equals(_ name: UnsafeRawBufferPointer, _ wanted: StaticString) -> Bool {
     let wanted = Bytes(start: wanted.utf8Start, count: wanted.utf8CodeUnitCount)
     return name.indices.allSatisfy { name[$0] == wanted[$0] || name[$0] | 0x20 == wanted[$0] }
+  }
+
+  private static func index(of byte: UInt8, in bytes: UnsafeRawBufferPointer) -> Int? {
+    guard let start = bytes.baseAddress, let found = memchr(start, Int32(byte), bytes.count) else {
+      return nil
+    }
+    return UnsafeRawPointer(found) - start
   }
 
   private static func trimmed(_ text: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {

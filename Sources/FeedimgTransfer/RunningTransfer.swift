@@ -4,10 +4,17 @@ import Glibc
 
 /// A transfer under way: what libcurl calls back, on the transfer thread.
 final class RunningTransfer {
+  /// What changes with each line that comes.
+  private struct State {
+    var transfer: Transfer
+    var patience: Patience
+  }
+
   let order: CurlThread.Order
   let handle: CurlHandle
-  private(set) var transfer: Transfer
-  private(set) var patience: Patience
+  /// At a place of its own: Swift would look each time whether others are at a variable of a class, which takes longer
+  /// than to take note of a line.
+  private let state = UnsafeMutablePointer<State>.allocate(capacity: 1)
   private let time: StepTime
   /// Bytes from the present URL that the receiver has been told of.
   private var told = 0
@@ -20,20 +27,28 @@ final class RunningTransfer {
     self.reach = reach
     self.order = order
     self.handle = handle
-    transfer = Transfer(order.request)
-    patience = Patience(order.request, from: time.now)
+    state.initialize(
+      to: State(transfer: Transfer(order.request), patience: Patience(order.request, from: time.now))
+    )
   }
+
+  deinit {
+    state.deinitialize(count: 1)
+    state.deallocate()
+  }
+
+  var patience: Patience { state.pointee.patience }
 
   /// Sets the handle up for the present URL, the first or one redirected to.
   ///
   /// - Parameter connectionAge: No older connection is used; nil for no limit.
   /// - Throws: ``LoadError`` when libcurl refuses.
   func prepare(connectionAge: Duration?) throws(LoadError) {
-    patience.connectionBegan()
+    state.pointee.patience.connectionBegan()
     told = 0
     refused = nil
     try handle.prepare(
-      transfer,
+      state.pointee.transfer,
       connectionAge: connectionAge,
       context: Unmanaged.passUnretained(self).toOpaque()
     )
@@ -41,19 +56,19 @@ final class RunningTransfer {
 
   func end(_ code: CURLcode) -> Transfer.EndStep {
     tellMoved()
-    if code == CURLE_COULDNT_CONNECT, let refused { transfer.stop(refusal(of: refused)) }
-    let step = transfer.end(handle.outcome(code, connectTimeout: order.request.connectTimeout))
-    if case .follow = step { order.receiver.note(.redirected(transfer.redirects.url)) }
+    if code == CURLE_COULDNT_CONNECT, let refused { state.pointee.transfer.stop(refusal(of: refused)) }
+    let step = state.pointee.transfer.end(handle.outcome(code, connectTimeout: order.request.connectTimeout))
+    if case .follow = step { order.receiver.note(.redirected(state.pointee.transfer.redirects.url)) }
     return step
   }
 
   func stop(_ error: LoadError) -> Transfer.EndStep {
-    transfer.stop(error)
+    state.pointee.transfer.stop(error)
     return end(CURLE_ABORTED_BY_CALLBACK)
   }
 
   func stop(_ limit: Patience.Limit) -> Transfer.EndStep {
-    transfer.stop(limit)
+    state.pointee.transfer.stop(limit)
     return end(CURLE_ABORTED_BY_CALLBACK)
   }
 
@@ -101,7 +116,7 @@ final class RunningTransfer {
     if !reach.isUnlimited, order.request.socket == nil {
       let address = peer.flatMap { HostAddress($0) }
       guard let address, reach.allows(address) else {
-        transfer.stop(refusal(of: address))
+        state.pointee.transfer.stop(refusal(of: address))
         return false
       }
     }
@@ -110,13 +125,13 @@ final class RunningTransfer {
   }
 
   private func refusal(of address: HostAddress?) -> LoadError {
-    Reach.error(host: transfer.redirects.url.host, address)
+    Reach.error(host: state.pointee.transfer.redirects.url.host, address)
   }
 
   private func sentRequest(to peer: String?) {
     if let peer, order.request.socket == nil { order.peer.note(peer) }
-    transfer.sentRequest()
-    patience.requestSent(at: time.now)
+    state.pointee.transfer.sentRequest()
+    state.pointee.patience.requestSent(at: time.now)
     order.receiver.note(.requested)
   }
 
@@ -129,28 +144,28 @@ final class RunningTransfer {
   }
 
   private func takeHeader(_ line: UnsafeRawBufferPointer) -> Bool {
-    patience.bytesArrived(at: time.now)
+    state.pointee.patience.bytesArrived(at: time.now)
     do throws(LoadError) {
-      if let head = try transfer.takeHeaderLine(line) { try order.receiver.begin(head) }
+      if let head = try state.pointee.transfer.takeHeaderLine(line) { try order.receiver.begin(head) }
       return true
     } catch {
-      transfer.stop(error)
+      state.pointee.transfer.stop(error)
       return false
     }
   }
 
   private func takeBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    patience.bytesArrived(at: time.now)
+    state.pointee.patience.bytesArrived(at: time.now)
     tellMoved()
     do throws(LoadError) {
-      switch try transfer.takeBody(bytes.count) {
+      switch try state.pointee.transfer.takeBody(bytes.count) {
       case .deliver: try order.receiver.receive(bytes)
       case .skip: break
       case .abandon: return false
       }
       return true
     } catch {
-      transfer.stop(error)
+      state.pointee.transfer.stop(error)
       return false
     }
   }
