@@ -55,6 +55,8 @@ final class ConnectionHandler: ChannelInboundHandler {
     if context.channel.isActive { expect(within: limits.request, context: context) }
   }
 
+  func handlerRemoved(context: ChannelHandlerContext) { output = nil }
+
   func channelActive(context: ChannelHandlerContext) { expect(within: limits.request, context: context) }
 
   func channelInactive(context: ChannelHandlerContext) {

@@ -7,8 +7,9 @@ import NIOHTTP1
 ///
 /// What is in memory goes to the kernel from where it is, in one call with its head: handed to the channel it would be
 /// copied first. Only what the socket does not take at once goes that way. Lives on the event loop of the connection;
-/// nothing else may be on its way to the socket meanwhile.
-struct SocketOutput {
+/// nothing else may be on its way to the socket meanwhile. A class, as the channel may end, and its handler let go of
+/// this, while something is handed to it.
+final class SocketOutput {
   /// Where bytes leave the pipeline as they are.
   private let exit: ChannelHandlerContext
   /// The head that is to go out.
@@ -27,7 +28,7 @@ struct SocketOutput {
   /// Puts a head together, to go out with the bytes that are written next (RFC 9112 §4).
   ///
   /// - Returns: False where something is in a field that must not be there; nothing is kept then.
-  mutating func setHead(_ status: Int, _ fields: [HTTPFields.Field]) -> Bool {
+  func setHead(_ status: Int, _ fields: [HTTPFields.Field]) -> Bool {
     head.removeAll(keepingCapacity: true)
     let phrase = HTTPResponseStatus(statusCode: status).reasonPhrase
     head.append(contentsOf: "HTTP/1.1 \(status) \(phrase)\r\n".utf8)
@@ -48,7 +49,7 @@ struct SocketOutput {
   /// Writes as much as the socket takes without waiting.
   ///
   /// - Returns: What it did not take of the bytes; what it did not take of the head stays here.
-  mutating func write(_ bytes: ArraySlice<UInt8>, context: ChannelHandlerContext) -> ArraySlice<UInt8> {
+  func write(_ bytes: ArraySlice<UInt8>, context: ChannelHandlerContext) -> ArraySlice<UInt8> {
     guard !head.isEmpty || !bytes.isEmpty else { return bytes }
     let pipeline = context.pipeline.syncOperations
     let taken = try? pipeline.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { socket in
@@ -60,14 +61,15 @@ struct SocketOutput {
       head.removeFirst(taken)
       return bytes
     }
-    defer { head.removeAll(keepingCapacity: true) }
-    return bytes.dropFirst(taken - head.count)
+    let rest = bytes.dropFirst(taken - head.count)
+    head.removeAll(keepingCapacity: true)
+    return rest
   }
 
   /// Hands a copy to the channel, with what is left of the head in front.
   ///
   /// - Returns: When it has been taken.
-  mutating func pass(on bytes: ArraySlice<UInt8>) -> EventLoopFuture<Void> {
+  func pass(on bytes: ArraySlice<UInt8>) -> EventLoopFuture<Void> {
     var buffer = exit.channel.allocator.buffer(capacity: head.count + bytes.count)
     buffer.writeBytes(head)
     buffer.writeBytes(bytes)
