@@ -90,8 +90,10 @@ struct HeadLines {
   /// Whether a name is the wanted one, which is in lower case and as long.
   private static func equals(_ name: UnsafeRawBufferPointer, _ wanted: StaticString) -> Bool {
     let wanted = Bytes(start: wanted.utf8Start, count: wanted.utf8CodeUnitCount)
-    return name.indices.allSatisfy { name[$0] == wanted[$0] || name[$0] | 0x20 == wanted[$0] }
+    return name.indices.allSatisfy { folded(name[$0]) == wanted[$0] }
   }
+
+  private static func folded(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
 
   private static func index(of byte: UInt8, in bytes: UnsafeRawBufferPointer) -> Int? {
     guard let start = bytes.baseAddress, let found = memchr(start, Int32(byte), bytes.count) else {

@@ -53,6 +53,13 @@ struct ResponseHeadParserTests {
       closing: false,
       "an interim answer is passed over"
     ),
+    Row(
+      ["HTTP/1.1 200 OK", "Content\rLength: 5", "CONTENT-LENGTH: 6"],
+      200,
+      length: 6,
+      closing: false,
+      "names differ by the case of letters alone"
+    ),
     Row(["HTTP/1.1 299"], 299, length: nil, closing: true, "a reason is not required"),
   ]
 
