@@ -5,7 +5,9 @@ import Glibc
 /// A note beside the body rather than in it, as bodies hold nothing but what came. It names the start of the system: what
 /// a file holds after a kill is what was written, after a power cut it need not be.
 struct AnnouncedBody {
-  /// That of the whole image; its size and checksum are not known yet.
+  /// That of the whole image.
+  ///
+  /// Its checksum is not known yet; its size is how much of the file is of the image, zero for all that is there.
   var record: EntryRecord
   /// The name of the file in `incoming`.
   var name: String

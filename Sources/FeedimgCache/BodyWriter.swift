@@ -7,8 +7,8 @@ final class BodyWriter: ImageWriting, @unchecked Sendable {
   private let cache: DiskCache
   /// Nil once the writer has been finished, one way or the other.
   private var incoming: IncomingBody?
-  /// The key that the body has been announced for.
-  private var announced: String?
+  /// Where the note is that the body has been announced by.
+  private var announcement: String?
 
   init(cache: DiskCache) throws(CacheError) {
     self.cache = cache
@@ -37,15 +37,17 @@ final class BodyWriter: ImageWriting, @unchecked Sendable {
 
   func announce(_ metadata: ImageMetadata) {
     guard let body = incoming.take() else { return }
-    cache.announce(body, metadata)
-    announced = metadata.key
+    let path = cache.announce(body, metadata)
+    if path != announcement { withdraw() }
+    announcement = path
     incoming = consume body
   }
 
   func setAside(_ metadata: ImageMetadata) throws(CacheError) {
     guard let body = incoming.take() else { throw Self.finished }
-    // First, as what follows the bytes then must not be taken for some of them after a kill.
-    withdraw()
+    defer { withdraw() }
+    // What follows the bytes then must not be taken for some of them after a kill.
+    if announcement != nil, cache.announce(body, metadata, size: body.size) == nil { withdraw() }
     try cache.setAside(body, metadata)
   }
 
@@ -56,7 +58,7 @@ final class BodyWriter: ImageWriting, @unchecked Sendable {
   }
 
   private func withdraw() {
-    if let key = announced.take() { cache.withdrawAnnouncement(of: key) }
+    if let path = announcement.take() { cache.withdrawAnnouncement(at: path) }
   }
 
   private static let finished = CacheError(

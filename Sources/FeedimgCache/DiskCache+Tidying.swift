@@ -46,6 +46,8 @@ extension DiskCache {
       else { continue }
       if isLog {
         guard let intents = try? IntentLog.read(file), settle(intents) else { continue }
+      } else if isAnnounced(name) {
+        continue
       }
       // Its name is never given again, so that it is still this file which is unlinked.
       unlink(path)

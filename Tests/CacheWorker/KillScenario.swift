@@ -80,6 +80,20 @@ struct KillScenario {
         first: storing([0], 2),
         second: { _ = $0.contains((0..<3).map(Specimen.key)) }
       ),
+      KillScenario(name: "break off", first: announcing(1), second: storing([0], 2)),
+      KillScenario(
+        name: "go on",
+        before: { cache in
+          let writer = try cache.makeWriter()
+          try Specimen(key: 1, version: 9).bytes.withUnsafeBytes { try writer.write($0) }
+          writer.announce(try metadata(1))
+          Victim.mark = Specimen(key: 1, version: 9).bytes.count
+          // As a kill would end it.
+          _exit(0)
+        },
+        first: { _ = $0.beginning(of: Specimen.key(1)) },
+        second: storing([0], 2)
+      ),
       KillScenario(
         name: "placed",
         left: Left(isFirst: true, work: storing([0], 4)),
@@ -101,6 +115,19 @@ struct KillScenario {
 
   static func removing(_ key: Int) -> Work { { cache in _ = try cache.remove(Specimen.key(key)) } }
 
+  /// Writes an image half and announces it, then some more, as far as it is not stopped.
+  static func announcing(_ key: Int) -> Work {
+    { cache in
+      let writer = try cache.makeWriter()
+      let bytes = Specimen(key: key, version: 9).bytes
+      try bytes.prefix(bytes.count / 2).withUnsafeBytes { try writer.write($0) }
+      writer.announce(try metadata(key))
+      Victim.mark = bytes.count / 2
+      try bytes.dropFirst(bytes.count / 2).prefix(100).withUnsafeBytes { try writer.write($0) }
+      try writer.setAside(try metadata(key))
+    }
+  }
+
   func makeCache(in folder: String, daysAgo: Double = 0) -> DiskCache {
     let limits = CacheLimits(originals: ByteCount(limit), thumbnails: ByteCount(limit), unusedDays: 7)
     return DiskCache(folder: folder, limits: limits) { WallClock.seconds() - daysAgo * 86_400 }
@@ -114,6 +141,11 @@ struct KillScenario {
       try store(Specimen(key: 10, version: 0), in: cache)
       let images = try cache.list()
       let lost = images.filter { cache.read($0.key) == nil }.map(\.key)
+      let beginning = cache.beginning(of: Specimen.key(1))?.bytes ?? []
+      if beginning.count < Victim.mark {
+        faults.append("\(beginning.count) of \(Victim.mark) bytes of a beginning")
+      }
+      if !beginning.isEmpty, !Specimen.isBeginning(beginning, key: 1) { faults.append("a wrong beginning") }
       cache.close()
       let rows = Set(images.map(\.path))
       let bodies = Files.bodies(in: folder)

@@ -20,7 +20,9 @@ struct KillTrial {
   func run(_ name: String?) {
     var (trials, failures) = (0, 0)
     for scenario in KillScenario.all where name == nil || name == scenario.name {
+      Victim.mark = 0
       prepare(scenario)
+      let marked = Victim.mark
       let (first, second) = counts(scenario)
       for row in Moments.Row.allCases {
         let step = max(1, self.stride * scenario.interval * row.interval / 100)
@@ -28,7 +30,7 @@ struct KillTrial {
         let turns = Swift.stride(from: .random(in: 0..<step), to: row.count(first, second), by: step)
         for turn in turns {
           let moments = row.moments(turn, first, second)
-          let faults = play(scenario, moments, isWatched: turn / step % 2 == 0)
+          let faults = play(scenario, moments, marked: marked, isWatched: turn / step % 2 == 0)
           trials += 1
           failures += faults.count
           if failures <= 100 { for fault in faults { say("\(scenario.name): \(fault): \(moments)") } }
@@ -43,11 +45,13 @@ struct KillTrial {
   /// - Parameters:
   ///   - scenario: What they do.
   ///   - moments: When they are interrupted.
+  ///   - marked: What is to be remembered from before.
   ///   - isWatched: Whether another process has the index open meanwhile, so that nobody is the first to open it.
   /// - Returns: What was wrong then.
-  private func play(_ scenario: KillScenario, _ moments: Moments, isWatched: Bool) -> [String] {
+  private func play(_ scenario: KillScenario, _ moments: Moments, marked: Int, isWatched: Bool) -> [String] {
     Files.remove(cache)
     Files.copy(template, to: cache)
+    Victim.mark = marked
     let watcher = isWatched ? watch(scenario) : nil
     let first = Victim(in: cache, moments) { work(scenario.first, scenario) }
     let isStopped = first.wait() == .stopped

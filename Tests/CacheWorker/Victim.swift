@@ -13,10 +13,10 @@ struct Victim {
 
   private let identifier: pid_t
 
-  /// Shared with the victims; each writes it once, at its end, while this process waits.
+  /// Shared with the victims: the calls of the last one that came to its end, and what they have marked.
   nonisolated(unsafe) private static let counter = mmap(
     nil,
-    8,
+    16,
     PROT_READ | PROT_WRITE,
     MAP_SHARED | MAP_ANONYMOUS,
     -1,
@@ -25,6 +25,12 @@ struct Victim {
 
   /// How many calls the last one has made that came to its end.
   static var calls: Int { counter?.load(as: Int.self) ?? 0 }
+
+  /// What a victim wants to be remembered when it is killed.
+  static var mark: Int {
+    get { counter?.load(fromByteOffset: 8, as: Int.self) ?? 0 }
+    set { counter?.storeBytes(of: newValue, toByteOffset: 8, as: Int.self) }
+  }
 
   /// Starts it, to be stopped and killed at the moments of the first; calls on files below the folder count.
   init(in folder: String, _ moments: Moments = Moments(), _ work: () -> Void) {

@@ -134,6 +134,10 @@ import Testing
     ImageMetadata(key: key, role: .original, mediaType: "", answer: try answer("ETag: \"1\""))
   }
 
+  private func notePath() throws -> String {
+    folder.cache + "/" + (try #require(folder.files("partial").first { $0.hasSuffix(".head") }))
+  }
+
   /// Leaves a body with its note as a killed writer does, whose locks the kernel has given back.
   private func leave(_ key: String, _ bytes: [UInt8], boot: String? = AnnouncedBody.currentBoot()) throws {
     let writer = try cache.makeWriter()
@@ -142,7 +146,7 @@ import Testing
     let name = try #require(folder.incoming.first)
     let left = "\(folder.cache)/incoming/0123456789abcdef"
     overwrite(left, content(of: "\(folder.cache)/\(name)"))
-    let path = "\(folder.cache)/partial/\(Checksum.of(key).hexadecimal).head"
+    let path = try notePath()
     var note = try #require(AnnouncedBody(content(of: path)))
     writer.discard()
     (note.name, note.boot) = ("0123456789abcdef", boot ?? "")
@@ -158,6 +162,29 @@ import Testing
     cache.sweepIncoming()
     #expect(folder.incoming == [])
     #expect(cache.beginning(of: "b")?.bytes == picture(2))
+  }
+
+  @Test func `two writers of one image announce it apart, and what follows its bytes is none of them`() throws
+  {
+    let writers = try (0..<2).map { _ in try cache.makeWriter() }
+    for (index, writer) in writers.enumerated() {
+      try picture(1, size: 100 + index).withUnsafeBytes { try writer.write($0) }
+      writer.announce(try metadata("a"))
+    }
+    #expect(folder.files("partial").count == 2)
+    writers[0].discard()
+    #expect(folder.files("partial").count == 1)
+    // As if the other one had been killed between the end of the bytes and its new name.
+    let name = try #require(folder.incoming.first)
+    let left = folder.cache + "/incoming/0123456789abcdef"
+    overwrite(left, content(of: "\(folder.cache)/\(name)") + [1, 2, 3])
+    let path = try notePath()
+    var note = try #require(AnnouncedBody(content(of: path)))
+    (note.name, note.record.size) = ("0123456789abcdef", 101)
+    overwrite(path, note.content)
+    #expect(cache.beginning(of: "a")?.bytes == picture(1, size: 101))
+    writers[1].discard()
+    #expect(folder.incoming == [])
   }
 
   @Test func `of two beginnings the longer one stays`() throws {
@@ -187,7 +214,7 @@ import Testing
 
   @Test func `a flipped bit in a note makes it none`() throws {
     try leave("a", picture(1))
-    let path = "\(folder.cache)/partial/\(Checksum.of("a").hexadecimal).head"
+    let path = try notePath()
     let whole = content(of: path)
     for index in whole.indices {
       var damaged = whole
