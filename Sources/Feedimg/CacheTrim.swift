@@ -6,13 +6,16 @@ public import FeedimgModel
 public struct CacheTrim: Sendable, Hashable {
   /// How many images.
   public var count: Int
-  /// What they took.
+  /// How many unfinished transfers, whose bytes were kept.
+  public var unfinished: Int
+  /// What all of them took.
   public var size: ByteCount
   /// What pinned images still take, which are never removed.
   public var pinned: ByteCount
 
   init(_ trimming: CacheTrimming) {
     count = trimming.entries
+    unfinished = trimming.beginnings
     size = trimming.size
     pinned = trimming.pinned
   }
@@ -20,7 +23,8 @@ public struct CacheTrim: Sendable, Hashable {
   /// The same as one line of JSON.
   public var json: String {
     let value: JSONValue = [
-      "removed": .integer(count), "bytes": .integer(size.bytes), "pinnedBytes": .integer(pinned.bytes),
+      "removed": .integer(count), "unfinished": .integer(unfinished), "bytes": .integer(size.bytes),
+      "pinnedBytes": .integer(pinned.bytes),
     ]
     return value.text(.compact)
   }

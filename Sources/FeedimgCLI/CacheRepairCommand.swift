@@ -34,8 +34,8 @@ extension CacheCommand {
       commandName: "trim",
       abstract: "Remove what exceeds the limits or is unused for too long, or more.",
       discussion: """
-        With --to, the least recently used originals go first, then thumbnails, until all images take no more than \
-        that. Pinned images stay.
+        With --to, what is kept of unfinished transfers goes first, then the least recently used originals, then \
+        thumbnails, until all of it takes no more than that. Pinned images stay.
         """
     )
     @Option(help: ArgumentHelp("As much as may be left, such as `100 MB`.", valueName: "size"))

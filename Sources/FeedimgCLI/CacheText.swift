@@ -46,7 +46,9 @@ enum CacheText {
   }
 
   static func trim(_ trim: CacheTrim, to size: ByteCount?) -> String {
-    let removed = "removed \(images(trim.count)), \(trim.size.rounded)"
+    let unfinished = " and \(trim.unfinished) unfinished transfer\(trim.unfinished == 1 ? "" : "s")"
+    let removed =
+      "removed \(images(trim.count))\(trim.unfinished > 0 ? unfinished : ""), \(trim.size.rounded)"
     guard let size, trim.pinned > size else { return removed }
     return removed + "; pinned images take \(trim.pinned.rounded) and stay"
   }

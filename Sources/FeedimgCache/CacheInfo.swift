@@ -69,6 +69,9 @@ package struct CacheVerification: Sendable, Hashable {
 /// What was removed to make room.
 package struct CacheTrimming: Sendable, Hashable {
   package var entries = 0
+  /// How many beginnings of images.
+  package var beginnings = 0
+  /// What all of them took.
   package var size = ByteCount(0)
   /// What is left of pinned images, which are never removed.
   package var pinned = ByteCount(0)

@@ -10,7 +10,7 @@ extension DiskCache {
     var empty = CacheInfo(folder: folder.path, limits: limits)
     let beginnings = folder.beginnings()
     empty.beginnings.count = beginnings.count
-    empty.beginnings.size = ByteCount(beginnings.reduce(0) { $0 + min($1.size, 1 << 40) })
+    empty.beginnings.size = ByteCount(beginnings.bytes)
     let blockSize = folder.blockSize
     let filled = try read(of: Shard.all) { index throws(SQLiteError) -> CacheInfo in
       var info = empty

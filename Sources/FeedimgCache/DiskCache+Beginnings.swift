@@ -91,6 +91,11 @@ struct BeginningFile {
   var writtenAt: Double
 }
 
+extension [BeginningFile] {
+  /// What all take.
+  var bytes: Int { reduce(0) { Swift.min($0 + Swift.min($1.size, 1 << 60), 1 << 60) } }
+}
+
 extension CacheFolder {
   /// The beginnings that were set aside, those written last first.
   func beginnings() -> [BeginningFile] {

@@ -33,7 +33,7 @@ extension DiskCache {
     var wanted = max(folder.room()?.deficit ?? 0, bytes)
     guard wanted > 0 else { return }
     // What was never shown goes first.
-    wanted -= min(wanted, giveBackBeginnings(wanted))
+    wanted -= min(wanted, giveBackBeginnings(wanted).bytes)
     while wanted > 0, !giveBack(wanted), (folder.room()?.available ?? .max) < Self.leastRoom {
       // Not even the index had room to note that, as its log and what processes share of it take some: twice as much.
       wanted = min(wanted, Int.max / 2) * 2
@@ -57,11 +57,11 @@ extension DiskCache {
     return isNoted != nil
   }
 
-  /// Removes beginnings, the oldest first, until so many bytes have gone; how many did.
-  private func giveBackBeginnings(_ bytes: Int) -> Int {
-    var given = 0
-    for beginning in folder.beginnings().reversed() where given < bytes {
-      if unlink(beginning.path) == 0 { given += beginning.size }
+  /// Removes beginnings, the oldest first, until so many bytes have gone; those that did.
+  func giveBackBeginnings(_ bytes: Int) -> [BeginningFile] {
+    var given: [BeginningFile] = []
+    for beginning in folder.beginnings().reversed() where given.bytes < bytes {
+      if unlink(beginning.path) == 0 { given.append(beginning) }
     }
     return given
   }

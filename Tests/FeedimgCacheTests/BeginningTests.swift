@@ -85,6 +85,31 @@ import Testing
     #expect(folder.incoming == [])
   }
 
+  @Test func `trimming to a size takes beginnings before images, the oldest first`() throws {
+    try cache.store("image", picture(3))
+    for (index, key) in ["new", "old"].enumerated() {
+      try setAside(key, picture(index))
+      var times = [timespec(), timespec()]
+      for side in times.indices { times[side].tv_sec = time(nil) - 10 * index }
+      utimensat(AT_FDCWD, "\(folder.cache)/partial/\(Checksum.of(key).hexadecimal)", times, 0)
+    }
+    let all = try cache.info().beginnings.size.bytes
+    #expect(all > 2000)
+    #expect(try cache.trim(to: ByteCount(1000 + all)) == CacheTrimming())
+    let first = try cache.trim(to: ByteCount(999 + all))
+    #expect(first.beginnings == 1 && first.entries == 0 && first.size.bytes > 1000)
+    #expect(cache.beginning(of: "old") == nil && cache.beginning(of: "new") != nil)
+    #expect(try cache.trim(to: ByteCount(1000)).beginnings == 1)
+    #expect(cache.bytes("image") != nil)
+    #expect(try cache.trim(to: ByteCount(0)).entries == 1)
+  }
+
+  @Test func `a cache of beginnings alone is trimmed too`() throws {
+    try setAside("a", picture(1))
+    #expect(try cache.trim(to: ByteCount(0)).beginnings == 1)
+    #expect(folder.files("partial") == [])
+  }
+
   @Test func `beginnings that nobody went on with go after a day, also when clocks jump`() throws {
     try setAside("a", picture(1))
     clock += 86_399
