@@ -83,6 +83,7 @@ struct KillScenario {
       KillScenario(name: "break off", first: announcing(1), second: storing([0], 2)),
       KillScenario(
         name: "go on",
+        interval: 1,
         before: { cache in
           let writer = try cache.makeWriter()
           try Specimen(key: 1, version: 9).bytes.withUnsafeBytes { try writer.write($0) }

@@ -55,8 +55,13 @@ struct KillTrial {
     let watcher = isWatched ? watch(scenario) : nil
     let first = Victim(in: cache, moments) { work(scenario.first, scenario) }
     let isStopped = first.wait() == .stopped
-    _ = Victim(in: cache, Moments(kill: moments.second)) { work(scenario.second, scenario) }.wait()
-    if isStopped { _ = first.goOn() }
+    let second = Victim(in: cache, Moments(stop: moments.secondStop, kill: moments.second)) {
+      work(scenario.second, scenario)
+    }
+    let isSecondStopped = second.wait() == .stopped
+    if isSecondStopped, isStopped { first.kill() }
+    if isSecondStopped { _ = second.goOn() }
+    if isStopped, !isSecondStopped { _ = first.goOn() }
     watcher?.kill()
     return scenario.faults(in: cache)
   }

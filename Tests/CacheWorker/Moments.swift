@@ -8,9 +8,12 @@ struct Moments: CustomStringConvertible {
   var kill = 0
   /// After which call the second one is killed.
   var second = 0
+  /// Before which call the second one stops, so that the first is killed.
+  var secondStop = 0
 
   var description: String {
-    "first stopped at \(lock > 0 ? "lock \(lock)" : "\(stop)"), killed at \(kill), second killed at \(second)"
+    let second = secondStop > 0 ? "stopped at \(secondStop) while the first is killed" : "killed at \(second)"
+    return "first stopped at \(lock > 0 ? "lock \(lock)" : "\(stop)"), killed at \(kill), second \(second)"
   }
 
   /// What is tried at all moments.
@@ -25,6 +28,8 @@ struct Moments: CustomStringConvertible {
     case stopFirst
     /// The first goes on, or is killed, after the second was killed.
     case stopFirstKillSecond
+    /// The first is killed in the midst of the work of both.
+    case killFirstLate
 
     /// So many are tried.
     private static let locks = 4
@@ -35,7 +40,7 @@ struct Moments: CustomStringConvertible {
       case .killFirst: 1
       case .stopAtLock: 10
       case .stopFirst: 100
-      case .killBoth, .stopFirstKillSecond: 400
+      case .killBoth, .stopFirstKillSecond, .killFirstLate: 400
       }
     }
 
@@ -45,7 +50,7 @@ struct Moments: CustomStringConvertible {
       case .killFirst: first
       case .stopAtLock: Self.locks * first
       case .stopFirst: first * first
-      case .killBoth, .stopFirstKillSecond: first * second
+      case .killBoth, .stopFirstKillSecond, .killFirstLate: first * second
       }
     }
 
@@ -60,6 +65,7 @@ struct Moments: CustomStringConvertible {
       case .stopFirstKillSecond:
         let (stop, end) = (number / second + 1, number % second + 1)
         return Moments(stop: stop, kill: number.isMultiple(of: 2) ? stop : 0, second: end)
+      case .killFirstLate: return Moments(stop: number / second + 1, secondStop: number % second + 1)
       }
     }
   }
