@@ -49,6 +49,23 @@ final class DecodingDesk: Sendable {
     try await decoded(bytes, of: url, request, wish) { _ in }
   }
 
+  /// All frames of a whole image, which are not kept: who plays them has them.
+  func animation(
+    _ bytes: [UInt8],
+    _ request: DecodeRequest
+  ) async throws(DecodeError) -> ImageAnimation {
+    let decoder = decoder
+    let outcome = await gate.turn(of: LoadRun(.visible)) { () async -> Result<ImageAnimation, DecodeError> in
+      do throws(DecodeError) {
+        return .success(try await decoder.animation(bytes, request))
+      } catch {
+        return .failure(error)
+      }
+    }
+    guard let outcome else { throw Self.cancelled }
+    return try outcome.get()
+  }
+
   /// Joins those who wait for the same pixels, or is the first; `keep` is called before anybody is answered, unless
   /// nobody waits any more.
   private func decoded(

@@ -16,9 +16,31 @@ extension ImageLoader {
     _ image: LoadedImage,
     _ request: DecodeRequest
   ) async throws(DecodeError) -> Bitmap {
+    try await decodingDesk().bitmap(image.bytes, of: image.variant.url, request)
+  }
+
+  /// The frames of an animated image that was loaded, such as the one that a slot shows, decoded now on another thread.
+  ///
+  /// Slots and loads give the first frame alone: who wants to play the others asks for them. They are not kept in
+  /// memory here, and there are as many as the limits of the decoder allow; each takes four bytes a pixel. Cancelling
+  /// the task stops the decoder.
+  ///
+  /// - Parameters:
+  ///   - image: As ``Presentation/image`` or ``load(_:pixels:facts:priority:progress:)`` gave it.
+  ///   - request: At which size, and what is to be done about damage.
+  /// - Returns: The frames, each with its duration; of a still image, its only one.
+  /// - Throws: ``DecodeError``; `unavailable` where the configuration has no decoder.
+  public func animation(
+    _ image: LoadedImage,
+    _ request: DecodeRequest
+  ) async throws(DecodeError) -> ImageAnimation {
+    try await decodingDesk().animation(image.bytes, request)
+  }
+
+  private func decodingDesk() throws(DecodeError) -> DecodingDesk {
     guard let pixels else {
       throw DecodeError(.unavailable, "the configuration of the loader has no decoder")
     }
-    return try await pixels.bitmap(image.bytes, of: image.variant.url, request)
+    return pixels
   }
 }

@@ -7,9 +7,12 @@ enum Clouds {
   /// Where its scans end.
   static let ends = [883, 1433, 1725, 1975, 2022, 3261, 3420, 3793, 4150, 7105]
 
-  static func bytes() throws -> [UInt8] {
+  static func bytes() throws -> [UInt8] { try fixture("clouds.jpg") }
+
+  /// A picture of those that the decoder is tested with.
+  static func fixture(_ name: String) throws -> [UInt8] {
     let tests = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
-    let path = "/\(tests)/FeedimgDecodingTests/Fixtures/clouds.jpg"
+    let path = "/\(tests)/FeedimgDecodingTests/Fixtures/\(name)"
     let file = try #require(fopen(path, "re"), "there is no picture at \(path)")
     defer { fclose(file) }
     var content: [UInt8] = []

@@ -1,0 +1,57 @@
+import FeedimgCache
+import FeedimgDecoding
+import FeedimgModel
+import LoopbackServer
+import Testing
+
+@testable import Feedimg
+
+/// Animated images in slots.
+@Suite(.timeLimit(.minutes(1))) struct SlotAnimationTests {
+  private static let small = DecodeRequest(DisplaySize(width: 20, height: 20))
+
+  private func settled(_ slot: ImageSlot) async -> Presentation? {
+    for await presentation in slot.presentations where !presentation.isLoading { return presentation }
+    return nil
+  }
+
+  @Test(arguments: ["animation.gif", "animation.webp"])
+  func `a slot shows the first frame, and the others are there for who asks`(_ file: String) async throws {
+    let bytes = try Clouds.fixture(file)
+    let server = try LoopbackServer { _ in .answer(body: bytes) }
+    let test = try TestLoader(decoder: CodecDecoder())
+    let slot = test.loader.slot()
+    slot.show(try TestLoader.item(server, original: "/a"), pixels: Self.small)
+    let shown = await settled(slot)
+    let image = try #require(shown?.image)
+    let animation = try await test.loader.animation(image, Self.small)
+    #expect(animation.frames.map(\.duration) == [100, 200, 300].map { .milliseconds($0) })
+    #expect(animation.frames.first?.bitmap == shown?.pixels)
+    #expect(animation.loopCount == 5 && !animation.isPartial)
+    #expect(test.loader.memory.decoded.count == 1, "frames are not kept")
+    #expect(server.log.count(of: "/a") == 1)
+  }
+
+  @Test func `no more frames are made than memory is meant for`() async throws {
+    let bytes = try Clouds.fixture("animation.gif")
+    let server = try LoopbackServer { _ in .answer(body: bytes) }
+    var limits = DecodingLimits()
+    limits.frames = 2
+    let test = try TestLoader(decoder: CodecDecoder(limits: limits))
+    let image = try await test.loader.load(try TestLoader.item(server, original: "/a"))
+    let animation = try await test.loader.animation(image, Self.small)
+    #expect(animation.frames.count == 2 && animation.isPartial)
+  }
+
+  @Test func `a still image has one frame, and without a decoder there is none`() async throws {
+    let server = try LoopbackServer { _ in .answer(body: SampleImage.jpeg) }
+    let test = try TestLoader(decoder: CodecDecoder())
+    let image = try await test.loader.load(try TestLoader.item(server, original: "/a"))
+    #expect(try await test.loader.animation(image, Self.small).frames.count == 1)
+    let plain = try TestLoader()
+    let error = await #expect(throws: DecodeError.self) {
+      try await plain.loader.animation(image, Self.small)
+    }
+    #expect(error?.code == .unavailable)
+  }
+}
