@@ -43,21 +43,26 @@ struct RequestTarget: Sendable, Hashable {
   }
 
   private static func decoded(_ text: Substring) -> String? {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(text.utf8.count)
-    var rest = text.utf8[...]
-    while let byte = rest.popFirst() {
-      switch byte {
-      case UInt8(ascii: "+"): bytes.append(UInt8(ascii: " "))
-      case UInt8(ascii: "%"):
-        guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else {
-          return nil
+    var text = text
+    return text.withUTF8 { encoded in
+      var bytes: [UInt8] = []
+      bytes.reserveCapacity(encoded.count)
+      var index = 0
+      while index < encoded.count {
+        switch encoded[index] {
+        case UInt8(ascii: "+"): bytes.append(UInt8(ascii: " "))
+        case UInt8(ascii: "%"):
+          guard index + 2 < encoded.count, let high = digit(encoded[index + 1]),
+            let low = digit(encoded[index + 2])
+          else { return nil }
+          bytes.append(high << 4 | low)
+          index += 2
+        default: bytes.append(encoded[index])
         }
-        bytes.append(high << 4 | low)
-      default: bytes.append(byte)
+        index += 1
       }
+      return String(validating: bytes, as: UTF8.self)
     }
-    return String(validating: bytes, as: UTF8.self)
   }
 
   private static func digit(_ byte: UInt8) -> UInt8? {
