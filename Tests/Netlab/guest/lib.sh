@@ -334,6 +334,9 @@ reset() {
     echo 1 > /sys/fs/cgroup/scenario/cgroup.kill
     wait_for 5 grep -q 'populated 0' /sys/fs/cgroup/scenario/cgroup.events
     usb_unplug
+    for path in /run/*; do
+        [[ " ${FILES[*]} " == *" $path "* ]] || rm -rf "$path"
+    done
     # Suspending ends the access point too, and nothing tells hostapd.
     world iw dev ap0 info | grep -q channel || { ap_control disable; ap_control enable; }
     ap_says '' >/dev/null

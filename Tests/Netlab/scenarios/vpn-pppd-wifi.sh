@@ -2,6 +2,5 @@
 wifi_up
 ln -s /lab/modem /run/sstpc
 dial pty /run/sstpc
-rm /run/sstpc
 ip route add default dev ppp0 metric 50
 check '{"kind":"wifi","metered":"no","vpn":true,"via":[["ppp0","wlan0"]]}'
