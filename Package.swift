@@ -20,6 +20,11 @@ func benchmark(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   )
 }
 
+/// An edge: one outside thing, behind a port of the model.
+func edge(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .target(name: name, dependencies: ["FeedimgModel"] + dependencies, swiftSettings: settings)
+}
+
 /// SwiftNIO, as far as the service uses it.
 let nio = ["NIOCore", "NIOPosix", "NIOHTTP1"].map {
   Target.Dependency.product(name: $0, package: "swift-nio")
@@ -75,7 +80,7 @@ let package = Package(
     // Rank 3: the service over HTTP.
     .target(
       name: "FeedimgService",
-      dependencies: ["Feedimg", "FeedimgModel", "FeedimgJSON", "CXXHash", "CRuntime"] + nio,
+      dependencies: ["Feedimg", "FeedimgModel", "FeedimgJSON", "FeedimgThreads", "CXXHash", "CRuntime"] + nio,
       resources: [.embedInCode("openapi.json"), .embedInCode("Page")],
       swiftSettings: settings
     ),
@@ -85,37 +90,28 @@ let package = Package(
       name: "Feedimg",
       dependencies: [
         "FeedimgModel", "FeedimgPolicy", "FeedimgPolicies", "FeedimgReachability", "FeedimgTransfer",
-        "FeedimgCache", "FeedimgSettings", "FeedimgUsage", "FeedimgJSON",
+        "FeedimgCache", "FeedimgSettings", "FeedimgUsage", "FeedimgJSON", "FeedimgThreads",
       ],
       swiftSettings: settings
     ),
 
     // Rank 1: the edges, one outside thing each; no edge imports another, nor the policy.
-    .target(
-      name: "FeedimgReachability",
-      dependencies: ["FeedimgModel", "CNetlink", "CLibNL"],
-      swiftSettings: settings
-    ),
-    .target(name: "FeedimgTransfer", dependencies: ["FeedimgModel", "CCurl"], swiftSettings: settings),
-    .target(
-      name: "FeedimgCache",
-      dependencies: ["FeedimgModel", "CSQLite", "CXXHash"],
-      swiftSettings: settings
-    ),
-    .target(name: "FeedimgSettings", dependencies: ["FeedimgModel", "FeedimgJSON"], swiftSettings: settings),
-    .target(name: "FeedimgUsage", dependencies: ["FeedimgModel"], swiftSettings: settings),
-    .target(
-      name: "FeedimgDecoding",
-      dependencies: [
-        "FeedimgModel", "CPixels", "CJPEG", "CPNG", "CWebP", "CGIF", "CAVIF", "CLCMS", "CZimg",
-      ],
-      swiftSettings: settings
+    edge("FeedimgReachability", ["FeedimgThreads", "CNetlink", "CLibNL"]),
+    edge("FeedimgTransfer", ["FeedimgThreads", "CCurl"]),
+    edge("FeedimgCache", ["CSQLite", "CXXHash"]),
+    edge("FeedimgSettings", ["FeedimgJSON", "FeedimgThreads"]),
+    edge("FeedimgUsage", ["FeedimgThreads"]),
+    edge(
+      "FeedimgDecoding",
+      ["FeedimgThreads", "CPixels", "CJPEG", "CPNG", "CWebP", "CGIF", "CAVIF", "CLCMS", "CZimg"]
     ),
     .target(name: "FeedimgPolicy", dependencies: ["FeedimgModel", "FeedimgJSON"], swiftSettings: settings),
 
     // Rank 0: pure values and the ports, JSON with positions, the tables, and C.
     .target(name: "FeedimgModel", dependencies: ["FeedimgJSON"], swiftSettings: settings),
     .target(name: "FeedimgJSON", swiftSettings: settings),
+    .target(name: "FeedimgThreads", dependencies: ["CThreads"], swiftSettings: settings),
+    .target(name: "CThreads"),
     .target(
       name: "FeedimgPolicies",
       path: "Policies",
@@ -184,7 +180,7 @@ let package = Package(
 
     .testTarget(
       name: "FeedimgModelTests",
-      dependencies: ["FeedimgModel", "FeedimgJSON"],
+      dependencies: ["FeedimgModel", "FeedimgJSON", "FeedimgThreads"],
       swiftSettings: settings
     ),
     .testTarget(

@@ -80,8 +80,7 @@ static locale_t utf8;
 
 static void open_utf8(void) { utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0); }
 
-void ccurl_prepare_thread(const char *name) {
-  pthread_setname_np(pthread_self(), name);
+void ccurl_prepare_thread(void) {
   pthread_once(&utf8_once, open_utf8);
   if (utf8 != (locale_t)0) {
     uselocale(utf8);

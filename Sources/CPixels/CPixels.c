@@ -1,7 +1,6 @@
 #include "CPixels.h"
 
 #include <string.h>
-#include <sys/prctl.h>
 
 size_t cpixels_cost(const cpixels_reader *reader, uint32_t width, uint32_t height) {
   return reader->cost(reader, width, height);
@@ -107,4 +106,3 @@ void cpixels_orient(const uint8_t *source, uint32_t width, uint32_t height, int3
   }
 }
 
-void cpixels_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }

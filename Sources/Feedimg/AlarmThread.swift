@@ -1,3 +1,4 @@
+import FeedimgThreads
 import Glibc
 
 /// The thread `feedimg-alarm`, which wakes tasks that sleep; it is there only while one does.
@@ -59,36 +60,8 @@ final class AlarmThread: @unchecked Sendable {
   /// Whether the thread runs by now, and looks again; to be called under the lock.
   private func runs() -> Bool {
     pthread_cond_signal(changed)
-    isRunning = isRunning || start()
+    isRunning = isRunning || SystemThread.start("feedimg-alarm") { self.run() }
     return isRunning
-  }
-
-  private func start() -> Bool {
-    // Signals are for the threads of the program.
-    var (all, before) = (sigset_t(), sigset_t())
-    sigfillset(&all)
-    pthread_sigmask(SIG_SETMASK, &all, &before)
-    defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-    var thread = pthread_t()
-    let retained = Unmanaged.passRetained(self)
-    let failure = pthread_create(
-      &thread,
-      nil,
-      { argument in
-        // Always given, by the call below.
-        guard let argument else { return nil }
-        ThreadName.set("feedimg-alarm")
-        Unmanaged<AlarmThread>.fromOpaque(argument).takeRetainedValue().run()
-        return nil
-      },
-      retained.toOpaque()
-    )
-    guard failure == 0 else {
-      retained.release()
-      return false
-    }
-    pthread_detach(thread)
-    return true
   }
 
   private func run() {

@@ -1,3 +1,4 @@
+import FeedimgThreads
 import Glibc
 import Synchronization
 
@@ -55,31 +56,8 @@ final class DiskThread: TaskExecutor, @unchecked Sendable {
   }
 
   private func start() {
-    // Signals are for the threads of the program.
-    var (all, before) = (sigset_t(), sigset_t())
-    sigfillset(&all)
-    pthread_sigmask(SIG_SETMASK, &all, &before)
-    defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-    var thread = pthread_t()
-    let retained = Unmanaged.passRetained(self)
-    let failure = pthread_create(
-      &thread,
-      nil,
-      { argument in
-        // Always given, by the call below.
-        guard let argument else { return nil }
-        ThreadName.set("feedimg-disk")
-        Unmanaged<DiskThread>.fromOpaque(argument).takeRetainedValue().run()
-        return nil
-      },
-      retained.toOpaque()
-    )
-    guard failure != 0 else {
-      pthread_detach(thread)
-      return
-    }
+    guard !SystemThread.start("feedimg-disk", { self.run() }) else { return }
     // Without a thread of our own the work is done where all other work is.
-    retained.release()
     let left = locked {
       isStopped = true
       defer { jobs = [] }

@@ -1,4 +1,4 @@
-import CPixels
+import FeedimgThreads
 import Glibc
 import Synchronization
 
@@ -49,45 +49,17 @@ final class DecodingThreads: Sendable {
 
   func submit(_ job: @escaping Job, number: Int) {
     switch shared.queue.withLock({ $0.submit(job, number: number) }) {
-    case .startThread: if !spawn() { for job in shared.queue.withLock({ $0.threadFailed() }) { job(true) } }
+    case .startThread: if !start() { for job in shared.queue.withLock({ $0.threadFailed() }) { job(true) } }
     case .wakeThread: sem_post(shared.sleep)
     case .nothing: break
     case .refuse: job(true)
     }
   }
 
+  private func start() -> Bool { SystemThread.start("feedimg-decode") { [shared] in shared.run() } }
+
   /// Gives up a job that no thread has begun.
   func giveUp(_ number: Int) {
     shared.queue.withLock { $0.take(number) }?(true)
-  }
-
-  /// Starts a thread, which leaves signals to the program's own.
-  private func spawn() -> Bool {
-    let retained = Unmanaged.passRetained(shared)
-    return withUnsafeTemporaryAllocation(of: sigset_t.self, capacity: 2) { sets in
-      guard let all = sets.baseAddress else { return false }
-      sigfillset(all)
-      pthread_sigmask(SIG_SETMASK, all, all + 1)
-      defer { pthread_sigmask(SIG_SETMASK, all + 1, nil) }
-      var thread = pthread_t()
-      let result = pthread_create(
-        &thread,
-        nil,
-        { context in
-          // Always given, by the call below.
-          guard let context else { return nil }
-          cpixels_name_thread("feedimg-decode")
-          Unmanaged<Shared>.fromOpaque(context).takeRetainedValue().run()
-          return nil
-        },
-        retained.toOpaque()
-      )
-      guard result == 0 else {
-        retained.release()
-        return false
-      }
-      pthread_detach(thread)
-      return true
-    }
   }
 }

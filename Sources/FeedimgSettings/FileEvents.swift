@@ -1,3 +1,4 @@
+import FeedimgThreads
 import Glibc
 import Synchronization
 
@@ -103,44 +104,13 @@ final class FileEvents: Sendable {
   /// - Returns: Whether there is one.
   func startThread() -> Bool {
     state.withLock { state in
-      if !state.hasThread { state.hasThread = spawn() }
+      if !state.hasThread { state.hasThread = SystemThread.start("feedimg-files") { self.run() } }
       return state.hasThread
     }
   }
 
-  private func spawn() -> Bool {
-    // Signals are for the threads of the program that uses this.
-    var all = sigset_t()
-    var before = sigset_t()
-    sigfillset(&all)
-    pthread_sigmask(SIG_SETMASK, &all, &before)
-    defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-    var thread = pthread_t()
-    let retained = Unmanaged.passRetained(self)
-    let result = pthread_create(
-      &thread,
-      nil,
-      { argument in
-        // Always given, by the call below.
-        guard let argument else { return nil }
-        Unmanaged<FileEvents>.fromOpaque(argument).takeRetainedValue().run()
-        return nil
-      },
-      retained.toOpaque()
-    )
-    guard result == 0 else {
-      retained.release()
-      return false
-    }
-    pthread_detach(thread)
-    return true
-  }
-
   /// For as long as the process lives.
   private func run() {
-    if let file = try? OpenFile("/proc/thread-self/comm", to: "write", O_WRONLY) {
-      try? file.write(Array("feedimg-files".utf8))
-    }
     var source = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     while true {
       poll(&source, 1, -1)

@@ -1,3 +1,4 @@
+import FeedimgThreads
 import Glibc
 import Synchronization
 
@@ -32,38 +33,7 @@ final class SettingsWaiter: Sendable {
   ///
   /// - Returns: False where the system grants no thread.
   func start() -> Bool {
-    // Signals are for the threads of the program that uses this.
-    var all = sigset_t()
-    var before = sigset_t()
-    sigfillset(&all)
-    pthread_sigmask(SIG_SETMASK, &all, &before)
-    defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-    var thread = pthread_t()
-    let retained = Unmanaged.passRetained(self)
-    let result = pthread_create(
-      &thread,
-      nil,
-      { argument in
-        // Always given, by the call below.
-        guard let argument else { return nil }
-        SettingsWaiter.nameThread()
-        Unmanaged<SettingsWaiter>.fromOpaque(argument).takeRetainedValue().run()
-        return nil
-      },
-      retained.toOpaque()
-    )
-    guard result == 0 else {
-      retained.release()
-      return false
-    }
-    pthread_detach(thread)
-    return true
-  }
-
-  /// Names the calling thread for `top` and debuggers; the kernel takes fifteen characters (proc(5)).
-  private static func nameThread() {
-    guard let file = try? OpenFile("/proc/thread-self/comm", to: "write", O_WRONLY) else { return }
-    try? file.write(Array("feedimg-setting".utf8))
+    SystemThread.start("feedimg-setting") { self.run() }
   }
 
   /// Has the thread look at the file again.

@@ -1,5 +1,6 @@
 import CCurl
 import FeedimgModel
+import FeedimgThreads
 import Glibc
 import Synchronization
 
@@ -63,31 +64,14 @@ final class CurlThread: Sendable {
   }
 
   func spawn() {
-    var attributes = pthread_attr_t()
-    pthread_attr_init(&attributes)
-    defer { pthread_attr_destroy(&attributes) }
-    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-    var thread = pthread_t()
-    let this = Unmanaged.passRetained(self)
-    let failure = pthread_create(
-      &thread,
-      &attributes,
-      { context in
-        guard let context else { return nil }
-        Unmanaged<CurlThread>.fromOpaque(context).takeRetainedValue().run()
-        return nil
-      },
-      this.toOpaque()
-    )
-    guard failure != 0 else { return }
-    this.release()
-    let reason = strerror(failure).map { String(cString: $0) } ?? "error \(failure)"
+    guard !SystemThread.start("feedimg-curl", { self.run() }) else { return }
+    let reason = strerror(errno).map { String(cString: $0) } ?? "error \(errno)"
     fail(LoadError(.unavailable, message: "no thread can be started: \(reason)"))
   }
 
   private func run() {
-    Self.blockSignals()
-    ccurl_prepare_thread("feedimg-curl")
+    // Signals are held back here, so that what OpenSSL writes to a closed connection raises no SIGPIPE.
+    ccurl_prepare_thread()
     do throws(LoadError) {
       serve(try CurlLoop(CurlLibrary.open(libraryNames), identity: identity))
     } catch {
@@ -134,15 +118,5 @@ final class CurlThread: Sendable {
   /// Leaves steps of tasks to the threads that would run them without this one.
   func handOver(_ jobs: [UnownedJob]) {
     for job in jobs { globalConcurrentExecutor.enqueue(job) }
-  }
-
-  /// Leaves signals to the threads of the program, and keeps OpenSSL's writes from raising SIGPIPE.
-  ///
-  /// Those that tell of a fault in this thread stay, so that crash reports work.
-  private static func blockSignals() {
-    var signals = sigset_t()
-    sigfillset(&signals)
-    for fault in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT] { sigdelset(&signals, fault) }
-    pthread_sigmask(SIG_SETMASK, &signals, nil)
   }
 }

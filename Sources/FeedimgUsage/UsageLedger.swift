@@ -1,4 +1,5 @@
 package import FeedimgModel
+import FeedimgThreads
 import Glibc
 import Synchronization
 
@@ -154,7 +155,7 @@ package final class UsageLedger: UsageKeeping {
     }
     guard isDue else { return }
     let ledger = folder.ledger(of: month)
-    OwnThread.start("feedimg-usage") { [weak self] in
+    let work: @Sendable () -> Void = { [weak self] in
       let length = (try? ledger.compact()) ?? nil
       self?.state.withLock { state in
         state.isCompacting = false
@@ -162,6 +163,7 @@ package final class UsageLedger: UsageKeeping {
         state.compactionLength = max(Self.usualCompactionLength, 2 * (length ?? state.compactionLength))
       }
     }
+    if !SystemThread.start("feedimg-usage", work) { work() }
   }
 
   // MARK: Reading

@@ -38,9 +38,9 @@ ccurl_library *ccurl_open(const char *name, char *reason, size_t size);
 
 // Prepares the calling thread for libcurl.
 //
-// Names it, as `ps -L` and debuggers show it, in at most 15 bytes. Makes UTF-8 its character set, and its alone, since
-// libcurl converts the names of hosts (IDNA) from the character set of the locale.
-void ccurl_prepare_thread(const char *name);
+// Makes UTF-8 its character set, and its alone, since libcurl converts the names of hosts (IDNA) from the character set
+// of the locale.
+void ccurl_prepare_thread(void);
 
 static inline CURLcode ccurl_set_long(const ccurl_library *curl, CURL *easy, CURLoption option, long value) {
   return curl->easy_setopt(easy, option, value);

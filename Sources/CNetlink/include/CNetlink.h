@@ -27,7 +27,4 @@ int feedimg_link_driver(int socket, const char *interface, char driver[FEEDIMG_D
 /// with which tunnels cover it. Returns 0, or an error number.
 int feedimg_drop_narrow_routes(int socket);
 
-/// Names the calling thread, as debuggers and `top -H` show it, in at most 15 bytes.
-void feedimg_name_thread(const char *name);
-
 #endif

@@ -99,7 +99,4 @@ bool cpixels_is_opaque(const uint8_t *pixels, size_t count);
 /// Turns a picture as its orientation says; of 5 to 8, the result is as wide as the source is high.
 void cpixels_orient(const uint8_t *source, uint32_t width, uint32_t height, int32_t orientation, uint8_t *target);
 
-/// Names the calling thread, as debuggers and `top -H` show it, in at most 15 bytes.
-void cpixels_name_thread(const char *name);
-
 #endif

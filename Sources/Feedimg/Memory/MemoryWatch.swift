@@ -1,3 +1,4 @@
+import FeedimgThreads
 import Glibc
 import Synchronization
 
@@ -37,33 +38,7 @@ final class MemoryWatch: Sendable {
 
   /// Starts the thread, which keeps this alive until it is stopped; without it, nothing is noticed.
   func begin() {
-    // Signals are for the threads of the program that uses this.
-    withUnsafeTemporaryAllocation(of: sigset_t.self, capacity: 2) { sets in
-      guard let all = sets.baseAddress else { return }
-      let before = all + 1
-      sigfillset(all)
-      pthread_sigmask(SIG_SETMASK, all, before)
-      spawn()
-      pthread_sigmask(SIG_SETMASK, before, nil)
-    }
-  }
-
-  private func spawn() {
-    var thread = pthread_t()
-    let retained = Unmanaged.passRetained(self)
-    let result = pthread_create(
-      &thread,
-      nil,
-      { context in
-        // Always given, by the call below.
-        guard let context else { return nil }
-        Unmanaged<MemoryWatch>.fromOpaque(context).takeRetainedValue().run()
-        return nil
-      },
-      retained.toOpaque()
-    )
-    guard result == 0 else { return retained.release() }
-    pthread_detach(thread)
+    _ = SystemThread.start("feedimg-memory") { self.run() }
   }
 
   /// Has the thread end, at once if it waits.
@@ -79,7 +54,6 @@ final class MemoryWatch: Sendable {
   }
 
   private func run() {
-    Self.nameThread()
     let senses = MemorySenses(place, files) { [weak self] in self?.ring() }
     var ladder = ladder
     while senses.isOpen, !isStopped.load(ordering: .acquiring) {
@@ -94,15 +68,6 @@ final class MemoryWatch: Sendable {
       if wasSign { ladder.heard(at: now) } else { ladder.waited(at: now) }
       if ladder.step != before { onStep(ladder.step) }
     }
-  }
-
-  /// The kernel takes fifteen characters (proc(5)).
-  private static func nameThread() {
-    let descriptor = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return }
-    let name = Array("feedimg-memory".utf8)
-    _ = write(descriptor, name, name.count)
-    close(descriptor)
   }
 
   /// The time as `poll` counts it, which stands still while the computer sleeps.

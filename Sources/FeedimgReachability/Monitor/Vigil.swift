@@ -1,5 +1,6 @@
 import CNetlink
 import FeedimgModel
+import FeedimgThreads
 import Glibc
 import Synchronization
 
@@ -69,29 +70,9 @@ final class Vigil: Sendable {
   ///
   /// - Returns: Whether the system could. If not, the listeners hear how things are, and no more.
   func begin() -> Bool {
-    let context = Unmanaged.passRetained(self)
-    var attributes = pthread_attr_t()
-    pthread_attr_init(&attributes)
-    defer { pthread_attr_destroy(&attributes) }
-    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-    // Signals are for the program's own threads.
-    var (all, old) = (sigset_t(), sigset_t())
-    sigfillset(&all)
-    pthread_sigmask(SIG_SETMASK, &all, &old)
-    defer { pthread_sigmask(SIG_SETMASK, &old, nil) }
-    var thread = pthread_t()
-    guard pthread_create(&thread, &attributes, Self.body, context.toOpaque()) == 0 else {
-      context.release()
-      giveUp()
-      return false
-    }
-    return true
-  }
-
-  private static let body: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = {
-    context in
-    if let context { Unmanaged<Vigil>.fromOpaque(context).takeRetainedValue().keep() }
-    return nil
+    let isGranted = SystemThread.start("feedimg-netlink") { self.keep() }
+    if !isGranted { giveUp() }
+    return isGranted
   }
 
   private func giveUp() {
@@ -103,7 +84,6 @@ final class Vigil: Sendable {
   }
 
   private func keep() {
-    feedimg_name_thread("feedimg-netlink")
     // Events come from before the first look, so that no change falls between.
     let senses = Senses(bell: bell, prompt: prompt)
     var watch = NetworkWatch(period: senses.hearsAll ? Self.safetyPeriod : polling)

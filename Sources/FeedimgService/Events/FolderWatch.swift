@@ -1,3 +1,4 @@
+import FeedimgThreads
 import Glibc
 
 /// Notices that something in a few folders may have changed, on a thread that sleeps until then.
@@ -22,7 +23,7 @@ final class FolderWatch: Sendable {
     let hasPipe = pipe(&ends) == 0
     for end in ends where hasPipe { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     wakeEnds = (ends[0], ends[1])
-    guard inotify >= 0, hasPipe, Self.start(self) else { return nil }
+    guard inotify >= 0, hasPipe, SystemThread.start("feedimg-folders", { self.run() }) else { return nil }
   }
 
   deinit {
@@ -33,28 +34,6 @@ final class FolderWatch: Sendable {
   func stop() {
     var byte: UInt8 = 1
     _ = write(wakeEnds.write, &byte, 1)
-  }
-
-  private static func start(_ watch: FolderWatch) -> Bool {
-    var thread = pthread_t()
-    let retained = Unmanaged.passRetained(watch)
-    let code = pthread_create(
-      &thread,
-      nil,
-      { argument in
-        // Always given, by the call below.
-        guard let argument else { return nil }
-        Unmanaged<FolderWatch>.fromOpaque(argument).takeRetainedValue().run()
-        return nil
-      },
-      retained.toOpaque()
-    )
-    guard code == 0 else {
-      retained.release()
-      return false
-    }
-    pthread_detach(thread)
-    return true
   }
 
   private func run() {

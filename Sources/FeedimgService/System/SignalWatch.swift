@@ -1,3 +1,4 @@
+import FeedimgThreads
 import Glibc
 import Synchronization
 
@@ -47,27 +48,7 @@ public enum SignalWatch {
     }
 
     /// - Returns: Whether the system granted a thread.
-    func start() -> Bool {
-      var thread = pthread_t()
-      let retained = Unmanaged.passRetained(self)
-      let code = pthread_create(
-        &thread,
-        nil,
-        { argument in
-          // Always given, by the call below.
-          guard let argument else { return nil }
-          Unmanaged<Reader>.fromOpaque(argument).takeRetainedValue().run()
-          return nil
-        },
-        retained.toOpaque()
-      )
-      guard code == 0 else {
-        retained.release()
-        return false
-      }
-      pthread_detach(thread)
-      return true
-    }
+    func start() -> Bool { SystemThread.start("feedimg-signals") { self.run() } }
 
     private func run() {
       var byte: UInt8 = 0

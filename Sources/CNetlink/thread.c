@@ -1,5 +1,0 @@
-#include "CNetlink.h"
-
-#include <sys/prctl.h>
-
-void feedimg_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
