@@ -12,6 +12,10 @@ extension ImageURL {
     /// - Parameter bytes: UTF-8 without white space, control characters and backslashes.
     /// - Throws: ``ImageURLError`` with the reason.
     init(_ bytes: UnsafeBufferPointer<UInt8>) throws(ImageURLError) {
+      if let host = Self.plainHost(bytes) {
+        self.host = host
+        return
+      }
       guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), Self.isScheme(bytes[..<colon]) else {
         throw .relative
       }
@@ -38,6 +42,35 @@ extension ImageURL {
         && authority[user.endIndex...].elementsEqual(place.utf8)
       guard !isKey else { return }
       key = "\(scheme)://\(Self.text(user))\(place)\(isRooted ? "" : "/")\(Self.text(tail))"
+    }
+
+    /// The host of a URL that is its own key and names no user, as most are; nil for all that takes a closer look.
+    private static func plainHost(_ bytes: UnsafeBufferPointer<UInt8>) -> String? {
+      let isSecure = bytes.count > 8 && bytes[4] == UInt8(ascii: "s")
+      guard bytes.starts(with: isSecure ? "https://".utf8 : "http://".utf8) else { return nil }
+      let start = isSecure ? 8 : 7
+      guard let end = bytes[start...].firstIndex(where: { !isPlain($0) }), end > start else { return nil }
+      var place = end
+      if bytes[place] == UInt8(ascii: ":") {
+        var port = 0
+        place += 1
+        guard place < bytes.count, bytes[place] != UInt8(ascii: "0") else { return nil }
+        while place < bytes.count, port <= 65_535, isDigit(bytes[place]) {
+          port = port * 10 + Int(bytes[place] - UInt8(ascii: "0"))
+          place += 1
+        }
+        guard (1...65_535).contains(port), port != (isSecure ? 443 : 80) else { return nil }
+      }
+      guard place < bytes.count, bytes[place] == UInt8(ascii: "/"),
+        !bytes[place...].contains(UInt8(ascii: "#"))
+      else { return nil }
+      return text(bytes[start..<end])
+    }
+
+    /// Letters in lower case, digits, hyphens and dots.
+    private static func isPlain(_ byte: UInt8) -> Bool {
+      (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || isDigit(byte) || byte == UInt8(ascii: "-")
+        || byte == UInt8(ascii: ".")
     }
 
     private static func split(_ bytes: Bytes) throws(ImageURLError) -> (host: String, port: Int?) {

@@ -6,15 +6,29 @@ import Synchronization
 
 /// The thread `feedimg-curl`, on which libcurl runs; it starts with the first order or step of a task.
 final class CurlThread: Sendable {
-  /// One transfer that somebody waits for.
-  struct Order: Sendable, Identifiable {
+  /// One transfer that somebody waits for; a class, as it passes through many hands and is large.
+  final class Order: Sendable, Identifiable {
     let id: Int
-    var request: DownloadRequest
-    var receiver: any BodyReceiving
+    let request: DownloadRequest
+    let receiver: any BodyReceiving
     /// Learns whom the request was sent to.
-    var peer: LastPeer
+    let peer: LastPeer
     /// Called once, on the transfer thread or by who submits.
-    var answer: @Sendable (Result<ResponseHead, LoadError>) -> Void
+    let answer: @Sendable (Result<ResponseHead, LoadError>) -> Void
+
+    init(
+      id: Int,
+      request: DownloadRequest,
+      receiver: any BodyReceiving,
+      peer: LastPeer,
+      answer: @escaping @Sendable (Result<ResponseHead, LoadError>) -> Void
+    ) {
+      self.id = id
+      self.request = request
+      self.receiver = receiver
+      self.peer = peer
+      self.answer = answer
+    }
   }
 
   private let identity: CurlHandle.Identity
