@@ -56,7 +56,8 @@ page: ## look at the page of the service with a real browser, and keep pictures 
 
 netlab: build ## boot a kernel with simulated radios and modems, and check what feedimg says of them
 	@Scripts/packages netlab
-	Tests/Netlab/run --bin $(CURDIR)/$(BINARY) --cmd 'feedimg network --json' --watch-cmd 'feedimg network --watch --json'
+	Tests/Netlab/run --bin $(CURDIR)/$(BINARY) --bin $(CURDIR)/$(SERVICE) --bin "$$(command -v curl)" \
+	  --cmd 'feedimg network --json' --watch-cmd 'feedimg network --watch --json'
 
 fuzz: ## feed the readers of policies and items with slips for ten minutes (SECONDS=)
 	@Scripts/packages build

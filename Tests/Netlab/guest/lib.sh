@@ -281,6 +281,45 @@ wg_quick_rules() {
     sysctl -qw net.ipv4.conf.all.src_valid_mark=1
 }
 
+# --- memory, and the service that keeps images there --------------------------
+
+SHORT=/sys/fs/cgroup/short
+# memory_group: a control group beside that of the scenario, whose memory may be limited
+memory_group() { echo +memory > /sys/fs/cgroup/cgroup.subtree_control; mkdir $SHORT; }
+no_memory_group() {
+    [ -d $SHORT ] || return 0
+    echo 1 > $SHORT/cgroup.kill
+    rmdir $SHORT && echo -memory > /sys/fs/cgroup/cgroup.subtree_control
+}
+
+# serve GROUP: the service in this control group, with so much in memory that it watches for pressure;
+# check then says where an image comes from
+serve() {
+    mkdir -p /run/www /run/home
+    { printf '\xff\xd8\xff'; head -c 5000000 /dev/zero; } > /run/www/large
+    head -c 50000 /run/www/large > /run/www/small
+    busybox httpd -p 127.0.0.1:80 -h /run/www
+    (echo "$BASHPID" > "/sys/fs/cgroup/$1/cgroup.procs"
+     export HOME=/run/home
+     exec feedimg serve --allow-private --network ethernet --socket /run/service 3>&-) &
+    wait_for 10 test -S /run/service
+    request large > /dev/null; request small > /dev/null
+    export -f request ask
+    CMD="printf '{\"source\":\"%s\"}' \"\$(ask)\""
+}
+request() {     # request IMAGE: the service's answer
+    local item="{'originalImage':'http://127.0.0.1/$1','thumbnailImage':'http://127.0.0.1/none'}"
+    printf 'GET /v1/image?item=%s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n' "${item//\'/%22}" |
+        socat -b 65536 -t 30 STDIO,ignoreeof UNIX-CONNECT:/run/service
+}
+# ask: where the service has the small image from, by Cache-Status; nothing unless all of it comes
+ask() {
+    request small > /run/answer
+    tail -c 50000 /run/answer | cmp - /run/www/small &&
+        head -c 2000 /run/answer | sed -n 's/^Cache-Status:.*detail=\([a-z]*\).*/\1/p'
+}
+comes_from() { [ "$(ask)" = "$1" ]; }
+
 # --- the world, and tidying up -----------------------------------------------
 
 world_up() {
@@ -333,6 +372,7 @@ reset() {
     ! has_netdev wlan0 || iw dev wlan0 disconnect 2>/dev/null   # tells the access point
     echo 1 > /sys/fs/cgroup/scenario/cgroup.kill
     wait_for 5 grep -q 'populated 0' /sys/fs/cgroup/scenario/cgroup.events
+    wait_for 5 no_memory_group
     usb_unplug
     for path in /run/*; do
         [[ " ${FILES[*]} " == *" $path "* ]] || rm -rf "$path"

@@ -1,0 +1,8 @@
+# No network: others wait for memory (/proc/pressure/memory), and the service lets go of the images in its own
+memory_group
+serve scenario
+check '{"source":"memory"}' 'at ease'
+echo 0 > $SHORT/memory.high
+(echo "$BASHPID" > $SHORT/cgroup.procs; exec head -c 50000000 /dev/zero > /run/pile) &
+wait_for 30 comes_from disk
+check '{"source":"disk"}' 'others wait'
