@@ -42,7 +42,7 @@ struct PressureLadder: Sendable, Hashable {
   mutating func heard(at now: Duration) {
     step = Step(rawValue: step.rawValue + 1) ?? step
     changedAt = now
-    isSettling = true
+    isSettling = settling > .zero
   }
 
   /// Takes note that time has passed.
