@@ -1,10 +1,11 @@
 import FeedimgPolicy
+import FeedimgSettings
 import Synchronization
 
 /// The policy that a loader decides by: as its file is now, or as it last was in order.
 ///
-/// Asks the system for nothing but the marks of a few files, so that nothing has to be watched; a file that has
-/// changed is read again as a whole, by whoever asks next.
+/// Asks the system for nothing but the marks of a few files, and where it is asked for often, only whether anything has
+/// happened to them; a file that has changed is read again as a whole, by whoever asks next.
 final class PolicyInForce: Sendable {
   private struct State {
     var chosen: PolicySelection.Chosen
@@ -16,9 +17,19 @@ final class PolicyInForce: Sendable {
     var isSettled: Bool
     /// Whether a thread is reading; others decide by what there is.
     var isReading = false
+    /// Whether it is worth a look.
+    var vigil = PolicyVigil()
+    var watching = Watching.notYet
     var warnings: [String] = []
     /// Whether somebody decides by another policy that depends on what data costs.
     var isCostAskedFor = false
+  }
+
+  private enum Watching {
+    case notYet
+    case by(SettingsWatch)
+    /// The system grants none.
+    case never
   }
 
   private let selection: PolicySelection
@@ -99,9 +110,32 @@ final class PolicyInForce: Sendable {
   }
 
   private func refresh() {
+    let (watching, isBusy) = state.withLock { ($0.watching, $0.vigil.isBusy) }
+    if case .notYet = watching, isBusy { beginWatching() }
+    var hasChanged = true
+    if case .by(let watch) = watching { hasChanged = watch.hasChanged() }
+    let now = clock()
+    let isDue = state.withLock { state in
+      state.vigil.mustLook(hasChanged, isSettled: state.isSettled, isLooking: state.isReading, at: now)
+    }
+    if isDue { look() }
+  }
+
+  /// Watches, and has the files looked at after that.
+  private func beginWatching() {
+    let watch = SettingsWatch(paths: selection.sources.compactMap { $0.file?.path })
+    state.withLock { state in
+      guard case .notYet = state.watching else { return }
+      state.watching = watch.map(Watching.by) ?? .never
+    }
+  }
+
+  private func look() {
     let stamps = selection.stamps()
     let isSettled = Self.isSettled(stamps, clock)
     let old = state.withLock { state -> State? in
+      // Who reads may have begun before what was seen here.
+      if state.isReading { state.vigil.note() }
       guard !state.isReading, stamps != state.stamps || !state.isSettled else { return nil }
       state.isReading = true
       return state

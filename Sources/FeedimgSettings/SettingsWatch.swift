@@ -1,13 +1,13 @@
 import Glibc
 
-/// Tells that a file may have changed, whoever changed it and however (inotify(7)).
+/// Tells that one of a few files may have changed, whoever changed it and however (inotify(7)).
 ///
-/// The folder is watched, not the file, since editors put a new file in the place of the old one; where a symbolic
+/// The folders are watched, not the files, since editors put a new file in the place of the old one; where a symbolic
 /// link leads elsewhere, the folder there as well; where the folder is missing, the nearest one above it that is not.
 package final class SettingsWatch: Sendable {
   private let interest: FileInterest
   private let bell: FileBell?
-  private let path: FilePath
+  private let paths: [FilePath]
 
   /// Reading between the first write into a file and its closing would see it torn, so `IN_MODIFY` is left out.
   private static let events =
@@ -20,10 +20,19 @@ package final class SettingsWatch: Sendable {
   /// - Parameters:
   ///   - path: Of the file, which need not exist.
   ///   - onEvent: See ``FileInterest``.
-  init?(path: FilePath, onEvent: (@Sendable () -> Void)? = nil) {
+  convenience init?(path: FilePath, onEvent: (@Sendable () -> Void)? = nil) {
+    self.init([path], onEvent: onEvent)
+  }
+
+  /// The same for several files that need not exist; who holds it looks by itself.
+  ///
+  /// What is changed on another machine, of a folder that this one shares, is not told.
+  package convenience init?(paths: [String]) { self.init(paths.map(FilePath.init), onEvent: nil) }
+
+  private init?(_ paths: [FilePath], onEvent: (@Sendable () -> Void)?) {
     guard let interest = FileInterest(onEvent: onEvent) else { return nil }
     self.interest = interest
-    self.path = path
+    self.paths = paths
     bell = nil
     guard arm() else { return nil }
   }
@@ -32,7 +41,7 @@ package final class SettingsWatch: Sendable {
   init?(path: FilePath, bell: FileBell) {
     guard let interest = FileInterest(onEvent: { bell.ring() }) else { return nil }
     self.interest = interest
-    self.path = path
+    paths = [path]
     self.bell = bell
     guard arm() else { return nil }
   }
@@ -53,8 +62,7 @@ package final class SettingsWatch: Sendable {
 
   /// Watching twice is watching once, and the kernel drops the watch of a folder that is gone.
   private func arm() -> Bool {
-    let links = (try? path.links()) ?? [path]
-    return links.allSatisfy { watchNearest($0.folder) }
+    paths.flatMap { (try? $0.links()) ?? [$0] }.allSatisfy { watchNearest($0.folder) }
   }
 
   private func watchNearest(_ wanted: String) -> Bool {
