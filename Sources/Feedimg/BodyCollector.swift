@@ -34,6 +34,7 @@ final class BodyCollector: BodyReceiving {
   private let transfer: ImageTransfer
   private let limit: ByteCount
   private let continuation: BodyContinuation?
+  private let shelter = BodyShelter()
   /// Nil where the cache could not begin to write.
   private let writer: (any ImageWriting)?
 
@@ -146,7 +147,12 @@ final class BodyCollector: BodyReceiving {
     }
     guard received <= limit.bytes else { throw tooLarge }
     handOn(bytes, before: received)
-    if isKept { keeping { writer throws(CacheError) in try writer.write(bytes) } }
+    guard isKept else { return (received, total) }
+    let arrival = state.withLock { $0.arrival }
+    keeping { writer throws(CacheError) in
+      try writer.write(bytes)
+      if let arrival { shelter.note(writer, holds: received, of: arrival.body) }
+    }
     return (received, total)
   }
 

@@ -29,6 +29,13 @@ final class BodyWriter: ImageWriting, @unchecked Sendable {
     incoming = consume body
   }
 
+  func makeReader() -> (any WrittenReading)? {
+    guard let body = incoming.take() else { return nil }
+    let reader = BodyReader(again: body.descriptor)
+    incoming = consume body
+    return reader
+  }
+
   func commit(_ metadata: ImageMetadata) throws(CacheError) -> StoredImage {
     guard let body = incoming.take() else { throw Self.finished }
     defer { withdraw() }

@@ -24,6 +24,8 @@ struct IncomingBody: ~Copyable {
 
   var checksum: UInt64 { checksumSoFar.value }
 
+  var descriptor: Int32 { file.descriptor }
+
   private static func makeFile(in folder: CacheFolder) throws(FileFault) -> OpenFile {
     while true {
       do throws(FileFault) {

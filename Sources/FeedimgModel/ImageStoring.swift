@@ -182,6 +182,9 @@ package protocol ImageStoring: Sendable {
 package protocol ImageWriting: Sendable {
   func write(_ bytes: UnsafeRawBufferPointer) throws(CacheError)
 
+  /// Reads again what was written, also while more is, and whatever becomes of it; nil where that cannot be had.
+  func makeReader() -> (any WrittenReading)?
+
   /// Makes the image visible, whole and at once, in place of an earlier one of its key.
   func commit(_ metadata: ImageMetadata) throws(CacheError) -> StoredImage
 
@@ -198,4 +201,12 @@ package protocol ImageWriting: Sendable {
 
   /// Throws away what was written; harmless after a commit.
   func discard()
+}
+
+/// What was written of an image, for who reads it again; from any thread.
+package protocol WrittenReading: Sendable {
+  /// Reads from some position so many bytes, all of which were written.
+  ///
+  /// - Returns: Nil where they cannot be read any more.
+  func bytes(at position: Int, count: Int) -> [UInt8]?
 }

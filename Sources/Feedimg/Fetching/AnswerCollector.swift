@@ -9,12 +9,12 @@ final class AnswerCollector: BodyReceiving {
     var answer: StoredAnswer?
     var arrival: Arrival?
     var writer: (any ImageWriting)?
-    /// Whether something came that is not asked for.
     var received = 0
   }
 
   private let exchange: FetchExchange
   private let run: LoadRun
+  private let shelter = BodyShelter()
   /// Guards what has come; the transfer's thread adds, and the exchange reads when the transfer is over.
   private let state: Mutex<State>
 
@@ -56,6 +56,7 @@ final class AnswerCollector: BodyReceiving {
     arrival?.body.append(bytes, at: position)
     do throws(CacheError) {
       try writer?.write(bytes)
+      if let writer, let arrival { shelter.note(writer, holds: position + bytes.count, of: arrival.body) }
     } catch {
       // What cannot be kept is handed on all the same.
       state.withLock { $0.writer = nil }

@@ -31,17 +31,14 @@ struct AnswerStream: Sendable {
   /// - Parameter send: Returns when the client has taken the piece, or false when it has left.
   /// - Returns: Whether all has been sent.
   func handOn(_ send: (ArraySlice<UInt8>) async -> Bool) async -> Bool {
-    var (index, position) = (0, 0)
     let wanted = part ?? 0..<Int.max
+    var position = wanted.lowerBound
     do throws(LoadError) {
-      while position < wanted.upperBound, let chunk = try await body.chunk(index) {
-        let range = (position..<position + chunk.count).clamped(to: wanted)
-        if !range.isEmpty {
-          let slice = chunk[(range.lowerBound - position)..<(range.upperBound - position)]
-          if position + chunk.count == total { _ = try await body.chunk(index + 1) }
-          guard await send(slice) else { return false }
-        }
-        (index, position) = (index + 1, position + chunk.count)
+      while position < wanted.upperBound, let chunk = try await body.chunk(at: position) {
+        let end = position + chunk.count
+        if end == total { _ = try await body.chunk(at: end) }
+        guard await send(chunk.prefix(wanted.upperBound - position)) else { return false }
+        position = end
       }
       return true
     } catch {

@@ -15,11 +15,7 @@ import Testing
   private static func read(_ body: ArrivingBody) async -> ([UInt8], LoadError?) {
     var bytes: [UInt8] = []
     do throws(LoadError) {
-      var index = 0
-      while let chunk = try await body.chunk(index) {
-        bytes += chunk
-        index += 1
-      }
+      while let chunk = try await body.chunk(at: bytes.count) { bytes += chunk }
       return (bytes, nil)
     } catch {
       return (bytes, error)
@@ -52,6 +48,55 @@ import Testing
     body.end(LoadError(.truncated, message: "x"))
     let (bytes, error) = await Self.read(body)
     #expect((bytes, error?.code) == ([1], .truncated))
+  }
+
+  /// What is behind the window of memory comes from here.
+  private final class File: WrittenReading {
+    let content: [UInt8]?
+    init(_ content: [UInt8]?) { self.content = content }
+    func bytes(at position: Int, count: Int) -> [UInt8]? {
+      content.map { Array($0[position..<position + count]) }
+    }
+  }
+
+  private static let content = (0..<40).flatMap {
+    [UInt8](repeating: $0, count: ArrivingBody.window / 10 + 7)
+  }
+
+  private func appendAll(notingWhatIsWritten file: File?) {
+    let length = Self.content.count / 40
+    for position in stride(from: 0, to: Self.content.count, by: length) {
+      append(Array(Self.content[position..<position + length]), at: position)
+      if let file { body.note(file, holding: position + length) }
+    }
+  }
+
+  @Test func `what is on disk is held for those who keep up alone`() async {
+    appendAll(notingWhatIsWritten: File(Self.content))
+    #expect((ArrivingBody.window - 110_000...ArrivingBody.window).contains(body.heldCount))
+    body.end()
+    #expect(body.count == Self.content.count)
+    #expect(await Self.read(body).0 == Self.content)
+  }
+
+  @Test func `what is nowhere else is held`() async {
+    appendAll(notingWhatIsWritten: nil)
+    #expect(body.heldCount == Self.content.count)
+    // Written up to half of it, and no further: the disk was full then.
+    body.note(File(Array(Self.content.prefix(Self.content.count / 2))), holding: Self.content.count / 2)
+    #expect(body.heldCount < Self.content.count / 2 + 110_000)
+    body.end()
+    #expect(await Self.read(body).0 == Self.content)
+    // Less than what is gone already.
+    body.note(File([]), holding: 0)
+    #expect(await Self.read(body).0 == Self.content)
+  }
+
+  @Test func `what cannot be read again breaks off`() async {
+    appendAll(notingWhatIsWritten: File(nil))
+    body.end()
+    let (bytes, error) = await Self.read(body)
+    #expect((bytes, error?.code) == ([], .truncated))
   }
 
   @Test func `who is cancelled does not wait`() async {
