@@ -162,7 +162,7 @@ public final class Service: Sendable {
 
   private func listen(on socket: ListeningSocket, token: AccessToken?) async throws(ServiceError) {
     let (routes, limits, register) = (routes, limits, register)
-    let bootstrap = ServerBootstrap(group: group)
+    var bootstrap = ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: ListeningSocket.backlog)
       .childChannelOption(.allowRemoteHalfClosure, value: true)
       .childChannelInitializer { channel in
@@ -172,18 +172,30 @@ public final class Service: Sendable {
           decoding.maxHeaderFieldSize = limits.head
           decoding.maxHeaderListSize = limits.head
           decoding.maxHeaderFieldCount = limits.fieldCount
+          let connection = ConnectionHandler(
+            routes: routes,
+            access: access,
+            limits: limits,
+            register: register
+          )
           let pipeline = channel.pipeline.syncOperations
+          try pipeline.addHandler(PlainRequestHandler(answering: connection))
           try pipeline.configureHTTPServerPipeline(
             withPipeliningAssistance: false,
             withErrorHandling: false,
             withEncoderConfiguration: .init(),
             withDecoderLimitConfiguration: decoding
           )
-          try pipeline.addHandler(
-            ConnectionHandler(routes: routes, access: access, limits: limits, register: register)
-          )
+          try pipeline.addHandler(connection)
         }
       }
+    if !socket.place.isPort {
+      // Of itself the kernel takes just less than the larger images at once; over TCP it finds out by itself.
+      bootstrap = bootstrap.childChannelOption(
+        .socketOption(.so_sndbuf),
+        value: .init(ConnectionLimits.unixSendBuffer)
+      )
+    }
     do {
       let channel = try await bootstrap.withBoundSocket(socket.descriptor).get()
       state.withLock { state in

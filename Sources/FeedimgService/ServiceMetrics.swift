@@ -8,13 +8,16 @@ final class ServiceMetrics: Sendable {
   /// One count: a name, and a combination of values.
   private struct Series: Hashable {
     var name: String
-    var labels: [String]
+    // No list of them, which would be made anew for each that is counted.
+    var label: String
+    var value: String
+    var secondLabel: String?
+    var secondValue: String?
 
     /// As Prometheus writes it.
     var text: String {
-      guard !labels.isEmpty else { return name }
-      let pairs = stride(from: 0, to: labels.count, by: 2).map { "\(labels[$0])=\"\(labels[$0 + 1])\"" }
-      return "\(name){\(pairs.joined(separator: ","))}"
+      let second = secondLabel.map { ",\($0)=\"\(secondValue ?? "")\"" } ?? ""
+      return "\(name){\(label)=\"\(value)\"\(second)}"
     }
   }
 
@@ -25,10 +28,17 @@ final class ServiceMetrics: Sendable {
   ///
   /// - Parameters:
   ///   - name: As Prometheus names counters, ending in `_total`.
-  ///   - labels: Always in the same order, and of few values each: every combination is kept for good.
+  ///   - label: Of few values: every combination is kept for good.
+  ///   - second: Likewise; always the same one.
   ///   - amount: How much to add.
-  func count(_ name: String, _ labels: Label..., by amount: Int = 1) {
-    let series = Series(name: name, labels: labels.flatMap { [$0.name, $0.value] })
+  func count(_ name: String, _ label: Label, _ second: Label? = nil, by amount: Int = 1) {
+    let series = Series(
+      name: name,
+      label: label.name,
+      value: label.value,
+      secondLabel: second?.name,
+      secondValue: second?.value
+    )
     counts.withLock { $0[series, default: 0] += amount }
   }
 

@@ -9,7 +9,7 @@ extension ConnectionHandler {
     // A client of HTTP/1.0 knows the end of what has no length by that of the connection alone.
     let isOpenEnded = answer.isEndless || answer.length == nil && request.version != .http1_1
     endsAfterAnswer = endsAfterAnswer || !request.isKeepAlive || register.isDraining || isOpenEnded
-    let hasBody = request.method != .HEAD && ![204, 304].contains(answer.status)
+    let hasBody = request.method != .HEAD && answer.status != 204 && answer.status != 304
     // Behind the word that the client may go on, the channel may still have that to send.
     let mayBegin = !request.headers.contains(name: "Expect")
     if mayBegin, let bytes = answer.whole, begin(answer, context: context) {
@@ -67,10 +67,11 @@ extension ConnectionHandler {
     HTTPResponseHead(
       version: .http1_1,
       status: HTTPResponseStatus(statusCode: answer.status),
-      headers: HTTPHeaders(fields(of: answer).map { ($0.name, $0.value) })
+      headers: HTTPHeaders(((answer.lines?.fields ?? []) + fields(of: answer)).map { ($0.name, $0.value) })
     )
   }
 
+  /// All fields of an answer but those whose text is known.
   private func fields(of answer: ServiceAnswer) -> [HTTPFields.Field] {
     var fields = answer.fields.fields
     // What another server answered has its own date (RFC 9110 §6.6.1).
@@ -86,12 +87,12 @@ extension ConnectionHandler {
 
   /// Writes the head of an answer that is there in whole; false where it takes the longer way.
   private func begin(_ answer: ServiceAnswer, context: ChannelHandlerContext) -> Bool {
-    output?.setHead(answer.status, fields(of: answer)) ?? false
+    output?.setHead(answer.status, answer.lines, fields(of: answer)) ?? false
   }
 
   /// Sends bytes from where they are, as far as the socket takes them, and the rest piece by piece.
   private func pass(on bytes: ArraySlice<UInt8>, context: ChannelHandlerContext) {
-    guard case .answering = phase, let rest = output?.write(bytes, context: context) else { return }
+    guard case .answering = phase, let rest = output?.write(bytes) else { return }
     if rest.isEmpty, output?.isEmpty ?? true { return finish(context: context) }
     expect(within: limits.stall, context: context)
     output?.pass(on: rest.prefix(limits.chunk)).assumeIsolated().whenSuccess {

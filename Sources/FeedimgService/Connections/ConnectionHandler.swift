@@ -31,6 +31,10 @@ final class ConnectionHandler: ChannelInboundHandler {
   var endsAfterAnswer = false
   /// Where answers go that are there in whole; nil where there is no socket to write to.
   var output: SocketOutput?
+  /// The fields of the plain request that came last.
+  var latestFields = LatestFields()
+  /// Where this stands in the pipeline.
+  private(set) var context: ChannelHandlerContext?
   /// What has come of the body of the request.
   private var body: [UInt8] = []
   /// How much of the room for bodies this connection takes.
@@ -51,11 +55,15 @@ final class ConnectionHandler: ChannelInboundHandler {
   }
 
   func handlerAdded(context: ChannelHandlerContext) {
+    self.context = context
     output = SocketOutput(below: context)
     if context.channel.isActive { expect(within: limits.request, context: context) }
   }
 
-  func handlerRemoved(context: ChannelHandlerContext) { output = nil }
+  func handlerRemoved(context: ChannelHandlerContext) {
+    self.context = nil
+    output = nil
+  }
 
   func channelActive(context: ChannelHandlerContext) { expect(within: limits.request, context: context) }
 

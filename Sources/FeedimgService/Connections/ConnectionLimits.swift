@@ -21,4 +21,9 @@ struct ConnectionLimits: Sendable {
   /// How much of a long body is handed over at once, in bytes; blocks of this size are reused by malloc (mallopt(3),
   /// M_MMAP_THRESHOLD).
   var chunk = 64 << 10
+  /// How much the kernel is to keep for a client at a Unix socket that does not read, in bytes.
+  ///
+  /// It doubles that for what it needs itself (socket(7), `SO_SNDBUF`), and grants no more than `net.core.wmem_max`: 200
+  /// clients that do not read hold 85 MB at most, a fraction of what as many over TCP may.
+  static let unixSendBuffer = 208 << 10
 }

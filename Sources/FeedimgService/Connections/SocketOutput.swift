@@ -12,6 +12,8 @@ import NIOHTTP1
 final class SocketOutput {
   /// Where bytes leave the pipeline as they are.
   private let exit: ChannelHandlerContext
+  /// The socket, as long as the channel is active: the channel closes it, and others may then have its number.
+  private let socket: NIOBSDSocket.Handle?
   /// The head that is to go out.
   private var head: [UInt8] = []
 
@@ -20,6 +22,8 @@ final class SocketOutput {
     let pipeline = context.pipeline.syncOperations
     guard let encoder = try? pipeline.context(handlerType: HTTPResponseEncoder.self) else { return nil }
     exit = encoder
+    // Asked for once, since to find out that the channel has one takes the runtime a while.
+    socket = try? pipeline.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { $0 }
   }
 
   /// Whether no head waits.
@@ -27,20 +31,25 @@ final class SocketOutput {
 
   /// Puts a head together, to go out with the bytes that are written next (RFC 9112 §4).
   ///
+  /// - Parameters:
+  ///   - status: The code.
+  ///   - lines: Fields that come first.
+  ///   - fields: Those that follow.
   /// - Returns: False where something is in a field that must not be there; nothing is kept then.
-  func setHead(_ status: Int, _ fields: [HTTPFields.Field]) -> Bool {
+  func setHead(_ status: Int, _ lines: FieldLines?, _ fields: [HTTPFields.Field]) -> Bool {
     head.removeAll(keepingCapacity: true)
-    let phrase = HTTPResponseStatus(statusCode: status).reasonPhrase
-    head.append(contentsOf: "HTTP/1.1 \(status) \(phrase)\r\n".utf8)
+    if status == 200 {
+      head.append(contentsOf: "HTTP/1.1 200 OK\r\n".utf8)
+    } else {
+      let phrase = HTTPResponseStatus(statusCode: status).reasonPhrase
+      head.append(contentsOf: "HTTP/1.1 \(status) \(phrase)\r\n".utf8)
+    }
+    if let lines { head.append(contentsOf: lines.bytes) }
     for field in fields {
-      guard field.name.utf8.allSatisfy(Self.isOfName), field.value.utf8.allSatisfy(Self.isOfValue) else {
+      guard field.append(to: &head) else {
         head.removeAll(keepingCapacity: true)
         return false
       }
-      head.append(contentsOf: field.name.utf8)
-      head.append(contentsOf: ": ".utf8)
-      head.append(contentsOf: field.value.utf8)
-      head.append(contentsOf: "\r\n".utf8)
     }
     head.append(contentsOf: "\r\n".utf8)
     return true
@@ -49,14 +58,12 @@ final class SocketOutput {
   /// Writes as much as the socket takes without waiting.
   ///
   /// - Returns: What it did not take of the bytes; what it did not take of the head stays here.
-  func write(_ bytes: ArraySlice<UInt8>, context: ChannelHandlerContext) -> ArraySlice<UInt8> {
+  func write(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     guard !head.isEmpty || !bytes.isEmpty else { return bytes }
-    let pipeline = context.pipeline.syncOperations
-    let taken = try? pipeline.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { socket in
-      head.withUnsafeBytes { head in bytes.withUnsafeBytes { Self.send(head, $0, to: socket) } }
-    }
+    guard let socket, exit.channel.isActive else { return bytes }
+    let taken = head.withUnsafeBytes { head in bytes.withUnsafeBytes { Self.send(head, $0, to: socket) } }
     // Why nothing was taken the channel will find out, and tell.
-    guard let taken, taken > 0 else { return bytes }
+    guard taken > 0 else { return bytes }
     guard taken >= head.count else {
       head.removeFirst(taken)
       return bytes
@@ -79,28 +86,23 @@ final class SocketOutput {
     return taken.futureResult
   }
 
+  private static func part(_ bytes: UnsafeRawBufferPointer) -> iovec {
+    iovec(iov_base: UnsafeMutableRawPointer(mutating: bytes.baseAddress), iov_len: bytes.count)
+  }
+
   /// How many bytes were taken of both; below zero where none could be.
   private static func send(
     _ head: UnsafeRawBufferPointer,
     _ body: UnsafeRawBufferPointer,
     to socket: NIOBSDSocket.Handle
   ) -> Int {
-    var parts = [head, body].map {
-      iovec(iov_base: UnsafeMutableRawPointer(mutating: $0.baseAddress), iov_len: $0.count)
-    }
-    return parts.withUnsafeMutableBufferPointer { parts in
+    withUnsafeTemporaryAllocation(of: iovec.self, capacity: 2) { parts in
+      parts.initializeElement(at: 0, to: part(head))
+      parts.initializeElement(at: 1, to: part(body))
       var message = msghdr()
       message.msg_iov = parts.baseAddress
       message.msg_iovlen = parts.count
       return sendmsg(socket, &message, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
     }
   }
-
-  /// What names of fields are made of, colons and control characters excluded (RFC 9110 §5.1).
-  private static func isOfName(_ byte: UInt8) -> Bool {
-    byte > 0x20 && byte < 0x7F && byte != UInt8(ascii: ":")
-  }
-
-  /// Anything but control characters (RFC 9110 §5.5).
-  private static func isOfValue(_ byte: UInt8) -> Bool { byte >= 0x20 && byte != 0x7F || byte == 0x09 }
 }

@@ -2,8 +2,11 @@ import CXXHash
 
 /// What tells one body from another (RFC 9110 §8.8.3); always strong.
 struct EntityTag: Sendable, Hashable {
+  private let length: Int
+  private let checksum: UInt64
+
   /// With its quotes.
-  let text: String
+  var text: String { "\"\(String(length, radix: 16))-\(String(checksum, radix: 16))\"" }
 
   /// The tag of a body: its length and checksum.
   init(of bytes: [UInt8]) {
@@ -12,13 +15,12 @@ struct EntityTag: Sendable, Hashable {
   }
 
   /// The tag of a body of which both are known; the checksum is that of XXH3.
-  init(length: Int, checksum: UInt64) {
-    text = "\"\(String(length, radix: 16))-\(String(checksum, radix: 16))\""
-  }
+  init(length: Int, checksum: UInt64) { (self.length, self.checksum) = (length, checksum) }
 
   /// Whether a list such as `If-None-Match` names the tag or is `*`; weakness is of no account there (§13.1.2).
   func isNamed(in list: String) -> Bool {
-    list.trimmed == "*"
+    let text = text
+    return list.trimmed == "*"
       || list.split(separator: ",").contains { element in
         let tag = element.trimmed
         return (tag.hasPrefix("W/") ? tag.dropFirst(2) : tag) == text
@@ -27,6 +29,7 @@ struct EntityTag: Sendable, Hashable {
 
   /// Whether a list such as `If-Match` names the tag as strong or is `*` (§13.1.1).
   func isNamedStrongly(in list: String) -> Bool {
-    list.trimmed == "*" || list.split(separator: ",").contains { $0.trimmed == text }
+    let text = text
+    return list.trimmed == "*" || list.split(separator: ",").contains { $0.trimmed == text }
   }
 }

@@ -16,6 +16,8 @@ struct ServiceAnswer: Sendable {
 
   var status: Int
   var fields: HTTPFields
+  /// More fields, whose text is known; they come first.
+  var lines: FieldLines?
   var body: Body
 
   init(_ status: Int = 200, fields: [(String, String)] = [], body: Body = .bytes([])) {

@@ -19,14 +19,9 @@ extension ImageRoute {
     let label = ("source", source.rawValue)
     metrics.count("feedimg_images_total", ("image", image.variant.role.rawValue), label)
     let status = source == .network ? "feedimg; fwd=uri-miss" : "feedimg; fwd=uri-miss; collapsed"
-    var fields = Self.fields(
-      image.variant,
-      image.resolution.policy,
-      rule: image.resolution.decision.rule,
-      status,
-      source: source,
-      took: time
-    )
+    var fields =
+      Self.lasting(image.variant, image.resolution.policy, rule: image.resolution.decision.rule)
+      + Self.momentary(status, source: source, took: time)
     if let mediaType = image.arrival.mediaType { fields.append(("Content-Type", mediaType)) }
     let length = image.arrival.answer.head.contentLength
     var (code, part) = (200, nil as Range<Int>?)

@@ -10,7 +10,7 @@ struct ImageRoute: Sendable {
   /// Where the images are kept.
   let folder: String
   /// What was asked for before.
-  let known = ItemMemo()
+  let known = TextMemo<KnownItem>()
 
   /// Loads the image; a client that hangs up leaves the load, and the last one to leave stops the transfer.
   func answer(_ request: ServiceRequest) async throws(Problem) -> ServiceAnswer {
@@ -81,28 +81,30 @@ struct ImageRoute: Sendable {
     Problem(416, "the image has \(length) bytes", fields: [("Content-Range", "bytes */\(length)")])
   }
 
-  /// What is said of every image, however it comes.
-  static func fields(
-    _ variant: ImageVariant,
-    _ policy: String,
-    rule: Int,
+  /// What is said of every image, however it comes: as long as the same is decided.
+  static func lasting(_ variant: ImageVariant, _ policy: String, rule: Int) -> [(String, String)] {
+    [
+      ("Accept-Ranges", "bytes"),
+      // Which image is right depends on the network, so each use asks, and costs nothing if it is the same.
+      ("Cache-Control", "private, no-cache"), ("Content-Location", variant.url.text),
+      ("Feedimg-Image", variant.role.rawValue), ("Feedimg-Rule", "\(policy); rule=\(rule)"),
+      ("X-Content-Type-Options", "nosniff"),
+      // An SVG that is opened by itself is a page, of this origin.
+      ("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox"),
+    ]
+  }
+
+  /// What is said besides of how it came this time.
+  static func momentary(
     _ cacheStatus: String,
     source: LoadedImage.Source,
     took time: Duration
   ) -> [(String, String)] {
     let milliseconds = Double(Int(time / .microseconds(1))) / 1000
     return [
-      ("Accept-Ranges", "bytes"),
-      // Which image is right depends on the network, so each use asks, and costs nothing if it is the same.
-      ("Cache-Control", "private, no-cache"), ("Content-Location", variant.url.text),
       ("Cache-Status", cacheStatus),
       // Where the time went (Server Timing, §3).
       ("Server-Timing", "load;desc=\"\(source.rawValue)\";dur=\(milliseconds)"),
-      ("Feedimg-Image", variant.role.rawValue),
-      ("Feedimg-Rule", "\(policy); rule=\(rule)"),
-      ("X-Content-Type-Options", "nosniff"),
-      // An SVG that is opened by itself is a page, of this origin.
-      ("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox"),
     ]
   }
 }

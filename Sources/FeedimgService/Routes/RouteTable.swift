@@ -15,6 +15,8 @@ struct RouteTable: Sendable {
   /// What may be answered to `GET` and `HEAD` without waiting, by path.
   private let shortcuts: [String: Shortcut]
   private let metrics: ServiceMetrics
+  /// The targets with shortcuts, by their text.
+  private let targets = TextMemo<RequestTarget>()
 
   init(_ routes: [Route], shortcuts: [String: Shortcut] = [:], metrics: ServiceMetrics) {
     self.routes = Dictionary(routes.map { ($0.path, $0.1) }) { $0 + $1 }
@@ -47,6 +49,19 @@ struct RouteTable: Sendable {
     else { return nil }
     count(answer, to: request)
     return answer
+  }
+
+  /// Answers a `GET` if that takes no waiting.
+  ///
+  /// - Parameters:
+  ///   - target: Printable ASCII alone.
+  ///   - fields: Those that the routes may see.
+  /// - Returns: Nil where it takes longer; nothing is counted then.
+  func answerAtOnce(_ target: Slice<UnsafeRawBufferPointer>, _ fields: HTTPFields) -> ServiceAnswer? {
+    let known = targets.meaning(of: String(decoding: target, as: UTF8.self)) { text in
+      RequestTarget(text).flatMap { shortcuts[$0.path] == nil ? nil : $0 }
+    }
+    return known.flatMap { answerAtOnce(ServiceRequest("GET", $0, fields: fields)) }
   }
 
   private func count(_ answer: ServiceAnswer, to request: ServiceRequest) {

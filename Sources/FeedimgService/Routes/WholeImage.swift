@@ -15,6 +15,8 @@ struct WholeImage: Sendable {
   var notes: [String]
   /// How the cache dealt with the request (RFC 9211).
   var cacheStatus: String
+  /// Where what is said of it is kept for the next time, if it is.
+  var known: KnownItem?
 
   init(_ image: LoadedImage, cacheStatus: String) {
     (item, variant, source) = (image.resolution.item, image.variant, image.source)
@@ -23,7 +25,8 @@ struct WholeImage: Sendable {
     (notes, self.cacheStatus) = (image.notes, cacheStatus)
   }
 
-  init(_ image: ImageAtHand) {
+  init(_ image: ImageAtHand, known: KnownItem) {
+    self.known = known
     (item, variant, source) = (image.item, image.variant, .memory)
     (decision, policy) = (image.decision, image.policy)
     tag = EntityTag(length: image.bytes.count, checksum: image.checksum)
@@ -51,11 +54,11 @@ extension ImageRoute {
     // What asks for another situation, and what asks for news, takes more than a look.
     guard request.target.parameters.count == 1, request.fields["Cache-Control"] == nil,
       request.fields["Feedimg-Cache"].map({ $0 == folder }) ?? true,
-      let item = request.target["item"].flatMap({ known.item($0) }),
-      let loader = try? loaders.loader(given: [], policy: nil), let image = loader.atHand(item)
+      let item = request.target["item"].flatMap({ known.meaning(of: $0, KnownItem.init) }),
+      let loader = try? loaders.loader(given: [], policy: nil), let image = loader.atHand(item.item)
     else { return nil }
     do throws(Problem) {
-      let whole = WholeImage(image)
+      let whole = WholeImage(image, known: item)
       return try hand(over: whole, to: request, of: loader, took: ContinuousClock.now - start)
     } catch {
       return error.answer
@@ -79,19 +82,33 @@ extension ImageRoute {
     return answer
   }
 
+  /// Whether a client wants all of an image, whatever it has.
+  private static func isForWhole(_ request: ServiceRequest) -> Bool {
+    request.method == "GET"
+      && !request.fields.fields.contains { field in
+        telling.contains { field.isNamed($0) }
+      }
+  }
+
+  /// The fields that make another answer of an image that is there than all of it (RFC 9110 §13, §14).
+  private static let telling = ["If-Match", "If-None-Match", "If-Range", "Range"]
+
   private static func answer(
     _ request: ServiceRequest,
     _ image: WholeImage,
     took time: Duration
   ) throws(Problem) -> ServiceAnswer {
-    var fields = fields(
-      image.variant,
-      image.policy,
-      rule: image.decision.rule,
-      image.cacheStatus,
-      source: image.source,
-      took: time
-    )
+    if let known = image.known, isForWhole(request), let lines = known.lines(image.basis, { image.lines }) {
+      var answer = ServiceAnswer(
+        fields: momentary(image.cacheStatus, source: image.source, took: time),
+        body: .bytes(image.bytes[...])
+      )
+      answer.lines = lines
+      return answer
+    }
+    var fields =
+      lasting(image.variant, image.policy, rule: image.decision.rule)
+      + momentary(image.cacheStatus, source: image.source, took: time)
     fields.append(("ETag", image.tag.text))
     if !image.notes.isEmpty { fields.append(("Feedimg-Note", image.notes.joined(separator: "; "))) }
     if let list = request.fields["If-Match"], !image.tag.isNamedStrongly(in: list) {
@@ -115,5 +132,21 @@ extension ImageRoute {
     case .unsatisfiable:
       throw beyond(image.bytes.count)
     }
+  }
+}
+
+extension WholeImage {
+  /// What ``lines`` depends on.
+  fileprivate var basis: KnownItem.Basis {
+    KnownItem.Basis(variant: variant, policy: policy, rule: decision.rule, tag: tag, mediaType: mediaType)
+  }
+
+  /// What is said of the image whenever all of it is handed out; nil where its type cannot stand in a field.
+  fileprivate var lines: FieldLines? {
+    let fields =
+      ImageRoute.lasting(variant, policy, rule: decision.rule) + [
+        ("ETag", tag.text), ("Content-Type", mediaType),
+      ]
+    return FieldLines(fields.map { HTTPFields.Field(name: $0.0, value: $0.1) })
   }
 }

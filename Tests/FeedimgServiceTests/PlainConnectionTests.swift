@@ -1,0 +1,156 @@
+import FeedimgModel
+import NIOCore
+import NIOEmbedded
+import NIOHTTP1
+import Testing
+
+@testable import FeedimgService
+
+/// Requests that are answered without being decoded, among others on the same connection.
+@Suite struct PlainConnectionTests {
+  private let channel = EmbeddedChannel()
+  private let register = ConnectionRegister(limit: 10, bodyLimit: 100)
+
+  /// What is at hand answers with its target and the fields that it sees; all else is answered by `-`.
+  private func connect(_ access: AccessRule = .sameUser) throws {
+    let shortcut: RouteTable.Shortcut = { request in
+      guard request.target["later"] == nil else { return nil }
+      let seen = request.fields.fields.map(\.name).joined(separator: ",")
+      return ServiceAnswer(
+        text: "[\(request.method) \(request.target.parameters.first?.name ?? "") \(seen)]",
+        as: "a/b"
+      )
+    }
+    let routes = RouteTable(
+      [("/at", [("GET", { _ in ServiceAnswer(json: "{}") }), ("POST", { _ in ServiceAnswer(json: "{}") })])],
+      shortcuts: ["/at": shortcut],
+      metrics: ServiceMetrics()
+    )
+    let connection = ConnectionHandler(
+      routes: routes,
+      access: access,
+      limits: ConnectionLimits(),
+      register: register
+    )
+    let pipeline = channel.pipeline.syncOperations
+    try pipeline.addHandler(PlainRequestHandler(answering: connection))
+    try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false, withErrorHandling: false)
+    try pipeline.addHandler(connection)
+    try channel.connect(to: SocketAddress(unixDomainSocketPath: "/x")).wait()
+  }
+
+  private func send(_ text: String) throws { try channel.writeInbound(ByteBuffer(string: text)) }
+
+  /// The statuses and the bodies of what was answered up to now.
+  private func answers() throws -> [String] {
+    // What was taken at once goes on by the loop.
+    channel.embeddedEventLoop.run()
+    var text = ""
+    while let buffer = try channel.readOutbound(as: ByteBuffer.self) { text += String(buffer: buffer) }
+    return text.split(separator: "HTTP/1.1 ").map { answer in
+      let body = answer.split(separator: "\r\n\r\n", maxSplits: 1).dropFirst().first ?? ""
+      return answer.prefix(3) + (body.hasPrefix("[") ? " " + body : "")
+    }
+  }
+
+  private static func get(_ name: String, _ fields: String = "") -> String {
+    "GET /at?\(name) HTTP/1.1\r\nHost: x\r\n\(fields)\r\n"
+  }
+
+  @Test func `they are answered in turn with others`() throws {
+    try connect()
+    try send(Self.get("a"))
+    try send(Self.get("b"))
+    #expect(try answers() == ["200 [GET a Host]", "200 [GET b Host]"])
+    try send("HEAD /at?c HTTP/1.1\r\nHost: x\r\n\r\n")
+    try send(Self.get("d"))
+    #expect(try answers() == ["200", "200 [GET d Host]"])
+    // Two in one piece.
+    try send(Self.get("e") + Self.get("f"))
+    try send(Self.get("g"))
+    #expect(try answers() == ["200 [GET e Host]", "200 [GET f Host]", "200 [GET g Host]"])
+  }
+
+  @Test func `one that comes in pieces is one`() throws {
+    try connect()
+    for byte in Self.get("a") { try send(String(byte)) }
+    try send(Self.get("b"))
+    #expect(try answers() == ["200 [GET a Host]", "200 [GET b Host]"])
+    let text = Self.get("c")
+    try send(String(text.unicodeScalars.prefix(text.unicodeScalars.count - 1)))
+    try send("\n")
+    try send(Self.get("d"))
+    try send(Self.get("e"))
+    #expect(try answers() == ["200 [GET c Host]", "200 [GET d Host]", "200 [GET e Host]"])
+  }
+
+  @Test func `what looks like one in another is none`() throws {
+    try connect()
+    // The value of a field that has begun.
+    try send("GET /at?a HTTP/1.1\r\nHost: x\r\nA: ")
+    try send("GET /at?b HTTP/1.1\r\nB: x\r\n\r\n")
+    #expect(try answers() == ["200 [GET a Host,A,B]"])
+    // Behind a request in the same piece.
+    try send(Self.get("c") + "GET /at?d HTTP/1.1\r\nHost: x\r\nD: ")
+    try send("GET /at?e HTTP/1.1\r\nE: x\r\n\r\n")
+    #expect(try answers() == ["200 [GET c Host]", "200 [GET d Host,D,E]"])
+    // A body.
+    let body = Self.get("f")
+    try send("POST /at HTTP/1.1\r\nHost: x\r\nContent-Length: \(body.utf8.count + 1)\r\n\r\n")
+    try send(body)
+    #expect(try answers() == [])
+  }
+
+  @Test func `what is not at hand takes the longer way, and nobody overtakes it`() throws {
+    try connect()
+    try send(Self.get("later"))
+    try send(Self.get("b"))
+    // Answered by the route, or not yet.
+    #expect(try answers().first ?? "200" == "200")
+  }
+
+  @Test func `the token is looked at each time`() throws {
+    let token = "0123456789abcdef0123456789abcdef"
+    func fields(_ token: String) -> String { "Authorization: Bearer \(token)\r\n" }
+    for (last, answer) in [(fields(String(token.reversed())), "401"), ("", "401")] {
+      let test = PlainConnectionTests()
+      try test.connect(.loopback(port: 80, token: AccessToken(token)))
+      func get(_ fields: String) -> String { "GET /at?a HTTP/1.1\r\nHost: localhost\r\n\(fields)\r\n" }
+      try test.send(get(fields(token)))
+      try test.send(get(fields(token)))
+      // No route sees the token.
+      #expect(try test.answers() == ["200 [GET a Host]", "200 [GET a Host]"])
+      try test.send(get(last))
+      #expect(try test.answers() == [answer])
+    }
+  }
+
+  @Test func `other hosts and other users are refused`() throws {
+    try connect(.loopback(port: 80, token: nil))
+    try send(Self.get("a"))
+    #expect(try answers() == ["403"])
+    let test = PlainConnectionTests()
+    try test.connect(.stranger(user: 1001))
+    try test.send(Self.get("a"))
+    #expect(try test.answers() == ["403"])
+  }
+
+  @Test func `a service that ends ends the connection after the answer`() throws {
+    try connect()
+    try send(Self.get("a"))
+    register.drain()
+    try send(Self.get("b"))
+    #expect(try answers().count == 2)
+    #expect(!channel.isActive)
+  }
+
+  @Test func `an answer gives time for the next request, and no longer`() throws {
+    try connect()
+    channel.embeddedEventLoop.advanceTime(by: .seconds(29))
+    try send(Self.get("a"))
+    channel.embeddedEventLoop.advanceTime(by: .seconds(29))
+    #expect(channel.isActive)
+    channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+    #expect(!channel.isActive)
+  }
+}
