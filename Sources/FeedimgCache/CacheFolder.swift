@@ -12,20 +12,23 @@ import Glibc
 /// ```
 struct CacheFolder: Sendable, Hashable {
   let path: String
+  /// These two are made once, as each look-up needs them.
+  let index: String
+  let bodies: String
 
   init(_ path: String) {
     var end = path[...]
     while end.count > 1, end.hasSuffix("/") { end.removeLast() }
     self.path = String(end)
+    index = end + "/index.sqlite"
+    bodies = end + "/bodies"
   }
 
-  var index: String { path + "/index.sqlite" }
   /// Where an index that cannot be read is put aside.
   var damagedIndex: String { path + "/index.sqlite.damaged" }
   var lock: String { path + "/lock" }
   var incoming: String { path + "/incoming" }
   var partial: String { path + "/partial" }
-  var bodies: String { path + "/bodies" }
   /// Tells backup programs to leave the folder out (bford.info/cachedir).
   var tag: String { path + "/CACHEDIR.TAG" }
 
@@ -40,23 +43,27 @@ struct CacheFolder: Sendable, Hashable {
 
   func folder(of shard: Shard) -> String { "\(bodies)/\(shard.name)" }
   func catalog(of shard: Shard) -> String { folder(of: shard) + "/catalog" }
-  /// Made in one piece, as each look-up needs one.
   func path(of body: BodyName) -> String {
-    let capacity = path.utf8.count + 11 + BodyName.greatestLength
-    return String(unsafeUninitializedCapacity: capacity) { buffer in
-      var count = 0
-      func write(_ byte: UInt8) {
-        buffer[count] = byte
-        count += 1
-      }
-      path.utf8.forEach(write)
-      "/bodies/".utf8.forEach(write)
-      body.keyHash.writeHexadecimal(digits: 2, write)
-      write(UInt8(ascii: "/"))
-      body.write(write)
-      return count
-    }
+    String(unsafeUninitializedCapacity: capacity) { write(body, into: $0) }
   }
+
+  /// For the path of a body, in bytes.
+  private var capacity: Int { bodies.utf8.count + 4 + BodyName.greatestLength }
+
+  /// Writes the path of a body in one piece, as each look-up needs one; its length.
+  private func write(_ body: BodyName, into buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
+    var count = buffer.initialize(fromContentsOf: bodies.utf8)
+    func write(_ byte: UInt8) {
+      buffer.initializeElement(at: count, to: byte)
+      count += 1
+    }
+    write(UInt8(ascii: "/"))
+    body.keyHash.writeHexadecimal(digits: 2, write)
+    write(UInt8(ascii: "/"))
+    body.write(write)
+    return count
+  }
+
   /// A name for a body that is being written, never given twice.
   private func incomingPath() -> String { "\(incoming)/\(UInt64.random(in: .min ... .max).hexadecimal)" }
 
@@ -96,10 +103,14 @@ extension CacheFolder {
 
   /// The length of a body's file; nil where there is none.
   func size(of body: BodyName) -> Int? {
-    guard let status = try? Self.status(path(of: body)), status.st_mode & S_IFMT == S_IFREG else {
-      return nil
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: capacity + 1) { buffer in
+      buffer.initializeElement(at: write(body, into: buffer), to: 0)
+      var status = stat()
+      let isThere = buffer.withMemoryRebound(to: CChar.self) { path in
+        path.baseAddress.map { stat($0, &status) == 0 } ?? false
+      }
+      return isThere && status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : nil
     }
-    return Int(status.st_size)
   }
 
   /// The room on the file system; nil where it cannot be told.

@@ -4,6 +4,8 @@ import CSQLite
 final class SQLiteConnection {
   private let handle: OpaquePointer
   private var statements: [String: SQLiteStatement] = [:]
+  /// The one that was asked for last, as look-ups ask for the same again and again.
+  private var latest: (sql: String, statement: SQLiteStatement)?
 
   /// How to open a database.
   enum Access {
@@ -42,6 +44,7 @@ final class SQLiteConnection {
   private static let usualPatience: Int32 = 5000
 
   deinit {
+    latest = nil
     statements.removeAll()
     sqlite3_close_v2(handle)
   }
@@ -74,9 +77,15 @@ final class SQLiteConnection {
 
   /// A statement, prepared when first needed; rewound and without values.
   func statement(_ sql: String) throws(SQLiteError) -> SQLiteStatement {
-    if let statement = statements[sql] { return statement }
+    // The same literal is told from others without a look at its letters.
+    if let latest, latest.sql == sql { return latest.statement }
+    if let statement = statements[sql] {
+      latest = (sql, statement)
+      return statement
+    }
     let statement = try SQLiteStatement(sql, on: handle)
     statements[sql] = statement
+    latest = (sql, statement)
     return statement
   }
 

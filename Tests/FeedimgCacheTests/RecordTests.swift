@@ -80,6 +80,30 @@ import Testing
     #expect((BodyName(name)?.text ?? name) == name)
   }
 
+  @Test(arguments: ["/var/cache", "/var/cäche/a b", "/var/cache/", "/"])
+  func `a body lies in the folder of its shard, however the path of the cache is written`(path: String) throws
+  {
+    let body = try #require(BodyName("3fa3456789abcdef-0123456789abcdef.jpg"))
+    let folder = CacheFolder(path)
+    let parent = path == "/var/cache/" ? "/var/cache" : path
+    #expect(folder.path(of: body) == "\(parent)/bodies/3f/3fa3456789abcdef-0123456789abcdef.jpg")
+    #expect(folder.index == "\(parent)/index.sqlite")
+    #expect(folder.size(of: body) == nil)
+  }
+
+  @Test func `what has the name of a body is one only as a file`() throws {
+    let test = try TestFolder()
+    let folder = CacheFolder(test.cache)
+    let body = BodyName(key: "a", mediaType: "image/svg+xml")
+    try CacheFolder.makeFolder(folder.folder(of: body.shard))
+    overwrite(folder.path(of: body), [1, 2, 3])
+    #expect(folder.size(of: body) == 3)
+    #expect(folder.size(of: BodyName(key: "b", mediaType: "")) == nil)
+    folder.remove([body])
+    try CacheFolder.makeFolder(folder.path(of: body))
+    #expect(folder.size(of: body) == nil)
+  }
+
   @Test func `a shard holds the keys whose hashes begin with its number`() {
     for number in UInt8.min ... .max {
       let shard = Shard(number: number)
