@@ -144,6 +144,13 @@ import Testing
     #expect(!channel.isActive)
   }
 
+  @Test func `who offers another protocol is answered in this one, and then no more`() throws {
+    try connect()
+    try send(Self.get("a", "Connection: Upgrade\r\nUpgrade: h2c\r\n"))
+    #expect(try answers() == ["200 [GET a Host,Connection,Upgrade]"])
+    #expect(!channel.isActive)
+  }
+
   @Test func `an answer gives time for the next request, and no longer`() throws {
     try connect()
     channel.embeddedEventLoop.advanceTime(by: .seconds(29))

@@ -141,6 +141,8 @@ final class ConnectionHandler: ChannelInboundHandler {
     if let objection = objection(to: head, fields) {
       return refuse(objection, withBody: head.method != .HEAD, context: context)
     }
+    // The decoder takes nothing more behind an offer to speak another protocol, though nobody takes that up.
+    if head.method == .CONNECT || fields["Upgrade"] != nil { endsAfterAnswer = true }
     if head.version == .http1_1, fields["Expect"]?.lowercased() == "100-continue" {
       let go = HTTPResponseHead(version: .http1_1, status: .continue)
       context.writeAndFlush(wrapOutboundOut(.head(go)), promise: nil)
