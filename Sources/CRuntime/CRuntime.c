@@ -23,6 +23,11 @@ void feedimg_take_jobs(void (*take)(void *job))
     swift_task_enqueueGlobal_hook = hand_over;
 }
 
+void feedimg_trim_heap(void)
+{
+    malloc_trim(0);
+}
+
 void feedimg_share_arena(int reused)
 {
     mallopt(M_ARENA_MAX, 1);

@@ -1,3 +1,4 @@
+import CRuntime
 public import Feedimg
 import Glibc
 import NIOCore
@@ -43,7 +44,8 @@ public final class Service: Sendable {
     loader = try ImageLoader(configured)
     register = ConnectionRegister(
       limit: min(limits.connections, DescriptorLimit.raise() / 2),
-      bodyLimit: limits.bodies
+      bodyLimit: limits.bodies,
+      giveBack: { feedimg_trim_heap() }
     )
     let upgrades = UpgradeWatch(loader)
     let sources = EventSources(configuration.loader, loader: loader, upgrades: upgrades) {

@@ -6,6 +6,9 @@
 /* Has a function take every job that would go to Swift's pool of threads, from any thread. Before the first task. */
 void feedimg_take_jobs(void (*take)(void *job));
 
+/* Gives memory that is free back to the system (malloc_trim(3)). */
+void feedimg_trim_heap(void);
+
 /* Has threads share one arena, and keeps blocks of up to so many bytes in it when they are freed (mallopt(3)). */
 void feedimg_share_arena(int reused);
 

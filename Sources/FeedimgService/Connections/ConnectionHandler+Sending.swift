@@ -95,6 +95,7 @@ extension ConnectionHandler {
     guard case .answering = phase, let rest = output?.write(bytes) else { return }
     if rest.isEmpty, output?.isEmpty ?? true { return finish(context: context) }
     expect(within: limits.stall, context: context)
+    register.noteCopied(min(rest.count, limits.chunk))
     output?.pass(on: rest.prefix(limits.chunk)).assumeIsolated().whenSuccess {
       // By the loop, since what is taken at once would call itself again and again.
       context.eventLoop.assumeIsolated().execute {

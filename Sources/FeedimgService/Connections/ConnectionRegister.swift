@@ -6,6 +6,10 @@ final class ConnectionRegister: Sendable {
   private struct State {
     var channels: [ObjectIdentifier: any Channel] = [:]
     var isDraining = false
+    /// What has passed through memory since it was last given back, in bytes, estimated.
+    var passed = 0
+    /// Whether it is looked soon whether nobody is there.
+    var isLooking = false
     var waiter: CheckedContinuation<Void, Never>?
   }
 
@@ -13,15 +17,18 @@ final class ConnectionRegister: Sendable {
   private let state = Mutex(State())
   private let limit: Int
   private let bodyLimit: Int
+  private let giveBack: @Sendable () -> Void
   /// What the bodies of all requests that are under way take.
   private let heldBytes = Atomic(0)
 
   /// - Parameters:
   ///   - limit: How many connections there may be.
   ///   - bodyLimit: How much the bodies of all requests may take together, in bytes.
-  init(limit: Int, bodyLimit: Int) {
+  ///   - giveBack: Called when nobody is there any more for whom memory that is free is worth keeping.
+  init(limit: Int, bodyLimit: Int, giveBack: @escaping @Sendable () -> Void = {}) {
     self.limit = limit
     self.bodyLimit = bodyLimit
+    self.giveBack = giveBack
   }
 
   /// How many are open now.
@@ -39,6 +46,9 @@ final class ConnectionRegister: Sendable {
 
   /// Gives back what was held.
   func release(_ count: Int) { heldBytes.subtract(count, ordering: .relaxed) }
+
+  /// Notes that bytes were copied on their way to a client.
+  func noteCopied(_ count: Int) { state.withLock { $0.passed += count } }
 
   /// Takes a connection in, unless there are too many.
   ///
@@ -80,12 +90,34 @@ final class ConnectionRegister: Sendable {
   }
 
   private func remove(_ channel: any Channel) {
-    let waiter = state.withLock { state in
+    let (waiter, looks) = state.withLock { state in
       state.channels[ObjectIdentifier(channel)] = nil
-      guard state.channels.isEmpty else { return nil as CheckedContinuation<Void, Never>? }
-      defer { state.waiter = nil }
-      return state.waiter
+      state.passed += Self.connectionCost
+      guard state.channels.isEmpty else { return (nil as CheckedContinuation<Void, Never>?, false) }
+      defer { (state.waiter, state.isLooking) = (nil, true) }
+      return (state.waiter, !state.isLooking && !state.isDraining)
     }
-    waiter?.resume()
+    if let waiter { return waiter.resume() }
+    guard looks else { return }
+    // NIO has its timer go off for a deadline that was cancelled, when nobody is there any more; one that is due before
+    // takes its place.
+    channel.eventLoop.scheduleTask(in: Self.patience) { self.tidy() }
+  }
+
+  /// What a connection that has ended may have left behind, in bytes.
+  private static let connectionCost = 16 << 10
+  /// So much is worth the time to give it back, in bytes.
+  private static let worthGivingBack = 1 << 20
+  /// After the last connection.
+  private static let patience = TimeAmount.seconds(1)
+
+  private func tidy() {
+    let isWorth = state.withLock { state in
+      state.isLooking = false
+      guard state.channels.isEmpty, state.passed >= Self.worthGivingBack else { return false }
+      state.passed = 0
+      return true
+    }
+    if isWorth { giveBack() }
   }
 }
