@@ -124,7 +124,7 @@ public final class ImageLoader: Sendable {
     self.store = store
     self.memory = memory
     self.budget = budget
-    pixels = decoder.map { DecodingDesk($0, memory) }
+    pixels = decoder.map { DecodingDesk($0, memory, time) }
     pressure = MemoryPressure(memory, environment: environment)
     let meter = usage.map { UsageMeter($0, network: network) }
     self.downloader = WatchedDownloader(downloader: downloader, meter: meter)

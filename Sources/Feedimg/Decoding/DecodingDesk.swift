@@ -10,10 +10,10 @@ final class DecodingDesk: Sendable {
   private let desk = LoadDesk<Outcome>()
   private let gate: DecodingGate
 
-  init(_ decoder: any ImageDecoding, _ memory: MemoryCache) {
+  init(_ decoder: any ImageDecoding, _ memory: MemoryCache, _ time: MonotonicTime) {
     self.decoder = decoder
     self.memory = memory
-    gate = DecodingGate(width: decoder.width)
+    gate = DecodingGate(width: decoder.width, time)
   }
 
   /// How many images wait for a decoder.

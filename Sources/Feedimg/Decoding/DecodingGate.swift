@@ -12,10 +12,14 @@ final class DecodingGate: Sendable {
     var cancelled: Set<DecodingLine.Ticket> = []
   }
 
+  private let time: MonotonicTime
   /// Guards the line; continuations are resumed outside.
   private let state: Mutex<State>
 
-  init(width: Int) { state = Mutex(State(line: DecodingLine(width: width))) }
+  init(width: Int, _ time: MonotonicTime) {
+    self.time = time
+    state = Mutex(State(line: DecodingLine(width: width)))
+  }
 
   /// How many wait for their turn.
   var count: Int { state.withLock { $0.line.count } }
@@ -24,7 +28,8 @@ final class DecodingGate: Sendable {
   ///
   /// - Returns: Nil where the task was cancelled before its turn; then nothing was decoded.
   func turn<Answer: Sendable>(of run: LoadRun, _ body: () async -> Answer) async -> Answer? {
-    let ticket = state.withLock { $0.line.enter(run.priority) }
+    let now = time.now()
+    let ticket = state.withLock { $0.line.enter(run.priority, at: now) }
     run.listenToPriority { [weak run] in if let run { self.reprioritise(ticket, run) } }
     // It may have changed before anybody listened.
     reprioritise(ticket, run)
@@ -37,7 +42,8 @@ final class DecodingGate: Sendable {
   }
 
   private func reprioritise(_ ticket: DecodingLine.Ticket, _ run: LoadRun) {
-    state.withLock { $0.line.setPriority(ticket, run.priority) }
+    let now = time.now()
+    state.withLock { $0.line.setPriority(ticket, run.priority, at: now) }
   }
 
   private func place(_ ticket: DecodingLine.Ticket) async -> Bool {
@@ -61,9 +67,10 @@ final class DecodingGate: Sendable {
   }
 
   private func leave(_ ticket: DecodingLine.Ticket) {
+    let now = time.now()
     let next = state.withLock { state in
       state.cancelled.remove(ticket)
-      return state.line.leave(ticket).flatMap { state.continuations.removeValue(forKey: $0) }
+      return state.line.leave(ticket, at: now).flatMap { state.continuations.removeValue(forKey: $0) }
     }
     next?.resume(returning: true)
   }

@@ -42,21 +42,4 @@ import Testing
     #expect(decoder.asked.all.map { $0?.width } == [1, 4, 3, 5])
     #expect(decoder.stopped.load(ordering: .relaxed) == 0, "it was never begun")
   }
-
-  @Test func `the line lets the most urgent in, of equals the first`() {
-    var line = DecodingLine(width: 2)
-    let (one, two) = (line.enter(.prefetch), line.enter(.prefetch))
-    #expect(line.isRunning(one) && line.isRunning(two))
-    let tickets = [LoadPriority.near, .prefetch, .near, .visible, .near].map { line.enter($0) }
-    #expect(line.count == 5)
-    #expect(line.leave(one) == tickets[3])
-    #expect(line.leave(tickets[0]) == nil, "it waited")
-    line.setPriority(tickets[1], .visible)
-    #expect(line.leave(two) == tickets[1])
-    #expect(line.leave(tickets[3]) == tickets[2])
-    #expect(line.leave(tickets[1]) == tickets[4])
-    #expect(line.leave(tickets[2]) == nil && line.leave(tickets[4]) == nil)
-    let last = line.enter(.prefetch)
-    #expect(line.count == 0 && line.isRunning(last))
-  }
 }
