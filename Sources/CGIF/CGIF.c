@@ -130,14 +130,9 @@ static bool read_extension(reader *self) {
   int code;
   GifByteType *block;
   if (DGifGetExtension(self->gif, &code, &block) == GIF_ERROR) return false;
-  bool is_loops = code == APPLICATION_EXT_FUNC_CODE && block != NULL && block[0] == 11 &&
-                  memcmp(block + 1, "NETSCAPE2.0", 11) == 0;
   if (code == GRAPHICS_EXT_FUNC_CODE && block != NULL) DGifExtensionToGCB(block[0], block + 1, &self->control);
   while (block != NULL) {
     if (DGifGetExtensionNext(self->gif, &block) == GIF_ERROR) return false;
-    if (is_loops && block != NULL && block[0] == 3 && block[1] == 1) {
-      self->base.head.loops = (uint32_t)(block[2] | block[3] << 8);
-    }
   }
   return true;
 }
@@ -168,27 +163,34 @@ static cpixels_status next(cpixels_reader *base, uint32_t width, uint32_t height
   }
 }
 
-/// How many frames there are, by the structure alone (GIF89a, section 20); giflib would have to decode them.
-static uint32_t count_frames(const uint8_t *bytes, size_t count) {
-  if (count < 13) return 0;
+/// How often it is shown, by the extension at a place, behind its label; else as before.
+static uint32_t read_loops(const uint8_t *bytes, size_t rest, uint32_t before) {
+  if (rest < 16 || bytes[0] != 11 || memcmp(bytes + 1, "NETSCAPE2.0", 11) != 0) return before;
+  return bytes[12] == 3 && bytes[13] == 1 ? (uint32_t)(bytes[14] | bytes[15] << 8) : before;
+}
+
+/// Counts frames and finds the loops, by the structure alone (GIF89a, section 20); giflib would have to decode them.
+static void read_structure(const uint8_t *bytes, size_t count, cpixels_head *head) {
+  if (count < 13) return;
   size_t place = 13 + ((bytes[10] & 0x80) != 0 ? (size_t)3 << ((bytes[10] & 7) + 1) : 0);
-  uint32_t frames = 0;
   while (place < count) {
     uint8_t kind = bytes[place++];
     if (kind == 0x21) {
+      if (place < count && bytes[place] == APPLICATION_EXT_FUNC_CODE) {
+        head->loops = read_loops(bytes + place + 1, count - place - 1, head->loops);
+      }
       place += 1;
     } else if (kind == 0x2C) {
-      if (count < 9 || place > count - 9) return frames;
+      if (count < 9 || place > count - 9) return;
       uint8_t flags = bytes[place + 8];
       place += 9 + ((flags & 0x80) != 0 ? (size_t)3 << ((flags & 7) + 1) : 0) + 1;
-      frames += 1;
+      head->frames += 1;
     } else {
-      return frames;
+      return;
     }
     while (place < count && bytes[place] != 0) place += (size_t)bytes[place] + 1;
     place += 1;
   }
-  return frames;
 }
 
 cpixels_reader *cgif_open(const uint8_t *bytes, size_t count, const cpixels_stop *stop, char *reason, size_t size) {
@@ -214,9 +216,9 @@ cpixels_reader *cgif_open(const uint8_t *bytes, size_t count, const cpixels_stop
   }
   self->base.head.width = (uint32_t)self->gif->SWidth;
   self->base.head.height = (uint32_t)self->gif->SHeight;
-  self->base.head.frames = count_frames(bytes, count);
   self->base.head.orientation = 1;
   // Without the extension that says otherwise, an animation is shown once.
   self->base.head.loops = 1;
+  read_structure(bytes, count, &self->base.head);
   return &self->base;
 }

@@ -38,7 +38,8 @@ public final class CodecDecoder: ImageDecoding {
     _ bytes: [UInt8],
     _ request: DecodeRequest
   ) async throws(DecodeError) -> DecodedImage {
-    try await run { [limits] stop throws(DecodeError) in
+    let stop = StopSign()
+    return try await threads.run(stop) { [limits] () throws(DecodeError) in
       try Self.decode(bytes, request, limits, stop)
     }
   }
@@ -54,8 +55,28 @@ public final class CodecDecoder: ImageDecoding {
     _ bytes: [UInt8],
     _ request: DecodeRequest
   ) async throws(DecodeError) -> ImageAnimation {
-    try await run { [limits] stop throws(DecodeError) in
+    let stop = StopSign()
+    return try await threads.run(stop) { [limits] () throws(DecodeError) in
       try Self.animation(bytes, request, limits, stop)
+    }
+  }
+
+  /// Opens an animation to decode its frames one by one, see ``ImageDecoding``.
+  ///
+  /// The encoded image is held until the pass has ended, and one picture of it as large as it is.
+  ///
+  /// - Parameters:
+  ///   - bytes: The encoded image, or its beginning.
+  ///   - request: At which size, and what is to be done about damage.
+  /// - Returns: A pass that begins with the first frame, and gives as many as the limits allow.
+  /// - Throws: ``DecodeError``; what is too large is told before anything is decoded.
+  public func frames(
+    _ bytes: [UInt8],
+    _ request: DecodeRequest
+  ) async throws(DecodeError) -> any FrameReading {
+    let stop = StopSign()
+    return try await threads.run(stop) { [limits, threads] () throws(DecodeError) in
+      try CodecFrames(bytes, request, limits, threads, stop)
     }
   }
 
@@ -92,60 +113,11 @@ public final class CodecDecoder: ImageDecoding {
     let codec = try Codec(of: bytes)
     return try bytes.withUnsafeBufferPointer { bytes throws(DecodeError) in
       let reader = try FrameReader(codec, bytes, request, limits, stop)
-      var frames: [ImageAnimation.Frame] = []
-      var isPartial = false
       let most = min(limits.frames, limits.memory.bytes / max(1, reader.outputSize))
-      do throws(DecodeError) {
-        while let frame = try reader.next() {
-          guard frames.count < most else {
-            isPartial = true
-            break
-          }
-          frames.append(ImageAnimation.Frame(bitmap: frame.bitmap, duration: frame.duration))
-          isPartial = isPartial || frame.isPartial
-          // Behind a frame that is cut off there is nothing.
-          if frame.isPartial { break }
-        }
-      } catch {
-        guard error.code == .damaged, request.damage == .show, !frames.isEmpty else { throw error }
-        isPartial = true
-      }
-      guard !frames.isEmpty else { throw DecodeError(.damaged, "the \(codec) picture is empty") }
-      return ImageAnimation(frames: frames, loopCount: reader.loopCount, isPartial: isPartial)
+      let sequence = FrameSequence(reader, codec, request, limit: most)
+      var frames: [ImageAnimation.Frame] = []
+      while let frame = try sequence.next() { frames.append(frame) }
+      return ImageAnimation(frames: frames, loopCount: sequence.loopCount, isPartial: sequence.isPartial)
     }
   }
-
-  private func run<Answer: Sendable>(
-    _ body: @escaping @Sendable (StopSign) throws(DecodeError) -> Answer
-  ) async throws(DecodeError) -> Answer {
-    let stop = StopSign()
-    let number = threads.nextNumber()
-    let threads = threads
-    let result: Result<Answer, DecodeError> = await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        threads.submit(
-          { isGivenUp in
-            guard !isGivenUp else { return continuation.resume(returning: .failure(Self.givenUp)) }
-            do throws(DecodeError) {
-              continuation.resume(returning: .success(try body(stop)))
-            } catch {
-              continuation.resume(returning: .failure(error))
-            }
-          },
-          number: number
-        )
-        // The task may have been cancelled before there was anything to give up.
-        if Task.isCancelled { threads.giveUp(number) }
-      }
-    } onCancel: {
-      stop.set()
-      threads.giveUp(number)
-    }
-    return try result.get()
-  }
-
-  private static let givenUp = DecodeError(
-    .cancelled,
-    "decoding was cancelled, or no thread could be started"
-  )
 }

@@ -16,6 +16,9 @@ final class FrameReader {
   private let request: DecodeRequest
   private let limits: DecodingLimits
   private let codec: Codec
+  private let stop: StopSign
+  /// Has the bytes.
+  private let owner: AnyObject?
   let placement: Placement
 
   /// As announced; zero where that cannot be told before all is read.
@@ -28,7 +31,7 @@ final class FrameReader {
 
   /// Opens an image and holds what it announces against the limits.
   ///
-  /// The bytes stay where they are while this is used.
+  /// The bytes stay where they are while this is used, as their owner does if there is one.
   ///
   /// - Throws: ``DecodeError``.
   init(
@@ -36,7 +39,8 @@ final class FrameReader {
     _ bytes: UnsafeBufferPointer<UInt8>,
     _ request: DecodeRequest,
     _ limits: DecodingLimits,
-    _ stop: StopSign
+    _ stop: StopSign,
+    owner: AnyObject? = nil
   ) throws(DecodeError) {
     var reason = [CChar](repeating: 0, count: 200)
     guard let start = bytes.baseAddress,
@@ -50,6 +54,8 @@ final class FrameReader {
     }
     let isTurned = head.orientation >= 5
     placement = Placement(stored: stored, isTurned: isTurned, display: request.size)
+    self.stop = stop
+    self.owner = owner
     self.reader = reader
     self.request = request
     self.limits = limits
@@ -57,6 +63,7 @@ final class FrameReader {
     try checkLimits(stored)
   }
 
+  // Before the owner of the bytes is let go.
   deinit { cpixels_close(reader) }
 
   private func checkLimits(_ stored: PixelSize) throws(DecodeError) {

@@ -26,6 +26,17 @@ public protocol ImageDecoding: Sendable {
   /// - Returns: As many frames as memory allows; of a still image, its only one.
   /// - Throws: ``DecodeError``; what is too large is told before anything is decoded.
   func animation(_ bytes: [UInt8], _ request: DecodeRequest) async throws(DecodeError) -> ImageAnimation
+
+  /// Opens an animation to decode its frames one by one, at the size asked.
+  ///
+  /// Decoders that have no way of their own give the frames of ``animation(_:_:)``, which takes the memory of all.
+  ///
+  /// - Parameters:
+  ///   - bytes: The encoded image, or its beginning.
+  ///   - request: At which size, and what is to be done about damage.
+  /// - Returns: A pass that begins with the first frame.
+  /// - Throws: ``DecodeError``; what is too large is told before anything is decoded.
+  func frames(_ bytes: [UInt8], _ request: DecodeRequest) async throws(DecodeError) -> any FrameReading
 }
 
 extension ImageDecoding {
@@ -71,7 +82,7 @@ public struct DecodedImage: Sendable, Hashable {
   public var sourceSize: PixelSize
   /// Whether some of it is missing or wrong.
   public var isPartial: Bool
-  /// Whether there are further frames, see ``ImageDecoding/animation(_:_:)``.
+  /// Whether there are further frames, see ``ImageDecoding/frames(_:_:)``.
   public var isAnimated: Bool
   /// How many pixels tell apart what the bitmap shows: those of the bitmap, or fewer where only coarse scans are there.
   ///

@@ -63,6 +63,7 @@ extension LoadedImage: JSONConvertible {
     object["path"] = .optional(path)
     object["bytes"] = .integer(bytes.count)
     object["mediaType"] = .string(mediaType)
+    object["animated"] = .bool(isAnimated)
     object["freshness"] = freshness?.jsonValue ?? .null
     object["notes"] = .array(notes.map(JSONValue.string))
     return .object(object)

@@ -27,6 +27,11 @@ public struct LoadedImage: Sendable, Hashable {
   /// What the user should know although the load succeeded, such as that the image could not be kept.
   public var notes: [String]
 
+  /// Whether there are further frames to play, as in an animated GIF, WebP or AVIF.
+  ///
+  /// Told by the bytes each time, which takes some microseconds; nothing is decoded for it.
+  public var isAnimated: Bool { ImageStructure.isAnimated(bytes, mediaType: mediaType) }
+
   package init(
     variant: ImageVariant,
     source: Source,

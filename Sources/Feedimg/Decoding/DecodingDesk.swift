@@ -54,10 +54,26 @@ final class DecodingDesk: Sendable {
     _ bytes: [UInt8],
     _ request: DecodeRequest
   ) async throws(DecodeError) -> ImageAnimation {
-    let decoder = decoder
-    let outcome = await gate.turn(of: LoadRun(.visible)) { () async -> Result<ImageAnimation, DecodeError> in
+    try await inTurn { [decoder] () async throws(DecodeError) in try await decoder.animation(bytes, request) }
+  }
+
+  /// Opens a pass over the frames of a whole image.
+  func frames(_ bytes: [UInt8], _ request: DecodeRequest) async throws(DecodeError) -> any FrameReading {
+    try await inTurn { [decoder] () async throws(DecodeError) in try await decoder.frames(bytes, request) }
+  }
+
+  /// Decodes the next frame of a pass.
+  func frame(of reader: any FrameReading) async throws(DecodeError) -> ImageAnimation.Frame? {
+    try await inTurn { () async throws(DecodeError) in try await reader.next() }
+  }
+
+  /// Does what somebody looks at waits for, when a decoder has time for it.
+  private func inTurn<Answer: Sendable>(
+    _ body: @Sendable () async throws(DecodeError) -> Answer
+  ) async throws(DecodeError) -> Answer {
+    let outcome = await gate.turn(of: LoadRun(.visible)) { () async -> Result<Answer, DecodeError> in
       do throws(DecodeError) {
-        return .success(try await decoder.animation(bytes, request))
+        return .success(try await body())
       } catch {
         return .failure(error)
       }

@@ -24,6 +24,7 @@ import Testing
     slot.show(try TestLoader.item(server, original: "/a"), pixels: Self.small)
     let shown = await settled(slot)
     let image = try #require(shown?.image)
+    #expect(image.isAnimated)
     let animation = try await test.loader.animation(image, Self.small)
     #expect(animation.frames.map(\.duration) == [100, 200, 300].map { .milliseconds($0) })
     #expect(animation.frames.first?.bitmap == shown?.pixels)

@@ -1,0 +1,61 @@
+import FeedimgModel
+import Synchronization
+
+/// One pass over the frames of an encoded image, on the threads of the decoder.
+final class CodecFrames: FrameReading {
+  private struct Pass: @unchecked Sendable {
+    // Unchecked: it is taken out of `idle` to be used, so that one thread at a time has it.
+    let sequence: FrameSequence
+  }
+
+  /// Guards the pass; nil while a frame is decoded, and after an error.
+  private let idle: Mutex<Pass?>
+  private let threads: DecodingThreads
+  private let stop: StopSign
+  let loopCount: Int?
+
+  /// Opens the image; on one of the threads.
+  init(
+    _ bytes: [UInt8],
+    _ request: DecodeRequest,
+    _ limits: DecodingLimits,
+    _ threads: DecodingThreads,
+    _ stop: StopSign
+  ) throws(DecodeError) {
+    let codec = try Codec(of: bytes)
+    let copy = EncodedBytes(bytes)
+    let reader = try FrameReader(codec, copy.buffer, request, limits, stop, owner: copy)
+    let sequence = FrameSequence(reader, codec, request, limit: limits.frames)
+    loopCount = sequence.loopCount
+    idle = Mutex(Pass(sequence: sequence))
+    self.threads = threads
+    self.stop = stop
+  }
+
+  func next() async throws(DecodeError) -> ImageAnimation.Frame? {
+    try await threads.run(stop) { [self] () throws(DecodeError) in try decodeNext() }
+  }
+
+  private func decodeNext() throws(DecodeError) -> ImageAnimation.Frame? {
+    guard let pass = idle.withLock({ $0.take() }) else {
+      throw DecodeError(.unavailable, "the pass has failed, or a frame of it is being decoded")
+    }
+    let frame = try pass.sequence.next()
+    idle.withLock { $0 = pass }
+    return frame
+  }
+}
+
+/// A copy of encoded bytes that stays where it is.
+final class EncodedBytes: @unchecked Sendable {
+  // Unchecked: nobody writes to it once it is made.
+  let buffer: UnsafeBufferPointer<UInt8>
+
+  init(_ bytes: [UInt8]) {
+    let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: bytes.count)
+    _ = copy.initialize(from: bytes)
+    buffer = UnsafeBufferPointer(copy)
+  }
+
+  deinit { buffer.deallocate() }
+}

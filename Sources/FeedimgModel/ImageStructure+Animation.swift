@@ -1,0 +1,60 @@
+extension ImageStructure {
+  /// Whether the image has further frames than the one that is shown first.
+  ///
+  /// Told by how the file is made up, without decoding anything. An animated PNG counts as a still picture, as the
+  /// libraries that are used for it decode that alone.
+  ///
+  /// - Parameters:
+  ///   - bytes: The encoded image, or its beginning, of which only the frames that are there count.
+  ///   - mediaType: As told by ``MediaType/sniff(_:declared:)``.
+  /// - Returns: Whether there are two frames at least.
+  package static func isAnimated(_ bytes: [UInt8], mediaType: String) -> Bool {
+    switch mediaType {
+    case "image/gif": hasSecondFrame(ofGIF: bytes)
+    case "image/webp": hasSecondFrame(ofWebP: bytes)
+    // The major brand of image sequences (AV1 Image File Format, §6.3).
+    case "image/avif": bytes.dropFirst(8).starts(with: "avis".utf8)
+    default: false
+    }
+  }
+
+  /// Goes from block to block (GIF89a, sections 15 to 26).
+  private static func hasSecondFrame(ofGIF bytes: [UInt8]) -> Bool {
+    guard bytes.count > 13 else { return false }
+    var place = 13 + sizeOfColors(bytes[10])
+    var frames = 0
+    while place < bytes.count {
+      switch bytes[place] {
+      case 0x21: place += 2
+      case 0x2C:
+        frames += 1
+        guard frames < 2, place + 9 < bytes.count else { return frames > 1 }
+        place += 11 + sizeOfColors(bytes[place + 9])
+      default: return false
+      }
+      // Data come in pieces, each behind its length; one without any is the last.
+      while place < bytes.count, bytes[place] != 0 { place += 1 + Int(bytes[place]) }
+      place += 1
+    }
+    return false
+  }
+
+  private static func sizeOfColors(_ flags: UInt8) -> Int {
+    flags & 0x80 == 0 ? 0 : 3 << (Int(flags & 7) + 1)
+  }
+
+  /// Counts the chunks that are frames (WebP Container Specification, "Animation").
+  private static func hasSecondFrame(ofWebP bytes: [UInt8]) -> Bool {
+    var place = 12
+    guard bytes.dropFirst(place).starts(with: "VP8X".utf8) else { return false }
+    var frames = 0
+    while place + 8 <= bytes.count {
+      if bytes[place..<place + 4].elementsEqual("ANMF".utf8) { frames += 1 }
+      if frames > 1 { return true }
+      let size = bytes[place + 4..<place + 8].reversed().reduce(0) { $0 << 8 | Int($1) }
+      // To an even place; 32 bits and what is at hand fit.
+      place += 8 + size + size % 2
+    }
+    return false
+  }
+}

@@ -1,0 +1,111 @@
+import FeedimgCache
+import FeedimgDecoding
+import FeedimgModel
+import LoopbackServer
+import Synchronization
+import Testing
+
+@testable import Feedimg
+
+/// Frames that are decoded while they are played.
+@Suite(.timeLimit(.minutes(1))) struct AnimationFramesTests {
+  private static let small = DecodeRequest(DisplaySize(width: 20, height: 20))
+
+  private func loaded(
+    _ bytes: [UInt8],
+    _ decoder: any ImageDecoding
+  ) async throws -> (test: TestLoader, image: LoadedImage) {
+    let server = try LoopbackServer { _ in .answer(body: bytes) }
+    let test = try TestLoader(decoder: decoder)
+    return (test, try await test.loader.load(try TestLoader.item(server, original: "/a")))
+  }
+
+  /// What others do meanwhile.
+  private func letOthersRun() async { for _ in 0..<1000 { await Task.yield() } }
+
+  @Test(arguments: ["animation.gif", "animation.webp", "animation.avif"])
+  func `each pass gives the frames from the first`(_ file: String) async throws {
+    let (test, image) = try await loaded(try Clouds.fixture(file), CodecDecoder())
+    #expect(image.isAnimated)
+    let all = try await test.loader.animation(image, Self.small)
+    let frames = try await test.loader.frames(of: image, Self.small)
+    #expect(frames.loopCount == all.loopCount)
+    for _ in 0..<2 {
+      var seen: [ImageAnimation.Frame] = []
+      for try await frame in frames { seen.append(frame) }
+      #expect(seen == all.frames)
+    }
+    #expect(test.loader.memory.decoded.count == 0, "frames are not kept")
+  }
+
+  @Test func `one frame is decoded ahead, and no more`() async throws {
+    let decoder = SteppedDecoder()
+    decoder.allow(.max)
+    let (test, image) = try await loaded(try Clouds.fixture("animation.gif"), decoder)
+    let frames = try await test.loader.frames(of: image, Self.small)
+    var iterator = frames.makeAsyncIterator()
+    await letOthersRun()
+    #expect(decoder.asked.load(ordering: .relaxed) == 0, "nothing is decoded before it is asked for")
+    for number in 1...3 {
+      let frame = try await iterator.next()
+      #expect(frame?.duration == .milliseconds(number))
+      while decoder.asked.load(ordering: .relaxed) <= number { await Task.yield() }
+      await letOthersRun()
+      #expect(decoder.asked.load(ordering: .relaxed) == number + 1)
+    }
+  }
+
+  @Test func `leaving the loop stops what is decoded ahead`() async throws {
+    let decoder = SteppedDecoder()
+    decoder.allow(1)
+    let (test, image) = try await loaded(try Clouds.fixture("animation.gif"), decoder)
+    for try await frame in try await test.loader.frames(of: image, Self.small) {
+      #expect(frame.duration == .milliseconds(1))
+      while decoder.asked.load(ordering: .relaxed) < 2 { await Task.yield() }
+      break
+    }
+    while decoder.stopped.load(ordering: .relaxed) == 0 { await Task.yield() }
+  }
+
+  @Test func `cancelling the task stops the frame that it waits for`() async throws {
+    let decoder = SteppedDecoder()
+    let (test, image) = try await loaded(try Clouds.fixture("animation.gif"), decoder)
+    let frames = try await test.loader.frames(of: image, Self.small)
+    let task = Task { () async throws(DecodeError) in
+      var iterator = frames.makeAsyncIterator()
+      return try await iterator.next()
+    }
+    while decoder.asked.load(ordering: .relaxed) < 1 { await Task.yield() }
+    task.cancel()
+    let error = await #expect(throws: DecodeError.self) { try await task.value }
+    #expect(error?.code == .cancelled)
+    #expect(decoder.stopped.load(ordering: .relaxed) == 1)
+    await letOthersRun()
+    #expect(decoder.asked.load(ordering: .relaxed) == 1, "nothing is decoded for who has left")
+  }
+
+  @Test func `a damaged frame ends the pass, after those before it`() async throws {
+    let bytes = Array(try Clouds.fixture("animation.gif").dropLast(60))
+    let test = try TestLoader(decoder: CodecDecoder())
+    let desk = try #require(test.loader.pixels)
+    let frames = try await AnimationFrames(bytes, Self.small, on: desk)
+    var iterator = frames.makeAsyncIterator()
+    #expect(try await iterator.next() != nil)
+    let error = await #expect(throws: DecodeError.self) { while try await iterator.next() != nil {} }
+    #expect(error?.code == .damaged)
+    #expect(try await iterator.next() == nil, "nothing follows")
+  }
+
+  @Test func `a still image has one frame, and without a decoder there is none`() async throws {
+    let (test, image) = try await loaded(SampleImage.jpeg, CodecDecoder())
+    #expect(!image.isAnimated)
+    var count = 0
+    for try await _ in try await test.loader.frames(of: image, Self.small) { count += 1 }
+    #expect(count == 1)
+    let plain = try TestLoader()
+    let error = await #expect(throws: DecodeError.self) {
+      try await plain.loader.frames(of: image, Self.small)
+    }
+    #expect(error?.code == .unavailable)
+  }
+}
