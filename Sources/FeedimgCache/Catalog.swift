@@ -53,6 +53,8 @@ struct Catalog {
 
   /// Writes a new catalog of the bodies alone that are there, if there are half as many as lines or fewer.
   ///
+  /// A new one that was never finished goes in any case.
+  ///
   /// - Parameters:
   ///   - count: How many bodies there should be.
   ///   - isPresent: Whether a body is there.
@@ -61,15 +63,15 @@ struct Catalog {
     let old = try OpenFile(path, to: "read", O_RDONLY | O_NOFOLLOW)
     // One at a time; whoever comes second has nothing to do.
     guard try old.tryLock(), !old.isUnlinked else { return }
+    let temporary = path + ".new"
+    // Under the lock, one that is there was left by a process that died.
+    unlink(temporary)
     let content = try Self.content(of: old)
     guard content.split(separator: Self.lineEnd).count > 2 * count + 16 else { return }
     var kept: [UInt8] = []
     for record in Self.records(in: content).values where isPresent(record.body) {
       kept += record.line + [Self.lineEnd]
     }
-    let temporary = path + ".new"
-    // Under the lock, one that is there was left by a process that died.
-    unlink(temporary)
     do throws(FileFault) {
       let new = try OpenFile(temporary, to: "write", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
       try new.write(kept)

@@ -76,6 +76,16 @@ import Testing
     #expect(Set(try catalog.records().keys) == [records[7].body, late.body])
   }
 
+  @Test func `what a kill has left of a new catalog goes with the next look, also where none is due`() throws
+  {
+    let record = try makeRecord("a")
+    try catalog.append(line: record.line)
+    overwrite(catalog.path + ".new", Array(record.line.prefix(20)))
+    try catalog.compact(to: 1) { _ in true }
+    #expect(access(catalog.path + ".new", F_OK) != 0)
+    #expect(try catalog.records() == [record.body: record])
+  }
+
   @Test func `a catalog that is missing needs not be made anew`() {
     #expect(throws: FileFault.self) { try catalog.compact(to: 0) { _ in false } }
   }

@@ -61,7 +61,8 @@ import Testing
     let bodies = Set(folder.bodies.map { "\(folder.cache)/\($0)" })
     #expect(before.entries == rows.count)
     #expect(rows.subtracting(bodies) == [])
-    withKnownIssue("on a busy machine, one storm in some dozens leaves a body", isIntermittent: true) {
+    // What was seen once in some dozens was a new catalog, not a body; nothing else in a hundred storms since.
+    withKnownIssue("not yet shown by enough storms to leave no body", isIntermittent: true) {
       #expect(bodies.subtracting(rows) == [], "\(folder.files()), rows \(rows.sorted())")
     }
     for share in before.shares { #expect(share.size.bytes <= limit) }
@@ -71,6 +72,7 @@ import Testing
     let after = try cache.info()
     #expect(after.shares.map(\.entries).reduce(0, +) == checked.whole + checked.restored)
     #expect(folder.bodies.count == checked.whole + checked.restored)
+    #expect(folder.files("bodies").filter { $0.hasSuffix(".new") } == [])
     #expect(folder.incoming.isEmpty)
     let images = try cache.list()
     #expect(after.size.bytes == images.reduce(0) { $0 + content(of: $1.path).count })
