@@ -96,6 +96,30 @@ import Testing
     #expect(try await iterator.next() == nil, "nothing follows")
   }
 
+  /// Knows no way to decode frames one by one.
+  private struct WholeDecoder: ImageDecoding {
+    let mediaTypes = ["image/gif"]
+    let decoder = CodecDecoder()
+
+    func decode(_ bytes: [UInt8], _ request: DecodeRequest) async throws(DecodeError) -> DecodedImage {
+      try await decoder.decode(bytes, request)
+    }
+
+    func animation(_ bytes: [UInt8], _ request: DecodeRequest) async throws(DecodeError) -> ImageAnimation {
+      try await decoder.animation(bytes, request)
+    }
+  }
+
+  @Test func `a decoder that has all frames at once gives them one by one`() async throws {
+    let (test, image) = try await loaded(try Clouds.fixture("animation.gif"), WholeDecoder())
+    let all = try await test.loader.animation(image, Self.small)
+    let frames = try await test.loader.frames(of: image, Self.small)
+    #expect(frames.loopCount == 5)
+    var seen: [ImageAnimation.Frame] = []
+    for try await frame in frames { seen.append(frame) }
+    #expect(seen == all.frames && seen.count == 3)
+  }
+
   @Test func `a still image has one frame, and without a decoder there is none`() async throws {
     let (test, image) = try await loaded(SampleImage.jpeg, CodecDecoder())
     #expect(!image.isAnimated)
