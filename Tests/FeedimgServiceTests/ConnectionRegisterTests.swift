@@ -45,7 +45,7 @@ import Testing
   @Test func `it is given back after much was copied, and nobody has come meanwhile`() throws {
     let register = register()
     let first = try admit(register)
-    register.noteCopied(1 << 20)
+    register.noteCopied(256 << 10)
     first.close(promise: nil)
     let second = try admit(register)
     loop.advanceTime(by: .seconds(10))

@@ -189,6 +189,7 @@ extension ConnectionHandler {
     guard case .answering = phase else { return told.fail(ChannelError.alreadyClosed) }
     expect(within: limits.stall, context: context)
     told.futureResult.assumeIsolated().whenSuccess { self.deadline.clear() }
+    register.noteCopied(bytes.count)
     let buffer = context.channel.allocator.buffer(bytes: bytes)
     context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(buffer))), promise: told)
   }

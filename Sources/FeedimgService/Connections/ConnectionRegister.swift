@@ -107,7 +107,7 @@ final class ConnectionRegister: Sendable {
   /// What a connection that has ended may have left behind, in bytes.
   private static let connectionCost = 16 << 10
   /// So much is worth the time to give it back, in bytes.
-  private static let worthGivingBack = 1 << 20
+  private static let worthGivingBack = 256 << 10
   /// After the last connection.
   private static let patience = TimeAmount.seconds(1)
 
