@@ -4,8 +4,9 @@ import Glibc
 
 /// Stops and kills processes that share a cache at each of their system calls, and sees what the next one finds.
 ///
-/// Each trial is played by two processes, and the second is alone while the first is stopped or dead. What a third then
-/// finds must be in accord, after it has stored one image: rows and bodies, and nothing else.
+/// Each trial is played by two processes, and the second is alone while the first is stopped or dead; in some a third is
+/// killed after the second. What another then finds must be in accord, after it has stored one image: rows and bodies,
+/// and nothing else.
 struct KillTrial {
   let folder: String
   /// Only every so many moments; one for all of them, which takes hours.
@@ -59,6 +60,9 @@ struct KillTrial {
       work(scenario.second, scenario)
     }
     let isSecondStopped = second.wait() == .stopped
+    if moments.third > 0 {
+      _ = Victim(in: cache, Moments(kill: moments.third)) { work(KillScenario.storing([9]), scenario) }.wait()
+    }
     if isSecondStopped, isStopped { first.kill() }
     if isSecondStopped { _ = second.goOn() }
     if isStopped, !isSecondStopped { _ = first.goOn() }

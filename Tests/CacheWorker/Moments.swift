@@ -10,10 +10,14 @@ struct Moments: CustomStringConvertible {
   var second = 0
   /// Before which call the second one stops, so that the first is killed.
   var secondStop = 0
+  /// After which call a third one is killed, which stores another image after the two, or beside the first.
+  var third = 0
 
   var description: String {
     let second = secondStop > 0 ? "stopped at \(secondStop) while the first is killed" : "killed at \(second)"
+    let third = third > 0 ? ", third killed at \(third)" : ""
     return "first stopped at \(lock > 0 ? "lock \(lock)" : "\(stop)"), killed at \(kill), second \(second)"
+      + third
   }
 
   /// What is tried at all moments.
@@ -30,6 +34,10 @@ struct Moments: CustomStringConvertible {
     case stopFirstKillSecond
     /// The first is killed in the midst of the work of both.
     case killFirstLate
+    /// A third is killed as well, at what the two have left.
+    case killThree
+    /// The first is stopped while two others are killed, then goes on or is killed.
+    case stopFirstKillTwo
 
     /// So many are tried.
     private static let locks = 4
@@ -41,12 +49,16 @@ struct Moments: CustomStringConvertible {
       case .stopAtLock: 10
       case .stopFirst: 100
       case .killBoth, .stopFirstKillSecond, .killFirstLate: 400
+      case .killThree, .stopFirstKillTwo: 20_000
       }
     }
 
     /// How many moments there are for so many calls of the two.
+    ///
+    /// The third makes as many as the second.
     func count(_ first: Int, _ second: Int) -> Int {
       switch self {
+      case .killThree, .stopFirstKillTwo: first * second * second
       case .killFirst: first
       case .stopAtLock: Self.locks * first
       case .stopFirst: first * first
@@ -66,6 +78,11 @@ struct Moments: CustomStringConvertible {
         let (stop, end) = (number / second + 1, number % second + 1)
         return Moments(stop: stop, kill: number.isMultiple(of: 2) ? stop : 0, second: end)
       case .killFirstLate: return Moments(stop: number / second + 1, secondStop: number % second + 1)
+      case .killThree, .stopFirstKillTwo:
+        let (start, end) = (number / (second * second) + 1, number / second % second + 1)
+        let stop = self == .killThree ? 0 : start
+        let kill = self == .killThree || number.isMultiple(of: 2) ? start : 0
+        return Moments(stop: stop, kill: kill, second: end, third: number % second + 1)
       }
     }
   }
