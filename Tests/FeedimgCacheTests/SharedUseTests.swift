@@ -61,10 +61,7 @@ import Testing
     let bodies = Set(folder.bodies.map { "\(folder.cache)/\($0)" })
     #expect(before.entries == rows.count)
     #expect(rows.subtracting(bodies) == [])
-    // What was seen once in some dozens was a new catalog, not a body; nothing else in a hundred storms since.
-    withKnownIssue("not yet shown by enough storms to leave no body", isIntermittent: true) {
-      #expect(bodies.subtracting(rows) == [], "\(folder.files()), rows \(rows.sorted())")
-    }
+    #expect(bodies.subtracting(rows) == [], "\(folder.files()), rows \(rows.sorted())")
     for share in before.shares { #expect(share.size.bytes <= limit) }
     let checked = try cache.verify()
     #expect(checked.unreadable == [])
