@@ -45,7 +45,8 @@ public final class Service: Sendable {
     register = ConnectionRegister(
       limit: min(limits.connections, DescriptorLimit.raise() / 2),
       bodyLimit: limits.bodies,
-      giveBack: { feedimg_trim_heap() }
+      giveBack: { feedimg_trim_heap() },
+      rest: { [loader] in loader.rest() }
     )
     let upgrades = UpgradeWatch(loader)
     let sources = EventSources(configuration.loader, loader: loader, upgrades: upgrades) {

@@ -13,9 +13,15 @@ import Testing
 
   private let loop = EmbeddedEventLoop()
   private let given = Count()
+  private let rested = Count()
 
   private func register() -> ConnectionRegister {
-    ConnectionRegister(limit: 100, bodyLimit: 10) { [given] in given.value.withLock { $0 += 1 } }
+    ConnectionRegister(
+      limit: 100,
+      bodyLimit: 10,
+      giveBack: { [given] in given.value.withLock { $0 += 1 } },
+      rest: { [rested] in rested.value.withLock { $0 += 1 } }
+    )
   }
 
   private func admit(_ register: ConnectionRegister) throws -> EmbeddedChannel {
@@ -40,6 +46,21 @@ import Testing
     try admit(register).close(promise: nil)
     loop.advanceTime(by: .seconds(10))
     #expect(givenBack == 1, "for one that is not worth it")
+  }
+
+  @Test func `the loader rests when nobody has been there for a while, each time`() throws {
+    let register = register()
+    let first = try admit(register)
+    loop.advanceTime(by: .seconds(100))
+    #expect(rested.value.withLock { $0 } == 0, "one is there")
+    first.close(promise: nil)
+    loop.advanceTime(by: .milliseconds(999))
+    #expect(rested.value.withLock { $0 } == 0, "another one may come")
+    loop.advanceTime(by: .milliseconds(1))
+    #expect(rested.value.withLock { $0 } == 1)
+    try admit(register).close(promise: nil)
+    loop.advanceTime(by: .seconds(1))
+    #expect(rested.value.withLock { $0 } == 2)
   }
 
   @Test func `it is given back after much was copied, and nobody has come meanwhile`() throws {

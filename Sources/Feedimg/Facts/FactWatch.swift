@@ -6,7 +6,7 @@ import Synchronization
 /// Tells when what decisions depend on has changed: the network, the settings, the policy, or whether anything gets
 /// through.
 ///
-/// Nothing is watched before somebody listens.
+/// Nothing is watched before somebody listens, nor after a ``rest()``.
 final class FactWatch: Sendable {
   private struct Listener {
     let priority: @Sendable () -> LoadPriority
@@ -22,6 +22,7 @@ final class FactWatch: Sendable {
     var trial: Task<Void, Never>?
     var network: NetworkState?
     var settings: UserSettings?
+    var isWatching = false
     var isStopped = false
   }
 
@@ -58,13 +59,36 @@ final class FactWatch: Sendable {
     priority: @escaping @Sendable () -> LoadPriority,
     _ onChange: @escaping @Sendable () -> Void
   ) -> Int {
-    let (number, isFirst) = state.withLock { state in
+    let number = state.withLock { state in
       state.issued += 1
       state.listeners[state.issued] = Listener(priority: priority, onChange: onChange)
-      return (state.issued, state.issued == 1)
+      return state.issued
+    }
+    watch()
+    return number
+  }
+
+  /// Watches from now on, for who sends something over connections that were made before.
+  func watch() {
+    let isFirst = state.withLock { state in
+      defer { state.isWatching = true }
+      return !state.isWatching && !state.isStopped
     }
     if isFirst { start() }
-    return number
+  }
+
+  /// Watches no longer until somebody listens again; nothing happens while anybody does.
+  ///
+  /// What has changed meanwhile counts as soon as it is watched again.
+  func rest() {
+    let tasks = state.withLock { state in
+      guard state.listeners.isEmpty, state.policy == nil, state.trial == nil else {
+        return [Task<Void, Never>]()
+      }
+      defer { (state.tasks, state.isWatching) = ([], state.isStopped) }
+      return state.tasks
+    }
+    for task in tasks { task.cancel() }
   }
 
   func leave(_ number: Int) { state.withLock { $0.listeners[number] = nil } }
@@ -115,15 +139,21 @@ final class FactWatch: Sendable {
   private func start() {
     let (states, changes) = (network.states(), settings.changes())
     let (now, current) = (network.currentState(), settings.currentSettings())
-    state.withLock { state in
+    let old = state.withLock { state in
+      let old = (network: state.network, settings: state.settings, tasks: state.tasks)
       (state.network, state.settings) = (now, current)
-      guard !state.isStopped else { return }
+      guard !state.isStopped else { return old }
       state.tasks = [
         Task { [weak self] in for await state in states { self?.note(state) } },
         Task { [weak self] in for await settings in changes { self?.note(settings) } },
       ]
+      return old
     }
-    onNetwork(now)
+    for task in old.tasks { task.cancel() }
+    let isSamePath = old.network?.isSamePath(as: now)
+    // What changed during a rest.
+    if let isSamePath, !isSamePath || old.settings != current { failures.reset() }
+    if isSamePath != true { onNetwork(now) }
     failures.listen { [weak self] in self?.turned() }
   }
 

@@ -18,6 +18,7 @@ final class ConnectionRegister: Sendable {
   private let limit: Int
   private let bodyLimit: Int
   private let giveBack: @Sendable () -> Void
+  private let rest: @Sendable () -> Void
   /// What the bodies of all requests that are under way take.
   private let heldBytes = Atomic(0)
 
@@ -25,10 +26,17 @@ final class ConnectionRegister: Sendable {
   ///   - limit: How many connections there may be.
   ///   - bodyLimit: How much the bodies of all requests may take together, in bytes.
   ///   - giveBack: Called when nobody is there any more for whom memory that is free is worth keeping.
-  init(limit: Int, bodyLimit: Int, giveBack: @escaping @Sendable () -> Void = {}) {
+  ///   - rest: Called whenever nobody has been there for a while.
+  init(
+    limit: Int,
+    bodyLimit: Int,
+    giveBack: @escaping @Sendable () -> Void = {},
+    rest: @escaping @Sendable () -> Void = {}
+  ) {
     self.limit = limit
     self.bodyLimit = bodyLimit
     self.giveBack = giveBack
+    self.rest = rest
   }
 
   /// How many are open now.
@@ -112,12 +120,14 @@ final class ConnectionRegister: Sendable {
   private static let patience = TimeAmount.seconds(1)
 
   private func tidy() {
-    let isWorth = state.withLock { state in
+    let (isEmpty, isWorth) = state.withLock { state in
       state.isLooking = false
-      guard state.channels.isEmpty, state.passed >= Self.worthGivingBack else { return false }
+      guard state.channels.isEmpty else { return (false, false) }
+      guard state.passed >= Self.worthGivingBack else { return (true, false) }
       state.passed = 0
-      return true
+      return (true, true)
     }
+    if isEmpty { rest() }
     if isWorth { giveBack() }
   }
 }
