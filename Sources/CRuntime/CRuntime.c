@@ -1,6 +1,16 @@
+#define _GNU_SOURCE
 #include "CRuntime.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <malloc.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Of Linux 6.3; glibc 2.36 does not name it yet. */
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 0x0008U
+#endif
 
 #define SWIFT __attribute__((swiftcall))
 
@@ -21,6 +31,30 @@ void feedimg_take_jobs(void (*take)(void *job))
 {
     taker = take;
     swift_task_enqueueGlobal_hook = hand_over;
+}
+
+static int write_all(int descriptor, const char *bytes, size_t count)
+{
+    while (count > 0) {
+        ssize_t written = write(descriptor, bytes, count);
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) return -1;
+        bytes += written;
+        count -= (size_t)written;
+    }
+    return 0;
+}
+
+int feedimg_seal(const void *bytes, size_t count)
+{
+    const unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+    const int seals = F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+    int descriptor = memfd_create("feedimg-body", flags | MFD_NOEXEC_SEAL);
+    if (descriptor < 0 && errno == EINVAL) descriptor = memfd_create("feedimg-body", flags);
+    if (descriptor < 0) return -1;
+    if (write_all(descriptor, bytes, count) == 0 && fcntl(descriptor, F_ADD_SEALS, seals) == 0) return descriptor;
+    close(descriptor);
+    return -1;
 }
 
 void feedimg_trim_heap(void)

@@ -166,9 +166,12 @@ public final class ImageLoader: Sendable {
     disk.stop()
   }
 
-  /// Watches neither the network nor the settings until the next transfer, unless somebody waits for something; for when
-  /// nobody is likely to ask soon.
-  package func rest() { facts.rest() }
+  /// Watches neither the network nor the settings until the next transfer, unless somebody waits for something, and keeps
+  /// no image twice; for when nobody is likely to ask soon.
+  package func rest() {
+    facts.rest()
+    memory.removeCopies()
+  }
 
   /// What the user should know of the settings and the policy, such as that a file is refused.
   ///

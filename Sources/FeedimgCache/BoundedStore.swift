@@ -70,6 +70,19 @@ struct BoundedStore<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     return gone
   }
 
+  /// Changes the value of a key, which is there, and what it costs.
+  ///
+  /// - Returns: The values that give way, for the caller to let go of outside of its lock.
+  mutating func change(_ key: Key, costBy difference: Int, _ body: (inout Value) -> Void) -> [Value] {
+    guard var slot = slots.removeValue(forKey: key) else { return [] }
+    body(&slot.value)
+    slot.cost += difference
+    slots[key] = slot
+    cost += difference
+    if slot.isProtected { protectedCost += difference }
+    return shrink(to: limit)
+  }
+
   mutating func remove(_ key: Key) -> [Value] {
     guard let slot = slots.removeValue(forKey: key) else { return [] }
     if slot.isProtected {

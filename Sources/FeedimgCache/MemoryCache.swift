@@ -43,7 +43,7 @@ package final class MemoryCache: Sendable {
   }
 
   private struct State {
-    var encoded = BoundedStore<String, Image>(limit: ByteCount(0))
+    var encoded = EncodedImages(limit: ByteCount(0))
     var decoded = DecodedImages(limit: ByteCount(0))
     /// Nil until the first image comes.
     var limits: MemoryLimits?
@@ -53,8 +53,9 @@ package final class MemoryCache: Sendable {
     /// Has the tiers hold to what is allowed now.
     mutating func applyLimits() -> Gone {
       guard let limits else { return Gone() }
+      let copies = kinds.contains(.copies) ? [] : encoded.removeCopies()
       return Gone(
-        encoded: encoded.setLimit(kinds.contains(.encoded) ? limits.encoded : ByteCount(0)),
+        encoded: copies + encoded.setLimit(kinds.contains(.encoded) ? limits.encoded : ByteCount(0)),
         decoded: decoded.setLimit(kinds.contains(.decoded) ? limits.decoded : ByteCount(0))
       )
     }
@@ -62,7 +63,7 @@ package final class MemoryCache: Sendable {
 
   /// What was let go of, until the lock is free.
   private struct Gone: Sendable {
-    var encoded: [Image] = []
+    var encoded: [EncodedImages.Entry] = []
     var decoded: [DecodedImages.Entry] = []
   }
 
@@ -83,7 +84,12 @@ package final class MemoryCache: Sendable {
   }
 
   /// The image of a key, which thereby counts as used.
-  package subscript(key: String) -> Image? { state.withLock { $0.encoded.use(key) } }
+  package subscript(key: String) -> Image? { state.withLock { $0.encoded.use(key)?.image } }
+
+  /// The image of a key with the copy that ``keep(_:cost:of:for:)`` has kept of it, if any; both count as used.
+  package func withCopy(_ key: String) -> (image: Image, copy: (any AnyObject & Sendable)?)? {
+    state.withLock { $0.encoded.use(key) }.map { ($0.image, $0.copy?.form) }
+  }
 
   /// The decoded image of a key, which thereby counts as used.
   package subscript(key: DecodedKey) -> Bitmap? { state.withLock { $0.decoded.use(key, of: nil) } }
@@ -95,7 +101,12 @@ package final class MemoryCache: Sendable {
   }
 
   /// What is kept of encoded images.
-  package var encoded: Account { state.withLock { Account($0.encoded) } }
+  package var encoded: Account { state.withLock { Account($0.encoded.store) } }
+
+  /// The copies that are kept of encoded images, among whose bytes they count.
+  package var copies: (count: Int, size: ByteCount) {
+    state.withLock { ($0.encoded.copyCount, ByteCount($0.encoded.copyCost)) }
+  }
 
   /// What is kept of decoded images.
   package var decoded: Account { state.withLock { Account($0.decoded.store) } }
@@ -113,11 +124,35 @@ package final class MemoryCache: Sendable {
     prepare()
     change { state in
       Gone(
-        encoded: state.encoded.insert(image, for: key, cost: image.bytes.count + Self.overhead),
+        encoded: state.encoded.insert(image, for: key),
         decoded: state.decoded.remove(key, exceptOf: image.checksum)
       )
     }
   }
+
+  /// Keeps a copy of an image in another form, for as long as the image stays.
+  ///
+  /// - Parameters:
+  ///   - copy: Has all its bytes.
+  ///   - cost: What it takes, in bytes.
+  ///   - bytes: Those of the image, as this cache gave them: if another image of the key has come since, the copy is
+  ///     outdated and not kept.
+  ///   - key: That of the image.
+  /// - Returns: Whether it is kept. It is not where it would take more than a quarter of the budget, and not while memory
+  ///   is short; beyond 64 copies and a quarter of the budget for all, the one used least recently gives way.
+  package func keep(_ copy: any AnyObject & Sendable, cost: Int, of bytes: [UInt8], for key: String) -> Bool {
+    var isKept = false
+    change { state in
+      guard state.kinds.contains(.copies) else { return Gone() }
+      let step = state.encoded.keep(EncodedImages.Copy(form: copy, cost: cost), of: bytes, for: key)
+      isKept = step.isKept
+      return Gone(encoded: step.gone)
+    }
+    return isKept
+  }
+
+  /// Removes all copies, as nobody is likely to use them soon.
+  package func removeCopies() { change { Gone(encoded: $0.encoded.removeCopies()) } }
 
   /// Keeps a decoded image, unless it would take more than a quarter of the budget.
   ///
@@ -130,7 +165,7 @@ package final class MemoryCache: Sendable {
     prepare()
     let entry = DecodedImages.Entry(key: key, bitmap: bitmap, checksum: Checksum.of(bytes))
     change { state in
-      if let now = state.encoded.peek(key.url), !now.bytes.isIdentical(to: bytes) { return Gone() }
+      if let now = state.encoded.bytes(key.url), !now.isIdentical(to: bytes) { return Gone() }
       let cost = bitmap.bytes.count + Self.overhead
       return Gone(decoded: state.decoded.insert(entry, cost: cost))
     }
@@ -144,7 +179,7 @@ package final class MemoryCache: Sendable {
   /// Removes images until no more than so many bytes are left in all, decoded ones first.
   package func shrink(to size: ByteCount) {
     change { state in
-      let decoded = state.decoded.shrink(to: size.bytes - state.encoded.cost)
+      let decoded = state.decoded.shrink(to: size.bytes - state.encoded.store.cost)
       return Gone(encoded: state.encoded.shrink(to: size.bytes - state.decoded.store.cost), decoded: decoded)
     }
   }
@@ -180,7 +215,7 @@ package final class MemoryCache: Sendable {
     var gone = Gone()
     let onFilling = state.withLock { state in
       gone = body(&state)
-      let isFilled = state.encoded.cost + state.decoded.store.cost > Self.worthWatching
+      let isFilled = state.encoded.store.cost + state.decoded.store.cost > Self.worthWatching
       return isFilled ? state.onFilling.take() : nil
     }
     onFilling?()
@@ -191,14 +226,5 @@ package final class MemoryCache: Sendable {
 extension MemoryCache.Account {
   fileprivate init<Key, Value>(_ store: BoundedStore<Key, Value>) {
     self.init(count: store.count, size: ByteCount(store.cost), limit: ByteCount(store.limit))
-  }
-}
-
-extension [UInt8] {
-  /// Whether these are the same bytes in the same place, which takes no time to tell.
-  fileprivate func isIdentical(to other: [UInt8]) -> Bool {
-    withUnsafeBufferPointer { left in
-      other.withUnsafeBufferPointer { $0.baseAddress == left.baseAddress && $0.count == left.count }
-    }
   }
 }

@@ -30,5 +30,7 @@ package struct MemoryKinds: OptionSet, Sendable, Hashable {
 
   package static let encoded = MemoryKinds(rawValue: 1 << 0)
   package static let decoded = MemoryKinds(rawValue: 1 << 1)
-  package static let all: MemoryKinds = [.encoded, .decoded]
+  /// What encoded images are kept as besides.
+  package static let copies = MemoryKinds(rawValue: 1 << 2)
+  package static let all: MemoryKinds = [.encoded, .decoded, .copies]
 }

@@ -41,8 +41,13 @@ final class CurlRun: Sendable {
   /// The next bytes of the body; fewer at the end.
   func take(_ count: Int) -> [UInt8] {
     var bytes: [UInt8] = []
-    var byte: UInt8 = 0
-    while bytes.count < count, read(output, &byte, 1) == 1 { bytes.append(byte) }
+    var chunk = [UInt8](repeating: 0, count: min(count, 1 << 16))
+    while bytes.count < count {
+      let more = read(output, &chunk, min(chunk.count, count - bytes.count))
+      if more < 0, errno == EINTR { continue }
+      guard more > 0 else { break }
+      bytes += chunk.prefix(more)
+    }
     return bytes
   }
 

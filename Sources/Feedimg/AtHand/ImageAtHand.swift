@@ -15,6 +15,8 @@ package struct ImageAtHand: Sendable {
   package let mediaType: String
   /// For how long it stays fresh, in seconds; nil where nothing is known of that.
   package let timeLeft: Double?
+  /// What ``ImageLoader/keep(_:cost:of:)`` has kept of it.
+  package let copy: (any AnyObject & Sendable)?
 }
 
 extension ImageLoader {
@@ -40,7 +42,7 @@ extension ImageLoader {
     let decision = policy.decide(situation)
     // What memory lacks may be on disk: the disk need not be asked where that makes no difference.
     guard decision.load == nil, let role = decision.image.role, let variant = item[role],
-      let image = role == .original ? found.original : found.thumbnail,
+      let (image, copy) = role == .original ? found.original : found.thumbnail,
       policy.decide(seen(others: .cached)) == decision
     else { return nil }
     let verdict = image.answer.map {
@@ -57,11 +59,26 @@ extension ImageLoader {
       bytes: image.bytes,
       checksum: image.checksum,
       mediaType: image.mediaType,
-      timeLeft: verdict?.left
+      timeLeft: verdict?.left,
+      copy: copy
     )
   }
 
-  private func inMemory(_ variant: ImageVariant?) -> MemoryCache.Image? {
-    variant.flatMap { memory[$0.url.key] }
+  /// Keeps a copy of an image in another form, for as long as memory has the image.
+  ///
+  /// - Parameters:
+  ///   - copy: Has all its bytes.
+  ///   - cost: What it takes, in bytes, which counts as what the image itself takes.
+  ///   - image: Given by this loader.
+  /// - Returns: Whether it is kept; see ``MemoryCache/keep(_:cost:of:for:)``.
+  package func keep(_ copy: any AnyObject & Sendable, cost: Int, of image: ImageAtHand) -> Bool {
+    memory.keep(copy, cost: cost, of: image.bytes, for: image.variant.url.key)
+  }
+
+  /// How many copies are kept, and what they take.
+  package var copies: (count: Int, size: ByteCount) { memory.copies }
+
+  private func inMemory(_ variant: ImageVariant?) -> (MemoryCache.Image, (any AnyObject & Sendable)?)? {
+    variant.flatMap { memory.withCopy($0.url.key) }.map { ($0.image, $0.copy) }
   }
 }

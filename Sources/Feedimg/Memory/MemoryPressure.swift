@@ -2,7 +2,8 @@ import FeedimgCache
 import Glibc
 import Synchronization
 
-/// Has memory give way in steps while it is short: decoded images, then encoded ones, then prefetching.
+/// Has memory give way in steps while it is short: decoded images and second copies, then encoded ones, then
+/// prefetching.
 ///
 /// Images that somebody holds stay whole; the cache only lets go of its own hold on them. Nothing is watched before
 /// ``start()``.

@@ -23,7 +23,10 @@ extension ConnectionHandler {
       else { return nil }
       return access.withoutOwn(read)
     }
-    guard let fields, let answer = routes.answerAtOnce(bytes[request.target], fields) else { return false }
+    let takesCopies = output?.takesCopies ?? false
+    guard let fields,
+      let answer = routes.answerAtOnce(bytes[request.target], fields, takesCopies: takesCopies)
+    else { return false }
     phase = .answering(Self.plainHead, nil)
     send(answer, context: context)
     return true

@@ -13,7 +13,7 @@ extension ConnectionHandler {
     // Behind the word that the client may go on, the channel may still have that to send.
     let mayBegin = !request.headers.contains(name: "Expect")
     if mayBegin, let bytes = answer.whole, begin(answer, context: context) {
-      return pass(on: hasBody ? bytes : [], context: context)
+      return pass(on: hasBody ? bytes : [], answer.copy, context: context)
     }
     context.write(wrapOutboundOut(.head(head(of: answer))), promise: nil)
     switch answer.body {
@@ -91,15 +91,16 @@ extension ConnectionHandler {
   }
 
   /// Sends bytes from where they are, as far as the socket takes them, and the rest piece by piece.
-  private func pass(on bytes: ArraySlice<UInt8>, context: ChannelHandlerContext) {
-    guard case .answering = phase, let rest = output?.write(bytes) else { return }
+  private func pass(on bytes: ArraySlice<UInt8>, _ copy: SealedBody?, context: ChannelHandlerContext) {
+    guard case .answering = phase, let rest = output?.write(bytes, copy) else { return }
     if rest.isEmpty, output?.isEmpty ?? true { return finish(context: context) }
     expect(within: limits.stall, context: context)
     register.noteCopied(min(rest.count, limits.chunk))
-    output?.pass(on: rest.prefix(limits.chunk)).assumeIsolated().whenSuccess {
+    // Who reads slowly does not keep a copy that nobody else has any more; the bytes are there all the same.
+    output?.pass(on: rest.prefix(limits.chunk)).assumeIsolated().whenSuccess { [weak copy] in
       // By the loop, since what is taken at once would call itself again and again.
       context.eventLoop.assumeIsolated().execute {
-        self.pass(on: rest.dropFirst(self.limits.chunk), context: context)
+        self.pass(on: rest.dropFirst(self.limits.chunk), copy, context: context)
       }
     }
   }

@@ -181,13 +181,14 @@ final class ConnectionHandler: ChannelInboundHandler {
       let problem = Problem(400, "the target of the request is no path with a query in escaped UTF-8")
       return send(problem.answer, context: context)
     }
-    let request = ServiceRequest(head.method.rawValue, target, fields: fields, body: body)
+    var request = ServiceRequest(head.method.rawValue, target, fields: fields, body: body)
+    request.takesCopies = output?.takesCopies ?? false
     if let answer = routes.answerAtOnce(request) { return send(answer, context: context) }
     let loop = context.eventLoop
     let (handler, bound) = (NIOLoopBound(self, eventLoop: loop), NIOLoopBound(context, eventLoop: loop))
     // What may compute for long is done elsewhere, so that other clients need not wait.
     let executor = routes.hasShortcut(request) ? LoopExecutor(loop) : nil
-    let work = Task(executorPreference: executor) { [routes] in
+    let work = Task(executorPreference: executor) { [routes, request] in
       let answer = await routes.answer(request)
       loop.execute { handler.value.send(answer, context: bound.value) }
     }

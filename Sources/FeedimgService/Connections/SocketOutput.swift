@@ -6,7 +6,8 @@ import NIOHTTP1
 /// Writes answers that are there in whole to the socket of a connection.
 ///
 /// What is in memory goes to the kernel from where it is, in one call with its head: handed to the channel it would be
-/// copied first. Only what the socket does not take at once goes that way. Lives on the event loop of the connection;
+/// copied first. Only what the socket does not take at once goes that way. Of long bodies that are also there sealed a Unix
+/// socket takes the pages themselves. Lives on the event loop of the connection;
 /// nothing else may be on its way to the socket meanwhile. A class, as the channel may end, and its handler let go of
 /// this, while something is handed to it.
 final class SocketOutput {
@@ -14,6 +15,11 @@ final class SocketOutput {
   private let exit: ChannelHandlerContext
   /// The socket, as long as the channel is active: the channel closes it, and others may then have its number.
   private let socket: NIOBSDSocket.Handle?
+  /// Whether a sealed body is sent for less than bytes.
+  ///
+  /// So it is over a Unix socket, where copying is half of the work. Over TCP the same pages, handed on one by one, are no
+  /// gain over the larger pieces that the kernel copies bytes into.
+  private(set) var takesCopies: Bool
   /// The head that is to go out.
   private var head: [UInt8] = []
 
@@ -24,6 +30,7 @@ final class SocketOutput {
     exit = encoder
     // Asked for once, since to find out that the channel has one takes the runtime a while.
     socket = try? pipeline.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { $0 }
+    takesCopies = socket != nil && context.channel.localAddress?.protocol == .unix
   }
 
   /// Whether no head waits.
@@ -57,10 +64,26 @@ final class SocketOutput {
 
   /// Writes as much as the socket takes without waiting.
   ///
+  /// - Parameters:
+  ///   - bytes: What follows the head.
+  ///   - copy: Has the same bytes at the same places, if it is there.
   /// - Returns: What it did not take of the bytes; what it did not take of the head stays here.
-  func write(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+  func write(_ bytes: ArraySlice<UInt8>, _ copy: SealedBody?) -> ArraySlice<UInt8> {
     guard !head.isEmpty || !bytes.isEmpty else { return bytes }
     guard let socket, exit.channel.isActive else { return bytes }
+    guard takesCopies, let copy, bytes.count >= SealedBody.worth else { return write(bytes, to: socket) }
+    if !head.isEmpty {
+      _ = write([], to: socket)
+      guard head.isEmpty else { return bytes }
+    }
+    guard let taken = copy.send(bytes.indices, to: socket) else {
+      takesCopies = false
+      return write(bytes, to: socket)
+    }
+    return bytes.dropFirst(taken)
+  }
+
+  private func write(_ bytes: ArraySlice<UInt8>, to socket: NIOBSDSocket.Handle) -> ArraySlice<UInt8> {
     let taken = head.withUnsafeBytes { head in bytes.withUnsafeBytes { Self.send(head, $0, to: socket) } }
     // Why nothing was taken the channel will find out, and tell.
     guard taken > 0 else { return bytes }

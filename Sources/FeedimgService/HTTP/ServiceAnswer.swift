@@ -19,6 +19,8 @@ struct ServiceAnswer: Sendable {
   /// More fields, whose text is known; they come first.
   var lines: FieldLines?
   var body: Body
+  /// All of what the bytes of the body are of, at the same places, where that is sent for less than they are.
+  var copy: SealedBody?
 
   init(_ status: Int = 200, fields: [(String, String)] = [], body: Body = .bytes([])) {
     self.status = status

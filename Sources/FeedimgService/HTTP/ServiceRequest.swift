@@ -6,6 +6,8 @@ struct ServiceRequest: Sendable {
   var target: RequestTarget
   var fields: HTTPFields
   var body: [UInt8]
+  /// Whether the client is sent sealed bodies for less than bytes.
+  var takesCopies = false
 
   init(
     _ method: String,

@@ -6,6 +6,8 @@ struct MetricsRoute: Sendable {
   let cache: ImageCache
   let connections: @Sendable () -> Int
   let readers: @Sendable () -> Int
+  /// How many images are kept sealed besides, and what that takes in bytes.
+  let copies: @Sendable () -> (count: Int, size: Int)
 
   /// All counters and the present levels.
   func answer(_ request: ServiceRequest) -> ServiceAnswer {
@@ -15,6 +17,9 @@ struct MetricsRoute: Sendable {
     lines += counter("feedimg_fetches_total", "URLs fetched for clients, by what the cache did.")
     lines += gauge("feedimg_connections", "Connections open now.", [("", connections())])
     lines += gauge("feedimg_event_readers", "Readers of events now.", [("", readers())])
+    let copies = copies()
+    lines += gauge("feedimg_sealed_images", "Images kept in memory sealed besides.", [("", copies.count)])
+    lines += gauge("feedimg_sealed_bytes", "Bytes that these copies take.", [("", copies.size)])
     if let summary = try? cache.summary() {
       let parts = [("original", summary.originals), ("thumbnail", summary.thumbnails)]
       func rows(_ value: (CacheSummary.Part) -> Int) -> [(String, Int)] {

@@ -56,12 +56,21 @@ struct RouteTable: Sendable {
   /// - Parameters:
   ///   - target: Printable ASCII alone.
   ///   - fields: Those that the routes may see.
+  ///   - takesCopies: See ``ServiceRequest/takesCopies``.
   /// - Returns: Nil where it takes longer; nothing is counted then.
-  func answerAtOnce(_ target: Slice<UnsafeRawBufferPointer>, _ fields: HTTPFields) -> ServiceAnswer? {
+  func answerAtOnce(
+    _ target: Slice<UnsafeRawBufferPointer>,
+    _ fields: HTTPFields,
+    takesCopies: Bool
+  ) -> ServiceAnswer? {
     let known = targets.meaning(of: String(decoding: target, as: UTF8.self)) { text in
       RequestTarget(text).flatMap { shortcuts[$0.path] == nil ? nil : $0 }
     }
-    return known.flatMap { answerAtOnce(ServiceRequest("GET", $0, fields: fields)) }
+    return known.flatMap { target in
+      var request = ServiceRequest("GET", target, fields: fields)
+      request.takesCopies = takesCopies
+      return answerAtOnce(request)
+    }
   }
 
   private func count(_ answer: ServiceAnswer, to request: ServiceRequest) {

@@ -32,7 +32,8 @@ struct ServiceRoutes {
       metrics: metrics,
       cache: cache,
       connections: { [register] in register.count },
-      readers: { [hub] in hub.readerCount }
+      readers: { [hub] in hub.readerCount },
+      copies: { [loader] in (loader.copies.count, loader.copies.size.bytes) }
     )
     let routes: [RouteTable.Route] = [
       ("/v1/resolve", [("POST", { r throws(Problem) in try resolve.answer(r) })]),

@@ -59,7 +59,11 @@ extension ImageRoute {
     else { return nil }
     do throws(Problem) {
       let whole = WholeImage(image, known: item)
-      return try hand(over: whole, to: request, of: loader, took: ContinuousClock.now - start)
+      var answer = try hand(over: whole, to: request, of: loader, took: ContinuousClock.now - start)
+      if request.takesCopies, request.method == "GET", answer.length ?? 0 >= SealedBody.worth {
+        answer.copy = sealing.copy(of: image, in: loader)
+      }
+      return answer
     } catch {
       return error.answer
     }

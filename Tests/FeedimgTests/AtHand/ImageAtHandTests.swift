@@ -1,3 +1,4 @@
+import FeedimgModel
 import LoopbackServer
 import Testing
 
@@ -25,6 +26,26 @@ import Testing
     #expect((image.policy, image.mediaType) == (loaded.resolution.policy, loaded.mediaType))
     #expect(abs((image.timeLeft ?? 0) - 40) < 2)
     #expect(origin.requests.count == 1)
+  }
+
+  @Test func `a copy stays with an image, and no longer than somebody is likely to ask`() async throws {
+    final class Form: Sendable {}
+    let origin = try PictureOrigin(SampleImage.jpeg, [("Cache-Control", "max-age=60")])
+    let test = try loader()
+    let item = try TestLoader.item(origin.server, original: "/a.jpg")
+    _ = try await test.loader.load(item)
+    let (image, form) = (try #require(test.loader.atHand(item)), Form())
+    #expect(image.copy == nil)
+    #expect(test.loader.keep(form, cost: 1000, of: image))
+    #expect(test.loader.atHand(item)?.copy === form)
+    #expect(test.loader.copies == (1, ByteCount(1000)))
+    test.loader.rest()
+    #expect(test.loader.atHand(item)?.copy == nil)
+    #expect(test.loader.copies == (0, ByteCount(0)))
+    // What was replaced has none.
+    origin.version = PictureOrigin.Version(SampleImage.webp)
+    _ = try await test.loader.reload(item)
+    #expect(!test.loader.keep(form, cost: 1000, of: image))
   }
 
   @Test func `what showing an image asks of its server takes a load`() async throws {

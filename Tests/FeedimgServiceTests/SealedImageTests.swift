@@ -1,0 +1,245 @@
+import LoopbackServer
+import Synchronization
+import Testing
+
+/// Large images that are asked for again and again, with a real origin behind the service.
+@Suite(.timeLimit(.minutes(2))) struct SealedImageTests {
+  /// Which version of each picture comes next, by path.
+  private final class Versions: Sendable {
+    private let counts = Mutex<[String: Int]>([:])
+
+    func next(_ path: String) -> Int {
+      counts.withLock { counts in
+        counts[path, default: 0] += 1
+        return counts[path] ?? 0
+      }
+    }
+  }
+
+  /// Each asking is answered by another version, in size and content.
+  private static func origin() throws -> LoopbackServer {
+    let versions = Versions()
+    return try LoopbackServer { request in
+      .answer(
+        200,
+        [("Content-Type", "image/jpeg"), ("Cache-Control", "max-age=600")],
+        body: picture(request.path, versions.next(request.path))
+      )
+    }
+  }
+
+  /// Other bytes at every place.
+  private static let content: [UInt8] = {
+    var state: UInt32 = 1
+    return (0..<1 << 20).map { _ in
+      state = state &* 1_664_525 &+ 1_013_904_223
+      return UInt8(truncatingIfNeeded: state >> 24)
+    }
+  }()
+
+  /// The path is a slash and the size in thousands of bytes.
+  private static func picture(_ path: String, _ version: Int) -> [UInt8] {
+    let size = (Int(path.dropFirst()) ?? 0) * 1000
+    let start = (size + version * 1009) % 65_536
+    return SampleImage.jpeg + content[start..<start + size + version - SampleImage.jpeg.count]
+  }
+
+  /// Of many bytes, the difference would take a test longer to tell than it may last.
+  private func isSame(_ bytes: [UInt8], _ wanted: [UInt8]) -> Bool { bytes == wanted }
+
+  /// How many images are sealed now.
+  private func sealed(_ service: ServiceRun) throws -> Int {
+    try number(service, "feedimg_sealed_images")
+  }
+
+  private func number(_ service: ServiceRun, _ name: String) throws -> Int {
+    let line = try service.curl("/metrics").text.split(separator: "\n").first { $0.hasPrefix("\(name) ") }
+    return try #require(line.flatMap { Int($0.dropFirst(name.count + 1)) })
+  }
+
+  /// Asks as often as it takes for an image to be sealed.
+  private func seal(_ target: String, at service: ServiceRun) throws {
+    let client = try RawClient(service.socket)
+    for _ in 0..<3 {
+      client.get(target)
+      _ = client.answer()
+    }
+    #expect(try sealed(service) == 1)
+  }
+
+  @Test func `what is sealed is answered as what is not, over every socket`() throws {
+    let origin = try Self.origin()
+    let service = try ServiceRun(
+      ["--network=wifi", "--port=0", "--no-token"],
+      wrapper: ["/bin/sh", "-c", #"exec "$@" --socket="$XDG_RUNTIME_DIR/feedimg.sock""#, "sh"]
+    )
+    let port = try #require(
+      service.errors.split(separator: "\n").last { $0.contains("http://") }?.split(separator: ":").last
+        .flatMap { UInt16($0) }
+    )
+    let target = RawClient.target(image: origin.url("/500"))
+    let picture = Self.picture("/500", 1)
+    let clients = [try RawClient(service.socket), try RawClient(port: port)]
+    // Nobody sends differently over TCP.
+    for _ in 0..<3 {
+      clients[1].get(target)
+      #expect(isSame(clients[1].answer().body, picture))
+    }
+    #expect(try sealed(service) == 0)
+    var heads: Set<String> = []
+    for _ in 0..<4 {
+      clients[0].get(target)
+      let (head, body) = clients[0].answer()
+      #expect(isSame(body, picture))
+      let lines = head.split(separator: "\r\n")
+      let passing = ["Date", "Cache-Status", "Server-Timing"]
+      heads.insert(lines.filter { line in !passing.contains { line.hasPrefix($0) } }.joined(separator: "\n"))
+    }
+    #expect(try sealed(service) == 1)
+    #expect(heads.count == 1)
+    for client in clients {
+      for range in [1..<2, 100_000..<400_000, 70_000..<500_001, 0..<500_001] {
+        client.get(target, "Range: bytes=\(range.lowerBound)-\(range.upperBound - 1)")
+        let (head, body) = client.answer()
+        #expect(head.hasPrefix("HTTP/1.1 206"))
+        #expect(isSame(body, Array(picture[range])))
+      }
+      client.get(target, "Range: bytes=500001-")
+      #expect(client.answer().head.hasPrefix("HTTP/1.1 416"))
+      let tag = try #require(
+        heads.first?.split(separator: "\n").first { $0.hasPrefix("ETag: ") }?.dropFirst(6)
+      )
+      client.get(target, "If-None-Match: \(tag)")
+      #expect(client.head().hasPrefix("HTTP/1.1 304"))
+      client.get(target, "If-None-Match: \"x\"")
+      #expect(isSame(client.answer().body, picture))
+    }
+    let head = try service.curl(target, "--head")
+    #expect((head.status, head["Content-Length"]) == (200, "500001"))
+    // Two at once, of which the second is not plain.
+    clients[0].get(target)
+    clients[0].get("/healthz")
+    #expect(isSame(clients[0].answer().body, picture))
+    #expect(clients[0].answer().head.hasPrefix("HTTP/1.1 200"))
+    #expect(origin.log.requests.count == 1)
+    #expect(try sealed(service) == 1)
+  }
+
+  @Test func `small images are not`() throws {
+    let (origin, service) = (try Self.origin(), try ServiceRun(["--network=wifi"]))
+    let picture = Self.picture("/60", 1)
+    let client = try RawClient(service.socket)
+    for _ in 0..<20 {
+      client.get(RawClient.target(image: origin.url("/60")))
+      #expect(isSame(client.answer().body, picture))
+    }
+    #expect(try sealed(service) == 0)
+  }
+
+  @Test func `a slow reader gets the image that it asked for, whatever has become of that`() throws {
+    let (origin, service) = (try Self.origin(), try ServiceRun(["--network=wifi"]))
+    let target = RawClient.target(image: origin.url("/800"))
+    let (old, new) = (Self.picture("/800", 1), Self.picture("/800", 2))
+    try seal(target, at: service)
+    let slow = try (0..<3).map { _ in try RawClient(service.socket) }
+    for client in slow {
+      client.get(target)
+      #expect(client.head().hasPrefix("HTTP/1.1 200"))
+    }
+    // Another version comes in its place.
+    #expect(try isSame(service.curl(target, "-H", "Cache-Control: no-cache").body, new))
+    #expect(try sealed(service) == 0)
+    let other = try RawClient(service.socket)
+    while try sealed(service) == 0 {
+      other.get(target)
+      #expect(isSame(other.answer().body, new))
+    }
+    for client in slow {
+      var bytes: [UInt8] = []
+      while bytes.count < old.count, case let piece = client.take(min(50_000, old.count - bytes.count)),
+        !piece.isEmpty
+      {
+        bytes += piece
+      }
+      #expect(isSame(bytes, old))
+      // And the connection is of use for the next one.
+      client.get(target)
+      #expect(isSame(client.answer().body, new))
+    }
+  }
+
+  @Test func `who hangs up in the middle leaves nothing behind`() throws {
+    let (origin, service) = (try Self.origin(), try ServiceRun(["--network=wifi"]))
+    let target = RawClient.target(image: origin.url("/800"))
+    // With nobody there, nothing stays sealed.
+    let other = try RawClient(service.socket)
+    try seal(target, at: service)
+    for _ in 0..<30 {
+      let client = try RawClient(service.socket)
+      client.get(target)
+      #expect(client.take(1000).count == 1000)
+    }
+    while try number(service, "feedimg_connections") > 2 {}
+    other.get(target)
+    #expect(isSame(other.answer().body, Self.picture("/800", 1)))
+    #expect(try sealed(service) == 1)
+  }
+
+  #if arch(x86_64)
+  private static let (memfdCreate, sendfile) = (319, 40)
+  #else
+  private static let (memfdCreate, sendfile) = (279, 71)
+  #endif
+
+  /// System calls that are refused, and how: too many files, no memory, none such, not allowed.
+  @Test(arguments: [(memfdCreate, 24), (memfdCreate, 12), (memfdCreate, 38), (sendfile, 38), (sendfile, 1)])
+  func `where the system refuses, images are sent as ever`(_ call: Int, _ error: Int) throws {
+    let filter = """
+      import ctypes, os, struct, sys
+      steps = [(0x20, 0, 0, 0), (0x15, 0, 1, int(sys.argv[1])), (6, 0, 0, 0x50000 | int(sys.argv[2])), (6, 0, 0, 0x7fff0000)]
+      code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
+      libc = ctypes.CDLL(None)
+      libc.prctl(38, 1, 0, 0, 0)
+      assert libc.prctl(22, 2, struct.pack("HP", len(steps), ctypes.addressof(code))) == 0
+      os.execv(sys.argv[3], sys.argv[3:])
+      """
+    let service = try ServiceRun(
+      ["--network=wifi"],
+      wrapper: ["/usr/bin/python3", "-c", filter, String(call), String(error)]
+    )
+    let (origin, picture) = (try Self.origin(), Self.picture("/700", 1))
+    let client = try RawClient(service.socket)
+    for _ in 0..<20 {
+      client.get(RawClient.target(image: origin.url("/700")))
+      #expect(isSame(client.answer().body, picture))
+    }
+    #expect(try sealed(service) == (call == Self.memfdCreate ? 0 : 1))
+  }
+
+  @Test func `many clients get their exact images while these are displaced and replaced`() throws {
+    let (origin, service) = (try Self.origin(), try ServiceRun(["--network=wifi"]))
+    // Room for some eight of them, and two copies.
+    _ = try service.curl("/v1/settings", "-X", "PATCH", "--json", #"{"cache-memory-limit": "4MiB"}"#)
+    let paths = (0..<12).map { "/\(300 + 40 * ($0 % 6) + $0)" }
+    let runs = try (0..<8).map { client in
+      // The last one brings new versions all the time.
+      let fields = client < 7 ? [] : ["-H", "Cache-Control: no-cache"]
+      let order = (0..<24).map { paths[($0 / 4 * (client + 1) + client) % paths.count] }
+      let targets = order.map { RawClient.target(image: origin.url($0)) }
+      return (order, try service.request(fields + targets))
+    }
+    for (order, run) in runs {
+      for path in order {
+        let head = try #require(run.block())
+        #expect(head.hasPrefix("HTTP/1.1 200"))
+        let line = head.split(separator: "\n").first { $0.lowercased().hasPrefix("content-length: ") }
+        let length = try #require(line.flatMap { Int($0.dropFirst(16)) })
+        let version = length - (Int(path.dropFirst()) ?? 0) * 1000
+        #expect(isSame(run.take(length), Self.picture(path, version)))
+      }
+      #expect(run.rest() == [])
+    }
+    #expect(origin.log.requests.count >= paths.count)
+    #expect(try number(service, "feedimg_sealed_bytes") <= 1 << 20)
+  }
+}
