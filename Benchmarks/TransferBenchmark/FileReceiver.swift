@@ -14,26 +14,36 @@ final class KeptFolder: Sendable {
 }
 
 /// Keeps a body in a file that has no name before it is whole (open(2), O_TMPFILE).
-final class FileReceiver: BodyReceiving {
+final class FileReceiver: BodyReceiving, @unchecked Sendable {
+  // Unchecked: only the transfer thread uses what changes, as it calls the receiver and runs the tasks.
   private let folder: KeptFolder
   private let name: String
-  private let descriptor: Int32
+  private var file: PageWriter
+  /// How much is still to come; nil where the server has not said.
+  private var missing: Int?
 
   init(_ name: String, in folder: KeptFolder) throws(LoadError) {
     (self.folder, self.name) = (folder, name)
-    descriptor = openat(folder.descriptor, ".", O_WRONLY | Self.temporary | O_CLOEXEC, 0o600)
+    let descriptor = openat(folder.descriptor, ".", O_WRONLY | Self.temporary | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw Self.failure(name) }
+    file = PageWriter(descriptor)
   }
 
-  deinit { close(descriptor) }
-
-  func begin(_ head: ResponseHead) throws(LoadError) { try head.expectSuccess() }
+  func begin(_ head: ResponseHead) throws(LoadError) {
+    try head.expectSuccess()
+    missing = head.contentLength
+  }
 
   func receive(_ bytes: UnsafeRawBufferPointer) throws(LoadError) {
-    guard write(descriptor, bytes.baseAddress, bytes.count) == bytes.count else { throw Self.failure(name) }
+    missing = missing.map { $0 - bytes.count }
+    guard file.write(bytes, isLast: missing == 0) else { throw Self.failure(name) }
   }
 
   func commit() throws(LoadError) {
+    guard file.write(UnsafeRawBufferPointer(start: nil, count: 0), isLast: true) else {
+      throw Self.failure(name)
+    }
+    let descriptor = file.descriptor
     // Before Linux 6.10, only the superuser may name a file by its descriptor alone.
     let isNamed =
       linkat(descriptor, "", folder.descriptor, name, Self.byDescriptor) == 0

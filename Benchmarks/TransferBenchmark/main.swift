@@ -60,8 +60,7 @@ final class Counter: Sendable {
   }
 }
 
-func run(_ plan: Plan) async -> Int32 {
-  let downloader = CurlDownloader(userAgent: "feedimg-benchmark", certificateFile: plan.certificateFile)
+@Sendable func run(_ plan: Plan, _ downloader: CurlDownloader) async -> Int32 {
   let counter = Counter()
   let start = SuspendingClock().now
   do {
@@ -79,7 +78,6 @@ func run(_ plan: Plan) async -> Int32 {
     return 1
   }
   print("\(plan.count) transfers, \(plan.parallel) at a time: \(SuspendingClock().now - start)")
-  await downloader.shutdown()
   return 0
 }
 
@@ -87,4 +85,8 @@ guard let plan = Plan(Array(CommandLine.arguments.dropFirst())) else {
   print("usage: TransferBenchmark PREFIX COUNT PARALLEL [--keep DIRECTORY] [--trust CERTIFICATES]")
   exit(2)
 }
-exit(await run(plan))
+// The main thread waits, and all else happens on that of the transfers.
+let downloader = CurlDownloader(userAgent: "feedimg-benchmark", certificateFile: plan.certificateFile)
+let end = End()
+_ = Task(executorPreference: downloader.executor) { end.come(await run(plan, downloader)) }
+exit(end.wait())
