@@ -1,3 +1,4 @@
+import Glibc
 import LoopbackServer
 import Synchronization
 import Testing
@@ -45,16 +46,13 @@ import Testing
   }
 
   /// Of many bytes, the difference would take a test longer to tell than it may last.
-  private func isSame(_ bytes: [UInt8], _ wanted: [UInt8]) -> Bool { bytes == wanted }
+  private func isSame(_ bytes: [UInt8], _ wanted: [UInt8]) -> Bool {
+    bytes.count == wanted.count && memcmp(bytes, wanted, bytes.count) == 0
+  }
 
   /// How many images are sealed now.
   private func sealed(_ service: ServiceRun) throws -> Int {
-    try number(service, "feedimg_sealed_images")
-  }
-
-  private func number(_ service: ServiceRun, _ name: String) throws -> Int {
-    let line = try service.curl("/metrics").text.split(separator: "\n").first { $0.hasPrefix("\(name) ") }
-    return try #require(line.flatMap { Int($0.dropFirst(name.count + 1)) })
+    try service.number("feedimg_sealed_images")
   }
 
   /// Asks as often as it takes for an image to be sealed.
@@ -69,14 +67,8 @@ import Testing
 
   @Test func `what is sealed is answered as what is not, over every socket`() throws {
     let origin = try Self.origin()
-    let service = try ServiceRun(
-      ["--network=wifi", "--port=0", "--no-token"],
-      wrapper: ["/bin/sh", "-c", #"exec "$@" --socket="$XDG_RUNTIME_DIR/feedimg.sock""#, "sh"]
-    )
-    let port = try #require(
-      service.errors.split(separator: "\n").last { $0.contains("http://") }?.split(separator: ":").last
-        .flatMap { UInt16($0) }
-    )
+    let service = try ServiceRun.onBothSockets()
+    let port = try #require(service.port)
     let target = RawClient.target(image: origin.url("/500"))
     let picture = Self.picture("/500", 1)
     let clients = [try RawClient(service.socket), try RawClient(port: port)]
@@ -179,7 +171,7 @@ import Testing
       client.get(target)
       #expect(client.take(1000).count == 1000)
     }
-    while try number(service, "feedimg_connections") > 2 {}
+    while try service.number("feedimg_connections") > 2 {}
     other.get(target)
     #expect(isSame(other.answer().body, Self.picture("/800", 1)))
     #expect(try sealed(service) == 1)
@@ -240,6 +232,6 @@ import Testing
       #expect(run.rest() == [])
     }
     #expect(origin.log.requests.count >= paths.count)
-    #expect(try number(service, "feedimg_sealed_bytes") <= 1 << 20)
+    #expect(try service.number("feedimg_sealed_bytes") <= 1 << 20)
   }
 }

@@ -44,6 +44,31 @@ final class ServiceRun: Sendable {
     close(notices)
   }
 
+  /// The same on Wi-Fi, on the Unix socket and on a port, without a token.
+  static func onBothSockets() throws -> ServiceRun {
+    try ServiceRun(
+      ["--network=wifi", "--port=0", "--no-token"],
+      wrapper: ["/bin/sh", "-c", #"exec "$@" --socket="$XDG_RUNTIME_DIR/feedimg.sock""#, "sh"]
+    )
+  }
+
+  /// The port that it listens on, if it does.
+  var port: UInt16? {
+    errors.split(separator: "\n").first { $0.contains("http://") }?.split(separator: ":").last
+      .flatMap { UInt16($0) }
+  }
+
+  /// A level that the service tells now, by its name.
+  ///
+  /// - Throws: ``RunFailure`` where there is none.
+  func number(_ name: String) throws -> Int {
+    let line = try curl("/metrics").text.split(separator: "\n").first { $0.hasPrefix("\(name) ") }
+    guard let number = line.flatMap({ Int($0.dropFirst(name.count + 1)) }) else {
+      throw RunFailure("no \(name)")
+    }
+    return number
+  }
+
   /// What the service said on standard error.
   var errors: String {
     (try? Data(contentsOf: URL(filePath: "\(root)/errors"))).map { String(decoding: $0, as: UTF8.self) } ?? ""

@@ -160,7 +160,9 @@ extension ConnectionHandler {
     context.flush()
     let loop = context.eventLoop
     let (handler, bound) = (NIOLoopBound(self, eventLoop: loop), NIOLoopBound(context, eventLoop: loop))
-    let work = Task {
+    register.arriving.begin(stream.body)
+    let work = Task { [register] in
+      defer { register.arriving.end(stream.body) }
       let isWhole = await withTaskCancellationHandler {
         await stream.handOn { bytes in
           let told = loop.makePromise(of: Void.self)

@@ -19,6 +19,8 @@ final class ConnectionRegister: Sendable {
   private let bodyLimit: Int
   private let giveBack: @Sendable () -> Void
   private let rest: @Sendable () -> Void
+  /// What is sent while it comes.
+  let arriving = ArrivingBodies()
   /// What the bodies of all requests that are under way take.
   private let heldBytes = Atomic(0)
 

@@ -6,6 +6,8 @@ struct MetricsRoute: Sendable {
   let cache: ImageCache
   let connections: @Sendable () -> Int
   let readers: @Sendable () -> Int
+  /// How many clients are sent what still comes, and what is held of that in bytes.
+  let arriving: @Sendable () -> (readers: Int, held: Int)
   /// How many images are kept sealed besides, and what that takes in bytes.
   let copies: @Sendable () -> (count: Int, size: Int)
 
@@ -17,7 +19,9 @@ struct MetricsRoute: Sendable {
     lines += counter("feedimg_fetches_total", "URLs fetched for clients, by what the cache did.")
     lines += gauge("feedimg_connections", "Connections open now.", [("", connections())])
     lines += gauge("feedimg_event_readers", "Readers of events now.", [("", readers())])
-    let copies = copies()
+    let (copies, arriving) = (copies(), arriving())
+    lines += gauge("feedimg_arriving_readers", "Clients sent what still comes.", [("", arriving.readers)])
+    lines += gauge("feedimg_arriving_bytes", "Bytes of that held in memory.", [("", arriving.held)])
     lines += gauge("feedimg_sealed_images", "Images kept in memory sealed besides.", [("", copies.count)])
     lines += gauge("feedimg_sealed_bytes", "Bytes that these copies take.", [("", copies.size)])
     if let summary = try? cache.summary() {

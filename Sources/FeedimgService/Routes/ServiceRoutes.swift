@@ -33,6 +33,7 @@ struct ServiceRoutes {
       cache: cache,
       connections: { [register] in register.count },
       readers: { [hub] in hub.readerCount },
+      arriving: { [register] in (register.arriving.readerCount, register.arriving.heldCount) },
       copies: { [loader] in (loader.copies.count, loader.copies.size.bytes) }
     )
     let routes: [RouteTable.Route] = [

@@ -1,12 +1,12 @@
 import Glibc
 
 /// A client that reads when the test says so, over the Unix socket or TCP.
-final class RawClient: Sendable {
+package final class RawClient: Sendable {
   private let socket: Int32
   private let host: String
 
   /// Connects to the Unix socket at a path.
-  init(_ path: String) throws {
+  package init(_ path: String) throws(LoopbackError) {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
@@ -16,7 +16,7 @@ final class RawClient: Sendable {
   }
 
   /// Connects to a port of 127.0.0.1.
-  init(port: UInt16) throws {
+  package init(port: UInt16) throws(LoopbackError) {
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
@@ -26,26 +26,26 @@ final class RawClient: Sendable {
     try connect(&address)
   }
 
-  private func connect<Address>(_ address: inout Address) throws {
+  private func connect<Address>(_ address: inout Address) throws(LoopbackError) {
     let isConnected = withUnsafeBytes(of: &address) { bytes in
       bytes.assumingMemoryBound(to: sockaddr.self).baseAddress.map {
         Glibc.connect(socket, $0, socklen_t(bytes.count)) == 0
       } ?? false
     }
-    guard isConnected else { throw RunFailure("cannot connect: \(errno)") }
+    guard isConnected else { throw LoopbackError("connect") }
   }
 
   deinit { close(socket) }
 
   /// Asks for a target, and for no end of the connection.
-  func get(_ target: String, _ fields: String...) {
+  package func get(_ target: String, _ fields: String...) {
     let text =
       "GET \(target) HTTP/1.1\r\n" + (["Host: \(host)"] + fields + [""]).map { $0 + "\r\n" }.joined()
     _ = send(socket, text, text.utf8.count, Int32(MSG_NOSIGNAL))
   }
 
   /// The next bytes; waits for them, and returns fewer at the end.
-  func take(_ count: Int) -> [UInt8] {
+  package func take(_ count: Int) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     var taken = 0
     while taken < count {
@@ -60,7 +60,7 @@ final class RawClient: Sendable {
   }
 
   /// The next lines, up to an empty one.
-  func head() -> String {
+  package func head() -> String {
     var bytes: [UInt8] = []
     while !bytes.suffix(4).elementsEqual("\r\n\r\n".utf8), case let byte = take(1), !byte.isEmpty {
       bytes += byte
@@ -69,15 +69,9 @@ final class RawClient: Sendable {
   }
 
   /// The next answer, whose length is said: the head and the body.
-  func answer() -> (head: String, body: [UInt8]) {
+  package func answer() -> (head: String, body: [UInt8]) {
     let head = head()
     let line = head.split(separator: "\r\n").first { $0.lowercased().hasPrefix("content-length: ") }
     return (head, take(line.flatMap { Int($0.dropFirst(16)) } ?? 0))
-  }
-
-  /// The target that asks for the image of a URL.
-  static func target(image url: String) -> String {
-    let item = Array("{\"originalImage\":\"\(url)\"}".utf8)
-    return "/v1/image?item=" + item.map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 }
