@@ -42,8 +42,9 @@ public final class Service: Sendable {
     var configured = configuration.loader
     configured.reachesPrivateHosts = configuration.allowsPrivateHosts
     loader = try ImageLoader(configured)
+    let descriptors = DescriptorLimit.raise()
     register = ConnectionRegister(
-      limit: min(limits.connections, DescriptorLimit.raise() / 2),
+      limit: min(limits.connections, descriptors / 2),
       bodyLimit: limits.bodies,
       giveBack: { feedimg_trim_heap() },
       rest: { [loader] in loader.rest() }
@@ -65,6 +66,7 @@ public final class Service: Sendable {
       hub: hub,
       register: register,
       upgrades: upgrades,
+      descriptors: descriptors,
       items: configuration.items
     ).table()
   }

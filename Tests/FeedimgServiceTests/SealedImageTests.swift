@@ -42,7 +42,11 @@ import Testing
   private static func picture(_ path: String, _ version: Int) -> [UInt8] {
     let size = (Int(path.dropFirst()) ?? 0) * 1000
     let start = (size + version * 1009) % 65_536
-    return SampleImage.jpeg + content[start..<start + size + version - SampleImage.jpeg.count]
+    var picture = SampleImage.jpeg
+    while picture.count < size + version {
+      picture += content[start...].prefix(size + version - picture.count)
+    }
+    return picture
   }
 
   /// Of many bytes, the difference would take a test longer to tell than it may last.
@@ -117,15 +121,26 @@ import Testing
     #expect(try sealed(service) == 1)
   }
 
-  @Test func `small images are not`() throws {
-    let (origin, service) = (try Self.origin(), try ServiceRun(["--network=wifi"]))
-    let picture = Self.picture("/60", 1)
+  /// Images by their paths, and how many descriptors the service may have.
+  @Test(arguments: [
+    ("small", "/60", 4096), ("too long to copy at once", "/9000", 4096),
+    ("with few descriptors", "/500", 512),
+  ]) func `what is not worth it, or costs others too much, is not sealed`(
+    _ name: String,
+    _ path: String,
+    _ descriptors: Int
+  ) throws {
+    let (origin, picture) = (try Self.origin(), Self.picture(path, 1))
+    let service = try ServiceRun(
+      ["--network=wifi"],
+      wrapper: ["/usr/bin/prlimit", "--nofile=\(descriptors):\(descriptors)"]
+    )
     let client = try RawClient(service.socket)
-    for _ in 0..<20 {
-      client.get(RawClient.target(image: origin.url("/60")))
-      #expect(isSame(client.answer().body, picture))
+    for _ in 0..<10 {
+      client.get(RawClient.target(image: origin.url(path)))
+      #expect(isSame(client.answer().body, picture), "\(name)")
     }
-    #expect(try sealed(service) == 0)
+    #expect(try sealed(service) == 0, "\(name)")
   }
 
   @Test func `a slow reader gets the image that it asked for, whatever has become of that`() throws {

@@ -9,7 +9,7 @@ struct ImageRoute: Sendable {
   let metrics: ServiceMetrics
   /// Where the images are kept.
   let folder: String
-  let sealing = Sealing()
+  let sealing: Sealing
   /// What was asked for before.
   let known = TextMemo<KnownItem>()
 

@@ -9,6 +9,8 @@ struct ServiceRoutes {
   let hub: EventHub
   let register: ConnectionRegister
   let upgrades: UpgradeWatch
+  /// How many files and sockets the process may have open.
+  let descriptors: Int
   /// A file with the feed of the page; nil for none.
   let items: String?
 
@@ -23,7 +25,13 @@ struct ServiceRoutes {
     let cacheRoute = CacheRoute(cache: cache)
     let loaders = try ImaginedLoaders(loader, configuration)
     let resolve = ResolveRoute(loaders: loaders)
-    let image = ImageRoute(loaders: loaders, upgrades: upgrades, metrics: metrics, folder: cache.folder)
+    let image = ImageRoute(
+      loaders: loaders,
+      upgrades: upgrades,
+      metrics: metrics,
+      folder: cache.folder,
+      sealing: Sealing(descriptors: descriptors)
+    )
     let policies = PolicyRoute(policies: try Policies(configuration), given: configuration.policy.name)
     let items = ItemsRoute(file: items)
     let fetch = FetchRoute(cache: try AnswerCache(loader, configuration), metrics: metrics)
