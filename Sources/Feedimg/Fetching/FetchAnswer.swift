@@ -37,7 +37,7 @@ extension FetchAnswer {
   /// What is stored, with its age now.
   init(_ found: AnswerShelf.Finding, to request: FetchRequest, at now: Double, cacheStatus: String) {
     let age = DeltaSeconds.whole(found.answer.age(at: now))
-    let fields = found.answer.head.fields.handedOn.fields.filter { !$0.isNamed("age") }
+    let fields = found.answer.handedOn.fields.filter { !$0.isNamed("age") }
     self.init(
       status: found.answer.head.status,
       fields: HTTPFields(fields + [HTTPFields.Field(name: "Age", value: String(age))]),
@@ -61,7 +61,7 @@ extension FetchAnswer {
     let length = isBodiless ? nil : head.contentLength
     self.init(
       status: head.status,
-      fields: head.fields.handedOn,
+      fields: arrival.answer.handedOn,
       body: request.isHead ? .absent(length: length) : .arriving(arrival.body, length: length),
       cacheStatus: cacheStatus,
       isWhole: isWhole,
@@ -70,9 +70,18 @@ extension FetchAnswer {
   }
 }
 
-extension HTTPFields {
-  /// What goes from one connection to another.
+extension StoredAnswer {
+  /// The fields that go from one connection to another, without what no recipient would take.
+  ///
+  /// An answer without a date has that of its coming (RFC 9110 §6.6.1).
   fileprivate var handedOn: HTTPFields {
-    HTTPFields(storable.fields.filter { !$0.isNamed("content-length") })
+    var fields = head.fields.storable.fields.compactMap {
+      $0.isNamed("content-length") ? nil : $0.wellFormed
+    }
+    if !fields.contains(where: { $0.isNamed("date") }) {
+      let date = HTTPDate.text(DeltaSeconds.whole(respondedAt))
+      fields.append(HTTPFields.Field(name: "Date", value: date))
+    }
+    return HTTPFields(fields)
   }
 }

@@ -19,19 +19,11 @@ extension HTTPFields.Field {
   ///
   /// - Returns: False where something is in it that must not be there; nothing is appended then.
   func append(to bytes: inout [UInt8]) -> Bool {
-    guard name.utf8.allSatisfy(Self.isOfName), value.utf8.allSatisfy(Self.isOfValue) else { return false }
+    guard isWellFormed else { return false }
     bytes.append(contentsOf: name.utf8)
     bytes.append(contentsOf: ": ".utf8)
     bytes.append(contentsOf: value.utf8)
     bytes.append(contentsOf: "\r\n".utf8)
     return true
   }
-
-  /// What names of fields are made of, colons and control characters excluded (RFC 9110 §5.1).
-  private static func isOfName(_ byte: UInt8) -> Bool {
-    byte > 0x20 && byte < 0x7F && byte != UInt8(ascii: ":")
-  }
-
-  /// Anything but control characters (RFC 9110 §5.5).
-  private static func isOfValue(_ byte: UInt8) -> Bool { byte >= 0x20 && byte != 0x7F || byte == 0x09 }
 }

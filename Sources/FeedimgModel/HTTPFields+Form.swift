@@ -1,0 +1,33 @@
+extension HTTPFields.Field {
+  /// Whether nothing is in it that no recipient would take (RFC 9110 §5.1, §5.5).
+  package var isWellFormed: Bool { hasTokenName && value.utf8.allSatisfy(Self.isOfValue) }
+
+  /// The field as it may be sent on, whoever made it up: with control characters made spaces.
+  ///
+  /// Nil where the name is no token (RFC 9110 §5.6.2).
+  package var wellFormed: HTTPFields.Field? {
+    hasTokenName ? HTTPFields.Field(name: name, value: Self.value(value)) : nil
+  }
+
+  /// A text as a value can have it: with control characters made spaces (RFC 9110 §5.5).
+  package static func value(_ text: String) -> String {
+    guard !text.utf8.allSatisfy(isOfValue) else { return text }
+    let bytes = text.utf8.map { isOfValue($0) ? $0 : UInt8(ascii: " ") }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  private var hasTokenName: Bool { !name.isEmpty && name.utf8.allSatisfy(Self.isOfToken) }
+
+  private static func isOfToken(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
+      true
+    default: marks.contains(byte)
+    }
+  }
+
+  private static let marks = Array("!#$%&'*+.^_`|~".utf8)
+
+  private static func isOfValue(_ byte: UInt8) -> Bool { byte >= 0x20 && byte != 0x7F || byte == 0x09 }
+}
