@@ -84,6 +84,9 @@ import Testing
       #expect(run.errors.contains(words), "\(arguments): \(run.errors)")
       #expect(run.errors.hasPrefix("feedimg: ") && run.errors.count { $0 == "\n" } == 1, "\(run.errors)")
     }
+    // What was refused for its path has left nothing beside it.
+    let names = try FileManager.default.contentsOfDirectory(atPath: root)
+    #expect(names.filter { $0.hasSuffix(".lock") } == [])
     #expect(
       try String(decoding: Data(contentsOf: URL(filePath: "\(root)/file")), as: UTF8.self) == "precious"
     )
@@ -169,5 +172,34 @@ import Testing
     service.signal(SIGTERM)
     #expect(service.end() == 0)
     #expect(mode(of: path) != nil, "what the manager made stays the manager's")
+  }
+
+  @Test(arguments: [
+    ("127.0.0.1", "127.0.0.1"), ("::1", "[::1]"), ("0.0.0.0", nil), ("127.0.0.2", nil), ("::", nil),
+  ])
+  func `a port that the manager passes is served on this machine alone`(
+    _ host: String,
+    _ shown: String?
+  ) throws {
+    // A free port of the address, which is told.
+    let script = """
+      import os, socket, sys
+      s = socket.socket(socket.AF_INET6 if ":" in sys.argv[1] else socket.AF_INET)
+      s.bind((sys.argv[1], 0)); s.listen(8)
+      os.dup2(s.fileno(), 3); os.set_inheritable(3, True)
+      os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS="1")
+      os.execv(sys.argv[2], sys.argv[2:])
+      """
+    let wrapper = ["/usr/bin/python3", "-c", script, host]
+    guard let shown else {
+      let failure = #expect(throws: RunFailure.self) { try ServiceRun(wrapper: wrapper) }
+      #expect(failure?.message.contains("passes a socket on \(host) port ") == true)
+      #expect(failure?.message.contains("only 127.0.0.1 and ::1 are served") == true)
+      return
+    }
+    let service = try ServiceRun(["--no-token"], wrapper: wrapper)
+    let url = String(service.errors.split(separator: "\n")[0].dropFirst("feedimg: serving on ".count))
+    #expect(url.hasPrefix("http://\(shown):"))
+    #expect(try Answer(of: CurlRun(["-g", "\(url)/healthz"])).status == 200)
   }
 }

@@ -21,7 +21,7 @@ extension AccessRule {
     at place: ListeningSocket.Place,
     token: AccessToken?
   ) -> EventLoopFuture<AccessRule> {
-    if case .port(let port) = place {
+    if case .port(let port, _) = place {
       return channel.eventLoop.makeSucceededFuture(.loopback(port: port, token: token))
     }
     guard let provider = channel as? any SocketOptionProvider else {

@@ -5,14 +5,14 @@ struct ListeningSocket: Sendable {
   /// Where clients reach it.
   enum Place: Sendable, Hashable {
     case path(String)
-    /// On 127.0.0.1.
-    case port(Int)
+    /// On 127.0.0.1 or ::1.
+    case port(Int, isVersion6: Bool = false)
 
     /// As a person writes it.
     var text: String {
       switch self {
       case .path(let path): path
-      case .port(let port): "http://127.0.0.1:\(port)"
+      case .port(let port, let isVersion6): "http://\(isVersion6 ? "[::1]" : "127.0.0.1"):\(port)"
       }
     }
   }
@@ -50,18 +50,36 @@ extension ListeningSocket {
       close(descriptor)
       throw ServiceError("cannot listen on port \(port) of 127.0.0.1: \(reason)")
     }
-    return ListeningSocket(descriptor: descriptor, place: .port(self.port(of: descriptor) ?? port))
+    return ListeningSocket(descriptor: descriptor, place: try internetPlace(of: descriptor) ?? .port(port))
   }
 
-  /// The port that a socket of the internet is bound to; nil for another kind.
-  static func port(of descriptor: Int32) -> Int? {
-    var address = sockaddr_in()
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+  /// Where a socket of the internet is bound; nil for another kind.
+  ///
+  /// - Throws: ``ServiceError`` where other machines may reach it.
+  static func internetPlace(of descriptor: Int32) throws(ServiceError) -> Place? {
+    var address = sockaddr_in6()
+    var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
     let isNamed = withUnsafeMutablePointer(to: &address) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) == 0 }
     }
-    guard isNamed, [AF_INET, AF_INET6].contains(Int32(address.sin_family)) else { return nil }
+    guard isNamed, [AF_INET, AF_INET6].contains(Int32(address.sin6_family)) else { return nil }
     // Where the port lies is the same in both families.
-    return Int(UInt16(bigEndian: address.sin_port))
+    let port = Int(UInt16(bigEndian: address.sin6_port))
+    let isVersion6 = Int32(address.sin6_family) == AF_INET6
+    // That of version 4 lies where the flow is in version 6.
+    let host = isVersion6 ? text(AF_INET6, &address.sin6_addr) : text(AF_INET, &address.sin6_flowinfo)
+    guard host == (isVersion6 ? "::1" : "127.0.0.1") else {
+      throw ServiceError(
+        "the service manager passes a socket on \(host) port \(port), which others may reach; "
+          + "only 127.0.0.1 and ::1 are served"
+      )
+    }
+    return .port(port, isVersion6: isVersion6)
+  }
+
+  private static func text(_ family: Int32, _ address: UnsafeRawPointer) -> String {
+    var buffer = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+    guard let text = inet_ntop(family, address, &buffer, socklen_t(buffer.count)) else { return "nowhere" }
+    return String(cString: text)
   }
 }

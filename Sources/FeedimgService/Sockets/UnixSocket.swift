@@ -14,9 +14,12 @@ final class UnixSocket: Sendable {
   /// - Throws: ``ServiceError`` where another service listens there, something else is there, or nothing may be.
   init(path: String) throws(ServiceError) {
     self.path = path
+    // What cannot be is known before anything is made.
+    let (fresh, address) = try Self.freshAddress(beside: path)
     lock = try Self.locked(path)
     do throws(ServiceError) {
-      socket = ListeningSocket(descriptor: try Self.bound(to: path), place: .path(path))
+      let descriptor = try Self.bound(to: fresh, address, renamedTo: path)
+      socket = ListeningSocket(descriptor: descriptor, place: .path(path))
     } catch {
       close(lock)
       throw error
@@ -43,19 +46,28 @@ final class UnixSocket: Sendable {
     return lock
   }
 
-  private static func bound(to path: String) throws(ServiceError) -> Int32 {
+  /// Another name, under which the socket is made, so that nobody can connect before its mode is right.
+  private static func freshAddress(beside path: String) throws(ServiceError) -> (String, sockaddr_un) {
     var status = stat()
     if lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFSOCK {
       throw ServiceError("`\(path)` is there and is no socket; it is left alone", isUsage: true)
     }
-    // Made under another name, so that nobody can connect before the mode is right.
     let fresh = "\(path).\(getpid())"
-    guard var address = address(of: fresh) else {
+    guard let address = address(of: fresh) else {
       throw ServiceError(
         "`\(path)` is too long for a socket; --socket can name a shorter path",
         isUsage: true
       )
     }
+    return (fresh, address)
+  }
+
+  private static func bound(
+    to fresh: String,
+    _ address: sockaddr_un,
+    renamedTo path: String
+  ) throws(ServiceError) -> Int32 {
+    var address = address
     unlink(fresh)
     let descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw ServiceError("no socket: \(SystemFault.text())") }

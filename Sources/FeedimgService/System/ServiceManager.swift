@@ -33,7 +33,8 @@ struct ServiceManager: Sendable {
 
   /// The sockets that the manager has opened for this process, listening.
   ///
-  /// - Throws: ``ServiceError`` for what is no listening stream socket of a known kind.
+  /// - Throws: ``ServiceError`` for what is no listening stream socket of a known kind, and for one on TCP
+  ///   that other machines may reach.
   func sockets() throws(ServiceError) -> [ListeningSocket] {
     guard environment["LISTEN_PID"] == String(getpid()),
       let count = environment["LISTEN_FDS"].flatMap({ Int32($0) }), (1...64).contains(count)
@@ -42,7 +43,7 @@ struct ServiceManager: Sendable {
     // They begin behind standard error (SD_LISTEN_FDS_START).
     for descriptor in 3..<(3 + count) {
       _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-      guard let place = Self.place(of: descriptor) else {
+      guard let place = try Self.place(of: descriptor) else {
         throw ServiceError("descriptor \(descriptor) of the service manager is no listening stream socket")
       }
       sockets.append(ListeningSocket(descriptor: descriptor, place: place))
@@ -50,13 +51,13 @@ struct ServiceManager: Sendable {
     return sockets
   }
 
-  private static func place(of descriptor: Int32) -> ListeningSocket.Place? {
+  private static func place(of descriptor: Int32) throws(ServiceError) -> ListeningSocket.Place? {
     var (isListening, length) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
     guard getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &isListening, &length) == 0, isListening != 0,
       getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &isListening, &length) == 0,
       isListening == Int32(SOCK_STREAM.rawValue)
     else { return nil }
-    if let port = ListeningSocket.port(of: descriptor) { return .port(port) }
+    if let place = try ListeningSocket.internetPlace(of: descriptor) { return place }
     var address = sockaddr_un()
     length = socklen_t(MemoryLayout<sockaddr_un>.size)
     let isNamed = withUnsafeMutablePointer(to: &address) {
