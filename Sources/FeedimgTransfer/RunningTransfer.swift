@@ -125,7 +125,12 @@ final class RunningTransfer {
   }
 
   private func refusal(of address: HostAddress?) -> LoadError {
-    Reach.error(host: state.pointee.transfer.redirects.url.host, address)
+    let url = state.pointee.transfer.redirects.url
+    // Libcurl tells the address alone, and not whose it is.
+    if let address, let proxy = ProxySetting.current(for: url), proxy.mayBe(address) {
+      return proxy.refusal(for: url)
+    }
+    return Reach.error(host: url.host, address)
   }
 
   private func sentRequest(to peer: String?) {
