@@ -11,7 +11,15 @@ import Testing
 
   private func connect(_ access: AccessRule = .sameUser, bodyLimit: Int = 100) throws {
     let routes = RouteTable(
-      [("/", [("GET", { _ in ServiceAnswer(json: "{}") })])],
+      [
+        ("/", [("GET", { _ in ServiceAnswer(json: "{}") })]),
+        ("/odd", [("GET", { _ in ServiceAnswer(fields: [("X-A", "a\u{1}b")]) })]),
+      ],
+      // At once, without a thread that the test would have to wait for.
+      shortcuts: [
+        "/": { _ in ServiceAnswer(json: "{}") },
+        "/odd": { _ in ServiceAnswer(fields: [("X-A", "a\u{1}b")]) },
+      ],
       metrics: ServiceMetrics()
     )
     let register = ConnectionRegister(limit: 10, bodyLimit: bodyLimit)
@@ -31,6 +39,8 @@ import Testing
 
   /// All that was answered up to now.
   private func answer() throws -> String {
+    // What was taken at once goes on by the loop.
+    channel.embeddedEventLoop.run()
     var text = ""
     while let buffer = try channel.readOutbound(as: ByteBuffer.self) { text += String(buffer: buffer) }
     return text
@@ -75,9 +85,20 @@ import Testing
   }
 
   @Test(arguments: [
-    ("GET /\r\n\r\n", 400, "no version"), ("\u{0}\u{1}\r\n\r\n", 400, "no text at all"),
+    ("GET /\r\n\r\n", 505, "no version, as in HTTP/0.9"), ("\u{0}\u{1}\r\n\r\n", 400, "no text at all"),
     ("GET / HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n", 400, "a length that is no number"),
+    (
+      "GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 400,
+      "two lengths"
+    ),
+    (
+      "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", 501,
+      "a coding that is not known (RFC 9112 §6.1)"
+    ),
+    ("GET / HTTP/2.0\r\nHost: x\r\n\r\n", 505, "a version that is not spoken"),
     ("GET / HTTP/1.1\r\n\r\n", 400, "no host"),
+    ("GET / HTTP/1.1\r\nHost: a b@c/\r\n\r\n", 400, "a host that is none (RFC 9112 §3.2)"),
+    ("GET / HTTP/1.0\r\nHost: a@b\r\n\r\n", 400, "the same of an older client"),
     ("GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", 400, "two hosts"),
     ("GET / HTTP/1.1\r\nHost: x\r\nA: \(String(repeating: "b", count: 100_000))", 431, "a field without end"),
     ("GET /\(String(repeating: "b", count: 100_000))", 431, "a target without end"),
@@ -124,6 +145,40 @@ import Testing
     try connect(bodyLimit: 8)
     try send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nabcdefghi")
     #expect(try answer().hasPrefix("HTTP/1.1 503 "))
+  }
+
+  @Test func `a field that cannot be sent costs the answer and not the connection`() throws {
+    try connect()
+    try send("GET /odd HTTP/1.1\r\nHost: x\r\n\r\n")
+    #expect(try answer().hasPrefix("HTTP/1.1 500 Internal Server Error\r\n"))
+    try send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+    #expect(try answer().hasPrefix("HTTP/1.1 200 OK\r\n"))
+  }
+
+  @Test func `an older client is told whether the connection stays`() throws {
+    try connect()
+    try send("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
+    #expect(try answer().contains("Connection: keep-alive\r\n"))
+    #expect(channel.isActive)
+    try send("GET / HTTP/1.0\r\n\r\n")
+    #expect(try answer().contains("Connection: close\r\n"))
+    #expect(!channel.isActive)
+  }
+
+  @Test func `what the service as a whole takes is told`() throws {
+    try connect()
+    try send("OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n")
+    let options = try answer()
+    #expect(options.hasPrefix("HTTP/1.1 204 No Content\r\n"))
+    #expect(options.contains("Allow: GET, HEAD, OPTIONS\r\n"))
+    try send("GET * HTTP/1.1\r\nHost: x\r\n\r\n")
+    #expect(try answer().hasPrefix("HTTP/1.1 400 Bad Request\r\n"))
+  }
+
+  @Test(arguments: [(413, "Content Too Large"), (422, "Unprocessable Content"), (418, "I'm a teapot")])
+  func `statuses are called as RFC 9110 calls them`(_ status: Int, _ phrase: String) {
+    #expect(StatusPhrase.text(status) == phrase)
+    #expect(StatusPhrase.status(status).reasonPhrase == phrase)
   }
 
   @Test func `who leaves in the middle of a request is forgotten`() throws {

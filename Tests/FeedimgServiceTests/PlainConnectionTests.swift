@@ -71,6 +71,18 @@ import Testing
     #expect(try answers() == ["200 [GET e Host]", "200 [GET f Host]", "200 [GET g Host]"])
   }
 
+  @Test(arguments: [
+    ("BREW /at HTTP/1.1\r\nHost: x\r\n\r\n", "501", "a word in place of the method (RFC 9110 §9.1)"),
+    ("get /at?a HTTP/1.1\r\nHost: x\r\n\r\n", "501", "methods have capitals"),
+    ("\u{16}\u{3}\u{1}\r\n\r\n", "400", "a client that begins with TLS"),
+    ("GET /at?a HTTP/1.1\r\nHost: a@b\r\n\r\n", "400", "a host that is none"),
+    ("GET /at?a HTTP/1.1\r\nHost: [::1]:80\r\n\r\n", "200 [GET a Host]", "an address as a host"),
+  ]) func `what is odd is odd here as well`(_ text: String, _ answer: String, _ reason: String) throws {
+    try connect()
+    try? send(text)
+    #expect(try answers() == [answer], "\(reason)")
+  }
+
   @Test func `one that comes in pieces is one`() throws {
     try connect()
     for byte in Self.get("a") { try send(String(byte)) }

@@ -19,7 +19,7 @@ extension ConnectionHandler {
     let fields = latestFields.fields(in: lines) { lines in
       // Why somebody may not ask is told by those who decode.
       guard let read = PlainRequest.fields(lines, atMost: limits.fieldCount),
-        access.objection(to: read) == nil
+        read["Host"].map(HostField.isWellFormed) ?? true, access.objection(to: read) == nil
       else { return nil }
       return access.withoutOwn(read)
     }

@@ -15,6 +15,11 @@ extension ConnectionHandler {
     if mayBegin, let bytes = answer.whole, begin(answer, context: context) {
       return pass(on: hasBody ? bytes : [], answer.copy, context: context)
     }
+    guard answer.fields.fields.allSatisfy(\.isWellFormed) else {
+      answer.abandon()
+      // The encoder would send nothing at all.
+      return send(Problem(500, "the answer has a field that cannot be sent").answer, context: context)
+    }
     context.write(wrapOutboundOut(.head(head(of: answer))), promise: nil)
     switch answer.body {
     case .bytes(let bytes): send(hasBody ? bytes : [], context: context)
@@ -66,7 +71,7 @@ extension ConnectionHandler {
   private func head(of answer: ServiceAnswer) -> HTTPResponseHead {
     HTTPResponseHead(
       version: .http1_1,
-      status: HTTPResponseStatus(statusCode: answer.status),
+      status: StatusPhrase.status(answer.status),
       headers: HTTPHeaders(((answer.lines?.fields ?? []) + fields(of: answer)).map { ($0.name, $0.value) })
     )
   }
@@ -81,7 +86,12 @@ extension ConnectionHandler {
     if let length = answer.length, answer.status != 204, answer.status != 304 {
       fields.append(HTTPFields.Field(name: "Content-Length", value: String(length)))
     }
-    if endsAfterAnswer { fields.append(HTTPFields.Field(name: "Connection", value: "close")) }
+    if endsAfterAnswer {
+      fields.append(HTTPFields.Field(name: "Connection", value: "close"))
+    } else if case .answering(let request, _) = phase, request.version == .http1_0 {
+      // Else a client of HTTP/1.0 would wait for the end of the connection (RFC 9112 §9.3).
+      fields.append(HTTPFields.Field(name: "Connection", value: "keep-alive"))
+    }
     return fields
   }
 

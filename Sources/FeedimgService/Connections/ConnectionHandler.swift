@@ -33,6 +33,8 @@ final class ConnectionHandler: ChannelInboundHandler {
   var output: SocketOutput?
   /// The fields of the plain request that came last.
   var latestFields = LatestFields()
+  /// Whether what the decoder is at begins with letters, as requests do.
+  var beginsWithMethod = false
   /// Where this stands in the pipeline.
   private(set) var context: ChannelHandlerContext?
   /// What has come of the body of the request.
@@ -95,9 +97,10 @@ final class ConnectionHandler: ChannelInboundHandler {
     switch event {
     case ChannelEvent.inputClosed:
       if case .answering(_, let work) = phase {
-        // Nobody waits any more, most likely; what needs no waiting is answered still.
-        work?.cancel()
         endsAfterAnswer = true
+        // Over TCP nobody waits any more, most likely; what needs no waiting is answered still. At the Unix socket who
+        // hangs up has closed both sides, which ends the channel.
+        if case .loopback = access { work?.cancel() }
       } else {
         context.close(promise: nil)
       }
@@ -112,13 +115,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     switch phase {
     case .waiting, .receiving:
       guard let error = error as? HTTPParserError else { return hangUp(context: context) }
-      let isTooLong = error == .headerOverflow
-      refuse(
-        isTooLong
-          ? Problem(431, "the fields and the target of a request may have \(limits.head) bytes together")
-          : Problem(400, "that is no HTTP/1.1"),
-        context: context
-      )
+      refuse(error.problem(limits, beginsWithMethod: beginsWithMethod), context: context)
     // The request that was understood is answered before the connection ends.
     case .answering: endsAfterAnswer = true
     // More of what was refused.
@@ -156,6 +153,12 @@ final class ConnectionHandler: ChannelInboundHandler {
     if head.version == .http1_1, head.headers["Host"].count != 1 {
       return Problem(400, "expected one field `Host`, found \(head.headers["Host"].count)")
     }
+    if let host = fields["Host"], !HostField.isWellFormed(host) {
+      return Problem(400, "`\(host)` is no host")
+    }
+    if let coding = fields["Transfer-Encoding"], coding.lowercased() != "chunked" {
+      return Problem(501, "the transfer coding `\(coding)` is not known here, only `chunked`")
+    }
     let isPublic = PageRoute.isPublic(head.method.rawValue, head.uri)
     if let objection = access.objection(to: fields, isPublic: isPublic) { return objection }
     let length = fields["Content-Length"].flatMap { Int($0) } ?? 0
@@ -177,6 +180,7 @@ final class ConnectionHandler: ChannelInboundHandler {
       HTTPFields(head.headers.map { HTTPFields.Field(name: $0.name, value: $0.value) })
     )
     phase = .answering(head, nil)
+    if head.uri == "*", head.method == .OPTIONS { return send(routes.options, context: context) }
     guard let target = RequestTarget(head.uri) else {
       let problem = Problem(400, "the target of the request is no path with a query in escaped UTF-8")
       return send(problem.answer, context: context)

@@ -23,7 +23,14 @@ final class PlainRequestHandler: ChannelInboundHandler {
     {
       return
     }
+    if isEndOfHead { connection.beginsWithMethod = Self.beginsWithMethod(bytes.readableBytesView) }
     isEndOfHead = bytes.readableBytesView.suffix(4).elementsEqual([0x0D, 0x0A, 0x0D, 0x0A])
     context.fireChannelRead(data)
+  }
+
+  private static func beginsWithMethod(_ bytes: ByteBufferView) -> Bool {
+    let word = bytes.prefix { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\r") }
+    // Capitals and small letters differ in one bit.
+    return !word.isEmpty && word.allSatisfy { (0x41...0x5A).contains($0 & 0xDF) || $0 == UInt8(ascii: "-") }
   }
 }

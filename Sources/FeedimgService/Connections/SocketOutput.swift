@@ -48,8 +48,7 @@ final class SocketOutput {
     if status == 200 {
       head.append(contentsOf: "HTTP/1.1 200 OK\r\n".utf8)
     } else {
-      let phrase = HTTPResponseStatus(statusCode: status).reasonPhrase
-      head.append(contentsOf: "HTTP/1.1 \(status) \(phrase)\r\n".utf8)
+      head.append(contentsOf: "HTTP/1.1 \(status) \(StatusPhrase.text(status))\r\n".utf8)
     }
     if let lines { head.append(contentsOf: lines.bytes) }
     for field in fields {

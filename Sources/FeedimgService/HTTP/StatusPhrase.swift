@@ -1,3 +1,5 @@
+import NIOHTTP1
+
 /// The statuses that the service answers, in words (IANA HTTP Status Code Registry).
 enum StatusPhrase {
   private static let phrases: [Int: String] = [
@@ -7,9 +9,20 @@ enum StatusPhrase {
     412: "Precondition Failed", 413: "Content Too Large", 415: "Unsupported Media Type",
     416: "Range Not Satisfiable", 421: "Misdirected Request", 422: "Unprocessable Content",
     431: "Request Header Fields Too Large",
-    500: "Internal Server Error", 502: "Bad Gateway", 503: "Service Unavailable", 504: "Gateway Timeout",
+    500: "Internal Server Error", 501: "Not Implemented", 502: "Bad Gateway", 503: "Service Unavailable",
+    504: "Gateway Timeout",
+    505: "HTTP Version Not Supported",
   ]
 
-  /// Such as `Not Found`.
-  static func text(_ status: Int) -> String { phrases[status] ?? "Status \(status)" }
+  /// Such as `Not Found`; also for what only other servers answer.
+  static func text(_ status: Int) -> String {
+    phrases[status] ?? HTTPResponseStatus(statusCode: status).reasonPhrase
+  }
+
+  /// The status with these words.
+  static func status(_ code: Int) -> HTTPResponseStatus {
+    let known = HTTPResponseStatus(statusCode: code)
+    let phrase = text(code)
+    return known.reasonPhrase == phrase ? known : .custom(code: UInt(clamping: code), reasonPhrase: phrase)
+  }
 }

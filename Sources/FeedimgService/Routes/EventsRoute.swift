@@ -7,7 +7,9 @@ struct EventsRoute: Sendable {
   /// A stream that lasts until the client leaves, or is too slow.
   func answer(_ request: ServiceRequest) -> ServiceAnswer {
     // A request for the head alone has no reader.
-    guard request.method != "HEAD" else { return ServiceAnswer(fields: Self.fields) }
+    guard request.method != "HEAD" else {
+      return ServiceAnswer(fields: Self.fields, body: .absent(length: nil))
+    }
     return ServiceAnswer(
       fields: Self.fields,
       body: .events(hub.subscribe(after: request.fields["Last-Event-ID"]))

@@ -73,6 +73,12 @@ struct RouteTable: Sendable {
     }
   }
 
+  /// What the service as a whole takes (RFC 9110 §9.3.7).
+  var options: ServiceAnswer {
+    let methods = Set(routes.values.joined().map(\.method)).union(["HEAD", "OPTIONS"])
+    return ServiceAnswer(204, fields: [("Allow", methods.sorted().joined(separator: ", "))])
+  }
+
   private func count(_ answer: ServiceAnswer, to request: ServiceRequest) {
     // Only names that exist, so that nobody can make the list grow.
     let route = routes[request.target.path] == nil ? "other" : request.target.path
@@ -87,7 +93,11 @@ struct RouteTable: Sendable {
     if let found = methods.first(where: { $0.method == wanted }) { return found.handler }
     let names = methods.flatMap { $0.method == "GET" ? ["GET", "HEAD"] : [$0.method] } + ["OPTIONS"]
     let allow = ("Allow", names.joined(separator: ", "))
-    if request.method == "OPTIONS" { return { _ in ServiceAnswer(204, fields: [allow]) } }
+    if request.method == "OPTIONS" {
+      let takes =
+        names.contains("PATCH") ? [("Accept-Patch", SettingsRoute.mediaTypes.joined(separator: ", "))] : []
+      return { _ in ServiceAnswer(204, fields: [allow] + takes) }
+    }
     throw Problem(
       405,
       "`\(request.target.path)` takes \(allow.1), not `\(request.method)`",

@@ -5,6 +5,9 @@ import FeedimgJSON
 struct SettingsRoute: Sendable {
   let settings: Settings
 
+  /// What a change may be sent as.
+  static let mediaTypes = ["application/merge-patch+json", "application/json"]
+
   /// The values in force.
   func read(_ request: ServiceRequest) -> ServiceAnswer { ServiceAnswer(json: settings.json + "\n") }
 
@@ -13,7 +16,7 @@ struct SettingsRoute: Sendable {
   /// A JSON merge patch (RFC 7396): null returns a setting to its default. If one member is refused nothing is
   /// changed.
   func change(_ request: ServiceRequest) throws(Problem) -> ServiceAnswer {
-    try request.expectBody(in: ["application/merge-patch+json", "application/json"])
+    try request.expectBody(in: Self.mediaTypes)
     let changes = try Self.changes(in: request.body)
     let before = Dictionary(settings.entries().map { ($0.name, $0) }) { $1 }
     var changed: [String] = []

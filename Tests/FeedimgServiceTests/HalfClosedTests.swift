@@ -1,0 +1,59 @@
+import Glibc
+import LoopbackServer
+import Testing
+
+/// Clients at the Unix socket that say that they will ask for nothing more.
+@Suite(.timeLimit(.minutes(2))) struct HalfClosedTests {
+  private let gate = Gate()
+
+  /// Asks for an image that waits at the gate, and shuts down its own side.
+  private func ask(_ service: ServiceRun, _ origin: LoopbackServer) async throws -> Int32 {
+    let client = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: service.socket.utf8) }
+    let isConnected = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(client, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+      }
+    }
+    try #require(isConnected)
+    let body = "{\"originalImage\":\"\(origin.url("/a.jpg"))\"}"
+    let head = "POST /v1/image HTTP/1.1\r\nHost: x\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
+    let request = Array((head + body).utf8)
+    #expect(write(client, request, request.count) == request.count)
+    await origin.reaches { $0.count(of: "/a.jpg") == 1 }
+    shutdown(client, Int32(SHUT_WR))
+    // The service has heard of it when it has answered who came later.
+    #expect(try service.curl("/healthz").status == 200)
+    return client
+  }
+
+  private func origin() throws -> LoopbackServer {
+    try LoopbackServer { [gate] _ in
+      let head = Reply.head(200, [("Content-Length", String(SampleImage.jpeg.count))])
+      return Reply([.wait(gate), .send(head + SampleImage.jpeg)])
+    }
+  }
+
+  @Test func `who shuts down its own side alone is answered`() async throws {
+    let origin = try origin()
+    let service = try ServiceRun(["--network=wifi"])
+    let client = try await ask(service, origin)
+    defer { close(client) }
+    gate.open()
+    var answer: [UInt8] = []
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    while case let count = read(client, &bytes, bytes.count), count > 0 { answer += bytes.prefix(count) }
+    #expect(String(decoding: answer.prefix(15), as: UTF8.self) == "HTTP/1.1 200 OK")
+    #expect(Array(answer.suffix(SampleImage.jpeg.count)) == SampleImage.jpeg)
+  }
+
+  @Test func `who then hangs up has left`() async throws {
+    let origin = try origin()
+    let service = try ServiceRun(["--network=wifi"])
+    close(try await ask(service, origin))
+    await origin.reaches { $0.closedByClient == 1 }
+    #expect(try service.curl("/healthz").status == 200)
+  }
+}
