@@ -16,6 +16,8 @@ struct LoadOperation: Sendable {
   var isAskedFor = false
   /// What pixels to make of it; nil for none.
   var pixels: DecodeRequest?
+  /// Hears of the steps of this load alone, beside the observers of the loader.
+  var observer: (any LoadObserving)?
   /// Called with ``progress``, for who wants to see what has come.
   var onArrival: (@Sendable (LoadRun) -> Void)?
 
@@ -33,7 +35,8 @@ struct LoadOperation: Sendable {
 
   /// Does what is decided, also where that changes on the way.
   @concurrent func run() async throws(LoadError) -> LoadedImage {
-    try await LoadWitness.attend(item, loader.observers) { () async throws(LoadError) in
+    let observers = observer.map { loader.observers + [$0] } ?? loader.observers
+    return try await LoadWitness.attend(item, observers) { () async throws(LoadError) in
       try await loaded()
     }
   }

@@ -97,6 +97,9 @@ struct Answer {
 
   subscript(name: String) -> String? { fields.first { $0.name == name.lowercased() }?.value }
 
+  /// The values of all lines of a field.
+  func values(of name: String) -> [String] { fields.filter { $0.name == name.lowercased() }.map(\.value) }
+
   var text: String { String(decoding: body, as: UTF8.self) }
 
   /// The body as an object, empty where it is none.

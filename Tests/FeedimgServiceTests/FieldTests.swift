@@ -16,6 +16,21 @@ import Testing
   }
 
   @Test(arguments: [
+    ("\"a,b\"", "\"a,b\"", true, "a comma within quotes"),
+    ("\"x\", W/\"a,b\" , \"y\"", "\"a,b\"", true, "among others, weak"),
+    ("\"x\",\"a\"", "W/\"a\"", true, "a tag that is weak itself"), ("*", "\"a\"", true, "any"),
+    ("\"a\", \"b\"", "\"a,b\"", false, "two tags are not one"),
+    ("\"a", "\"a\"", false, "without its end"), ("", "\"a\"", false, "none"),
+  ]) func `a list of tags is read by its quotes`(
+    _ list: String,
+    _ tag: String,
+    _ isNamed: Bool,
+    _ reason: String
+  ) {
+    #expect(EntityTagList(list).names(tag) == isNamed, "\(reason)")
+  }
+
+  @Test(arguments: [
     (nil, 3, LoadPriority.visible, "the default of RFC 9218"),
     ("u=0", 0, .visible, "the most urgent"), ("u=5, i", 5, .near, "beside another member"),
     ("i, u=7;x=1", 7, .prefetch, "with a parameter"), ("u=1, u=6", 6, .prefetch, "the last one counts"),

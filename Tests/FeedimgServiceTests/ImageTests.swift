@@ -33,6 +33,11 @@ import Testing
     return JSONValue.object(object).text(.compact)
   }
 
+  /// What `Server-Timing` names.
+  private func stages(_ answer: Answer) -> [String] {
+    (answer["Server-Timing"] ?? "").split(separator: ", ").map { String($0.prefix { $0 != ";" }) }
+  }
+
   @Test func `the image that the policy chooses comes, then from memory and after a restart from disk`()
     throws
   {
@@ -49,12 +54,16 @@ import Testing
     #expect(cold["Cache-Status"] == "feedimg; fwd=uri-miss; stored")
     #expect(cold["Feedimg-Image"] == "original")
     #expect(cold["Feedimg-Rule"] == "default; rule=2")
-    #expect(cold["Server-Timing"]?.hasPrefix("load;desc=\"network\";dur=") == true)
+    #expect(stages(cold) == ["decide", "cache", "queue", "connect", "wait", "receive", "store", "total"])
 
     let warm = try service.curl("/v1/image", "--json", item)
     #expect(warm.body == SampleImage.jpeg)
     #expect(warm["Cache-Status"]?.hasPrefix("feedimg; hit; ttl=") == true)
     #expect(warm["Cache-Status"]?.hasSuffix("; detail=memory") == true)
+    #expect(stages(warm) == ["decide", "cache", "total"])
+    let atHand = try Answer(of: try service.request(query))
+    #expect(atHand["Server-Timing"]?.hasPrefix("cache;desc=\"memory\";dur=") == true)
+    #expect(stages(atHand) == ["cache"])
     #expect(warm["ETag"] == cold["ETag"])
 
     service.signal(15)
@@ -63,6 +72,7 @@ import Testing
     let stored = try Answer(of: try next.request(query))
     #expect(stored.body == SampleImage.jpeg)
     #expect(stored["Cache-Status"]?.hasSuffix("; detail=disk") == true)
+    #expect(stored["Server-Timing"]?.contains("cache;desc=\"disk\";dur=") == true)
     #expect(origin.log.requests.count == 1)
   }
 

@@ -23,20 +23,30 @@ extension ImageLoader {
   ///   - item: What to load.
   ///   - priority: How urgent it is beside other loads.
   ///   - isReload: Whether to ask the server about what is cached first.
+  ///   - isForWhole: Whether only the whole image is of use.
+  ///   - observer: Hears of the steps of this load.
   /// - Returns: The image, or its beginning. A body that breaks off has failed as the load has.
   /// - Throws: ``LoadError`` where it fails before it begins.
   package func deliver(
     _ item: FeedItem,
     priority: LoadPriority,
-    isReload: Bool
+    isReload: Bool,
+    isForWhole: Bool = false,
+    observer: (any LoadObserving)? = nil
   ) async throws(LoadError) -> ImageDelivery {
+    var begun = LoadOperation(loader: self, item: item, facts: [:], progress: nil, isReload: isReload)
+    begun.wish = LoadWish(priority)
+    begun.observer = observer
+    let operation = begun
     // What is in memory comes at once.
-    if [item.original, item.thumbnail].contains(where: { $0.map { memory[$0.url.key] != nil } ?? false }) {
-      return .whole(isReload ? try await reload(item) : try await load(item, priority: priority))
+    let isInMemory = [item.original, item.thumbnail].contains {
+      $0.map { memory[$0.url.key] != nil } ?? false
+    }
+    if isForWhole || isInMemory {
+      return .whole(try await perform(operation))
     }
     let (first, leave) = await Opening<Result<Beginning, LoadError>>.of { opening in
-      var operation = LoadOperation(loader: self, item: item, facts: [:], progress: nil, isReload: isReload)
-      operation.wish = LoadWish(priority)
+      var operation = operation
       operation.arrival = { image in
         if image.isLong { opening.settle(.success(.arriving(image))) }
       }

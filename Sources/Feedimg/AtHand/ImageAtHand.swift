@@ -20,7 +20,7 @@ package struct ImageAtHand: Sendable {
 }
 
 extension ImageLoader {
-  /// The image that ``deliver(_:priority:isReload:)`` would return, if memory has it; waits neither for files nor for servers.
+  /// The image that ``deliver(_:priority:isReload:isForWhole:observer:)`` would return, if memory has it; waits neither for files nor for servers.
   ///
   /// - Parameter item: What to decide about.
   /// - Returns: Nil where anything is to be read, asked or told besides: that takes a load.

@@ -18,18 +18,8 @@ struct EntityTag: Sendable, Hashable {
   init(length: Int, checksum: UInt64) { (self.length, self.checksum) = (length, checksum) }
 
   /// Whether a list such as `If-None-Match` names the tag or is `*`; weakness is of no account there (§13.1.2).
-  func isNamed(in list: String) -> Bool {
-    let text = text
-    return list.trimmed == "*"
-      || list.split(separator: ",").contains { element in
-        let tag = element.trimmed
-        return (tag.hasPrefix("W/") ? tag.dropFirst(2) : tag) == text
-      }
-  }
+  func isNamed(in list: String) -> Bool { EntityTagList(list).names(text) }
 
   /// Whether a list such as `If-Match` names the tag as strong or is `*` (§13.1.1).
-  func isNamedStrongly(in list: String) -> Bool {
-    let text = text
-    return list.trimmed == "*" || list.split(separator: ",").contains { $0.trimmed == text }
-  }
+  func isNamedStrongly(in list: String) -> Bool { EntityTagList(list).namesStrongly(text) }
 }

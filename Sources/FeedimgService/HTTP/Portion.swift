@@ -11,18 +11,18 @@ enum Portion: Sendable, Hashable {
 
   /// - Parameters:
   ///   - fields: Those of the answer, whose status is 200.
-  ///   - request: The fields of the client.
+  ///   - request: What the client wants, and has.
   ///   - length: The length of the body; nil where only its end will tell, so that it has no parts.
-  init(of fields: HTTPFields, _ request: HTTPFields, length: Int?) {
-    guard !Self.isKnown(fields, request) else {
+  init(of fields: HTTPFields, _ request: ServiceRequest, length: Int?) {
+    guard !Self.isKnown(fields, request.fields) else {
       self = .notModified
       return
     }
-    guard let length, Self.mayPart(fields, request) else {
+    guard let length, Self.mayPart(fields, request.fields) else {
       self = .whole
       return
     }
-    switch ByteRange(request["Range"], length: length) {
+    switch ByteRange(request.range, length: length) {
     case .whole: self = .whole
     case .part(let range): self = .part(range)
     case .unsatisfiable: self = .unsatisfiable
@@ -31,9 +31,8 @@ enum Portion: Sendable, Hashable {
 
   private static func isKnown(_ fields: HTTPFields, _ request: HTTPFields) -> Bool {
     if let list = request["If-None-Match"] {
-      guard let tag = fields["ETag"] else { return list.trimmed == "*" }
-      return list.trimmed == "*"
-        || list.split(separator: ",").contains { opaque($0.trimmed) == opaque(tag[...]) }
+      let list = EntityTagList(list)
+      return fields["ETag"].map { list.names($0) } ?? list.isAny
     }
     guard let since = request["If-Modified-Since"].flatMap(seconds) else { return false }
     // What does not tell when it changed has changed when it was made (RFC 9111 §4.3.2).
@@ -47,8 +46,6 @@ enum Portion: Sendable, Hashable {
     if condition.hasPrefix("\"") { return fields["ETag"].map { $0 == condition } ?? false }
     return fields["Last-Modified"].map { $0 == condition } ?? false
   }
-
-  private static func opaque(_ tag: Substring) -> Substring { tag.hasPrefix("W/") ? tag.dropFirst(2) : tag }
 
   private static func seconds(_ date: String) -> Int? { HTTPDate.seconds(date, now: time(nil)) }
 }

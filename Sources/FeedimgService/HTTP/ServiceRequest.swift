@@ -21,6 +21,14 @@ struct ServiceRequest: Sendable {
     self.body = body
   }
 
+  /// What part is wanted; methods other than `GET` have none (RFC 9110 §14.2).
+  var range: String? { method == "GET" ? fields["Range"] : nil }
+
+  /// Whether `Cache-Control` has a directive (RFC 9111 §5.2.1).
+  func asksCaches(for directive: String) -> Bool {
+    (fields["Cache-Control"] ?? "").split(separator: ",").contains { $0.trimmed.lowercased() == directive }
+  }
+
   /// The media type of the body in lower case, without its parameters; nil where the client tells none.
   var mediaType: String? {
     fields["Content-Type"]?.split(separator: ";", omittingEmptySubsequences: false).first

@@ -29,10 +29,14 @@ struct FetchRoute: Sendable {
   }
 
   private static func fetch(_ request: ServiceRequest, _ url: ImageURL) -> FetchRequest {
-    FetchRequest(
+    let isHead = request.method == "HEAD"
+    var fields = request.fields
+    // Of a head there are no parts, wherever it comes from (RFC 9110 §14.2).
+    if isHead { fields.fields.removeAll { $0.isNamed("range") || $0.isNamed("if-range") } }
+    return FetchRequest(
       url,
-      isHead: request.method == "HEAD",
-      fields: request.fields,
+      isHead: isHead,
+      fields: fields,
       priority: RequestPriority(request.fields["Priority"]).load
     )
   }
@@ -57,7 +61,7 @@ struct FetchRoute: Sendable {
     answer.fields = HTTPFields(fields)
     let portion =
       fetched.isWhole && fetched.status == 200
-      ? Portion(of: fetched.fields, request.fields, length: fetched.length) : .whole
+      ? Portion(of: fetched.fields, request, length: fetched.length) : .whole
     switch portion {
     case .whole: answer.body = fetched.whole
     case .notModified:
@@ -71,9 +75,12 @@ struct FetchRoute: Sendable {
       answer.body = fetched.part(range)
     case .unsatisfiable:
       fetched.leave()
-      let place = "bytes */\(fetched.length ?? 0)"
-      return Problem(416, "the body has \(fetched.length ?? 0) bytes", fields: [("Content-Range", place)])
-        .answer
+      let place = ("Content-Range", "bytes */\(fetched.length ?? 0)")
+      return Problem(
+        416,
+        "the body has \(fetched.length ?? 0) bytes",
+        fields: [place, ("Cache-Status", fetched.cacheStatus)]
+      ).answer
     }
     return answer
   }

@@ -11,7 +11,7 @@ extension ImageRoute {
   func arriving(
     _ request: ServiceRequest,
     _ image: ArrivingImage,
-    took time: Duration,
+    _ serverTiming: String,
     leave: @escaping @Sendable () -> Void
   ) throws(Problem) -> ServiceAnswer {
     // Who comes while it comes causes no transfer.
@@ -19,21 +19,21 @@ extension ImageRoute {
     let label = ("source", source.rawValue)
     metrics.count("feedimg_images_total", ("image", image.variant.role.rawValue), label)
     let status = source == .network ? "feedimg; fwd=uri-miss" : "feedimg; fwd=uri-miss; collapsed"
+    let passing = Self.momentary(status, serverTiming)
     var fields =
-      Self.lasting(image.variant, image.resolution.policy, rule: image.resolution.decision.rule)
-      + Self.momentary(status, source: source, took: time)
+      Self.lasting(image.variant, image.resolution.policy, rule: image.resolution.decision.rule) + passing
     if let mediaType = image.arrival.mediaType { fields.append(("Content-Type", mediaType)) }
     let length = image.arrival.answer.head.contentLength
     var (code, part) = (200, nil as Range<Int>?)
     if let length {
-      switch ByteRange(request.method == "POST" ? nil : request.fields["Range"], length: length) {
+      switch ByteRange(request.range, length: length) {
       case .whole: break
       case .part(let range):
         (code, part) = (206, range)
         fields.append(("Content-Range", "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(length)"))
       case .unsatisfiable:
         leave()
-        throw Self.beyond(length)
+        throw Self.beyond(length, passing)
       }
     }
     let stream = AnswerStream(image.arrival.body, length: length, part: part, leave: leave)

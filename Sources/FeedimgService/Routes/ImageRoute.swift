@@ -19,43 +19,45 @@ struct ImageRoute: Sendable {
       throw Problem(421, "the service keeps its images in `\(folder)`")
     }
     let item = try item(of: request)
-    let loader = try request.target.loader(among: loaders)
+    // Who wants no server to be asked gets what is left without a network (RFC 9111 §5.2.1.7).
+    let isCachedOnly = request.asksCaches(for: "only-if-cached")
+    let loader = try request.target.loader(among: loaders, isOffline: isCachedOnly)
     let priority = RequestPriority(request.fields["Priority"]).load
     // What a browser sends when its user reloads a page (RFC 9111 §5.2.1.4).
-    let wantsNew = request.fields["Cache-Control"]?.lowercased().contains("no-cache") ?? false
-    let start = ContinuousClock.now
-    var loaded: LoadedImage?
-    var begun: (image: ArrivingImage, leave: @Sendable () -> Void)?
+    let wantsNew = !isCachedOnly && request.asksCaches(for: "no-cache")
+    let record = LoadRecord(isReload: wantsNew)
+    let delivery: ImageDelivery
     do throws(LoadError) {
-      if Self.needsTag(request) {
-        loaded = wantsNew ? try await loader.reload(item) : try await loader.load(item, priority: priority)
-      } else {
-        switch try await loader.deliver(item, priority: priority, isReload: wantsNew) {
-        case .whole(let image): loaded = image
-        case .arriving(let arrived, let leave): begun = (arrived, leave)
-        }
-      }
+      delivery = try await loader.deliver(
+        item,
+        priority: priority,
+        isReload: wantsNew,
+        isForWhole: Self.needsTag(request),
+        observer: record
+      )
     } catch {
       metrics.count("feedimg_images_total", ("image", error.outcome), ("source", "none"))
       if error.code == .nothingToShow, let resolution = error.resolution {
         upgrades.note(.placeholder, of: resolution.item, by: resolution.decision, of: loader)
       }
-      throw error.problem
-    }
-    let time = ContinuousClock.now - start
-    if let begun {
-      let resolution = begun.image.resolution
-      upgrades.note(
-        ShownImage(begun.image.variant.role),
-        of: resolution.item,
-        by: resolution.decision,
-        of: loader
+      guard isCachedOnly, error.code == .nothingToShow else { throw error.problem }
+      throw Problem(
+        504,
+        "no image of the item is cached",
+        code: "only-if-cached",
+        fields: [("Cache-Status", "feedimg; detail=only-if-cached")]
       )
-      return try arriving(request, begun.image, took: time, leave: begun.leave)
     }
-    guard let image = loaded else { throw Problem(500, "there is no image") }
-    let status = image.cacheStatus(forward: wantsNew ? "request" : "uri-miss")
-    return try hand(over: WholeImage(image, cacheStatus: status), to: request, of: loader, took: time)
+    let timing = record.timing
+    switch delivery {
+    case .arriving(let image, let leave):
+      let (role, resolution) = (ShownImage(image.variant.role), image.resolution)
+      upgrades.note(role, of: resolution.item, by: resolution.decision, of: loader)
+      return try arriving(request, image, timing.text(at: .now, isArriving: true), leave: leave)
+    case .whole(let image):
+      let whole = WholeImage(image, cacheStatus: image.cacheStatus(record, isReload: wantsNew))
+      return try hand(over: whole, to: request, of: loader, timing.text(at: .now))
+    }
   }
 
   private func item(of request: ServiceRequest) throws(Problem) -> FeedItem {
@@ -78,8 +80,8 @@ struct ImageRoute: Sendable {
     }
   }
 
-  static func beyond(_ length: Int) -> Problem {
-    Problem(416, "the image has \(length) bytes", fields: [("Content-Range", "bytes */\(length)")])
+  static func beyond(_ length: Int, _ fields: [(String, String)]) -> Problem {
+    Problem(416, "the image has \(length) bytes", fields: fields + [("Content-Range", "bytes */\(length)")])
   }
 
   /// What is said of every image, however it comes: as long as the same is decided.
@@ -96,29 +98,28 @@ struct ImageRoute: Sendable {
   }
 
   /// What is said besides of how it came this time.
-  static func momentary(
-    _ cacheStatus: String,
-    source: LoadedImage.Source,
-    took time: Duration
-  ) -> [(String, String)] {
-    let milliseconds = Double(Int(time / .microseconds(1))) / 1000
-    return [
-      ("Cache-Status", cacheStatus),
-      // Where the time went (Server Timing, §3).
-      ("Server-Timing", "load;desc=\"\(source.rawValue)\";dur=\(milliseconds)"),
-    ]
+  static func momentary(_ cacheStatus: String, _ serverTiming: String) -> [(String, String)] {
+    [("Cache-Status", cacheStatus), ("Server-Timing", serverTiming)]
   }
 }
 
 extension LoadedImage {
   /// How the cache dealt with the request (RFC 9211).
   ///
-  /// - Parameter reason: Why a server was asked, if it was.
+  /// - Parameters:
+  ///   - record: What happened on the way.
+  ///   - isReload: Whether the client wanted the server to be asked.
   /// - Returns: The value of the field.
-  fileprivate func cacheStatus(forward reason: String) -> String {
-    switch source {
-    case .memory, .disk: WholeImage.hit(freshness?.left, in: source)
-    case .network: "feedimg; fwd=\(reason)" + (path == nil ? "" : "; stored")
-    }
+  fileprivate func cacheStatus(_ record: LoadRecord, isReload: Bool) -> String {
+    let (wasAsked, status) = record.question
+    let forwarded = "feedimg; fwd=\(!record.hasFound ? "uri-miss" : isReload ? "request" : "stale")"
+    let answered = record.hasFound ? status.map { "; fwd-status=\($0)" } ?? "" : ""
+    if source == .network { return forwarded + answered + (path == nil ? "" : "; stored") }
+    // What is asked about beside showing it was a hit.
+    guard let freshness, !freshness.isRevalidating else { return WholeImage.hit(freshness?.left, in: source) }
+    if wasAsked { return forwarded + answered }
+    // Who reloads what another one reloads hears of the answer alone; where nobody was asked, a note says so.
+    return isReload && record.hasFound && notes.isEmpty
+      ? forwarded + "; collapsed" : WholeImage.hit(freshness.left, in: source)
   }
 }

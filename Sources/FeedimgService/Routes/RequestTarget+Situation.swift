@@ -5,13 +5,17 @@ extension RequestTarget {
   ///
   /// As the options of the command: what is given holds for this request alone.
   ///
-  /// - Parameter loaders: What to choose from.
+  /// - Parameters:
+  ///   - loaders: What to choose from.
+  ///   - isOffline: Whether there is to be no network, whatever the query says.
   /// - Returns: The loader that decides by what is seen, where nothing is given.
   /// - Throws: ``Problem`` 422 for what is not understood.
-  func loader(among loaders: ImaginedLoaders) throws(Problem) -> ImageLoader {
+  func loader(among loaders: ImaginedLoaders, isOffline: Bool = false) throws(Problem) -> ImageLoader {
     var facts: [SituationOverride] = []
+    if isOffline { facts.append(SituationOverride(fact: "network", value: "offline", source: "the request")) }
     for parameter in parameters {
       switch parameter.name {
+      case "network" where isOffline, "metered" where isOffline: continue
       case "network", "metered":
         facts.append(
           SituationOverride(fact: parameter.name, value: parameter.value, source: "`\(parameter.name)=`")

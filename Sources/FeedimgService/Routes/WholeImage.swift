@@ -59,7 +59,8 @@ extension ImageRoute {
     else { return nil }
     do throws(Problem) {
       let whole = WholeImage(image, known: item)
-      var answer = try hand(over: whole, to: request, of: loader, took: ContinuousClock.now - start)
+      let timing = ServerTiming.atHand(in: ContinuousClock.now - start)
+      var answer = try hand(over: whole, to: request, of: loader, timing)
       if request.takesCopies, request.method == "GET", answer.length ?? 0 >= SealedBody.worth {
         answer.copy = sealing.copy(of: image, in: loader)
       }
@@ -74,12 +75,12 @@ extension ImageRoute {
     over image: WholeImage,
     to request: ServiceRequest,
     of loader: ImageLoader,
-    took time: Duration
+    _ serverTiming: String
   ) throws(Problem) -> ServiceAnswer {
     upgrades.note(ShownImage(image.variant.role), of: image.item, by: image.decision, of: loader)
     let source = ("source", image.source.rawValue)
     metrics.count("feedimg_images_total", ("image", image.variant.role.rawValue), source)
-    let answer = try Self.answer(request, image, took: time)
+    let answer = try Self.answer(request, image, serverTiming)
     if request.method != "HEAD" {
       metrics.count("feedimg_image_bytes_total", source, by: answer.length ?? 0)
     }
@@ -100,31 +101,32 @@ extension ImageRoute {
   private static func answer(
     _ request: ServiceRequest,
     _ image: WholeImage,
-    took time: Duration
+    _ serverTiming: String
   ) throws(Problem) -> ServiceAnswer {
     if let known = image.known, isForWhole(request), let lines = known.lines(image.basis, { image.lines }) {
       var answer = ServiceAnswer(
-        fields: momentary(image.cacheStatus, source: image.source, took: time),
+        fields: momentary(image.cacheStatus, serverTiming),
         body: .bytes(image.bytes[...])
       )
       answer.lines = lines
       return answer
     }
-    var fields =
-      lasting(image.variant, image.policy, rule: image.decision.rule)
-      + momentary(image.cacheStatus, source: image.source, took: time)
-    fields.append(("ETag", image.tag.text))
-    if !image.notes.isEmpty { fields.append(("Feedimg-Note", image.notes.joined(separator: "; "))) }
+    let passing = momentary(image.cacheStatus, serverTiming) + [("ETag", image.tag.text)]
     if let list = request.fields["If-Match"], !image.tag.isNamedStrongly(in: list) {
-      throw Problem(412, "the image is \(image.tag.text) now", fields: fields)
+      throw Problem(412, "the image is \(image.tag.text) now", fields: passing)
+    }
+    var fields = lasting(image.variant, image.policy, rule: image.decision.rule) + passing
+    if !image.notes.isEmpty {
+      // A server may have had its say in them.
+      let note = HTTPFields.Field.value(image.notes.joined(separator: "; "))
+      fields.append(("Feedimg-Note", note))
     }
     if let list = request.fields["If-None-Match"], image.tag.isNamed(in: list) {
       return ServiceAnswer(304, fields: fields)
     }
     fields.append(("Content-Type", image.mediaType))
     let mayRange = request.fields["If-Range"].map { $0.trimmed == image.tag.text } ?? true
-    let isGet = request.method == "GET" || request.method == "HEAD"
-    switch ByteRange(mayRange && isGet ? request.fields["Range"] : nil, length: image.bytes.count) {
+    switch ByteRange(mayRange ? request.range : nil, length: image.bytes.count) {
     case .whole: return ServiceAnswer(fields: fields, body: .bytes(image.bytes[...]))
     case .part(let range):
       let place = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(image.bytes.count)"
@@ -134,7 +136,7 @@ extension ImageRoute {
         body: .bytes(image.bytes[range])
       )
     case .unsatisfiable:
-      throw beyond(image.bytes.count)
+      throw beyond(image.bytes.count, passing)
     }
   }
 }

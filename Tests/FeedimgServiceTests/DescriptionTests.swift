@@ -1,0 +1,105 @@
+import FeedimgJSON
+import FoundationEssentials
+import LoopbackServer
+import Testing
+
+/// What succeeds, held against what `/openapi.json` says of it.
+@Suite(.timeLimit(.minutes(2))) struct DescriptionTests {
+  private static let short = SampleImage.jpeg
+  private static let long = PictureOrigin.picture(1, size: 300_000)
+
+  struct Row: Sendable, CustomTestStringConvertible {
+    var method = "get"
+    var path: String
+    var url = "/short"
+    var fields: [String] = []
+    var status: Int
+    var testDescription: String { "\(method) \(path) \(url) \(fields)" }
+  }
+
+  /// In this order: later ones find cached what earlier ones brought.
+  private static let rows =
+    [
+      Row(path: "/v1/image", url: "/long", status: 200), Row(path: "/v1/image", url: "/long", status: 200),
+      Row(path: "/v1/image", url: "/longer", fields: ["Range: bytes=0-9"], status: 206),
+    ]
+    + ["/v1/image", "/v1/fetch"].flatMap { path in
+      [
+        Row(path: path, status: 200), Row(path: path, status: 200),
+        Row(path: path, fields: ["Cache-Control: no-cache"], status: 200),
+        Row(path: path, fields: ["Cache-Control: only-if-cached"], status: 200),
+        Row(path: path, fields: ["Range: bytes=0-9"], status: 206),
+        Row(path: path, fields: ["If-None-Match: *"], status: 304),
+        Row(method: "head", path: path, fields: ["Range: bytes=0-9"], status: 200),
+        Row(method: "head", path: path, fields: ["If-None-Match: *"], status: 304),
+      ]
+    } + [
+      Row(method: "post", path: "/v1/image", status: 200),
+      Row(method: "post", path: "/v1/image", fields: ["If-None-Match: *"], status: 304),
+      Row(path: "/v1/fetch", url: "/teapot", status: 418),
+      Row(method: "head", path: "/v1/fetch", url: "/teapot", status: 418),
+    ]
+
+  @Test func `what succeeds is as the description has it`() throws {
+    let origin = try LoopbackServer { request in
+      let fields = [("ETag", "\"a\""), ("Cache-Control", "max-age=60"), ("Content-Type", "image/jpeg")]
+      return switch request.path {
+      case "/teapot": .answer(418)
+      case "/short": .answer(200, fields, body: Self.short)
+      default: .answer(200, fields, body: Self.long)
+      }
+    }
+    let service = try ServiceRun(["--network=wifi"])
+    let description = try service.curl("/openapi.json").object
+    for row in Self.rows {
+      let answer = try ask(service, row, origin.url(row.url))
+      #expect(answer.status == row.status, "\(row)")
+      let known = try #require(
+        description.at("paths", row.path, row.method, "responses", String(answer.status))
+          ?? description.at("paths", row.path, row.method, "responses", "default"),
+        "\(row): \(answer.status) is not described"
+      )
+      for header in known.at("headers")?.members ?? [] {
+        guard case .object(let header_) = header.value, header_["required"] == true else { continue }
+        #expect(answer[header.name] != nil, "\(row): there is no `\(header.name)`")
+      }
+      let types = (known.at("content")?.members ?? []).map(\.name)
+      let hasBody = row.method != "head" && answer.status != 304
+      #expect(hasBody == !types.isEmpty, "\(row)")
+      if let type = answer["Content-Type"], hasBody {
+        #expect(types.contains { Self.covers($0, type) }, "\(row): `\(type)`")
+      }
+    }
+  }
+
+  private func ask(_ service: ServiceRun, _ row: Row, _ url: String) throws -> Answer {
+    let item = JSONValue.object(JSONObject([("originalImage", .string(url))])).text(.compact)
+    let fields = row.fields.flatMap { ["-H", $0] }
+    switch (row.method, row.path) {
+    case ("post", _): return try Answer(of: try service.request([row.path, "--json", item] + fields))
+    case (let method, let path):
+      let parameter = path == "/v1/image" ? "item=\(item)" : "url=\(url)"
+      let head = method == "head" ? ["--head"] : []
+      return try Answer(
+        of: try service.request(["-G", path, "--data-urlencode", parameter] + head + fields)
+      )
+    }
+  }
+
+  /// Whether a range of media types such as `image/*` has a type in it.
+  private static func covers(_ range: String, _ type: String) -> Bool {
+    range == "*/*" || range == type || range.hasSuffix("/*") && type.hasPrefix(range.dropLast())
+  }
+}
+
+extension JSONObject {
+  /// The object at the end of a path of names; nil where there is none.
+  fileprivate func at(_ names: String...) -> JSONObject? {
+    var object = self
+    for name in names {
+      guard case .object(let next)? = object[name] else { return nil }
+      object = next
+    }
+    return object
+  }
+}

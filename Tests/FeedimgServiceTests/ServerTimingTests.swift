@@ -1,0 +1,99 @@
+import Feedimg
+import Testing
+
+@testable import FeedimgService
+
+/// Where the time of a request is said to have gone.
+@Suite struct ServerTimingTests {
+  struct Row: Sendable, CustomTestStringConvertible {
+    var why: String
+    var isReload = false
+    /// What happened, and after how many milliseconds.
+    var steps: [(Int, LoadEvent.Step)]
+    var isArriving = false
+    var text: String
+    var testDescription: String { why }
+  }
+
+  private static let item = FeedItem(original: nil, thumbnail: nil)
+
+  private static let rows = [
+    Row(
+      why: "from the network",
+      steps: [
+        (3, .missed), (4, .queued), (10, .started), (20, .requested), (40, .answered(status: 200)),
+        (50, .progress(LoadProgress(received: ByteCount(0), total: nil))),
+        (60, .verified(mediaType: "image/png")),
+        (65, .stored(path: "/a")), (66, .finished(.network)),
+      ],
+      text:
+        "decide;dur=3.0, queue;dur=7.0, connect;dur=10.0, wait;dur=20.0, receive;dur=20.0, store;dur=5.0, "
+        + "total;dur=100.0"
+    ),
+    Row(
+      why: "while it comes, nobody knows how long that takes",
+      steps: [(1, .missed), (2, .queued), (3, .started), (4, .requested), (90, .answered(status: 200))],
+      isArriving: true,
+      text: "decide;dur=1.0, queue;dur=2.0, connect;dur=1.0, wait;dur=86.0, total;dur=100.0"
+    ),
+    Row(
+      why: "by another client's load",
+      steps: [(2, .joined)],
+      isArriving: true,
+      text: "decide;dur=2.0, join;dur=98.0, total;dur=100.0"
+    ),
+    Row(
+      why: "from disk, asked about beside that",
+      steps: [(1, .found(.disk)), (2, .queued), (3, .started), (4, .requested), (9, .finished(.disk))],
+      text: "decide;dur=1.0, total;dur=100.0"
+    ),
+    Row(
+      why: "asked about first",
+      isReload: true,
+      steps: [
+        (1, .found(.memory)), (2, .queued), (4, .started), (7, .requested), (11, .answered(status: 304)),
+        (16, .revalidated(isNew: false)), (20, .finished(.memory)),
+      ],
+      text: "decide;dur=1.0, queue;dur=2.0, connect;dur=3.0, wait;dur=4.0, receive;dur=5.0, total;dur=100.0"
+    ),
+    Row(
+      why: "tried twice, which adds up",
+      steps: [
+        (1, .missed), (2, .queued), (3, .started), (4, .requested), (6, .answered(status: 503)),
+        (7, .retried(LoadError(.status, message: ""), after: .milliseconds(3))), (10, .queued),
+        (11, .started),
+        (13, .requested), (14, .answered(status: 200)), (15, .verified(mediaType: "image/png")),
+        (16, .notStored("")), (17, .finished(.network)),
+      ],
+      text: "decide;dur=1.0, queue;dur=6.0, connect;dur=3.0, wait;dur=3.0, receive;dur=2.0, store;dur=1.0, "
+        + "total;dur=100.0"
+    ),
+  ]
+
+  @Test(arguments: rows) func `each stage has its time`(_ row: Row) {
+    let start = ContinuousClock.now
+    let record = LoadRecord(isReload: row.isReload, at: start)
+    for (time, step) in row.steps {
+      record.observe(
+        LoadEvent(load: 1, item: Self.item, time: start + .milliseconds(time), step: step)
+      )
+    }
+    let text = record.timing.text(at: start + .milliseconds(100), isArriving: row.isArriving)
+    #expect(text == row.text)
+  }
+
+  @Test func `what was decided is followed by a look into the cache, whose place is told`() {
+    var timing = ServerTiming(at: .now)
+    let start = timing.start
+    timing.enter(.cache, at: start + .milliseconds(1))
+    timing.source = .disk
+    timing.enter(nil, at: start + .milliseconds(3))
+    // What comes from another thread may be told late.
+    timing.enter(.queue, at: start + .milliseconds(2))
+    #expect(
+      timing.text(at: start + .milliseconds(4))
+        == "decide;dur=1.0, cache;desc=\"disk\";dur=2.0, queue;dur=1.0, total;dur=4.0"
+    )
+    #expect(ServerTiming.atHand(in: .microseconds(12)) == "cache;desc=\"memory\";dur=0.012")
+  }
+}
