@@ -61,6 +61,10 @@ import Testing
     let none = try image(service, url, "-H", "Cache-Control: max-age=9, Only-If-Cached")
     #expect((none.status, none.object["type"]) == (504, "urn:feedimg:problem:only-if-cached"))
     #expect(none["Cache-Status"] == "feedimg; detail=only-if-cached")
+    for given in ["network=wifi", "set=network=wifi"] {
+      let asked = try image(service, url, "-H", "Cache-Control: only-if-cached", "--data-urlencode", given)
+      #expect(asked.status == 504, "whatever the query says: \(given)")
+    }
     #expect(origin.requests.isEmpty)
     _ = try image(service, url)
     let cached = try image(service, url, "-H", "Cache-Control: only-if-cached")

@@ -12,10 +12,8 @@ extension RequestTarget {
   /// - Throws: ``Problem`` 422 for what is not understood.
   func loader(among loaders: ImaginedLoaders, isOffline: Bool = false) throws(Problem) -> ImageLoader {
     var facts: [SituationOverride] = []
-    if isOffline { facts.append(SituationOverride(fact: "network", value: "offline", source: "the request")) }
     for parameter in parameters {
       switch parameter.name {
-      case "network" where isOffline, "metered" where isOffline: continue
       case "network", "metered":
         facts.append(
           SituationOverride(fact: parameter.name, value: parameter.value, source: "`\(parameter.name)=`")
@@ -32,6 +30,8 @@ extension RequestTarget {
       default: break
       }
     }
+    // The last word on a fact counts.
+    if isOffline { facts.append(SituationOverride(fact: "network", value: "offline", source: "the request")) }
     do throws(ConfigurationError) {
       return try loaders.loader(given: facts, policy: self["policy"])
     } catch {
