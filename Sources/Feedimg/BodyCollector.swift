@@ -87,17 +87,29 @@ final class BodyCollector: BodyReceiving {
     let isSame = head.status == 304 && !transfer.question.fields.isEmpty
     let isImage = isSame || head.status == 200 || head.status == 203
     switch continuation?.step(answer) ?? (isImage ? .replace : .refuse) {
-    case .append(let whole): try goOn(whole)
+    case .append(let whole):
+      try goOn(whole)
+      try announce()
     case .complete(let whole):
       try goOn(whole)
       state.withLock { $0.ignoresBody = true }
-    case .refuse where isSame, .replace: start(answer)
+    case .refuse where isSame: start(answer)
+    case .replace:
+      start(answer)
+      if head.status != 304 { try announce() }
     case .startOver:
       state.withLock { $0.startsOver = true }
       transfer.loader.store.removeBeginning(of: url.key)
       throw LoadError(.malformed, url: url, message: "the server does not go on with what broke off")
-    case .refuse: throw refusal(answer)
+    case .refuse: throw answer.refusal(of: url)
     }
+  }
+
+  /// Tells how much will come before it does; who finds it too much leaves.
+  private func announce() throws(LoadError) {
+    let (received, total) = state.withLock { ($0.bytes.count, $0.answer?.head.contentLength) }
+    let progress = LoadProgress(received: ByteCount(received), total: total.map { ByteCount($0) })
+    try transfer.run.reportIfWanted(progress)
   }
 
   private func start(_ answer: StoredAnswer) {
@@ -133,7 +145,7 @@ final class BodyCollector: BodyReceiving {
   func receive(_ bytes: UnsafeRawBufferPointer) throws(LoadError) {
     guard !state.withLock({ $0.ignoresBody }) else { return }
     let (received, total) = try take(bytes)
-    transfer.progress(LoadProgress(received: ByteCount(received), total: total.map { ByteCount($0) }))
+    try transfer.progress(LoadProgress(received: ByteCount(received), total: total.map { ByteCount($0) }))
   }
 
   @discardableResult
@@ -262,20 +274,6 @@ final class BodyCollector: BodyReceiving {
 
   private var tooLarge: LoadError {
     LoadError(.tooLarge, url: url, message: "the body is longer than the limit of \(limit)")
-  }
-
-  private func refusal(_ answer: StoredAnswer) -> LoadError {
-    let status = answer.head.status
-    var error = LoadError(
-      .status,
-      url: url,
-      message: "the server answered \(HTTPStatus.text(status))",
-      status: status,
-      retryAfter: RetryAfter.seconds(answer.head.fields, now: DeltaSeconds.whole(answer.respondedAt))
-    )
-    error.suspectsCaptivePortal = CaptivePortal.isStatus(status)
-    error.believedFor = NegativeAnswer.lifetime(answer)
-    return error
   }
 
   private func recognise(_ body: State) throws(LoadError) -> String {

@@ -23,12 +23,13 @@ struct ImageTransfer: Sendable {
 
   private let witness = LoadWitness.present
 
-  var progress: @Sendable (LoadProgress) -> Void {
-    { [run, witness, transfers = loader.transfers] in
-      run.report($0)
-      witness?.tell(.progress($0))
-      transfers.tell()
-    }
+  /// Tells everybody how far it has come.
+  ///
+  /// - Throws: `cancelled` where nobody waits for more.
+  func progress(_ progress: LoadProgress) throws(LoadError) {
+    witness?.tell(.progress(progress))
+    defer { loader.transfers.tell() }
+    try run.reportIfWanted(progress)
   }
 
   /// A server that drips a byte now and then is given up in the end, however long the image.

@@ -7,6 +7,8 @@ struct LoadOperation: Sendable {
   let item: FeedItem
   let facts: [String: String]
   let progress: (@Sendable (LoadProgress) -> Void)?
+  /// Whether ``progress`` is called with the head of an answer as well, before anything of the image has come.
+  var hearsHeads = false
   /// Whether to ask first about what is cached.
   var isReload = false
   var wish = LoadWish(.visible)
@@ -150,7 +152,8 @@ struct LoadOperation: Sendable {
 
   private var listener: LoadRun.Listener? {
     guard progress != nil || onArrival != nil else { return nil }
-    return { [progress, onArrival] in
+    return { [progress, hearsHeads, onArrival] in
+      guard hearsHeads || $0.received.bytes > 0 else { return }
       progress?($0)
       onArrival?($1)
     }

@@ -11,13 +11,8 @@ enum PrefetchRule {
     case skip(Prefetch.Reason)
   }
 
-  /// Whether to fetch what a resolution says, by a table that ever speaks of priority or not, within the limits.
-  static func verdict(
-    _ resolution: Resolution,
-    speaksOfPriority: Bool,
-    limits: Prefetch.Limits,
-    spent: ByteCount
-  ) -> Verdict {
+  /// Whether to fetch what a resolution says, by a table that ever speaks of priority or not.
+  static func verdict(_ resolution: Resolution, speaksOfPriority: Bool) -> Verdict {
     let (decision, situation) = (resolution.decision, resolution.situation)
     guard let role = decision.load else {
       let isOffline = situation.network == .offline && decision.source != .cache
@@ -25,16 +20,6 @@ enum PrefetchRule {
     }
     let isFree = situation.metered == .no && !situation.isRoaming && !situation.savesData
     guard speaksOfPriority ? isFree || decision.urgency != .idle : isFree else { return .skip(.dear) }
-    let size = resolution.item[role]?.size ?? ByteCount(0)
-    if size > limits.perImage { return .skip(.tooLarge) }
-    if spent + size > limits.total || spent >= limits.total { return .skip(.spent) }
     return .load(role)
-  }
-}
-
-extension ByteCount {
-  fileprivate static func + (first: ByteCount, second: ByteCount) -> ByteCount {
-    let (sum, isTooMuch) = first.bytes.addingReportingOverflow(second.bytes)
-    return ByteCount(isTooMuch ? .max : sum)
   }
 }

@@ -8,8 +8,9 @@ final class PrefetchWorker: Sendable {
     var progress: PrefetchProgress
     /// The loads that run, by item; told to end when they are no longer wanted.
     var loads: [Int: Task<LoadedImage, any Error>] = [:]
-    /// Bytes of each load so far.
-    var received: [Int: Int] = [:]
+    var allowance: PrefetchAllowance
+    /// Those who wait until it shows whether their image fits.
+    var waiters: [CheckedContinuation<PrefetchAllowance.Entry, Never>] = []
     /// Why a load was told to end.
     var reasons: [Int: Prefetch.Reason] = [:]
     var isStopped = false
@@ -22,7 +23,6 @@ final class PrefetchWorker: Sendable {
 
   private let loader: ImageLoader
   private let items: [FeedItem]
-  private let limits: Prefetch.Limits
   /// Whether items wait for a better network, rather than being left out.
   private let waits: Bool
   /// Something has changed that decisions depend on; ends when it is stopped.
@@ -40,11 +40,12 @@ final class PrefetchWorker: Sendable {
     waits: Bool = false,
     tell: @escaping @Sendable (Prefetch.Outcome) -> Void
   ) {
-    (self.loader, self.items, self.limits, self.tell) = (loader, items, limits, tell)
+    (self.loader, self.items, self.tell) = (loader, items, tell)
     self.waits = waits
     changes = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     start = clock.now
-    state = Mutex(State(progress: PrefetchProgress(count: items.count)))
+    let allowance = PrefetchAllowance(limits)
+    state = Mutex(State(progress: PrefetchProgress(count: items.count), allowance: allowance))
   }
 
   var progress: PrefetchProgress {
@@ -59,6 +60,7 @@ final class PrefetchWorker: Sendable {
       return Array(state.loads.values)
     }
     for load in loads { load.cancel() }
+    lookAgain()
     changes.continuation.finish()
   }
 
@@ -95,78 +97,123 @@ final class PrefetchWorker: Sendable {
 
   private var isStopped: Bool { state.withLock(\.isStopped) }
 
-  private func verdict(_ index: Int, _ resolution: Resolution) -> PrefetchRule.Verdict {
-    PrefetchRule.verdict(
+  private func verdict(_ index: Int) -> PrefetchRule.Verdict {
+    let resolution = loader.resolve(items[index])
+    return PrefetchRule.verdict(
       resolution,
-      speaksOfPriority: loader.policy.current().table.speaksOfPriority,
-      limits: limits,
-      spent: state.withLock(\.progress.received)
+      speaksOfPriority: loader.policy.current().table.speaksOfPriority
     )
   }
 
+  /// What begins anew so often, as its place was taken by what turned out larger, is left out.
+  private static let attempts = 3
+
   private func fetch(_ index: Int) async {
-    let item = items[index]
-    guard !isStopped else { return }
-    guard loader.pressure.allowsPrefetch else { return end(index, .skipped(.memory)) }
-    if case .skip(let reason) = verdict(index, loader.resolve(item)) {
-      return end(index, .skipped(reason))
+    var length: ByteCount?
+    for _ in 0..<Self.attempts {
+      switch await enter(index, length) {
+      case nil: return
+      case .skip(let reason)?: return end(index, .skipped(reason))
+      case .load?: break
+      }
+      guard let known = await load(index) else { return }
+      length = known
     }
-    var operation = LoadOperation(loader: loader, item: item, facts: [:]) { [weak self] in
+    end(index, .skipped(.spent))
+  }
+
+  /// Waits until an image may be loaded, or is to be left out; nil after a stop.
+  private func enter(_ index: Int, _ length: ByteCount?) async -> PrefetchRule.Verdict? {
+    while true {
+      guard !isStopped else { return nil }
+      guard loader.pressure.allowsPrefetch else { return .skip(.memory) }
+      let verdict = verdict(index)
+      guard case .load(let role) = verdict else { return verdict }
+      let size = length ?? items[index][role]?.size
+      let entry = await withCheckedContinuation { continuation in
+        let entry = state.withLock { state -> PrefetchAllowance.Entry? in
+          let entry = state.isStopped ? .wait : state.allowance.enter(index, size: size)
+          guard entry == .wait, !state.isStopped else { return entry }
+          state.waiters.append(continuation)
+          return nil
+        }
+        if let entry { continuation.resume(returning: entry) }
+      }
+      switch entry {
+      case .begin: return verdict
+      case .leaveOut(let reason): return .skip(reason)
+      case .wait: continue
+      }
+    }
+  }
+
+  /// Lets those who wait see whether they may begin.
+  private func lookAgain() {
+    let waiters = state.withLock { state in
+      defer { state.waiters = [] }
+      return state.waiters
+    }
+    for waiter in waiters { waiter.resume(returning: .wait) }
+  }
+
+  /// Loads an image, and tells how that ended.
+  ///
+  /// - Returns: Nil, unless it has to wait for room; then what is known of its length by now.
+  private func load(_ index: Int) async -> ByteCount? {
+    var operation = LoadOperation(loader: loader, item: items[index], facts: [:]) { [weak self] in
       self?.note($0, index)
     }
-    operation.wish = LoadWish(.prefetch)
+    (operation.wish, operation.hearsHeads) = (LoadWish(.prefetch), true)
     let load = Task(executorPreference: loader.disk) { [operation] in try await operation.run() }
-    let isStopped = state.withLock { state in
+    let isOver = state.withLock { state in
       state.loads[index] = load
-      return state.isStopped
+      return state.isStopped || state.reasons[index] != nil
     }
-    if isStopped { load.cancel() }
+    if isOver { load.cancel() }
     let result = await load.result
-    let (reason, received) = state.withLock { state in
+    let (reason, received, length) = state.withLock { state in
       state.loads[index] = nil
-      return (state.reasons.removeValue(forKey: index), state.received.removeValue(forKey: index) ?? 0)
+      let length = state.allowance.length(of: index)
+      return (state.reasons.removeValue(forKey: index), state.allowance.leave(index), length)
     }
+    defer { lookAgain() }
     switch result {
     case .success(let image) where image.source != .network: end(index, .skipped(.cached))
-    case .success(let image): end(index, .fetched(image.variant, ByteCount(received)))
+    case .success(let image): end(index, .fetched(image.variant, received))
     case .failure(let error as LoadError) where error.code == .cancelled:
+      if reason == .spent, let length { return length }
       if let reason { end(index, .skipped(reason)) }
     case .failure(let error as LoadError) where error.code == .nothingToShow: end(index, .skipped(.offline))
     case .failure(let error as LoadError): end(index, .failed(error))
     case .failure: break
     }
+    return nil
   }
 
-  /// Counts what has come, and ends what becomes too much.
+  /// Counts what has come, and ends what becomes too much; the first time with the head of the answer.
   private func note(_ told: LoadProgress, _ index: Int) {
-    let (limits, load) = state.withLock { state in
-      let before = state.received[index] ?? 0
-      state.received[index] = told.received.bytes
-      let sum = state.progress.received.bytes + max(0, told.received.bytes - before)
-      state.progress.received = ByteCount(sum)
-      return (limit(told, sum), state.loads[index])
+    let (isHead, reason, load) = state.withLock { state in
+      let before = state.allowance.spent
+      let reason = state.allowance.note(index, told)
+      state.progress.received = ByteCount(state.allowance.spent)
+      if let reason { state.reasons[index] = reason }
+      return (state.allowance.spent == before, reason, state.loads[index])
     }
-    guard let reason = limits else { return }
-    state.withLock { $0.reasons[index] = reason }
-    load?.cancel()
-  }
-
-  private func limit(_ told: LoadProgress, _ sum: Int) -> Prefetch.Reason? {
-    if max(told.total?.bytes ?? 0, told.received.bytes) > limits.perImage.bytes { return .tooLarge }
-    return sum > limits.total.bytes ? .spent : nil
+    if reason != nil { load?.cancel() }
+    if isHead || reason != nil { lookAgain() }
   }
 
   /// Ends what would not be begun now, after the facts have changed.
   private func reconsider() {
     changes.continuation.yield()
+    lookAgain()
     Task(executorPreference: loader.disk) { self.endOutdated() }
   }
 
   private func endOutdated() {
     for (index, load) in state.withLock(\.loads) {
-      guard case .skip(let reason) = verdict(index, loader.resolve(items[index])) else { continue }
-      // What has come meanwhile is in the cache, and what reaches the limit is ended where that shows.
-      guard reason != .cached, reason != .spent else { continue }
+      // What has come meanwhile is in the cache.
+      guard case .skip(let reason) = verdict(index), reason != .cached else { continue }
       state.withLock { $0.reasons[index] = reason }
       load.cancel()
     }

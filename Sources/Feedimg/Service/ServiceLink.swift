@@ -163,7 +163,14 @@ private final class ServiceReceiver: BodyReceiving {
   var head: ResponseHead? { state.withLock { $0.head } }
   var bytes: [UInt8] { state.withLock { $0.bytes } }
 
-  func begin(_ head: ResponseHead) throws(LoadError) { state.withLock { $0.head = head } }
+  func begin(_ head: ResponseHead) throws(LoadError) {
+    state.withLock { $0.head = head }
+    guard head.status == 200 else { return }
+    // Who finds it too much leaves before it comes.
+    try run.reportIfWanted(
+      LoadProgress(received: ByteCount(0), total: head.contentLength.map { ByteCount($0) })
+    )
+  }
 
   func receive(_ bytes: UnsafeRawBufferPointer) throws(LoadError) {
     let (head, count) = state.withLock { state in
@@ -172,8 +179,8 @@ private final class ServiceReceiver: BodyReceiving {
     }
     guard let head, head.status == 200 else { return }
     let progress = LoadProgress(received: ByteCount(count), total: head.contentLength.map { ByteCount($0) })
-    run.report(progress)
     witness?.tell(.progress(progress))
+    try run.reportIfWanted(progress)
   }
 }
 

@@ -124,9 +124,12 @@ final class LoadDesk<Answer: Sendable>: Sendable {
       switch left {
       case .nothing: return (continuation, left, nil as LoadRun?, nil as Task<Void, Never>?)
       case .keep(let run): return (continuation, left, state.refresh(run), nil)
-      case .stop(let run): return (continuation, left, nil, state.runs.removeValue(forKey: run)?.task)
+      case .stop(let run):
+        let ended = state.runs.removeValue(forKey: run)
+        return (continuation, left, ended?.run, ended?.task)
       }
     }
+    if case .stop = left { handle?.leave() }
     task?.cancel()
     if case .keep = left {
       handle?.forget(waiter)

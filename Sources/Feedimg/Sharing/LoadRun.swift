@@ -16,6 +16,7 @@ final class LoadRun: Sendable {
     var audiences: [LoadTable.Waiter: Audience] = [:]
     var onPriority: (@Sendable () -> Void)?
     var scans: (url: ImageURL, source: ScanSource)?
+    var isLeft = false
   }
 
   /// Guards what is known of the run; listeners are called outside.
@@ -25,6 +26,19 @@ final class LoadRun: Sendable {
 
   /// The highest of those who wait.
   var priority: LoadPriority { state.withLock { $0.priority } }
+
+  /// Whether nobody waits any more, so that no more of the answer is wanted.
+  var isLeft: Bool { state.withLock { $0.isLeft } }
+
+  func leave() { state.withLock { $0.isLeft = true } }
+
+  /// Tells everybody how far the transfer has come, and ends it where the last of them leaves for that.
+  ///
+  /// - Throws: `cancelled`, so that no more of the answer comes.
+  func reportIfWanted(_ progress: LoadProgress) throws(LoadError) {
+    report(progress)
+    if isLeft { throw LoadError(.cancelled, message: "nobody waits for it any more") }
+  }
 
   /// Tells one listener, in place of any earlier one, whenever the priority may have changed.
   func listenToPriority(_ onPriority: (@Sendable () -> Void)?) {

@@ -100,30 +100,6 @@ import Testing
     #expect(server.log.requests.isEmpty)
   }
 
-  @Test func `no more is spent than the limits allow`() async throws {
-    let server = try LoopbackServer { _ in Self.picture }
-    let test = try TestLoader()
-    let size = SampleImage.jpeg.count
-    var items = try items(server, 20)
-    items[0].original?.size = ByteCount(size * 3)
-    for index in 1..<20 { items[index].original?.size = ByteCount(size) }
-    let limits = Prefetch.Limits(total: ByteCount(size * 8), perImage: ByteCount(size * 2))
-    let progress = await test.loader.prefetch(items, limits: limits).finish()
-    #expect(progress.skipped[.tooLarge] == 1)
-    #expect(progress.skipped[.spent, default: 0] >= 11 - 1)
-    #expect(progress.done == 20)
-  }
-
-  @Test func `an image that turns out too large is given up as soon as that shows`() async throws {
-    let gate = Gate()
-    let server = try LoopbackServer { _ in .stalled(SampleImage.jpeg, after: 60, until: gate) }
-    let test = try TestLoader()
-    let limits = Prefetch.Limits(perImage: ByteCount(100))
-    let progress = await test.loader.prefetch(try items(server, 1), limits: limits).finish()
-    #expect(progress.skipped == [.tooLarge: 1])
-    gate.open()
-  }
-
   @Test func `one that fails does not stop the others`() async throws {
     let server = try LoopbackServer { $0.path == "/3" ? .answer(404) : Self.picture }
     let test = try TestLoader()
@@ -170,12 +146,7 @@ import Testing
       why: "",
       facts: []
     )
-    let verdict = PrefetchRule.verdict(
-      resolution,
-      speaksOfPriority: speaks,
-      limits: Prefetch.Limits(),
-      spent: ByteCount(0)
-    )
+    let verdict = PrefetchRule.verdict(resolution, speaksOfPriority: speaks)
     #expect(verdict == reason.map { .skip($0) } ?? .load(.original), "\(why)")
   }
 

@@ -1,0 +1,19 @@
+import FeedimgCache
+import FeedimgModel
+import FeedimgTransfer
+
+extension StoredAnswer {
+  /// Why an answer that is no success brings no image, and for how long that is to be believed.
+  func refusal(of url: ImageURL) -> LoadError {
+    var error = LoadError(
+      .status,
+      url: url,
+      message: "the server answered \(HTTPStatus.text(head.status))",
+      status: head.status,
+      retryAfter: RetryAfter.seconds(head.fields, now: DeltaSeconds.whole(respondedAt))
+    )
+    error.suspectsCaptivePortal = CaptivePortal.isStatus(head.status)
+    error.believedFor = NegativeAnswer.lifetime(self)
+    return error
+  }
+}

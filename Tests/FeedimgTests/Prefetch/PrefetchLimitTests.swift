@@ -1,0 +1,123 @@
+import FeedimgModel
+import FeedimgSettings
+import LoopbackServer
+import Testing
+
+@testable import Feedimg
+
+/// What a prefetch spends, with real layers.
+@Suite struct PrefetchLimitTests {
+  private static let size = 270_000
+
+  /// A picture of this length, which is a picture in its first bytes alone.
+  private static func picture(_ size: Int) -> [UInt8] {
+    SampleImage.jpeg + [UInt8](repeating: 0, count: size - SampleImage.jpeg.count)
+  }
+
+  private static let type = [("Content-Type", "image/jpeg")]
+
+  private func items(_ server: LoopbackServer, _ count: Int, size: Int? = nil) throws -> [FeedItem] {
+    try (0..<count).map { number in
+      var item = try TestLoader.item(server, original: "/\(number)")
+      item.original?.size = size.map { ByteCount($0) }
+      return item
+    }
+  }
+
+  private enum Told: CaseIterable { case declared, announced, both }
+
+  @Test(arguments: Told.allCases)
+  private func `as many are fetched as fit, and no more is spent than the limit`(told: Told) async throws {
+    let server = try LoopbackServer { _ in
+      let body = Self.picture(Self.size)
+      return told == .declared
+        ? .chunked(Self.type, body: body, size: 1 << 14) : .answer(200, Self.type, body: body)
+    }
+    let test = try TestLoader(memoryLimit: .mebibytes(16))
+    let items = try items(server, 40, size: told == .announced ? nil : Self.size)
+    let limit = 7 * Self.size + Self.size / 2
+    let limits = Prefetch.Limits(total: ByteCount(limit))
+    let progress = await test.loader.prefetch(items, limits: limits).finish()
+    #expect(progress.fetched == 7)
+    #expect(progress.skipped == [.spent: 33])
+    #expect(progress.received == ByteCount(7 * Self.size), "none of the others has begun to come")
+    if told != .announced { #expect(server.log.requests.count == 7, "none of them was asked for") }
+  }
+
+  @Test func `where no length is ever told the limit holds, and what began first is finished`() async throws {
+    let server = try LoopbackServer { _ in
+      .chunked(Self.type, body: Self.picture(Self.size), size: 1 << 14)
+    }
+    let test = try TestLoader(memoryLimit: .mebibytes(16))
+    let limit = 4 * Self.size
+    let limits = Prefetch.Limits(total: ByteCount(limit))
+    let progress = await test.loader.prefetch(try items(server, 40), limits: limits).finish()
+    #expect(progress.fetched >= 3)
+    // What was in hand when it became too much.
+    #expect(progress.received.bytes <= limit + 1 << 16)
+    #expect(progress.done == 40)
+  }
+
+  @Test func `with nothing to spend nothing is asked for`() async throws {
+    let server = try LoopbackServer { _ in .answer(200, Self.type, body: SampleImage.jpeg) }
+    let test = try TestLoader()
+    let limits = Prefetch.Limits(total: ByteCount(0))
+    let progress = await test.loader.prefetch(try items(server, 5), limits: limits).finish()
+    #expect(progress.skipped == [.spent: 5] && progress.received == ByteCount(0))
+    #expect(server.log.opened == 0)
+  }
+
+  @Test func `small ones that fit are fetched after large ones that do not`() async throws {
+    let server = try LoopbackServer { request in
+      let isLarge = request.path == "/0" || request.path == "/1"
+      return .answer(200, Self.type, body: Self.picture(isLarge ? Self.size : 20_000))
+    }
+    let test = try TestLoader(memoryLimit: .mebibytes(16))
+    let limits = Prefetch.Limits(total: ByteCount(Self.size + 50_000))
+    let progress = await test.loader.prefetch(try items(server, 10), limits: limits).finish()
+    #expect(progress.received.bytes <= limits.total.bytes)
+    #expect(progress.fetched >= 3)
+  }
+
+  @Test func `an image larger than one may be is refused before its body comes`() async throws {
+    let server = try LoopbackServer { _ in .answer(200, Self.type, body: Self.picture(Self.size)) }
+    let test = try TestLoader()
+    let limits = Prefetch.Limits(perImage: ByteCount(100_000))
+    let progress = await test.loader.prefetch(try items(server, 12), limits: limits).finish()
+    #expect(progress.skipped == [.tooLarge: 12])
+    #expect(progress.received == ByteCount(0))
+  }
+
+  @Test func `an image of no known length is given up as soon as it is too large`() async throws {
+    let gate = Gate()
+    let body = Self.picture(Self.size)
+    let server = try LoopbackServer { _ in
+      let whole = Reply.chunked(Self.type, body: body, size: body.count)
+      guard case .send(let bytes)? = whole.steps.first else { return whole }
+      return Reply([.send(Array(bytes.prefix(150_000))), .wait(gate)])
+    }
+    let test = try TestLoader()
+    let limits = Prefetch.Limits(perImage: ByteCount(100_000))
+    let progress = await test.loader.prefetch(try items(server, 1), limits: limits).finish()
+    #expect(progress.skipped == [.tooLarge: 1])
+    gate.open()
+  }
+
+  @Test func `who looks at an image has it, although a prefetch finds it too large`() async throws {
+    let gate = Gate()
+    let server = try LoopbackServer { _ in
+      .held(by: gate, then: .answer(200, Self.type, body: Self.picture(Self.size)))
+    }
+    let test = try TestLoader(memoryLimit: .mebibytes(16))
+    let item = try items(server, 1)[0]
+    let prefetch = test.loader.prefetch([item], limits: Prefetch.Limits(perImage: ByteCount(1000)))
+    await server.reaches { $0.requests.count == 1 }
+    let key = try #require(item.original?.url.key)
+    async let image = test.loader.load(item)
+    while test.loader.desk.count(of: key) < 2 { await Task.yield() }
+    gate.open()
+    #expect(try await image.bytes.count == Self.size)
+    #expect(await prefetch.finish().skipped == [.tooLarge: 1])
+    #expect(server.log.requests.count == 1)
+  }
+}
