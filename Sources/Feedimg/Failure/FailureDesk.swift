@@ -4,12 +4,25 @@ import Synchronization
 
 /// Tries a load again where that may help, and not where it is known not to.
 final class FailureDesk: Sendable {
-  private struct State {
+  fileprivate struct State {
     var breaker = CircuitBreaker()
     var memory = NegativeMemory()
     var connectivity = Connectivity()
     var random = SystemRandomNumberGenerator()
+    /// By origin, for who waits until one has tried whether it is well again.
+    var trials: [String: TrialEnd] = [:]
   }
+
+  /// What precedes a try.
+  private enum Beginning {
+    case ask
+    case wait(Duration)
+    case awaitTrial(TrialEnd)
+    case refuse(LoadError)
+  }
+
+  /// So long a load waits for an origin that is left alone, about as long as its own tries would take.
+  static let patience = Duration.seconds(5)
 
   private let time: MonotonicTime
   private let schedule: RetrySchedule
@@ -55,11 +68,14 @@ final class FailureDesk: Sendable {
 
   /// Forgets all failures, as on another network or with other settings.
   func reset() {
-    state.withLock { state in
+    let trials = state.withLock { state in
       state.breaker.reset()
       state.memory.reset()
       state.connectivity.reset()
+      defer { state.trials = [:] }
+      return Array(state.trials.values)
     }
+    for trial in trials { trial.tell() }
   }
 
   /// Forgets why an image cannot be had, so that it is asked for anew.
@@ -68,7 +84,7 @@ final class FailureDesk: Sendable {
   /// Performs a load, several times if need be.
   ///
   /// - Parameters:
-  ///   - url: What is loaded; its key and its host are what failures are remembered by.
+  ///   - url: What is loaded; its key and its origin are what failures are remembered by.
   ///   - attempt: One try, from the beginning.
   /// - Returns: The image.
   /// - Throws: The failure of the last try, or of an earlier load where nothing is tried at all.
@@ -78,7 +94,7 @@ final class FailureDesk: Sendable {
   ) async throws(LoadError) -> Answer {
     var tries = 0
     while true {
-      try begin(url)
+      try await begin(url)
       let failure: LoadError
       do throws(LoadError) {
         let answer = try await attempt()
@@ -90,36 +106,75 @@ final class FailureDesk: Sendable {
       tries += 1
       guard let wait = failed(url, failure, tries: tries) else { throw failure }
       LoadWitness.tell(.retried(failure, after: wait))
-      do {
-        try await time.sleep(wait)
-      } catch {
-        throw LoadError(.cancelled, url: url, message: "cancelled")
-      }
+      try await sleep(wait, url)
     }
   }
 
-  private func begin(_ url: ImageURL) throws(LoadError) {
-    let now = time.now()
-    let refusal = state.withLock { state -> LoadError? in
-      if let known = state.memory.error(of: url.key, at: now) { return known }
-      guard case .leaveAlone(let wait, var error) = state.breaker.verdict(url.host, at: now) else {
-        state.connectivity.began(at: now)
-        return nil
+  /// Returns when it is time to ask.
+  ///
+  /// - Throws: Why that is of no use for now, or `cancelled`.
+  private func begin(_ url: ImageURL) async throws(LoadError) {
+    let deadline = time.now() + Self.patience
+    var hasWaited = false
+    while true {
+      switch beginning(url, hasWaited: hasWaited, deadline: deadline) {
+      case .ask: return
+      case .refuse(let refusal): throw refusal
+      case .wait(let wait): try await sleep(wait, url)
+      case .awaitTrial(let trial): await trial.wait()
       }
-      let seconds = Int((wait / .seconds(1)).rounded(.up))
-      error.message = "the host failed before and is left alone for another \(seconds) s: \(error.message)"
-      (error.url, error.retryAfter) = (url, seconds)
-      return error
+      guard !Task.isCancelled else { throw Self.cancelled(url) }
+      hasWaited = true
     }
-    if let refusal { throw refusal }
+  }
+
+  private func beginning(_ url: ImageURL, hasWaited: Bool, deadline: Duration) -> Beginning {
+    let now = time.now()
+    return state.withLock { state in
+      if let known = state.memory.error(of: url.key, at: now) { return .refuse(known) }
+      switch state.breaker.verdict(url.origin, at: now) {
+      case .ask: break
+      case .awaitTrial:
+        let trial = state.trials[url.origin] ?? TrialEnd()
+        state.trials[url.origin] = trial
+        return .awaitTrial(trial)
+      // A server that answers, if with errors, may well have this image, although it had not that of who tried.
+      case .leaveAlone(_, let error) where hasWaited && error.status != nil && error.retryAfter == nil: break
+      case .leaveAlone(let wait, let error):
+        return now + wait <= deadline ? .wait(wait) : .refuse(Self.refusal(url, wait, error))
+      }
+      state.connectivity.began(at: now)
+      return .ask
+    }
+  }
+
+  private static func refusal(_ url: ImageURL, _ wait: Duration, _ error: LoadError) -> LoadError {
+    var error = error
+    let seconds = Int((wait / .seconds(1)).rounded(.up))
+    error.message = "the host failed before and is left alone for another \(seconds) s: \(error.message)"
+    (error.url, error.retryAfter) = (url, seconds)
+    return error
+  }
+
+  private static func cancelled(_ url: ImageURL) -> LoadError {
+    LoadError(.cancelled, url: url, message: "cancelled")
+  }
+
+  private func sleep(_ wait: Duration, _ url: ImageURL) async throws(LoadError) {
+    do {
+      try await time.sleep(wait)
+    } catch {
+      throw Self.cancelled(url)
+    }
   }
 
   private func succeeded(_ url: ImageURL) {
-    let isTurn = state.withLock { state in
+    let (isTurn, trial) = state.withLock { state in
       state.memory.forget(url.key)
-      state.breaker.answered(url.host)
-      return state.connectivity.answered()
+      state.breaker.answered(url.origin)
+      return (state.connectivity.answered(), state.trials.removeValue(forKey: url.origin))
     }
+    trial?.tell()
     if isTurn { onTurn.withLock { $0 }?() }
   }
 
@@ -128,16 +183,13 @@ final class FailureDesk: Sendable {
   /// - Returns: How long to wait before the next try; nil to give up.
   private func failed(_ url: ImageURL, _ error: LoadError, tries: Int) -> Duration? {
     let now = time.now()
-    let (wait, isTurn) = state.withLock { state -> (Duration?, Bool) in
+    let (wait, isTurn, trial) = state.withLock { state -> (Duration?, Bool, TrialEnd?) in
+      let trial = state.trials.removeValue(forKey: url.origin)
       guard error.code != .cancelled else {
-        state.breaker.gaveUp(url.host, at: now)
-        return (nil, false)
+        state.breaker.gaveUp(url.origin, at: now)
+        return (nil, false, trial)
       }
-      if CircuitBreaker.counts(error) {
-        state.breaker.failed(url.host, error, at: now, using: &state.random)
-      } else {
-        state.breaker.answered(url.host)
-      }
+      let wait = state.wait(after: error, of: url, tries: tries, schedule, at: now)
       // What is on this machine says nothing about the network.
       var isTurn = false
       if Connectivity.counts(error) {
@@ -145,13 +197,39 @@ final class FailureDesk: Sendable {
       } else if error.status != nil || error.code == .notAnImage {
         isTurn = state.connectivity.answered()
       }
-      guard case .wait(let wait) = schedule.step(after: error, tries: tries, using: &state.random) else {
-        state.memory.note(error, of: url.key, at: now)
-        return (nil, isTurn)
-      }
-      return (wait, isTurn)
+      if wait == nil { state.memory.note(error, of: url.key, at: now) }
+      return (wait, isTurn, trial)
     }
+    trial?.tell()
     if isTurn { onTurn.withLock { $0 }?() }
     return wait
+  }
+}
+
+extension FailureDesk.State {
+  /// How long to wait before the next try; nil to give up, which alone counts against the origin.
+  fileprivate mutating func wait(
+    after error: LoadError,
+    of url: ImageURL,
+    tries: Int,
+    _ schedule: RetrySchedule,
+    at now: Duration
+  ) -> Duration? {
+    guard CircuitBreaker.counts(error) else {
+      breaker.answered(url.origin)
+      guard case .wait(let wait) = schedule.step(after: error, tries: tries, using: &random) else {
+        return nil
+      }
+      return wait
+    }
+    // Who tries an origin that is in doubt, does so once.
+    if !breaker.doubts(url.origin),
+      case .wait(let wait) = schedule.step(after: error, tries: tries, using: &random)
+    {
+      breaker.failedForNow(url.origin, error, at: now)
+      return wait
+    }
+    breaker.failed(url.origin, error, at: now, using: &random)
+    return nil
   }
 }

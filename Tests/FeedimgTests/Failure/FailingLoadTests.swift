@@ -1,4 +1,5 @@
 import FeedimgModel
+import FeedimgTransfer
 import LoopbackServer
 import Synchronization
 import Testing
@@ -78,20 +79,24 @@ import Testing
   }
 
   @Test func `a host that fails again and again is left alone, and says so`() async throws {
-    let server = try LoopbackServer { _ in .answer(500) }
+    let port = try ClosedPort()
     let time = ManualTime()
     let test = try TestLoader(time: time.time)
-    for number in 0..<5 {
-      let item = try TestLoader.item(server, original: "/\(number)")
-      await #expect(throws: LoadError.self) { try await test.loader.load(item) }
+    func load(_ number: Int) async throws -> LoadedImage {
+      try await test.loader.load(try item("http://127.0.0.1:\(port.port)/\(number)"))
     }
-    let last = try TestLoader.item(server, original: "/last")
-    let error = await #expect(throws: LoadError.self) { try await test.loader.load(last) }
+    for number in 0..<5 { await #expect(throws: LoadError.self) { try await load(number) } }
+    // Two who wait and try in vain, each twice as long as the one before at most.
+    for number in 5..<7 {
+      let waiting = Task { try await load(number) }
+      await time.pass(.seconds(4), when: 1)
+      await #expect(throws: LoadError.self) { try await waiting.value }
+    }
+    // And one who need not wait any more.
+    time.pass(.seconds(8))
+    await #expect(throws: LoadError.self) { try await load(7) }
+    let error = await #expect(throws: LoadError.self) { try await load(8) }
     #expect(error?.message.hasPrefix("the host failed before and is left alone for another") == true)
-    #expect(server.log.requests.count == 5)
-    time.pass(.seconds(2))
-    await #expect(throws: LoadError.self) { try await test.loader.load(last) }
-    #expect(server.log.requests.count == 6)
   }
 
   @Test func `a network on which nothing answers is treated like none, until something answers`() async throws
@@ -144,5 +149,83 @@ import Testing
         == "the server sent `text/html`, which is no image known here; perhaps this network wants you to sign in first"
     )
     #expect(test.loader.resolve(item).situation.original == .remote)
+  }
+
+  /// A captive portal cannot have the certificate of the host whose place it takes.
+  @Test(.enabled(if: TLSServer.isAvailable, "there is no /usr/bin/openssl to be the server"))
+  func `a certificate of another name is said to be suspect, and nothing is kept`() async throws {
+    let server = try TLSServer(certifiedFor: "login.hotspot.test")
+    let downloader = CurlDownloader(
+      userAgent: "feedimg-tests",
+      certificateFile: server.certificateFile
+    )
+    let test = try TestLoader(downloader: downloader)
+    let item = try item("https://localhost:\(server.port)/a.jpg")
+    let error = await #expect(throws: LoadError.self) { try await test.loader.load(item) }
+    #expect(error?.code == .security && error?.suspectsCaptivePortal == true)
+    #expect(error?.message.hasSuffix("; perhaps this network wants you to sign in first") == true)
+    #expect(test.loader.resolve(item).situation.original == .remote)
+    #expect(test.loader.store.isEmpty)
+  }
+
+  // MARK: Neighbours
+
+  @Test func `however often one image is tried, its host is not left alone for it`() async throws {
+    let server = try LoopbackServer { $0.path == "/good" ? Self.picture : .answer(500) }
+    let time = ManualTime()
+    let test = try TestLoader(time: time.time, tries: 4)
+    for number in 0..<4 {
+      let bad = try TestLoader.item(server, original: "/bad\(number)")
+      let load = Task { try await test.loader.load(bad) }
+      for _ in 1..<4 { await time.pass(.seconds(2), when: 1) }
+      await #expect(throws: LoadError.self) { try await load.value }
+    }
+    #expect(server.log.requests.count == 16)
+    let good = try TestLoader.item(server, original: "/good")
+    #expect(try await test.loader.load(good).source == .network)
+  }
+
+  @Test func `a good image waits for its turn while a host is left alone, and is had`() async throws {
+    let server = try LoopbackServer { $0.path == "/good" ? Self.picture : .answer(500) }
+    let time = ManualTime()
+    let test = try TestLoader(time: time.time)
+    for number in 0..<5 {
+      let bad = try TestLoader.item(server, original: "/bad\(number)")
+      await #expect(throws: LoadError.self) { try await test.loader.load(bad) }
+    }
+    let items = try ["/worse", "/good"].map { try TestLoader.item(server, original: $0) }
+    let loads = items.map { item in Task { try await test.loader.load(item) } }
+    // Whichever of them is first, the other does not fail for it.
+    await time.pass(.seconds(2), when: 2)
+    await #expect(throws: LoadError.self) { try await loads[0].value }
+    #expect(try await loads[1].value.bytes == SampleImage.jpeg)
+  }
+
+  @Test func `servers on other ports of a host are other servers`() async throws {
+    let bad = try LoopbackServer { _ in .answer(500) }
+    let good = try LoopbackServer { _ in Self.picture }
+    let test = try TestLoader(time: ManualTime().time)
+    for number in 0..<5 {
+      let item = try TestLoader.item(bad, original: "/\(number)")
+      await #expect(throws: LoadError.self) { try await test.loader.load(item) }
+    }
+    #expect(try await test.loader.load(try TestLoader.item(good, original: "/a")).source == .network)
+  }
+
+  @Test func `who waits for a host and leaves is gone at once`() async throws {
+    let server = try LoopbackServer { _ in .answer(500) }
+    let time = ManualTime()
+    let test = try TestLoader(time: time.time)
+    for number in 0..<5 {
+      let bad = try TestLoader.item(server, original: "/bad\(number)")
+      await #expect(throws: LoadError.self) { try await test.loader.load(bad) }
+    }
+    let last = try TestLoader.item(server, original: "/last")
+    let load = Task { try await test.loader.load(last) }
+    while time.sleepers == 0 { await Task.yield() }
+    load.cancel()
+    let error = await #expect(throws: LoadError.self) { try await load.value }
+    #expect(error?.code == .cancelled)
+    #expect(server.log.requests.count == 5)
   }
 }

@@ -48,7 +48,7 @@ import Testing
       waits.append(wait)
       now += wait
       #expect(breaker.verdict("h", at: now) == .ask)
-      #expect(breaker.verdict("h", at: now) != .ask, "only one tries")
+      #expect(breaker.verdict("h", at: now) == .awaitTrial, "only one tries")
       breaker.failed("h", broken, at: now, using: &random)
     }
     for (number, wait) in waits.enumerated() {
@@ -83,6 +83,34 @@ import Testing
     let error = status(503, retryAfter: asked)
     let expected: CircuitBreaker.Verdict = seconds == 0 ? .ask : .leaveAlone(.seconds(seconds), error)
     #expect(breaker.verdict("h", at: .zero) == expected)
+  }
+
+  @Test mutating func `tries of one load are not failures of their own, unless the server asks for peace`() {
+    var breaker = CircuitBreaker()
+    for _ in 0..<50 { breaker.failedForNow("h", broken, at: .zero) }
+    #expect(breaker.verdict("h", at: .zero) == .ask)
+    breaker.failedForNow("h", status(503, retryAfter: 7), at: .zero)
+    #expect(breaker.verdict("h", at: .zero) == .leaveAlone(.seconds(7), status(503, retryAfter: 7)))
+    #expect(!breaker.doubts("h"), "who is asked to come back may")
+  }
+
+  @Test mutating func `one who tries and will try again lets others try meanwhile`() {
+    var breaker = CircuitBreaker()
+    breaker.failedForNow("h", status(503, retryAfter: 1), at: .zero)
+    #expect(breaker.verdict("h", at: .seconds(1)) == .ask)
+    #expect(breaker.verdict("h", at: .seconds(1)) == .awaitTrial)
+    breaker.failedForNow("h", broken, at: .seconds(1))
+    #expect(breaker.verdict("h", at: .seconds(1)) == .ask)
+  }
+
+  @Test(arguments: [
+    ("https://x.example/a?b#c", "https://x.example"), ("HTTP://X.example:80/a", "http://x.example"),
+    ("http://x.example:8080", "http://x.example:8080"), ("http://u:p@x.example/a@b", "http://x.example"),
+    ("https://[2001:db8::1]:8443/", "https://[2001:db8::1]:8443"),
+    ("http://x.example?a=/b@c", "http://x.example"),
+  ])
+  func `servers are told apart by scheme, host and port`(url: String, origin: String) throws {
+    #expect(try ImageURL(url).origin == origin)
   }
 
   @Test mutating func `on another network every host is asked again`() {
