@@ -14,16 +14,29 @@ final class ServiceLink: Sendable {
     var loaded = 0
     /// Why it is not asked any more.
     var obstacle: String?
+    /// The question whether it answers at all, which is asked once.
+    var greeting: Task<Bool, Never>?
   }
+
+  /// Who does not say by then that it is there, hangs.
+  static let greetingTimeout = Duration.seconds(2)
 
   private let socket: String
   /// Where this program keeps images; a service that keeps them elsewhere is of no use.
   private let cacheFolder: String
   private let downloader: any Downloading
+  private let greetingTimeout: Duration
+  /// Guards what is known of the service; nothing is asked under it.
   private let state = Mutex(State())
 
-  init(socket: String, cacheFolder: String, downloader: any Downloading) {
+  init(
+    socket: String,
+    cacheFolder: String,
+    downloader: any Downloading,
+    greetingTimeout: Duration = ServiceLink.greetingTimeout
+  ) {
     (self.socket, self.cacheFolder, self.downloader) = (socket, cacheFolder, downloader)
+    self.greetingTimeout = greetingTimeout
   }
 
   /// What came of it up to now, in words; nil before it was needed.
@@ -55,6 +68,7 @@ final class ServiceLink: Sendable {
       giveUp("it does not run")
       return nil
     }
+    guard await greeted() else { return nil }
     guard let request = request(variant, settings, run) else { return nil }
     let receiver = ServiceReceiver(run)
     let head: ResponseHead
@@ -77,6 +91,36 @@ final class ServiceLink: Sendable {
       answer: kept?.answer,
       notes: [head.fields["Feedimg-Note"]].compactMap { $0 }
     )
+  }
+
+  /// Whether it answers at all, before it is left as much time as an image may take.
+  private func greeted() async -> Bool {
+    let greeting = state.withLock { state in
+      let greeting = state.greeting ?? Task { await self.greet() }
+      state.greeting = greeting
+      return greeting
+    }
+    return await greeting.value
+  }
+
+  private func greet() async -> Bool {
+    guard let url = try? ImageURL("http://localhost/healthz") else { return false }
+    var request = DownloadRequest(
+      url: url,
+      bodyLimit: ByteCount(1 << 16),
+      connectTimeout: greetingTimeout,
+      answerTimeout: greetingTimeout,
+      stallTimeout: greetingTimeout
+    )
+    request.socket = socket
+    do throws(LoadError) {
+      // What it says does not matter.
+      _ = try await downloader.download(request, into: NoReceiver())
+      return true
+    } catch {
+      giveUp("it does not answer: \(error.message)")
+      return false
+    }
   }
 
   private func request(
@@ -144,6 +188,12 @@ final class ServiceLink: Sendable {
       result += isPlain ? String(Character(scalar)) : "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
     }
   }
+}
+
+/// Takes what nobody needs.
+private struct NoReceiver: BodyReceiving {
+  func begin(_ head: ResponseHead) throws(LoadError) {}
+  func receive(_ bytes: UnsafeRawBufferPointer) throws(LoadError) {}
 }
 
 /// Takes what the service answers.
