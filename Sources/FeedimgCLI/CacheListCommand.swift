@@ -16,7 +16,8 @@ extension CacheCommand {
     )
     var sort = CachedImage.Order.used
     @Flag(help: "The other way round.") var reverse = false
-    @Option(help: ArgumentHelp("No more than so many.", valueName: "n")) var limit: Int?
+    @Option(parsing: .unconditional, help: ArgumentHelp("No more than so many.", valueName: "n"))
+    var limit: Int?
     @Option(
       help: ArgumentHelp(
         "Only originals, thumbnails or pinned images; may be given several times.",

@@ -38,7 +38,10 @@ extension CacheCommand {
         thumbnails, until all of it takes no more than that. Pinned images stay.
         """
     )
-    @Option(help: ArgumentHelp("As much as may be left, such as `100 MB`.", valueName: "size"))
+    @Option(
+      parsing: .unconditional,
+      help: ArgumentHelp("As much as may be left, such as `100 MB`.", valueName: "size")
+    )
     var to: String?
     @Flag(help: "Print one JSON object.") var json = false
     @OptionGroup var folders: CacheFolders

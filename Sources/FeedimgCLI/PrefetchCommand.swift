@@ -32,10 +32,14 @@ struct PrefetchCommand: AsyncParsableCommand {
   )
   var file: String
 
-  @Option(help: ArgumentHelp("Spend so much at most, over all images (default: 64 MiB).", valueName: "size"))
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Spend so much at most, over all images (default: 64 MiB).", valueName: "size")
+  )
   var limit: String?
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp("Leave out images that are larger than this (default: 8 MiB).", valueName: "size")
   )
   var imageLimit: String?

@@ -34,8 +34,11 @@ struct ServeCommand: ParsableCommand {
   @Option(help: ArgumentHelp("The Unix socket to listen on.", valueName: "path"), completion: .file())
   var socket: String?
 
-  @Option(help: ArgumentHelp("The port of 127.0.0.1 to listen on; 0 for any.", valueName: "number"))
-  var port: UInt16?
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("The port of 127.0.0.1 to listen on; 0 for any.", valueName: "number")
+  )
+  var port: Int?
 
   @Flag(help: "Let clients over TCP do without the token.") var noToken = false
 
@@ -55,6 +58,12 @@ struct ServeCommand: ParsableCommand {
 
   @OptionGroup var situation: SituationOptions
   @OptionGroup var state: StateFolderOption
+
+  func validate() throws {
+    if let port, UInt16(exactly: port) == nil {
+      throw ValidationError("--port: expected a number from 0 to 65535, found \(port)")
+    }
+  }
 
   func run() throws {
     // What the other program would say of them in other words.

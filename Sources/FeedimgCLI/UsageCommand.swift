@@ -29,7 +29,7 @@ struct UsageCommand: ParsableCommand {
       abstract: "Print the table and its bars (the default)."
     )
 
-    @Option(help: ArgumentHelp("The last so many days.", valueName: "count"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("The last so many days.", valueName: "count"))
     var days = 30
 
     @Flag(help: "Print one JSON object.") var json = false

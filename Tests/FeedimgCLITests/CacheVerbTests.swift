@@ -98,6 +98,8 @@ import Testing
     (["trim", "--to", "much"], 2, "--to: expected a size such as `100 MB`, found `much`"),
     (["pin", "photo.jpg"], 2, "expected an absolute http or https URL"),
     (["list", "--sort", "colour"], 2, "--sort"), (["list", "--limit", "x"], 2, "--limit"),
+    (["list", "--limit", "-3"], 2, "--limit: expected a number from 0 on, found `-3`"),
+    (["trim", "--to", "-5"], 2, "--to: expected a size such as `100 MB`, found `-5`"),
   ])
   func `what is not understood is said`(arguments: [String], status: Int32, says: String) throws {
     let run = try CommandRun(["cache"] + arguments, in: folder)

@@ -19,7 +19,8 @@ import Testing
   @Test func `options that are not understood are refused before`() throws {
     let folder = try TestFolder()
     let rows = [
-      (["--port", "70000"], "The value '70000' is invalid for '--port <number>'"),
+      (["--port", "70000"], "--port: expected a number from 0 to 65535, found 70000"),
+      (["--port", "-1"], "--port: expected a number from 0 to 65535, found -1"),
       (["--set", "x"], "--set x: expected a fact and its value"),
       (["now"], "Unexpected argument 'now'"),
     ]

@@ -97,6 +97,7 @@ import Testing
 
   static let slips: [([String], Int32, String)] = [
     (["--days", "0"], 2, "--days: expected a number of at least 1, found 0"),
+    (["--days", "-1"], 2, "--days: expected a number of at least 1, found -1"),
     (["--days", "many"], 2, "days"), (["--json", "--svg", "-"], 2, "cannot be asked for together"),
     (["--svg", "/nowhere/a.svg"], 2, "the folder `/nowhere` does not exist"),
     (["--state-dir", ""], 2, "expected a folder, found an empty path"),
