@@ -21,15 +21,28 @@ struct ItemFile {
   func forEachBatch(_ take: (FeedItemBatch, Bool) throws(CommandFailure) -> Void) throws(CommandFailure) {
     let file = InputFile(path: path)
     var reader = FeedItemReader()
+    var beginning: [UInt8] = []
+    var isItems = false
     try file.forEachPiece { piece, isLast throws(CommandFailure) in
+      if !isItems { beginning += piece.prefix(OtherFeed.prefixLength - beginning.count) }
       let batch: FeedItemBatch
       do throws(FeedItemError) {
         batch = try reader.read(piece, isLast: isLast)
       } catch {
+        if !isItems, let other = OtherFeed(beginning, notReadFor: error) { throw Self.failure(file, other) }
         let place = [error.line, error.column].compactMap { $0 }.map { ":\($0)" }.joined()
         throw CommandFailure(.usage, "\(file.name)\(place): \(error.withoutLine)")
       }
+      isItems = isItems || batch.count > 0
       try take(batch, isLast)
     }
+  }
+
+  private static func failure(_ file: InputFile, _ other: OtherFeed) -> CommandFailure {
+    let expected = #"items such as `{"originalImage": "https://…", "thumbnailImage": "https://…"}`"#
+    return CommandFailure(
+      .usage,
+      "\(file.name): expected \(expected), found what looks like \(other.rawValue)"
+    )
   }
 }

@@ -54,11 +54,68 @@ import Testing
       ["prefetch", "feed.json", "--limit", "lots"],
       "--limit lots: expected a size, such as `20MB` or `512 KiB`"
     ),
+    (
+      ["prefetch", "feed.json", "--limit", "-5"],
+      "feedimg: --limit -5: expected a size, such as `20MB` or `512 KiB`\n"
+    ),
+    (
+      ["prefetch", "feed.json", "--image-limit", "-5MB"],
+      "feedimg: --image-limit -5MB: expected a size, such as `20MB` or `512 KiB`\n"
+    ),
     (["prefetch", "nowhere.json"], "nowhere.json: cannot be read: no such file or directory"),
   ])
   func `what is not understood ends with 2`(arguments: [String], message: String) throws {
     let run = try CommandRun(arguments, in: try TestFolder())
     #expect(run.status == 2)
     #expect(run.errors.contains(message), "\(run.errors)")
+  }
+
+  @Test(arguments: [
+    (#"{"version": "https://jsonfeed.org/version/1.1", "items": []}"#, "a JSON Feed"),
+    (#"{"version": "1.1", "title": "t", "items": [{"image": "http://x.example/a"}]}"#, "a JSON Feed"),
+    (#"[{"id": "1", "media_attachments": []}]"#, "a post of Mastodon, as its API has it"),
+    (#"{"embed": {"$type": "app.bsky.embed.images#view"}}"#, "a post of Bluesky, as its API has it"),
+    (#"{"kind": "Listing", "data": {"children": []}}"#, "a listing of Reddit"),
+    ("\u{FEFF}<?xml version=\"1.0\"?>\n<rss version=\"2.0\"><channel/></rss>", "an RSS feed"),
+    ("<!-- for readers --><feed xmlns=\"http://www.w3.org/2005/Atom\"/>", "an Atom feed"),
+    ("<!DOCTYPE html><html><head></head></html>", "an HTML page"), ("<svg/>", "an XML document"),
+  ])
+  func `a feed of another format is named`(feed: String, name: String) throws {
+    let folder = try TestFolder()
+    try folder.write("feed", feed)
+    let run = try CommandRun(["prefetch", "feed", "--network", "wifi"], in: folder)
+    #expect(run.status == 2)
+    let items = #"`{"originalImage": "https://…", "thumbnailImage": "https://…"}`"#
+    #expect(
+      run.errors == "feedimg: feed: expected items such as \(items), found what looks like \(name)\n"
+    )
+  }
+
+  @Test func `what is wrong with items is told as it is`() throws {
+    let folder = try TestFolder()
+    try folder.write("feed.jsonl", #"{"originalImage": "http://x.example/a", "kind": "Listing"}"# + "\n<rss>")
+    let run = try CommandRun(["prefetch", "feed.jsonl", "--network", "offline"], in: folder)
+    #expect(run.errors.hasPrefix("feedimg: feed.jsonl:2:1: not JSON"), "\(run.errors)")
+  }
+
+  @Test(.enabled(if: TerminalRun.isAvailable, "there is no `script` to make a terminal"))
+  func `a terminal shows a bar with the bytes, the rate and the time left, and then one sentence`() throws {
+    let gate = Gate()
+    let server = try LoopbackServer { request in
+      let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+      return request.path == "/last" ? .held(by: gate, then: picture) : picture
+    }
+    let folder = try TestFolder()
+    let items = ["/a", "/b", "/last"].map { LoadTests.item(server, original: $0, thumbnail: nil) }
+    try folder.write("feed.jsonl", items.joined(separator: "\n"))
+    let run = try TerminalRun("prefetch feed.jsonl --network wifi --no-service", in: folder)
+    // Two thirds of 24, and what comes between the last bar and the end of its line.
+    let bar = try run.text(
+      upTo: #/\[#{16} {8}\]  ?2 of 3 images, [0-9.]+ k?B, [0-9.]+ [kM]?B\/s, [0-9]+ (s|min) left/#
+    )
+    #expect(bar != nil)
+    gate.open()
+    let sentence = try run.text(upTo: #/\r\u{1B}\[K3 items: 3 fetched \([0-9.]+ k?B\)\r\n/#)
+    #expect(sentence != nil, "the bar is taken away before")
   }
 }
