@@ -74,7 +74,8 @@ final class TestLoader: Sendable {
     policy: String? = nil,
     usage: (any UsageKeeping)? = nil,
     observers: [any LoadObserving] = [],
-    followsPolicies: Bool = false
+    followsPolicies: Bool = false,
+    store makeStore: (DiskCache) -> any ImageStoring = { $0 }
   ) throws {
     let own = FileManager.default.temporaryDirectory.path + "/feedimg-loader-\(UUID().uuidString)"
     owned = shared == nil ? own : nil
@@ -87,10 +88,8 @@ final class TestLoader: Sendable {
     loader = ImageLoader(
       network: network,
       settings: settings,
-      store: DiskCache(
-        folder: folder + "/cache",
-        limits: CacheLimits(UserSettings()),
-        clock: clock
+      store: makeStore(
+        DiskCache(folder: folder + "/cache", limits: CacheLimits(UserSettings()), clock: clock)
       ),
       memory: MemoryCache { MemoryLimits(total: memoryLimit, isDecoding: decoder != nil) },
       downloader: downloader ?? CurlDownloader(userAgent: userAgent),

@@ -1,0 +1,58 @@
+import FeedimgCache
+import FeedimgModel
+import LoopbackServer
+import Synchronization
+
+/// A cache whose reads of one key a test holds back.
+final class HeldStore: ImageStoring {
+  private let store: any ImageStoring
+  private let held: String
+  private let (begun, gate) = (Gate(), Gate())
+  private let count = Atomic(0)
+
+  init(_ store: any ImageStoring, holding key: String) { (self.store, held) = (store, key) }
+
+  /// How often the key has been read.
+  var reads: Int { count.load(ordering: .relaxed) }
+
+  /// Returns when the key is being read.
+  func waitForRead() { begun.wait() }
+
+  /// Lets all reads go on.
+  func release() { gate.open() }
+
+  func read(_ key: String, for request: HTTPFields) -> (image: StoredImage, bytes: [UInt8])? {
+    hold(key)
+    return store.read(key, for: request)
+  }
+
+  func read(_ key: String) -> (image: StoredImage, bytes: [UInt8])? {
+    hold(key)
+    return store.read(key)
+  }
+
+  private func hold(_ key: String) {
+    guard key == held else { return }
+    count.add(1, ordering: .relaxed)
+    begun.open()
+    gate.wait()
+  }
+
+  func contains(_ keys: [String]) -> [Bool] { store.contains(keys) }
+  var isEmpty: Bool { store.isEmpty }
+  func noteUse(of key: String, for request: HTTPFields, times: Int) {
+    store.noteUse(of: key, for: request, times: times)
+  }
+  func follow(_ settings: UserSettings) { store.follow(settings) }
+  func answer(for key: String) -> StoredAnswer? { store.answer(for: key) }
+  func answer(for key: String, to request: HTTPFields) -> StoredAnswer? {
+    store.answer(for: key, to: request)
+  }
+  func refresh(_ key: String, asked: StoredAnswer, news: StoredAnswer) throws(CacheError) -> StoredAnswer? {
+    try store.refresh(key, asked: asked, news: news)
+  }
+  func remove(_ key: String) throws(CacheError) -> Bool { try store.remove(key) }
+  func beginning(of key: String) -> ImageBeginning? { store.beginning(of: key) }
+  func removeBeginning(of key: String) { store.removeBeginning(of: key) }
+  func makeWriter() throws(CacheError) -> any ImageWriting { try store.makeWriter() }
+}

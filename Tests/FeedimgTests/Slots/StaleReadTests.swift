@@ -1,0 +1,51 @@
+import FeedimgCache
+import FeedimgModel
+import LoopbackServer
+import Testing
+
+@testable import Feedimg
+
+@Suite struct StaleReadTests {
+  /// Behaviour 15.
+  @Test func `what a view showed before is neither shown nor kept when its disk read ends late`() async throws
+  {
+    let server = try LoopbackServer { request in
+      .answer(
+        200,
+        [("Content-Type", "image/jpeg")],
+        body: SampleImage.jpeg + (request.path == "/a" ? [1] : [])
+      )
+    }
+    let first = try TestLoader()
+    let (a, b) = (try TestLoader.item(server, original: "/a"), try TestLoader.item(server, original: "/b"))
+    _ = try await first.loader.load(a)
+    let key = try #require(a.original?.url.key)
+    // As after a restart: on disk, and not in memory.
+    var made: HeldStore?
+    let second = try TestLoader(
+      folder: first.folder,
+      store: { disk in
+        let store = HeldStore(disk, holding: key)
+        made = store
+        return store
+      }
+    )
+    let store = try #require(made)
+    let slot = second.loader.slot()
+    slot.show(a)
+    store.waitForRead()
+    slot.show(b)
+    store.release()
+    for await presentation in slot.presentations {
+      #expect(presentation.item == b)
+      #expect(presentation.image?.bytes.count ?? SampleImage.jpeg.count == SampleImage.jpeg.count)
+      if !presentation.isLoading { break }
+    }
+    #expect(slot.presentation?.image?.bytes == SampleImage.jpeg)
+    // All that was to be done on that thread for A was before B's.
+    #expect(second.loader.memory[key] == nil)
+    #expect(store.reads == 1)
+    #expect(server.log.requests.map(\.path) == ["/a", "/b"])
+    withExtendedLifetime(first) {}
+  }
+}
