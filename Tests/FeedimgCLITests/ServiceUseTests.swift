@@ -99,7 +99,26 @@ import Testing
     #expect(dead.errors.contains("not loaded by the service"))
   }
 
-  @Test func `a prefetch shares downloads, and holds to its limits`() throws {
+  @Test func `a prefetch holds to its limit with the service as without it`() throws {
+    let size = 300_000
+    let picture = SampleImage.jpeg + [UInt8](repeating: 0, count: size - SampleImage.jpeg.count)
+    let server = try LoopbackServer { _ in .answer(200, [("Content-Type", "image/jpeg")], body: picture) }
+    let folder = try TestFolder()
+    let service = try ServiceProcess(in: folder)
+    let items = (0..<12).map { LoadTests.item(server, original: "/\($0)", thumbnail: nil) }
+    let path = try folder.write("items.jsonl", items.joined(separator: "\n"))
+    let run = try CommandRun(
+      ["prefetch", path, "--json", "-v", "--network", "wifi", "--limit", "1MB"],
+      in: folder,
+      environment: ["XDG_RUNTIME_DIR": folder.root]
+    )
+    #expect(run.errors.contains("3 images loaded by the service"), "\(run.errors)")
+    #expect(try run.objects.last?["fetched"] == 3)
+    #expect(try run.objects.last?["bytes"] == .integer(3 * size))
+    withExtendedLifetime(service) {}
+  }
+
+  @Test func `a prefetch shares downloads with a service`() throws {
     let (folder, server) = (try TestFolder(), try LoadTests.makeServer())
     let service = try ServiceProcess(in: folder)
     let items = ["/original.jpg", "/moved", "/missing"].map {

@@ -214,7 +214,8 @@ final class PrefetchWorker: Sendable {
     for (index, load) in state.withLock(\.loads) {
       // What has come meanwhile is in the cache.
       guard case .skip(let reason) = verdict(index), reason != .cached else { continue }
-      state.withLock { $0.reasons[index] = reason }
+      // One that has ended meanwhile must not find it when it begins anew.
+      state.withLock { if $0.loads[index] == load { $0.reasons[index] = reason } }
       load.cancel()
     }
   }
