@@ -87,7 +87,7 @@ final class ServiceLink: Sendable {
       bytes: receiver.bytes,
       mediaType: head.fields["Content-Type"] ?? "application/octet-stream",
       path: kept?.path,
-      source: head.fields["Cache-Status"]?.contains("fwd=") == true ? .network : .disk,
+      source: Self.source(head.fields["Cache-Status"]),
       answer: kept?.answer,
       notes: [head.fields["Feedimg-Note"]].compactMap { $0 }
     )
@@ -121,6 +121,17 @@ final class ServiceLink: Sendable {
       giveUp("it does not answer: \(error.message)")
       return false
     }
+  }
+
+  /// Where an image came from, by what the service's cache says (RFC 9211 §2).
+  ///
+  /// - Parameter cacheStatus: The value of the field.
+  /// - Returns: The disk also where a server said that what is there is still right.
+  static func source(_ cacheStatus: String?) -> LoadedImage.Source {
+    guard let cacheStatus, cacheStatus.contains("fwd="), !cacheStatus.contains("fwd-status=304") else {
+      return .disk
+    }
+    return .network
   }
 
   private func request(

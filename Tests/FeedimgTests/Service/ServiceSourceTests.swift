@@ -1,0 +1,23 @@
+import FeedimgModel
+import Testing
+
+@testable import Feedimg
+
+@Suite struct ServiceSourceTests {
+  @Test(
+    arguments: [
+      ("feedimg; hit; ttl=999; detail=memory", LoadedImage.Source.disk),
+      ("feedimg; fwd=uri-miss; stored", .network),
+      ("feedimg; fwd=stale; fwd-status=200; stored", .network),
+      ("feedimg; fwd=stale; fwd-status=304", .disk),
+      ("feedimg; fwd=request; fwd-status=304; collapsed", .disk),
+      (nil, .disk),
+    ] as [(String?, LoadedImage.Source)]
+  )
+  func `what a service says of its cache tells where an image came from`(
+    field: String?,
+    source: LoadedImage.Source
+  ) {
+    #expect(ServiceLink.source(field) == source)
+  }
+}
