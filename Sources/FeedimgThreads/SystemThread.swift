@@ -31,6 +31,28 @@ package enum SystemThread {
     return false
   }
 
+  /// Starts a thread as ``start(_:_:)`` does, which somebody waits for.
+  ///
+  /// - Parameters:
+  ///   - name: As debuggers and `top -H` show it, of at most 15 bytes.
+  ///   - body: Called once, on the thread, which ends with it. Let go where no thread starts.
+  /// - Returns: Nil where the system grants none; `errno` says why.
+  package static func startJoinable(
+    _ name: String,
+    _ body: @escaping @Sendable () -> Void
+  ) -> JoinableThread? {
+    let work = Unmanaged.passRetained(Work(name, body))
+    var thread: OpaquePointer?
+    let failure = withoutSignals {
+      thread = cthreads_start(run, work.toOpaque())
+      return thread == nil ? errno : 0
+    }
+    if let thread { return JoinableThread(thread) }
+    work.release()
+    errno = failure
+    return nil
+  }
+
   private static func create(_ work: UnsafeMutableRawPointer) -> Int32 {
     var attributes = pthread_attr_t()
     pthread_attr_init(&attributes)

@@ -69,8 +69,8 @@ package final class CurlDownloader: Downloading {
 
   /// Ends every transfer with `cancelled`, closes all connections and returns when that is done.
   ///
-  /// Later transfers fail likewise. Harmless when repeated. A program that exits with `exit` while transfers run should
-  /// do this first, as the libraries below libcurl clean up at exit.
+  /// Later transfers fail likewise. Harmless when repeated. A program that ends without it does the same in exit(3),
+  /// and waits for it for two seconds at most, as the libraries below libcurl clean up then.
   package func shutdown() async {
     thread.stop()
     await thread.ended()

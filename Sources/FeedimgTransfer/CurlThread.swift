@@ -1,6 +1,5 @@
 import CCurl
 import FeedimgModel
-import FeedimgThreads
 import Glibc
 import Synchronization
 
@@ -78,7 +77,12 @@ final class CurlThread: Sendable {
   }
 
   func spawn() {
-    guard !SystemThread.start("feedimg-curl", { self.run() }) else { return }
+    let isStarted = TransferThreads.start(
+      "feedimg-curl",
+      { self.run() },
+      stop: { [weak self] in self?.stop() }
+    )
+    guard !isStarted else { return }
     let reason = strerror(errno).map { String(cString: $0) } ?? "error \(errno)"
     fail(LoadError(.unavailable, message: "no thread can be started: \(reason)"))
   }
@@ -87,7 +91,9 @@ final class CurlThread: Sendable {
     // Signals are held back here, so that what OpenSSL writes to a closed connection raises no SIGPIPE.
     ccurl_prepare_thread()
     do throws(LoadError) {
-      serve(try CurlLoop(CurlLibrary.open(libraryNames), identity: identity))
+      let library = try CurlLibrary.open(libraryNames)
+      TransferThreads.outliveLibraries()
+      serve(try CurlLoop(library, identity: identity))
     } catch {
       fail(error)
     }
