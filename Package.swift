@@ -211,7 +211,7 @@ let package = Package(
     .target(name: "CTestKernel", path: "Tests/CTestKernel"),
     .testTarget(
       name: "FeedimgTransferTests",
-      dependencies: ["FeedimgTransfer", "FeedimgModel", "CCurl", "LoopbackServer"],
+      dependencies: ["FeedimgTransfer", "FeedimgThreads", "FeedimgModel", "CCurl", "LoopbackServer"],
       swiftSettings: settings
     ),
     .testTarget(
