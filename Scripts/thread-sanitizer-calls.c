@@ -1,12 +1,16 @@
-// Lets Thread Sanitizer follow `Mutex` of Swift's Synchronization; preloaded by Scripts/thread-sanitizer.
+// Lets Thread Sanitizer follow what it does not know; preloaded by Scripts/thread-sanitizer.
 //
-// Where threads contend for a Mutex, it is locked and unlocked within libswiftSynchronization.so and the kernel
+// `Mutex` of Swift's Synchronization: where threads contend for a Mutex, it is locked and unlocked within libswiftSynchronization.so and the kernel
 // (FUTEX_LOCK_PI), which the sanitizer does not see, so that it takes each access after such a lock for a race. These
 // functions stand before those of the library (Swift 6.3) and tell what happens. Real races are still found.
+//
+// pthread_clockjoin_np: a thread that was joined by it counts as one that nobody joined.
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 // The sanitizer's own marks; absent in the processes of `swift test` that are not under it.
 extern void __tsan_acquire(void *address) __attribute__((weak));
@@ -40,4 +44,21 @@ SWIFT void unlock(SELF void *mutex) {
   typedef SWIFT void (*function)(SELF void *);
   if (__tsan_release) __tsan_release(mutex);
   ((function)dlsym(RTLD_NEXT, UNLOCK))(mutex);
+}
+
+// As pthread_timedjoin_np, which the sanitizer knows, and which waits by the clock of the day.
+int pthread_clockjoin_np(pthread_t thread, void **result, clockid_t clock, const struct timespec *deadline) {
+  struct timespec now, end;
+  clock_gettime(clock, &now);
+  clock_gettime(CLOCK_REALTIME, &end);
+  end.tv_sec += deadline->tv_sec - now.tv_sec;
+  end.tv_nsec += deadline->tv_nsec - now.tv_nsec;
+  if (end.tv_nsec < 0) {
+    end.tv_sec -= 1;
+    end.tv_nsec += 1000000000;
+  } else if (end.tv_nsec >= 1000000000) {
+    end.tv_sec += 1;
+    end.tv_nsec -= 1000000000;
+  }
+  return pthread_timedjoin_np(thread, result, &end);
 }
