@@ -44,14 +44,15 @@ package final class CurlDownloader: Downloading {
     into receiver: any BodyReceiving
   ) async throws(LoadError) -> ResponseHead {
     let id = lastID.wrappingAdd(1, ordering: .relaxed).newValue
-    let result = await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        submit(id, request, receiver) { continuation.resume(returning: $0) }
-      }
+    let order = TransferOrder(id: id, request: request, receiver: receiver, peer: peer)
+    await withTaskCancellationHandler {
+      await order.answered { if order.isCancelled { order.answerCancelled() } else { thread.submit(order) } }
     } onCancel: {
+      // It may come before the thread knows of the order, and then is found when it begins.
+      order.cancel()
       thread.cancel(id)
     }
-    return try result.get()
+    return try order.outcome()
   }
 
   /// Runs tasks on the transfer thread.
@@ -74,19 +75,5 @@ package final class CurlDownloader: Downloading {
   package func shutdown() async {
     thread.stop()
     await thread.ended()
-  }
-
-  private func submit(
-    _ id: Int,
-    _ request: DownloadRequest,
-    _ receiver: any BodyReceiving,
-    answer: @escaping @Sendable (Result<ResponseHead, LoadError>) -> Void
-  ) {
-    guard !Task.isCancelled else {
-      return answer(.failure(LoadError(.cancelled, url: request.url, message: "cancelled")))
-    }
-    thread.submit(CurlThread.Order(id: id, request: request, receiver: receiver, peer: peer, answer: answer))
-    // The cancellation handler may have run before there was anything to cancel.
-    if Task.isCancelled { thread.cancel(id) }
   }
 }

@@ -21,29 +21,31 @@ final class CurlHandle {
     var fields: HTTPFields
 
     /// Nil where the last transfer must leave no trace.
-    init?(_ transfer: Transfer) {
-      let url = transfer.redirects.url
-      guard !Self.hasCredentials(url) else { return nil }
+    init?(_ transfer: borrowing Transfer) {
+      guard !Self.hasCredentials(transfer.url.text) else { return nil }
       method = transfer.request.method
       socket = transfer.request.socket
       connectTimeout = transfer.request.connectTimeout
-      isSecure = url.key.hasPrefix("https:")
+      isSecure = transfer.url.isSecure
       fields = transfer.fields
     }
 
     func suits(_ transfer: borrowing Transfer) -> Bool {
-      let request = transfer.request
-      return !Self.hasCredentials(transfer.redirects.url) && method == request.method
-        && socket == request.socket && connectTimeout == request.connectTimeout
-        && isSecure == transfer.redirects.url.key.hasPrefix("https:") && fields == transfer.fields
+      method == transfer.request.method && socket == transfer.request.socket
+        && connectTimeout == transfer.request.connectTimeout && isSecure == transfer.url.isSecure
+        && fields == transfer.fields && !Self.hasCredentials(transfer.url.text)
     }
 
-    private static func hasCredentials(_ url: ImageURL) -> Bool {
-      url.text.utf8.withContiguousStorageIfAvailable { $0.contains(UInt8(ascii: "@")) } ?? true
+    private static func hasCredentials(_ text: String) -> Bool {
+      text.utf8.withContiguousStorageIfAvailable { $0.contains(UInt8(ascii: "@")) } ?? true
     }
   }
 
   let pointer: UnsafeMutableRawPointer
+  /// Where the transfer lives while it runs, which libcurl hands to what it calls.
+  let place = UnsafeMutablePointer<RunningTransfer>.allocate(capacity: 1)
+  /// Where this is among the handles that run; nil for one that does not.
+  var index: Int?
   private let library: CurlLibrary
   private let identity: Identity
   private let errorText: UnsafeMutablePointer<CChar>
@@ -69,6 +71,14 @@ final class CurlHandle {
     library.functions.easy_cleanup(pointer)
     library.functions.slist_free_all(fieldList)
     errorText.deallocate()
+    place.deallocate()
+  }
+
+  /// The handle of libcurl's own, of those made here.
+  static func of(_ easy: UnsafeMutableRawPointer, _ library: CurlLibrary) -> CurlHandle? {
+    var owner: UnsafeMutableRawPointer?
+    _ = ccurl_get_pointer(library.table, easy, CURLINFO_PRIVATE, &owner)
+    return owner.map { Unmanaged<CurlHandle>.fromOpaque($0).takeUnretainedValue() }
   }
 
   /// Sets up the next transfer.
@@ -76,27 +86,18 @@ final class CurlHandle {
   /// - Parameters:
   ///   - transfer: Tells the URL, the fields and the limits.
   ///   - connectionAge: No connection or resolved name is used that is older, in whole seconds; nil for no limit.
-  ///   - context: A ``RunningTransfer`` that outlives the transfer.
   /// - Throws: ``LoadError`` when libcurl refuses an option, or a field could not be sent as it is.
-  func prepare(
-    _ transfer: Transfer,
-    connectionAge: Duration?,
-    context: UnsafeMutableRawPointer
-  ) throws(LoadError) {
+  func prepare(_ transfer: borrowing Transfer, connectionAge: Int?) throws(LoadError) {
     errorText.pointee = 0
     if connectionAge != nil || setup?.suits(transfer) != true {
       setup = nil
       try setAll(transfer, connectionAge: connectionAge)
       setup = connectionAge == nil ? Setup(transfer) : nil
     }
-    try set(CURLOPT_URL, to: PercentCoding.encodingUnsafe(transfer.redirects.url.text))
-    try set(CURLOPT_HEADERDATA, to: context)
-    try set(CURLOPT_WRITEDATA, to: context)
-    try set(CURLOPT_PREREQDATA, to: context)
-    try set(CURLOPT_OPENSOCKETDATA, to: context)
+    try set(CURLOPT_URL, to: PercentCoding.encodingUnsafe(transfer.url.text))
   }
 
-  private func setAll(_ transfer: Transfer, connectionAge: Duration?) throws(LoadError) {
+  private func setAll(_ transfer: borrowing Transfer, connectionAge: Int?) throws(LoadError) {
     library.functions.easy_reset(pointer)
     library.functions.slist_free_all(fieldList)
     fieldList = nil
@@ -121,7 +122,7 @@ final class CurlHandle {
     try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, to: 1)
     try set(CURLOPT_HTTP_VERSION, to: Int(CURL_HTTP_VERSION_2TLS))
     // A first connection that turns out to speak HTTP/2 serves those that wait for it. Without TLS it never does.
-    try set(CURLOPT_PIPEWAIT, to: transfer.redirects.url.key.hasPrefix("https:") ? 1 : 0)
+    try set(CURLOPT_PIPEWAIT, to: transfer.url.isSecure ? 1 : 0)
     // Images are compressed already. Without a word about codings a server may choose any (RFC 9110 §12.5.3); what
     // comes coded all the same is decoded.
     if transfer.decodesContent { try set(CURLOPT_ACCEPT_ENCODING, to: "identity") }
@@ -136,8 +137,7 @@ final class CurlHandle {
     try setCallbacks(looksAtAddresses: !identity.reach.isUnlimited && transfer.request.socket == nil)
   }
 
-  private func limitAge(of age: Duration) throws(LoadError) {
-    let seconds = Int(clamping: age.components.seconds)
+  private func limitAge(of seconds: Int) throws(LoadError) {
     // Zero would mean no limit.
     try set(CURLOPT_MAXLIFETIME_CONN, to: max(1, seconds))
     try set(CURLOPT_DNS_CACHE_TIMEOUT, to: seconds)
@@ -173,6 +173,10 @@ final class CurlHandle {
     try check(
       ccurl_set_request_function(table, pointer, CURLOPT_PREREQFUNCTION, RunningTransfer.requestCallback)
     )
+    try set(CURLOPT_PRIVATE, to: Unmanaged.passUnretained(self).toOpaque())
+    for option in [CURLOPT_HEADERDATA, CURLOPT_WRITEDATA, CURLOPT_PREREQDATA, CURLOPT_OPENSOCKETDATA] {
+      try set(option, to: UnsafeMutableRawPointer(place))
+    }
     guard looksAtAddresses else { return }
     let callback = RunningTransfer.socketCallback
     try check(ccurl_set_socket_function(table, pointer, CURLOPT_OPENSOCKETFUNCTION, callback))
@@ -211,6 +215,13 @@ final class CurlHandle {
     guard code == CURLE_OK else {
       throw LoadError(.unavailable, message: "libcurl refuses an option: \(library.text(of: code))")
     }
+  }
+}
+
+extension ImageURL {
+  /// By the fifth letter of `https:`; the key begins with that or `http:`.
+  fileprivate var isSecure: Bool {
+    key.utf8.withContiguousStorageIfAvailable { $0[4] == UInt8(ascii: "s") } ?? key.hasPrefix("https:")
   }
 }
 

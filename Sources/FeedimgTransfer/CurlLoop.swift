@@ -2,21 +2,22 @@ import CCurl
 import FeedimgModel
 
 /// The transfers under way and their handles; used by the transfer thread alone.
-final class CurlLoop {
+struct CurlLoop: ~Copyable {
   private let library: CurlLibrary
   /// What waits, and can be woken.
   private(set) var multi: CurlMulti
   private let identity: CurlHandle.Identity
-  private var running: [UnsafeMutableRawPointer: RunningTransfer] = [:]
+  /// Those whose transfers run, each of which knows its index.
+  private var running: [CurlHandle] = []
   private var spare: [CurlHandle] = []
   /// When connections and names from before became useless; nil where there are none from before.
-  private var validSince: SuspendingClock.Instant?
+  private var validSince: Moment?
   /// When to look at the time limits again: none runs out before; nil where there is none.
-  private var review: SuspendingClock.Instant?
+  private var review: Moment?
   /// Whether sockets are looked at even where there is something else to do.
   private var looksNext = false
-  private let clock = SuspendingClock()
-  private let time = StepTime()
+  /// When it was last looked for what has come.
+  private let lastLook: UnsafeMutablePointer<Moment>
 
   /// Handles kept for the next transfers, some 5 kB each.
   private static let greatestSpare = 32
@@ -27,106 +28,138 @@ final class CurlLoop {
     self.library = library
     self.multi = multi
     self.identity = identity
+    lastLook = .allocate(capacity: 1)
+    lastLook.initialize(to: .now)
   }
 
-  func start(_ order: CurlThread.Order) {
+  deinit { lastLook.deallocate() }
+
+  mutating func start(_ order: TransferOrder) {
+    guard !order.isCancelled else { return order.answerCancelled() }
     guard let handle = spare.popLast() ?? CurlHandle(library, identity: identity) else {
       return order.answer(.failure(Self.outOfMemory))
     }
-    launch(RunningTransfer(order, handle: handle, reach: identity.reach, time: time))
+    handle.place.initialize(
+      to: RunningTransfer(order, handle: handle, reach: identity.reach, time: StepTime(lastLook))
+    )
+    launch(handle)
   }
 
-  func cancel(_ id: CurlThread.Order.ID) {
-    guard let transfer = running.values.first(where: { $0.order.id == id }) else { return }
-    multi.remove(transfer.handle)
-    finish(transfer, with: transfer.stop(LoadError(.cancelled, message: "cancelled")))
+  mutating func cancel(_ id: TransferOrder.ID) {
+    guard let handle = running.first(where: { $0.place.pointee.order.id == id }) else { return }
+    multi.remove(handle)
+    finish(handle, with: handle.place.pointee.stop(LoadError(.cancelled, message: "cancelled")))
   }
 
   /// Moves everything on as far as it goes now.
-  func step() {
+  mutating func step() {
     multi.perform()
-    while let (easy, code) = multi.nextEnded() {
-      guard let transfer = running[easy] else { continue }
-      multi.remove(transfer.handle)
-      finish(transfer, with: transfer.end(code))
+    while let (handle, code) = multi.nextEnded() {
+      multi.remove(handle)
+      if let head = handle.place.pointee.succeed(code) {
+        leave(handle)
+        answer(handle, .success(head))
+      } else {
+        finish(handle, with: handle.place.pointee.end(code))
+      }
     }
     // Not a later time: what came while others took theirs has not been seen yet.
-    if let review, time.now >= review { reviewPatience(at: time.now) }
+    if let review, lastLook.pointee >= review { reviewPatience(at: lastLook.pointee) }
   }
 
   /// Gives up what has exceeded a limit.
-  private func reviewPatience(at now: SuspendingClock.Instant) {
-    for transfer in running.values {
-      guard let limit = transfer.patience.exceeded(at: now) else { continue }
-      multi.remove(transfer.handle)
-      finish(transfer, with: transfer.stop(limit))
+  private mutating func reviewPatience(at now: Moment) {
+    for handle in running {
+      guard let limit = handle.place.pointee.patience.exceeded(at: now) else { continue }
+      multi.remove(handle)
+      finish(handle, with: handle.place.pointee.stop(limit))
     }
-    review = running.values.lazy.map { $0.patience.earliestDeadline(at: now) }.min()
+    review = running.lazy.map { $0.place.pointee.patience.earliestDeadline(at: now) }.min()
   }
 
   /// Waits until there is something to do, for ever where nothing runs.
   ///
   /// - Parameter isIdle: Whether to wait at all; otherwise, what is there already is found.
-  func wait(isIdle: Bool) {
+  mutating func wait(isIdle: Bool) {
     // What has just ended may start others, which go first, once.
     guard isIdle || looksNext else {
       looksNext = true
       return
     }
     looksNext = false
-    defer { time.now = clock.now }
-    guard isIdle else { return multi.wait(milliseconds: 0) }
     if running.isEmpty { review = nil }
-    multi.wait(
-      milliseconds: review.map { Int32(clamping: max(1, clock.now.duration(to: $0).milliseconds)) } ?? .max
-    )
+    multi.wait(milliseconds: isIdle ? timeToReview : 0)
+    lastLook.pointee = .now
+  }
+
+  /// In milliseconds, rounded up.
+  private var timeToReview: Int32 {
+    guard let review else { return .max }
+    return Int32(clamping: max(1, (Moment.now.nanoseconds(to: review) + 999_999) / 1_000_000))
   }
 
   /// Sees to it that no later transfer uses the connections and resolved names of now.
   ///
   /// What runs goes on. Idle connections are closed as soon as nothing runs.
-  func forgetConnections() {
-    validSince = clock.now
+  mutating func forgetConnections() {
+    validSince = .now
     replaceMultiWhenIdle()
   }
 
   /// A new set is the only way to close the idle connections of the old one.
-  private func replaceMultiWhenIdle() {
+  private mutating func replaceMultiWhenIdle() {
     guard validSince != nil, running.isEmpty, let fresh = CurlMulti(library) else { return }
     multi = fresh
     validSince = nil
   }
 
   /// Ends everything.
-  func endAll(_ error: LoadError) {
-    for transfer in running.values {
-      multi.remove(transfer.handle)
-      finish(transfer, with: transfer.stop(error))
+  mutating func endAll(_ error: LoadError) {
+    for handle in running {
+      multi.remove(handle)
+      finish(handle, with: handle.place.pointee.stop(error))
     }
     spare = []
   }
 
-  private func launch(_ transfer: RunningTransfer) {
+  private mutating func launch(_ handle: CurlHandle) {
+    handle.place.pointee.begin()
     do throws(LoadError) {
-      try transfer.prepare(connectionAge: validSince.map { $0.duration(to: clock.now) })
+      let age = validSince.map { Int($0.nanoseconds(to: .now) / 1_000_000_000) }
+      try handle.prepare(handle.place.pointee.transfer, connectionAge: age)
     } catch {
-      return finish(transfer, with: transfer.stop(error))
+      return finish(handle, with: handle.place.pointee.stop(error))
     }
-    running[transfer.handle.pointer] = transfer
-    let deadline = transfer.patience.earliestDeadline(at: time.now)
-    review = min(review ?? deadline, deadline)
-    if !multi.add(transfer.handle) { finish(transfer, with: transfer.stop(Self.outOfMemory)) }
+    handle.index = running.count
+    running.append(handle)
+    let deadline = handle.place.pointee.patience.earliestDeadline(at: lastLook.pointee)
+    review = review.map { min($0, deadline) } ?? deadline
+    if !multi.add(handle) { finish(handle, with: handle.place.pointee.stop(Self.outOfMemory)) }
   }
 
-  private func finish(_ transfer: RunningTransfer, with step: Transfer.EndStep) {
-    running[transfer.handle.pointer] = nil
-    if case .follow = step {} else { replaceMultiWhenIdle() }
-    switch step {
-    case .follow: return launch(transfer)
-    case .succeed(let head): transfer.order.answer(.success(head))
-    case .fail(let error): transfer.order.answer(.failure(error))
+  private mutating func finish(_ handle: CurlHandle, with step: consuming Transfer.EndStep) {
+    leave(handle)
+    switch consume step {
+    case .follow: launch(handle)
+    case .succeed(let head): answer(handle, .success(head))
+    case .fail(let error): answer(handle, .failure(error))
     }
-    if spare.count < Self.greatestSpare { spare.append(transfer.handle) }
+  }
+
+  private mutating func answer(_ handle: CurlHandle, _ result: consuming Result<ResponseHead, LoadError>) {
+    replaceMultiWhenIdle()
+    handle.place.pointee.order.answer(result)
+    handle.place.deinitialize(count: 1)
+    if spare.count < Self.greatestSpare { spare.append(handle) }
+  }
+
+  /// Takes a handle from those that run; the last one takes its index.
+  private mutating func leave(_ handle: CurlHandle) {
+    guard let index = handle.index else { return }
+    handle.index = nil
+    running.swapAt(index, running.count - 1)
+    running.removeLast()
+    if index < running.count { running[index].index = index }
   }
 
   private static let outOfMemory = LoadError(.unavailable, message: "libcurl ran out of memory")

@@ -9,6 +9,10 @@ final class CurlMulti: @unchecked Sendable {
   private let library: CurlLibrary
   private let pointer: UnsafeMutableRawPointer
   private let sockets: WatchedSockets
+  /// Whether libcurl wants to be called, as its time has come.
+  private var isDue = false
+  /// Whether a transfer was added since it was last called.
+  private var isNew = false
 
   /// Connections kept open between transfers, over all hosts.
   private static let greatestIdle = 32
@@ -28,7 +32,8 @@ final class CurlMulti: @unchecked Sendable {
 
   /// - Returns: False where libcurl refuses, for want of memory.
   func add(_ handle: CurlHandle) -> Bool {
-    library.functions.multi_add_handle(pointer, handle.pointer) == CURLM_OK
+    isNew = true
+    return library.functions.multi_add_handle(pointer, handle.pointer) == CURLM_OK
   }
 
   /// Stops the transfer of a handle, if it still runs.
@@ -37,10 +42,12 @@ final class CurlMulti: @unchecked Sendable {
   /// Moves the transfers on, as far as the last wait has found something to do or their time has come.
   func perform() {
     var running: Int32 = 0
-    for ready in sockets.takeReady() {
-      _ = library.functions.multi_socket_action(pointer, ready.socket, ready.events, &running)
+    sockets.forEachReady { socket, events in
+      _ = library.functions.multi_socket_action(pointer, socket, events, &running)
     }
-    if timeout == 0 { _ = library.functions.multi_socket_action(pointer, CURL_SOCKET_BAD, 0, &running) }
+    guard isDue || isNew else { return }
+    (isDue, isNew) = (false, false)
+    _ = library.functions.multi_socket_action(pointer, CURL_SOCKET_BAD, 0, &running)
   }
 
   /// In how many milliseconds libcurl wants to be called whatever happens; nil for never.
@@ -51,11 +58,13 @@ final class CurlMulti: @unchecked Sendable {
   }
 
   /// The next transfer that has ended since the last call, and how.
-  func nextEnded() -> (easy: UnsafeMutableRawPointer, code: CURLcode)? {
+  func nextEnded() -> (handle: CurlHandle, code: CURLcode)? {
     var left: Int32 = 0
     while let message = library.functions.multi_info_read(pointer, &left) {
-      guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle else { continue }
-      return (easy, message.pointee.data.result)
+      guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle,
+        let handle = CurlHandle.of(easy, library)
+      else { continue }
+      return (handle, message.pointee.data.result)
     }
     return nil
   }
@@ -64,7 +73,10 @@ final class CurlMulti: @unchecked Sendable {
   ///
   /// - Parameter milliseconds: The longest wait; zero only looks.
   func wait(milliseconds: Int32) {
-    sockets.wait(milliseconds: min(milliseconds, timeout.map { Int32(clamping: $0) } ?? .max))
+    let timeout = timeout.map { Int32(clamping: $0) } ?? .max
+    let isQuiet = !sockets.wait(milliseconds: min(milliseconds, timeout))
+    // What became due while sockets were served is found by the next wait.
+    isDue = timeout == 0 || isQuiet && timeout < .max
   }
 
   /// Ends a wait that goes on, or else the next one; from any thread.

@@ -5,30 +5,7 @@ import Synchronization
 
 /// The thread `feedimg-curl`, on which libcurl runs; it starts with the first order or step of a task.
 final class CurlThread: Sendable {
-  /// One transfer that somebody waits for; a class, as it passes through many hands and is large.
-  final class Order: Sendable, Identifiable {
-    let id: Int
-    let request: DownloadRequest
-    let receiver: any BodyReceiving
-    /// Learns whom the request was sent to.
-    let peer: LastPeer
-    /// Called once, on the transfer thread or by who submits.
-    let answer: @Sendable (Result<ResponseHead, LoadError>) -> Void
-
-    init(
-      id: Int,
-      request: DownloadRequest,
-      receiver: any BodyReceiving,
-      peer: LastPeer,
-      answer: @escaping @Sendable (Result<ResponseHead, LoadError>) -> Void
-    ) {
-      self.id = id
-      self.request = request
-      self.receiver = receiver
-      self.peer = peer
-      self.answer = answer
-    }
-  }
+  typealias Order = TransferOrder
 
   private let identity: CurlHandle.Identity
   private let libraryNames: [String]
@@ -100,35 +77,39 @@ final class CurlThread: Sendable {
     end.open()
   }
 
-  private func serve(_ loop: CurlLoop) {
+  private func serve(_ loop: consuming CurlLoop) {
+    var loop = loop
+    var batch = Inbox<Order, UnownedJob, CurlMulti>.Batch()
     var jobs: [UnownedJob] = []
+    let executor = asUnownedTaskExecutor()
     while true {
-      var batch = inbox.withLock { $0.take() }
-      jobs += batch.jobs
+      inbox.withLock { $0.take(addingTo: &batch) }
+      swap(&jobs, &batch.jobs)
       if !jobs.isEmpty {
-        for job in jobs { job.runSynchronously(on: asUnownedTaskExecutor()) }
+        for job in jobs { job.runSynchronously(on: executor) }
+        jobs.removeAll(keepingCapacity: true)
         // What these steps order begins at once; further steps wait for their turn, lest transfers wait for ever.
-        batch.jobs = []
-        batch.add(inbox.withLock { $0.take() })
-        jobs = batch.jobs
+        inbox.withLock { $0.take(addingTo: &batch) }
       }
       if batch.forgetsConnections { loop.forgetConnections() }
       for order in batch.orders { loop.start(order) }
       if let reason = batch.ending {
         loop.endAll(reason)
-        return handOver(jobs)
+        return handOver(batch.jobs)
       }
       for id in batch.cancelled { loop.cancel(id) }
       loop.step()
-      loop.wait(isIdle: jobs.isEmpty && inbox.withLock { $0.mayWait(waking: loop.multi) })
+      batch.removeAllButJobs()
+      loop.wait(isIdle: batch.jobs.isEmpty && inbox.withLock { $0.mayWait(waking: loop.multi) })
     }
   }
 
   /// Answers what has been ordered, and all that will be, with an error.
   private func fail(_ error: LoadError) {
-    let batch = inbox.withLock {
+    var batch = Inbox<Order, UnownedJob, CurlMulti>.Batch()
+    inbox.withLock {
       _ = $0.end(error)
-      return $0.take()
+      $0.take(addingTo: &batch)
     }
     for order in batch.orders { order.answer(.failure(batch.ending ?? error)) }
     handOver(batch.jobs)

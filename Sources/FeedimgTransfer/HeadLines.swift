@@ -1,11 +1,12 @@
 import FeedimgModel
 import Glibc
 
-/// The lines of one head, read in one go, with those apart that tell where the body ends.
+/// The lines of one head, read as they come, with those apart that tell where the body ends.
 struct HeadLines {
   private(set) var major = 1
   private(set) var status = 0
   private(set) var fields = HTTPFields()
+  private var isBegun = false
   private var lengthLines = Mention()
   private var transferLines = Mention()
   private var codingLines = Mention()
@@ -23,23 +24,22 @@ struct HeadLines {
 
   private typealias Bytes = UnsafeRawBufferPointer
 
-  /// - Returns: Nil where the first line is no status line.
-  init?(_ bytes: UnsafeRawBufferPointer) {
-    let isASCII = bytes.allSatisfy { $0 < 0x80 }
-    // As many as servers commonly send.
-    fields.fields.reserveCapacity(12)
-    var start = 0
-    while start < bytes.count {
-      let rest = Bytes(rebasing: bytes[start...])
-      let line = Bytes(rebasing: rest.prefix(Self.index(of: 0x0A, in: rest) ?? rest.count))
-      if start == 0 {
-        guard begin(Self.trimmed(line)) else { return nil }
-      } else {
-        add(line, isASCII: isASCII)
-      }
-      start += line.count + 1
+  /// Takes a line with its line break.
+  ///
+  /// - Returns: Whether the line ends the head, as a blank one does.
+  mutating func take(_ line: UnsafeRawBufferPointer) -> Bool {
+    let text = Self.trimmed(line)
+    guard !text.isEmpty else { return true }
+    if !isBegun {
+      isBegun = true
+      begin(text)
+    } else if Self.isSpace(line[0]), let last = fields.fields.indices.last {
+      // A folded line continues the field before it.
+      fields.fields[last].value += " " + Self.text(text)
+    } else {
+      add(text)
     }
-    guard status != 0 else { return nil }
+    return false
   }
 
   /// The announced length of the body, as it is written.
@@ -51,31 +51,25 @@ struct HeadLines {
     mention.isRepeated ? fields[name] : mention.index.map { fields.fields[$0].value }
   }
 
-  private mutating func begin(_ line: UnsafeRawBufferPointer) -> Bool {
+  /// Reads a status line; what is none leaves the status at zero.
+  private mutating func begin(_ line: UnsafeRawBufferPointer) {
     let version = line.prefix { $0 != 0x20 }
     let digits = line[version.endIndex...].drop { $0 == 0x20 }.prefix { $0 != 0x20 }
-    let word = String(decoding: Bytes(rebasing: digits), as: UTF8.self)
-    guard let number = Int(word), (100...999).contains(number) else { return false }
+    guard digits.count == 3, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return }
+    let number = digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+    guard number >= 100 else { return }
     major = version.starts(with: "HTTP/1".utf8) ? 1 : 2
     status = number
-    return true
+    // As many as servers commonly send.
+    fields.fields.reserveCapacity(12)
   }
 
-  private mutating func add(_ line: UnsafeRawBufferPointer, isASCII: Bool) {
-    if line.first == 0x20 || line.first == 0x09, let last = fields.fields.indices.last {
-      // A folded line continues the field before it.
-      fields.fields[last].value += " " + Self.text(Self.trimmed(line), isASCII: isASCII)
-    } else if let colon = Self.index(of: UInt8(ascii: ":"), in: line) {
-      let name = Self.trimmed(Bytes(rebasing: line[..<colon]))
-      let value = Self.trimmed(Bytes(rebasing: line[(colon + 1)...]))
-      note(name, fields.fields.count)
-      fields.fields.append(
-        HTTPFields.Field(
-          name: Self.text(name, isASCII: isASCII),
-          value: Self.text(value, isASCII: isASCII)
-        )
-      )
-    }
+  private mutating func add(_ line: UnsafeRawBufferPointer) {
+    guard let colon = Self.index(of: UInt8(ascii: ":"), in: line) else { return }
+    let name = Self.trimmed(Bytes(rebasing: line[..<colon]))
+    let value = Self.trimmed(Bytes(rebasing: line[(colon + 1)...]))
+    note(name, fields.fields.count)
+    fields.fields.append(HTTPFields.Field(name: Self.text(name), value: Self.text(value)))
   }
 
   private mutating func note(_ name: UnsafeRawBufferPointer, _ index: Int) {
@@ -109,11 +103,14 @@ struct HeadLines {
     return Bytes(rebasing: text[start..<end])
   }
 
-  static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A }
+  private static func isSpace(_ byte: UInt8) -> Bool {
+    byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A
+  }
 
   /// UTF-8 where it is valid, else Latin-1, as fields were once defined (RFC 9110 §5.5).
-  private static func text(_ bytes: UnsafeRawBufferPointer, isASCII: Bool) -> String {
-    if isASCII { return String(decoding: bytes, as: UTF8.self) }
+  private static func text(_ bytes: UnsafeRawBufferPointer) -> String {
+    // Asked first, as nearly all is ASCII, which is read faster.
+    if bytes.reduce(0, { $0 | $1 }) < 0x80 { return String(decoding: bytes, as: UTF8.self) }
     return String(validating: bytes, as: UTF8.self)
       ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
   }

@@ -3,9 +3,10 @@ import FeedimgModel
 /// What other threads want of the one that transfers, until it comes to take it.
 ///
 /// A pure state machine: each change answers with what the caller has to do outside the lock.
-struct Inbox<Order: Identifiable, Job, Waker> {
+struct Inbox<Order: Identifiable & Sendable, Job: Sendable, Waker: Sendable>: Sendable
+where Order.ID: Sendable {
   /// What a caller has to do next.
-  enum Action {
+  enum Action: Sendable {
     /// The thread does not run yet.
     case startThread
     case wake(Waker)
@@ -16,7 +17,7 @@ struct Inbox<Order: Identifiable, Job, Waker> {
   }
 
   /// All that has come since the last batch.
-  struct Batch {
+  struct Batch: Sendable {
     var orders: [Order] = []
     var cancelled: [Order.ID] = []
     /// Steps of tasks that run on the thread.
@@ -31,13 +32,29 @@ struct Inbox<Order: Identifiable, Job, Waker> {
       orders.isEmpty && cancelled.isEmpty && jobs.isEmpty && !forgetsConnections && ending == nil
     }
 
-    /// Adds what came after it.
-    mutating func add(_ later: Batch) {
-      orders += later.orders
-      cancelled += later.cancelled
-      jobs += later.jobs
+    /// Makes room for what comes; jobs may wait.
+    mutating func removeAllButJobs() {
+      orders.removeAll(keepingCapacity: true)
+      cancelled.removeAll(keepingCapacity: true)
+      forgetsConnections = false
+    }
+
+    /// Adds what came after it, and leaves it empty but for its ending.
+    fileprivate mutating func add(_ later: inout Batch) {
+      Self.move(&later.orders, to: &orders)
+      Self.move(&later.cancelled, to: &cancelled)
+      Self.move(&later.jobs, to: &jobs)
       forgetsConnections = forgetsConnections || later.forgetsConnections
-      ending = ending ?? later.ending
+      later.forgetsConnections = false
+      if let end = later.ending { ending = end }
+    }
+
+    /// What was used is used again.
+    private static func move<Element: Sendable>(_ source: inout [Element], to destination: inout [Element]) {
+      guard !source.isEmpty else { return }
+      guard !destination.isEmpty else { return swap(&source, &destination) }
+      destination += source
+      source.removeAll(keepingCapacity: true)
     }
   }
 
@@ -91,15 +108,13 @@ struct Inbox<Order: Identifiable, Job, Waker> {
     return isWaiting
   }
 
-  /// Empties the inbox; called by the thread after it has waited.
+  /// Adds all to a batch, and empties the inbox; called by the thread after it has waited.
   ///
   /// A batch that says to end is the last, and from then on nothing can be woken.
-  mutating func take() -> Batch {
-    let taken = batch
-    batch = Batch(ending: taken.ending)
+  mutating func take(addingTo taken: inout Batch) {
+    taken.add(&batch)
     isWaiting = false
     if taken.ending != nil { waker = nil }
-    return taken
   }
 
   private mutating func startOrWakeUp() -> Action {

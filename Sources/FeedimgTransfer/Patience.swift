@@ -2,8 +2,6 @@ import FeedimgModel
 
 /// The time limits of one transfer, other than that to connect, which libcurl keeps itself.
 struct Patience {
-  typealias Instant = SuspendingClock.Instant
-
   /// A limit that was exceeded.
   enum Limit: Hashable {
     /// No byte of an answer came.
@@ -13,47 +11,49 @@ struct Patience {
     case total(Duration)
   }
 
-  /// A hundred years: no sum with it overflows.
-  private static let longest = Duration.seconds(3_155_760_000)
+  /// A hundred years, in nanoseconds: no sum with it overflows.
+  private static let longest: Int64 = 3_155_760_000_000_000_000
 
-  private let answerTimeout: Duration
-  private let stallTimeout: Duration
-  private let total: (deadline: Instant, timeout: Duration)?
+  private let answerTimeout: Int64
+  private let stallTimeout: Int64
+  private let totalTimeout: Int64
+  /// When ``totalTimeout`` is over; nil for never.
+  private let end: Moment?
   /// Since when nothing has come; nil while the connection is made.
-  private var silentSince: Instant?
+  private var silentSince: Moment?
   /// Whether the answer has begun.
   private var hasBegun = false
 
-  init(_ request: DownloadRequest, from start: Instant) {
-    answerTimeout = min(request.answerTimeout, Self.longest)
-    stallTimeout = min(request.stallTimeout, Self.longest)
-    total = request.totalTimeout.map { (start.advanced(by: min($0, Self.longest)), $0) }
+  init(_ request: DownloadRequest, from start: Moment) {
+    answerTimeout = min(request.answerTimeout.nanoseconds, Self.longest)
+    stallTimeout = min(request.stallTimeout.nanoseconds, Self.longest)
+    totalTimeout = request.totalTimeout.map { min($0.nanoseconds, Self.longest) } ?? Self.longest
+    end = request.totalTimeout == nil ? nil : start.advanced(byNanoseconds: totalTimeout)
   }
 
   /// When to look again; nil for never.
-  var deadline: Instant? {
-    guard let silence = silentSince?.advanced(by: hasBegun ? stallTimeout : answerTimeout) else {
-      return total?.deadline
-    }
-    return total.map { min($0.deadline, silence) } ?? silence
+  var deadline: Moment? {
+    guard let silentSince else { return end }
+    let silence = silentSince.advanced(byNanoseconds: hasBegun ? stallTimeout : answerTimeout)
+    return end.map { min($0, silence) } ?? silence
   }
 
   /// Before this time no limit can run out, whatever happens.
-  func earliestDeadline(at now: Instant) -> Instant {
-    let next = now.advanced(by: min(answerTimeout, stallTimeout))
+  func earliestDeadline(at now: Moment) -> Moment {
+    let next = now.advanced(byNanoseconds: min(answerTimeout, stallTimeout))
     return deadline.map { min($0, next) } ?? next
   }
 
   mutating func connectionBegan() { silentSince = nil }
 
-  mutating func requestSent(at now: Instant) { (silentSince, hasBegun) = (now, false) }
+  mutating func requestSent(at now: Moment) { (silentSince, hasBegun) = (now, false) }
 
-  mutating func bytesArrived(at now: Instant) { (silentSince, hasBegun) = (now, true) }
+  mutating func bytesArrived(at now: Moment) { (silentSince, hasBegun) = (now, true) }
 
   /// The limit that has been reached; the total one goes before.
-  func exceeded(at now: Instant) -> Limit? {
-    if let total, now >= total.deadline { return .total(total.timeout) }
+  func exceeded(at now: Moment) -> Limit? {
+    if let end, now >= end { return .total(.nanoseconds(totalTimeout)) }
     guard silentSince != nil, let deadline, now >= deadline else { return nil }
-    return hasBegun ? .stall(stallTimeout) : .answer(answerTimeout)
+    return hasBegun ? .stall(.nanoseconds(stallTimeout)) : .answer(.nanoseconds(answerTimeout))
   }
 }

@@ -19,8 +19,13 @@ struct RedirectChain {
     home = url
   }
 
-  /// The statuses that send a client elsewhere (RFC 9110 §15.4); 300, 304, 305 and 306 do not.
-  static let statuses: Set<Int> = [301, 302, 303, 307, 308]
+  /// Whether a status sends a client elsewhere (RFC 9110 §15.4); 300, 304, 305 and 306 do not.
+  static func isRedirect(_ status: Int) -> Bool {
+    switch status {
+    case 301, 302, 303, 307, 308: true
+    default: false
+    }
+  }
 
   /// Takes one step.
   ///

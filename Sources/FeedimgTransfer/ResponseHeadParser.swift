@@ -21,8 +21,7 @@ struct ResponseHeadParser {
   static let greatestLength = 64 << 10
 
   private var length = 0
-  /// The lines of the head so far; they are read when all are there.
-  private var lines: [UInt8] = []
+  private var lines = HeadLines()
 
   /// Takes one line with its line break.
   ///
@@ -34,30 +33,25 @@ struct ResponseHeadParser {
       let limit = ByteCount(Self.greatestLength)
       throw LoadError(.malformed, message: "the head of the answer is longer than \(limit)")
     }
-    guard line.allSatisfy(HeadLines.isSpace) else {
-      // As much as servers commonly send.
-      if lines.isEmpty { lines.reserveCapacity(512) }
-      lines.append(contentsOf: line)
-      return nil
-    }
+    guard lines.take(line) else { return nil }
     return try end()
   }
 
   private mutating func end() throws(LoadError) -> Head? {
-    defer { lines.removeAll(keepingCapacity: true) }
-    guard let head = lines.withUnsafeBytes({ HeadLines($0) }) else {
+    defer { lines = HeadLines() }
+    guard lines.status != 0 else {
       throw LoadError(.malformed, message: "the answer begins with no valid status line")
     }
-    guard head.status >= 200 else { return nil }
-    let isBodiless = head.status == 204 || head.status == 304
-    let isCodedForTransfer = head.transferCoding != nil
-    let announced = try head.contentLength.map(Self.announcedLength)
-    let coding = head.contentCoding?.lowercased()
+    guard lines.status >= 200 else { return nil }
+    let isBodiless = lines.status == 204 || lines.status == 304
+    let isCodedForTransfer = lines.transferCoding != nil
+    let announced = try lines.contentLength.map(Self.announcedLength)
+    let coding = lines.contentCoding?.lowercased()
     return Head(
-      status: head.status,
-      fields: head.fields,
+      status: lines.status,
+      fields: lines.fields,
       contentLength: isBodiless || isCodedForTransfer ? nil : announced,
-      endsByClosing: head.major == 1 && !isBodiless && !isCodedForTransfer && announced == nil,
+      endsByClosing: lines.major == 1 && !isBodiless && !isCodedForTransfer && announced == nil,
       contentCoding: coding == "identity" ? nil : coding
     )
   }

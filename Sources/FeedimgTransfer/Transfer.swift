@@ -19,11 +19,14 @@ struct Transfer {
   }
 
   let request: DownloadRequest
-  private(set) var redirects: RedirectChain
+  /// Where redirects have led; nil before the first.
+  private var redirects: RedirectChain?
   /// Bytes of the final body so far.
   private(set) var received = 0
   private var parser = ResponseHeadParser()
   private var head: ResponseHead?
+  /// Whether libcurl undoes a content coding of the final body, which then has other bytes than came.
+  private(set) var hasDecodedBody = false
   /// Whether the final head, or that of a redirect, is still to come.
   private var awaitsHead = true
   private var redirect: (status: Int, location: String, skipped: Int)?
@@ -33,14 +36,14 @@ struct Transfer {
   /// A longer body of a redirect costs more than a new connection.
   static let greatestSkipped = 64 << 10
 
-  init(_ request: DownloadRequest) {
-    self.request = request
-    redirects = RedirectChain(from: request.url, limit: request.redirectLimit)
-  }
+  init(_ request: consuming DownloadRequest) { self.request = request }
+
+  /// The present URL.
+  var url: ImageURL { redirects?.url ?? request.url }
 
   /// The fields to send to the present URL.
   var fields: HTTPFields {
-    guard !redirects.staysHome else { return request.fields }
+    guard let redirects, !redirects.staysHome else { return request.fields }
     return HTTPFields(request.fields.fields.filter { !Origin.binds($0) })
   }
 
@@ -56,24 +59,29 @@ struct Transfer {
   mutating func takeHeaderLine(_ line: UnsafeRawBufferPointer) throws(LoadError) -> ResponseHead? {
     // What follows the body are trailers (RFC 9110 §6.5), which say nothing that is needed here.
     guard awaitsHead, let answer = try parser.take(line) else { return nil }
+    return try takeHead(answer)
+  }
+
+  private mutating func takeHead(_ answer: ResponseHeadParser.Head) throws(LoadError) -> ResponseHead? {
     awaitsHead = false
-    if request.followsRedirects, RedirectChain.statuses.contains(answer.status),
+    if request.followsRedirects, RedirectChain.isRedirect(answer.status),
       let location = answer.fields.fields.first(where: { $0.isNamed("location") })
     {
       redirect = (answer.status, location.value, 0)
       return nil
     }
-    let decoded = decodesContent && answer.contentCoding != nil
+    let decoded = answer.contentCoding != nil && decodesContent
     let final = ResponseHead(
       status: answer.status,
       fields: decoded ? answer.fields.withoutContentCoding : answer.fields,
-      url: redirects.url,
+      url: url,
       contentLength: decoded ? nil : answer.contentLength,
       endsByClosing: answer.endsByClosing
     )
     if request.method != .head, let length = final.contentLength, length > request.bodyLimit.bytes {
       throw tooLarge("the body has \(length) bytes, over")
     }
+    hasDecodedBody = decoded
     head = final
     return final
   }
@@ -99,6 +107,12 @@ struct Transfer {
   /// Keeps that a time limit was exceeded.
   mutating func stop(_ limit: Patience.Limit) { stop(CurlOutcome.error(limit, progress)) }
 
+  /// The head of the final answer, where libcurl has ended well and nothing else is to be said.
+  mutating func takeSuccess() -> ResponseHead? {
+    guard failure == nil, redirect == nil else { return nil }
+    return head.take()
+  }
+
   /// Decides what follows when libcurl has ended.
   ///
   /// - Parameter outcome: What libcurl says.
@@ -108,7 +122,9 @@ struct Transfer {
     do throws(LoadError) {
       // A redirect counts as soon as its head has come, however its body went.
       if let redirect {
-        try redirects.follow(redirect.location, status: redirect.status)
+        var chain = redirects ?? RedirectChain(from: request.url, limit: request.redirectLimit)
+        try chain.follow(redirect.location, status: redirect.status)
+        redirects = chain
         self.redirect = nil
         awaitsHead = true
         parser = ResponseHeadParser()
@@ -124,7 +140,7 @@ struct Transfer {
 
   private var progress: CurlOutcome.Progress {
     CurlOutcome.Progress(
-      origin: Origin(redirects.url),
+      origin: Origin(url),
       requestWasSent: requestWasSent,
       head: head,
       received: received

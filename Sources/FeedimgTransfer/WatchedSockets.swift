@@ -3,28 +3,37 @@ import Glibc
 
 /// The sockets that libcurl waits for, and a bell that ends a wait; one thread uses them, others ring at most.
 final class WatchedSockets {
-  /// A socket on which something has happened.
-  struct Ready {
+  fileprivate struct State {
+    /// What poll(2) waits for: the bell, then the sockets.
+    var entries: [pollfd]
+    /// What the last wait has found.
+    var ready: [Ready] = []
+  }
+
+  /// A socket on which something has happened, in libcurl's bits, `CURL_CSELECT_IN` and its like.
+  fileprivate struct Ready {
     var socket: Int32
-    /// In libcurl's bits, `CURL_CSELECT_IN` and its like.
     var events: Int32
   }
 
   private let bell: Int32
-  /// What poll(2) waits for: the bell, then the sockets.
-  private var entries: [pollfd]
-  /// What the last wait has found.
-  private var ready: [Ready] = []
+  /// At a place of its own: Swift would look each time whether others are at a variable of a class, which takes longer
+  /// than to take note of a socket.
+  private let state = UnsafeMutablePointer<State>.allocate(capacity: 1)
 
   /// - Returns: Nil where the system is short of descriptors or memory.
   init?() {
     let bell = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
     guard bell >= 0 else { return nil }
-    entries = [pollfd(fd: bell, events: Int16(POLLIN), revents: 0)]
+    state.initialize(to: State(entries: [pollfd(fd: bell, events: Int16(POLLIN), revents: 0)]))
     self.bell = bell
   }
 
-  deinit { close(bell) }
+  deinit {
+    close(bell)
+    state.deinitialize(count: 1)
+    state.deallocate()
+  }
 
   /// Ends a wait that goes on, or else the next one; from any thread.
   func ring() { eventfd_write(bell, 1) }
@@ -32,11 +41,40 @@ final class WatchedSockets {
   /// Told by libcurl what to wait for on a socket.
   static let callback: curl_socket_callback = { _, socket, interest, context, _ in
     guard let context else { return 0 }
-    Unmanaged<WatchedSockets>.fromOpaque(context).takeUnretainedValue().watch(socket, for: interest)
+    Unmanaged<WatchedSockets>.fromOpaque(context).takeUnretainedValue().state.pointee.watch(socket, interest)
     return 0
   }
 
-  private func watch(_ socket: Int32, for interest: Int32) {
+  /// Waits until something happens on a socket or the bell rings, and notes what.
+  ///
+  /// - Parameter milliseconds: The longest wait; zero only looks.
+  /// - Returns: Whether anything has happened.
+  func wait(milliseconds: Int32) -> Bool {
+    let state = self.state
+    state.pointee.ready.removeAll(keepingCapacity: true)
+    let count = nfds_t(state.pointee.entries.count)
+    guard poll(&state.pointee.entries, count, milliseconds) > 0 else { return false }
+    if state.pointee.entries[0].revents != 0 {
+      var count = eventfd_t()
+      eventfd_read(bell, &count)
+    }
+    state.pointee.note()
+    return true
+  }
+
+  /// Hands out what the last wait has found, once.
+  func forEachReady(_ body: (_ socket: Int32, _ events: Int32) -> Void) {
+    // By its index, as what is called may change what is watched.
+    for index in state.pointee.ready.indices {
+      let ready = state.pointee.ready[index]
+      body(ready.socket, ready.events)
+    }
+    state.pointee.ready.removeAll(keepingCapacity: true)
+  }
+}
+
+extension WatchedSockets.State {
+  fileprivate mutating func watch(_ socket: Int32, _ interest: Int32) {
     let index = entries.dropFirst().firstIndex { $0.fd == socket }
     let events =
       switch interest {
@@ -55,29 +93,15 @@ final class WatchedSockets {
     }
   }
 
-  /// Waits until something happens on a socket or the bell rings, and notes what.
-  ///
-  /// - Parameter milliseconds: The longest wait; zero only looks.
-  func wait(milliseconds: Int32) {
-    ready.removeAll(keepingCapacity: true)
-    guard poll(&entries, nfds_t(entries.count), milliseconds) > 0 else { return }
-    if entries[0].revents != 0 {
-      var count = eventfd_t()
-      eventfd_read(bell, &count)
-    }
+  /// Takes down what poll(2) has found.
+  fileprivate mutating func note() {
     for entry in entries.dropFirst() where entry.revents != 0 {
-      ready.append(Ready(socket: entry.fd, events: Self.events(entry)))
+      ready.append(WatchedSockets.Ready(socket: entry.fd, events: Self.events(entry)))
     }
     // One that is closed would be found for ever.
     if ready.contains(where: { $0.events == CURL_CSELECT_ERR }) {
       entries.removeAll { Int32($0.revents) & POLLNVAL != 0 }
     }
-  }
-
-  /// Takes what the last wait has found.
-  func takeReady() -> [Ready] {
-    defer { ready.removeAll(keepingCapacity: true) }
-    return ready
   }
 
   /// An error is left to be found by reading or writing, which tells more of it.

@@ -72,7 +72,7 @@ struct InboxTests {
     _ = inbox.enqueue(8)
     _ = inbox.forgetConnections()
     _ = inbox.end(reason)
-    batch.add(inbox.take())
+    inbox.take(addingTo: &batch)
     #expect(batch.orders.map(\.id) == [1, 2])
     #expect(batch.cancelled == [1, 2])
     #expect(batch.jobs == [7, 8])
@@ -101,6 +101,14 @@ struct InboxTests {
     #expect(inbox.end(reason).words == "nothing")
     #expect(inbox.submit(Order(id: 1)).words == "refuse over")
     #expect(!inbox.isStarted)
+  }
+}
+
+extension Inbox {
+  fileprivate mutating func take() -> Batch {
+    var batch = Batch()
+    take(addingTo: &batch)
+    return batch
   }
 }
 

@@ -4,7 +4,7 @@ import Testing
 @testable import FeedimgTransfer
 
 struct PatienceTests {
-  private let start = SuspendingClock().now
+  private let start = Moment.now
 
   private func patience(total: Duration? = nil) throws -> Patience {
     let request = DownloadRequest(
@@ -16,7 +16,9 @@ struct PatienceTests {
     return Patience(request, from: start)
   }
 
-  private func after(_ seconds: Double) -> SuspendingClock.Instant { start.advanced(by: .seconds(seconds)) }
+  private func after(_ seconds: Double) -> Moment {
+    start.advanced(byNanoseconds: Int64(seconds * 1_000_000_000))
+  }
 
   @Test func `while connecting only the whole counts`() throws {
     let patience = try patience()

@@ -84,6 +84,10 @@ static inline CURLcode ccurl_get_offset(
   return curl->easy_getinfo(easy, info, value);
 }
 
+static inline CURLcode ccurl_get_pointer(const ccurl_library *curl, CURL *easy, CURLINFO info, void **value) {
+  return curl->easy_getinfo(easy, info, value);
+}
+
 // The text belongs to the handle and lasts until its next transfer.
 static inline CURLcode ccurl_get_text(const ccurl_library *curl, CURL *easy, CURLINFO info, const char **value) {
   return curl->easy_getinfo(easy, info, value);
