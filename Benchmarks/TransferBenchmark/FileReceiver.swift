@@ -16,34 +16,45 @@ final class KeptFolder: Sendable {
 /// Keeps a body in a file that has no name before it is whole (open(2), O_TMPFILE).
 final class FileReceiver: BodyReceiving, @unchecked Sendable {
   // Unchecked: only the transfer thread uses what changes, as it calls the receiver and runs the tasks.
+  private struct State: ~Copyable {
+    var file: PageWriter
+    /// How much is still to come; nil where the server has not said.
+    var missing: Int?
+  }
+
   private let folder: KeptFolder
   private let name: String
-  private var file: PageWriter
-  /// How much is still to come; nil where the server has not said.
-  private var missing: Int?
+  /// At a place of its own: Swift would look for each piece whether others are at a variable of a class.
+  private let state = UnsafeMutablePointer<State>.allocate(capacity: 1)
 
   init(_ name: String, in folder: KeptFolder) throws(LoadError) {
     (self.folder, self.name) = (folder, name)
     let descriptor = openat(folder.descriptor, ".", O_WRONLY | Self.temporary | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw Self.failure(name) }
-    file = PageWriter(descriptor)
+    state.initialize(to: State(file: PageWriter(descriptor)))
+  }
+
+  deinit {
+    state.deinitialize(count: 1)
+    state.deallocate()
   }
 
   func begin(_ head: ResponseHead) throws(LoadError) {
     try head.expectSuccess()
-    missing = head.contentLength
+    state.pointee.missing = head.contentLength
   }
 
   func receive(_ bytes: UnsafeRawBufferPointer) throws(LoadError) {
-    missing = missing.map { $0 - bytes.count }
-    guard file.write(bytes, isLast: missing == 0) else { throw Self.failure(name) }
+    let missing = state.pointee.missing.map { $0 - bytes.count }
+    state.pointee.missing = missing
+    guard state.pointee.file.write(bytes, isLast: missing == 0) else { throw Self.failure(name) }
   }
 
   func commit() throws(LoadError) {
-    guard file.write(UnsafeRawBufferPointer(start: nil, count: 0), isLast: true) else {
+    guard state.pointee.file.write(UnsafeRawBufferPointer(start: nil, count: 0), isLast: true) else {
       throw Self.failure(name)
     }
-    let descriptor = file.descriptor
+    let descriptor = state.pointee.file.descriptor
     // Before Linux 6.10, only the superuser may name a file by its descriptor alone.
     let isNamed =
       linkat(descriptor, "", folder.descriptor, name, Self.byDescriptor) == 0

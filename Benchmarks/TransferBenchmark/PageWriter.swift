@@ -6,7 +6,8 @@ import Glibc
 /// touches again. What is less than a page waits for the next piece. Lives on the transfer thread.
 struct PageWriter: ~Copyable {
   let descriptor: Int32
-  private let page = UnsafeMutableRawBufferPointer.allocate(byteCount: pageSize, alignment: pageSize)
+  /// What waits; there from when something has to.
+  private var page: UnsafeMutableRawPointer?
   /// How much of ``page`` is filled.
   private var waiting = 0
 
@@ -16,7 +17,7 @@ struct PageWriter: ~Copyable {
 
   deinit {
     close(descriptor)
-    page.deallocate()
+    page?.deallocate()
   }
 
   /// Writes what fills pages, or all.
@@ -26,34 +27,38 @@ struct PageWriter: ~Copyable {
   ///   - isLast: Whether nothing comes after it, so that nothing is to wait.
   /// - Returns: False where the file took less.
   mutating func write(_ bytes: UnsafeRawBufferPointer, isLast: Bool) -> Bool {
-    let all = waiting + bytes.count
-    let rest = isLast ? 0 : all % Self.pageSize
-    guard rest < all else {
-      keep(bytes)
-      return true
+    guard var start = bytes.baseAddress else { return !isLast || send(nil, 0) }
+    var count = bytes.count
+    if waiting > 0 {
+      // The page that waits is filled up, so that what follows begins where a page does.
+      let filling = min(Self.pageSize - waiting, count)
+      keep(start, filling)
+      (start, count) = (start + filling, count - filling)
+      guard waiting == Self.pageSize || isLast else { return true }
     }
-    // The page that waits is filled up, so that what follows begins where a page does.
-    let filling = waiting == 0 ? 0 : min(Self.pageSize - waiting, bytes.count)
-    keep(UnsafeRawBufferPointer(rebasing: bytes.prefix(filling)))
-    let direct = UnsafeRawBufferPointer(rebasing: bytes[filling..<(bytes.count - rest)])
-    guard send(waiting, direct) else { return false }
-    waiting = 0
-    keep(UnsafeRawBufferPointer(rebasing: bytes.suffix(rest)))
+    let rest = isLast ? 0 : count % Self.pageSize
+    guard send(start, count - rest) else { return false }
+    if rest > 0 { keep(start + (count - rest), rest) }
     return true
   }
 
-  private mutating func keep(_ bytes: UnsafeRawBufferPointer) {
-    UnsafeMutableRawBufferPointer(rebasing: page[waiting...]).copyMemory(from: bytes)
-    waiting += bytes.count
+  private mutating func keep(_ bytes: UnsafeRawPointer, _ count: Int) {
+    let page = self.page ?? .allocate(byteCount: Self.pageSize, alignment: Self.pageSize)
+    self.page = page
+    memcpy(page + waiting, bytes, count)
+    waiting += count
   }
 
-  private func send(_ kept: Int, _ bytes: UnsafeRawBufferPointer) -> Bool {
-    guard kept > 0 else { return Glibc.write(descriptor, bytes.baseAddress, bytes.count) == bytes.count }
+  /// Writes what waits, and then the bytes.
+  private mutating func send(_ bytes: UnsafeRawPointer?, _ count: Int) -> Bool {
+    guard waiting > 0 else { return count == 0 || Glibc.write(descriptor, bytes, count) == count }
+    let all = waiting + count
+    defer { waiting = 0 }
     return withUnsafeTemporaryAllocation(of: iovec.self, capacity: 2) { parts in
-      parts.initializeElement(at: 0, to: iovec(iov_base: page.baseAddress, iov_len: kept))
-      let start = UnsafeMutableRawPointer(mutating: bytes.baseAddress)
-      parts.initializeElement(at: 1, to: iovec(iov_base: start, iov_len: bytes.count))
-      return writev(descriptor, parts.baseAddress, 2) == kept + bytes.count
+      parts.initializeElement(at: 0, to: iovec(iov_base: page, iov_len: waiting))
+      let start = UnsafeMutableRawPointer(mutating: bytes)
+      parts.initializeElement(at: 1, to: iovec(iov_base: start, iov_len: count))
+      return writev(descriptor, parts.baseAddress, 2) == all
     }
   }
 }
