@@ -16,8 +16,12 @@ struct CurlLoop: ~Copyable {
   private var review: Moment?
   /// Whether sockets are looked at even where there is something else to do.
   private var looksNext = false
-  /// When it was last looked for what has come.
-  private let lastLook: UnsafeMutablePointer<Moment>
+  private let current = LoopStep()
+  /// How often in a row more was expected, and the sockets not looked at.
+  private var expectations = 0
+
+  /// So often nothing is seen of other sockets, nor of what becomes due.
+  private static let greatestExpectations = 8
 
   /// Handles kept for the next transfers, some 5 kB each.
   private static let greatestSpare = 32
@@ -28,11 +32,9 @@ struct CurlLoop: ~Copyable {
     self.library = library
     self.multi = multi
     self.identity = identity
-    lastLook = .allocate(capacity: 1)
-    lastLook.initialize(to: .now)
   }
 
-  deinit { lastLook.deallocate() }
+  deinit { current.deallocate() }
 
   mutating func start(_ order: TransferOrder) {
     guard !order.isCancelled else { return order.answerCancelled() }
@@ -40,7 +42,7 @@ struct CurlLoop: ~Copyable {
       return order.answer(.failure(Self.outOfMemory))
     }
     handle.place.initialize(
-      to: RunningTransfer(order, handle: handle, reach: identity.reach, time: StepTime(lastLook))
+      to: RunningTransfer(order, handle: handle, reach: identity.reach, step: current)
     )
     launch(handle)
   }
@@ -53,8 +55,11 @@ struct CurlLoop: ~Copyable {
 
   /// Moves everything on as far as it goes now.
   mutating func step() {
+    current.hasBody = false
     multi.perform()
     while let (handle, code) = multi.nextEnded() {
+      // What has ended leaves nothing to expect.
+      current.hasBody = false
       multi.remove(handle)
       if let head = handle.place.pointee.succeed(code) {
         leave(handle)
@@ -64,7 +69,7 @@ struct CurlLoop: ~Copyable {
       }
     }
     // Not a later time: what came while others took theirs has not been seen yet.
-    if let review, lastLook.pointee >= review { reviewPatience(at: lastLook.pointee) }
+    if let review, current.time >= review { reviewPatience(at: current.time) }
   }
 
   /// Gives up what has exceeded a limit.
@@ -75,6 +80,18 @@ struct CurlLoop: ~Copyable {
       finish(handle, with: handle.place.pointee.stop(limit))
     }
     review = running.lazy.map { $0.place.pointee.patience.earliestDeadline(at: now) }.min()
+  }
+
+  /// Whether to go on without a wait, as more has probably come of a body that came just now.
+  ///
+  /// Where bodies come as fast as they are taken, a look at the sockets each time is in vain.
+  mutating func goesOn() -> Bool {
+    guard current.hasBody, expectations < Self.greatestExpectations, multi.expectMore() else {
+      expectations = 0
+      return false
+    }
+    expectations += 1
+    return true
   }
 
   /// Waits until there is something to do, for ever where nothing runs.
@@ -89,7 +106,7 @@ struct CurlLoop: ~Copyable {
     looksNext = false
     if running.isEmpty { review = nil }
     multi.wait(milliseconds: isIdle ? timeToReview : 0)
-    lastLook.pointee = .now
+    current.time = .now
   }
 
   /// In milliseconds, rounded up.
@@ -132,7 +149,7 @@ struct CurlLoop: ~Copyable {
     }
     handle.index = running.count
     running.append(handle)
-    let deadline = handle.place.pointee.patience.earliestDeadline(at: lastLook.pointee)
+    let deadline = handle.place.pointee.patience.earliestDeadline(at: current.time)
     review = review.map { min($0, deadline) } ?? deadline
     if !multi.add(handle) { finish(handle, with: handle.place.pointee.stop(Self.outOfMemory)) }
   }

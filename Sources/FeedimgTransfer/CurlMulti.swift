@@ -50,6 +50,11 @@ final class CurlMulti: @unchecked Sendable {
     _ = library.functions.multi_socket_action(pointer, CURL_SOCKET_BAD, 0, &running)
   }
 
+  /// Has the next ``perform()`` find again what the last one found, without a wait.
+  ///
+  /// - Returns: Whether there is anything to find.
+  func expectMore() -> Bool { sockets.expectAgain() }
+
   /// In how many milliseconds libcurl wants to be called whatever happens; nil for never.
   private var timeout: Int? {
     var milliseconds = -1

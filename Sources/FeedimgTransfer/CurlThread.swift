@@ -100,6 +100,7 @@ final class CurlThread: Sendable {
       for id in batch.cancelled { loop.cancel(id) }
       loop.step()
       batch.removeAllButJobs()
+      if batch.jobs.isEmpty, loop.goesOn() { continue }
       loop.wait(isIdle: batch.jobs.isEmpty && inbox.withLock { $0.mayWait(waking: loop.multi) })
     }
   }

@@ -12,7 +12,7 @@ struct RunningTransfer: ~Copyable {
   private(set) var transfer: Transfer
   private(set) var patience: Patience
   private let receiver: any BodyReceiving
-  private let time: StepTime
+  private let step: LoopStep
   private let reach: Reach
   /// Bytes from the present URL that the receiver has been told of.
   private var told = 0
@@ -21,14 +21,14 @@ struct RunningTransfer: ~Copyable {
   /// An address that was not connected to, of the present URL.
   private var refused: HostAddress?
 
-  init(_ order: CurlThread.Order, handle: CurlHandle, reach: Reach, time: StepTime) {
+  init(_ order: CurlThread.Order, handle: CurlHandle, reach: Reach, step: LoopStep) {
     self.order = order
     self.handle = handle
     self.reach = reach
-    self.time = time
+    self.step = step
     receiver = order.receiver
     let request = order.request
-    patience = Patience(request, from: time.now)
+    patience = Patience(request, from: step.time)
     transfer = Transfer(consume request)
   }
 
@@ -82,7 +82,7 @@ struct RunningTransfer: ~Copyable {
     }
     if let peer, order.request.socket == nil { order.peer.note(String(cString: peer)) }
     transfer.sentRequest()
-    patience.requestSent(at: time.now)
+    patience.requestSent(at: step.time)
     receiver.note(.requested)
     return true
   }
@@ -97,7 +97,7 @@ struct RunningTransfer: ~Copyable {
   }
 
   mutating func takeHeader(_ line: UnsafeRawBufferPointer) -> Bool {
-    patience.bytesArrived(at: time.now)
+    patience.bytesArrived(at: step.time)
     untold += line.count
     do throws(LoadError) {
       if let head = try transfer.takeHeaderLine(line) { try receiver.begin(head) }
@@ -109,7 +109,8 @@ struct RunningTransfer: ~Copyable {
   }
 
   mutating func takeBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    patience.bytesArrived(at: time.now)
+    step.hasBody = true
+    patience.bytesArrived(at: step.time)
     tellMoved(to: transfer.hasDecodedBody ? handle.receivedLength : told + untold + bytes.count)
     do throws(LoadError) {
       switch try transfer.takeBody(bytes.count) {

@@ -8,6 +8,7 @@ final class WatchedSockets {
     var entries: [pollfd]
     /// What the last wait has found.
     var ready: [Ready] = []
+    var isHandedOut = false
   }
 
   /// A socket on which something has happened, in libcurl's bits, `CURL_CSELECT_IN` and its like.
@@ -52,6 +53,7 @@ final class WatchedSockets {
   func wait(milliseconds: Int32) -> Bool {
     let state = self.state
     state.pointee.ready.removeAll(keepingCapacity: true)
+    state.pointee.isHandedOut = false
     let count = nfds_t(state.pointee.entries.count)
     guard poll(&state.pointee.entries, count, milliseconds) > 0 else { return false }
     if state.pointee.entries[0].revents != 0 {
@@ -64,13 +66,19 @@ final class WatchedSockets {
 
   /// Hands out what the last wait has found, once.
   func forEachReady(_ body: (_ socket: Int32, _ events: Int32) -> Void) {
+    guard !state.pointee.isHandedOut else { return }
+    state.pointee.isHandedOut = true
     // By its index, as what is called may change what is watched.
     for index in state.pointee.ready.indices {
       let ready = state.pointee.ready[index]
       body(ready.socket, ready.events)
     }
-    state.pointee.ready.removeAll(keepingCapacity: true)
   }
+
+  /// Has it handed out once more, as far as it was something to read and is still asked for.
+  ///
+  /// - Returns: Whether any is left.
+  func expectAgain() -> Bool { state.pointee.expectAgain() }
 }
 
 extension WatchedSockets.State {
@@ -102,6 +110,15 @@ extension WatchedSockets.State {
     if ready.contains(where: { $0.events == CURL_CSELECT_ERR }) {
       entries.removeAll { Int32($0.revents) & POLLNVAL != 0 }
     }
+  }
+
+  fileprivate mutating func expectAgain() -> Bool {
+    ready.removeAll { ready in
+      ready.events != CURL_CSELECT_IN
+        || !entries.contains { $0.fd == ready.socket && Int32($0.events) & POLLIN != 0 }
+    }
+    isHandedOut = false
+    return !ready.isEmpty
   }
 
   /// An error is left to be found by reading or writing, which tells more of it.
