@@ -84,14 +84,33 @@ static void draw_row(reader *self, const GifImageDesc *area, int y) {
   }
 }
 
-/// GIF89a, appendix E: rows come in four passes.
+/// How many rows of a frame are on the canvas.
+static int rows_seen(const reader *self, const GifImageDesc *area) {
+  size_t top = (size_t)area->Top, height = self->base.head.height;
+  if (top >= height || (size_t)area->Left >= self->base.head.width) return 0;
+  return (size_t)area->Height < height - top ? area->Height : (int)(height - top);
+}
+
+/// Passes over what is left of the codes of a frame, without decoding them.
+static cpixels_status skip_codes(reader *self) {
+  GifByteType *block;
+  do {
+    if (DGifGetCodeNext(self->gif, &block) == GIF_ERROR) return CPIXELS_DAMAGED;
+  } while (block != NULL);
+  return CPIXELS_WHOLE;
+}
+
+/// GIF89a, appendix E: rows come in four passes. Behind the last row that is seen, nothing is decoded.
 static cpixels_status draw(reader *self, const GifImageDesc *area) {
   static const int starts[] = {0, 4, 2, 1}, steps[] = {8, 8, 4, 2};
+  int seen = rows_seen(self, area), drawn = 0;
   for (int pass = 0; pass < (area->Interlace ? 4 : 1); pass++) {
     int step = area->Interlace ? steps[pass] : 1;
     for (int y = area->Interlace ? starts[pass] : 0; y < area->Height; y += step) {
       if (cpixels_is_stopped(self->base.stop)) return CPIXELS_STOPPED;
+      if (drawn == seen) return skip_codes(self);
       if (DGifGetLine(self->gif, self->row, area->Width) == GIF_ERROR) return CPIXELS_DAMAGED;
+      if (y < seen) drawn++;
       draw_row(self, area, y);
     }
   }
@@ -102,6 +121,9 @@ static cpixels_status read_frame(reader *self, cpixels_frame *frame) {
   if (DGifGetImageDesc(self->gif) == GIF_ERROR) return fail(self, "the data end too early");
   GifImageDesc area = self->gif->Image;
   if (area.Left < 0 || area.Top < 0 || area.Width <= 0 || area.Height <= 0) return fail(self, "a frame without size");
+  if ((uint64_t)area.Width * (uint64_t)area.Height > self->base.head.frame_pixels) {
+    return fail(self, "a frame that was not announced");
+  }
   free(self->row);
   self->row = calloc((size_t)area.Width, 1);
   if (self->row == NULL) return fail(self, "not enough memory");
@@ -169,7 +191,13 @@ static uint32_t read_loops(const uint8_t *bytes, size_t rest, uint32_t before) {
   return bytes[12] == 3 && bytes[13] == 1 ? (uint32_t)(bytes[14] | bytes[15] << 8) : before;
 }
 
-/// Counts frames and finds the loops, by the structure alone (GIF89a, section 20); giflib would have to decode them.
+static uint64_t read_area(const uint8_t *bytes) {
+  return (uint64_t)(bytes[0] | bytes[1] << 8) * (uint64_t)(bytes[2] | bytes[3] << 8);
+}
+
+/// Counts frames and finds the largest and the loops, by the structure alone (GIF89a, section 20).
+///
+/// With giflib, all of them would have to be decoded for that.
 static void read_structure(const uint8_t *bytes, size_t count, cpixels_head *head) {
   if (count < 13) return;
   size_t place = 13 + ((bytes[10] & 0x80) != 0 ? (size_t)3 << ((bytes[10] & 7) + 1) : 0);
@@ -183,6 +211,8 @@ static void read_structure(const uint8_t *bytes, size_t count, cpixels_head *hea
     } else if (kind == 0x2C) {
       if (count < 9 || place > count - 9) return;
       uint8_t flags = bytes[place + 8];
+      uint64_t area = read_area(bytes + place + 4);
+      if (area > head->frame_pixels) head->frame_pixels = area;
       place += 9 + ((flags & 0x80) != 0 ? (size_t)3 << ((flags & 7) + 1) : 0) + 1;
       head->frames += 1;
     } else {

@@ -71,6 +71,10 @@ final class FrameReader {
     guard stored.width * stored.height <= limits.pixels else {
       throw DecodeError(.tooLarge, "\(stored) pixels are more than the \(limits.pixels) that are allowed")
     }
+    guard head.frame_pixels <= limits.pixels else {
+      let excess = "a frame of \(head.frame_pixels) pixels is more than the \(limits.pixels) that are allowed"
+      throw DecodeError(.tooLarge, excess)
+    }
     let least = placement.leastSize(of: stored)
     let decoding = cpixels_cost(reader, UInt32(least.width), UInt32(least.height))
     let (cost, isTooGreat) = Int(clamping: decoding).addingReportingOverflow(outputSize * 2)

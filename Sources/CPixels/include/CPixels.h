@@ -36,6 +36,8 @@ typedef struct {
   uint32_t width, height;
   /// At least 1; as announced, or 0 where it cannot be told before all is read.
   uint32_t frames;
+  /// Pixels of the largest frame, where frames may be larger than the picture, which clips them; else 0.
+  uint64_t frame_pixels;
   /// 1 to 8, as EXIF counts (CIPA DC-008, tag 0x0112).
   int32_t orientation;
   /// How often an animation is shown; 0 is for ever.
