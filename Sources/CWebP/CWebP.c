@@ -13,14 +13,18 @@ typedef struct {
   WebPChunkIterator profile;
   WebPAnimDecoder *animation;
   WebPBitstreamFeatures features;
+  // Of an animation that is cut off, where the frames end that are whole, and a file made of them.
+  size_t whole_end;
+  uint8_t *whole;
   uint8_t *pixels;
   int shown_until;
-  bool is_started;
+  bool is_started, is_cut_off;
 } reader;
 
 static void close_reader(cpixels_reader *base) {
   reader *self = (reader *)base;
   WebPAnimDecoderDelete(self->animation);
+  free(self->whole);
   WebPDemuxReleaseChunkIterator(&self->profile);
   WebPDemuxDelete(self->demuxer);
   free(self->pixels);
@@ -39,7 +43,7 @@ static size_t cost(const cpixels_reader *base, uint32_t width, uint32_t height) 
   const reader *self = (const reader *)base;
   uint64_t area = (uint64_t)base->head.width * base->head.height;
   // The canvas is kept twice (libwebp's src/demux/anim_decode.c).
-  if (self->features.has_animation) return area * 8;
+  if (self->features.has_animation) return area * 8 + self->whole_end;
   fit(base, &width, &height);
   // A lossless picture is unpacked whole; of a lossy one, some rows of blocks are.
   bool is_lossless = self->features.format == 2;
@@ -51,15 +55,54 @@ static cpixels_status fail(reader *self, const char *reason) {
   return CPIXELS_FAILED;
 }
 
-static cpixels_status next_of_animation(reader *self, cpixels_frame *frame) {
-  if (self->animation == NULL) {
-    WebPAnimDecoderOptions options;
-    WebPAnimDecoderOptionsInit(&options);
-    options.color_mode = MODE_RGBA;
-    self->animation = WebPAnimDecoderNew(&self->data, &options);
-    if (self->animation == NULL) return fail(self, "the animation is damaged");
+static uint64_t read_size(const uint8_t *bytes) {
+  return bytes[0] | (uint64_t)bytes[1] << 8 | (uint64_t)bytes[2] << 16 | (uint64_t)bytes[3] << 24;
+}
+
+/// Looks for the end of an animation that is not there, and for that of the last whole frame (RFC 9649, section 2).
+static void find_whole_frames(reader *self) {
+  enum { of_file = 12, of_chunk = 8 };
+  const uint8_t *bytes = self->data.bytes;
+  size_t count = self->data.size;
+  if (count < of_file || read_size(bytes + 4) + 8 <= count) return;
+  self->is_cut_off = true;
+  for (uint64_t place = of_file; place + of_chunk <= count;) {
+    uint64_t size = read_size(bytes + place + 4);
+    uint64_t end = place + of_chunk + size + (size & 1);
+    if (end > count) return;
+    if (memcmp(bytes + place, "ANMF", 4) == 0) self->whole_end = end;
+    place = end;
   }
-  if (!WebPAnimDecoderHasMoreFrames(self->animation)) return CPIXELS_END;
+}
+
+/// The file; or one of the frames that are whole, since libwebp plays no other.
+static bool playable(reader *self, WebPData *file) {
+  *file = self->data;
+  if (!self->is_cut_off) return true;
+  if (self->whole == NULL) self->whole = malloc(self->whole_end);
+  if (self->whole == NULL) return false;
+  memcpy(self->whole, self->data.bytes, self->whole_end);
+  for (int i = 0; i < 4; i++) self->whole[4 + i] = (uint8_t)((self->whole_end - 8) >> (8 * i));
+  *file = (WebPData){.bytes = self->whole, .size = self->whole_end};
+  return true;
+}
+
+static cpixels_status start_animation(reader *self) {
+  if (self->is_cut_off && self->whole_end == 0) return fail(self, "the data end too early");
+  WebPData file;
+  if (!playable(self, &file)) return fail(self, "not enough memory");
+  WebPAnimDecoderOptions options;
+  WebPAnimDecoderOptionsInit(&options);
+  options.color_mode = MODE_RGBA;
+  self->animation = WebPAnimDecoderNew(&file, &options);
+  return self->animation == NULL ? fail(self, "the animation is damaged") : CPIXELS_WHOLE;
+}
+
+static cpixels_status next_of_animation(reader *self, cpixels_frame *frame) {
+  if (self->animation == NULL && start_animation(self) != CPIXELS_WHOLE) return CPIXELS_FAILED;
+  if (!WebPAnimDecoderHasMoreFrames(self->animation)) {
+    return self->is_cut_off ? fail(self, "the data end too early") : CPIXELS_END;
+  }
   uint8_t *canvas = NULL;
   int until = 0;
   if (!WebPAnimDecoderGetNext(self->animation, &canvas, &until)) return fail(self, "a frame is damaged");
@@ -182,5 +225,6 @@ cpixels_reader *cwebp_open(const uint8_t *bytes, size_t count, const cpixels_sto
   self->base.head.width = (uint32_t)self->features.width;
   self->base.head.height = (uint32_t)self->features.height;
   read_metadata(self);
+  if (self->features.has_animation) find_whole_frames(self);
   return &self->base;
 }

@@ -9,7 +9,7 @@ struct DamageTests {
   private static let small = DecodeRequest(DisplaySize(width: 16, height: 16), damage: .show)
 
   @Test(arguments: Fixture.whole)
-  func `a picture that is cut off is refused, or shown in part where that is asked`(_ file: String) throws {
+  func `a picture that is cut off is refused`(_ file: String) throws {
     let bytes = try Fixture.bytes(file)
     for eighth in 0..<8 {
       let cut = Array(bytes.prefix(bytes.count * eighth / 8))
@@ -25,11 +25,27 @@ struct DamageTests {
         #expect([.damaged, .unknownFormat].contains(error.code), "\(error)")
         #expect(!error.message.isEmpty && !error.message.hasSuffix("."))
       }
+    }
+  }
+
+  /// Of how many eighths on something is shown; of those that are not here, all of the file is needed.
+  private static let eighths = [
+    "fields.jpg": 7, "progressive.jpg": 4, "gray.jpg": 7, "cmyk.jpg": 6, "turned-6.jpg": 7, "fields.png": 3,
+    "interlaced.png": 3, "palette.png": 4, "deep.png": 3, "bits.png": 5, "fading.png": 3, "profile.png": 6,
+    "fields.webp": 7, "animation.webp": 4, "animation.gif": 4, "interlaced.gif": 4,
+  ]
+
+  @Test(arguments: Fixture.whole)
+  func `a picture that is cut off is shown in part where that is asked`(_ file: String) throws {
+    let bytes = try Fixture.bytes(file)
+    let whole = try Fixture.decode(bytes)
+    for eighth in 0...8 {
+      let cut = Array(bytes.prefix(bytes.count * eighth / 8))
       do throws(DecodeError) {
         let image = try Fixture.decode(cut, DecodeRequest(damage: .show))
-        let whole = try Fixture.decode(bytes)
         #expect(image.bitmap.size == whole.bitmap.size)
       } catch {
+        #expect(eighth < Self.eighths[file, default: 8], "\(eighth) eighths of \(file): \(error)")
         #expect([.damaged, .unknownFormat].contains(error.code), "\(error)")
       }
     }
@@ -123,6 +139,25 @@ struct DamageTests {
     limits.frames = 2
     let short = try Fixture.animation(bytes, DecodeRequest(), limits)
     #expect((short.frames.count, short.isPartial) == (2, true))
+  }
+
+  @Test func `of an animated WebP that is cut off, the whole frames are shown`() throws {
+    let bytes = try Fixture.bytes("animation.webp")
+    let whole = try Fixture.animation(bytes)
+    // Where its frames end.
+    let ends = [92, 140, 188]
+    for count in 0..<bytes.count {
+      let cut = Array(bytes[..<count])
+      let frames = ends.count { $0 <= count }
+      let shown = try? Fixture.animation(cut, DecodeRequest(damage: .show))
+      #expect(shown?.frames ?? [] == Array(whole.frames.prefix(frames)), "\(count) bytes")
+      #expect(shown?.isPartial ?? true && shown?.loopCount ?? 5 == 5, "\(count) bytes")
+      #expect((shown == nil) == (frames == 0), "\(count) bytes")
+      let first = try? Fixture.decode(cut, DecodeRequest(damage: .show))
+      #expect(first?.bitmap == (frames == 0 ? nil : whole.frames.first?.bitmap), "\(count) bytes")
+      let refused = #expect(throws: DecodeError.self, "\(count) bytes") { try Fixture.animation(cut) }
+      #expect(refused?.code == .damaged || count < 12, "\(count) bytes")
+    }
   }
 
   @Test func `a picture of endless scans is given up`() throws {
