@@ -64,6 +64,7 @@ final class BodyRelay: BodyReceiving {
 
   func begin(_ head: ResponseHead) throws(LoadError) {
     gate.transferAnswered()
+    gate.answered(ticket)
     let resumption = state.withLock { state in
       state.wasAnswered = true
       return state.resumption

@@ -7,6 +7,9 @@ import FeedimgModel
 /// finds no place takes that of something less urgent, which waits again in front of its class. A class that could
 /// not begin anything for a while gets one place beyond the limits, so that none waits for ever.
 ///
+/// A host that is slow to answer holds up nobody else: a transfer without an answer for a second counts against what
+/// its own host may have, and for other hosts no longer against the total, which is doubled so at most.
+///
 /// Pure: each change is told the time, on any clock that does not jump, and returns what the caller must now do.
 struct LoadQueue: Sendable {
   /// One load that wants a place.
@@ -28,6 +31,7 @@ struct LoadQueue: Sendable {
   private var entries: [Ticket: Entry] = [:]
   private var lines: [LoadPriority: WaitingLine<Ticket>] = [:]
   private var occupancy = Occupancy()
+  private var unanswered = UnansweredTransfers()
   private var hungrySince: [LoadPriority: Duration] = [:]
   /// Counts tickets, turns and beginnings.
   private var count = 0
@@ -38,7 +42,14 @@ struct LoadQueue: Sendable {
   var isEmpty: Bool { entries.isEmpty }
 
   /// When to call ``tick(at:)``, if nothing else happens before; nil for never.
-  var deadline: Duration? { hungrySince.values.min().map { $0 + Self.patience } }
+  var deadline: Duration? {
+    let hunger = hungrySince.values.min().map { $0 + Self.patience }
+    let lateness = unanswered.deadline { host in
+      lines.values.contains { $0.hosts.contains { $0 != host } }
+    }
+    guard let hunger, let lateness else { return hunger ?? lateness }
+    return min(hunger, lateness)
+  }
 
   /// Whether it has a place.
   func isRunning(_ ticket: Ticket) -> Bool {
@@ -68,6 +79,9 @@ struct LoadQueue: Sendable {
     entries[ticket]?.isStoppable = isStoppable
   }
 
+  /// The answer has begun to come.
+  mutating func answered(_ ticket: Ticket) { unanswered.end(ticket) }
+
   /// The transfer has ended because it was to be stopped; it waits again.
   mutating func stopped(_ ticket: Ticket, at now: Duration) -> [Step] {
     guard var entry = entries[ticket], case .stopping = entry.state else { return [] }
@@ -81,6 +95,7 @@ struct LoadQueue: Sendable {
   mutating func leave(_ ticket: Ticket, at now: Duration) -> [Step] {
     guard let entry = entries.removeValue(forKey: ticket) else { return [] }
     withdraw(ticket, entry)
+    unanswered.end(ticket)
     return advance(at: now)
   }
 
@@ -144,38 +159,47 @@ extension LoadQueue {
 
   private mutating func advance(at now: Duration) -> [Step] {
     var steps: [Step] = []
-    while let ticket = startable() { steps.append(start(ticket, isGranted: false)) }
+    unanswered.pass(to: now)
+    while let ticket = startable() { steps.append(start(ticket, isGranted: false, at: now)) }
     while let step = jump() {
       steps.append(step)
-      while let ticket = startable() { steps.append(start(ticket, isGranted: false)) }
+      while let ticket = startable() { steps.append(start(ticket, isGranted: false, at: now)) }
     }
     return steps + feedHungry(at: now)
   }
 
+  /// Whether all places are taken for a host, or would be without one of them; for every host, if none is named.
+  private func isFull(for host: String? = nil, without ticket: Ticket? = nil) -> Bool {
+    let late = unanswered.lateCount(besides: host, without: ticket)
+    return occupancy.count - (ticket == nil ? 0 : 1) - min(late, limits.total) >= limits.total
+  }
+
   /// The next that fits into the limits.
   private func startable() -> Ticket? {
-    guard occupancy.count < limits.total else { return nil }
+    guard !isFull() else { return nil }
     let top = top
     for priority in LoadPriority.allCases.reversed() where waits(priority) {
       if priority < top, occupancy.count(below: top) >= limits.besideUrgent { continue }
-      if let ticket = candidate(priority, perHost: limits.perHost) { return ticket }
+      if let ticket = candidate(priority, withinLimits: true) { return ticket }
     }
     return nil
   }
 
   /// The next of a class, of the host that has least and had its turn longest ago.
-  private func candidate(_ priority: LoadPriority, perHost: Int) -> Ticket? {
+  private func candidate(_ priority: LoadPriority, withinLimits: Bool) -> Ticket? {
     lines[priority]?.first { host -> HostRank? in
       let count = occupancy.count(host: host)
-      return count < perHost ? HostRank(running: count, lastBegun: occupancy.lastBegun(host: host)) : nil
+      guard !withinLimits || count < limits.perHost && !isFull(for: host) else { return nil }
+      return HostRank(running: count, lastBegun: occupancy.lastBegun(host: host))
     }
   }
 
-  private mutating func start(_ ticket: Ticket, isGranted: Bool) -> Step {
+  private mutating func start(_ ticket: Ticket, isGranted: Bool, at now: Duration) -> Step {
     guard var entry = entries[ticket] else { return .start(ticket) }
     withdraw(ticket, entry)
     entry.state = .running(begun: next(), isGranted: isGranted)
     admit(ticket, entry)
+    if !isGranted { unanswered.begin(ticket, entry.host, at: now) }
     return .start(ticket)
   }
 
@@ -185,7 +209,7 @@ extension LoadQueue {
     let isCrowded = occupancy.count(below: .visible) > limits.besideUrgent
     let victims = occupancy.taken.filter { ticket, seat in
       seat.priority < .visible && !seat.isGranted && entries[ticket]?.isStoppable == true
-        && (isCrowded || helps(seat.host))
+        && (isCrowded || helps(ticket, of: seat.host))
     }
     guard
       let victim = victims.min(by: {
@@ -193,14 +217,17 @@ extension LoadQueue {
       })
     else { return nil }
     occupancy.remove(victim.key)
+    unanswered.end(victim.key)
     entries[victim.key]?.state = .stopping
     return .stop(victim.key)
   }
 
-  /// Whether something visible could begin if a host gave up a place.
-  private func helps(_ host: String) -> Bool {
-    lines[.visible]?.hosts.contains {
+  /// Whether something visible could begin if this gave up its place.
+  private func helps(_ ticket: Ticket, of host: String) -> Bool {
+    guard !isFull(without: ticket) else { return false }
+    return lines[.visible]?.hosts.contains {
       occupancy.count(host: $0) - ($0 == host ? 1 : 0) < limits.perHost
+        && !isFull(for: $0, without: ticket)
     } ?? false
   }
 
@@ -216,9 +243,9 @@ extension LoadQueue {
       hungrySince[priority] = since
       // One for each class; those whose class has changed since count as well.
       guard now - since >= Self.patience, occupancy.grantedCount < LoadPriority.allCases.count - 1,
-        let ticket = candidate(priority, perHost: .max)
+        let ticket = candidate(priority, withinLimits: false)
       else { continue }
-      steps.append(start(ticket, isGranted: true))
+      steps.append(start(ticket, isGranted: true, at: now))
       hungrySince[priority] = nil
     }
     return steps

@@ -98,6 +98,9 @@ final class TransferGate: Sendable {
     state.withLock { $0.queue.setStoppable(ticket, isStoppable) }
   }
 
+  /// The answer has begun to come.
+  func answered(_ ticket: Ticket) { state.withLock { $0.queue.answered(ticket) } }
+
   /// Begins to measure anew, on another network.
   func enter(network: NetworkKind) {
     change { state, now in

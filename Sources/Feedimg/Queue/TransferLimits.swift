@@ -1,6 +1,8 @@
 /// How many transfers may run at a time.
 struct TransferLimits: Sendable, Hashable {
   /// Over all hosts; at least one.
+  ///
+  /// For other hosts those whose answer is late do not count, as many again at most (``UnansweredTransfers``).
   var total: Int
   /// To one host; at least one.
   var perHost: Int
