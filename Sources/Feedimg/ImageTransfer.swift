@@ -20,6 +20,8 @@ struct ImageTransfer: Sendable {
   var question = HTTPFields()
   /// Tells how urgent it is, and hears how far it has come; what nobody waits for is not urgent.
   var run = LoadRun(.prefetch)
+  /// Tells whether the server may be asked; nil where that is known.
+  var begun: LoadTry?
 
   private let witness = LoadWitness.present
 
@@ -73,7 +75,7 @@ struct ImageTransfer: Sendable {
       totalTimeout: Self.greatestDuration
     )
     let transfer = GatedTransfer(
-      downloader: loader.downloader,
+      downloader: begun?.downloader(loader.downloader) ?? loader.downloader,
       gate: loader.gate,
       request: request,
       receiver: collector,

@@ -135,8 +135,8 @@ struct LoadOperation: Sendable {
         do throws(LoadError) {
           // Who tries again is the service, if it loads.
           if let image = try await served(variant, run) { return .success(image) }
-          let image = try await loader.failures.perform(variant.url) { () async throws(LoadError) in
-            try await transferred(variant, resolution, run)
+          let image = try await loader.failures.perform(variant.url) { begun async throws(LoadError) in
+            try await transferred(variant, resolution, run, begun)
           }
           return .success(image)
         } catch {
@@ -173,14 +173,16 @@ struct LoadOperation: Sendable {
   private func transferred(
     _ variant: ImageVariant,
     _ resolution: Resolution,
-    _ run: LoadRun
+    _ run: LoadRun,
+    _ begun: LoadTry
   ) async throws(LoadError) -> FetchedImage {
     let transfer = ImageTransfer(
       loader: loader,
       variant: variant,
       identity: loader.identity.asking(in: resolution.situation),
       question: isReload ? ImageTransfer.endToEnd : HTTPFields(),
-      run: run
+      run: run,
+      begun: begun
     )
     guard case .image(let image) = try await transfer.run() else {
       throw LoadError(.malformed, url: variant.url, message: "the server answered a question nobody asked")

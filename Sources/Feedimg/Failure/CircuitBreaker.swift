@@ -3,8 +3,9 @@ import FeedimgModel
 /// Which origins to leave alone for a while, because they failed again and again.
 ///
 /// After a few loads in a row that failed, each counted once however often it tried, nobody asks an origin until a wait
-/// is over; then one load tries, and either all go on or the wait doubles. A server that says how long it wants to be
-/// left alone is left alone at once. Pure: times are on any clock that does not jump.
+/// is over; then one load tries, and either all go on or the wait doubles. All go on as soon as its answer begins; until
+/// one has come whole, the next load that fails for good makes the wait double as well. A server that says how long it
+/// wants to be left alone is left alone at once. Pure: times are on any clock that does not jump.
 struct CircuitBreaker: Sendable {
   enum Verdict: Hashable, Sendable {
     case ask
@@ -42,18 +43,38 @@ struct CircuitBreaker: Sendable {
 
   /// Whether to ask an origin now; who is told to, must tell how it went.
   mutating func verdict(_ origin: String, at now: Duration) -> Verdict {
-    guard var record = records[origin], let reopensAt = record.reopensAt else { return .ask }
-    // Should the one who tries never tell, another one does after a while.
-    if let until = record.triesUntil, now < until { return .awaitTrial }
-    guard now >= reopensAt else { return .leaveAlone(reopensAt - now, record.error) }
-    record.triesUntil = now + Self.trialTime
-    record.seen = now
-    records[origin] = record
+    let outlook = outlook(origin, at: now)
+    guard outlook == .ask, needsTrial(origin) else { return outlook }
+    records[origin]?.triesUntil = now + Self.trialTime
+    records[origin]?.seen = now
     return .ask
   }
 
+  /// What ``verdict(_:at:)`` would be; nobody tries for that.
+  func outlook(_ origin: String, at now: Duration) -> Verdict {
+    guard let record = records[origin], let reopensAt = record.reopensAt else { return .ask }
+    // Should the one who tries never tell, another one does after a while.
+    if let until = record.triesUntil, now < until { return .awaitTrial }
+    return now >= reopensAt ? .ask : .leaveAlone(reopensAt - now, record.error)
+  }
+
+  /// Whether an origin is or was left alone, so that one load alone is to ask it first.
+  func needsTrial(_ origin: String) -> Bool { records[origin]?.reopensAt != nil }
+
+  /// How an origin failed last; nil where it has answered since.
+  func lastError(_ origin: String) -> LoadError? { records[origin]?.error }
+
   /// Whether an origin has been left alone for its failures and not answered since, so that nobody should insist.
-  func doubts(_ origin: String) -> Bool { records[origin].map { $0.wait > .zero } ?? false }
+  func doubts(_ origin: String) -> Bool {
+    records[origin].map { $0.wait > .zero && $0.reopensAt != nil } ?? false
+  }
+
+  /// The answer of who tries begins, so that others may ask as well.
+  mutating func trialAnswered(_ origin: String) {
+    guard records[origin]?.triesUntil != nil else { return }
+    records[origin]?.triesUntil = nil
+    records[origin]?.reopensAt = nil
+  }
 
   /// The origin answered; what it said does not matter.
   mutating func answered(_ origin: String) { records[origin] = nil }

@@ -15,10 +15,16 @@ final class FailureDesk: Sendable {
 
   /// What precedes a try.
   private enum Beginning {
-    case ask
+    case ask(isInDoubt: Bool)
     case wait(Duration)
-    case awaitTrial(TrialEnd)
+    case awaitTrial(TrialEnd, Duration)
     case refuse(LoadError)
+  }
+
+  /// What a try has waited for its origin.
+  private struct Wait {
+    var left = FailureDesk.patience
+    var hasBegun = false
   }
 
   /// So long a load waits for an origin that is left alone, about as long as its own tries would take.
@@ -85,24 +91,28 @@ final class FailureDesk: Sendable {
   ///
   /// - Parameters:
   ///   - url: What is loaded; its key and its origin are what failures are remembered by.
-  ///   - attempt: One try, from the beginning.
+  ///   - attempt: One try, from the beginning; its requests go out as what it is given says.
   /// - Returns: The image.
   /// - Throws: The failure of the last try, or of an earlier load where nothing is tried at all.
   func perform<Answer>(
     _ url: ImageURL,
-    _ attempt: () async throws(LoadError) -> Answer
+    _ attempt: (LoadTry) async throws(LoadError) -> Answer
   ) async throws(LoadError) -> Answer {
     var tries = 0
+    var waited = Wait()
     while true {
-      try await begin(url)
+      let begun = try await begin(url, &waited)
       let failure: LoadError
       do throws(LoadError) {
-        let answer = try await attempt()
+        let answer = try await attempt(begun)
         succeeded(url)
         return answer
       } catch {
         failure = error
       }
+      // It goes on to wait for who was first, as long as it may.
+      guard !begun.isHeldBack else { continue }
+      waited = Wait()
       tries += 1
       guard let wait = failed(url, failure, tries: tries) else { throw failure }
       LoadWitness.tell(.retried(failure, after: wait))
@@ -113,18 +123,18 @@ final class FailureDesk: Sendable {
   /// Returns when it is time to ask.
   ///
   /// - Throws: Why that is of no use for now, or `cancelled`.
-  private func begin(_ url: ImageURL) async throws(LoadError) {
-    let deadline = time.now() + Self.patience
-    var hasWaited = false
+  private func begin(_ url: ImageURL, _ waited: inout Wait) async throws(LoadError) -> LoadTry {
+    let deadline = time.now() + waited.left
+    defer { waited.left = max(.zero, deadline - time.now()) }
     while true {
-      switch beginning(url, hasWaited: hasWaited, deadline: deadline) {
-      case .ask: return
+      guard !Task.isCancelled else { throw Self.cancelled(url) }
+      switch beginning(url, hasWaited: waited.hasBegun, deadline: deadline) {
+      case .ask(let isInDoubt): return LoadTry(url, self, isInDoubt: isInDoubt)
       case .refuse(let refusal): throw refusal
       case .wait(let wait): try await sleep(wait, url)
-      case .awaitTrial(let trial): await trial.wait()
+      case .awaitTrial(let trial, let wait): await trial.wait(wait, time)
       }
-      guard !Task.isCancelled else { throw Self.cancelled(url) }
-      hasWaited = true
+      waited.hasBegun = true
     }
   }
 
@@ -132,26 +142,57 @@ final class FailureDesk: Sendable {
     let now = time.now()
     return state.withLock { state in
       if let known = state.memory.error(of: url.key, at: now) { return .refuse(known) }
-      switch state.breaker.verdict(url.origin, at: now) {
-      case .ask: break
-      case .awaitTrial:
+      let outlook = state.breaker.outlook(url.origin, at: now)
+      let error = state.breaker.lastError(url.origin)
+      // A server that answers, if with errors, may well have this image, although it had not that of who tried.
+      let insists = hasWaited && error?.status != nil && error?.retryAfter == nil
+      var isInDoubt = false
+      switch outlook {
+      case .ask: isInDoubt = state.breaker.needsTrial(url.origin)
+      case .awaitTrial where now < deadline:
         let trial = state.trials[url.origin] ?? TrialEnd()
         state.trials[url.origin] = trial
-        return .awaitTrial(trial)
-      // A server that answers, if with errors, may well have this image, although it had not that of who tried.
-      case .leaveAlone(_, let error) where hasWaited && error.status != nil && error.retryAfter == nil: break
+        return .awaitTrial(trial, deadline - now)
+      case .awaitTrial: if let error, !insists { return .refuse(Self.refusal(url, error)) }
+      case .leaveAlone where insists: break
       case .leaveAlone(let wait, let error):
-        return now + wait <= deadline ? .wait(wait) : .refuse(Self.refusal(url, wait, error))
+        return now + wait <= deadline ? .wait(wait) : .refuse(Self.refusal(url, error, for: wait))
       }
       state.connectivity.began(at: now)
-      return .ask
+      return .ask(isInDoubt: isInDoubt)
     }
   }
 
-  private static func refusal(_ url: ImageURL, _ wait: Duration, _ error: LoadError) -> LoadError {
+  /// Whether a request to an origin in doubt may go out, and whether others then wait for its answer.
+  func admit(_ origin: String) -> LoadTry.Admission? {
+    let now = time.now()
+    return state.withLock { state in
+      guard state.breaker.verdict(origin, at: now) == .ask else { return nil }
+      return state.breaker.needsTrial(origin) ? .trial : .free
+    }
+  }
+
+  /// The answer of who tries an origin has begun to come.
+  func trialAnswered(_ origin: String) { endTrial(origin) { breaker, _ in breaker.trialAnswered(origin) } }
+
+  /// Who tries an origin has stopped before it knew more.
+  func trialStopped(_ origin: String) { endTrial(origin) { breaker, now in breaker.gaveUp(origin, at: now) } }
+
+  private func endTrial(_ origin: String, _ note: (inout CircuitBreaker, Duration) -> Void) {
+    let now = time.now()
+    let trial = state.withLock { state in
+      note(&state.breaker, now)
+      return state.trials.removeValue(forKey: origin)
+    }
+    trial?.tell()
+  }
+
+  /// Why a load is not tried: its origin is left alone for so long, or somebody tries it and has no answer yet.
+  private static func refusal(_ url: ImageURL, _ error: LoadError, for wait: Duration? = nil) -> LoadError {
     var error = error
-    let seconds = Int((wait / .seconds(1)).rounded(.up))
-    error.message = "the host failed before and is left alone for another \(seconds) s: \(error.message)"
+    let seconds = wait.map { Int(($0 / .seconds(1)).rounded(.up)) }
+    let state = seconds.map { "is left alone for another \($0) s" } ?? "has not answered again yet"
+    error.message = "the host failed before and \(state): \(error.message)"
     (error.url, error.retryAfter) = (url, seconds)
     return error
   }
@@ -183,12 +224,9 @@ final class FailureDesk: Sendable {
   /// - Returns: How long to wait before the next try; nil to give up.
   private func failed(_ url: ImageURL, _ error: LoadError, tries: Int) -> Duration? {
     let now = time.now()
+    guard error.code != .cancelled else { return nil }
     let (wait, isTurn, trial) = state.withLock { state -> (Duration?, Bool, TrialEnd?) in
       let trial = state.trials.removeValue(forKey: url.origin)
-      guard error.code != .cancelled else {
-        state.breaker.gaveUp(url.origin, at: now)
-        return (nil, false, trial)
-      }
       let wait = state.wait(after: error, of: url, tries: tries, schedule, at: now)
       // What is on this machine says nothing about the network.
       var isTurn = false

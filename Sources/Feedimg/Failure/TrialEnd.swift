@@ -38,6 +38,16 @@ final class TrialEnd: Sendable {
     }
   }
 
+  /// Returns when it is over, or after so long, or when the task is cancelled.
+  func wait(_ limit: Duration, _ time: MonotonicTime) async {
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { await self.wait() }
+      group.addTask { try? await time.sleep(limit) }
+      await group.next()
+      group.cancelAll()
+    }
+  }
+
   /// Lets all who wait go on, and who comes later.
   func tell() {
     let waiters = state.withLock { state in

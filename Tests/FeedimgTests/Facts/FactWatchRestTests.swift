@@ -59,7 +59,7 @@ import Testing
     let url = try ImageURL("http://127.0.0.1/missing.jpg")
     let missing = LoadError(.status, url: url, message: "not found", status: 404)
     await #expect(throws: missing) {
-      try await failures.perform(url) { () async throws(LoadError) -> Int in throw missing }
+      try await failures.perform(url) { _ async throws(LoadError) -> Int in throw missing }
     }
     #expect(failures.recordCount > 0)
   }

@@ -59,6 +59,38 @@ import Testing
     #expect(breaker.verdict("h", at: now) == .ask)
   }
 
+  @Test mutating func `a look at a host that may be tried again is no trial`() {
+    var breaker = CircuitBreaker()
+    for _ in 0..<5 { breaker.failed("h", broken, at: .zero, using: &random) }
+    for _ in 0..<3 { #expect(breaker.outlook("h", at: .seconds(2)) == .ask) }
+    #expect(breaker.verdict("h", at: .seconds(2)) == .ask)
+    #expect(breaker.outlook("h", at: .seconds(2)) == .awaitTrial)
+  }
+
+  @Test mutating func `all ask a host that begins to answer, and leave it alone for longer if that is all`() {
+    var breaker = CircuitBreaker()
+    breaker.trialAnswered("h")
+    for _ in 0..<5 { breaker.failed("h", broken, at: .zero, using: &random) }
+    breaker.trialAnswered("h")
+    #expect(breaker.verdict("h", at: .zero) != .ask, "nobody has tried")
+    #expect(breaker.verdict("h", at: .seconds(2)) == .ask)
+    #expect(breaker.doubts("h"))
+    breaker.trialAnswered("h")
+    for _ in 0..<3 { #expect(breaker.verdict("h", at: .seconds(2)) == .ask) }
+    #expect(!breaker.doubts("h"), "who fails now may try again")
+    breaker.failed("h", broken, at: .seconds(2), using: &random)
+    guard case .leaveAlone(let wait, _) = breaker.verdict("h", at: .seconds(2)) else {
+      Issue.record("still asked")
+      return
+    }
+    #expect(wait >= .seconds(2) && wait <= .seconds(4))
+    #expect(breaker.verdict("h", at: .seconds(6)) == .ask)
+    breaker.trialAnswered("h")
+    breaker.answered("h")
+    for _ in 0..<4 { breaker.failed("h", broken, at: .seconds(6), using: &random) }
+    #expect(breaker.verdict("h", at: .seconds(6)) == .ask, "a whole answer begins the count anew")
+  }
+
   @Test mutating func `many that fail at once make nobody wait longer than the first wait`() {
     var breaker = CircuitBreaker()
     for _ in 0..<50 { breaker.failed("h", broken, at: .zero, using: &random) }
