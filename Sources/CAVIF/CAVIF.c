@@ -117,5 +117,7 @@ cpixels_reader *cavif_open(const uint8_t *bytes, size_t count, const cpixels_sto
     self->base.head.profile = image->icc.data;
     self->base.head.profile_size = image->icc.size;
   }
+  self->base.head.colors.primaries = image->colorPrimaries;
+  self->base.head.colors.transfer = image->transferCharacteristics;
   return &self->base;
 }

@@ -10,9 +10,8 @@ struct clcms_transform {
   bool is_cmyk, is_gray;
 };
 
-static cmsHTRANSFORM make(cmsContext context, const uint8_t *bytes, size_t size, bool is_cmyk, bool *is_gray) {
-  cmsHPROFILE profile = cmsOpenProfileFromMemTHR(context, bytes, (cmsUInt32Number)size);
-  if (profile == NULL) return NULL;
+/// Closes the profile.
+static cmsHTRANSFORM make(cmsContext context, cmsHPROFILE profile, bool is_cmyk, bool *is_gray) {
   cmsColorSpaceSignature space = cmsGetColorSpace(profile);
   *is_gray = space == cmsSigGrayData;
   cmsUInt32Number format = 0;
@@ -37,7 +36,34 @@ clcms_transform *clcms_prepare(const uint8_t *profile, size_t size, bool is_cmyk
   if (self == NULL) return NULL;
   self->is_cmyk = is_cmyk;
   self->context = cmsCreateContext(NULL, NULL);
-  if (self->context != NULL) self->transform = make(self->context, profile, size, is_cmyk, &self->is_gray);
+  cmsHPROFILE source =
+      self->context == NULL ? NULL : cmsOpenProfileFromMemTHR(self->context, profile, (cmsUInt32Number)size);
+  if (source != NULL) self->transform = make(self->context, source, is_cmyk, &self->is_gray);
+  if (self->transform == NULL) {
+    clcms_free(self);
+    return NULL;
+  }
+  return self;
+}
+
+static cmsHPROFILE make_profile(cmsContext context, const double points[8], const uint16_t light[256]) {
+  cmsCIExyY white = {points[0], points[1], 1};
+  cmsCIExyYTRIPLE primaries = {{points[2], points[3], 1}, {points[4], points[5], 1}, {points[6], points[7], 1}};
+  if (!(white.y > 0)) return NULL;
+  cmsToneCurve *curve = cmsBuildTabulatedToneCurve16(context, 256, light);
+  if (curve == NULL) return NULL;
+  cmsToneCurve *curves[] = {curve, curve, curve};
+  cmsHPROFILE profile = cmsCreateRGBProfileTHR(context, &white, &primaries, curves);
+  cmsFreeToneCurve(curve);
+  return profile;
+}
+
+clcms_transform *clcms_prepare_colors(const double points[8], const uint16_t light[256]) {
+  clcms_transform *self = calloc(1, sizeof *self);
+  if (self == NULL) return NULL;
+  self->context = cmsCreateContext(NULL, NULL);
+  cmsHPROFILE profile = self->context == NULL ? NULL : make_profile(self->context, points, light);
+  if (profile != NULL) self->transform = make(self->context, profile, false, &self->is_gray);
   if (self->transform == NULL) {
     clcms_free(self);
     return NULL;

@@ -14,6 +14,8 @@ enum {
   most_rows_together = 128,
 };
 
+static const uint8_t cicp[] = "cICP";
+
 typedef struct {
   cpixels_reader base;
   png_structp png;
@@ -185,17 +187,50 @@ static cpixels_status next(cpixels_reader *base, uint32_t width, uint32_t height
   return self->is_at_end ? CPIXELS_WHOLE : status;
 }
 
-static void read_metadata(reader *self) {
+/// Reads the codes in cICP, which libpng 1.6.39 does not know.
+static bool read_codes(reader *self, cpixels_colors *colors) {
+  png_unknown_chunkp chunks;
+  int count = png_get_unknown_chunks(self->png, self->info, &chunks);
+  for (int i = 0; i < count; i++) {
+    const uint8_t *codes = chunks[i].data;
+    if (memcmp(chunks[i].name, cicp, sizeof cicp) != 0 || chunks[i].size != 4) continue;
+    // Other than RGB of the full range is not decoded, and code 2 says nothing.
+    if (codes[2] != 0 || codes[3] != 1 || (codes[0] == 2 && codes[1] == 2)) continue;
+    colors->primaries = codes[0];
+    colors->transfer = codes[1];
+    return true;
+  }
+  return false;
+}
+
+static void read_points_and_gamma(reader *self, cpixels_colors *colors) {
+  cpixels_point *white = &colors->white, *red = &colors->red, *green = &colors->green, *blue = &colors->blue;
+  colors->has_points = png_get_cHRM(self->png, self->info, &white->x, &white->y, &red->x, &red->y, &green->x,
+                                    &green->y, &blue->x, &blue->y) != 0;
+  double gamma;
+  if (png_get_gAMA(self->png, self->info, &gamma) != 0 && gamma > 0) colors->exponent = 1 / gamma;
+}
+
+/// What goes before what: PNG specification, third edition, section 4.3.
+static void read_colors(reader *self) {
   png_charp name;
   int compression;
   png_bytep profile;
   png_uint_32 size;
+  if (read_codes(self, &self->base.head.colors)) return;
   if (png_get_iCCP(self->png, self->info, &name, &compression, &profile, &size) != 0) {
     self->base.head.profile = profile;
     self->base.head.profile_size = size;
+    return;
   }
+  if (png_get_valid(self->png, self->info, PNG_INFO_sRGB) == 0) read_points_and_gamma(self, &self->base.head.colors);
+}
+
+static void read_metadata(reader *self) {
+  read_colors(self);
 #ifdef PNG_eXIf_SUPPORTED
   png_bytep exif;
+  png_uint_32 size;
   if (png_get_eXIf_1(self->png, self->info, &size, &exif) != 0) {
     self->base.head.orientation = cpixels_exif_orientation(exif, size);
   }
@@ -208,6 +243,7 @@ static bool read_head(reader *self) {
   png_set_user_limits(self->png, 0x7FFFFFFF, 0x7FFFFFFF);
   png_set_chunk_malloc_max(self->png, most_chunk_bytes);
   png_set_chunk_cache_max(self->png, most_chunks);
+  png_set_keep_unknown_chunks(self->png, PNG_HANDLE_CHUNK_ALWAYS, cicp, 1);
   png_read_info(self->png, self->info);
   self->base.head.width = png_get_image_width(self->png, self->info);
   self->base.head.height = png_get_image_height(self->png, self->info);

@@ -4,6 +4,11 @@ import Glibc
 /// Decodes JPEG, PNG, GIF, WebP and AVIF with the libraries that everybody uses for them.
 ///
 /// For any thread. Works on threads of its own, `feedimg-decode`, which end with it.
+///
+/// Colours come out in sRGB with eight bits. What they mean in the file is told by its ICC profile; where there is
+/// none, by the codes of ITU-T H.273 in an AVIF, and by `sRGB`, or `gAMA` and `cHRM`, in a PNG, where `cICP` goes
+/// before all of these. What sRGB does not have is clipped. Of PQ and HLG, light up to half that of paper is kept,
+/// and what is brighter is rolled off, so that 1,000 cd/m² are white.
 public final class CodecDecoder: ImageDecoding {
   /// What an image may ask for.
   public let limits: DecodingLimits

@@ -48,9 +48,7 @@ struct RenderedFrame {
     } else if let failure = resample(target) {
       return failure
     }
-    if isCMYK || head.profile != nil {
-      ColorConversion(head, isCMYK: isCMYK).apply(to: target, count: count, isOpaque: isOpaque)
-    }
+    ColorConversion(head, isCMYK: isCMYK)?.apply(to: target, count: count, isOpaque: isOpaque)
     if format == .bgra { cpixels_swap_red_and_blue(target, count) }
     return nil
   }

@@ -31,6 +31,22 @@ typedef struct {
   int32_t is_set;
 } cpixels_stop;
 
+/// A colour by its x and y of CIE 1931.
+typedef struct {
+  double x, y;
+} cpixels_point;
+
+/// What colours mean where there is no profile; all zero where the file does not tell.
+typedef struct {
+  /// Codes of ITU-T H.273, tables 2 and 3.
+  uint16_t primaries, transfer;
+  /// In place of the code of the primaries.
+  bool has_points;
+  cpixels_point white, red, green, blue;
+  /// What makes light of numbers, in place of the code of the transfer; else 0.
+  double exponent;
+} cpixels_colors;
+
 typedef struct {
   /// As stored, before the orientation is applied.
   uint32_t width, height;
@@ -45,6 +61,8 @@ typedef struct {
   /// An ICC profile, owned by the reader; NULL where there is none.
   const uint8_t *profile;
   size_t profile_size;
+  /// Looked at where there is no profile that is of use.
+  cpixels_colors colors;
 } cpixels_head;
 
 typedef struct {

@@ -1,0 +1,75 @@
+import Glibc
+
+/// How much light a number of a picture stands for (pure).
+enum TransferCurve: Sendable, Hashable {
+  case common
+  case power(Double)
+  /// SMPTE ST 2084, of high dynamic range.
+  case perceptual
+  /// The hybrid log-gamma of ITU-R BT.2100, of high dynamic range.
+  case hybrid
+
+  /// That of a code of ITU-T H.273, table 3; that of sRGB for one that says nothing or is not known.
+  ///
+  /// So is that of the codes for television (1, 6, 7, 11, 12, 14 and 15): they tell how cameras work, not how it is
+  /// shown, and who writes them into a picture means sRGB as a rule.
+  static func of(code: UInt16) -> Self {
+    switch code {
+    case 4: .power(2.2)
+    case 5: .power(2.8)
+    case 8: .power(1)
+    case 16: .perceptual
+    case 17: .power(2.6)
+    case 18: .hybrid
+    default: .common
+    }
+  }
+
+  /// That of an exponent; those near 2.2 mean sRGB, as libpng has it, too.
+  static func of(exponent: Double) -> Self {
+    abs(exponent * 0.45455 - 1) <= 0.05 ? .common : .power(exponent)
+  }
+
+  /// The light of each number of a byte, where 65,535 is white.
+  var light: [UInt16] {
+    (0...255).map { number in
+      let light = light(of: Double(number) / 255)
+      return UInt16((min(max(light, 0), 1) * 65535).rounded())
+    }
+  }
+
+  /// The light of a number from 0 to 1, where 1 is white.
+  func light(of number: Double) -> Double {
+    switch self {
+    case .common: number <= 0.04045 ? number / 12.92 : pow((number + 0.055) / 1.055, 2.4)
+    case .power(let exponent): pow(number, exponent)
+    case .perceptual: Self.toned(Self.perceptualLuminance(number))
+    case .hybrid: Self.toned(Self.hybridLuminance(number))
+    }
+  }
+
+  /// In cd/m², by ITU-R BT.2100, table 4.
+  private static func perceptualLuminance(_ number: Double) -> Double {
+    let root = pow(number, 32.0 / 2523)
+    return 10_000 * pow(max(root - 3424.0 / 4096, 0) / (2413.0 / 128 - 2392.0 / 128 * root), 16384.0 / 2610)
+  }
+
+  /// In cd/m² on a display of 1,000, by ITU-R BT.2100, table 5; its gamma of 1.2 is that of each colour by itself.
+  private static func hybridLuminance(_ number: Double) -> Double {
+    let scene =
+      number <= 0.5 ? number * number / 3 : (exp((number - 0.55991073) / 0.17883277) + 0.28466892) / 12
+    return 1000 * pow(scene, 1.2)
+  }
+
+  /// The light of a luminance on a screen that cannot show highlights.
+  ///
+  /// What paper would have is 203 cd/m² (ITU-R BT.2408): up to half of that, nothing is changed. From there on light
+  /// grows less and less (Reinhard and others, "Photographic tone reproduction for digital images", equation 4), up
+  /// to 1,000 cd/m², which are white, as is what is brighter.
+  private static func toned(_ luminance: Double) -> Double {
+    let (value, knee, most) = (luminance / 203, 0.5, 1000.0 / 203)
+    guard value > knee else { return value }
+    let (above, end) = ((value - knee) / (1 - knee), (most - knee) / (1 - knee))
+    return knee + (1 - knee) * above * (1 + above / (end * end)) / (1 + above)
+  }
+}
