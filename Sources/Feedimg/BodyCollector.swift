@@ -27,6 +27,9 @@ final class BodyCollector: BodyReceiving {
     /// Whether the body that comes is none of the image.
     var ignoresBody = false
     var scans = ArrivingScans()
+    /// Nil where the cache could not begin to write.
+    var writer: (any ImageWriting)?
+    var shelter = BodyShelter()
   }
 
   /// Guards the body as it grows; the transfer's thread adds, and the loader reads when the transfer is over.
@@ -34,9 +37,6 @@ final class BodyCollector: BodyReceiving {
   private let transfer: ImageTransfer
   private let limit: ByteCount
   private let continuation: BodyContinuation?
-  private let shelter = BodyShelter()
-  /// Nil where the cache could not begin to write.
-  private let writer: (any ImageWriting)?
 
   /// Begins to write into the cache, as far as that can be written.
   init(_ transfer: ImageTransfer, limit: ByteCount) {
@@ -47,10 +47,14 @@ final class BodyCollector: BodyReceiving {
     state = Mutex(State(requestedAt: now))
     continuation = loader.store.beginning(of: transfer.variant.url.key)
       .flatMap { BodyContinuation($0, by: transfer.identity, at: now) }
+    openWriter()
+  }
+
+  private func openWriter() {
     do throws(CacheError) {
-      writer = try loader.store.makeWriter()
+      let writer = try transfer.loader.store.makeWriter()
+      state.withLock { $0.writer = writer }
     } catch {
-      writer = nil
       state.withLock { $0.obstacle = "not kept: \(error)" }
     }
   }
@@ -74,7 +78,16 @@ final class BodyCollector: BodyReceiving {
 
   func requestBegins() {
     let now = transfer.loader.clock()
-    state.withLock { $0.requestedAt = now }
+    let old = state.withLock { state in
+      let old = state
+      state = State(requestedAt: now)
+      if old.answer == nil { (state.writer, state.obstacle) = (old.writer, old.obstacle) }
+      return old
+    }
+    // What an earlier answer was written to, or announced by, is of no use to another.
+    guard old.answer != nil else { return }
+    old.writer?.discard()
+    openWriter()
   }
 
   func begin(_ head: ResponseHead) throws(LoadError) {
@@ -124,7 +137,7 @@ final class BodyCollector: BodyReceiving {
     guard answer.head.contentLength ?? .max >= Self.announcedLength, answer.head.status != 304,
       Resumption(answer.head, kept: 1, now: now) != nil
     else { return }
-    writer?.announce(metadata(answer, ""))
+    state.withLock { $0.writer }?.announce(metadata(answer, ""))
   }
 
   /// What comes sooner than it would be asked for again need not outlive a kill.
@@ -160,7 +173,7 @@ final class BodyCollector: BodyReceiving {
     guard received <= limit.bytes else { throw tooLarge }
     handOn(bytes, before: received)
     guard isKept else { return (received, total) }
-    let arrival = state.withLock { $0.arrival }
+    let (arrival, shelter) = state.withLock { ($0.arrival, $0.shelter) }
     keeping { writer throws(CacheError) in
       try writer.write(bytes)
       if let arrival { shelter.note(writer, holds: received, of: arrival.body) }
@@ -206,8 +219,8 @@ final class BodyCollector: BodyReceiving {
       throw LoadError(.malformed, url: url, message: "the server sent no answer")
     }
     let mediaType = if let known = body.mediaType { known } else { try recognise(body) }
-    if let total = answer.head.contentLength, body.kept > 0, body.bytes.count != total {
-      state.withLock { $0.endsEarly = true }
+    if let total = answer.head.contentLength, body.bytes.count != total {
+      state.withLock { $0.endsEarly = canGoOn(answer, body.bytes.count) }
       let message = "the body ended after \(body.bytes.count) of \(total) bytes"
       throw LoadError(.truncated, url: url, message: message)
     }
@@ -239,9 +252,9 @@ final class BodyCollector: BodyReceiving {
   func breakOff(_ error: LoadError) {
     let body = state.withLock { $0 }
     guard let answer = body.answer, answer.head.status != 304 else { return }
-    let now = DeltaSeconds.whole(transfer.loader.clock())
-    let canGoOn = Resumption(answer.head, kept: body.bytes.count, now: now) != nil
-    guard error.breaksOff, canGoOn, body.obstacle == nil, let mediaType = body.mediaType else {
+    guard error.breaksOff, canGoOn(answer, body.bytes.count), body.obstacle == nil,
+      let mediaType = body.mediaType
+    else {
       // Nothing was wrong with the beginning as long as the server has not sent another image.
       if continuation != nil, body.kept == 0 || !error.breaksOff {
         transfer.loader.store.removeBeginning(of: url.key)
@@ -253,15 +266,20 @@ final class BodyCollector: BodyReceiving {
     keeping { writer throws(CacheError) in try writer.setAside(metadata) }
   }
 
+  /// Whether the rest of what has come can be asked for by itself.
+  private func canGoOn(_ answer: StoredAnswer, _ count: Int) -> Bool {
+    Resumption(answer.head, kept: count, now: DeltaSeconds.whole(transfer.loader.clock())) != nil
+  }
+
   /// Leaves nothing behind unless the image was finished.
-  func discard() { writer?.discard() }
+  func discard() { state.withLock { $0.writer }?.discard() }
 
   private func metadata(_ answer: StoredAnswer, _ mediaType: String) -> ImageMetadata {
     ImageMetadata(key: url.key, role: transfer.variant.role, mediaType: mediaType, answer: answer)
   }
 
   private func keeping(_ work: (any ImageWriting) throws(CacheError) -> Void) {
-    guard let writer else { return }
+    guard let writer = state.withLock({ $0.writer }) else { return }
     do throws(CacheError) {
       try work(writer)
     } catch {
@@ -272,24 +290,11 @@ final class BodyCollector: BodyReceiving {
 
   // MARK: What goes wrong
 
-  private var tooLarge: LoadError {
-    LoadError(.tooLarge, url: url, message: "the body is longer than the limit of \(limit)")
+  private func recognise(_ body: State) throws(LoadError) -> String {
+    try MediaType.recognise(body.bytes, declared: body.answer?.head.fields["Content-Type"], from: url)
   }
 
-  private func recognise(_ body: State) throws(LoadError) -> String {
-    let declared = body.answer?.head.fields["Content-Type"]
-    guard !body.bytes.isEmpty else {
-      throw LoadError(.notAnImage, url: url, message: "the server sent an empty body instead of an image")
-    }
-    let prefix = Array(body.bytes.prefix(MediaType.prefixLength))
-    if let mediaType = MediaType.sniff(prefix, declared: declared) { return mediaType }
-    let sent = declared.map { "`\($0)`" } ?? "a body without a type"
-    var error = LoadError(
-      .notAnImage,
-      url: url,
-      message: "the server sent \(sent), which is no image known here"
-    )
-    error.suspectsCaptivePortal = CaptivePortal.isPage(mediaType: declared, prefix: prefix)
-    throw error
+  private var tooLarge: LoadError {
+    LoadError(.tooLarge, url: url, message: "the body is longer than the limit of \(limit)")
   }
 }

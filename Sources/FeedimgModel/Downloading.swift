@@ -80,6 +80,8 @@ package struct ResponseHead: Sendable, Hashable {
 /// the transfer, which then fails with the thrown error.
 package protocol BodyReceiving: Sendable {
   /// Called by who waits for a place before the request goes out, so that the wait does not count as the answer's.
+  ///
+  /// Whatever has come before is void: what follows is an answer from its head on.
   func requestBegins()
   /// Called once, before the first byte of the final answer; answers to redirects do not show.
   func begin(_ head: ResponseHead) throws(LoadError)

@@ -10,11 +10,11 @@ final class AnswerCollector: BodyReceiving {
     var arrival: Arrival?
     var writer: (any ImageWriting)?
     var received = 0
+    var shelter = BodyShelter()
   }
 
   private let exchange: FetchExchange
   private let run: LoadRun
-  private let shelter = BodyShelter()
   /// Guards what has come; the transfer's thread adds, and the exchange reads when the transfer is over.
   private let state: Mutex<State>
 
@@ -25,7 +25,11 @@ final class AnswerCollector: BodyReceiving {
 
   func requestBegins() {
     let now = exchange.cache.loader.clock()
-    state.withLock { $0.requestedAt = now }
+    let writer = state.withLock { state in
+      defer { state = State(requestedAt: now) }
+      return state.writer
+    }
+    writer?.discard()
   }
 
   func begin(_ head: ResponseHead) throws(LoadError) {
@@ -36,19 +40,38 @@ final class AnswerCollector: BodyReceiving {
       requestedAt: state.withLock { $0.requestedAt },
       respondedAt: exchange.cache.loader.clock()
     )
+    let begun = try begun(answer)
     // What says that the stored answer is right is for us.
-    let arrival = exchange.isAnswered(by: head) ? nil : Arrival(answer)
+    let arrival = exchange.isAnswered(by: head) ? nil : begun ?? Arrival(answer)
     let writer = exchange.keeps(answer) ? try? exchange.cache.shelf.makeWriter() : nil
     state.withLock { state in
       (state.answer, state.arrival, state.writer) = (answer, arrival, writer)
     }
-    if let arrival { run.arrive(arrival) }
+    if let arrival, begun == nil { run.arrive(arrival) }
+  }
+
+  /// What those who wait have been handed of an earlier answer, whose place another takes.
+  ///
+  /// - Throws: `truncated` where that is not of the same version.
+  private func begun(_ answer: StoredAnswer) throws(LoadError) -> Arrival? {
+    guard let arrival = run.arrival else { return nil }
+    let (old, new) = (Validators(of: arrival.answer), Validators(of: answer))
+    guard arrival.answer.head.status == answer.head.status, old.rangeCondition != nil,
+      old.isSameVersion(as: new)
+    else {
+      throw LoadError(
+        .truncated,
+        url: exchange.request.url,
+        message: "the answer changed while its transfer was interrupted"
+      )
+    }
+    return arrival
   }
 
   func receive(_ bytes: UnsafeRawBufferPointer) throws(LoadError) {
-    let (arrival, writer, position) = state.withLock { state in
+    let (arrival, writer, shelter, position) = state.withLock { state in
       defer { state.received += bytes.count }
-      return (state.arrival, state.writer, state.received)
+      return (state.arrival, state.writer, state.shelter, state.received)
     }
     let total = arrival?.answer.head.contentLength.map { ByteCount($0) }
     run.report(LoadProgress(received: ByteCount(position + bytes.count), total: total))
@@ -67,12 +90,17 @@ final class AnswerCollector: BodyReceiving {
   /// Ends an answer that is whole, and keeps it.
   ///
   /// - Returns: The head, with when it came.
-  /// - Throws: ``LoadError`` where there was no answer.
+  /// - Throws: ``LoadError`` where there was no answer, or its body has another length than announced.
   func finish() throws(LoadError) -> StoredAnswer {
-    let (answer, writer) = state.withLock { ($0.answer, $0.writer.take()) }
+    let (answer, received) = state.withLock { ($0.answer, $0.received) }
     guard let answer else {
       throw LoadError(.malformed, url: exchange.request.url, message: "the server sent no answer")
     }
+    if !exchange.request.isHead, let total = answer.head.bodyLength, received != total {
+      let message = "the body ended after \(received) of \(total) bytes"
+      throw LoadError(.truncated, url: exchange.request.url, message: message)
+    }
+    let writer = state.withLock { $0.writer.take() }
     if let writer {
       // What the disk does not take is fetched again.
       _ = try? exchange.cache.shelf.keep(writer, answer, to: exchange.request)

@@ -57,8 +57,7 @@ extension FetchAnswer {
     leave: @escaping @Sendable () -> Void
   ) {
     let head = arrival.answer.head
-    let isBodiless = head.status == 204 || head.status == 304
-    let length = isBodiless ? nil : head.contentLength
+    let length = head.bodyLength
     self.init(
       status: head.status,
       fields: arrival.answer.handedOn,
@@ -68,6 +67,11 @@ extension FetchAnswer {
       leave: leave
     )
   }
+}
+
+extension ResponseHead {
+  /// The announced length of a body that follows an answer to `GET`; of these, no body does (RFC 9110 §6.4.1).
+  var bodyLength: Int? { status == 204 || status == 304 ? nil : contentLength }
 }
 
 extension StoredAnswer {

@@ -3,6 +3,9 @@ import FeedimgTransfer
 import Synchronization
 
 /// Hands a body on that comes in several parts, and counts it.
+///
+/// Nothing of an answer is handed on before the gate has agreed that its transfer keeps its place, and no byte once it
+/// has been told to stop: what was handed on can be gone on with, or its transfer is not stopped.
 final class BodyRelay: BodyReceiving {
   private struct State {
     /// The head that was handed on, or that of the last part.
@@ -13,6 +16,8 @@ final class BodyRelay: BodyReceiving {
     /// What the present request goes on with; nil where it asks for the whole.
     var resumption: Resumption?
     var wasAnswered = false
+    /// What ends the present request from outside.
+    var attempt: TransferAttempt?
     /// Whether the present body is the image's.
     var isHandingOn = false
   }
@@ -43,6 +48,14 @@ final class BodyRelay: BodyReceiving {
     return head.flatMap { resumption($0, kept) }
   }
 
+  /// The head of what has come where nothing is missing, so that nothing is left to go on with; else nil.
+  var whole: ResponseHead? {
+    state.withLock { state in
+      guard let head = state.head, state.received > 0 else { return nil }
+      return head.wholeLength == state.start + state.received ? head : nil
+    }
+  }
+
   /// Whether a range reaches to the end of the image (RFC 9110 §14.1.2).
   private static func isOpen(_ range: String) -> Bool {
     let digits = range.dropFirst("bytes=".count).dropLast()
@@ -53,10 +66,11 @@ final class BodyRelay: BodyReceiving {
   /// Whether the present request has been answered.
   var wasAnswered: Bool { state.withLock { $0.wasAnswered } }
 
-  /// A request goes out, for the rest of the body if there is a resumption.
-  func begin(_ resumption: Resumption?) {
+  /// A request goes out, for the rest of the body if there is a resumption; else nothing counts of what came before.
+  func begin(_ resumption: Resumption?, _ attempt: TransferAttempt) {
     state.withLock { state in
-      state.resumption = resumption
+      if resumption == nil { state = State() }
+      (state.resumption, state.attempt) = (resumption, attempt)
       (state.wasAnswered, state.isHandingOn) = (false, false)
     }
     if resumption == nil { receiver.requestBegins() }
@@ -70,14 +84,17 @@ final class BodyRelay: BodyReceiving {
       return state.resumption
     }
     guard let resumption else {
+      let start = head.part?.range.lowerBound ?? 0
+      try keepPlace(head, from: start)
       // A second time only where nothing but a head has come.
       try receiver.begin(head)
-      let range = head.status == 206 ? head.fields["content-range"].flatMap { ContentRange($0) } : nil
-      if case .part(let part, _)? = range { state.withLock { $0.start = part.lowerBound } }
-      return note(head)
+      return note(head, from: start)
     }
     switch resumption.step(head) {
-    case .append: note(head)
+    case .append:
+      let start = state.withLock(\.start)
+      try keepPlace(head, from: start)
+      note(head, from: start)
     case .complete: break
     case .replace, .startOver, .answer:
       throw LoadError(
@@ -90,23 +107,46 @@ final class BodyRelay: BodyReceiving {
 
   func receive(_ bytes: UnsafeRawBufferPointer) throws(LoadError) {
     gate.transferBrought(bytes.count)
-    let isHandingOn = state.withLock { state in
-      if state.isHandingOn { state.received += bytes.count }
-      return state.isHandingOn
+    let (isHandingOn, isStopped) = state.withLock { state in
+      let isStopped = state.attempt?.isStopped ?? true
+      if state.isHandingOn, !isStopped { state.received += bytes.count }
+      return (state.isHandingOn, isStopped)
     }
+    if isStopped { throw stopped }
     if isHandingOn { try receiver.receive(bytes) }
   }
 
   /// From here on a stop costs what has come, unless it can be gone on with.
-  private func note(_ head: ResponseHead) {
+  ///
+  /// - Throws: `cancelled` where the stop has been decided: then nothing of the answer is handed on.
+  private func keepPlace(_ head: ResponseHead, from start: Int) throws(LoadError) {
+    guard gate.setStoppable(ticket, resumption(head, start + 1) != nil) else { throw stopped }
+  }
+
+  private func note(_ head: ResponseHead, from start: Int) {
     state.withLock { state in
-      state.head = head
-      state.isHandingOn = true
+      (state.head, state.start, state.isHandingOn) = (head, start, true)
     }
-    gate.setStoppable(ticket, resumption(head, state.withLock(\.start) + 1) != nil)
+  }
+
+  private var stopped: LoadError {
+    LoadError(.cancelled, message: "the transfer gives way to a more urgent one")
   }
 
   private func resumption(_ head: ResponseHead, _ kept: Int) -> Resumption? {
     canGoOn ? Resumption(head, kept: kept, now: Int(SystemClock.seconds())) : nil
   }
+}
+
+extension ResponseHead {
+  /// What an answer 206 brings a part of, with the length of the whole where that is known; nil for others.
+  fileprivate var part: (range: ClosedRange<Int>, whole: Int?)? {
+    guard status == 206,
+      case .part(let range, let whole)? = fields["content-range"].flatMap({ ContentRange($0) })
+    else { return nil }
+    return (range, whole)
+  }
+
+  /// The length of the whole image, as far as it is known.
+  fileprivate var wholeLength: Int? { part.map(\.whole) ?? contentLength }
 }

@@ -1,6 +1,5 @@
 import FeedimgModel
 import FeedimgTransfer
-import Synchronization
 
 /// One download that waits for its place, gives it up for something more urgent, and goes on later where it was.
 ///
@@ -26,7 +25,7 @@ struct GatedTransfer: Sendable {
     }
     let relay = BodyRelay(request, receiver, gate: gate, ticket: ticket)
     while true {
-      let attempt = Attempt()
+      let attempt = TransferAttempt()
       LoadWitness.tell(.queued)
       guard await gate.place(ticket, stop: { attempt.stop() }) else {
         throw LoadError(.cancelled, url: request.url, message: "cancelled")
@@ -35,14 +34,18 @@ struct GatedTransfer: Sendable {
       do throws(LoadError) {
         return try await transfer(relay, attempt)
       } catch {
-        guard error.code == .cancelled, attempt.isStopped, !Task.isCancelled else { throw error }
+        guard error.code == .cancelled, !gate.hasPlace(ticket), !Task.isCancelled else { throw error }
+        if let head = relay.whole { return head }
       }
       LoadWitness.tell(.paused)
       gate.stopped(ticket)
     }
   }
 
-  private func transfer(_ relay: BodyRelay, _ attempt: Attempt) async throws(LoadError) -> ResponseHead {
+  private func transfer(
+    _ relay: BodyRelay,
+    _ attempt: TransferAttempt
+  ) async throws(LoadError) -> ResponseHead {
     var request = request
     let resumption = relay.resumption
     if let resumption {
@@ -50,7 +53,7 @@ struct GatedTransfer: Sendable {
       request.fields.fields.removeAll { $0.isNamed("range") || $0.isNamed("if-range") }
       request.fields.fields += resumption.fields.fields
     }
-    relay.begin(resumption)
+    relay.begin(resumption, attempt)
     gate.transferBegan()
     defer { gate.transferEnded(wasAnswered: relay.wasAnswered) }
     let (downloader, asked) = (downloader, request)
@@ -69,33 +72,5 @@ struct GatedTransfer: Sendable {
     }
     let head = try result.get()
     return resumption?.whole(after: head) ?? head
-  }
-}
-
-/// The end of one attempt from outside, which may come before it begins.
-private final class Attempt: Sendable {
-  private struct State {
-    var isStopped = false
-    var cancel: (@Sendable () -> Void)?
-  }
-
-  private let state = Mutex(State())
-
-  var isStopped: Bool { state.withLock { $0.isStopped } }
-
-  func begin(_ cancel: @escaping @Sendable () -> Void) {
-    let isStopped = state.withLock { state in
-      state.cancel = cancel
-      return state.isStopped
-    }
-    if isStopped { cancel() }
-  }
-
-  func stop() {
-    let cancel = state.withLock { state in
-      state.isStopped = true
-      return state.cancel
-    }
-    cancel?()
   }
 }

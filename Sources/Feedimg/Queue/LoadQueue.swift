@@ -75,8 +75,12 @@ struct LoadQueue: Sendable {
   }
 
   /// Whether it would waste little to stop a running transfer: nothing has arrived, or what has can be gone on with.
-  mutating func setStoppable(_ ticket: Ticket, _ isStoppable: Bool) {
+  ///
+  /// - Returns: Whether it still has its place; if not, its stop has been decided, and nothing that arrives counts.
+  @discardableResult
+  mutating func setStoppable(_ ticket: Ticket, _ isStoppable: Bool) -> Bool {
     entries[ticket]?.isStoppable = isStoppable
+    return isRunning(ticket)
   }
 
   /// The answer has begun to come.

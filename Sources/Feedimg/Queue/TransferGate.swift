@@ -81,6 +81,9 @@ final class TransferGate: Sendable {
     }
   }
 
+  /// Whether it has a place, which nobody has decided to take away.
+  func hasPlace(_ ticket: Ticket) -> Bool { state.withLock { $0.queue.isRunning(ticket) } }
+
   func leave(_ ticket: Ticket) {
     change { state, now in
       state.stops[ticket] = nil
@@ -94,7 +97,10 @@ final class TransferGate: Sendable {
     change { ((), $0.queue.setPriority(ticket, priority(), at: $1)) }
   }
 
-  func setStoppable(_ ticket: Ticket, _ isStoppable: Bool) {
+  /// Whether the transfer may be stopped from now on; decided together with whether it is being stopped already.
+  ///
+  /// - Returns: See ``LoadQueue/setStoppable(_:_:)``.
+  func setStoppable(_ ticket: Ticket, _ isStoppable: Bool) -> Bool {
     state.withLock { $0.queue.setStoppable(ticket, isStoppable) }
   }
 

@@ -1,3 +1,4 @@
+import FeedimgCache
 import FeedimgModel
 import FeedimgSettings
 import LoopbackServer
@@ -84,6 +85,35 @@ import Testing
     for prefetch in prefetches { _ = await prefetch.result }
     for item in items { #expect(try await test.loader.load(item).bytes == picture) }
     #expect(server.log.requests.filter { $0["Range"] != nil }.allSatisfy { $0["If-Range"] == "\"v1\"" })
+  }
+
+  @Test func `what is stopped before its answer and has no version is asked for anew, and all of it`()
+    async throws
+  {
+    let gate = Gate()
+    let plain = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+    let asked = Gathered<String>()
+    let server = try LoopbackServer { request in
+      let isFirst = !asked.all.contains(request.path)
+      asked.add(request.path)
+      return request.path.hasPrefix("/p") && isFirst ? .held(by: gate, then: plain) : plain
+    }
+    let test = try TestLoader(.wifi)
+    let items = try (0..<4).map { try TestLoader.item(server, original: "/p\($0)") }
+    let prefetches = items.map { item in
+      Task { try await test.loader.load(item, priority: .prefetch) }
+    }
+    await server.reaches { $0.requests.count == 4 }
+    let visible = Task { try await test.loader.load(try TestLoader.item(server, original: "/v")) }
+    // Two of the answers that come meanwhile are to requests that give way.
+    gate.open()
+    #expect(try await visible.value.bytes == SampleImage.jpeg)
+    for prefetch in prefetches { #expect(try await prefetch.value.bytes == SampleImage.jpeg) }
+    for item in items {
+      let key = try #require(item.original?.url.key)
+      #expect(test.loader.store.read(key)?.bytes == SampleImage.jpeg)
+    }
+    #expect(server.log.requests.allSatisfy { $0["Range"] == nil })
   }
 
   @Test func `a prefetch that somebody wants to see now moves up`() async throws {

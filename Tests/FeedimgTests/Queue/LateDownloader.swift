@@ -1,0 +1,116 @@
+import FeedimgModel
+import Synchronization
+
+/// A server and a transfer thread in one, which are told to stop while more of an answer is at hand, and hand that on
+/// all the same.
+final class LateDownloader: Downloading {
+  /// What comes of the first answer to each prefetch, and when.
+  struct Arrival: Sendable {
+    /// So many bytes, with the head, before the transfer is stopped; nil where not even the head comes.
+    var before: Int?
+    /// So many bytes in all when it is; nil where not even the head has come by then.
+    var after: Int?
+  }
+
+  private struct State {
+    var requests: [DownloadRequest] = []
+    var held: [AsyncStream<Void>.Continuation] = []
+    var begun = 0
+    var stopped = 0
+    var isReleased = false
+  }
+
+  let picture: [UInt8]
+  /// Of the head of each answer, beside its length.
+  let fields: [(String, String)]
+  let arrival: Arrival
+  /// Guards what was asked for and who is held back, who is let go outside.
+  private let state = Mutex(State())
+
+  init(_ picture: [UInt8], _ fields: [(String, String)], _ arrival: Arrival) {
+    (self.picture, self.fields, self.arrival) = (picture, fields, arrival)
+  }
+
+  /// Those of prefetches, of which the paths begin with `/p`.
+  var requests: [DownloadRequest] { state.withLock { $0.requests } }
+  /// How many first answers have come as far as they do before a stop.
+  var begun: Int { state.withLock { $0.begun } }
+  /// How many transfers were stopped.
+  var stopped: Int { state.withLock { $0.stopped } }
+
+  /// Lets all that was not stopped come to its end.
+  func release() {
+    let held = state.withLock { state in
+      state.isReleased = true
+      return state.held
+    }
+    for continuation in held { continuation.finish() }
+  }
+
+  func download(
+    _ request: DownloadRequest,
+    into receiver: any BodyReceiving
+  ) async throws(LoadError) -> ResponseHead {
+    guard request.url.text.contains("/p") else { return try deliver(request, 0, picture.count, receiver) }
+    let isFirst = state.withLock { state in
+      defer { state.requests.append(request) }
+      return !state.requests.contains { $0.url == request.url }
+    }
+    let start = request.fields["Range"].flatMap { Int($0.dropFirst("bytes=".count).dropLast()) } ?? 0
+    guard isFirst else { return try deliver(request, start, picture.count, receiver) }
+    if let before = arrival.before { _ = try deliver(request, 0, before, receiver) }
+    await hold()
+    let isStopped = Task.isCancelled
+    if isStopped { state.withLock { $0.stopped += 1 } }
+    if let end = isStopped ? arrival.after : picture.count {
+      if arrival.before == nil { try receiver.begin(head(request, 0)) }
+      try hand(picture[(arrival.before ?? 0)..<end], to: receiver)
+    }
+    guard !isStopped else { throw LoadError(.cancelled, url: request.url, message: "cancelled") }
+    return head(request, 0)
+  }
+
+  private func hold() async {
+    let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+    let isReleased = state.withLock { state in
+      state.begun += 1
+      state.held.append(continuation)
+      return state.isReleased
+    }
+    if isReleased { continuation.finish() }
+    for await _ in stream {}
+  }
+
+  private func deliver(
+    _ request: DownloadRequest,
+    _ start: Int,
+    _ end: Int,
+    _ receiver: any BodyReceiving
+  ) throws(LoadError) -> ResponseHead {
+    let head = head(request, start)
+    try receiver.begin(head)
+    try hand(picture[start..<end], to: receiver)
+    return head
+  }
+
+  private func hand(_ bytes: ArraySlice<UInt8>, to receiver: any BodyReceiving) throws(LoadError) {
+    guard !bytes.isEmpty else { return }
+    try bytes.withUnsafeBytes { bytes in
+      Result { () throws(LoadError) in try receiver.receive(bytes) }
+    }
+    .get()
+  }
+
+  private func head(_ request: DownloadRequest, _ start: Int) -> ResponseHead {
+    var all = fields
+    if start > 0 {
+      all.append(("Content-Range", "bytes \(start)-\(picture.count - 1)/\(picture.count)"))
+    }
+    return ResponseHead(
+      status: start > 0 ? 206 : 200,
+      fields: HTTPFields(all.map { HTTPFields.Field(name: $0.0, value: $0.1) }),
+      url: request.url,
+      contentLength: picture.count - start
+    )
+  }
+}

@@ -1,0 +1,123 @@
+import FeedimgCache
+import FeedimgModel
+import LoopbackServer
+import Testing
+
+@testable import Feedimg
+
+/// What comes of a transfer that is stopped for something visible while its answer comes.
+@Suite struct StoppedTransferTests {
+  struct Row: Sendable, CustomTestStringConvertible {
+    let fields: [(String, String)]
+    let arrival: LateDownloader.Arrival
+    /// The requests of one transfer that was stopped, by their `Range`.
+    let ranges: [String?]
+    let reason: String
+
+    init(
+      _ fields: [(String, String)],
+      before: Int?,
+      after: Int?,
+      _ ranges: [String?],
+      _ reason: String
+    ) {
+      (self.fields, self.ranges, self.reason) = (fields, ranges, reason)
+      arrival = LateDownloader.Arrival(before: before, after: after)
+    }
+
+    var testDescription: String { reason }
+  }
+
+  private static let size = 4000
+  private static let picture = PictureOrigin.picture(1, size: size)
+  private static let plain = [("Content-Type", "image/jpeg"), ("Cache-Control", "max-age=600")]
+  private static let weak = plain + [("ETag", "W/\"1\""), ("Accept-Ranges", "bytes")]
+  private static let strong = plain + [("ETag", "\"1\""), ("Accept-Ranges", "bytes")]
+
+  static let rows = [
+    Row(plain, before: nil, after: nil, [nil, nil], "nothing has come"),
+    Row(plain, before: nil, after: 0, [nil, nil], "a head comes that was not waited for"),
+    Row(plain, before: nil, after: size / 2, [nil, nil], "a part comes that cannot be gone on with"),
+    Row(plain, before: nil, after: size, [nil, nil], "all comes after the stop"),
+    Row(weak, before: nil, after: size / 2, [nil, nil], "a weak tag says nothing about bytes"),
+    Row(strong, before: nil, after: size / 2, [nil, nil], "what comes after the stop does not count"),
+    Row(strong, before: 0, after: size / 2, [nil, nil], "a head alone is nothing to go on with"),
+    Row(strong, before: 1000, after: 3000, [nil, "bytes=1000-"], "what came before it is gone on with"),
+    Row(strong, before: size, after: size, [nil], "nothing is missing"),
+  ]
+
+  /// Four at a time are begun on a link of unknown speed, and half of them give way to what is visible.
+  private static let paths = (0..<4).map { "http://a.example/p\($0)" }
+
+  private static func item(_ url: String) throws -> FeedItem {
+    FeedItem(original: ImageVariant(role: .original, url: try ImageURL(url)), thumbnail: nil)
+  }
+
+  private static func check(_ downloader: LateDownloader, _ row: Row) {
+    let ranges = paths.map { path in
+      downloader.requests.filter { $0.url.text == path }.map { $0.fields["Range"] }
+    }
+    #expect(downloader.stopped == 2)
+    #expect(ranges.filter { $0 == row.ranges }.count >= 2, "\(row.reason)")
+    #expect(ranges.allSatisfy { $0 == row.ranges || $0 == [nil] }, "\(row.reason)")
+  }
+
+  @Test(arguments: rows) func `an image is whole, as it is shown and as it is stored`(_ row: Row) async throws
+  {
+    let downloader = LateDownloader(Self.picture, row.fields, row.arrival)
+    let test = try TestLoader(downloader: downloader)
+    let told = Gathered<LoadProgress>()
+    let prefetches = try Self.paths.map { path in
+      let item = try Self.item(path)
+      return Task { try await test.loader.load(item, priority: .prefetch) { told.add($0) } }
+    }
+    while downloader.begun < 4 { await Task.yield() }
+    #expect(try await test.loader.load(Self.item("http://a.example/v")).bytes == Self.picture)
+    downloader.release()
+    for prefetch in prefetches { #expect(try await prefetch.value.bytes == Self.picture) }
+    for path in Self.paths {
+      let key = try ImageURL(path).key
+      #expect(test.loader.store.read(key)?.bytes == Self.picture)
+      #expect(test.loader.memory[key]?.bytes == Self.picture)
+      #expect(test.loader.store.beginning(of: key) == nil)
+    }
+    #expect(told.all.allSatisfy { $0.received.bytes <= Self.size })
+    #expect(told.all.filter { $0.received.bytes == Self.size }.count == 4)
+    #expect(test.loader.gate.isIdle)
+    Self.check(downloader, row)
+  }
+
+  @Test(arguments: rows)
+  func `an answer is whole, as it is handed on and as it is stored`(_ row: Row) async throws {
+    let downloader = LateDownloader(Self.picture, row.fields, row.arrival)
+    let test = try TestLoader(downloader: downloader)
+    let cache = AnswerCache(test.loader, beside: test.folder)
+    let requests = try Self.paths.map {
+      FetchRequest(try ImageURL($0), fields: HTTPFields(), priority: .prefetch)
+    }
+    let prefetches = requests.map { request in Task { try await Self.body(of: cache.answer(request)) } }
+    while downloader.begun < 4 { await Task.yield() }
+    let visible = FetchRequest(
+      try ImageURL("http://a.example/v"),
+      fields: HTTPFields(),
+      priority: .visible
+    )
+    #expect(try await Self.body(of: cache.answer(visible)) == Self.picture)
+    downloader.release()
+    for prefetch in prefetches { #expect(try await prefetch.value == Self.picture) }
+    for request in requests { #expect(cache.shelf.find(request).found?.bytes == Self.picture) }
+    Self.check(downloader, row)
+  }
+
+  private static func body(of answer: FetchAnswer) async throws -> [UInt8] {
+    switch answer.body {
+    case .absent: return []
+    case .whole(let bytes): return bytes
+    case .arriving(let body, let length):
+      var bytes: [UInt8] = []
+      while let chunk = try await body.chunk(at: bytes.count) { bytes += chunk }
+      #expect(length == bytes.count)
+      return bytes
+    }
+  }
+}
