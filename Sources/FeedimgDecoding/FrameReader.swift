@@ -19,6 +19,8 @@ final class FrameReader {
   private let stop: StopSign
   /// Has the bytes.
   private let owner: AnyObject?
+  /// Made with the first frame, for all of them, as some milliseconds go into it.
+  private var conversion: ColorConversion?
   let placement: Placement
 
   /// As announced; zero where that cannot be told before all is read.
@@ -109,7 +111,9 @@ final class FrameReader {
     case CPIXELS_DAMAGED: throw DecodeError(.damaged, "the \(codec) picture is cut off or damaged")
     default: throw DecodeError(.damaged, reason)
     }
-    let bitmap = try RenderedFrame(frame, head, placement, request.format).bitmap()
+    let conversion = conversion ?? ColorConversion(head, isCMYK: frame.layout == CPIXELS_CMYK)
+    self.conversion = conversion
+    let bitmap = try RenderedFrame(frame, head, placement, request.format, conversion).bitmap()
     let isPartial = status == CPIXELS_DAMAGED
     let known = PixelSize(width: Int(frame.known_width), height: Int(frame.known_height))
     return Frame(

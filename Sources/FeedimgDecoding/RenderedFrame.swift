@@ -10,12 +10,20 @@ struct RenderedFrame {
   private let head: cpixels_head
   private let placement: Placement
   private let format: Bitmap.Format
+  private let conversion: ColorConversion
 
-  init(_ frame: cpixels_frame, _ head: cpixels_head, _ placement: Placement, _ format: Bitmap.Format) {
+  init(
+    _ frame: cpixels_frame,
+    _ head: cpixels_head,
+    _ placement: Placement,
+    _ format: Bitmap.Format,
+    _ conversion: ColorConversion
+  ) {
     self.frame = frame
     self.head = head
     self.placement = placement
     self.format = format
+    self.conversion = conversion
   }
 
   private var isCMYK: Bool { frame.layout == CPIXELS_CMYK }
@@ -48,7 +56,7 @@ struct RenderedFrame {
     } else if let failure = resample(target) {
       return failure
     }
-    ColorConversion(head, isCMYK: isCMYK)?.apply(to: target, count: count, isOpaque: isOpaque)
+    conversion.apply(to: target, count: count, isOpaque: isOpaque)
     if format == .bgra { cpixels_swap_red_and_blue(target, count) }
     return nil
   }

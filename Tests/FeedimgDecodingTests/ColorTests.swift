@@ -104,6 +104,19 @@ struct ColorTests {
     expect(try Fixture.decode(bytes).bitmap, row.shown, row.reason)
   }
 
+  @Test func `every frame of an animation has its colours changed`() throws {
+    var bytes = try Fixture.bytes("animation.avif")
+    // Of its item and of its track.
+    for place in bytes.indices where bytes[place...].starts(with: Array("nclx".utf8)) { bytes[place + 5] = 6 }
+    let frames = try Fixture.animation(bytes).frames
+    #expect(frames.count == 3)
+    let (red, green, blue) = ([248, 36, 0, 255], [63, 251, 0, 255], [26, 35, 255, 255])
+    for (frame, middle) in zip(frames, [red, green, blue]) {
+      #expect(frame.bitmap.isAbout(red, 0.05, 0.05, within: 12), "\(frame.bitmap.pixel(0.05, 0.05))")
+      #expect(frame.bitmap.isAbout(middle, 0.5, 0.5, within: 12), "\(frame.bitmap.pixel(0.5, 0.5))")
+    }
+  }
+
   private static let whitePoints: [UInt32] = [31270, 32900]
   private static let p3Points = PNGBytes.Chunk.cHRM(whitePoints + [68000, 32000, 26500, 69000, 15000, 6000])
   private static let commonPoints = PNGBytes.Chunk.cHRM(
