@@ -28,8 +28,8 @@ import Testing
     var testDescription: String { reason }
   }
 
-  private static let size = 4000
-  private static let picture = PictureOrigin.picture(1, size: size)
+  static let size = 4000
+  static let picture = PictureOrigin.picture(1, size: size)
   private static let plain = [("Content-Type", "image/jpeg"), ("Cache-Control", "max-age=600")]
   private static let weak = plain + [("ETag", "W/\"1\""), ("Accept-Ranges", "bytes")]
   private static let strong = plain + [("ETag", "\"1\""), ("Accept-Ranges", "bytes")]
@@ -107,6 +107,51 @@ import Testing
     for prefetch in prefetches { #expect(try await prefetch.value == Self.picture) }
     for request in requests { #expect(cache.shelf.find(request).found?.bytes == Self.picture) }
     Self.check(downloader, row)
+  }
+
+  /// A transfer that ends as if it were whole, after another number of bytes than announced.
+  private struct Miscounting: Downloading {
+    let extra: Int
+
+    func download(
+      _ request: DownloadRequest,
+      into receiver: any BodyReceiving
+    ) async throws(LoadError) -> ResponseHead {
+      let fields = HTTPFields([
+        .init(name: "Content-Type", value: "image/jpeg"), .init(name: "Cache-Control", value: "max-age=600"),
+      ])
+      let head = ResponseHead(
+        status: 200,
+        fields: fields,
+        url: request.url,
+        contentLength: StoppedTransferTests.size - extra
+      )
+      try receiver.begin(head)
+      try StoppedTransferTests.picture.withUnsafeBytes { bytes in
+        Result { () throws(LoadError) in try receiver.receive(bytes) }
+      }
+      .get()
+      return head
+    }
+  }
+
+  @Test(arguments: [-1, 1])
+  func `what has not the announced length is neither shown nor stored`(_ extra: Int) async throws {
+    let test = try TestLoader(downloader: Miscounting(extra: extra))
+    let item = try Self.item("http://a.example/a")
+    let error = await #expect(throws: LoadError.self) { try await test.loader.load(item) }
+    #expect(error?.code == .truncated)
+    let key = try #require(item.original?.url.key)
+    #expect(test.loader.store.read(key) == nil && test.loader.memory[key] == nil)
+    let cache = AnswerCache(test.loader, beside: test.folder)
+    let request = FetchRequest(
+      try ImageURL("http://a.example/a"),
+      fields: HTTPFields(),
+      priority: .visible
+    )
+    let answer = try await cache.answer(request)
+    await #expect(throws: LoadError.self) { try await Self.body(of: answer) }
+    #expect(cache.shelf.find(request).found == nil)
   }
 
   private static func body(of answer: FetchAnswer) async throws -> [UInt8] {
