@@ -30,6 +30,11 @@ extension FetchedImage {
     MemoryCache.Image(role: role, mediaType: mediaType, bytes: bytes, path: path, answer: answer)
   }
 
+  /// Whether one who sends this need not ask for another: what was made smaller to save data is not for who saves none.
+  func suits(_ identity: RequestIdentity) -> Bool {
+    identity.savesData || answer?.varied["Save-Data"] == nil
+  }
+
   /// Whether it may be out of date.
   func freshness(at now: Double) -> ImageFreshness? {
     guard let answer else { return nil }

@@ -127,16 +127,18 @@ struct LoadOperation: Sendable {
       }
     }
     let vigil = DecisionVigil(over: self, decided: resolution.decision.image)
+    let identity = loader.identity.asking(in: resolution.situation)
+    let question = isReload ? ImageTransfer.endToEnd : HTTPFields()
+    let key = identity.shared(variant.url.key, asking: question)
     let share = try await vigil.whileItHolds { () async throws(LoadError) in
-      try await loader.desk.answer(for: variant.url.key, wish: wish, progress: listener, arrival: audience) {
-        run in
-        // Another load of the same key may have ended since the decision was made.
-        if let image = loader.cached(variant) { return .success(image) }
+      try await loader.desk.answer(for: key, wish: wish, progress: listener, arrival: audience) { run in
+        // Another load of the same image may have ended since the decision was made.
+        if let image = loader.cached(variant), image.suits(identity) { return .success(image) }
         do throws(LoadError) {
           // Who tries again is the service, if it loads.
           if let image = try await served(variant, run) { return .success(image) }
           let image = try await loader.failures.perform(variant.url) { begun async throws(LoadError) in
-            try await transferred(variant, resolution, run, begun)
+            try await transferred(variant, identity, question, run, begun)
           }
           return .success(image)
         } catch {
@@ -172,15 +174,16 @@ struct LoadOperation: Sendable {
 
   private func transferred(
     _ variant: ImageVariant,
-    _ resolution: Resolution,
+    _ identity: RequestIdentity,
+    _ question: HTTPFields,
     _ run: LoadRun,
     _ begun: LoadTry
   ) async throws(LoadError) -> FetchedImage {
     let transfer = ImageTransfer(
       loader: loader,
       variant: variant,
-      identity: loader.identity.asking(in: resolution.situation),
-      question: isReload ? ImageTransfer.endToEnd : HTTPFields(),
+      identity: identity,
+      question: question,
       run: run,
       begun: begun
     )

@@ -1,3 +1,4 @@
+import FeedimgCache
 import FeedimgModel
 
 /// What every request for an image says of who asks, which servers may choose an image by (RFC 9110 §12).
@@ -34,6 +35,17 @@ struct RequestIdentity: Sendable {
         .init(name: "User-Agent", value: userAgent), .init(name: "Accept-Encoding", value: "identity"),
       ]
     )
+  }
+
+  /// What is the same for loads of an image that may share one answer: its URL, and all that is sent.
+  ///
+  /// - Parameters:
+  ///   - key: That of the URL.
+  ///   - question: What is sent beside the usual.
+  /// - Returns: The key of the URL alone, where nothing is said that every load of one program does not say.
+  func shared(_ key: String, asking question: HTTPFields) -> String {
+    guard savesData || !question.fields.isEmpty else { return key }
+    return "\(key) \(AnswerKey.identity(HTTPFields(sent.fields + question.fields)))"
   }
 
   private static let saveData = HTTPFields.Field(name: "Save-Data", value: "on")

@@ -1,4 +1,5 @@
 import FeedimgModel
+import FeedimgPolicy
 import LoopbackServer
 import Synchronization
 import Testing
@@ -99,5 +100,34 @@ import Testing
     #expect(!test.loader.disk.isRunning)
     _ = try await test.loader.load(item)
     #expect(test.loader.disk.isRunning)
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `loads that say different things to the server do not share an answer`() async throws {
+    let gate = Gate()
+    let (large, small) = (PictureOrigin.picture(1, size: 4000), PictureOrigin.picture(2, size: 1000))
+    let server = try LoopbackServer { request in
+      let fields = [("Content-Type", "image/jpeg"), ("Vary", "Save-Data")]
+      return .held(by: gate, then: .answer(200, fields, body: request["Save-Data"] == nil ? large : small))
+    }
+    let test = try TestLoader()
+    let metered = SituationOverride(fact: "metered", value: "yes", source: "test")
+    let given = try CheckedOverride.check([metered], among: .standard)
+    let saver = ImageLoader(test.loader, policy: test.loader.policy, overrides: given)
+    let item = try TestLoader.item(server, thumbnail: "/a.jpg")
+    let loads = [test.loader, saver, test.loader, saver].map { loader in
+      Task { try await loader.load(item) }
+    }
+    let url = try #require(item.thumbnail?.url)
+    for loader in [test.loader, saver] {
+      let identity = loader.identity.asking(in: loader.resolve(item).situation)
+      let key = identity.shared(url.key, asking: HTTPFields())
+      while test.loader.desk.count(of: key) < 2 { await Task.yield() }
+    }
+    gate.open()
+    var images: [[UInt8]] = []
+    for load in loads { images.append(try await load.value.bytes) }
+    #expect(images == [large, small, large, small])
+    #expect(server.log.requests.count == 2)
   }
 }
