@@ -23,6 +23,9 @@ struct LoadOperation: Sendable {
   /// Called with ``progress``, for who wants to see what has come.
   var onArrival: (@Sendable (LoadRun) -> Void)?
 
+  /// The ``FactWatch/standing`` before the decision that is followed; nil where changes since were told to nobody.
+  var standing: Int?
+
   /// A cached image that turns out damaged when it is read changes the situation; so often it is looked at again.
   private static let attempts = 3
 
@@ -45,10 +48,12 @@ struct LoadOperation: Sendable {
 
   private func loaded() async throws(LoadError) -> LoadedImage {
     var misses = 0
+    var operation = self
     while true {
-      let resolution = resolution()
+      operation.standing = loader.facts.standing
+      let resolution = operation.resolution()
       LoadWitness.tell(.decided(resolution))
-      switch try await decoded(try await follow(resolution)) {
+      switch try await operation.decoded(try await operation.follow(resolution)) {
       case .image(let image): return image
       case .outdated: continue
       case .missing:

@@ -11,6 +11,8 @@ struct DecisionVigil: Sendable {
   let priority: @Sendable () -> LoadPriority
   /// Whether the same would still be decided.
   let holds: @Sendable () -> Bool
+  /// The ``FactWatch/standing`` before the decision.
+  let standing: Int?
 
   /// Does some work unless something else is decided meanwhile.
   ///
@@ -37,6 +39,8 @@ struct DecisionVigil: Sendable {
     }
     let number = loader.facts.listen(priority: priority, reconsider)
     defer { loader.facts.leave(number) }
+    // What changed since the decision was told to others, or to nobody.
+    if standing == nil || loader.facts.standing != standing { reconsider() }
     let result = await withTaskCancellationHandler {
       await task.value
     } onCancel: {
@@ -57,7 +61,8 @@ extension DecisionVigil {
     self.init(
       loader: operation.loader,
       priority: { operation.wish.priority },
-      holds: { operation.resolution(trustingNetwork: true).decision.image == decided }
+      holds: { operation.resolution(trustingNetwork: true).decision.image == decided },
+      standing: operation.standing
     )
   }
 
@@ -66,7 +71,8 @@ extension DecisionVigil {
     self.init(
       loader: operation.loader,
       priority: { .prefetch },
-      holds: { operation.loader.mayFetch(role, in: operation.resolution(trustingNetwork: true).situation) }
+      holds: { operation.loader.mayFetch(role, in: operation.resolution(trustingNetwork: true).situation) },
+      standing: operation.standing
     )
   }
 }

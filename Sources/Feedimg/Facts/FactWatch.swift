@@ -22,6 +22,8 @@ final class FactWatch: Sendable {
     var trial: Task<Void, Never>?
     var network: NetworkState?
     var settings: UserSettings?
+    /// How many changes were told of; a rest, in which none is, counts as one.
+    var changes = 0
     var isWatching = false
     var isStopped = false
   }
@@ -85,11 +87,15 @@ final class FactWatch: Sendable {
       guard state.listeners.isEmpty, state.policy == nil, state.trial == nil else {
         return [Task<Void, Never>]()
       }
+      state.changes += 1
       defer { (state.tasks, state.isWatching) = ([], state.isStopped) }
       return state.tasks
     }
     for task in tasks { task.cancel() }
   }
+
+  /// Which change was told last; nil where none would be told, as nobody watches.
+  var standing: Int? { state.withLock { $0.tasks.isEmpty ? nil : $0.changes } }
 
   func leave(_ number: Int) { state.withLock { $0.listeners[number] = nil } }
 
@@ -129,7 +135,10 @@ final class FactWatch: Sendable {
 
   /// Tells everybody, as something has changed that nobody watches.
   func tell() {
-    let listeners = state.withLock { state in state.listeners.sorted { $0.key < $1.key }.map(\.value) }
+    let listeners = state.withLock { state in
+      state.changes += 1
+      return state.listeners.sorted { $0.key < $1.key }.map(\.value)
+    }
     let urgent = listeners.map { (priority: $0.priority(), onChange: $0.onChange) }
     for priority in LoadPriority.allCases.reversed() {
       for listener in urgent where listener.priority == priority { listener.onChange() }

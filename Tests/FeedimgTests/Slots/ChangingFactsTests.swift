@@ -56,6 +56,37 @@ import Testing
     gate.open()
   }
 
+  /// Changes the network as soon as a load of an original has been decided.
+  private final class HandOver: LoadObserving {
+    private let change = Mutex<(@Sendable () -> Void)?>(nil)
+
+    func before(_ change: @escaping @Sendable () -> Void) { self.change.withLock { $0 = change } }
+
+    func observe(_ event: LoadEvent) {
+      guard case .decided(let resolution) = event.step, resolution.decision.image == .original else { return }
+      change.withLock { $0.take() }?()
+    }
+  }
+
+  @Test(.timeLimit(.minutes(1)), arguments: [false, true])
+  func `what changes between the decision and the load counts`(_ isWatched: Bool) async throws {
+    let gate = Gate()
+    let server = try LoopbackServer { $0.path == "/a" ? .held(by: gate, then: Self.picture) : Self.picture }
+    let handOver = HandOver()
+    let test = try TestLoader(.wifi, observers: [handOver])
+    let facts = test.loader.facts
+    if isWatched { facts.watch() }
+    handOver.before { [network = test.network] in
+      let standing = facts.standing
+      network.become(.cellular)
+      // The change is told before this load listens.
+      while isWatched, facts.standing == standing {}
+    }
+    let item = try TestLoader.item(server, original: "/a", thumbnail: "/s")
+    #expect(try await test.loader.load(item).variant.role == .thumbnail)
+    gate.open()
+  }
+
   @Test func `when data becomes cheap a thumbnail on screen is upgraded once, and one out of sight later`()
     async throws
   {
