@@ -133,9 +133,8 @@ final class BodyCollector: BodyReceiving {
       }
       state.bytes.reserveCapacity(min(answer.head.contentLength ?? 0, 1 << 20))
     }
-    let now = DeltaSeconds.whole(answer.respondedAt)
     guard answer.head.contentLength ?? .max >= Self.announcedLength, answer.head.status != 304,
-      Resumption(answer.head, kept: 1, now: now) != nil
+      canGoOn(answer, behind: 1)
     else { return }
     state.withLock { $0.writer }?.announce(metadata(answer, ""))
   }
@@ -147,6 +146,7 @@ final class BodyCollector: BodyReceiving {
     guard let beginning = continuation?.beginning.bytes else { return }
     start(whole)
     state.withLock { $0.kept = beginning.count }
+    transfer.resumes(behind: beginning.count)
     if let length = whole.head.contentLength, length > limit.bytes { throw tooLarge }
     var failure: LoadError?
     beginning.withUnsafeBytes { bytes in
@@ -220,7 +220,7 @@ final class BodyCollector: BodyReceiving {
     }
     let mediaType = if let known = body.mediaType { known } else { try recognise(body) }
     if let total = answer.head.contentLength, body.bytes.count != total {
-      state.withLock { $0.endsEarly = canGoOn(answer, body.bytes.count) }
+      state.withLock { $0.endsEarly = canGoOn(answer, behind: body.bytes.count) }
       let message = "the body ended after \(body.bytes.count) of \(total) bytes"
       throw LoadError(.truncated, url: url, message: message)
     }
@@ -252,7 +252,7 @@ final class BodyCollector: BodyReceiving {
   func breakOff(_ error: LoadError) {
     let body = state.withLock { $0 }
     guard let answer = body.answer, answer.head.status != 304 else { return }
-    guard error.breaksOff, canGoOn(answer, body.bytes.count), body.obstacle == nil,
+    guard error.breaksOff, canGoOn(answer, behind: body.bytes.count), body.obstacle == nil,
       let mediaType = body.mediaType
     else {
       // Nothing was wrong with the beginning as long as the server has not sent another image.
@@ -266,8 +266,7 @@ final class BodyCollector: BodyReceiving {
     keeping { writer throws(CacheError) in try writer.setAside(metadata) }
   }
 
-  /// Whether the rest of what has come can be asked for by itself.
-  private func canGoOn(_ answer: StoredAnswer, _ count: Int) -> Bool {
+  private func canGoOn(_ answer: StoredAnswer, behind count: Int) -> Bool {
     Resumption(answer.head, kept: count, now: DeltaSeconds.whole(transfer.loader.clock())) != nil
   }
 

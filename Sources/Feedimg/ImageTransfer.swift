@@ -25,6 +25,9 @@ struct ImageTransfer: Sendable {
 
   private let witness = LoadWitness.present
 
+  /// Tells who observes that it goes on behind so much of the image.
+  func resumes(behind count: Int) { witness?.tell(.resumed(ByteCount(count))) }
+
   /// Tells everybody how far it has come.
   ///
   /// - Throws: `cancelled` where nobody waits for more.

@@ -62,6 +62,7 @@ public final class LoadMetrics: LoadObserving {
       guard let queuedAt = loads[event.load]?.queuedAt else { return nil }
       loads[event.load]?.queuedAt = nil
       return .waited(event.time - queuedAt)
+    case .resumed(let kept): loads[event.load]?.received = kept.bytes
     case .progress(let progress):
       // A transfer that begins anew counts anew.
       let before = loads[event.load]?.received ?? 0

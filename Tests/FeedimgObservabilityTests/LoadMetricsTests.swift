@@ -44,4 +44,16 @@ import Testing
     )
     #expect(try factory.expectTimer("feedimg_wait_duration_seconds").values == [30_000_000])
   }
+
+  @Test func `what another transfer has brought is not received again`() throws {
+    let metrics = LoadMetrics(factory: factory)
+    metrics.observe(try event(1, 0, try decided()))
+    // As a load tells it that goes on behind what was kept on disk, and breaks off, and goes on again.
+    let steps: [LoadEvent.Step] = [
+      .resumed(ByteCount(1000)), .progress(LoadProgress(received: ByteCount(1400), total: nil)),
+      .resumed(ByteCount(1400)), .progress(LoadProgress(received: ByteCount(2000), total: nil)),
+    ]
+    for step in steps { metrics.observe(try event(1, 10, step)) }
+    #expect(try factory.expectCounter("feedimg_received_bytes_total").totalValue == 1000)
+  }
 }

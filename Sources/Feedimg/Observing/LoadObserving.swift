@@ -35,6 +35,8 @@ public struct LoadEvent: Sendable, Hashable {
     case redirected(ImageURL)
     /// The head of the answer has come.
     case answered(status: Int)
+    /// The transfer goes on behind so much of the image, which another one has brought.
+    case resumed(ByteCount)
     /// Bytes of the image have come.
     case progress(LoadProgress)
     /// The bytes are a whole image of this media type.

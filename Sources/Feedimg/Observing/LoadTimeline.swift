@@ -97,6 +97,7 @@ extension LoadEvent.Step {
     case .requested: ("requested", "the connection is there")
     case .redirected(let url): ("redirected", "to \(url.text)")
     case .answered(let status): ("answered", HTTPStatus.text(status))
+    case .resumed(let kept): ("resumed", "behind \(kept.rounded) that were kept")
     case .progress(let progress): ("received", progress.words)
     case .verified(let mediaType): ("verified", mediaType)
     case .decoded(let size): ("decoded", "\(size)")

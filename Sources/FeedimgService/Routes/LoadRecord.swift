@@ -60,7 +60,7 @@ extension LoadEvent.Step {
     case .missed, .queued, .paused, .retried: .queue
     case .started, .redirected: .connect
     case .requested: .wait
-    case .answered, .progress: .receive
+    case .answered, .resumed, .progress: .receive
     case .verified: .store
     case .found, .decoded, .stored, .notStored, .revalidated, .notRevalidated: nil
     case .finished, .failed, .cancelled: nil

@@ -190,4 +190,24 @@ import Testing
     _ = try await bench.loader.load(item) { _ in seen.add(LoadWitness.present == nil) }
     #expect(LoadWitness.present == nil && seen.all.allSatisfy { $0 })
   }
+
+  @Test func `a load that goes on where another broke off tells what was kept before what comes`()
+    async throws
+  {
+    let origin = try PictureOrigin(ResumingLoadTests.picture, ResumingLoadTests.strong)
+    let bench = try bench()
+    let item = try TestLoader.item(origin.server, original: "/a.jpg")
+    origin.cut(after: 120_000)
+    await #expect(throws: LoadError.self) { try await bench.loader.load(item) }
+    let first = recorder.all.count
+    #expect(try await bench.loader.load(item).bytes == ResumingLoadTests.picture)
+    let steps = recorder.all.dropFirst(first).map(\.step)
+    let resumed = try #require(steps.firstIndex(of: .resumed(ByteCount(120_000))))
+    let received = steps.enumerated().compactMap { index, step -> Int? in
+      guard case .progress(let progress) = step else { return nil }
+      #expect(index > resumed)
+      return progress.received.bytes
+    }
+    #expect(received.last == 200_000 && received.allSatisfy { $0 > 120_000 })
+  }
 }
