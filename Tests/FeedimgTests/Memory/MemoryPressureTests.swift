@@ -73,11 +73,12 @@ import Testing
   @Test func `what was given up comes back when nothing is heard for a while`() async throws {
     let system = try FakeSystem()
     try system.makePipe(Self.stalls)
-    let ladder = PressureLadder(settling: .zero, recovery: .milliseconds(1))
+    // Long enough to be seen: who listens hears of the latest step alone.
+    let ladder = PressureLadder(settling: .zero, recovery: .milliseconds(200))
     let pressure = MemoryPressure(memory, files: system.files, ladder: ladder)
+    var steps = pressure.steps().makeAsyncIterator()
     pressure.start()
     try system.write(Self.stalls, "!")
-    var steps = pressure.steps().makeAsyncIterator()
     while let step = await steps.next(), step == .nothing {}
     while let step = await steps.next(), step != .nothing {}
     try fill()
