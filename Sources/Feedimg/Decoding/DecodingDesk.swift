@@ -19,6 +19,9 @@ final class DecodingDesk: Sendable {
   /// How many images wait for a decoder.
   var waiting: Int { gate.count }
 
+  /// How many want pixels that are being made, or wait for a decoder.
+  var wanted: Int { desk.count }
+
   /// The pixels of an image if they are in memory, which they are only of the version that is in memory itself.
   func kept(of url: ImageURL, _ request: DecodeRequest) -> Bitmap? {
     DecodedKey(url, request).flatMap { memory[$0] }

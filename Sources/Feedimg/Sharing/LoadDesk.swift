@@ -70,6 +70,9 @@ final class LoadDesk<Answer: Sendable>: Sendable {
     state.withLock { $0.table.isEmpty && $0.continuations.isEmpty && $0.runs.isEmpty }
   }
 
+  /// How many wait now, for whatever it is.
+  var count: Int { state.withLock { $0.table.count } }
+
   /// How many wait for a key now.
   func count(of key: String) -> Int { state.withLock { $0.table.count(of: key) } }
 

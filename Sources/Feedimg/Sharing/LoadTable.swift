@@ -106,6 +106,9 @@ struct LoadTable: Sendable {
   /// How many wait for a key.
   func count(of key: String) -> Int { entries[key]?.waiters.count ?? 0 }
 
+  /// How many wait, for whatever it is.
+  var count: Int { keys.count }
+
   /// Whether nobody waits and nothing is remembered.
   var isEmpty: Bool { entries.isEmpty && keys.isEmpty && gone.isEmpty }
 }

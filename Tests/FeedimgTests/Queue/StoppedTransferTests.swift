@@ -65,7 +65,7 @@ import Testing
   @Test(arguments: rows) func `an image is whole, as it is shown and as it is stored`(_ row: Row) async throws
   {
     let downloader = LateDownloader(Self.picture, row.fields, row.arrival)
-    let test = try TestLoader(downloader: downloader)
+    let test = try TestLoader(downloader: downloader, time: ManualTime().time)
     let told = Gathered<LoadProgress>()
     let prefetches = try Self.paths.map { path in
       let item = try Self.item(path)
@@ -90,7 +90,7 @@ import Testing
   @Test(arguments: rows)
   func `an answer is whole, as it is handed on and as it is stored`(_ row: Row) async throws {
     let downloader = LateDownloader(Self.picture, row.fields, row.arrival)
-    let test = try TestLoader(downloader: downloader)
+    let test = try TestLoader(downloader: downloader, time: ManualTime().time)
     let cache = AnswerCache(test.loader, beside: test.folder)
     let requests = try Self.paths.map {
       FetchRequest(try ImageURL($0), fields: HTTPFields(), priority: .prefetch)

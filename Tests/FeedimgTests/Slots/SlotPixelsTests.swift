@@ -54,7 +54,7 @@ import Testing
     let item = try TestLoader.item(server, original: "/a.jpg")
     let slots = (0..<5).map { _ in test.loader.slot() }
     for slot in slots { slot.show(item, pixels: Self.small) }
-    while decoder.asked.all.isEmpty { await Task.yield() }
+    while decoder.asked.all.isEmpty || test.loader.pixels?.wanted != 5 { await Task.yield() }
     slots[0].clear()
     decoder.release()
     for slot in slots.dropFirst() { #expect(await first(slot) { !$0.isLoading }?.pixels != nil) }
