@@ -105,10 +105,16 @@ package struct Resumption: Sendable, Hashable {
     return head.contentLength.map { $0 == part.count } ?? true
   }
 
-  /// A server that sends another validator along has not kept to `If-Range`.
+  /// Whether an answer is about the version that is kept, as far as its own validators tell.
+  ///
+  /// A server that has not looked at `If-Range` shows by them. With a part a server must repeat the tag it would send
+  /// with the whole, but not the date (RFC 9110 §15.3.7); a refusal says nothing unless it repeats either, as it need
+  /// not look at `If-Range` at all.
   private func isSame(_ head: ResponseHead) -> Bool {
-    guard validator.hasPrefix("\""), let tag = head.fields["etag"] else { return true }
-    return tag == validator
+    let tag = head.fields["etag"]
+    if validator.hasPrefix("\"") { return tag == validator }
+    guard tag == nil else { return false }
+    return head.fields["last-modified"].map { $0 == validator } ?? (head.status == 206)
   }
 
   /// A strong entity tag, or else a date that cannot stand for two versions.

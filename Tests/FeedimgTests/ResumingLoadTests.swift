@@ -109,12 +109,16 @@ import Testing
     #expect(origin.requests.last?["Range"] == nil, "\(because)")
   }
 
+  private static let tag = ("ETag", "\"1\"")
+  private static let place = ("Content-Range", "bytes 120000-199999/200000")
+
   static let wrong: [(String, [(String, String)], Int)] = [
-    ("another place", [("Content-Range", "bytes 0-79999/200000")], 80_000),
-    ("another length of the whole", [("Content-Range", "bytes 120000-199999/200001")], 80_000),
-    ("another length of the part", [("Content-Range", "bytes 120000-199999/200000")], 70_000),
-    ("another version", [("Content-Range", "bytes 120000-199999/200000"), ("ETag", "\"2\"")], 80_000),
-    ("no place", [], 80_000),
+    ("another place", [tag, ("Content-Range", "bytes 0-79999/200000")], 80_000),
+    ("another length of the whole", [tag, ("Content-Range", "bytes 120000-199999/200001")], 80_000),
+    ("another length of the part", [tag, place], 70_000),
+    ("another version", [("ETag", "\"2\""), place], 80_000),
+    ("a version that is not told", [place], 80_000),
+    ("no place", [tag], 80_000),
   ]
 
   @Test(arguments: wrong)

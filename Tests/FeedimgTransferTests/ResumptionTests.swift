@@ -116,39 +116,40 @@ struct ResumptionTests {
   }
 
   private static let rest = ("Content-Range", "bytes 100-249/250")
+  private static let tag = ("ETag", "\"1\"")
 
   static let answers = [
-    Answer(reason: "the rest", status: 206, fields: [rest, ("ETag", "\"1\"")], length: 150, step: .append),
-    Answer(reason: "the rest, in chunks", status: 206, fields: [rest], step: .append),
+    Answer(reason: "the rest", status: 206, fields: [rest, tag], length: 150, step: .append),
+    Answer(reason: "the rest, in chunks", status: 206, fields: [rest, tag], step: .append),
     Answer(
       reason: "a part of the rest",
       status: 206,
-      fields: [("Content-Range", "bytes 100-199/250")],
+      fields: [("Content-Range", "bytes 100-199/250"), tag],
       length: 100,
       step: .append
     ),
     Answer(
       reason: "the rest of an unknown whole",
       status: 206,
-      fields: [("Content-Range", "bytes 100-249/*")],
+      fields: [("Content-Range", "bytes 100-249/*"), tag],
       step: .append
     ),
     Answer(
       reason: "another part",
       status: 206,
-      fields: [("Content-Range", "bytes 0-249/250")],
+      fields: [("Content-Range", "bytes 0-249/250"), tag],
       step: .startOver
     ),
     Answer(
       reason: "a gap",
       status: 206,
-      fields: [("Content-Range", "bytes 101-249/250")],
+      fields: [("Content-Range", "bytes 101-249/250"), tag],
       step: .startOver
     ),
     Answer(
       reason: "the rest of another whole",
       status: 206,
-      fields: [("Content-Range", "bytes 100-299/300")],
+      fields: [("Content-Range", "bytes 100-299/300"), tag],
       step: .startOver
     ),
     Answer(
@@ -164,17 +165,38 @@ struct ResumptionTests {
       step: .startOver
     ),
     Answer(
-      reason: "a length that denies the range",
+      reason: "a tag that is no longer there, which a part must repeat",
       status: 206,
       fields: [rest],
+      length: 150,
+      step: .startOver
+    ),
+    Answer(
+      reason: "two tags",
+      status: 206,
+      fields: [rest, tag, ("ETag", "\"2\"")],
+      length: 150,
+      step: .startOver
+    ),
+    Answer(
+      reason: "a date does not stand for a tag",
+      status: 206,
+      fields: [rest, ("Last-Modified", "Sun, 06 Nov 1994 08:00:00 GMT")],
+      length: 150,
+      step: .startOver
+    ),
+    Answer(
+      reason: "a length that denies the range",
+      status: 206,
+      fields: [rest, tag],
       length: 149,
       step: .startOver
     ),
-    Answer(reason: "no range", status: 206, step: .startOver),
+    Answer(reason: "no range", status: 206, fields: [tag], step: .startOver),
     Answer(
       reason: "several ranges",
       status: 206,
-      fields: [("Content-Type", "multipart/byteranges; boundary=x")],
+      fields: [("Content-Type", "multipart/byteranges; boundary=x"), tag],
       step: .startOver
     ),
     Answer(reason: "the whole of another version", status: 200, fields: [("ETag", "\"2\"")], step: .replace),
@@ -203,17 +225,21 @@ struct ResumptionTests {
     #expect(resumption.step(try Self.head(row.status, row.fields, length: row.length)) == row.step)
   }
 
-  @Test(arguments: [
-    (100, "\"1\"", Resumption.Step.complete), (101, "\"1\"", .startOver), (100, "\"2\"", .startOver),
-  ])
+  /// The length that a refusal tells, and what else it says, of 100 bytes that are kept.
+  static let refusals: [(Int, [(String, String)], Resumption.Step)] = [
+    (100, [tag], .complete), (101, [tag], .startOver), (100, [], .startOver),
+    (100, [("ETag", "\"2\"")], .startOver),
+  ]
+
+  @Test(arguments: refusals)
   func `a body of unknown length may be found to be whole`(
     whole: Int,
-    tag: String,
+    said: [(String, String)],
     step: Resumption.Step
   ) throws {
-    let first = try Self.head(200, [Self.ranges, ("ETag", "\"1\"")])
+    let first = try Self.head(200, [Self.ranges, Self.tag])
     let resumption = try #require(Resumption(first, kept: 100, now: Self.now))
-    let fields = [("Content-Range", "bytes */\(whole)"), ("ETag", tag)]
+    let fields = [("Content-Range", "bytes */\(whole)")] + said
     #expect(resumption.step(try Self.head(416, fields)) == step)
   }
 

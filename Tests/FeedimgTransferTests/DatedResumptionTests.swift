@@ -1,0 +1,68 @@
+import FeedimgModel
+import Testing
+
+@testable import FeedimgTransfer
+
+/// Bodies that are told apart by their date alone.
+struct DatedResumptionTests {
+  /// An answer to a request to go on after 100 bytes of a certain date.
+  struct Answer: Sendable, CustomTestStringConvertible {
+    var reason: String
+    var status = 206
+    var fields: [(String, String)]
+    /// The length of the whole, where it was known.
+    var length: Int? = 250
+    var step: Resumption.Step
+    var testDescription: String { reason }
+  }
+
+  private static let modified = ("Last-Modified", "Sun, 06 Nov 1994 08:00:00 GMT")
+  private static let later = ("Last-Modified", "Sun, 06 Nov 1994 08:00:01 GMT")
+  private static let tag = ("ETag", "\"1\"")
+  private static let rest = ("Content-Range", "bytes 100-249/250")
+  private static let all = ("Content-Range", "bytes */100")
+
+  static let answers = [
+    Answer(reason: "the rest of the same date", fields: [rest, modified], step: .append),
+    Answer(reason: "a part need not repeat the date", fields: [rest], step: .append),
+    Answer(reason: "the rest of a later date", fields: [rest, later], step: .startOver),
+    Answer(reason: "two dates", fields: [rest, modified, later], step: .startOver),
+    Answer(reason: "a tag that was not there before", fields: [rest, modified, tag], step: .startOver),
+    Answer(reason: "the whole of a later date", status: 200, fields: [later], step: .replace),
+    Answer(reason: "nothing is missing", status: 416, fields: [all, modified], length: nil, step: .complete),
+    Answer(
+      reason: "nothing is missing of a later date",
+      status: 416,
+      fields: [all, later],
+      length: nil,
+      step: .startOver
+    ),
+    Answer(
+      reason: "a refusal that does not say of what",
+      status: 416,
+      fields: [all],
+      length: nil,
+      step: .startOver
+    ),
+  ]
+
+  @Test(arguments: answers) func `nothing is appended that may have another date`(row: Answer) throws {
+    let date = ("Date", "Sun, 06 Nov 1994 08:49:37 GMT")
+    let first = try Self.head(200, [("Accept-Ranges", "bytes"), date, Self.modified], length: row.length)
+    let resumption = try #require(Resumption(first, kept: 100, now: 784_111_777))
+    #expect(resumption.step(try Self.head(row.status, row.fields)) == row.step)
+  }
+
+  private static func head(
+    _ status: Int,
+    _ fields: [(String, String)],
+    length: Int? = nil
+  ) throws -> ResponseHead {
+    ResponseHead(
+      status: status,
+      fields: HTTPFields(fields.map { HTTPFields.Field(name: $0, value: $1) }),
+      url: try ImageURL("http://a/"),
+      contentLength: length
+    )
+  }
+}
