@@ -4,7 +4,7 @@ public import Logging
 /// Writes every step of every load to a log of swift-log.
 ///
 /// What went wrong for good is an error, what will be tried again a warning, how a load ended information, and all else
-/// is for debugging. Addresses are in the metadata, and none of their queries, which may hold secrets.
+/// is for debugging. Addresses are in the metadata, without user, password and query, which may be secret.
 public struct LoadLogger: LoadObserving {
   private let logger: Logger
 
@@ -22,13 +22,13 @@ public struct LoadLogger: LoadObserving {
     var metadata: Logger.Metadata = ["load": "\(event.load)"]
     if let id = event.item.id { metadata["item"] = "\(id)" }
     if let url = (event.item.original ?? event.item.thumbnail)?.url {
-      metadata["url"] = "\(Self.withoutQuery(url))"
+      metadata["url"] = "\(Self.plain(url))"
     }
     switch event.step {
     case .decided(let resolution):
       metadata["image"] = "\(resolution.decision.image.rawValue)"
       metadata["why"] = "\(resolution.why)"
-    case .redirected(let url): metadata["to"] = "\(Self.withoutQuery(url))"
+    case .redirected(let url): metadata["to"] = "\(Self.plain(url))"
     case .answered(let status): metadata["status"] = "\(status)"
     case .resumed(let kept): metadata["kept"] = "\(kept.bytes)"
     case .progress(let progress): metadata["received"] = "\(progress.received.bytes)"
@@ -50,8 +50,15 @@ public struct LoadLogger: LoadObserving {
     return metadata
   }
 
-  private static func withoutQuery(_ url: ImageURL) -> Substring {
-    url.text.prefix { $0 != "?" && $0 != "#" }
+  /// An address without user, password, query and fragment; by its bytes, as ``ImageURL`` is read.
+  private static func plain(_ url: ImageURL) -> String {
+    let bytes = url.text.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+    let scheme = bytes.prefix { $0 != UInt8(ascii: "/") }
+    let place = bytes.dropFirst(scheme.count + "//".utf8.count)
+    let authority = place.prefix { $0 != UInt8(ascii: "/") }
+    let user = authority.lastIndex(of: UInt8(ascii: "@"))
+    let rest = user.map { place[place.index(after: $0)...] } ?? place
+    return "\(Substring(scheme))//\(Substring(rest))"
   }
 }
 

@@ -68,6 +68,26 @@ import Testing
     #expect(lines.all == [line])
   }
 
+  static let addresses = [
+    ("https://a.example/b.jpg", "https://a.example/b.jpg"),
+    ("https://user:password@a.example/b.jpg", "https://a.example/b.jpg"),
+    ("http://token@a.example:8080/b@2x.jpg?c=@d#e", "http://a.example:8080/b@2x.jpg"),
+    ("http://user:pass@word@a.example?secret", "http://a.example"),
+    ("http://a.example/?\u{301}secret", "http://a.example/"),
+    ("http://[::1]:80/?to=http://user@a.example/", "http://[::1]:80/"),
+  ]
+
+  @Test(arguments: addresses)
+  func `an address is told without user, password, query and fragment`(
+    _ address: String,
+    _ told: String
+  ) throws {
+    let url = try ImageURL(address)
+    let item = FeedItem(original: ImageVariant(role: .original, url: url), thumbnail: nil)
+    logger(.trace).observe(LoadEvent(load: 7, item: item, time: .now, step: .redirected(url)))
+    #expect(lines.all == ["debug redirected load=7 to=\(told) url=\(told)"])
+  }
+
   @Test func `what is below the level is not written`() throws {
     for (step, _) in Self.rows { logger(.info).observe(try Self.event(step)) }
     #expect(lines.all.count == 3)
