@@ -13,7 +13,14 @@ public final class LoadMetrics: LoadObserving {
   private struct Load {
     var beganAt: ContinuousClock.Instant
     var queuedAt: ContinuousClock.Instant?
-    var received = 0
+  }
+
+  private struct State {
+    /// Those that run.
+    var loads: [Int: Load] = [:]
+    /// How much has come of what a load transfers; also after its end, as the transfer may go on for others, or a
+    /// revalidation begin.
+    var received: [Int: Int] = [:]
   }
 
   /// What follows from a step.
@@ -23,12 +30,19 @@ public final class LoadMetrics: LoadObserving {
     case received(Int)
   }
 
-  /// Guards what is known of the loads that run; metrics are recorded outside.
-  private let loads = Mutex<[Int: Load]>([:])
+  /// Of so many loads that have ended, at most about, it is remembered how much their transfers brought: more do not
+  /// transfer at a time, but nobody tells that a transfer has ended which brought nothing whole.
+  private static let greatestRecords = 512
+
+  /// Guards what is known of the loads; metrics are recorded outside.
+  private let state = Mutex(State())
   private let factory: any MetricsFactory
 
   /// - Parameter factory: What makes the metrics; that of the program unless another is given.
   public init(factory: any MetricsFactory = MetricsSystem.factory) { self.factory = factory }
+
+  /// How many loads it remembers.
+  var recordCount: Int { state.withLock { Set($0.loads.keys).union($0.received.keys).count } }
 
   /// Takes one step into account.
   public func observe(_ event: LoadEvent) {
@@ -37,7 +51,7 @@ public final class LoadMetrics: LoadObserving {
     case .joined: Counter(label: "feedimg_joins_total", factory: factory).increment()
     default: break
     }
-    guard let record = loads.withLock({ Self.record(event, &$0) }) else { return }
+    guard let record = state.withLock({ Self.record(event, &$0) }) else { return }
     switch record {
     case .ended(let outcome, let duration):
       let dimensions = [("outcome", outcome)]
@@ -52,35 +66,46 @@ public final class LoadMetrics: LoadObserving {
     }
   }
 
-  private static func record(_ event: LoadEvent, _ loads: inout [Int: Load]) -> Record? {
+  private static func record(_ event: LoadEvent, _ state: inout State) -> Record? {
+    let load = event.load
     switch event.step {
     case .decided:
       // Decided again where the facts have changed: the load began before.
-      if loads[event.load] == nil { loads[event.load] = Load(beganAt: event.time) }
-    case .queued: loads[event.load]?.queuedAt = event.time
+      if state.loads[load] == nil { state.loads[load] = Load(beganAt: event.time) }
+    case .queued: state.loads[load]?.queuedAt = event.time
     case .started:
-      guard let queuedAt = loads[event.load]?.queuedAt else { return nil }
-      loads[event.load]?.queuedAt = nil
+      guard let queuedAt = state.loads[load]?.queuedAt else { return nil }
+      state.loads[load]?.queuedAt = nil
       return .waited(event.time - queuedAt)
-    case .resumed(let kept): loads[event.load]?.received = kept.bytes
+    case .resumed(let kept): state.received[load] = kept.bytes
     case .progress(let progress):
       // A transfer that begins anew counts anew.
-      let before = loads[event.load]?.received ?? 0
+      let before = state.received[load] ?? 0
       let count = progress.received.bytes - (progress.received.bytes < before ? 0 : before)
-      loads[event.load]?.received = progress.received.bytes
+      state.received[load] = progress.received.bytes
       return .received(count)
-    case .finished(let source): return end(event, source.rawValue, &loads)
+    case .verified, .revalidated, .notRevalidated: state.received[load] = nil
+    case .finished(let source): return end(event, source.rawValue, &state)
     case .failed(let error):
-      return end(event, error.code == .nothingToShow ? "placeholder" : "failed", &loads)
-    case .cancelled: return end(event, "cancelled", &loads)
+      return end(event, error.code == .nothingToShow ? "placeholder" : "failed", &state)
+    case .cancelled: return end(event, "cancelled", &state)
     default: break
     }
     return nil
   }
 
-  private static func end(_ event: LoadEvent, _ outcome: String, _ loads: inout [Int: Load]) -> Record {
-    let began = loads.removeValue(forKey: event.load)?.beganAt ?? event.time
+  private static func end(_ event: LoadEvent, _ outcome: String, _ state: inout State) -> Record {
+    let began = state.loads.removeValue(forKey: event.load)?.beganAt ?? event.time
+    forgetOldest(&state)
     return .ended(outcome, event.time - began)
+  }
+
+  /// Forgets half of those that have ended, the oldest, where they have become too many.
+  private static func forgetOldest(_ state: inout State) {
+    let ended = state.received.count - state.loads.count
+    guard ended > greatestRecords else { return }
+    let loads = state.received.keys.filter { state.loads[$0] == nil }.sorted()
+    for load in loads.prefix(loads.count / 2) { state.received[load] = nil }
   }
 
   private static func nanoseconds(_ duration: Duration) -> Int64 {

@@ -56,4 +56,49 @@ import Testing
     for step in steps { metrics.observe(try event(1, 10, step)) }
     #expect(try factory.expectCounter("feedimg_received_bytes_total").totalValue == 1000)
   }
+
+  private func progress(_ received: Int) -> LoadEvent.Step {
+    .progress(LoadProgress(received: ByteCount(received), total: nil))
+  }
+
+  static let ends: [LoadEvent.Step] = [
+    .cancelled, .finished(.disk), .failed(LoadError(.timeout, message: "no answer")),
+  ]
+
+  @Test(arguments: ends)
+  func `what a transfer brings after its load has ended counts once`(_ end: LoadEvent.Step) throws {
+    let metrics = LoadMetrics(factory: factory)
+    for step in [try decided(), progress(500), end, progress(1000), progress(2000)] {
+      metrics.observe(try event(1, 10, step))
+    }
+    #expect(try factory.expectCounter("feedimg_received_bytes_total").totalValue == 2000)
+    #expect(metrics.recordCount == 1)
+    metrics.observe(try event(1, 20, .verified(mediaType: "image/jpeg")))
+    #expect(metrics.recordCount == 0)
+  }
+
+  static let answers: [LoadEvent.Step] = [
+    .revalidated(isNew: true), .notRevalidated(LoadError(.timeout, message: "no answer")),
+  ]
+
+  @Test(arguments: answers)
+  func `a revalidation counts by itself`(_ answer: LoadEvent.Step) throws {
+    let metrics = LoadMetrics(factory: factory)
+    let steps = [try decided(), .finished(.disk), .queued, progress(1000), progress(3000), answer]
+    for step in steps { metrics.observe(try event(1, 10, step)) }
+    #expect(try factory.expectCounter("feedimg_received_bytes_total").totalValue == 3000)
+    #expect(metrics.recordCount == 0)
+  }
+
+  @Test func `loads that are cancelled one after the other are forgotten, and none that runs`() throws {
+    let metrics = LoadMetrics(factory: factory)
+    let decided = try decided()
+    for step in [decided, progress(1000)] { metrics.observe(try event(0, 0, step)) }
+    for load in 1...5000 {
+      for step in [decided, progress(10), .cancelled] { metrics.observe(try event(load, 1, step)) }
+    }
+    #expect(metrics.recordCount < 1000)
+    metrics.observe(try event(0, 2, progress(1500)))
+    #expect(try factory.expectCounter("feedimg_received_bytes_total").totalValue == 1500 + 50_000)
+  }
 }
