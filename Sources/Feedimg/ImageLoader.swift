@@ -137,13 +137,22 @@ public final class ImageLoader: Sendable {
     let revalidations = RevalidationDesk(clock: clock)
     let gate = TransferGate(time)
     let failures = FailureDesk(time, schedule: retries)
-    facts = FactWatch(network: network, settings: settings, time: time, failures: failures) { state in
-      downloader.forgetConnections()
-      revalidations.forgetPast()
-      gate.enter(network: state.kind)
-    }
+    let disk = DiskThread()
+    facts = FactWatch(
+      network: network,
+      settings: settings,
+      time: time,
+      failures: failures,
+      onNetwork: { state in
+        downloader.forgetConnections()
+        revalidations.forgetPast()
+        gate.enter(network: state.kind)
+      },
+      // Behind the steps of those who end what is no longer decided: it need not be asked for anew.
+      onMove: { Task(executorPreference: disk) { gate.leavePath() } }
+    )
     (self.revalidations, self.gate, self.failures, self.time) = (revalidations, gate, failures, time)
-    (disk, transfers, base) = (DiskThread(), TransferRegister(), nil)
+    (self.disk, transfers, base) = (disk, TransferRegister(), nil)
     uses = MemoryUses(of: store, for: identity.sent, on: disk)
     desk = LoadDesk(executor: disk)
     memory.whenFilled { [weak pressure] in pressure?.start() }

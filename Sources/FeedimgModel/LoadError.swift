@@ -48,6 +48,9 @@ public struct LoadError: Error, Sendable, Hashable {
   /// Zero where it is to be asked each time; nil where it says nothing.
   package var believedFor: Double?
 
+  /// Whether it is of a transfer that had begun before packets went another way, and says nothing of the way they go now.
+  package var isOfOldPath = false
+
   /// The decision that the load followed, where there was one.
   public var resolution: Resolution?
 

@@ -33,22 +33,30 @@ final class FactWatch: Sendable {
   private let time: MonotonicTime
   private let failures: FailureDesk
   private let onNetwork: @Sendable (NetworkState) -> Void
+  private let onMove: @Sendable () -> Void
   /// Guards who listens, and what was told last; listeners are called outside.
   private let state = Mutex(State())
 
-  /// `onNetwork` is called before any listener when packets go another way, and at first.
+  /// - Parameters:
+  ///   - network: Tells how packets go.
+  ///   - settings: What the user wants.
+  ///   - time: For waits.
+  ///   - failures: Tells when nothing gets through.
+  ///   - onNetwork: Called before any listener when packets go another way, and at first.
+  ///   - onMove: Called after all listeners when packets go another way that leads anywhere, for what is still wanted.
   init(
     network: any NetworkMonitoring,
     settings: any SettingsReading,
     time: MonotonicTime,
     failures: FailureDesk,
-    onNetwork: @escaping @Sendable (NetworkState) -> Void
+    onNetwork: @escaping @Sendable (NetworkState) -> Void,
+    onMove: @escaping @Sendable () -> Void = {}
   ) {
     self.network = network
     self.settings = settings
     self.time = time
     self.failures = failures
-    self.onNetwork = onNetwork
+    (self.onNetwork, self.onMove) = (onNetwork, onMove)
   }
 
   /// Calls on every change, those first whose need is most urgent then.
@@ -163,6 +171,7 @@ final class FactWatch: Sendable {
     // What changed during a rest.
     if let isSamePath, !isSamePath || old.settings != current { failures.reset() }
     if isSamePath != true { onNetwork(now) }
+    if isSamePath == false, now.isReachable { onMove() }
     failures.listen { [weak self] in self?.turned() }
   }
 
@@ -172,11 +181,13 @@ final class FactWatch: Sendable {
       return state.network
     }
     guard let old, old != new else { return }
-    if !old.isSamePath(as: new) {
+    let isSamePath = old.isSamePath(as: new)
+    if !isSamePath {
       failures.reset()
       onNetwork(new)
     }
     tell()
+    if !isSamePath, new.isReachable { onMove() }
   }
 
   private func note(_ new: UserSettings) {

@@ -133,15 +133,16 @@ struct CircuitBreaker: Sendable {
 
   /// Whether an error speaks against an origin as a whole, and not only against one of its images.
   static func counts(_ error: LoadError) -> Bool {
+    guard !error.isOfOldPath else { return false }
     switch error.code {
-    case .connection, .timeout, .unknownHost, .security: true
+    case .connection, .timeout, .unknownHost, .security: return true
     // RFC 9110 §15.6, RFC 6585 §4 (429).
-    case .status: error.status.map { $0 == 429 || [500, 502, 503, 504].contains($0) } ?? false
+    case .status: return error.status.map { $0 == 429 || [500, 502, 503, 504].contains($0) } ?? false
     case .truncated, .tooLarge, .tooManyRedirects, .forbiddenRedirect, .forbiddenAddress, .notAnImage,
       .cancelled,
       .nothingToShow,
       .unavailable, .malformed:
-      false
+      return false
     }
   }
 

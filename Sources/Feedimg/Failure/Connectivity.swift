@@ -60,11 +60,12 @@ struct Connectivity: Sendable {
   /// Begins anew, as on another network.
   mutating func reset() { self = Connectivity() }
 
-  /// Whether an error says that nothing came back from where it was wanted.
+  /// Whether an error says that nothing came back from where it was wanted, the way that packets go now.
   static func counts(_ error: LoadError) -> Bool {
+    guard !error.isOfOldPath else { return false }
     switch error.code {
-    case .connection, .timeout, .unknownHost: true
-    default: error.suspectsCaptivePortal
+    case .connection, .timeout, .unknownHost: return true
+    default: return error.suspectsCaptivePortal
     }
   }
 }

@@ -20,11 +20,17 @@ final class BodyRelay: BodyReceiving {
     var attempt: TransferAttempt?
     /// Whether the present body is the image's.
     var isHandingOn = false
+    /// Whether an answer is handed on that cannot be gone on with.
+    var isCommitted = false
+    /// How often such an answer may still be given up for another path, lest one that takes long never ends.
+    var restartsLeft = 2
   }
 
   private let receiver: any BodyReceiving
   private let gate: TransferGate
   private let ticket: LoadQueue.Ticket
+  /// Tells who has the body as it comes.
+  private let run: LoadRun
   /// Whether what has not come can be asked for by itself; not where an end was asked for as well.
   private let canGoOn: Bool
   /// Guards what has come so far; the transfer's thread adds to it.
@@ -34,12 +40,14 @@ final class BodyRelay: BodyReceiving {
     _ request: DownloadRequest,
     _ receiver: any BodyReceiving,
     gate: TransferGate,
-    ticket: LoadQueue.Ticket
+    ticket: LoadQueue.Ticket,
+    run: LoadRun
   ) {
     canGoOn = request.fields["range"].map(Self.isOpen) ?? true
     self.receiver = receiver
     self.gate = gate
     self.ticket = ticket
+    self.run = run
   }
 
   /// How to go on; nil where nothing has come yet.
@@ -69,11 +77,29 @@ final class BodyRelay: BodyReceiving {
   /// A request goes out, for the rest of the body if there is a resumption; else nothing counts of what came before.
   func begin(_ resumption: Resumption?, _ attempt: TransferAttempt) {
     state.withLock { state in
+      let restartsLeft = state.restartsLeft
       if resumption == nil { state = State() }
       (state.resumption, state.attempt) = (resumption, attempt)
-      (state.wasAnswered, state.isHandingOn) = (false, false)
+      (state.wasAnswered, state.isHandingOn, state.isCommitted) = (false, false, false)
+      state.restartsLeft = restartsLeft
     }
     if resumption == nil { receiver.requestBegins() }
+  }
+
+  /// Ends the present request, so that it goes out anew where packets go now.
+  ///
+  /// What others have been handed of an answer that cannot be gone on with would be torn so: it is left to its
+  /// connection, which may well be dead.
+  func leavePath(_ attempt: TransferAttempt) {
+    let isToStop = state.withLock { state in
+      // A request that is still to go out takes the new path by itself.
+      guard state.attempt === attempt else { return false }
+      let isToStop = !state.isCommitted || state.restartsLeft > 0 && !run.hasAudience
+      if isToStop, state.isCommitted { state.restartsLeft -= 1 }
+      attempt.noteMove(isToStop: isToStop)
+      return isToStop
+    }
+    if isToStop { attempt.stop() }
   }
 
   func begin(_ head: ResponseHead) throws(LoadError) {
@@ -86,7 +112,6 @@ final class BodyRelay: BodyReceiving {
     guard let resumption else {
       let start = head.part?.range.lowerBound ?? 0
       try keepPlace(head, from: start)
-      // A second time only where nothing but a head has come.
       try receiver.begin(head)
       return note(head, from: start)
     }
@@ -120,7 +145,13 @@ final class BodyRelay: BodyReceiving {
   ///
   /// - Throws: `cancelled` where the stop has been decided: then nothing of the answer is handed on.
   private func keepPlace(_ head: ResponseHead, from start: Int) throws(LoadError) {
-    guard gate.setStoppable(ticket, resumption(head, start + 1) != nil) else { throw stopped }
+    let isStoppable = resumption(head, start + 1) != nil
+    guard gate.setStoppable(ticket, isStoppable) else { throw stopped }
+    let isStopped = state.withLock { state in
+      state.isCommitted = !isStoppable
+      return state.attempt?.isStopped ?? true
+    }
+    if isStopped { throw stopped }
   }
 
   private func note(_ head: ResponseHead, from start: Int) {
@@ -130,7 +161,7 @@ final class BodyRelay: BodyReceiving {
   }
 
   private var stopped: LoadError {
-    LoadError(.cancelled, message: "the transfer gives way to a more urgent one")
+    LoadError(.cancelled, message: "the transfer gives way to a more urgent one, or to another path")
   }
 
   private func resumption(_ head: ResponseHead, _ kept: Int) -> Resumption? {

@@ -3,6 +3,8 @@ import FeedimgTransfer
 
 /// One download that waits for its place, gives it up for something more urgent, and goes on later where it was.
 ///
+/// Where packets go another way meanwhile, it goes on there at once, in the place that it has.
+///
 /// Who receives the body does not notice: what follows after a stop is asked for as a range, and only the bytes that
 /// are missing are handed on.
 struct GatedTransfer: Sendable {
@@ -23,23 +25,39 @@ struct GatedTransfer: Sendable {
       run.listenToPriority(nil)
       gate.leave(ticket)
     }
-    let relay = BodyRelay(request, receiver, gate: gate, ticket: ticket)
+    let relay = BodyRelay(request, receiver, gate: gate, ticket: ticket, run: run)
+    // What is on this machine is reached the same way on every network.
+    let isLocal = request.url.isLoopback
     while true {
       let attempt = TransferAttempt()
       LoadWitness.tell(.queued)
-      guard await gate.place(ticket, stop: { attempt.stop() }) else {
+      let move: @Sendable () -> Void = { if !isLocal { relay.leavePath(attempt) } }
+      guard await gate.place(ticket, move: move, stop: { attempt.stop() }) else {
         throw LoadError(.cancelled, url: request.url, message: "cancelled")
       }
       LoadWitness.tell(.started)
       do throws(LoadError) {
         return try await transfer(relay, attempt)
       } catch {
-        guard error.code == .cancelled, !gate.hasPlace(ticket), !Task.isCancelled else { throw error }
+        guard isEndedFromOutside(error, attempt, ticket), !Task.isCancelled else {
+          throw error.noting(isOfOldPath: attempt.isMoved)
+        }
         if let head = relay.whole { return head }
       }
-      LoadWitness.tell(.paused)
+      if gate.hasPlace(ticket) { gate.setStoppable(ticket, true) } else { LoadWitness.tell(.paused) }
       gate.stopped(ticket)
     }
+  }
+
+  /// Whether an error is none of the server's nor of whoever receives, but comes of a stop.
+  private func isEndedFromOutside(
+    _ error: LoadError,
+    _ attempt: TransferAttempt,
+    _ ticket: LoadQueue.Ticket
+  ) -> Bool {
+    // A connection may break by itself as its path goes.
+    if attempt.isMoved && attempt.isStopped { return error.breaksOff }
+    return error.code == .cancelled && !gate.hasPlace(ticket)
   }
 
   private func transfer(
@@ -72,5 +90,14 @@ struct GatedTransfer: Sendable {
     }
     let head = try result.get()
     return resumption?.whole(after: head) ?? head
+  }
+}
+
+extension LoadError {
+  /// The same; where it is of a transfer that stayed on a path which is gone, it says nothing of the present one.
+  fileprivate func noting(isOfOldPath: Bool) -> LoadError {
+    var error = self
+    error.isOfOldPath = isOfOldPath && breaksOff
+    return error
   }
 }

@@ -4,12 +4,16 @@ import Synchronization
 final class TransferAttempt: Sendable {
   private struct State {
     var isStopped = false
+    var isMoved = false
     var cancel: (@Sendable () -> Void)?
   }
 
   private let state = Mutex(State())
 
   var isStopped: Bool { state.withLock { $0.isStopped } }
+
+  /// Whether packets have gone another way since it began.
+  var isMoved: Bool { state.withLock { $0.isMoved } }
 
   func begin(_ cancel: @escaping @Sendable () -> Void) {
     let isStopped = state.withLock { state in
@@ -25,5 +29,15 @@ final class TransferAttempt: Sendable {
       return state.cancel
     }
     cancel?()
+  }
+
+  /// Packets go another way from now on.
+  ///
+  /// - Parameter isToStop: Whether nothing that comes counts any more; ``stop()`` then ends it.
+  func noteMove(isToStop: Bool) {
+    state.withLock { state in
+      state.isMoved = true
+      if isToStop { state.isStopped = true }
+    }
   }
 }

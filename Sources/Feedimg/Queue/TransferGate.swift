@@ -15,6 +15,8 @@ final class TransferGate: Sendable {
     var cancelled: Set<Ticket> = []
     /// What takes a place away.
     var stops: [Ticket: @Sendable () -> Void] = [:]
+    /// What has a transfer leave a path that is no longer there.
+    var moves: [Ticket: @Sendable () -> Void] = [:]
     /// The wait for the queue's deadline, and when it ends.
     var alarm: (at: Duration, task: Task<Void, Never>)?
   }
@@ -48,15 +50,23 @@ final class TransferGate: Sendable {
     change { $0.queue.enter(host: host, priority: priority, at: $1) }
   }
 
-  /// Waits for a place; `stop` is called when it is taken away again, perhaps at once.
+  /// Waits for a place.
   ///
+  /// - Parameters:
+  ///   - ticket: That of ``enter(host:_:)``.
+  ///   - move: Called when packets go another way, as long as the place is kept.
+  ///   - stop: Called when the place is taken away again, perhaps at once.
   /// - Returns: Whether there is one; not if the task was cancelled.
-  func place(_ ticket: Ticket, stop: @escaping @Sendable () -> Void) async -> Bool {
+  func place(
+    _ ticket: Ticket,
+    move: @escaping @Sendable () -> Void = {},
+    stop: @escaping @Sendable () -> Void
+  ) async -> Bool {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let answer = state.withLock { state -> Bool? in
           if state.cancelled.remove(ticket) != nil { return false }
-          state.stops[ticket] = stop
+          (state.stops[ticket], state.moves[ticket]) = (stop, move)
           if state.queue.isRunning(ticket) { return true }
           state.waiting[ticket] = continuation
           return nil
@@ -73,10 +83,10 @@ final class TransferGate: Sendable {
     }
   }
 
-  /// The transfer has ended as its place was taken away; it waits again.
+  /// The transfer has been ended from outside; it waits again, unless it still has its place.
   func stopped(_ ticket: Ticket) {
     change { state, now in
-      state.stops[ticket] = nil
+      (state.stops[ticket], state.moves[ticket]) = (nil, nil)
       return ((), state.queue.stopped(ticket, at: now))
     }
   }
@@ -86,7 +96,7 @@ final class TransferGate: Sendable {
 
   func leave(_ ticket: Ticket) {
     change { state, now in
-      state.stops[ticket] = nil
+      (state.stops[ticket], state.moves[ticket]) = (nil, nil)
       state.cancelled.remove(ticket)
       return ((), state.queue.leave(ticket, at: now))
     }
@@ -100,6 +110,7 @@ final class TransferGate: Sendable {
   /// Whether the transfer may be stopped from now on; decided together with whether it is being stopped already.
   ///
   /// - Returns: See ``LoadQueue/setStoppable(_:_:)``.
+  @discardableResult
   func setStoppable(_ ticket: Ticket, _ isStoppable: Bool) -> Bool {
     state.withLock { $0.queue.setStoppable(ticket, isStoppable) }
   }
@@ -116,10 +127,17 @@ final class TransferGate: Sendable {
     }
   }
 
+  /// Has every transfer that runs leave the path that it began on, as packets now go another way.
+  func leavePath() {
+    let moves = state.withLock { Array($0.moves.values) }
+    for move in moves { move() }
+  }
+
   /// Whether nothing runs and nothing waits.
   var isIdle: Bool {
     state.withLock { state in
-      state.queue.isEmpty && state.waiting.isEmpty && state.stops.isEmpty && state.cancelled.isEmpty
+      state.queue.isEmpty && state.waiting.isEmpty && state.stops.isEmpty && state.moves.isEmpty
+        && state.cancelled.isEmpty
     }
   }
 

@@ -154,7 +154,7 @@ import Testing
     #expect(cache.shelf.find(request).found == nil)
   }
 
-  private static func body(of answer: FetchAnswer) async throws -> [UInt8] {
+  static func body(of answer: FetchAnswer) async throws -> [UInt8] {
     switch answer.body {
     case .absent: return []
     case .whole(let bytes): return bytes
