@@ -78,19 +78,19 @@ final class BodyCollector: BodyReceiving {
 
   func requestBegins() {
     let now = transfer.loader.clock()
-    let old = state.withLock { state in
-      let old = state
-      state = State(requestedAt: now)
-      if old.answer == nil { (state.writer, state.obstacle) = (old.writer, old.obstacle) }
-      return old
-    }
-    // What an earlier answer was written to, or announced by, is of no use to another.
-    guard old.answer != nil else { return }
+    state.withLock { $0.requestedAt = now }
+  }
+
+  /// What an earlier answer was written to, or announced by, is of no use to another.
+  private func forgetAnswer() {
+    guard let old = state.withLock({ $0.answer == nil ? nil : $0 }) else { return }
+    state.withLock { $0 = State(requestedAt: old.requestedAt) }
     old.writer?.discard()
     openWriter()
   }
 
   func begin(_ head: ResponseHead) throws(LoadError) {
+    forgetAnswer()
     let answer = StoredAnswer(
       head: head,
       varied: Vary(head.fields).select(from: transfer.identity.sent),

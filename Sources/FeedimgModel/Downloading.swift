@@ -79,11 +79,13 @@ package struct ResponseHead: Sendable, Hashable {
 /// Called on the transfer's own thread, in order, never at the same time; must not block for long. Throwing stops
 /// the transfer, which then fails with the thrown error.
 package protocol BodyReceiving: Sendable {
-  /// Called by who waits for a place before the request goes out, so that the wait does not count as the answer's.
+  /// Called by who waits for a place before each request goes out, so that the wait does not count as the answer's.
   ///
-  /// Whatever has come before is void: what follows is an answer from its head on.
+  /// What follows is more of a body that has begun, or an answer from its head on.
   func requestBegins()
-  /// Called once, before the first byte of the final answer; answers to redirects do not show.
+  /// Called before the first byte of the final answer; answers to redirects do not show.
+  ///
+  /// Where a transfer begins anew it is called again: what came before is void then.
   func begin(_ head: ResponseHead) throws(LoadError)
   func receive(_ bytes: UnsafeRawBufferPointer) throws(LoadError)
   /// Called for what passes between; who receives need not care.

@@ -25,11 +25,7 @@ final class AnswerCollector: BodyReceiving {
 
   func requestBegins() {
     let now = exchange.cache.loader.clock()
-    let writer = state.withLock { state in
-      defer { state = State(requestedAt: now) }
-      return state.writer
-    }
-    writer?.discard()
+    state.withLock { $0.requestedAt = now }
   }
 
   func begin(_ head: ResponseHead) throws(LoadError) {
@@ -44,9 +40,13 @@ final class AnswerCollector: BodyReceiving {
     // What says that the stored answer is right is for us.
     let arrival = exchange.isAnswered(by: head) ? nil : begun ?? Arrival(answer)
     let writer = exchange.keeps(answer) ? try? exchange.cache.shelf.makeWriter() : nil
-    state.withLock { state in
-      (state.answer, state.arrival, state.writer) = (answer, arrival, writer)
+    let old = state.withLock { state in
+      defer {
+        state = State(requestedAt: state.requestedAt, answer: answer, arrival: arrival, writer: writer)
+      }
+      return state.writer
     }
+    old?.discard()
     if let arrival, begun == nil { run.arrive(arrival) }
   }
 

@@ -16,6 +16,8 @@ final class BodyRelay: BodyReceiving {
     /// What the present request goes on with; nil where it asks for the whole.
     var resumption: Resumption?
     var wasAnswered = false
+    /// Whether the server has no rest of what came, so that it is to be asked for all.
+    var startsOver = false
     /// What ends the present request from outside.
     var attempt: TransferAttempt?
     /// Whether the present body is the image's.
@@ -74,17 +76,20 @@ final class BodyRelay: BodyReceiving {
   /// Whether the present request has been answered.
   var wasAnswered: Bool { state.withLock { $0.wasAnswered } }
 
-  /// A request goes out, for the rest of the body if there is a resumption; else nothing counts of what came before.
+  /// A request goes out, for the rest of the body if there is a resumption, else for all of it.
   func begin(_ resumption: Resumption?, _ attempt: TransferAttempt) {
     state.withLock { state in
       let restartsLeft = state.restartsLeft
       if resumption == nil { state = State() }
       (state.resumption, state.attempt) = (resumption, attempt)
       (state.wasAnswered, state.isHandingOn, state.isCommitted) = (false, false, false)
-      state.restartsLeft = restartsLeft
+      (state.restartsLeft, state.startsOver) = (restartsLeft, false)
     }
-    if resumption == nil { receiver.requestBegins() }
+    receiver.requestBegins()
   }
+
+  /// Whether the present request has failed only so that all is asked for.
+  var startsOver: Bool { state.withLock { $0.startsOver } }
 
   /// Ends the present request, so that it goes out anew where packets go now.
   ///
@@ -109,19 +114,22 @@ final class BodyRelay: BodyReceiving {
       state.wasAnswered = true
       return state.resumption
     }
-    guard let resumption else {
+    switch resumption?.step(head) ?? .replace {
+    case .replace:
+      // At first; or what came before is void, as the image has changed, or no two answers of its server have one tag.
       let start = head.part?.range.lowerBound ?? 0
       try keepPlace(head, from: start)
       try receiver.begin(head)
-      return note(head, from: start)
-    }
-    switch resumption.step(head) {
+      note(head, from: start, received: 0)
     case .append:
       let start = state.withLock(\.start)
       try keepPlace(head, from: start)
       note(head, from: start)
     case .complete: break
-    case .replace, .startOver, .answer:
+    case .startOver:
+      state.withLock { state in (state.head, state.startsOver) = (nil, true) }
+      fallthrough
+    case .answer:
       throw LoadError(
         .truncated,
         url: head.url,
@@ -154,9 +162,10 @@ final class BodyRelay: BodyReceiving {
     if isStopped { throw stopped }
   }
 
-  private func note(_ head: ResponseHead, from start: Int) {
+  private func note(_ head: ResponseHead, from start: Int, received: Int? = nil) {
     state.withLock { state in
       (state.head, state.start, state.isHandingOn) = (head, start, true)
+      state.received = received ?? state.received
     }
   }
 

@@ -6,7 +6,7 @@ import FeedimgTransfer
 /// Where packets go another way meanwhile, it goes on there at once, in the place that it has.
 ///
 /// Who receives the body does not notice: what follows after a stop is asked for as a range, and only the bytes that
-/// are missing are handed on.
+/// are missing are handed on. Where the server has no rest of what came, another answer begins.
 struct GatedTransfer: Sendable {
   let downloader: any Downloading
   let gate: TransferGate
@@ -39,7 +39,7 @@ struct GatedTransfer: Sendable {
       do throws(LoadError) {
         return try await transfer(relay, attempt)
       } catch {
-        guard isEndedFromOutside(error, attempt, ticket), !Task.isCancelled else {
+        guard isToGoOn(error, relay, attempt, ticket), !Task.isCancelled else {
           throw error.noting(isOfOldPath: attempt.isMoved)
         }
         if let head = relay.whole { return head }
@@ -49,12 +49,14 @@ struct GatedTransfer: Sendable {
     }
   }
 
-  /// Whether an error is none of the server's nor of whoever receives, but comes of a stop.
-  private func isEndedFromOutside(
+  /// Whether an error comes of a stop, or only of asking for a rest that the server does not have.
+  private func isToGoOn(
     _ error: LoadError,
+    _ relay: BodyRelay,
     _ attempt: TransferAttempt,
     _ ticket: LoadQueue.Ticket
   ) -> Bool {
+    if relay.startsOver { return true }
     // A connection may break by itself as its path goes.
     if attempt.isMoved && attempt.isStopped { return error.breaksOff }
     return error.code == .cancelled && !gate.hasPlace(ticket)
