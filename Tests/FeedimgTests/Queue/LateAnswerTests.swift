@@ -1,0 +1,71 @@
+import FeedimgModel
+import Testing
+
+@testable import Feedimg
+
+/// What transfers that are not answered leave to others.
+@Suite struct LateAnswerTests {
+  private static let slow = TransferLimits(total: 2, perHost: 2, besideUrgent: 0)
+
+  /// Some of what one host has in all places is answered, and later an image of a host is wanted.
+  private static let wishes: [(host: String, answered: Int, milliseconds: Int, begins: Bool, why: String)] = [
+    ("b", 0, 999, false, "an answer may take a second"),
+    ("b", 0, 1000, true, "what brings nothing takes nothing"),
+    ("b", 1, 1000, true, "one place is as good as all"),
+    ("b", .max, 9000, false, "what comes fills the link"),
+    ("a", 0, 9000, false, "one host has its limits"),
+  ]
+
+  @Test(arguments: [2, 3, 4, 8, 32], wishes.indices)
+  func `a host that is late to answer holds up itself alone`(total: Int, index: Int) {
+    let wish = Self.wishes[index]
+    var scene = QueueScene(TransferLimits(total: total, perHost: total, besideUrgent: 0))
+    for number in 0..<total { scene.enter("\(number)", .visible, host: "a") }
+    for number in 0..<min(total, wish.answered) { scene.answer("\(number)") }
+    scene.pass(.milliseconds(wish.milliseconds))
+    _ = scene.news()
+    scene.enter("wish", .visible, host: wish.host)
+    #expect(scene.news() == (wish.begins ? ["start wish"] : []), "\(wish.why)")
+  }
+
+  @Test func `who waits for a place beside a late host is told when there is one`() {
+    var scene = QueueScene(Self.slow)
+    for name in ["a1", "a2", "a3"] { scene.enter(name, .visible, host: "a") }
+    #expect(scene.queue.deadline == nil, "nobody waits for another host")
+    for name in ["b1", "b2", "b3"] { scene.enter(name, .visible, host: "b") }
+    #expect(scene.queue.deadline == .seconds(1))
+    _ = scene.news()
+    scene.pass(.seconds(1))
+    #expect(scene.news() == ["start b1", "start b2"])
+  }
+
+  @Test func `places beside late hosts are as many again at most, and given back when answers come`() {
+    var scene = QueueScene(Self.slow)
+    for name in ["a1", "a2"] { scene.enter(name, .visible, host: "a") }
+    scene.pass(.seconds(1))
+    for name in ["b1", "b2"] { scene.enter(name, .visible, host: "b") }
+    scene.pass(.seconds(1))
+    for name in ["c1", "c2", "c3"] { scene.enter(name, .visible, host: "c") }
+    #expect(scene.news() == ["a1", "a2", "b1", "b2"].map { "start \($0)" })
+    scene.end("a1")
+    #expect(scene.news() == ["start c1"])
+    for name in ["a2", "b1", "b2", "c1"] { scene.answer(name) }
+    for name in ["a2", "b1"] { scene.end(name) }
+    #expect(scene.news() == [], "two run, all of them answered")
+    scene.end("b2")
+    #expect(scene.news() == ["start c2"])
+  }
+
+  @Test func `nothing is stopped where its place would help nobody`() {
+    var scene = QueueScene(TransferLimits(total: 2, perHost: 2, besideUrgent: 2))
+    for name in ["p1", "p2"] { scene.enter(name, .prefetch, host: "a") }
+    scene.pass(.seconds(1))
+    for name in ["v1", "v2"] { scene.enter(name, .visible, host: "b") }
+    _ = scene.news()
+    scene.enter("v3", .visible, host: "c")
+    #expect(scene.news() == [])
+    // Of four that are late, it is better that two are visible.
+    scene.pass(.seconds(1))
+    #expect(scene.news() == ["stop p2", "start v3"])
+  }
+}

@@ -1,0 +1,60 @@
+import FeedimgModel
+
+@testable import Feedimg
+
+/// A queue with the names that a test gives to its loads.
+struct QueueScene {
+  var queue: LoadQueue
+  var now = Duration.zero
+  var tickets: [String: LoadQueue.Ticket] = [:]
+  /// What happened, such as `start a`.
+  var told: [String] = []
+
+  init(_ limits: TransferLimits) { queue = LoadQueue(limits: limits) }
+
+  mutating func enter(_ name: String, _ priority: LoadPriority, host: String = "h") {
+    let (ticket, steps) = queue.enter(host: host, priority: priority, at: now)
+    tickets[name] = ticket
+    tell(steps)
+  }
+
+  mutating func end(_ name: String) { if let ticket = tickets[name] { tell(queue.leave(ticket, at: now)) } }
+
+  mutating func stopped(_ name: String) {
+    if let ticket = tickets[name] { tell(queue.stopped(ticket, at: now)) }
+  }
+
+  mutating func set(_ name: String, _ priority: LoadPriority) {
+    if let ticket = tickets[name] { tell(queue.setPriority(ticket, priority, at: now)) }
+  }
+
+  mutating func answer(_ name: String) { if let ticket = tickets[name] { queue.answered(ticket) } }
+
+  mutating func keepGoing(_ name: String) {
+    if let ticket = tickets[name] { queue.setStoppable(ticket, false) }
+  }
+
+  mutating func pass(_ time: Duration) {
+    now += time
+    tell(queue.tick(at: now))
+  }
+
+  mutating func tell(_ steps: [LoadQueue.Step]) {
+    for step in steps {
+      switch step {
+      case .start(let ticket): told.append("start \(name(ticket))")
+      case .stop(let ticket): told.append("stop \(name(ticket))")
+      }
+    }
+  }
+
+  private func name(_ ticket: LoadQueue.Ticket) -> String {
+    tickets.first { $0.value == ticket }?.key ?? "a stranger"
+  }
+
+  /// What happened since the last look.
+  mutating func news() -> [String] {
+    defer { told = [] }
+    return told
+  }
+}
