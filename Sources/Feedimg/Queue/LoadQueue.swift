@@ -43,7 +43,8 @@ struct LoadQueue: Sendable {
 
   /// When to call ``tick(at:)``, if nothing else happens before; nil for never.
   var deadline: Duration? {
-    let hunger = hungrySince.values.min().map { $0 + Self.patience }
+    // Where no more may be granted, what is hungry waits until one of those leaves, however long.
+    let hunger = canGrant ? hungrySince.values.min().map { $0 + Self.patience } : nil
     let lateness = unanswered.deadline { host in
       lines.values.contains { $0.hosts.contains { $0 != host } }
     }
@@ -234,6 +235,9 @@ extension LoadQueue {
         && !isFull(for: $0, without: ticket)
     } ?? false
   }
+
+  /// Whether one more may begin beyond the limits: one for each class, where those count that have changed it since.
+  private var canGrant: Bool { occupancy.grantedCount < LoadPriority.allCases.count - 1 }
 
   /// Grants a place to each class that could not begin anything for too long.
   private mutating func feedHungry(at now: Duration) -> [Step] {

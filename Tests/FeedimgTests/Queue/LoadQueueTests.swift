@@ -151,6 +151,25 @@ import Testing
     #expect(scene.news() == ["start p2"])
   }
 
+  @Test func `who may be given no place beyond the limits is not looked at again and again`() {
+    var scene = QueueScene(Self.slow)
+    scene.enter("v", .visible)
+    // Each is granted a place, and then wanted to be seen as well.
+    for name in ["a", "b"] {
+      scene.enter(name, .prefetch)
+      scene.pass(.seconds(10))
+      scene.set(name, .visible)
+    }
+    #expect(scene.news() == ["start v", "start a", "start b"])
+    scene.enter("c", .prefetch)
+    scene.pass(.seconds(10))
+    #expect(scene.queue.deadline == nil)
+    scene.pass(.seconds(10))
+    #expect(scene.news() == [])
+    scene.end("a")
+    #expect(scene.news() == ["start c"], "it has waited for longer than ten seconds")
+  }
+
   @Test func `more places are used as soon as they are allowed`() {
     var scene = QueueScene(Self.single)
     for name in ["a", "b", "c"] { scene.enter(name, .near) }
