@@ -20,9 +20,10 @@ struct ImageRevalidation: Sendable {
 
   private var key: String { variant.url.key }
 
+  /// - Parameter run: Tells how urgently the answer is wanted.
   /// - Returns: The new version; nil where the image is still the same.
   /// - Throws: ``LoadError`` where there was no answer that says either.
-  func run() async throws(LoadError) -> FetchedImage? {
+  func ask(_ run: LoadRun) async throws(LoadError) -> FetchedImage? {
     guard let asked = shown.answer else { return nil }
     if !isEndToEnd, let stored = loader.store.answer(for: key, to: identity.sent),
       isNews(stored, beside: asked)
@@ -30,7 +31,7 @@ struct ImageRevalidation: Sendable {
       return loader.stored(variant).flatMap(news)
     }
     let validators = Validators(of: asked)
-    switch try await ask(validators.question) {
+    switch try await transfer(validators.question, run) {
     case .image(let image):
       return news(image)
     case .notModified(let news) where validators.match(notModified: news.head.fields):
@@ -38,19 +39,23 @@ struct ImageRevalidation: Sendable {
       return nil
     case .notModified:
       // It is about a version that we do not have (§4.3.4): then we need all of it.
-      guard case .image(let image) = try await ask(HTTPFields()) else { return nil }
+      guard case .image(let image) = try await transfer(HTTPFields(), run) else { return nil }
       return news(image)
     }
   }
 
-  private func ask(_ question: HTTPFields) async throws(LoadError) -> ImageTransfer.Outcome {
+  private func transfer(
+    _ question: HTTPFields,
+    _ run: LoadRun
+  ) async throws(LoadError) -> ImageTransfer.Outcome {
     let directives = isEndToEnd ? ImageTransfer.endToEnd.fields : []
     let fields = HTTPFields(question.fields + directives)
     return try await ImageTransfer(
       loader: loader,
       variant: variant,
       identity: identity,
-      question: fields
+      question: fields,
+      run: run
     ).run()
   }
 
@@ -80,10 +85,10 @@ struct ImageRevalidation: Sendable {
 
 extension ImageRevalidation {
   /// The same, for the desk.
-  func outcome() async -> RevalidationDesk.Outcome {
+  func outcome(_ run: LoadRun) async -> RevalidationDesk.Outcome {
     await LoadWitness.with(witness) {
       do throws(LoadError) {
-        let new = try await runWhileAllowed()
+        let new = try await askWhileAllowed(run)
         LoadWitness.tell(.revalidated(isNew: new != nil))
         return .success(new)
       } catch {
@@ -93,9 +98,9 @@ extension ImageRevalidation {
     }
   }
 
-  private func runWhileAllowed() async throws(LoadError) -> FetchedImage? {
-    guard let vigil else { return try await run() }
-    let new = try await vigil.whileItHolds { () async throws(LoadError) in try await run() }
+  private func askWhileAllowed(_ run: LoadRun) async throws(LoadError) -> FetchedImage? {
+    guard let vigil else { return try await ask(run) }
+    let new = try await vigil.whileItHolds { () async throws(LoadError) in try await ask(run) }
     guard let new else {
       throw LoadError(.cancelled, url: variant.url, message: "the policy would no longer fetch it")
     }

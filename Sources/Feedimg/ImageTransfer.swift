@@ -18,8 +18,8 @@ struct ImageTransfer: Sendable {
   let identity: RequestIdentity
   /// Sent beside what identifies the image, such as the validators of what is stored.
   var question = HTTPFields()
-  /// Tells how urgent it is, and hears how far it has come; what nobody waits for is not urgent.
-  var run = LoadRun(.prefetch)
+  /// Tells how urgent it is, and hears how far it has come.
+  let run: LoadRun
   /// Tells whether the server may be asked; nil where that is known.
   var begun: LoadTry?
 

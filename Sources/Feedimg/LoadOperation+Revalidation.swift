@@ -31,14 +31,14 @@ extension LoadOperation {
       return try await asked(revalidation)
     }
     var found = found
-    found.isRevalidating = loader.revalidations.begin(variant.url.key) { await revalidation.outcome() }
+    found.isRevalidating = loader.revalidations.begin(variant.url.key) { await revalidation.outcome($0) }
     return found
   }
 
   private func asked(_ revalidation: ImageRevalidation) async throws(LoadError) -> FetchedImage {
     do throws(LoadError) {
-      let new = try await loader.revalidations.answer(for: revalidation.variant.url.key) {
-        await revalidation.outcome()
+      let new = try await loader.revalidations.answer(for: revalidation.variant.url.key, wish: wish) {
+        await revalidation.outcome($0)
       }
       return new ?? loader.cached(revalidation.variant) ?? revalidation.shown
     } catch {

@@ -5,21 +5,36 @@ import Synchronization
 final class RevalidationDesk: Sendable {
   /// The new version; nil where the image is still the same.
   typealias Outcome = Result<FetchedImage?, LoadError>
-  typealias Work = @Sendable () async -> Outcome
+  /// Asks, as urgently as the run says.
+  typealias Work = @Sendable (LoadRun) async -> Outcome
 
   private struct Waiter {
     var number: Int
+    /// How urgently the answer is wanted; nil where it may come whenever it does.
+    var wish: LoadWish?
     var continuation: CheckedContinuation<Outcome?, Never>
   }
 
   private struct State {
     var table = RevalidationTable()
     var works: [String: Work] = [:]
-    var tasks: [String: Task<Void, Never>] = [:]
+    var runs: [String: (run: LoadRun, task: Task<Void, Never>)] = [:]
     var waiters: [String: [Waiter]] = [:]
     var idlers: [CheckedContinuation<Void, Never>] = []
     var issued = 0
     var summary = RevalidationSummary()
+
+    /// That of the most urgent who wait; what nobody waits for is not urgent.
+    func priority(of key: String) -> LoadPriority {
+      waiters[key]?.compactMap { $0.wish?.priority }.max() ?? .prefetch
+    }
+
+    /// Tells a run how urgent it is now; it is announced when no lock is held.
+    func refresh(_ key: String) -> LoadRun? {
+      guard let run = runs[key]?.run else { return nil }
+      run.note(priority(of: key))
+      return run
+    }
   }
 
   /// Guards who asks and who waits; continuations are resumed and tasks cancelled outside.
@@ -35,7 +50,7 @@ final class RevalidationDesk: Sendable {
     let now = clock()
     let (isAwaited, dropped) = state.withLock { state -> (Bool, [Waiter]) in
       switch state.table.ask(key, at: now) {
-      case .start: state.tasks[key] = task(key, work)
+      case .start: start(key, work, .background, &state)
       case .queue(let dropped):
         state.works[key] = work
         guard let dropped else { break }
@@ -53,7 +68,7 @@ final class RevalidationDesk: Sendable {
 
   /// How many images it remembers, or holds on to.
   var recordCount: Int {
-    state.withLock { $0.table.pastCount + $0.works.count + $0.tasks.count + $0.waiters.count }
+    state.withLock { $0.table.pastCount + $0.works.count + $0.runs.count + $0.waiters.count }
   }
 
   /// Whether an image was asked about so short a while ago that asking again would be in vain.
@@ -67,35 +82,47 @@ final class RevalidationDesk: Sendable {
 
   /// Asks about an image at once, and waits for the answer.
   ///
+  /// - Parameters:
+  ///   - key: The key of the image.
+  ///   - wish: How urgently the answer is wanted; also counts where the image is being asked about already.
+  ///   - work: Asks, unless that is being done.
+  /// - Returns: The new version; nil where the image is still the same.
   /// - Throws: What asking throws, or `cancelled` when the calling task is cancelled.
-  func answer(for key: String, _ work: @escaping Work) async throws(LoadError) -> FetchedImage? {
-    guard let outcome = await wait(for: key, starting: work) else {
+  func answer(
+    for key: String,
+    wish: LoadWish,
+    _ work: @escaping Work
+  ) async throws(LoadError) -> FetchedImage? {
+    let listener = wish.listen { [weak self] in self?.reprioritise(key) }
+    defer { wish.forget(listener) }
+    guard let outcome = await wait(for: key, wish, starting: work) else {
       throw LoadError(.cancelled, message: "the load was cancelled")
     }
     return try outcome.get()
   }
 
   /// What the asking that is under way comes to; nil where there is none, or when the calling task is cancelled.
-  func outcome(for key: String) async -> Outcome? { await wait(for: key, starting: nil) }
+  func outcome(for key: String) async -> Outcome? { await wait(for: key, nil, starting: nil) }
 
-  private func wait(for key: String, starting work: Work?) async -> Outcome? {
+  private func wait(for key: String, _ wish: LoadWish?, starting work: Work?) async -> Outcome? {
     let number = state.withLock { state in
       state.issued += 1
       return state.issued
     }
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let waits = state.withLock { state in
-          guard !Task.isCancelled else { return false }
+        let (waits, run) = state.withLock { state -> (Bool, LoadRun?) in
+          guard !Task.isCancelled, work != nil || state.table.isAsking(key) else { return (false, nil) }
+          let waiter = Waiter(number: number, wish: wish, continuation: continuation)
+          state.waiters[key, default: []].append(waiter)
           if let work, state.table.askAtOnce(key) == .start {
             state.works[key] = nil
-            state.tasks[key] = task(key, work)
+            start(key, work, nil, &state)
           }
-          guard state.table.isAsking(key) else { return false }
-          state.waiters[key, default: []].append(Waiter(number: number, continuation: continuation))
-          return true
+          return (true, state.refresh(key))
         }
         if !waits { continuation.resume(returning: nil) }
+        run?.announce()
       }
     } onCancel: {
       leave(key, number)
@@ -122,7 +149,7 @@ final class RevalidationDesk: Sendable {
       let dropped = state.table.dropQueued()
       state.summary.unfinished += dropped.count
       for key in dropped { state.works[key] = nil }
-      return (Array(state.tasks.values), dropped.flatMap { state.waiters.removeValue(forKey: $0) ?? [] })
+      return (state.runs.values.map(\.task), dropped.flatMap { state.waiters.removeValue(forKey: $0) ?? [] })
     }
     for task in tasks { task.cancel() }
     for waiter in waiters { waiter.continuation.resume(returning: nil) }
@@ -139,17 +166,20 @@ final class RevalidationDesk: Sendable {
     }
   }
 
-  private func task(_ key: String, _ work: @escaping Work) -> Task<Void, Never> {
-    Task(priority: .background) { self.finish(key, await work()) }
+  private func start(_ key: String, _ work: @escaping Work, _ priority: TaskPriority?, _ state: inout State) {
+    let run = LoadRun(state.priority(of: key))
+    state.runs[key] = (run, Task(priority: priority) { self.finish(key, await work(run)) })
   }
+
+  private func reprioritise(_ key: String) { state.withLock { $0.refresh(key) }?.announce() }
 
   private func finish(_ key: String, _ outcome: Outcome) {
     let now = clock()
     let (waiters, idlers) = state.withLock { state in
-      state.tasks[key] = nil
+      state.runs[key] = nil
       state.summary.count(outcome, of: key)
       let next = state.table.end(key, at: now, failing: outcome.failure)
-      if let next, let work = state.works.removeValue(forKey: next) { state.tasks[next] = task(next, work) }
+      if let next, let work = state.works.removeValue(forKey: next) { start(next, work, .background, &state) }
       let idlers = state.table.isIdle ? state.idlers : []
       if state.table.isIdle { state.idlers.removeAll() }
       return (state.waiters.removeValue(forKey: key) ?? [], idlers)
@@ -159,11 +189,14 @@ final class RevalidationDesk: Sendable {
   }
 
   private func leave(_ key: String, _ number: Int) {
-    let waiter = state.withLock { state -> Waiter? in
-      guard let index = state.waiters[key]?.firstIndex(where: { $0.number == number }) else { return nil }
-      return state.waiters[key]?.remove(at: index)
+    let (waiter, run) = state.withLock { state -> (Waiter?, LoadRun?) in
+      guard let index = state.waiters[key]?.firstIndex(where: { $0.number == number }) else {
+        return (nil, nil)
+      }
+      return (state.waiters[key]?.remove(at: index), state.refresh(key))
     }
     waiter?.continuation.resume(returning: nil)
+    run?.announce()
   }
 }
 

@@ -1,3 +1,4 @@
+import FeedimgSettings
 import LoopbackServer
 import Testing
 
@@ -83,6 +84,30 @@ import Testing
     let kept = try await test.loader.reload(item(origin))
     #expect(kept.bytes == SampleImage.png)
     #expect(kept.notes == ["shown as it was: the server answered 503 Service Unavailable"])
+  }
+
+  /// What is asked in the background gets no place beside something visible, on a link that may be slow.
+  @Test(.timeLimit(.minutes(1)), arguments: [false, true])
+  func `who waits for an answer waits for no place in the background`(isBeingAsked: Bool) async throws {
+    let gate = Gate()
+    let picture = Reply.answer(
+      200,
+      [("ETag", "\"1\""), ("Cache-Control", "no-cache")],
+      body: SampleImage.jpeg
+    )
+    let server = try LoopbackServer { $0.path == "/busy" ? .held(by: gate, then: picture) : picture }
+    let test = try TestLoader(.cellular, clock: { [clock] in clock.now }, time: ManualTime().time)
+    try test.settings.set(.alwaysLoadOriginalsOnCellular, to: "yes")
+    let item = try TestLoader.item(server, original: "/a.jpg")
+    _ = try await test.loader.load(item)
+    clock += 100
+    let busy = Task { try await test.loader.load(try TestLoader.item(server, original: "/busy")) }
+    await server.reaches { $0.requests.count == 2 }
+    if isBeingAsked { #expect(try await test.loader.load(item).freshness?.isRevalidating == true) }
+    #expect(try await test.loader.reload(item).notes == [])
+    #expect(server.log.requests.last?["If-None-Match"] == "\"1\"")
+    gate.open()
+    _ = try await busy.value
   }
 
   @Test func `a reload that the network does not allow says so`() async throws {

@@ -209,7 +209,7 @@ import Testing
       identity: test.loader.identity,
       shown: stored
     )
-    #expect(try await revalidation.run()?.bytes == Self.new)
+    #expect(try await revalidation.ask(LoadRun(.near))?.bytes == Self.new)
     #expect(server.log.requests.map { $0["If-None-Match"] } == ["\"1\"", nil])
   }
 
