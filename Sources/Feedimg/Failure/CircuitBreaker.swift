@@ -2,10 +2,11 @@ import FeedimgModel
 
 /// Which origins to leave alone for a while, because they failed again and again.
 ///
-/// After a few loads in a row that failed, each counted once however often it tried, nobody asks an origin until a wait
-/// is over; then one load tries, and either all go on or the wait doubles. All go on as soon as its answer begins; until
-/// one has come whole, the next load that fails for good makes the wait double as well. A server that says how long it
-/// wants to be left alone is left alone at once. Pure: times are on any clock that does not jump.
+/// After a few failures in a row nobody asks an origin until a wait is over. A load counts once, with its first failure,
+/// as its image may be to blame; where no answer came at all, each of its tries counts. Then one load tries, and either
+/// all go on or the wait doubles. All go on as soon as its answer begins; until one has come whole, the next failure
+/// makes the wait double as well. A server that says how long it wants to be left alone is left alone at once. Pure:
+/// times are on any clock that does not jump.
 struct CircuitBreaker: Sendable {
   enum Verdict: Hashable, Sendable {
     case ask
@@ -20,13 +21,15 @@ struct CircuitBreaker: Sendable {
     /// Nobody asks before.
     var reopensAt: Duration?
     var wait = Duration.zero
-    /// Until when somebody tries, the wait being over.
+    /// Until when somebody tries, the wait being over, or in spite of it.
     var triesUntil: Duration?
+    /// Whether somebody has asked in spite of the wait.
+    var hasInsisted = false
     var seen: Duration
     var error: LoadError
   }
 
-  /// Loads in a row that fail before an origin is left alone.
+  /// Failures in a row before an origin is left alone.
   static let greatestFailures = 5
   static let firstWait = Duration.seconds(2)
   static let greatestWait = Duration.seconds(300)
@@ -42,20 +45,26 @@ struct CircuitBreaker: Sendable {
   var count: Int { records.count }
 
   /// Whether to ask an origin now; who is told to, must tell how it went.
-  mutating func verdict(_ origin: String, at now: Duration) -> Verdict {
-    let outlook = outlook(origin, at: now)
-    guard outlook == .ask, needsTrial(origin) else { return outlook }
+  ///
+  /// One may insist in each wait: a server that answers, if with errors, may well have this image, although it had not
+  /// that of who tried.
+  mutating func verdict(_ origin: String, insisting: Bool = false, at now: Duration) -> Verdict {
+    let outlook = outlook(origin, insisting: insisting, at: now)
+    guard outlook == .ask, let reopensAt = records[origin]?.reopensAt else { return outlook }
+    records[origin]?.hasInsisted = now < reopensAt
     records[origin]?.triesUntil = now + Self.trialTime
     records[origin]?.seen = now
     return .ask
   }
 
-  /// What ``verdict(_:at:)`` would be; nobody tries for that.
-  func outlook(_ origin: String, at now: Duration) -> Verdict {
+  /// What ``verdict(_:insisting:at:)`` would be; nobody tries for that.
+  func outlook(_ origin: String, insisting: Bool = false, at now: Duration) -> Verdict {
     guard let record = records[origin], let reopensAt = record.reopensAt else { return .ask }
     // Should the one who tries never tell, another one does after a while.
     if let until = record.triesUntil, now < until { return .awaitTrial }
-    return now >= reopensAt ? .ask : .leaveAlone(reopensAt - now, record.error)
+    let insists =
+      insisting && !record.hasInsisted && record.error.status != nil && record.error.retryAfter == nil
+    return now >= reopensAt || insists ? .ask : .leaveAlone(reopensAt - now, record.error)
   }
 
   /// Whether an origin is or was left alone, so that one load alone is to ask it first.
@@ -80,41 +89,51 @@ struct CircuitBreaker: Sendable {
   mutating func answered(_ origin: String) { records[origin] = nil }
 
   /// Nobody learned anything, as the load was cancelled: the next may try.
-  mutating func gaveUp(_ origin: String, at now: Duration) {
-    guard records[origin]?.triesUntil != nil else { return }
+  mutating func gaveUp(_ origin: String) {
     records[origin]?.triesUntil = nil
-    records[origin]?.reopensAt = now
+    records[origin]?.hasInsisted = false
   }
 
-  /// A load failed for good; a `retryAfter` is heeded at once, and the jitter of the wait is drawn from `random`.
+  /// A try failed; a `retryAfter` is heeded at once, and the jitter of the wait is drawn from `random`.
+  ///
+  /// - Parameters:
+  ///   - origin: Who was asked.
+  ///   - error: How it failed.
+  ///   - isTrial: Whether it is the try that others wait for.
+  ///   - isAgain: Whether the same load has failed before.
+  ///   - now: The time.
+  ///   - random: Where the jitter comes from.
   mutating func failed(
     _ origin: String,
     _ error: LoadError,
+    isTrial: Bool = false,
+    isAgain: Bool = false,
     at now: Duration,
     using random: inout some RandomNumberGenerator
   ) {
+    let before = records[origin]
+    let isTrial = isTrial && before?.triesUntil != nil
     var record = noted(origin, error, at: now)
-    record.failures += 1
-    // Those that were under way when the wait began fail as well; they are no reason to wait longer.
-    let isTrying = record.triesUntil != nil
-    let isWaiting = record.wait > .zero && !isTrying && now < record.reopensAt ?? .zero
-    if !isWaiting, record.failures >= Self.greatestFailures || isTrying {
+    if isTrial { record.triesUntil = nil }
+    if !isAgain || isTrial || error.status == nil { record.failures += 1 }
+    // While it is left alone, only who tries at the end of the wait makes that longer: those that were under way when
+    // it began fail as well, and who insists was early.
+    let isWorse =
+      if let reopensAt = before?.reopensAt, record.wait > .zero {
+        isTrial && now >= reopensAt
+      } else {
+        record.failures >= Self.greatestFailures
+      }
+    if isWorse {
       record.wait = min(Self.greatestWait, max(Self.firstWait, record.wait * 2))
+      record.hasInsisted = false
       // Drawn from the upper half, so that many that failed at once do not come back at once.
       let jitter = 0.5 + Double(random.next() >> 12) * 0x1p-53
       let reopening = now + record.wait * jitter
       let isAsked = error.retryAfter != nil
       record.reopensAt = isAsked ? max(record.reopensAt ?? reopening, reopening) : reopening
     }
-    record.triesUntil = nil
     records[origin] = record
-  }
-
-  /// A load failed that will try again: that counts when it has, but a `retryAfter` is heeded at once.
-  mutating func failedForNow(_ origin: String, _ error: LoadError, at now: Duration) {
-    records[origin]?.triesUntil = nil
-    guard error.retryAfter != nil else { return }
-    records[origin] = noted(origin, error, at: now)
   }
 
   private mutating func noted(_ origin: String, _ error: LoadError, at now: Duration) -> Record {

@@ -15,7 +15,7 @@ final class FailureDesk: Sendable {
 
   /// What precedes a try.
   private enum Beginning {
-    case ask(isInDoubt: Bool)
+    case ask
     case wait(Duration)
     case awaitTrial(TrialEnd, Duration)
     case refuse(LoadError)
@@ -114,7 +114,7 @@ final class FailureDesk: Sendable {
       guard !begun.isHeldBack else { continue }
       waited = Wait()
       tries += 1
-      guard let wait = failed(url, failure, tries: tries) else { throw failure }
+      guard let wait = failed(url, failure, begun, tries: tries) else { throw failure }
       LoadWitness.tell(.retried(failure, after: wait))
       try await sleep(wait, url)
     }
@@ -129,7 +129,7 @@ final class FailureDesk: Sendable {
     while true {
       guard !Task.isCancelled else { throw Self.cancelled(url) }
       switch beginning(url, hasWaited: waited.hasBegun, deadline: deadline) {
-      case .ask(let isInDoubt): return LoadTry(url, self, isInDoubt: isInDoubt)
+      case .ask: return LoadTry(url, self, insists: waited.hasBegun)
       case .refuse(let refusal): throw refusal
       case .wait(let wait): try await sleep(wait, url)
       case .awaitTrial(let trial, let wait): await trial.wait(wait, time)
@@ -142,46 +142,40 @@ final class FailureDesk: Sendable {
     let now = time.now()
     return state.withLock { state in
       if let known = state.memory.error(of: url.key, at: now) { return .refuse(known) }
-      let outlook = state.breaker.outlook(url.origin, at: now)
-      let error = state.breaker.lastError(url.origin)
-      // A server that answers, if with errors, may well have this image, although it had not that of who tried.
-      let insists = hasWaited && error?.status != nil && error?.retryAfter == nil
-      var isInDoubt = false
-      switch outlook {
-      case .ask: isInDoubt = state.breaker.needsTrial(url.origin)
+      switch state.breaker.outlook(url.origin, insisting: hasWaited, at: now) {
+      case .ask: break
       case .awaitTrial where now < deadline:
         let trial = state.trials[url.origin] ?? TrialEnd()
         state.trials[url.origin] = trial
         return .awaitTrial(trial, deadline - now)
-      case .awaitTrial: if let error, !insists { return .refuse(Self.refusal(url, error)) }
-      case .leaveAlone where insists: break
+      case .awaitTrial:
+        if let error = state.breaker.lastError(url.origin) { return .refuse(Self.refusal(url, error)) }
       case .leaveAlone(let wait, let error):
         return now + wait <= deadline ? .wait(wait) : .refuse(Self.refusal(url, error, for: wait))
       }
       state.connectivity.began(at: now)
-      return .ask(isInDoubt: isInDoubt)
+      return .ask
     }
   }
 
-  /// Whether a request to an origin in doubt may go out, and whether others then wait for its answer.
-  func admit(_ origin: String) -> LoadTry.Admission? {
+  /// Whether a request to an origin may go out now, perhaps insisting, and whether others then wait for its answer.
+  func admit(_ origin: String, insisting: Bool = false) -> LoadTry.Admission? {
     let now = time.now()
     return state.withLock { state in
-      guard state.breaker.verdict(origin, at: now) == .ask else { return nil }
+      guard state.breaker.verdict(origin, insisting: insisting, at: now) == .ask else { return nil }
       return state.breaker.needsTrial(origin) ? .trial : .free
     }
   }
 
   /// The answer of who tries an origin has begun to come.
-  func trialAnswered(_ origin: String) { endTrial(origin) { breaker, _ in breaker.trialAnswered(origin) } }
+  func trialAnswered(_ origin: String) { endTrial(origin) { $0.trialAnswered(origin) } }
 
   /// Who tries an origin has stopped before it knew more.
-  func trialStopped(_ origin: String) { endTrial(origin) { breaker, now in breaker.gaveUp(origin, at: now) } }
+  func trialStopped(_ origin: String) { endTrial(origin) { $0.gaveUp(origin) } }
 
-  private func endTrial(_ origin: String, _ note: (inout CircuitBreaker, Duration) -> Void) {
-    let now = time.now()
+  private func endTrial(_ origin: String, _ note: (inout CircuitBreaker) -> Void) {
     let trial = state.withLock { state in
-      note(&state.breaker, now)
+      note(&state.breaker)
       return state.trials.removeValue(forKey: origin)
     }
     trial?.tell()
@@ -222,12 +216,13 @@ final class FailureDesk: Sendable {
   /// Takes note of a failure.
   ///
   /// - Returns: How long to wait before the next try; nil to give up.
-  private func failed(_ url: ImageURL, _ error: LoadError, tries: Int) -> Duration? {
+  private func failed(_ url: ImageURL, _ error: LoadError, _ begun: LoadTry, tries: Int) -> Duration? {
     let now = time.now()
     guard error.code != .cancelled else { return nil }
+    let isTrial = begun.isTrial
     let (wait, isTurn, trial) = state.withLock { state -> (Duration?, Bool, TrialEnd?) in
-      let trial = state.trials.removeValue(forKey: url.origin)
-      let wait = state.wait(after: error, of: url, tries: tries, schedule, at: now)
+      let (wait, isOver) = state.wait(after: error, of: url, isTrial, tries: tries, schedule, at: now)
+      let trial = isOver ? state.trials.removeValue(forKey: url.origin) : nil
       // What is on this machine says nothing about the network.
       var isTurn = false
       if Connectivity.counts(error) {
@@ -245,29 +240,27 @@ final class FailureDesk: Sendable {
 }
 
 extension FailureDesk.State {
-  /// How long to wait before the next try; nil to give up, which alone counts against the origin.
+  /// How long to wait before the next try, nil to give up; and whether those go on who wait for one that tries.
   fileprivate mutating func wait(
     after error: LoadError,
     of url: ImageURL,
+    _ isTrial: Bool,
     tries: Int,
     _ schedule: RetrySchedule,
     at now: Duration
-  ) -> Duration? {
-    guard CircuitBreaker.counts(error) else {
-      breaker.answered(url.origin)
-      guard case .wait(let wait) = schedule.step(after: error, tries: tries, using: &random) else {
-        return nil
-      }
-      return wait
-    }
+  ) -> (Duration?, isOver: Bool) {
+    let speaksAgainstAll = CircuitBreaker.counts(error)
     // Who tries an origin that is in doubt, does so once.
-    if !breaker.doubts(url.origin),
-      case .wait(let wait) = schedule.step(after: error, tries: tries, using: &random)
-    {
-      breaker.failedForNow(url.origin, error, at: now)
-      return wait
+    let isLast = speaksAgainstAll && isTrial && breaker.doubts(url.origin)
+    if speaksAgainstAll {
+      breaker.failed(url.origin, error, isTrial: isTrial, isAgain: tries > 1, at: now, using: &random)
+    } else {
+      breaker.answered(url.origin)
     }
-    breaker.failed(url.origin, error, at: now, using: &random)
-    return nil
+    let isOver = isTrial || !speaksAgainstAll
+    guard !isLast, case .wait(let wait) = schedule.step(after: error, tries: tries, using: &random) else {
+      return (nil, isOver)
+    }
+    return (wait, isOver)
   }
 }

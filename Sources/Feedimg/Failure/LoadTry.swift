@@ -3,9 +3,9 @@ import Synchronization
 
 /// One try of a load, from when it may ask its origin until it has an answer or none.
 ///
-/// Whether a load is the one that tries an origin in doubt is settled when its request goes out, so that nobody waits
-/// for one that itself still waits for its place. That the origin works shows with the head of an answer, however
-/// long the body takes.
+/// Whether its origin is asked at all, and whether it is this load that tries one in doubt, is settled when its request
+/// goes out: nobody waits for one that itself still waits for its place, and what has waited there while others failed
+/// is not sent after them. That the origin works shows with the head of an answer, however long the body takes.
 final class LoadTry: Sendable {
   /// How a request may go out.
   enum Admission: Sendable {
@@ -15,48 +15,57 @@ final class LoadTry: Sendable {
   }
 
   private enum Phase: Sendable {
-    /// It has to ask once more before its request goes out.
-    case inDoubt
+    /// It has to ask the desk before its request goes out.
+    case waiting
     /// It tries on behalf of others, who wait for its answer.
     case trial
-    case free
-    /// Its request did not go out, as another load tries.
+    /// Its request is out, as others may be.
+    case sent
+    /// Its origin has answered it, so that it goes on whatever becomes of others.
+    case answered
+    /// Its request did not go out, as its origin is left alone, or another load tries.
     case heldBack
   }
 
   private let origin: String
   private let desk: FailureDesk
+  private let insists: Bool
   /// Guards how far it is; the transfer's thread tells of the answer.
-  private let phase: Mutex<Phase>
+  private let phase = Mutex(Phase.waiting)
 
-  init(_ url: ImageURL, _ desk: FailureDesk, isInDoubt: Bool) {
-    origin = url.origin
-    self.desk = desk
-    phase = Mutex(isInDoubt ? .inDoubt : .free)
+  /// - Parameters:
+  ///   - url: What is asked for.
+  ///   - desk: Says whether it may be.
+  ///   - insists: Whether to ask although the origin is left alone, as one load may.
+  init(_ url: ImageURL, _ desk: FailureDesk, insists: Bool = false) {
+    (origin, self.desk, self.insists) = (url.origin, desk, insists)
   }
 
   /// Whether it ended before it asked, and is to wait with the others.
   var isHeldBack: Bool { phase.withLock { $0 == .heldBack } }
 
+  /// Whether others wait for it, as no answer has told yet that they may go on.
+  var isTrial: Bool { phase.withLock { $0 == .trial } }
+
   /// What asks only if it may, and tells of the answer.
   func downloader(_ downloader: any Downloading) -> any Downloading {
-    phase.withLock { $0 == .free } ? downloader : TryingDownloader(downloader: downloader, attempt: self)
+    TryingDownloader(downloader: downloader, attempt: self)
   }
 
   /// A request is about to go out.
   ///
   /// - Throws: `cancelled` where it must not.
   fileprivate func begin() throws(LoadError) {
-    guard phase.withLock({ $0 != .free }) else { return }
+    guard phase.withLock({ $0 != .answered }) else { return }
     let next: Phase =
-      switch desk.admit(origin) {
+      switch desk.admit(origin, insisting: insists) {
       case .trial: .trial
-      case .free: .free
+      case .free: .sent
       case nil: .heldBack
       }
     phase.withLock { $0 = next }
     guard next != .heldBack else {
-      throw LoadError(.cancelled, message: "another load tries the host at this moment")
+      throw LoadError(.cancelled, message: "the host has failed meanwhile and is left alone")
     }
   }
 
@@ -64,18 +73,18 @@ final class LoadTry: Sendable {
   fileprivate func answered(_ head: ResponseHead) {
     // What speaks against the origin is told when the load fails for it.
     guard !CircuitBreaker.counts(LoadError(.status, message: "", status: head.status)) else { return }
-    if leave(to: .free) { desk.trialAnswered(origin) }
+    if leave(to: .answered) == .trial { desk.trialAnswered(origin) }
   }
 
   /// Nothing was learned, as the transfer was stopped; it may go out again.
-  fileprivate func stopped() { if leave(to: .inDoubt) { desk.trialStopped(origin) } }
+  fileprivate func stopped() { if leave(to: .waiting) == .trial { desk.trialStopped(origin) } }
 
-  /// Ends the trial; false if there was none.
-  private func leave(to next: Phase) -> Bool {
+  /// What it was while its request was out; nil if it was not, or has been answered.
+  private func leave(to next: Phase) -> Phase? {
     phase.withLock { phase in
-      guard phase == .trial else { return false }
-      phase = next
-      return true
+      guard phase == .trial || phase == .sent else { return nil }
+      defer { phase = next }
+      return phase
     }
   }
 }

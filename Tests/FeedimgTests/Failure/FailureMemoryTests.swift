@@ -49,7 +49,7 @@ import Testing
       now += wait
       #expect(breaker.verdict("h", at: now) == .ask)
       #expect(breaker.verdict("h", at: now) == .awaitTrial, "only one tries")
-      breaker.failed("h", broken, at: now, using: &random)
+      breaker.failed("h", broken, isTrial: true, at: now, using: &random)
     }
     for (number, wait) in waits.enumerated() {
       let most = min(Duration.seconds(300), .seconds(2) * (1 << number))
@@ -101,7 +101,7 @@ import Testing
     var breaker = CircuitBreaker()
     for _ in 0..<5 { breaker.failed("h", broken, at: .zero, using: &random) }
     #expect(breaker.verdict("h", at: .seconds(5)) == .ask)
-    breaker.gaveUp("h", at: .seconds(5))
+    breaker.gaveUp("h")
     #expect(breaker.verdict("h", at: .seconds(5)) == .ask)
   }
 
@@ -119,19 +119,19 @@ import Testing
 
   @Test mutating func `tries of one load are not failures of their own, unless the server asks for peace`() {
     var breaker = CircuitBreaker()
-    for _ in 0..<50 { breaker.failedForNow("h", broken, at: .zero) }
+    for _ in 0..<50 { breaker.failed("h", status(503), isAgain: true, at: .zero, using: &random) }
     #expect(breaker.verdict("h", at: .zero) == .ask)
-    breaker.failedForNow("h", status(503, retryAfter: 7), at: .zero)
+    breaker.failed("h", status(503, retryAfter: 7), isAgain: true, at: .zero, using: &random)
     #expect(breaker.verdict("h", at: .zero) == .leaveAlone(.seconds(7), status(503, retryAfter: 7)))
     #expect(!breaker.doubts("h"), "who is asked to come back may")
   }
 
   @Test mutating func `one who tries and will try again lets others try meanwhile`() {
     var breaker = CircuitBreaker()
-    breaker.failedForNow("h", status(503, retryAfter: 1), at: .zero)
+    breaker.failed("h", status(503, retryAfter: 1), at: .zero, using: &random)
     #expect(breaker.verdict("h", at: .seconds(1)) == .ask)
     #expect(breaker.verdict("h", at: .seconds(1)) == .awaitTrial)
-    breaker.failedForNow("h", broken, at: .seconds(1))
+    breaker.failed("h", broken, isTrial: true, isAgain: true, at: .seconds(1), using: &random)
     #expect(breaker.verdict("h", at: .seconds(1)) == .ask)
   }
 

@@ -59,19 +59,34 @@ import Testing
   )
     async throws
   {
-    try await ask(LoadTry(url, desk, isInDoubt: true), .success(status))
+    try await ask(LoadTry(url, desk), .success(status))
     #expect(desk.admit(url.origin) == (isWell ? .free : nil))
   }
 
   @Test func `who waits for a place is not yet the one who tries`() async throws {
-    let (early, late) = (LoadTry(url, desk, isInDoubt: true), LoadTry(url, desk, isInDoubt: true))
+    let (early, late) = (LoadTry(url, desk), LoadTry(url, desk))
     try await ask(late, .success(500))
     await #expect(throws: LoadError.self) { try await ask(early, .success(200)) }
     #expect(early.isHeldBack && !late.isHeldBack)
   }
 
+  /// A server that was well when the load came, and fails while it waits for its place.
+  @Test func `who has waited for a place asks no server that was given up meanwhile`() async throws {
+    desk.reset()
+    let begun = LoadTry(url, desk)
+    for _ in 0..<5 {
+      await #expect(throws: LoadError.self) {
+        try await desk.perform(url) { _ async throws(LoadError) -> Int in
+          throw LoadError(.connection, url: url, message: "broken")
+        }
+      }
+    }
+    await #expect(throws: LoadError.self) { try await ask(begun, .success(200)) }
+    #expect(begun.isHeldBack)
+  }
+
   @Test func `who loses its place before an answer lets another one try, and waits for it`() async throws {
-    let begun = LoadTry(url, desk, isInDoubt: true)
+    let begun = LoadTry(url, desk)
     await #expect(throws: LoadError.self) {
       try await ask(begun, .failure(LoadError(.cancelled, message: "")))
     }
@@ -85,7 +100,7 @@ import Testing
   }
 
   @Test func `who was let go on is not asked again when it goes on later`() async throws {
-    let begun = LoadTry(url, desk, isInDoubt: true)
+    let begun = LoadTry(url, desk)
     try await ask(begun, .success(200))
     await #expect(throws: LoadError.self) {
       try await desk.perform(url) { _ async throws(LoadError) -> Int in

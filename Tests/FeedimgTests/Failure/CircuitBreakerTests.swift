@@ -1,0 +1,87 @@
+import FeedimgModel
+import Testing
+
+@testable import Feedimg
+
+/// What counts against a host, and who asks one that is left alone.
+@Suite struct CircuitBreakerTests {
+  private var random = SplitMix(state: 1)
+  private var breaker = CircuitBreaker()
+
+  private func status(_ status: Int = 503, retryAfter: Int? = nil) -> LoadError {
+    LoadError(.status, message: "the server answered \(status)", status: status, retryAfter: retryAfter)
+  }
+
+  /// The image may be to blame for an answer, and for no answer it is not.
+  @Test(arguments: [
+    (LoadError(.status, message: "", status: 503), false),
+    (LoadError(.status, message: "", status: 429), false),
+    (LoadError(.connection, message: ""), true), (LoadError(.timeout, message: ""), true),
+    (LoadError(.unknownHost, message: ""), true),
+  ])
+  mutating func `of one load the first answer counts, and each try that got none`(
+    error: LoadError,
+    isLeftAlone: Bool
+  ) {
+    breaker.failed("h", error, at: .zero, using: &random)
+    for _ in 1..<5 { breaker.failed("h", error, isAgain: true, at: .zero, using: &random) }
+    #expect((breaker.verdict("h", at: .zero) != .ask) == isLeftAlone)
+  }
+
+  @Test mutating func `the first failures of five loads are enough, whatever their later tries come to`() {
+    for number in 0..<5 {
+      #expect(breaker.verdict("h", at: .zero) == .ask, "\(number) have failed")
+      breaker.failed("h", status(), at: .zero, using: &random)
+    }
+    #expect(breaker.verdict("h", at: .zero) != .ask)
+  }
+
+  @Test mutating func `one insists in each wait, which is no longer for it`() {
+    for _ in 0..<5 { breaker.failed("h", status(), at: .zero, using: &random) }
+    guard case .leaveAlone(let wait, _) = breaker.verdict("h", at: .zero) else {
+      Issue.record("still asked")
+      return
+    }
+    #expect(breaker.verdict("h", insisting: true, at: .zero) == .ask)
+    #expect(breaker.verdict("h", insisting: true, at: .zero) == .awaitTrial)
+    breaker.failed("h", status(), isTrial: true, at: .zero, using: &random)
+    #expect(breaker.verdict("h", insisting: true, at: .zero) == .leaveAlone(wait, status()))
+    #expect(breaker.verdict("h", at: wait) == .ask, "the wait is over")
+    #expect(breaker.verdict("h", insisting: true, at: wait) == .awaitTrial)
+    breaker.failed("h", status(), isTrial: true, at: wait, using: &random)
+    #expect(breaker.verdict("h", at: wait) != .ask)
+    #expect(breaker.verdict("h", insisting: true, at: wait) == .ask, "a wait of its own")
+  }
+
+  @Test mutating func `who insists and leaves lets another insist, and all go on when it is answered`() {
+    for _ in 0..<5 { breaker.failed("h", status(), at: .zero, using: &random) }
+    for _ in 0..<3 {
+      #expect(breaker.verdict("h", insisting: true, at: .zero) == .ask)
+      breaker.gaveUp("h")
+      #expect(breaker.verdict("h", at: .zero) != .ask, "the others wait on")
+    }
+    #expect(breaker.verdict("h", insisting: true, at: .zero) == .ask)
+    breaker.trialAnswered("h")
+    for _ in 0..<3 { #expect(breaker.verdict("h", at: .zero) == .ask) }
+  }
+
+  @Test(arguments: [
+    (LoadError(.connection, message: "broken"), "nobody is there"),
+    (
+      LoadError(.status, message: "busy", status: 503, retryAfter: 1), "it has said when it wants to be asked"
+    ),
+  ])
+  mutating func `nobody insists where that is of no use`(error: LoadError, why: String) {
+    for _ in 0..<5 { breaker.failed("h", error, at: .zero, using: &random) }
+    #expect(breaker.verdict("h", insisting: true, at: .zero) != .ask, "\(why)")
+  }
+
+  @Test mutating func `what was under way neither ends a trial nor makes the wait longer`() {
+    for _ in 0..<5 { breaker.failed("h", status(), at: .zero, using: &random) }
+    #expect(breaker.verdict("h", at: .seconds(2)) == .ask)
+    for _ in 0..<5 { breaker.failed("h", status(), at: .seconds(2), using: &random) }
+    #expect(breaker.verdict("h", at: .seconds(2)) == .awaitTrial)
+    breaker.gaveUp("h")
+    #expect(breaker.verdict("h", at: .seconds(2)) == .ask)
+  }
+}
