@@ -3,7 +3,7 @@ import FeedimgModel
 
 /// Asks the server of a cached image whether that is still what it has, and keeps what it says (RFC 9111 §4.3).
 ///
-/// Whatever goes wrong, the image that is cached stays and can be shown (§4.2.4, RFC 5861 §4).
+/// A server that failed and is left alone is not asked. Whatever goes wrong, the image that is cached stays and can be shown (§4.2.4, RFC 5861 §4).
 struct ImageRevalidation: Sendable {
   let loader: ImageLoader
   let variant: ImageVariant
@@ -50,13 +50,16 @@ struct ImageRevalidation: Sendable {
   ) async throws(LoadError) -> ImageTransfer.Outcome {
     let directives = isEndToEnd ? ImageTransfer.endToEnd.fields : []
     let fields = HTTPFields(question.fields + directives)
-    return try await ImageTransfer(
-      loader: loader,
-      variant: variant,
-      identity: identity,
-      question: fields,
-      run: run
-    ).run()
+    return try await loader.failures.performOnce(variant.url) { begun async throws(LoadError) in
+      try await ImageTransfer(
+        loader: loader,
+        variant: variant,
+        identity: identity,
+        question: fields,
+        run: run,
+        begun: begun
+      ).run()
+    }
   }
 
   /// Servers that know no validators send the same image again.

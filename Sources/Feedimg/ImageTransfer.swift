@@ -20,8 +20,8 @@ struct ImageTransfer: Sendable {
   var question = HTTPFields()
   /// Tells how urgent it is, and hears how far it has come.
   let run: LoadRun
-  /// Tells whether the server may be asked; nil where that is known.
-  var begun: LoadTry?
+  /// Tells whether the server may be asked.
+  let begun: LoadTry
 
   private let witness = LoadWitness.present
 
@@ -78,7 +78,7 @@ struct ImageTransfer: Sendable {
       totalTimeout: Self.greatestDuration
     )
     let transfer = GatedTransfer(
-      downloader: begun?.downloader(loader.downloader) ?? loader.downloader,
+      downloader: begun.downloader(loader.downloader),
       gate: loader.gate,
       request: request,
       receiver: collector,

@@ -61,6 +61,47 @@ import Testing
     #expect(server.log.requests.count == 12)
   }
 
+  @Test(arguments: [503, 429])
+  func `a server that wants to be left alone is not asked about any image`(status: Int) async throws {
+    let isBusy = Atomic(false)
+    let server = try LoopbackServer { request in
+      isBusy.load(ordering: .acquiring)
+        ? .answer(status, [("Retry-After", "600")])
+        : .answer(200, [("ETag", "\"1\""), ("Cache-Control", "no-cache")], body: Self.old)
+    }
+    let test = try loader()
+    let items = try (0..<12).map { try TestLoader.item(server, original: "/\($0).jpg") }
+    for item in items { _ = try await test.loader.load(item) }
+    clock += 100
+    isBusy.store(true, ordering: .releasing)
+    let busy = try TestLoader.item(server, original: "/busy.jpg")
+    await #expect(throws: LoadError.self) { try await test.loader.load(busy) }
+    for item in items { #expect(try await test.loader.load(item).bytes == Self.old) }
+    #expect(await test.loader.finishRevalidations(within: .seconds(60)).failures.count == 12)
+    let notes = try await test.loader.reload(items[0]).notes
+    #expect(notes.first?.hasPrefix("shown as it was: the host failed before and is left alone for ") == true)
+    #expect(server.log.requests.count == 13)
+  }
+
+  @Test func `a server that refuses one question after another is left alone`() async throws {
+    let isWell = Atomic(true)
+    let server = try LoopbackServer { _ in
+      isWell.load(ordering: .acquiring)
+        ? .answer(200, [("ETag", "\"1\""), ("Cache-Control", "no-cache")], body: Self.old) : .answer(503)
+    }
+    let test = try TestLoader(clock: { [clock] in clock.now }, time: ManualTime().time)
+    let items = try (0..<5).map { try TestLoader.item(server, original: "/\($0).jpg") }
+    for item in items { _ = try await test.loader.load(item) }
+    clock += 100
+    isWell.store(false, ordering: .releasing)
+    for item in items { _ = try await test.loader.reload(item) }
+    let count = server.log.requests.count
+    #expect(count == 10)
+    let error = try await test.loader.reload(items[0]).notes.first
+    #expect(error?.hasPrefix("shown as it was: the host failed before and is left alone for ") == true)
+    #expect(server.log.requests.count == count)
+  }
+
   @Test func `offline, and where the policy would not fetch it, nobody is asked`() async throws {
     let origin = try PictureOrigin(Self.old, [("ETag", "\"1\""), ("Cache-Control", "no-cache")])
     let test = try loader()

@@ -4,15 +4,6 @@ import Synchronization
 
 /// Tries a load again where that may help, and not where it is known not to.
 final class FailureDesk: Sendable {
-  fileprivate struct State {
-    var breaker = CircuitBreaker()
-    var memory = NegativeMemory()
-    var connectivity = Connectivity()
-    var random = SystemRandomNumberGenerator()
-    /// By origin, for who waits until one has tried whether it is well again.
-    var trials: [String: TrialEnd] = [:]
-  }
-
   /// What precedes a try.
   private enum Beginning {
     case ask
@@ -35,7 +26,7 @@ final class FailureDesk: Sendable {
   /// Called when the network turns out to be dead, and when it turns out not to be.
   private let onTurn: Mutex<(@Sendable () -> Void)?> = Mutex(nil)
   /// Guards what is remembered of failures.
-  private let state = Mutex(State())
+  private let state = Mutex(FailureTable())
 
   init(_ time: MonotonicTime, schedule: RetrySchedule = RetrySchedule()) {
     self.time = time
@@ -117,6 +108,45 @@ final class FailureDesk: Sendable {
       guard let wait = failed(url, failure, begun, tries: tries) else { throw failure }
       LoadWitness.tell(.retried(failure, after: wait))
       try await sleep(wait, url)
+    }
+  }
+
+  /// Performs what can wait for another time: once, and only where its origin is asked at all.
+  ///
+  /// Whether its image is known not to be had is the matter of who asks, and so is remembering it.
+  ///
+  /// - Parameters:
+  ///   - url: What is asked for.
+  ///   - attempt: The try; its requests go out as what it is given says.
+  /// - Returns: The answer.
+  /// - Throws: Its failure, or why it is not tried.
+  func performOnce<Answer>(
+    _ url: ImageURL,
+    _ attempt: (LoadTry) async throws(LoadError) -> Answer
+  ) async throws(LoadError) -> Answer {
+    if let refusal = refusal(url) { throw refusal }
+    let begun = LoadTry(url, self)
+    do throws(LoadError) {
+      let answer = try await attempt(begun)
+      succeeded(url)
+      return answer
+    } catch {
+      if !begun.isHeldBack { _ = failed(url, error, begun, tries: nil) }
+      throw error
+    }
+  }
+
+  /// Why what can wait is not asked for now; nil where it is.
+  private func refusal(_ url: ImageURL) -> LoadError? {
+    let now = time.now()
+    return state.withLock { state in
+      switch state.breaker.outlook(url.origin, at: now) {
+      case .leaveAlone(let wait, let error): return Self.refusal(url, error, for: wait)
+      case .awaitTrial: if let error = state.breaker.lastError(url.origin) { return Self.refusal(url, error) }
+      case .ask: break
+      }
+      state.connectivity.began(at: now)
+      return nil
     }
   }
 
@@ -215,8 +245,13 @@ final class FailureDesk: Sendable {
 
   /// Takes note of a failure.
   ///
+  /// - Parameters:
+  ///   - url: What was asked for.
+  ///   - error: How it failed.
+  ///   - begun: The try that failed.
+  ///   - tries: Those made so far; nil where there is one alone, and its image is not taken to be gone.
   /// - Returns: How long to wait before the next try; nil to give up.
-  private func failed(_ url: ImageURL, _ error: LoadError, _ begun: LoadTry, tries: Int) -> Duration? {
+  private func failed(_ url: ImageURL, _ error: LoadError, _ begun: LoadTry, tries: Int?) -> Duration? {
     let now = time.now()
     guard error.code != .cancelled else { return nil }
     let isTrial = begun.isTrial
@@ -230,37 +265,11 @@ final class FailureDesk: Sendable {
       } else if error.status != nil || error.code == .notAnImage {
         isTurn = state.connectivity.answered()
       }
-      if wait == nil { state.memory.note(error, of: url.key, at: now) }
+      if tries != nil, wait == nil { state.memory.note(error, of: url.key, at: now) }
       return (wait, isTurn, trial)
     }
     trial?.tell()
     if isTurn { onTurn.withLock { $0 }?() }
     return wait
-  }
-}
-
-extension FailureDesk.State {
-  /// How long to wait before the next try, nil to give up; and whether those go on who wait for one that tries.
-  fileprivate mutating func wait(
-    after error: LoadError,
-    of url: ImageURL,
-    _ isTrial: Bool,
-    tries: Int,
-    _ schedule: RetrySchedule,
-    at now: Duration
-  ) -> (Duration?, isOver: Bool) {
-    let speaksAgainstAll = CircuitBreaker.counts(error)
-    // Who tries an origin that is in doubt, does so once.
-    let isLast = speaksAgainstAll && isTrial && breaker.doubts(url.origin)
-    if speaksAgainstAll {
-      breaker.failed(url.origin, error, isTrial: isTrial, isAgain: tries > 1, at: now, using: &random)
-    } else {
-      breaker.answered(url.origin)
-    }
-    let isOver = isTrial || !speaksAgainstAll
-    guard !isLast, case .wait(let wait) = schedule.step(after: error, tries: tries, using: &random) else {
-      return (nil, isOver)
-    }
-    return (wait, isOver)
   }
 }
