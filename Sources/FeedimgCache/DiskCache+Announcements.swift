@@ -87,7 +87,7 @@ extension DiskCache {
       if try adopt(note, at: path) { unlink(path) }
     } catch {
       // There is none, or it cannot be read now. On a full disk, nothing is kept that was never shown.
-      if [ENOSPC, EDQUOT].contains(error.reason) { unlink(path) }
+      if error.isForWantOfRoom { unlink(path) }
     }
   }
 

@@ -13,22 +13,16 @@ extension DiskCache {
   ///   - size: What was to be written, in bytes.
   /// - Returns: With the system's reason.
   func refusal(_ fault: FileFault, _ code: CacheError.Code, size: Int) -> CacheError {
-    if [ENOSPC, EDQUOT].contains(fault.reason) { giveWay(atLeast: max(size, Self.leastRoom)) }
-    return CacheError(code, fault.description)
-  }
-
-  /// Makes room for the index, if that may be what it wants; whether there is more now.
-  func giveWayToIndex() -> Bool {
-    guard let before = folder.room()?.available, before < Self.leastRoom else { return false }
-    giveWay(atLeast: Self.leastRoom)
-    return folder.room().map { $0.available > before } ?? false
+    if fault.isForWantOfRoom { giveWay(atLeast: max(size, Self.leastRoom)) }
+    return CacheError(code, fault.description, isForWantOfRoom: fault.isForWantOfRoom)
   }
 
   /// Removes what was used least, as much as others need of the disk; bodies first, as without room no row can go.
   ///
   /// A row without its body counts as absent. Should it be left by a kill, it goes when it is read or its shard visited.
   ///
-  /// - Parameter bytes: No less than that, for quotas, of which the file system does not tell.
+  /// - Parameter bytes: No less than that, for quotas, of which the file system does not tell, and for the index: as it
+  ///   is closed when it finds no room, what it had of the disk then looks free.
   func giveWay(atLeast bytes: Int = 0) {
     var wanted = max(folder.room()?.deficit ?? 0, bytes)
     guard wanted > 0 else { return }
@@ -67,5 +61,7 @@ extension DiskCache {
   }
 
   /// A full disk gives back as much in one go, so that the next image finds room.
-  private static let leastRoom = 64 << 10
+  ///
+  /// More than the index takes when it is opened (32 KiB to share between processes) and notes a few images in its log.
+  static let leastRoom = 128 << 10
 }

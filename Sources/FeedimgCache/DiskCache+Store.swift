@@ -61,7 +61,7 @@ extension DiskCache {
     case pinsFull
   }
 
-  /// The same as ``enter(_:line:_:)``, once more where the index had no room on the disk and others could give way.
+  /// The same as ``enter(_:line:_:)``, once more where the index had no room on the disk, after others gave way.
   private func enterGivingWay(
     _ record: EntryRecord,
     line: [UInt8],
@@ -70,7 +70,8 @@ extension DiskCache {
     do throws(CacheError) {
       return try enter(record, line: line, log)
     } catch {
-      guard giveWayToIndex() else { throw error }
+      guard error.isForWantOfRoom else { throw error }
+      giveWay(atLeast: Self.leastRoom)
       return try enter(record, line: line, log)
     }
   }

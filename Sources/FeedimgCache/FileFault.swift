@@ -15,6 +15,9 @@ struct FileFault: Error, Hashable, CustomStringConvertible {
     self.reason = reason
   }
 
+  /// Whether the disk, or what one may use of it, is full.
+  var isForWantOfRoom: Bool { [ENOSPC, EDQUOT].contains(reason) }
+
   var description: String { "cannot \(operation) `\(path)`: \(Self.words(for: reason))" }
 
   /// The system's words for a reason, as they read within a sentence.

@@ -31,9 +31,16 @@ enum IndexFault: Error, Hashable {
 
   func cacheError(index path: String) -> CacheError {
     switch self {
-    case .database(let error): CacheError(.index, "cannot use the index `\(path)`: \(error)")
-    case .file(let fault): CacheError(.folder, fault.description)
-    case .foreign: CacheError(.index, "cannot use the index `\(path)`: it belongs to another program")
+    case .database(let error):
+      CacheError(
+        .index,
+        "cannot use the index `\(path)`: \(error)",
+        isForWantOfRoom: error.isForWantOfRoom
+      )
+    case .file(let fault):
+      CacheError(.folder, fault.description, isForWantOfRoom: fault.isForWantOfRoom)
+    case .foreign:
+      CacheError(.index, "cannot use the index `\(path)`: it belongs to another program")
     }
   }
 }

@@ -91,6 +91,8 @@ final class IndexPool: Sendable {
           return answer
         } catch {
           if error.isBusy { giveBack(lent) }
+          // It was opened for reading alone since there was no room to write.
+          if lent.isForOnce, error.isUnwritable { throw .database(.full) }
           // What a later version has changed under us is no damage.
           if error.isDamage { try IndexFault.ofStanding(lent.index) }
           guard error.isDamage, !lent.index.isReadOnly else { throw .database(error) }

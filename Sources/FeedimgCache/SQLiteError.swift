@@ -31,6 +31,9 @@ struct SQLiteError: Error, Hashable {
     )
   }
 
+  /// There is no room on the disk.
+  static let full = SQLiteError(code: SQLITE_FULL, message: String(cString: sqlite3_errstr(SQLITE_FULL)))
+
   /// A later version of this program has changed the schema; what it made is not ours to judge.
   static func newer(_ version: Int) -> SQLiteError {
     SQLiteError(

@@ -113,10 +113,13 @@ package struct CacheError: Error, Sendable, Hashable, CustomStringConvertible {
   package var code: Code
   /// One line in words, with the path and the system's reason.
   package var message: String
+  /// Whether the disk, or what one may use of it, is full.
+  package var isForWantOfRoom: Bool
 
-  package init(_ code: Code, _ message: String) {
+  package init(_ code: Code, _ message: String, isForWantOfRoom: Bool = false) {
     self.code = code
     self.message = message
+    self.isForWantOfRoom = isForWantOfRoom
   }
 
   package var description: String { message }

@@ -101,6 +101,29 @@ import Testing
     }
   }
 
+  @Test func `however little room others have left, the index gets what it needs`() throws {
+    let script = """
+      mkdir -p "$1"
+      for pages in $(seq 0 24); do
+        mount -t tmpfs -o size=2m tmpfs "$1"
+        "$2" write-some "$1/cache" 1000000 > /dev/null
+        dd if=/dev/zero of="$1/others" bs=4096 2> /dev/null || true
+        truncate -s "-$((pages * 4096))" "$1/others"
+        "$2" recover "$1/cache"
+        umount "$1"
+      done
+      """
+    guard let child = try Child.isolated(script, [folder.path, Child.worker]) else {
+      try Test.cancel("the kernel refuses a mount namespace")
+    }
+    let lines = child.lines()
+    #expect(child.wait() == 0)
+    try #require(lines.count == 25 * 3, "\(lines)")
+    // A body may find no room, which makes some for the next; once it is there, the index must not lack any.
+    #expect(lines.allSatisfy { $0 == "stored" || $0.hasPrefix("error cannot write ") }, "\(lines)")
+    for (one, next) in zip(lines, lines.dropFirst()) { #expect(one == "stored" || next == "stored") }
+  }
+
   @Test func `the cache gives way before it fills the disk`() throws {
     let script = """
       mkdir -p "$1" && mount -t tmpfs -o size=4m tmpfs "$1" && exec "$2" fill "$1/cache" 100000000
