@@ -134,7 +134,7 @@ final class CurlHandle {
       // No proxy leads there.
       try set(CURLOPT_PROXY, to: "")
     }
-    try setCallbacks(looksAtAddresses: !identity.reach.isUnlimited && transfer.request.socket == nil)
+    try setCallbacks()
   }
 
   private func limitAge(of seconds: Int) throws(LoadError) {
@@ -164,7 +164,7 @@ final class CurlHandle {
     )
   }
 
-  private func setCallbacks(looksAtAddresses: Bool) throws(LoadError) {
+  private func setCallbacks() throws(LoadError) {
     let table = library.table
     try check(
       ccurl_set_write_function(table, pointer, CURLOPT_HEADERFUNCTION, RunningTransfer.headerCallback)
@@ -177,7 +177,6 @@ final class CurlHandle {
     for option in [CURLOPT_HEADERDATA, CURLOPT_WRITEDATA, CURLOPT_PREREQDATA, CURLOPT_OPENSOCKETDATA] {
       try set(option, to: UnsafeMutableRawPointer(place))
     }
-    guard looksAtAddresses else { return }
     let callback = RunningTransfer.socketCallback
     try check(ccurl_set_socket_function(table, pointer, CURLOPT_OPENSOCKETFUNCTION, callback))
   }

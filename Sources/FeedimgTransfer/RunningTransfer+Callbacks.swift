@@ -23,10 +23,13 @@ extension RunningTransfer {
   }
 
   static let socketCallback: curl_opensocket_callback = { context, _, address in
-    guard let place = place(context), let address,
-      let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr),
-      place.pointee.mayConnect(to: HostAddress(UnsafeRawPointer(address) + offset))
-    else { return CURL_SOCKET_BAD }
+    guard let place = place(context), let address else { return CURL_SOCKET_BAD }
+    if place.pointee.looksAtAddresses {
+      guard let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr),
+        place.pointee.mayConnect(to: HostAddress(UnsafeRawPointer(address) + offset))
+      else { return CURL_SOCKET_BAD }
+    }
+    // A program that the process starts would hold the connection open; libcurl itself makes it without.
     let (family, kind, proto) = (address.pointee.family, address.pointee.socktype, address.pointee.protocol)
     return socket(family, kind | Int32(SOCK_CLOEXEC.rawValue), proto)
   }

@@ -64,6 +64,9 @@ struct RunningTransfer: ~Copyable {
     return end(CURLE_ABORTED_BY_CALLBACK)
   }
 
+  /// Whether it matters where a connection leads.
+  var looksAtAddresses: Bool { !reach.isUnlimited && order.request.socket == nil }
+
   mutating func mayConnect(to address: HostAddress?) -> Bool {
     guard let address else { return false }
     if reach.allows(address) { return true }
@@ -73,7 +76,7 @@ struct RunningTransfer: ~Copyable {
 
   /// A connection that was made for another transfer is looked at again.
   mutating func maySendRequest(to peer: UnsafePointer<CChar>?) -> Bool {
-    if !reach.isUnlimited, order.request.socket == nil {
+    if looksAtAddresses {
       let address = peer.flatMap { HostAddress(String(cString: $0)) }
       guard let address, reach.allows(address) else {
         transfer.stop(refusal(of: address))
