@@ -23,6 +23,7 @@ final class PolicyInForce: Sendable {
     var warnings: [String] = []
     /// Whether somebody decides by another policy that depends on what data costs.
     var isCostAskedFor = false
+    var onChange: (@Sendable () -> Void)?
   }
 
   private enum Watching {
@@ -88,6 +89,9 @@ final class PolicyInForce: Sendable {
     return state.withLock { $0.chosen.policy }
   }
 
+  /// Has somebody told when another policy has come into force, whoever found that out.
+  func listen(_ onChange: @escaping @Sendable () -> Void) { state.withLock { $0.onChange = onChange } }
+
   /// Whether what data costs matters to the policy as it was last asked for, or to another one that somebody decides by besides.
   var asksAboutCost: Bool { state.withLock { $0.isCostAskedFor || $0.chosen.policy.asksAboutCost } }
 
@@ -144,14 +148,16 @@ final class PolicyInForce: Sendable {
     let readings = selection.read(stamps)
     // It may have been touched only, or looked at again because a change might not have shown.
     let choice = readings == old.readings ? nil : selection.choose(readings, keeping: old.chosen)
-    state.withLock { state in
+    let onChange = state.withLock { state -> (@Sendable () -> Void)? in
       state.isReading = false
       (state.stamps, state.isSettled, state.readings) = (stamps, isSettled, readings)
-      guard let choice, let chosen = choice.chosen else { return }
+      guard let choice, let chosen = choice.chosen else { return nil }
       state.chosen = chosen
       state.choice = choice
       state.warnings += choice.warnings
+      return state.onChange
     }
+    onChange?()
   }
 
   private static func isSettled(_ stamps: [FileStamp], _ clock: () -> Double) -> Bool {

@@ -111,6 +111,19 @@ import Testing
     #expect(loader.warnings.count == row.refused.count)
   }
 
+  @Test func `who listens is told of another policy, whoever read it`() throws {
+    let folders = try PolicyFolders()
+    let policy = try PolicyInForce(.standard, on: PolicyShelf(folders.configuration()))
+    let told = Gathered<Bool>()
+    policy.listen { told.add(true) }
+    _ = policy.current()
+    #expect(told.all.isEmpty)
+    try folders.write("user", "default.md", PolicyFolders.table("thumbnail"))
+    _ = policy.current()
+    _ = policy.current()
+    #expect(told.all.count == 1)
+  }
+
   @Test func `a file is followed as it changes, and the last version in order stays`() throws {
     let folders = try PolicyFolders()
     let loader = try ImageLoader(folders.configuration())

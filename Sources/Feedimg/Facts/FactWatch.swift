@@ -26,6 +26,8 @@ final class FactWatch: Sendable {
     var changes = 0
     var isWatching = false
     var isStopped = false
+    /// Which watch this is; what an earlier one tells late, though it was ended, is no news.
+    var watches = 0
   }
 
   private let network: any NetworkMonitoring
@@ -96,6 +98,7 @@ final class FactWatch: Sendable {
         return [Task<Void, Never>]()
       }
       state.changes += 1
+      state.watches += 1
       defer { (state.tasks, state.isWatching) = ([], state.isStopped) }
       return state.tasks
     }
@@ -112,6 +115,11 @@ final class FactWatch: Sendable {
 
   /// Watches the files that the policy may come from as well; for what is shown for long.
   func watchPolicy(_ policy: PolicyInForce) {
+    guard state.withLock({ $0.policy == nil && !$0.isStopped }) else { return }
+    // Who decides meanwhile may be the one who reads it, and then what the files tell here is still the old one.
+    policy.listen { [weak self, weak policy] in
+      Task { if let self, let policy { self.note(policy.current().table) } }
+    }
     let table = policy.current().table
     let isFirst = state.withLock { state in
       guard state.policy == nil, !state.isStopped else { return false }
@@ -160,9 +168,11 @@ final class FactWatch: Sendable {
       let old = (network: state.network, settings: state.settings, tasks: state.tasks)
       (state.network, state.settings) = (now, current)
       guard !state.isStopped else { return old }
+      state.watches += 1
+      let watch = state.watches
       state.tasks = [
-        Task { [weak self] in for await state in states { self?.note(state) } },
-        Task { [weak self] in for await settings in changes { self?.note(settings) } },
+        Task { [weak self] in for await state in states { self?.note(state, of: watch) } },
+        Task { [weak self] in for await settings in changes { self?.note(settings, of: watch) } },
       ]
       return old
     }
@@ -175,8 +185,9 @@ final class FactWatch: Sendable {
     failures.listen { [weak self] in self?.turned() }
   }
 
-  private func note(_ new: NetworkState) {
-    let old = state.withLock { state in
+  private func note(_ new: NetworkState, of watch: Int) {
+    let old = state.withLock { state -> NetworkState? in
+      guard state.watches == watch else { return nil }
       defer { state.network = new }
       return state.network
     }
@@ -190,8 +201,9 @@ final class FactWatch: Sendable {
     if !isSamePath, new.isReachable { onMove() }
   }
 
-  private func note(_ new: UserSettings) {
-    let old = state.withLock { state in
+  private func note(_ new: UserSettings, of watch: Int) {
+    let old = state.withLock { state -> UserSettings? in
+      guard state.watches == watch else { return nil }
       defer { state.settings = new }
       return state.settings
     }
