@@ -57,7 +57,8 @@ final class PrefetchWorker: Sendable {
   func stop() {
     let loads = state.withLock { state in
       state.isStopped = true
-      return Array(state.loads.values)
+      // The last first, as they wait for the places of those before them.
+      return state.loads.sorted { $0.key > $1.key }.map(\.value)
     }
     for load in loads { load.cancel() }
     lookAgain()
