@@ -9,10 +9,10 @@ extension NetworkServices {
   init(of configuration: ImageLoader.Configuration) {
     let environment = configuration.environment
     func variable(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
-    self.init(system: variable("DBUS_SYSTEM_BUS_ADDRESS").map(BusChoice.at) ?? .system)
+    self.init(system: variable("DBUS_SYSTEM_BUS_ADDRESS").map { .at($0) } ?? .system)
     // Flatpak's mark and that of Snap.
     guard variable("SNAP") != nil || access("/.flatpak-info", F_OK) == 0 else { return }
     let usual = variable("XDG_RUNTIME_DIR").map { "unix:path=\($0)/bus" }
-    portal = (variable("DBUS_SESSION_BUS_ADDRESS") ?? usual).map(BusChoice.at) ?? .none
+    portal = (variable("DBUS_SESSION_BUS_ADDRESS") ?? usual).map { .at($0) } ?? .none
   }
 }

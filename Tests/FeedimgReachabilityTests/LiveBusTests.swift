@@ -8,12 +8,15 @@ import Testing
 /// NetworkManager and ModemManager as python-dbusmock plays them, on a bus of our own.
 @Suite(
   .enabled(if: PrivateBus.isInstalled, "dbus-daemon or python3-dbusmock is not installed"),
-  .timeLimit(.minutes(1))
+  .timeLimit(.minutes(10))
 )
 struct LiveBusTests {
+  /// More than users would wait, as here many processes wait for each other.
+  private static let patience = Duration.seconds(50)
+
   private func connect() throws -> (PrivateBus, SystemBus) {
     let services = try #require(PrivateBus())
-    return (services, try #require(SystemBus(address: services.address)))
+    return (services, try #require(SystemBus(address: services.address, patience: Self.patience)))
   }
 
   @Test func `NetworkManager's setting of a device is read`() throws {
@@ -75,7 +78,7 @@ struct LiveBusTests {
   @Test func `a bus that goes away is noticed, and one that is not there is none`() throws {
     var services = PrivateBus()
     let address = try #require(services).address
-    let bus = try #require(SystemBus(address: address))
+    let bus = try #require(SystemBus(address: address, patience: Self.patience))
     #expect(bus.isOpen)
     services = nil
     #expect(NetworkManagerQuestion.device("eth0", bus) == nil)
@@ -99,7 +102,7 @@ struct LiveBusTests {
       """
     )
     let address = services.address
-    let reader = NetlinkReader(services: NetworkServices(system: .at(address)))
+    let reader = NetlinkReader(services: NetworkServices(system: .at(address, patience: Self.patience)))
     var states = namespace.run { NetlinkMonitor(reader: reader).states() }.makeAsyncIterator()
     #expect(await states.next()?.metered == .yes)
     #expect(services.order("mark('v0', 2)") == "done")
@@ -117,7 +120,7 @@ struct LiveBusTests {
       "link add v0 type veth peer name p0\nlink set p0 up\nlink set v0 up\nroute add default dev v0"
     )
     let address = services.address
-    let reader = NetlinkReader(services: NetworkServices(portal: .at(address)))
+    let reader = NetlinkReader(services: NetworkServices(portal: .at(address, patience: Self.patience)))
     var states = namespace.run { NetlinkMonitor(reader: reader).states() }.makeAsyncIterator()
     #expect(await states.next()?.metered == .yes)
     #expect(services.order("portal_says(False, 4)") == "done")
@@ -137,8 +140,8 @@ struct LiveBusTests {
     let reader = NetlinkReader(services: choice.withLock { $0 })
     var reasons: [String] = []
     for next in [
-      NetworkServices.none, .init(system: .at(services.address)), .none,
-      .init(portal: .at(services.address)),
+      NetworkServices.none, .init(system: .at(services.address, patience: Self.patience)), .none,
+      .init(portal: .at(services.address, patience: Self.patience)),
     ] {
       choice.withLock { $0 = next }
       reasons.append(namespace.run { reader.currentState() }.meteredReason)

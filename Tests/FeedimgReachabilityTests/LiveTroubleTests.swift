@@ -10,7 +10,7 @@ import Testing
 /// Bad luck, in networks that live as long as a test.
 @Suite(
   .enabled(if: Namespace.isPermitted, "this system refuses network namespaces"),
-  .timeLimit(.minutes(1))
+  .timeLimit(.minutes(10))
 )
 struct LiveTroubleTests {
   @Test(arguments: [true, false])

@@ -18,14 +18,14 @@ package enum BusChoice: Hashable, Sendable {
   case none
   /// The system's own, where it usually is.
   case system
-  /// One at an address as D-Bus writes it.
-  case at(String)
+  /// One at an address as D-Bus writes it, which may take so long for an answer.
+  case at(String, patience: Duration = .milliseconds(200))
 
   func open() -> SystemBus? {
     switch self {
     case .none: nil
     case .system: SystemBus()
-    case .at(let address): SystemBus(address: address)
+    case .at(let address, let patience): SystemBus(address: address, patience: patience)
     }
   }
 }

@@ -2,11 +2,10 @@ import Glibc
 
 /// A connection to a message bus through sd-bus, for one thread at a time.
 final class SystemBus: BusAsking {
-  /// How long an answer may take, in microseconds: who asks is about to load an image.
-  private static let patience: UInt64 = 200_000
   private static let path = "/run/dbus/system_bus_socket"
 
   private let library: BusLibrary
+  private let patience: Duration
   private let bus: BusLibrary.Bus
 
   /// Whether the connection stands.
@@ -17,14 +16,16 @@ final class SystemBus: BusAsking {
 
   /// Connects, if there is a bus and a library to talk to it.
   ///
-  /// - Parameter address: Where the bus is, as D-Bus writes it; nil for the system's own.
-  init?(address: String? = nil) {
+  /// - Parameters:
+  ///   - address: Where the bus is, as D-Bus writes it; nil for the system's own.
+  ///   - patience: How long an answer may take: who asks is about to load an image.
+  init?(address: String? = nil, patience: Duration = .milliseconds(200)) {
     // Most systems without the bus have no library either, and to look for it takes longer.
     if address == nil, !TextFile.exists(Self.path) { return nil }
     guard let library = BusLibrary() else { return nil }
     var created: BusLibrary.Bus?
     guard library.new(&created) >= 0, let bus = created else { return nil }
-    self.library = library
+    (self.library, self.patience) = (library, patience)
     self.bus = bus
     guard library.setAddress(bus, address ?? "unix:path=\(Self.path)") >= 0,
       library.setBusClient(bus, 1) >= 0, library.start(bus) >= 0, isReadyInTime()
@@ -37,7 +38,7 @@ final class SystemBus: BusAsking {
 
   /// Waits until the bus has let us in; a bus that hangs must not hang us.
   private func isReadyInTime() -> Bool {
-    let deadline = SuspendingClock.now + .microseconds(Self.patience)
+    let deadline = SuspendingClock.now + patience
     while library.isReady(bus) == 0 {
       let processed = library.process(bus, nil)
       if processed < 0 { return false }
@@ -59,7 +60,9 @@ final class SystemBus: BusAsking {
       guard isAdded else { return nil }
     }
     var received: BusLibrary.Message?
-    guard library.call(bus, question, Self.patience, nil, &received) >= 0, let answer = received else {
+    guard library.call(bus, question, UInt64(patience / .microseconds(1)), nil, &received) >= 0,
+      let answer = received
+    else {
       return nil
     }
     defer { _ = library.release(answer) }
