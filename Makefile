@@ -10,8 +10,8 @@ BUILD_FLAGS := --explicit-target-dependency-import-check error
 # tenth of the time of `feedimg resolve`.
 STATIC := .build/static
 RELEASE_FLAGS := -c release --static-swift-stdlib $(BUILD_FLAGS) -Xlinker -L$(CURDIR)/$(STATIC)
-# Two runs of few tests at a time: what tests the command waits for other processes, on threads that other tests need
-# meanwhile, and a user has only so many descriptors to watch files with (fs.inotify.max_user_instances, 128).
+# Runs of few tests at a time: what waits for other processes, or computes for long, does so on threads that tests of
+# loads need meanwhile, and a user has only so many descriptors to watch files with (fs.inotify.max_user_instances, 128).
 TEST_FLAGS := --experimental-maximum-parallelization-width 12
 BINARY := .build/release/feedimg
 SERVICE := .build/release/feedimg-serve
@@ -46,8 +46,9 @@ demo: ## show the whole story with real pictures and a real server; ends by itse
 test: ## build and run all tests
 	@Scripts/packages build decoding test
 	$(SWIFT) build --build-tests $(BUILD_FLAGS)
-	$(SWIFT) test --skip-build $(TEST_FLAGS) --skip '^FeedimgCLITests\.'
-	$(SWIFT) test --skip-build $(TEST_FLAGS) --filter '^FeedimgCLITests\.'
+	$(SWIFT) test --skip-build $(TEST_FLAGS) --skip '^Feedimg(Cache|CLI|Decoding|Policy|Reachability|Service|Usage)Tests\.'
+	$(SWIFT) test --skip-build $(TEST_FLAGS) --filter '^Feedimg(Cache|Decoding|Policy|Reachability|Usage)Tests\.'
+	$(SWIFT) test --skip-build $(TEST_FLAGS) --filter '^Feedimg(CLI|Service)Tests\.'
 
 page: ## look at the page of the service with a real browser, and keep pictures of it in .build/page
 	@Scripts/packages build page
