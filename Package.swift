@@ -289,7 +289,12 @@ let package = Package(
     // Makes system calls on files fail, for the worker alone.
     .target(name: "CFaults", path: "Tests/CFaults"),
     // A real HTTP server on loopback that can also misbehave; for the tests alone.
-    .target(name: "LoopbackServer", path: "Tests/LoopbackServer", swiftSettings: settings),
+    .target(
+      name: "LoopbackServer",
+      dependencies: ["CTestKernel"],
+      path: "Tests/LoopbackServer",
+      swiftSettings: settings
+    ),
   ],
   swiftLanguageModes: [.v6]
 )

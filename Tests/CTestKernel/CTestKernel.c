@@ -68,4 +68,6 @@ int test_switch_link(const char *name, int on) {
 
 int test_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC) ? errno : 0; }
 
+int test_accept(int socket) { return accept4(socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK); }
+
 int test_thread(void) { return (int)syscall(SYS_gettid); }

@@ -6,7 +6,7 @@ import Testing
 @Suite(
   .enabled(if: NamespaceRun.isPermitted, "this system refuses network namespaces"),
   .enabled(if: PrivateBus.isInstalled, "dbus-daemon or python3-dbusmock is not installed"),
-  .timeLimit(.minutes(1))
+  .timeLimit(.minutes(10))
 )
 struct NetworkServicesTests {
   private let folder: TestFolder

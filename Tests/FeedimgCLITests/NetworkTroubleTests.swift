@@ -4,7 +4,7 @@ import Testing
 /// The command where the system does not let it see.
 @Suite(
   .enabled(if: NamespaceRun.isPermitted, "this system refuses network namespaces"),
-  .timeLimit(.minutes(1))
+  .timeLimit(.minutes(10))
 )
 struct NetworkTroubleTests {
   private let folder: TestFolder

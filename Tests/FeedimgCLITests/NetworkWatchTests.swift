@@ -4,7 +4,7 @@ import Testing
 /// `feedimg network --watch`, in a network that changes.
 @Suite(
   .enabled(if: NamespaceRun.isPermitted, "this system refuses network namespaces"),
-  .timeLimit(.minutes(1))
+  .timeLimit(.minutes(10))
 )
 struct NetworkWatchTests {
   private let folder: TestFolder

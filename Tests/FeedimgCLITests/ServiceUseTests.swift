@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// `feedimg load` and `prefetch` beside a running service.
-@Suite(.timeLimit(.minutes(2))) struct ServiceUseTests {
+@Suite(.timeLimit(.minutes(10))) struct ServiceUseTests {
   /// One case: what is loaded, and what may differ in no way.
   private static let cases: [(original: String?, thumbnail: String?)] = [
     ("/original.jpg", "/thumbnail.webp"), ("/missing", "/thumbnail.webp"), ("/missing", nil), ("/page", nil),

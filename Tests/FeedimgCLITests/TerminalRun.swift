@@ -12,8 +12,9 @@ final class TerminalRun {
   /// Starts it in the folder, with arguments as a shell reads them.
   init(_ arguments: String, in folder: TestFolder) throws {
     var ends: [Int32] = [-1, -1]
-    guard pipe(&ends) == 0 else { throw RunError(message: "no pipe: \(errno)") }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    // A socket, since it alone can be made closed on exec in one call here.
+    let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+    guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw RunError(message: "no pipe: \(errno)") }
     defer { close(ends[1]) }
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)

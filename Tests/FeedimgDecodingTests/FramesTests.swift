@@ -4,7 +4,7 @@ import Testing
 @testable import FeedimgDecoding
 
 /// Frames one by one, and what tells that there are some.
-@Suite(.timeLimit(.minutes(1))) struct FramesTests {
+@Suite(.timeLimit(.minutes(10))) struct FramesTests {
   private static let small = DecodeRequest(DisplaySize(width: 20, height: 20))
   private static let files =
     DecodingTests.animations.map(\.0) + ["interlaced.gif", "fields.png", "fields.jpg"]

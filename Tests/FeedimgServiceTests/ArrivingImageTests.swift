@@ -3,7 +3,7 @@ import LoopbackServer
 import Testing
 
 /// `/v1/image` while the image comes.
-@Suite(.timeLimit(.minutes(2))) struct ArrivingImageTests {
+@Suite(.timeLimit(.minutes(10))) struct ArrivingImageTests {
   private let gate = Gate()
   private let picture = PictureOrigin.picture(1, size: 300_000)
 

@@ -8,8 +8,9 @@ final class CurlRun: Sendable {
 
   init(_ arguments: [String]) throws {
     var ends: [Int32] = [-1, -1]
-    guard pipe(&ends) == 0 else { throw RunFailure("no pipe") }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    // A socket, since it alone can be made closed on exec in one call here.
+    let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+    guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw RunFailure("no pipe") }
     defer { close(ends[1]) }
     output = ends[0]
     process = try ServiceRun.spawn(

@@ -4,7 +4,7 @@ import LoopbackServer
 import Testing
 
 /// What succeeds, held against what `/openapi.json` says of it.
-@Suite(.timeLimit(.minutes(2))) struct DescriptionTests {
+@Suite(.timeLimit(.minutes(10))) struct DescriptionTests {
   private static let short = SampleImage.jpeg
   private static let long = PictureOrigin.picture(1, size: 300_000)
 

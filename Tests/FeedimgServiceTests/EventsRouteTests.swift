@@ -3,7 +3,7 @@ import FoundationEssentials
 import Testing
 
 /// `/v1/events`, by curl.
-@Suite(.timeLimit(.minutes(2))) struct EventsRouteTests {
+@Suite(.timeLimit(.minutes(10))) struct EventsRouteTests {
   private struct Event {
     var fields: [String: String] = [:]
 

@@ -3,7 +3,7 @@ import LoopbackServer
 import Testing
 
 /// Clients at the Unix socket that say that they will ask for nothing more.
-@Suite(.timeLimit(.minutes(2))) struct HalfClosedTests {
+@Suite(.timeLimit(.minutes(10))) struct HalfClosedTests {
   private let gate = Gate()
 
   /// Asks for an image that waits at the gate, and shuts down its own side.

@@ -4,7 +4,7 @@ import LoopbackServer
 import Testing
 
 /// How the service comes and goes.
-@Suite(.timeLimit(.minutes(2))) struct LifecycleTests {
+@Suite(.timeLimit(.minutes(10))) struct LifecycleTests {
   /// Runs the service where it cannot start; its status and what it said.
   private func refused(
     _ arguments: [String],

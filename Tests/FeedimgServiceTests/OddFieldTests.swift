@@ -3,7 +3,7 @@ import LoopbackServer
 import Testing
 
 /// Fields of a server that no client would take.
-@Suite(.timeLimit(.minutes(2))) struct OddFieldTests {
+@Suite(.timeLimit(.minutes(10))) struct OddFieldTests {
   struct Row: Sendable, CustomTestStringConvertible {
     let line: String
     /// What the client sees of it, by name; nil for nothing.

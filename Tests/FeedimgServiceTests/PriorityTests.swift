@@ -3,7 +3,7 @@ import LoopbackServer
 import Testing
 
 /// `Priority` (RFC 9218), through the service.
-@Suite(.timeLimit(.minutes(2))) struct PriorityTests {
+@Suite(.timeLimit(.minutes(10))) struct PriorityTests {
   private let gate = Gate()
 
   @Test func `what is urgent overtakes what was asked for before`() throws {

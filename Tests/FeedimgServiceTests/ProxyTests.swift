@@ -3,7 +3,7 @@ import LoopbackServer
 import Testing
 
 /// The service behind a proxy.
-@Suite(.timeLimit(.minutes(2))) struct ProxyTests {
+@Suite(.timeLimit(.minutes(10))) struct ProxyTests {
   @Test func `a proxy on this machine is told to be one`() throws {
     let proxy = try LoopbackServer { _ in .answer(200, body: SampleImage.jpeg) }
     let service = try ServiceRun(

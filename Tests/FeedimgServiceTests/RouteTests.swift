@@ -3,7 +3,7 @@ import LoopbackServer
 import Testing
 
 /// The service as a client sees it, by curl over the Unix socket.
-@Suite(.timeLimit(.minutes(2))) struct RouteTests {
+@Suite(.timeLimit(.minutes(10))) struct RouteTests {
   private static let item =
     #"{"id":"1","originalImage":"http://x.example/a.jpg","thumbnailImage":"http://x.example/b.jpg"}"#
 

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// Large images that are asked for again and again, with a real origin behind the service.
-@Suite(.timeLimit(.minutes(2))) struct SealedImageTests {
+@Suite(.timeLimit(.minutes(10))) struct SealedImageTests {
   /// Which version of each picture comes next, by path.
   private final class Versions: Sendable {
     private let counts = Mutex<[String: Int]>([:])

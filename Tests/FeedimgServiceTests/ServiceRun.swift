@@ -84,7 +84,8 @@ final class ServiceRun: Sendable {
       var ready = pollfd(fd: notices, events: Int16(POLLIN), revents: 0)
       // Half a second now and then only, to see whether the service still runs.
       if poll(&ready, 1, 500) == 0 {
-        if kill(process, 0) != 0 || hasEnded { return "ended" }
+        // What it said right before its end has come by then.
+        if kill(process, 0) != 0 || hasEnded, poll(&ready, 1, 0) == 0 { return "ended" }
         continue
       }
       let count = recv(notices, &bytes, bytes.count, 0)

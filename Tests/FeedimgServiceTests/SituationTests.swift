@@ -4,7 +4,7 @@ import LoopbackServer
 import Testing
 
 /// What one request may give in place of what is seen, by curl over the Unix socket.
-@Suite(.timeLimit(.minutes(2))) struct SituationTests {
+@Suite(.timeLimit(.minutes(10))) struct SituationTests {
   private static let item =
     #"{"id":"1","originalImage":"http://x.example/a.jpg","thumbnailImage":"http://x.example/b.jpg"}"#
 

@@ -4,7 +4,7 @@ import LoopbackServer
 import Testing
 
 /// Clients that take their time over what still comes, with a real origin behind the service.
-@Suite(.timeLimit(.minutes(2))) struct SlowClientTests {
+@Suite(.timeLimit(.minutes(10))) struct SlowClientTests {
   private let gate = Gate()
   /// Long beside everything that is held anyway, and nowhere the same.
   private static let content: [UInt8] = {

@@ -3,7 +3,7 @@ import LoopbackServer
 import Testing
 
 /// What standards ask of answers, as clients see it.
-@Suite(.timeLimit(.minutes(2))) struct StandardsTests {
+@Suite(.timeLimit(.minutes(10))) struct StandardsTests {
   private static let jpeg = SampleImage.jpeg
 
   private func image(_ service: ServiceRun, _ url: String, _ arguments: String...) throws -> Answer {

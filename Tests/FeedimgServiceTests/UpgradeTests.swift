@@ -8,7 +8,7 @@ import Testing
 @testable import FeedimgService
 
 /// What readers of events are told of images: how far they are, and that better ones can be had.
-@Suite(.timeLimit(.minutes(2))) struct UpgradeTests {
+@Suite(.timeLimit(.minutes(10))) struct UpgradeTests {
   private static func item(_ name: String) throws -> FeedItem {
     FeedItem(
       original: ImageVariant(role: .original, url: try ImageURL("http://x.example/\(name).jpg")),

@@ -97,7 +97,7 @@ struct NetworkMarksTests {
     #expect(file.read().settings.markedNetworks == [.ssid("a"): .yes])
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func `a mark is a change that who listens is told`() async throws {
     let store = SettingsStore(folder: folder.path)
     var changes = store.changes().makeAsyncIterator()

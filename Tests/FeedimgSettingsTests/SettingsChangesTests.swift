@@ -4,7 +4,7 @@ import Testing
 
 @testable import FeedimgSettings
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct SettingsChangesTests {
   private let folder: TemporaryFolder
   private let store: SettingsStore

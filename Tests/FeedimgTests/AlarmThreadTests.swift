@@ -3,7 +3,7 @@ import Testing
 @testable import Feedimg
 
 /// How tasks sleep.
-@Suite(.timeLimit(.minutes(1))) struct AlarmThreadTests {
+@Suite(.timeLimit(.minutes(10))) struct AlarmThreadTests {
   private let alarms = AlarmThread()
 
   @Test func `all who sleep are woken, whoever came first`() async throws {

@@ -7,7 +7,7 @@ import Testing
 @testable import Feedimg
 
 /// The loader with real layers: libcurl against a real server, SQLite and files.
-@Suite struct ImageLoaderTests {
+@Suite(.timeLimit(.minutes(10))) struct ImageLoaderTests {
   private static let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
 
   @Test func `many who ask for one URL at once share one transfer`() async throws {

@@ -51,7 +51,7 @@ struct NetworkMarkTests {
     #expect(image() == .original)
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func `who watches hears of a new mark, and of other settings nothing`() async throws {
     let (namespace, configuration) = (try Self.network(), Self.configuration("watch"))
     defer { try? FileManager.default.removeItem(atPath: configuration.environment["HOME"] ?? "") }

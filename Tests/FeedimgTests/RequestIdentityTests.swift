@@ -8,7 +8,7 @@ import Testing
 @testable import Feedimg
 
 /// What requests say of who asks: real server, real disk.
-@Suite(.timeLimit(.minutes(1))) struct RequestIdentityTests {
+@Suite(.timeLimit(.minutes(10))) struct RequestIdentityTests {
   static let rows: [(NetworkKind, Metered, Bool, Bool)] = [
     (.wifi, .no, false, false), (.wifi, .yes, false, true), (.cellular, .yes, false, true),
     (.wifi, .unknown, false, false), (.wifi, .no, true, true),

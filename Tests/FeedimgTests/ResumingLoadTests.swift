@@ -4,7 +4,7 @@ import Testing
 @testable import Feedimg
 
 /// Images whose transfers break off: what is kept of them, and how they are gone on with.
-@Suite struct ResumingLoadTests {
+@Suite(.timeLimit(.minutes(10))) struct ResumingLoadTests {
   let clock = TestClock()
   static let picture = PictureOrigin.picture(1, size: 200_000)
   static let other = PictureOrigin.picture(2, size: 150_000)

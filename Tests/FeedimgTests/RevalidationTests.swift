@@ -4,7 +4,7 @@ import Testing
 @testable import Feedimg
 
 /// What showing a cached image does beside: real server, real disk, and a clock that jumps.
-@Suite struct RevalidationTests {
+@Suite(.timeLimit(.minutes(10))) struct RevalidationTests {
   let clock = TestClock()
   static let old = SampleImage.jpeg
   static let new = SampleImage.png

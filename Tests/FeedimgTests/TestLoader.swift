@@ -26,21 +26,20 @@ final class TestLoader: Sendable {
 
     func states() -> AsyncStream<NetworkState> {
       let (stream, continuation) = AsyncStream.makeStream(of: NetworkState.self)
-      let state = shown.withLock { shown in
+      // Within, so that nobody hears an earlier state after a later one.
+      shown.withLock { shown in
         shown.audience.append(continuation)
-        return shown.state
+        continuation.yield(shown.state)
       }
-      continuation.yield(state)
       return stream
     }
 
     func become(_ kind: NetworkKind, metered: Metered = .no) {
       let state = Self.state(kind, metered)
-      let audience = shown.withLock { shown in
+      shown.withLock { shown in
         shown.state = state
-        return shown.audience
+        for continuation in shown.audience { continuation.yield(state) }
       }
-      for continuation in audience { continuation.yield(state) }
     }
 
     private static func state(_ kind: NetworkKind, _ metered: Metered = .no) -> NetworkState {

@@ -4,7 +4,7 @@ import LoopbackServer
 import Testing
 
 /// What arrives of answers that are as they should be.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct DownloadTests {
   private let downloader = CurlDownloader(userAgent: "feedimg-tests/1")
 

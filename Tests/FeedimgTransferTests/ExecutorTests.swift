@@ -5,7 +5,7 @@ import Testing
 @testable import FeedimgTransfer
 
 /// Tasks that run on the transfer thread.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ExecutorTests {
   private let downloader = CurlDownloader(userAgent: "feedimg-tests/1")
 

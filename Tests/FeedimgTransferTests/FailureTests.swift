@@ -4,7 +4,7 @@ import LoopbackServer
 import Testing
 
 /// Everything a server can do wrong, and what a user is told.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct FailureTests {
   private let downloader = CurlDownloader(userAgent: "feedimg-tests/1")
   private static let body = pattern(250)

@@ -4,7 +4,7 @@ import LoopbackServer
 import Testing
 
 /// Requests for a head alone, and answers that are handed on as they are.
-@Suite(.timeLimit(.minutes(1))) struct HeadTests {
+@Suite(.timeLimit(.minutes(10))) struct HeadTests {
   private let downloader = CurlDownloader(userAgent: "feedimg-tests/1")
 
   @Test func `a head tells of a body that does not come, however long`() async throws {

@@ -5,14 +5,14 @@ import Testing
 @testable import FeedimgTransfer
 
 /// Connections, cancelling and stopping.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct LifetimeTests {
   private let downloader = CurlDownloader(userAgent: "feedimg-tests/1")
 
   @Test func `a connection is used again`() async throws {
     let server = try LoopbackServer { _ in .answer(body: pattern(1000)) }
     for number in 0..<20 {
-      let request = DownloadRequest(url: try ImageURL(server.url("/\(number)")))
+      let request = DownloadRequest.patient(try ImageURL(server.url("/\(number)")))
       _ = try await downloader.download(request, into: Collector())
     }
     #expect(server.log.opened == 1)
@@ -21,7 +21,7 @@ struct LifetimeTests {
 
   @Test func `when the network has changed, idle connections are closed and not used again`() async throws {
     let server = try LoopbackServer { _ in .answer() }
-    let request = DownloadRequest(url: try ImageURL(server.url("/")))
+    let request = DownloadRequest.patient(try ImageURL(server.url("/")))
     downloader.forgetConnections()
     _ = try await downloader.download(request, into: Collector())
     downloader.forgetConnections()
@@ -36,7 +36,7 @@ struct LifetimeTests {
   {
     let gate = Gate()
     let server = try LoopbackServer { _ in .stalled(pattern(1000), after: 10, until: gate) }
-    let request = DownloadRequest(url: try ImageURL(server.url("/")))
+    let request = DownloadRequest.patient(try ImageURL(server.url("/")))
     let collector = Collector()
     let task = Task { await downloader.failure(request, into: collector) }
     await server.reaches { $0.requests.count == 1 }
@@ -56,7 +56,7 @@ struct LifetimeTests {
       for number in 0..<50 {
         group.addTask {
           let collector = Collector()
-          let request = DownloadRequest(url: try ImageURL(server.url("/\(number)")))
+          let request = DownloadRequest.patient(try ImageURL(server.url("/\(number)")))
           _ = try await downloader.download(request, into: collector)
           #expect(collector.bytes == Array("/\(number)".utf8) + pattern(30_000))
         }
@@ -70,7 +70,7 @@ struct LifetimeTests {
   @Test func `the receiver is called on the transfer thread`() async throws {
     let server = try LoopbackServer { _ in .answer(body: [1]) }
     let names = ThreadNames()
-    _ = try await downloader.download(DownloadRequest(url: try ImageURL(server.url("/"))), into: names)
+    _ = try await downloader.download(.patient(try ImageURL(server.url("/"))), into: names)
     #expect(names.names == ["feedimg-curl", "feedimg-curl"])
   }
 
@@ -79,7 +79,7 @@ struct LifetimeTests {
     let gate = Gate()
     let reply = stage == .waiting ? Reply.held(by: gate) : .stalled(pattern(100), after: 10, until: gate)
     let server = try LoopbackServer { _ in reply }
-    let request = DownloadRequest(url: try ImageURL(server.url("/")))
+    let request = DownloadRequest.patient(try ImageURL(server.url("/")))
     let task = Task { await downloader.failure(request) }
     await server.reaches { $0.requests.count == 1 }
     task.cancel()
@@ -96,8 +96,8 @@ struct LifetimeTests {
   @Test func `cancelling one transfer leaves the others alone`() async throws {
     let gate = Gate()
     let server = try LoopbackServer { _ in .stalled(pattern(1000), after: 10, until: gate) }
-    let first = DownloadRequest(url: try ImageURL(server.url("/1")))
-    let second = DownloadRequest(url: try ImageURL(server.url("/2")))
+    let first = DownloadRequest.patient(try ImageURL(server.url("/1")))
+    let second = DownloadRequest.patient(try ImageURL(server.url("/2")))
     let collector = Collector()
     let leaving = Task { await downloader.failure(first) }
     let staying = Task { await downloader.failure(second, into: collector) }
@@ -111,7 +111,7 @@ struct LifetimeTests {
 
   @Test func `a task that was cancelled before sends nothing`() async throws {
     let server = try LoopbackServer { _ in .answer() }
-    let request = DownloadRequest(url: try ImageURL(server.url("/")))
+    let request = DownloadRequest.patient(try ImageURL(server.url("/")))
     let gate = Latch()
     let task = Task {
       await gate.opened()
@@ -128,7 +128,7 @@ struct LifetimeTests {
     let server = try LoopbackServer { _ in .endlessBody }
     let refusal = LoadError(.notAnImage, message: "the body is no image")
     let collector = Collector(refusing: refusal, after: acceptedBytes)
-    let request = DownloadRequest(url: try ImageURL(server.url("/")))
+    let request = DownloadRequest.patient(try ImageURL(server.url("/")))
     let error = await downloader.failure(request, into: collector)
     #expect(error?.code == .notAnImage)
     #expect(error?.message == "the body is no image")
@@ -139,8 +139,8 @@ struct LifetimeTests {
   @Test func `shutting down ends what runs, closes connections and refuses what comes`() async throws {
     let gate = Gate()
     let server = try LoopbackServer { $0.path == "/idle" ? .answer() : .held(by: gate) }
-    let idle = DownloadRequest(url: try ImageURL(server.url("/idle")))
-    let request = DownloadRequest(url: try ImageURL(server.url("/held")))
+    let idle = DownloadRequest.patient(try ImageURL(server.url("/idle")))
+    let request = DownloadRequest.patient(try ImageURL(server.url("/held")))
     _ = try await downloader.download(idle, into: Collector())
     let tasks = (0..<5).map { _ in Task { await downloader.failure(request) } }
     await server.reaches { $0.requests.count == 6 }
@@ -159,7 +159,7 @@ struct LifetimeTests {
 
   @Test func `a downloader that is let go closes its connections`() async throws {
     let server = try LoopbackServer { _ in .answer() }
-    let request = DownloadRequest(url: try ImageURL(server.url("/")))
+    let request = DownloadRequest.patient(try ImageURL(server.url("/")))
     _ = try await CurlDownloader(userAgent: "feedimg-tests/1").download(request, into: Collector())
     await server.reaches { $0.closedByClient == 1 }
   }

@@ -6,7 +6,7 @@ import Testing
 @testable import FeedimgTransfer
 
 /// Whom transfers connect to where private hosts are not allowed.
-@Suite(.timeLimit(.minutes(1))) struct ReachTests {
+@Suite(.timeLimit(.minutes(10))) struct ReachTests {
   struct Row: Sendable, CustomTestStringConvertible {
     var address: String
     var isOfInternet: Bool

@@ -3,7 +3,7 @@ import FeedimgTransfer
 import LoopbackServer
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct RedirectTests {
   private let downloader = CurlDownloader(userAgent: "feedimg-tests/1")
 

@@ -4,7 +4,7 @@ import LoopbackServer
 import Testing
 
 /// What a server gets to see, and codings of the content.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct RequestFieldTests {
   private let downloader = CurlDownloader(userAgent: "feedimg-tests/1")
 

@@ -4,7 +4,7 @@ import LoopbackServer
 import Testing
 
 /// Bodies that break off and are gone on with, over a real connection.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ResumingTests {
   private let downloader = CurlDownloader(userAgent: "feedimg-tests/1")
   private static let body = pattern(250_000)

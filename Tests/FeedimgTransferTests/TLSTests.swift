@@ -5,7 +5,7 @@ import Testing
 @testable import FeedimgTransfer
 
 /// Whom a transfer trusts.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct TLSTests {
   @Test(.enabled(if: TLSServer.isAvailable, "there is no /usr/bin/openssl to be the server"))
   func `a certificate that is trusted and names the host is accepted`() async throws {

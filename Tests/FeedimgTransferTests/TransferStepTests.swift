@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// What a transfer tells beside the answer.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct TransferStepTests {
   private let downloader = CurlDownloader(userAgent: "feedimg-tests/1")
 

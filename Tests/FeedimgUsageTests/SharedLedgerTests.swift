@@ -80,12 +80,13 @@ private final class Worker {
 
   init(_ folder: LedgerFolder, count: Int) throws {
     var ends: [Int32] = [0, 0]
-    guard pipe(&ends) == 0 else { throw UsageFault("open", "a pipe") }
+    // A socket, since it alone can be made closed on exec in one call here.
+    let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+    guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw UsageFault("open", "a pipe") }
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
-    for end in ends { posix_spawn_file_actions_addclose(&actions, end) }
     let words: [String] = [Self.program, folder.path, String(count)]
     var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
     defer { for argument in arguments { free(argument) } }

@@ -103,7 +103,8 @@ struct UsageLedgerTests {
     let today = try days("2026-11-21", "2026-11-21")
     #expect(ledger.usage(on: today).map(\.received.bytes) == [107], "from memory")
     #expect(ledger.takeWarnings().isEmpty, "that is no trouble")
-    #expect(ledger.flush())
+    // A process that another test starts may hold the lock for a moment longer.
+    #expect((0..<1000).contains { _ in ledger.flush() })
     #expect(ledger.usage(on: today).map(\.received.bytes) == [107], "from the disk")
     #expect(try folder.text(of: "2026-11.txt").hasSuffix("2026-11-21 cellular metered 7 1\n"))
   }

@@ -1,3 +1,4 @@
+import CTestKernel
 import Glibc
 
 /// A program that a test runs beside itself.
@@ -11,8 +12,7 @@ final class ChildProcess: Sendable {
   /// - Throws: ``LoopbackError`` when it cannot be started.
   init(_ command: [String]) throws(LoopbackError) {
     var ends: [Int32] = [-1, -1]
-    guard pipe(&ends) == 0 else { throw LoopbackError("pipe") }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    guard test_pipe(&ends) == 0 else { throw LoopbackError("pipe") }
     defer { close(ends[1]) }
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)

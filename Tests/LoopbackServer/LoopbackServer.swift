@@ -1,3 +1,4 @@
+import CTestKernel
 import Glibc
 import Synchronization
 
@@ -73,7 +74,7 @@ package final class LoopbackServer: Sendable {
   private static func accept(_ socket: Int32, stop: Int32, serve: (Int32) -> Void) {
     defer { close(socket) }
     while Socket.wait(socket, for: POLLIN, stop: stop) != .stopped {
-      let client = Glibc.accept(socket, nil, nil)
+      let client = test_accept(socket)
       if client >= 0 { serve(client) }
     }
   }

@@ -35,13 +35,20 @@ package final class NginxServer: Sendable {
       "-keyout", folder + "/key.pem", "-out", folder + "/certificate.pem", "-days", "2", "-subj",
       "/CN=localhost", "-addext", "subjectAltName=DNS:localhost",
     ]).wait()
-    // Free a moment ago, and as good as any for who cannot be told to take any.
-    port = try ClosedPort().port
     try Self.write(body, to: folder + "/picture.jpg")
-    try Self.write(Array(Self.configuration(folder, port).utf8), to: folder + "/nginx.conf")
-    server = try ChildProcess([Self.program, "-p", folder, "-e", "/dev/stdout", "-c", folder + "/nginx.conf"])
-    // The first notice that it gives once it listens.
-    guard server.line(where: { $0.contains(" OS: ") }) != nil else { throw LoopbackError("nginx") }
+    // It cannot be told to take any port; one that was free a moment ago may have been taken by then.
+    for _ in 0..<5 {
+      let port = try ClosedPort().port
+      try Self.write(Array(Self.configuration(folder, port).utf8), to: folder + "/nginx.conf")
+      let server = try ChildProcess([
+        Self.program, "-p", folder, "-e", "/dev/stdout", "-c", folder + "/nginx.conf",
+      ])
+      // The first notice that it gives once it listens.
+      guard server.line(where: { $0.contains(" OS: ") }) != nil else { continue }
+      (self.port, self.server) = (port, server)
+      return
+    }
+    throw LoopbackError("nginx")
   }
 
   deinit {

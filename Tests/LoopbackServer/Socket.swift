@@ -1,3 +1,4 @@
+import CTestKernel
 import Glibc
 
 /// The system calls of a server whose every wait can be ended.
@@ -16,11 +17,8 @@ enum Socket {
   static func pipe() -> (read: Int32, write: Int32) {
     var ends: [Int32] = [-1, -1]
     // Out of descriptors, no test can go on.
-    precondition(Glibc.pipe(&ends) == 0, LoopbackError("pipe").description)
-    for end in ends {
-      _ = fcntl(end, F_SETFL, O_NONBLOCK)
-      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-    }
+    precondition(test_pipe(&ends) == 0, LoopbackError("pipe").description)
+    for end in ends { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
     return (ends[0], ends[1])
   }
 
@@ -153,11 +151,9 @@ enum Socket {
     setsockopt(socket, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
   }
 
-  /// Sends small pieces at once, and does not block.
+  /// Sends small pieces at once.
   static func prepareAccepted(_ socket: Int32) {
     var yes: Int32 = 1
     setsockopt(socket, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
-    _ = fcntl(socket, F_SETFL, O_NONBLOCK)
-    _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
   }
 }

@@ -23,6 +23,9 @@ int test_switch_link(const char *name, int on);
 /// Makes a pipe that no child inherits by accident. Returns 0, or an error number.
 int test_pipe(int ends[2]);
 
+/// Takes a connection that no child inherits by accident, and that does not block. Returns -1 where there is none.
+int test_accept(int socket);
+
 /// The identifier of the calling thread.
 int test_thread(void);
 

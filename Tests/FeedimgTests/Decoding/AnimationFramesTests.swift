@@ -8,7 +8,7 @@ import Testing
 @testable import Feedimg
 
 /// Frames that are decoded while they are played.
-@Suite(.timeLimit(.minutes(1))) struct AnimationFramesTests {
+@Suite(.timeLimit(.minutes(10))) struct AnimationFramesTests {
   private static let small = DecodeRequest(DisplaySize(width: 20, height: 20))
 
   private func loaded(

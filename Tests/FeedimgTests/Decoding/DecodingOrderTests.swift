@@ -6,7 +6,7 @@ import Testing
 @testable import Feedimg
 
 /// Which images are decoded first when the decoder is busy.
-@Suite(.timeLimit(.minutes(1))) struct DecodingOrderTests {
+@Suite(.timeLimit(.minutes(10))) struct DecodingOrderTests {
   private static let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
 
   private static func pixels(_ width: Double) -> DecodeRequest {

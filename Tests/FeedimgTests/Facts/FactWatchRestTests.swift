@@ -6,7 +6,7 @@ import Testing
 @testable import Feedimg
 
 /// What is watched while nobody listens, and what counts after that.
-@Suite struct FactWatchRestTests {
+@Suite(.timeLimit(.minutes(10))) struct FactWatchRestTests {
   /// A network and settings that the test sets, and that know how many watch them.
   private final class Watched: NetworkMonitoring, SettingsReading {
     struct State: Sendable {

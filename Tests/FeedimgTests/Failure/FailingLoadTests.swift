@@ -7,7 +7,7 @@ import Testing
 @testable import Feedimg
 
 /// What a load does about failures, with real layers.
-@Suite struct FailingLoadTests {
+@Suite(.timeLimit(.minutes(10))) struct FailingLoadTests {
   private static let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
 
   /// Fails hosts that are named after failures, without any network.

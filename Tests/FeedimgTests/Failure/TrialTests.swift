@@ -7,7 +7,7 @@ import Testing
 @testable import Feedimg
 
 /// What loads wait for when the server that they ask was left alone and is tried again, with real layers.
-@Suite(.timeLimit(.minutes(1))) struct TrialTests {
+@Suite(.timeLimit(.minutes(10))) struct TrialTests {
   /// A server that has failed often enough to be left alone, until a moment ago.
   private struct Scene {
     let time = ManualTime()

@@ -4,7 +4,7 @@ import Testing
 @testable import Feedimg
 
 /// Bodies that are read while they come.
-@Suite(.timeLimit(.minutes(1))) struct ArrivingBodyTests {
+@Suite(.timeLimit(.minutes(10))) struct ArrivingBodyTests {
   private let body = ArrivingBody()
 
   private func append(_ bytes: [UInt8], at position: Int) {

@@ -5,7 +5,7 @@ import Testing
 @testable import Feedimg
 
 /// Long bodies whose readers take their time, from a real server.
-@Suite(.timeLimit(.minutes(2))) struct SlowReaderTests {
+@Suite(.timeLimit(.minutes(10))) struct SlowReaderTests {
   private let gate = Gate()
   private let content = (0..<64).flatMap { [UInt8](repeating: UInt8($0 + 1), count: 1 << 20) }
 

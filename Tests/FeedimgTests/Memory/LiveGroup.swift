@@ -44,9 +44,8 @@ final class LiveGroup {
   init() throws {
     guard let (folder, limit) = Self.place else { throw SystemReason(ENOENT) }
     self.folder = folder
-    setenv("group", folder, 1)
-    setenv("limit", limit, 1)
-    guard let script = popen(Self.shortage, "we") else { throw SystemReason() }
+    let script = "group='\(folder)' limit='\(limit)'\nexport group limit\n" + Self.shortage
+    guard let script = popen(script, "we") else { throw SystemReason() }
     self.script = script
   }
 

@@ -6,7 +6,7 @@ import Testing
 @testable import Feedimg
 
 /// What a prefetch spends, with real layers.
-@Suite struct PrefetchLimitTests {
+@Suite(.timeLimit(.minutes(10))) struct PrefetchLimitTests {
   private static let size = 270_000
 
   /// A picture of this length, which is a picture in its first bytes alone.

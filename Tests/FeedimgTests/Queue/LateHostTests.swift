@@ -5,7 +5,7 @@ import Testing
 @testable import Feedimg
 
 /// What the loads of one host wait for another, with libcurl and real servers.
-@Suite(.timeLimit(.minutes(1))) struct LateHostTests {
+@Suite(.timeLimit(.minutes(10))) struct LateHostTests {
   @Test func `the images of a host come although another takes all places and never answers`() async throws {
     let never = Gate()
     let late = try LoopbackServer { _ in .held(by: never) }

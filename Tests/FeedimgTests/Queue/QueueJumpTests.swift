@@ -8,7 +8,7 @@ import Testing
 @testable import Feedimg
 
 /// Places taken and given back, with libcurl and a real server.
-@Suite struct QueueJumpTests {
+@Suite(.timeLimit(.minutes(10))) struct QueueJumpTests {
   private static let etag = [("Content-Type", "image/jpeg"), ("ETag", "\"v1\""), ("Accept-Ranges", "bytes")]
 
   /// The rest of the picture from where a request asks for it.
@@ -29,7 +29,7 @@ import Testing
       }
       return Self.rest(request)
     }
-    let test = try TestLoader(.wifi)
+    let test = try TestLoader(.wifi, time: ManualTime().time)
     let arrived = Gathered<Int>()
     let prefetches = try (0..<4).map { number in
       let item = try TestLoader.item(server, original: "/p\(number)")
@@ -67,7 +67,7 @@ import Testing
       default: Reply([.send(part(from: 0))], keepsConnection: true)
       }
     }
-    let test = try TestLoader(.wifi)
+    let test = try TestLoader(.wifi, time: ManualTime().time)
     let items = try (0..<4).map { try TestLoader.item(server, original: "/p\($0)") }
     for item in items { await #expect(throws: LoadError.self) { try await test.loader.load(item) } }
     let arrived = Gathered<Int>()
@@ -98,7 +98,7 @@ import Testing
       asked.add(request.path)
       return request.path.hasPrefix("/p") && isFirst ? .held(by: gate, then: plain) : plain
     }
-    let test = try TestLoader(.wifi)
+    let test = try TestLoader(.wifi, time: ManualTime().time)
     let items = try (0..<4).map { try TestLoader.item(server, original: "/p\($0)") }
     let prefetches = items.map { item in
       Task { try await test.loader.load(item, priority: .prefetch) }

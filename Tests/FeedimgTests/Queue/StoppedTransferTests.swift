@@ -6,7 +6,7 @@ import Testing
 @testable import Feedimg
 
 /// What comes of a transfer that is stopped for something visible while its answer comes.
-@Suite(.timeLimit(.minutes(1))) struct StoppedTransferTests {
+@Suite(.timeLimit(.minutes(10))) struct StoppedTransferTests {
   struct Row: Sendable, CustomTestStringConvertible {
     let fields: [(String, String)]
     let arrival: LateDownloader.Arrival

@@ -71,9 +71,8 @@ import Testing
       }
     }
     #expect(downloader.asked.withLock { $0 } == ["http://localhost/healthz"])
-    #expect(
-      link.account
-        == "not loaded by the service at `\(socket.path)`: it does not answer: no answer came within 50 ms"
-    )
+    // Within 50 ms, or where this thread is not let run for so long, already without a connection.
+    let account = "not loaded by the service at `\(socket.path)`: it does not answer: "
+    #expect(link.account?.hasPrefix(account) == true && link.account?.hasSuffix(" within 50 ms") == true)
   }
 }

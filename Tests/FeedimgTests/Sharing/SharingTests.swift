@@ -7,7 +7,7 @@ import Testing
 @testable import Feedimg
 
 /// One transfer for all who ask, with real layers.
-@Suite struct SharingTests {
+@Suite(.timeLimit(.minutes(10))) struct SharingTests {
   private static let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
 
   private static func waiting(_ test: TestLoader, for item: FeedItem, _ count: Int) async throws {
@@ -102,7 +102,7 @@ import Testing
     #expect(test.loader.disk.isRunning)
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func `loads that say different things to the server do not share an answer`() async throws {
     let gate = Gate()
     let (large, small) = (PictureOrigin.picture(1, size: 4000), PictureOrigin.picture(2, size: 1000))

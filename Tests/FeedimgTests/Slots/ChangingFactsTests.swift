@@ -7,7 +7,7 @@ import Testing
 @testable import Feedimg
 
 /// What is on screen follows the network and the settings.
-@Suite struct ChangingFactsTests {
+@Suite(.timeLimit(.minutes(10))) struct ChangingFactsTests {
   private static let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
 
   private func first(
@@ -38,7 +38,8 @@ import Testing
     slot.show(try TestLoader.item(server, original: "/a", thumbnail: "/s"))
     _ = await first(slot) { $0.progress != nil }
     test.network.become(.cellular)
-    await server.reaches { $0.closedByClient == 1 }
+    // Another connection, of the thumbnail's load, may be closed as well by then.
+    await server.reaches { $0.closedByClient >= 1 }
     #expect(await first(slot) { !$0.isLoading }?.shown == .thumbnail)
     #expect(server.log.count(of: "/a") == 1)
     gate.open()
@@ -68,7 +69,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(1)), arguments: [false, true])
+  @Test(.timeLimit(.minutes(10)), arguments: [false, true])
   func `what changes between the decision and the load counts`(_ isWatched: Bool) async throws {
     let gate = Gate()
     let server = try LoopbackServer { $0.path == "/a" ? .held(by: gate, then: Self.picture) : Self.picture }

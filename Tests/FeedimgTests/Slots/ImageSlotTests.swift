@@ -7,7 +7,7 @@ import Testing
 @testable import Feedimg
 
 /// Slots with real layers.
-@Suite struct ImageSlotTests {
+@Suite(.timeLimit(.minutes(10))) struct ImageSlotTests {
   private static let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
 
   /// The first presentation that is as wanted.

@@ -7,7 +7,7 @@ import Testing
 @testable import Feedimg
 
 /// Animated images in slots.
-@Suite(.timeLimit(.minutes(1))) struct SlotAnimationTests {
+@Suite(.timeLimit(.minutes(10))) struct SlotAnimationTests {
   private static let small = DecodeRequest(DisplaySize(width: 20, height: 20))
 
   private func settled(_ slot: ImageSlot) async -> Presentation? {

@@ -8,7 +8,7 @@ import Testing
 @testable import Feedimg
 
 /// Slots and loads that are asked for pixels.
-@Suite(.timeLimit(.minutes(1))) struct SlotPixelsTests {
+@Suite(.timeLimit(.minutes(10))) struct SlotPixelsTests {
   /// 8 × 8 pixels.
   private static let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
   /// Begins as a picture does, and is none.

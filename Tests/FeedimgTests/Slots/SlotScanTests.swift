@@ -7,7 +7,7 @@ import Testing
 @testable import Feedimg
 
 /// What slots show of a progressive JPEG while its transfer runs.
-@Suite(.timeLimit(.minutes(1))) struct SlotScanTests {
+@Suite(.timeLimit(.minutes(10))) struct SlotScanTests {
   /// A quarter of the picture, and what an eighth of it is less than.
   private static let pixels = DecodeRequest(DisplaySize(width: 64, height: 48))
 

@@ -11,7 +11,7 @@ import Testing
 ///
 /// Some are asked for pixels, which tell what they were made of, and half of the pictures come in scans. A short run
 /// belongs to the suite; `Scripts/thread-sanitizer-slots` is the long one.
-@Suite struct SlotStressTests {
+@Suite(.timeLimit(.minutes(10))) struct SlotStressTests {
   /// What one slot was bound to last, by the test's own account.
   private final class Bound: Sendable {
     private let last = Mutex(0)
