@@ -96,7 +96,7 @@ final class FailureDesk: Sendable {
       let failure: LoadError
       do throws(LoadError) {
         let answer = try await attempt(begun)
-        succeeded(url)
+        succeeded(url, begun)
         return answer
       } catch {
         failure = error
@@ -128,7 +128,7 @@ final class FailureDesk: Sendable {
     let begun = LoadTry(url, self)
     do throws(LoadError) {
       let answer = try await attempt(begun)
-      succeeded(url)
+      succeeded(url, begun)
       return answer
     } catch {
       if !begun.isHeldBack { _ = failed(url, error, begun, tries: nil) }
@@ -233,13 +233,14 @@ final class FailureDesk: Sendable {
     }
   }
 
-  private func succeeded(_ url: ImageURL) {
-    let (isTurn, trial) = state.withLock { state in
+  private func succeeded(_ url: ImageURL, _ begun: LoadTry) {
+    let asked = begun.asked
+    let (isTurn, trials) = state.withLock { state in
       state.memory.forget(url.key)
-      state.breaker.answered(url.origin)
-      return (state.connectivity.answered(), state.trials.removeValue(forKey: url.origin))
+      let trials = [state.answered(url.origin), state.answered(asked.origin)]
+      return (state.connectivity.answered(), trials)
     }
-    trial?.tell()
+    for trial in trials { trial?.tell() }
     if isTurn { onTurn.withLock { $0 }?() }
   }
 
@@ -254,21 +255,16 @@ final class FailureDesk: Sendable {
   private func failed(_ url: ImageURL, _ error: LoadError, _ begun: LoadTry, tries: Int?) -> Duration? {
     let now = time.now()
     guard error.code != .cancelled else { return nil }
-    let isTrial = begun.isTrial
-    let (wait, isTurn, trial) = state.withLock { state -> (Duration?, Bool, TrialEnd?) in
-      let (wait, isOver) = state.wait(after: error, of: url, isTrial, tries: tries, schedule, at: now)
-      let trial = isOver ? state.trials.removeValue(forKey: url.origin) : nil
-      // What is on this machine says nothing about the network.
-      var isTurn = false
-      if Connectivity.counts(error) {
-        isTurn = !url.isLoopback && state.connectivity.failed(url.host, at: now)
-      } else if error.status != nil || error.code == .notAnImage {
-        isTurn = state.connectivity.answered()
-      }
+    let (isTrial, asked) = (begun.isTrial, begun.asked)
+    let (wait, isTurn, trials) = state.withLock { state -> (Duration?, Bool, [TrialEnd?]) in
+      // Who sends us on has answered.
+      let first = asked.origin == url.origin ? nil : state.answered(url.origin)
+      let (wait, isOver) = state.wait(after: error, of: asked, isTrial, tries: tries, schedule, at: now)
+      let last = isOver ? state.trials.removeValue(forKey: asked.origin) : nil
       if tries != nil, wait == nil { state.memory.note(error, of: url.key, at: now) }
-      return (wait, isTurn, trial)
+      return (wait, state.judgeNetwork(url, error, asked: asked, at: now), [first, last])
     }
-    trial?.tell()
+    for trial in trials { trial?.tell() }
     if isTurn { onTurn.withLock { $0 }?() }
     return wait
   }

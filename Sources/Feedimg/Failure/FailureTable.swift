@@ -12,6 +12,34 @@ struct FailureTable: Sendable {
   /// By origin, for who waits until one has tried whether it is well again.
   var trials: [String: TrialEnd] = [:]
 
+  /// An origin answered; what it said does not matter.
+  ///
+  /// - Returns: What those wait for who have waited until one has tried it.
+  mutating func answered(_ origin: String) -> TrialEnd? {
+    breaker.answered(origin)
+    return trials.removeValue(forKey: origin)
+  }
+
+  /// Takes note of what a try says of the network.
+  ///
+  /// - Parameters:
+  ///   - url: What was asked for.
+  ///   - error: How it failed.
+  ///   - asked: Where redirects led.
+  ///   - now: The time.
+  /// - Returns: Whether nothing gets through any more, or something does again.
+  mutating func judgeNetwork(_ url: ImageURL, _ error: LoadError, asked: ImageURL, at now: Duration) -> Bool {
+    // The page that wants a login comes from one host, in place of what any host has.
+    if error.suspectsCaptivePortal { return !url.isLoopback && connectivity.failed(url.host, at: now) }
+    let hasAnswered = asked.origin != url.origin || error.status != nil || error.code == .notAnImage
+    var isTurn = hasAnswered && connectivity.answered()
+    // What is on this machine says nothing about the network.
+    if Connectivity.counts(error), !asked.isLoopback, connectivity.failed(asked.host, at: now) {
+      isTurn = true
+    }
+    return isTurn
+  }
+
   /// How long to wait before the next try, nil to give up; and whether those go on who wait for one that tries.
   mutating func wait(
     after error: LoadError,

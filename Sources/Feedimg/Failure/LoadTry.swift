@@ -27,25 +27,29 @@ final class LoadTry: Sendable {
     case heldBack
   }
 
-  private let origin: String
+  private let url: ImageURL
   private let desk: FailureDesk
   private let insists: Bool
-  /// Guards how far it is; the transfer's thread tells of the answer.
-  private let phase = Mutex(Phase.waiting)
+  /// Guards how far it is, and where redirects have led; the transfer's thread tells of both.
+  private let state: Mutex<(phase: Phase, asked: ImageURL)>
 
   /// - Parameters:
   ///   - url: What is asked for.
   ///   - desk: Says whether it may be.
   ///   - insists: Whether to ask although the origin is left alone, as one load may.
   init(_ url: ImageURL, _ desk: FailureDesk, insists: Bool = false) {
-    (origin, self.desk, self.insists) = (url.origin, desk, insists)
+    (self.url, self.desk, self.insists) = (url, desk, insists)
+    state = Mutex((.waiting, url))
   }
 
   /// Whether it ended before it asked, and is to wait with the others.
-  var isHeldBack: Bool { phase.withLock { $0 == .heldBack } }
+  var isHeldBack: Bool { state.withLock { $0.phase == .heldBack } }
 
   /// Whether others wait for it, as no answer has told yet that they may go on.
-  var isTrial: Bool { phase.withLock { $0 == .trial } }
+  var isTrial: Bool { state.withLock { $0.phase == .trial } }
+
+  /// Whom it asked last: where redirects led is another server, and what fails there is not the first one's fault.
+  var asked: ImageURL { state.withLock { $0.asked } }
 
   /// What asks only if it may, and tells of the answer.
   func downloader(_ downloader: any Downloading) -> any Downloading {
@@ -56,14 +60,14 @@ final class LoadTry: Sendable {
   ///
   /// - Throws: `cancelled` where it must not.
   fileprivate func begin() throws(LoadError) {
-    guard phase.withLock({ $0 != .answered }) else { return }
+    guard state.withLock({ $0.phase != .answered }) else { return }
     let next: Phase =
-      switch desk.admit(origin, insisting: insists) {
+      switch desk.admit(url.origin, insisting: insists) {
       case .trial: .trial
       case .free: .sent
       case nil: .heldBack
       }
-    phase.withLock { $0 = next }
+    state.withLock { $0 = (next, url) }
     guard next != .heldBack else {
       throw LoadError(.cancelled, message: "the host has failed meanwhile and is left alone")
     }
@@ -73,18 +77,24 @@ final class LoadTry: Sendable {
   fileprivate func answered(_ head: ResponseHead) {
     // What speaks against the origin is told when the load fails for it.
     guard !CircuitBreaker.counts(LoadError(.status, message: "", status: head.status)) else { return }
-    if leave(to: .answered) == .trial { desk.trialAnswered(origin) }
+    if leave(to: .answered) == .trial { desk.trialAnswered(url.origin) }
+  }
+
+  /// An answer says that the image is elsewhere.
+  fileprivate func redirected(to next: ImageURL) {
+    state.withLock { $0.asked = next }
+    if next.origin != url.origin, leave(to: .answered) == .trial { desk.trialAnswered(url.origin) }
   }
 
   /// Nothing was learned, as the transfer was stopped; it may go out again.
-  fileprivate func stopped() { if leave(to: .waiting) == .trial { desk.trialStopped(origin) } }
+  fileprivate func stopped() { if leave(to: .waiting) == .trial { desk.trialStopped(url.origin) } }
 
   /// What it was while its request was out; nil if it was not, or has been answered.
   private func leave(to next: Phase) -> Phase? {
-    phase.withLock { phase in
-      guard phase == .trial || phase == .sent else { return nil }
-      defer { phase = next }
-      return phase
+    state.withLock { state in
+      guard state.phase == .trial || state.phase == .sent else { return nil }
+      defer { state.phase = next }
+      return state.phase
     }
   }
 }
@@ -126,5 +136,8 @@ private struct TryingReceiver: BodyReceiving {
 
   func receive(_ bytes: UnsafeRawBufferPointer) throws(LoadError) { try receiver.receive(bytes) }
 
-  func note(_ step: TransferStep) { receiver.note(step) }
+  func note(_ step: TransferStep) {
+    if case .redirected(let url) = step { attempt.redirected(to: url) }
+    receiver.note(step)
+  }
 }

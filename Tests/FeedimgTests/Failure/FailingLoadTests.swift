@@ -212,6 +212,31 @@ import Testing
     #expect(try await test.loader.load(try TestLoader.item(good, original: "/a")).source == .network)
   }
 
+  @Test(.timeLimit(.minutes(1)))
+  func `what fails where a server redirects to is not held against that server`() async throws {
+    let closed = try ClosedPort()
+    let server = try LoopbackServer { request in
+      guard request.path != "/good" else { return Self.picture }
+      return .answer(302, [("Location", "http://127.0.0.1:\(closed.port)\(request.path)")])
+    }
+    let time = ManualTime()
+    let test = try TestLoader(time: time.time)
+    for number in 0..<12 {
+      let bad = try TestLoader.item(server, original: "/\(number)")
+      let error = await #expect(throws: LoadError.self) { try await test.loader.load(bad) }
+      #expect(error?.message.hasPrefix("the host failed before") == false)
+    }
+    #expect(server.log.requests.count == 12)
+    let good = try TestLoader.item(server, original: "/good")
+    #expect(try await test.loader.load(good).source == .network)
+    let direct = try item("http://127.0.0.1:\(closed.port)/direct")
+    let load = Task { try await test.loader.load(direct) }
+    // That one is left alone.
+    while time.sleepers == 0 { await Task.yield() }
+    load.cancel()
+    await #expect(throws: LoadError.self) { try await load.value }
+  }
+
   @Test func `who waits for a host and leaves is gone at once`() async throws {
     let server = try LoopbackServer { _ in .answer(500) }
     let time = ManualTime()

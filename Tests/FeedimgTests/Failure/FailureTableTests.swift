@@ -1,0 +1,30 @@
+import FeedimgModel
+import Testing
+
+@testable import Feedimg
+
+/// What one failure says of the network.
+@Suite struct FailureTableTests {
+  private func dead(after error: LoadError, _ path: (Int) -> (url: String, asked: String)) throws -> Bool {
+    var table = FailureTable()
+    for number in 0..<8 {
+      let (url, asked) = path(number)
+      _ = table.judgeNetwork(try ImageURL(url), error, asked: try ImageURL(asked), at: .zero)
+    }
+    return table.connectivity.isDead
+  }
+
+  @Test func `where servers redirect to one that is down the network is well`() throws {
+    let error = LoadError(.timeout, message: "no answer came within 20 s")
+    #expect(try !dead(after: error) { ("http://h\($0).example/a", "http://down.example/a") })
+    #expect(try dead(after: error) { ("http://h\($0).example/a", "http://h\($0).example/b") })
+  }
+
+  @Test func `where every server seems to redirect to one login nothing gets through`() throws {
+    var page = LoadError(.notAnImage, message: "a page")
+    #expect(try !dead(after: page) { ("http://h\($0).example/a", "http://login.example/") })
+    page.suspectsCaptivePortal = true
+    #expect(try dead(after: page) { ("http://h\($0).example/a", "http://login.example/") })
+    #expect(try !dead(after: page) { _ in ("http://h.example/a", "http://login.example/") })
+  }
+}
