@@ -8,7 +8,8 @@ import FeedimgModel
 /// not begin anything for a while gets one place beyond the limits, so that none waits for ever.
 ///
 /// A host that is slow to answer holds up nobody else: a transfer without an answer for a second counts against what
-/// its own host may have, and for other hosts no longer against the total, which is doubled so at most.
+/// its own host may have, and for other hosts no longer: neither against the total, which is doubled so at most, nor as
+/// something urgent that others would have to give way to, or as something beside that.
 ///
 /// Pure: each change is told the time, on any clock that does not jump, and returns what the caller must now do.
 struct LoadQueue: Sendable {
@@ -85,7 +86,10 @@ struct LoadQueue: Sendable {
   }
 
   /// The answer has begun to come.
-  mutating func answered(_ ticket: Ticket) { unanswered.end(ticket) }
+  mutating func answered(_ ticket: Ticket, at now: Duration) -> [Step] {
+    // What was late takes its part of the link only now.
+    unanswered.end(ticket) ? advance(at: now) : []
+  }
 
   /// The transfer has ended because it was to be stopped; it waits again.
   mutating func stopped(_ ticket: Ticket, at now: Duration) -> [Step] {
@@ -157,9 +161,22 @@ extension LoadQueue {
 
   private func waits(_ priority: LoadPriority) -> Bool { !(lines[priority]?.isEmpty ?? true) }
 
-  /// The most urgent class that waits or runs.
-  private var top: LoadPriority {
-    LoadPriority.allCases.last { waits($0) || occupancy.count(of: $0) > 0 } ?? .prefetch
+  /// The most urgent class of which something comes, or could begin if there were a place.
+  private var top: LoadPriority { LoadPriority.allCases.last(where: isUrgent) ?? .prefetch }
+
+  private func isUrgent(_ priority: LoadPriority) -> Bool {
+    if occupancy.count(of: priority) > lateCount(where: { $0 == priority }) { return true }
+    // What waits for its own host alone, as that is late, would gain nothing from others.
+    return lines[priority]?.hosts.contains {
+      occupancy.count(host: $0) < limits.perHost || !unanswered.late.values.contains($0)
+    } ?? false
+  }
+
+  /// How many are late, of some classes and all hosts but one.
+  private func lateCount(besides host: String? = nil, where isMeant: (LoadPriority) -> Bool) -> Int {
+    unanswered.late.count {
+      $0.value != host && occupancy.taken[$0.key].map { isMeant($0.priority) } ?? false
+    }
   }
 
   private mutating func advance(at now: Duration) -> [Step] {
@@ -184,18 +201,25 @@ extension LoadQueue {
     guard !isFull() else { return nil }
     let top = top
     for priority in LoadPriority.allCases.reversed() where waits(priority) {
-      if priority < top, occupancy.count(below: top) >= limits.besideUrgent { continue }
-      if let ticket = candidate(priority, withinLimits: true) { return ticket }
+      if let ticket = candidate(priority, where: { fits(priority, of: $0, beside: top) }) { return ticket }
     }
     return nil
   }
 
+  private func fits(_ priority: LoadPriority, of host: String, beside top: LoadPriority) -> Bool {
+    guard occupancy.count(host: host) < limits.perHost, !isFull(for: host) else { return false }
+    // For its own host what is late counts.
+    let own = unanswered.late.compactMap { $0.value == host ? occupancy.taken[$0.key]?.priority : nil }.max()
+    let top = max(top, own ?? top)
+    return priority >= top
+      || occupancy.count(below: top) - lateCount(besides: host, where: { $0 < top }) < limits.besideUrgent
+  }
+
   /// The next of a class, of the host that has least and had its turn longest ago.
-  private func candidate(_ priority: LoadPriority, withinLimits: Bool) -> Ticket? {
+  private func candidate(_ priority: LoadPriority, where mayBegin: (String) -> Bool) -> Ticket? {
     lines[priority]?.first { host -> HostRank? in
-      let count = occupancy.count(host: host)
-      guard !withinLimits || count < limits.perHost && !isFull(for: host) else { return nil }
-      return HostRank(running: count, lastBegun: occupancy.lastBegun(host: host))
+      guard mayBegin(host) else { return nil }
+      return HostRank(running: occupancy.count(host: host), lastBegun: occupancy.lastBegun(host: host))
     }
   }
 
@@ -210,11 +234,12 @@ extension LoadQueue {
 
   /// Takes a place from something less urgent for what is visible, the last begun first.
   private mutating func jump() -> Step? {
-    guard waits(.visible) || occupancy.count(of: .visible) > 0 else { return nil }
-    let isCrowded = occupancy.count(below: .visible) > limits.besideUrgent
+    let beside = occupancy.count(below: .visible) - lateCount { $0 < .visible }
+    let isCrowded = beside > limits.besideUrgent && isUrgent(.visible)
+    guard isCrowded || waits(.visible) else { return nil }
     let victims = occupancy.taken.filter { ticket, seat in
       seat.priority < .visible && !seat.isGranted && entries[ticket]?.isStoppable == true
-        && (isCrowded || helps(ticket, of: seat.host))
+        && (isCrowded && unanswered.late[ticket] == nil || helps(ticket, of: seat.host))
     }
     guard
       let victim = victims.min(by: {
@@ -249,9 +274,7 @@ extension LoadQueue {
       }
       let since = hungrySince[priority] ?? now
       hungrySince[priority] = since
-      // One for each class; those whose class has changed since count as well.
-      guard now - since >= Self.patience, occupancy.grantedCount < LoadPriority.allCases.count - 1,
-        let ticket = candidate(priority, withinLimits: false)
+      guard now - since >= Self.patience, canGrant, let ticket = candidate(priority, where: { _ in true })
       else { continue }
       steps.append(start(ticket, isGranted: true, at: now))
       hungrySince[priority] = nil

@@ -116,7 +116,7 @@ final class TransferGate: Sendable {
   }
 
   /// The answer has begun to come.
-  func answered(_ ticket: Ticket) { state.withLock { $0.queue.answered(ticket) } }
+  func answered(_ ticket: Ticket) { change { ((), $0.queue.answered(ticket, at: $1)) } }
 
   /// Begins to measure anew, on another network.
   func enter(network: NetworkKind) {

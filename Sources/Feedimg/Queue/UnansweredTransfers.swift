@@ -14,7 +14,8 @@ struct UnansweredTransfers: Sendable {
 
   /// Those that are not late, in the order in which they began.
   private var recent: [Request] = []
-  private var late: [LoadQueue.Ticket: String] = [:]
+  /// The hosts of the others.
+  private(set) var late: [LoadQueue.Ticket: String] = [:]
   private var lateByHost: [String: Int] = [:]
 
   mutating func begin(_ ticket: LoadQueue.Ticket, _ host: String, at now: Duration) {
@@ -22,10 +23,14 @@ struct UnansweredTransfers: Sendable {
   }
 
   /// It was answered, or has lost its place; harmless where it is not known.
-  mutating func end(_ ticket: LoadQueue.Ticket) {
+  ///
+  /// - Returns: Whether it was late.
+  @discardableResult
+  mutating func end(_ ticket: LoadQueue.Ticket) -> Bool {
     recent.removeAll { $0.ticket == ticket }
-    guard let host = late.removeValue(forKey: ticket) else { return }
+    guard let host = late.removeValue(forKey: ticket) else { return false }
     change(host, by: -1)
+    return true
   }
 
   /// Time has passed.

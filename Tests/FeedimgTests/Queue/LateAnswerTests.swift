@@ -68,4 +68,58 @@ import Testing
     scene.pass(.seconds(1))
     #expect(scene.news() == ["stop p2", "start v3"])
   }
+
+  // MARK: Beside something urgent
+
+  @Test func `what is near begins beside something visible of another host that does not answer`() {
+    var scene = QueueScene(Self.slow)
+    scene.enter("v", .visible, host: "a")
+    scene.enter("own", .near, host: "a")
+    scene.enter("n", .near, host: "b")
+    #expect(scene.queue.deadline == .seconds(1))
+    #expect(scene.news() == ["start v"])
+    scene.pass(.seconds(1))
+    #expect(scene.news() == ["start n"], "its own host is held up alone")
+    // Now that it comes, the link is needed for it.
+    scene.answer("v")
+    #expect(scene.news() == ["stop n"])
+    scene.stopped("n")
+    #expect(scene.news() == [])
+    scene.end("v")
+    #expect(Set(scene.news()) == ["start own", "start n"])
+  }
+
+  @Test func `something visible that is late gives back what it took from a prefetch`() {
+    var scene = QueueScene(Self.slow)
+    scene.enter("p", .prefetch, host: "b")
+    scene.answer("p")
+    scene.enter("v", .visible, host: "a")
+    scene.stopped("p")
+    #expect(scene.news() == ["start p", "start v", "stop p"])
+    scene.pass(.seconds(1))
+    #expect(scene.news() == ["start p"])
+    scene.enter("w", .visible, host: "b")
+    #expect(scene.news() == ["start w", "stop p"], "what is not late yet counts")
+  }
+
+  @Test func `what waits for a host that is late holds up no other, however visible`() {
+    var scene = QueueScene(Self.slow)
+    for name in ["a1", "a2", "a3"] { scene.enter(name, .visible, host: "a") }
+    scene.enter("n", .near, host: "b")
+    _ = scene.news()
+    scene.pass(.seconds(1))
+    #expect(scene.news() == ["start n"])
+  }
+
+  @Test func `what is late beside something visible leaves its place there to others, and need not stop`() {
+    var scene = QueueScene(TransferLimits(total: 4, perHost: 4, besideUrgent: 1))
+    scene.enter("late", .near, host: "a")
+    scene.pass(.seconds(1))
+    scene.enter("v", .visible, host: "b")
+    scene.answer("v")
+    for (name, host) in [("own", "a"), ("n", "c"), ("m", "c")] { scene.enter(name, .near, host: host) }
+    #expect(scene.news() == ["start late", "start v", "start n"])
+    scene.answer("late")
+    #expect(scene.news() == ["stop n"], "one is too many, and it began last")
+  }
 }

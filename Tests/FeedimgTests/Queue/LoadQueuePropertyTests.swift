@@ -31,7 +31,7 @@ import Testing
           #expect(!steps.contains(.stop(ticket)), "nothing begins only to be stopped")
           loads[ticket]?.state = .running
           started += 1
-          if isAnswered { queue.answered(ticket) }
+          if isAnswered { follow(queue.answered(ticket, at: now)) }
         case .stop(let ticket):
           #expect(loads[ticket]?.state == .running, "only what runs is stopped")
           #expect(loads[ticket]?.priority != .visible, "nothing visible is stopped")
@@ -71,6 +71,7 @@ import Testing
       case 7:
         guard let ticket = pick(account, using: &random) else { continue }
         account.queue.setStoppable(ticket, Bool.random(using: &random))
+        account.follow(account.queue.answered(ticket, at: account.now))
       case 8:
         guard let ticket = account.loads.first(where: { $0.value.state == .stopping })?.key else { continue }
         account.loads[ticket]?.state = .waiting

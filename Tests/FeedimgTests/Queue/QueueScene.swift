@@ -28,7 +28,9 @@ struct QueueScene {
     if let ticket = tickets[name] { tell(queue.setPriority(ticket, priority, at: now)) }
   }
 
-  mutating func answer(_ name: String) { if let ticket = tickets[name] { queue.answered(ticket) } }
+  mutating func answer(_ name: String) {
+    if let ticket = tickets[name] { tell(queue.answered(ticket, at: now)) }
+  }
 
   mutating func keepGoing(_ name: String) {
     if let ticket = tickets[name] { queue.setStoppable(ticket, false) }
