@@ -26,7 +26,8 @@ public final class ImageLoader: Sendable {
   let identity: RequestIdentity
   /// Seconds since 1970; may jump.
   let clock: @Sendable () -> Double
-  let desk: LoadDesk<FetchedImage>
+  /// Runs come to nothing where they are to be decided anew.
+  let desk: LoadDesk<FetchedImage?>
   let revalidations: RevalidationDesk
   let gate: TransferGate
   let failures: FailureDesk

@@ -22,6 +22,8 @@ struct ImageTransfer: Sendable {
   let run: LoadRun
   /// Tells whether the server may be asked.
   let begun: LoadTry
+  /// Tells whether what is to be asked is still what one would ask; nil where it is asked in any case.
+  var departure: Departure?
 
   private let witness = LoadWitness.present
 
@@ -82,7 +84,8 @@ struct ImageTransfer: Sendable {
       gate: loader.gate,
       request: request,
       receiver: collector,
-      run: run
+      run: run,
+      departure: departure
     )
     do throws(LoadError) {
       _ = try await transfer.perform()

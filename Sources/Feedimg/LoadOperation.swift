@@ -132,29 +132,39 @@ struct LoadOperation: Sendable {
       }
     }
     let vigil = DecisionVigil(over: self, decided: resolution.decision.image)
-    let identity = loader.identity.asking(in: resolution.situation)
+    let identity = identity
     let question = isReload ? ImageTransfer.endToEnd : HTTPFields()
     let key = identity.shared(variant.url.key, asking: question)
     let share = try await vigil.whileItHolds { () async throws(LoadError) in
       try await loader.desk.answer(for: key, wish: wish, progress: listener, arrival: audience) { run in
+        let departure = Departure(identity) { self.identity }
         // Another load of the same image may have ended since the decision was made.
         if let image = loader.cached(variant), image.suits(identity) { return .success(image) }
         do throws(LoadError) {
           // Who tries again is the service, if it loads.
           if let image = try await served(variant, run) { return .success(image) }
           let image = try await loader.failures.perform(variant.url) { begun async throws(LoadError) in
-            try await transferred(variant, identity, question, run, begun)
+            try await transferred(variant, question, run, begun, departure)
           }
           return .success(image)
         } catch {
-          return .failure(error.withHint)
+          return departure.isMissed ? .success(nil) : .failure(error.withHint)
         }
       }
     }
-    guard var image = share?.answer else { return nil }
+    guard let share, var image = share.answer else { return nil }
     // Whoever joined moved no byte: another load of this process brought them.
-    if share?.isFirst == false { image.source = .memory }
+    if !share.isFirst { image.source = .memory }
     return image
+  }
+
+  /// What is said to servers now.
+  private var identity: RequestIdentity {
+    let reader = loader.look().reader
+    let isLocal = reader.isLocal(item)
+    return loader.identity.asking(
+      in: reader.situation(original: .remote, thumbnail: .remote, size: nil, isLocal: isLocal)
+    )
   }
 
   private var listener: LoadRun.Listener? {
@@ -179,18 +189,19 @@ struct LoadOperation: Sendable {
 
   private func transferred(
     _ variant: ImageVariant,
-    _ identity: RequestIdentity,
     _ question: HTTPFields,
     _ run: LoadRun,
-    _ begun: LoadTry
+    _ begun: LoadTry,
+    _ departure: Departure
   ) async throws(LoadError) -> FetchedImage {
     let transfer = ImageTransfer(
       loader: loader,
       variant: variant,
-      identity: identity,
+      identity: departure.identity,
       question: question,
       run: run,
-      begun: begun
+      begun: begun,
+      departure: departure
     )
     guard case .image(let image) = try await transfer.run() else {
       throw LoadError(.malformed, url: variant.url, message: "the server answered a question nobody asked")

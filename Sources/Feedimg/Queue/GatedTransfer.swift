@@ -14,6 +14,8 @@ struct GatedTransfer: Sendable {
   let receiver: any BodyReceiving
   /// Tells how urgent it is.
   let run: LoadRun
+  /// Looked at before a request goes out for anything but the rest of what came; nil where nothing depends on it.
+  var departure: Departure?
 
   func perform() async throws(LoadError) -> ResponseHead {
     let ticket = gate.enter(host: request.url.host, run.priority)
@@ -35,6 +37,7 @@ struct GatedTransfer: Sendable {
       guard await gate.place(ticket, move: move, stop: { attempt.stop() }) else {
         throw LoadError(.cancelled, url: request.url, message: "cancelled")
       }
+      if relay.resumption == nil { try departure?.check() }
       LoadWitness.tell(.started)
       do throws(LoadError) {
         return try await transfer(relay, attempt)

@@ -1,0 +1,103 @@
+import LoopbackServer
+import Synchronization
+import Testing
+
+@testable import Feedimg
+
+/// What requests say of what data costs where that has changed while they waited.
+@Suite(.timeLimit(.minutes(1))) struct DepartureTests {
+  static let prices: [(before: Metered, after: Metered, sent: [String?])] = [
+    (.no, .yes, [nil, "on"]), (.yes, .no, ["on", nil]), (.no, .unknown, [nil, nil]),
+    (.yes, .yes, ["on", "on"]),
+  ]
+
+  private static func become(_ metered: Metered, _ test: TestLoader) async {
+    test.loader.facts.watch()
+    let standing = test.loader.facts.standing
+    guard test.network.currentState().metered != metered else { return }
+    test.network.become(.wifi, metered: metered)
+    while test.loader.facts.standing == standing { await Task.yield() }
+  }
+
+  @Test(arguments: prices)
+  func `what waits for its place says what holds when it goes out`(
+    _ before: Metered,
+    _ after: Metered,
+    _ sent: [String?]
+  ) async throws {
+    let gate = Gate()
+    let server = try LoopbackServer { request in
+      let answer = Reply.answer(body: SampleImage.jpeg)
+      return request.path == "/a.jpg" ? answer : Reply([.wait(gate)] + answer.steps)
+    }
+    let test = try TestLoader(time: ManualTime().time)
+    await Self.become(before, test)
+    let limits = test.loader.gate.limits
+    let busy = try (0..<min(limits.total, limits.perHost)).map { number in
+      let item = try TestLoader.item(server, original: "/busy\(number).jpg")
+      return Task { try await test.loader.load(item) }
+    }
+    await server.reaches { $0.requests.count == busy.count }
+    let item = try TestLoader.item(server, original: "/a.jpg")
+    let load = Task { try await test.loader.load(item) }
+    while test.loader.desk.count < busy.count + 1 { await Task.yield() }
+    await Self.become(after, test)
+    gate.open()
+    #expect(try await load.value.bytes == SampleImage.jpeg)
+    for load in busy { _ = try await load.value }
+    let requests = server.log.requests
+    #expect(requests.first { $0.path == "/a.jpg" }?["Save-Data"] == sent[1])
+    // What was out already was left alone.
+    #expect(requests.filter { $0.path != "/a.jpg" }.allSatisfy { $0["Save-Data"] == sent[0] })
+    #expect(requests.count == busy.count + 1)
+    #expect(test.loader.gate.isIdle)
+  }
+
+  @Test(arguments: prices)
+  func `what is tried again says what holds then`(
+    _ before: Metered,
+    _ after: Metered,
+    _ sent: [String?]
+  ) async throws {
+    let isBroken = BrokenOnce()
+    let server = try LoopbackServer { _ in
+      isBroken.next() ? .answer(503) : .answer(body: SampleImage.jpeg)
+    }
+    let time = ManualTime()
+    let test = try TestLoader(time: time.time, tries: 2)
+    await Self.become(before, test)
+    let item = try TestLoader.item(server, original: "/a.jpg")
+    let load = Task { try await test.loader.load(item) }
+    await server.reaches { $0.requests.count == 1 }
+    while time.sleepers == 0 { await Task.yield() }
+    await Self.become(after, test)
+    time.pass(.seconds(1))
+    #expect(try await load.value.bytes == SampleImage.jpeg)
+    #expect(server.log.requests.map { $0["Save-Data"] } == sent)
+  }
+
+  @Test func `all who wait for one image are answered`() async throws {
+    let gate = Gate()
+    let server = try LoopbackServer { request in
+      let answer = Reply.answer(body: SampleImage.jpeg)
+      return request.path == "/a.jpg" ? answer : Reply([.wait(gate)] + answer.steps)
+    }
+    let test = try TestLoader(time: ManualTime().time)
+    await Self.become(.no, test)
+    let limits = test.loader.gate.limits
+    let busy = try (0..<min(limits.total, limits.perHost)).map { number in
+      let item = try TestLoader.item(server, original: "/busy\(number).jpg")
+      return Task { try await test.loader.load(item) }
+    }
+    await server.reaches { $0.requests.count == busy.count }
+    let item = try TestLoader.item(server, original: "/a.jpg")
+    let loads = (0..<3).map { _ in Task { try await test.loader.load(item) } }
+    while test.loader.desk.count < busy.count + 3 { await Task.yield() }
+    await Self.become(.yes, test)
+    gate.open()
+    for load in loads { #expect(try await load.value.bytes == SampleImage.jpeg) }
+    for load in busy { _ = try await load.value }
+    let asked = server.log.requests.filter { $0.path == "/a.jpg" }
+    #expect(!asked.isEmpty && asked.allSatisfy { $0["Save-Data"] == "on" })
+  }
+}
