@@ -132,7 +132,7 @@ final class SlotTask: Sendable {
     }
     screen.update(attempt) { ($0.resolution, $0.isLoading, $0.error) = (resolution, true, nil) }
     let waiting = showCached(resolution, beside: shown, operation, attempt)
-    async let _: Void = show(waiting, attempt)
+    async let shownCached: Void = show(waiting, attempt)
     if isFirst, pause > .zero, resolution.decision.load != nil {
       guard (try? await loader.time.sleep(pause)) != nil else { return }
     }
@@ -142,6 +142,8 @@ final class SlotTask: Sendable {
       await follow(image, attempt)
     } catch {
       guard error.code != .cancelled else { return }
+      // The thumbnail may still be with the decoder.
+      await shownCached
       settle(attempt) { presentation in
         presentation.resolution = error.resolution ?? resolution
         presentation.error = error.code == .nothingToShow ? nil : error

@@ -157,6 +157,38 @@ import Testing
     #expect(await first(slot) { $0.shown == .original }?.pixels != nil)
   }
 
+  /// Counts the loads that failed.
+  private final class Failures: LoadObserving {
+    let count = Atomic(0)
+
+    func observe(_ event: LoadEvent) {
+      if case .failed = event.step { count.add(1, ordering: .releasing) }
+    }
+  }
+
+  @Test func `a thumbnail that is being decoded when its original fails is shown all the same`() async throws
+  {
+    let server = try LoopbackServer {
+      $0.path == "/s" ? Self.picture : .answer(429, [("Retry-After", "600")])
+    }
+    let (decoder, failures) = (HeldDecoder(), Failures())
+    let test = try TestLoader(decoder: decoder, observers: [failures], followsPolicies: true)
+    // So that the load itself does not turn to the thumbnail.
+    try test.write(
+      policy: "| original | → image |\n|---|---|\n| none | placeholder |\n| not none | original |\n"
+    )
+    _ = try await test.loader.load(try TestLoader.item(server, original: "/s"))
+    let item = try TestLoader.item(server, original: "/a", thumbnail: "/s")
+    await #expect(throws: LoadError.self) { try await test.loader.load(item) }
+    let slot = test.loader.slot()
+    slot.show(item, pixels: Self.small)
+    while failures.count.load(ordering: .acquiring) < 2 { await Task.yield() }
+    decoder.release()
+    let last = await first(slot) { !$0.isLoading }
+    #expect(last?.shown == .thumbnail && last?.pixels != nil)
+    #expect(last?.error?.status == 429)
+  }
+
   @Test func `an original that cannot be decoded gives way to the thumbnail`() async throws {
     let server = try LoopbackServer { $0.path == "/a" ? Self.noPicture : Self.picture }
     let test = try TestLoader(decoder: CodecDecoder())
