@@ -250,9 +250,10 @@ public final class ImageLoader: Sendable {
   /// Loads the image of an item that the policy chooses: from memory, from disk, or from the network.
   ///
   /// Whoever asks for an image that is being loaded joins that load; cancelling the task leaves it, and the last
-  /// one to leave stops the transfer. If the original is gone for good, the thumbnail takes its place. A cached image
-  /// is returned at once; if it may be out of date and the policy would fetch it now, its server is asked about it
-  /// meanwhile, see ``revalidation(of:)``.
+  /// one to leave stops the transfer. If the original cannot be had after the last try, the thumbnail takes its place,
+  /// where the policy would show it, and ``LoadedImage/failure`` says why. A cached image is returned at once; if it may
+  /// be out of date and the policy would fetch it now, its server is asked about it meanwhile, see
+  /// ``revalidation(of:)``.
   ///
   /// - Parameters:
   ///   - item: What to load.

@@ -90,38 +90,14 @@ struct LoadOperation: Sendable {
     } catch {
       var failure = error
       failure.resolution = resolution
-      guard variant.role == .original, let thumbnail = item.thumbnail else { throw failure }
-      if error.isFinal { return try await fallback(thumbnail, after: failure, resolution) }
-      // As offline: better what there is than nothing.
-      guard Connectivity.counts(error), let found = loader.cached(thumbnail) else { throw failure }
-      return .image(standIn(found, thumbnail, for: failure, resolution))
-    }
-  }
-
-  /// The thumbnail in place of an original that failed for good.
-  ///
-  /// - Throws: The failure of the original, which also tells that of the thumbnail; `cancelled` on its own.
-  func fallback(
-    _ thumbnail: ImageVariant,
-    after failure: LoadError,
-    _ resolution: Resolution
-  ) async throws(LoadError) -> Step {
-    do throws(LoadError) {
-      guard let fetched = try await fetched(thumbnail, resolution) else { return .outdated }
-      let found = try await revalidated(fetched, thumbnail, resolution)
-      return .image(standIn(found, thumbnail, for: failure, resolution))
-    } catch {
-      guard error.code != .cancelled else { throw error }
-      var failure = failure
-      failure.message += "; the thumbnail failed as well: \(error.message)"
-      throw failure
+      return try await fallback(from: variant, after: failure, resolution)
     }
   }
 
   // MARK: What is not cached
 
   /// The image from whoever brings it; nil where something else has been decided meanwhile.
-  private func fetched(
+  func fetched(
     _ variant: ImageVariant,
     _ resolution: Resolution
   ) async throws(LoadError) -> FetchedImage? {
@@ -228,17 +204,6 @@ struct LoadOperation: Sendable {
     )
   }
 
-  private func standIn(
-    _ fetched: FetchedImage,
-    _ thumbnail: ImageVariant,
-    for failure: LoadError,
-    _ resolution: Resolution
-  ) -> LoadedImage {
-    var image = image(fetched, thumbnail, resolution)
-    image.notes.append("shown in place of the original: \(failure.message)")
-    return image
-  }
-
   private func placeholder(_ resolution: Resolution) -> LoadError {
     var error = LoadError(.nothingToShow, message: "only the placeholder can be shown: \(resolution.why)")
     error.resolution = resolution
@@ -247,15 +212,6 @@ struct LoadOperation: Sendable {
 }
 
 extension LoadError {
-  /// Whether asking again soon would not help.
-  var isFinal: Bool {
-    switch code {
-    case .status: status.map { [401, 403, 404, 410, 451].contains($0) } ?? false
-    case .notAnImage, .tooLarge, .tooManyRedirects, .forbiddenRedirect, .forbiddenAddress: true
-    default: false
-    }
-  }
-
   /// The same, with what may be behind it.
   var withHint: LoadError {
     guard suspectsCaptivePortal, !message.hasSuffix(CaptivePortal.words) else { return self }

@@ -69,6 +69,7 @@ extension ImageLoader {
     image.source = new.source
     image.freshness = new.freshness(at: clock())
     image.notes = new.notes
+    if let failure = image.failure { image.standIn(for: failure) }
     return image
   }
 }

@@ -8,8 +8,8 @@ struct LoadCommand: AsyncParsableCommand {
     abstract: "Load the image of an item that the policy chooses, from the cache or the network.",
     discussion: """
       Does what `feedimg resolve` says: takes the image from the cache, or fetches it and keeps it there. Prints \
-      what was loaded, from where, and the file in the cache, which any program can open. If the original is gone \
-      for good, the thumbnail takes its place, and that is said.
+      what was loaded, from where, and the file in the cache, which any program can open. If the original cannot \
+      be had, the thumbnail takes its place, and it is said why.
 
       EXAMPLES
         feedimg load --item item.json

@@ -26,6 +26,8 @@ public struct LoadedImage: Sendable, Hashable {
   public var freshness: ImageFreshness?
   /// What the user should know although the load succeeded, such as that the image could not be kept.
   public var notes: [String]
+  /// Why the original could not be had, where this is the thumbnail in its place.
+  public var failure: LoadError?
 
   /// Whether there are further frames to play, as in an animated GIF, WebP or AVIF.
   ///

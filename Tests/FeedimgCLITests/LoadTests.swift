@@ -15,6 +15,7 @@ import Testing
       case "/no-store": .answer(200, [("Cache-Control", "no-store")], body: SampleImage.gif)
       case "/page": .answer(200, [("Content-Type", "text/html")], body: Array("<!doctype html><p>hello".utf8))
       case "/empty": .answer(200, [("Content-Type", "image/png")])
+      case "/400": .answer(400)
       case "/500": .answer(500)
       case "/short": .truncated(SampleImage.jpeg, after: 100)
       case "/cut": .closing(body: Array(SampleImage.jpeg.dropLast(20)))
@@ -147,16 +148,20 @@ import Testing
     #expect(try run.objects.first?["mediaType"] == "image/png")
   }
 
-  @Test func `an original that is gone gives way to the thumbnail, and that is said`() throws {
+  @Test(arguments: [("/missing", "404 Not Found"), ("/400", "400 Bad Request")])
+  func `an original that cannot be had gives way to the thumbnail, and that is said`(
+    _ original: String,
+    _ status: String
+  ) throws {
     let (folder, server) = (try TestFolder(), try Self.makeServer())
     let path = try folder.write(
       "item.json",
-      Self.item(server, original: "/missing", thumbnail: "/thumbnail.webp")
+      Self.item(server, original: original, thumbnail: "/thumbnail.webp")
     )
     let run = try CommandRun(["load", "--json", "--item", path, "--network", "wifi"], in: folder)
     #expect(run.status == 0)
     #expect(try run.objects.first?["image"] == "thumbnail")
-    #expect(run.errors.contains("in place of the original: the server answered 404 Not Found"))
+    #expect(run.errors.contains("in place of the original: the server answered \(status)"))
   }
 
   @Test func `what the server forbids to store is shown and not kept`() throws {

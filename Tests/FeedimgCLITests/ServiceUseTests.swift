@@ -8,7 +8,8 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct ServiceUseTests {
   /// One case: what is loaded, and what may differ in no way.
   private static let cases: [(original: String?, thumbnail: String?)] = [
-    ("/original.jpg", "/thumbnail.webp"), ("/missing", "/thumbnail.webp"), ("/missing", nil), ("/page", nil),
+    ("/original.jpg", "/thumbnail.webp"), ("/missing", "/thumbnail.webp"), ("/400", "/thumbnail.webp"),
+    ("/missing", nil), ("/page", nil),
     ("/empty", nil), ("/short", nil), ("/cut", nil), ("/loop", nil), ("/to-file", nil), ("/moved", nil),
     ("/no-store", nil), ("/mislabelled", nil),
   ]

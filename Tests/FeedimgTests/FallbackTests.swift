@@ -30,6 +30,107 @@ import Testing
     #expect(image.notes == ["shown in place of the original: the server answered 410 Gone"])
   }
 
+  /// What may befall an original.
+  struct Mishap: Sendable, CustomTestStringConvertible {
+    var testDescription: String
+    /// Nil where nobody listens.
+    var reply: Reply?
+    /// What is said of it.
+    var words: String
+  }
+
+  static let mishaps = [
+    Mishap(testDescription: "400", reply: .answer(400), words: "the server answered 400"),
+    Mishap(testDescription: "404", reply: .answer(404), words: "the server answered 404"),
+    Mishap(
+      testDescription: "429",
+      reply: .answer(429, [("Retry-After", "600")]),
+      words: "the server answered 429"
+    ),
+    Mishap(testDescription: "500", reply: .answer(500), words: "the server answered 500"),
+    Mishap(testDescription: "503", reply: .answer(503), words: "the server answered 503"),
+    Mishap(
+      testDescription: "truncated",
+      reply: .truncated(SampleImage.jpeg, after: 100),
+      words: "the body ended after 100 of"
+    ),
+    Mishap(testDescription: "malformed", reply: .raw("HTTP/1.1 ok\r\n\r\n"), words: "the answer breaks HTTP"),
+    Mishap(testDescription: "hung up", reply: .hangUp, words: "the server closed the connection"),
+    Mishap(testDescription: "refused", reply: nil, words: "no connection to 127.0.0.1"),
+  ]
+
+  @Test(arguments: mishaps, [false, true])
+  func `whatever befalls an original its thumbnail is shown, cached or not`(
+    _ mishap: Mishap,
+    _ isCached: Bool
+  ) async throws {
+    let closed = try ClosedPort()
+    let originals = try LoopbackServer { _ in mishap.reply ?? .hangUp }
+    let thumbnails = try LoopbackServer { _ in Self.picture }
+    let original = mishap.reply == nil ? "http://127.0.0.1:\(closed.port)/a" : originals.url("/a")
+    let item = FeedItem(
+      original: ImageVariant(role: .original, url: try ImageURL(original)),
+      thumbnail: ImageVariant(role: .thumbnail, url: try ImageURL(thumbnails.url("/s")))
+    )
+    let test = try TestLoader(isCached ? .cellular : .wifi)
+    if isCached {
+      #expect(try await test.loader.load(item).variant.role == .thumbnail)
+      test.network.become(.wifi)
+    }
+    let image = try await test.loader.load(item)
+    #expect(image.variant.role == .thumbnail)
+    let note = try #require(image.notes.first)
+    #expect(note.hasPrefix("shown in place of the original: \(mishap.words)"), "\(note)")
+    #expect(image.failure?.url == item.original?.url)
+    #expect(thumbnails.log.requests.count == 1)
+    #expect(originals.log.requests.count == (mishap.reply == nil ? 0 : 1))
+  }
+
+  @Test(arguments: [("h.example", ["/a"]), ("other.example", ["/a", "/s"])])
+  func `a server that cannot be reached is not asked for the thumbnail, and another one is`(
+    _ host: String,
+    _ paths: [String]
+  ) async throws {
+    let downloader = Refusing()
+    let test = try TestLoader(downloader: downloader)
+    let item = FeedItem(
+      original: ImageVariant(role: .original, url: try ImageURL("http://h.example/a")),
+      thumbnail: ImageVariant(role: .thumbnail, url: try ImageURL("http://\(host)/s"))
+    )
+    let error = await #expect(throws: LoadError.self) { try await test.loader.load(item) }
+    #expect(error?.code == .connection && error?.url == item.original?.url)
+    let asked = downloader.requests.withLock { $0.map(\.url.text) }
+    #expect(asked == zip(["h.example", host], paths).map { "http://\($0)\($1)" })
+  }
+
+  @Test(arguments: [404, 500])
+  func `a policy without a word for the thumbnail alone is respected`(_ status: Int) async throws {
+    let server = try LoopbackServer { $0.path == "/s" ? Self.picture : .answer(status) }
+    let test = try TestLoader(followsPolicies: true)
+    try test.write(
+      policy: "| original | → image |\n|---|---|\n| none | placeholder |\n| not none | original |\n"
+    )
+    let item = try TestLoader.item(server, original: "/a", thumbnail: "/s")
+    let error = await #expect(throws: LoadError.self) { try await test.loader.load(item) }
+    #expect(error?.status == status)
+    #expect(server.log.count(of: "/s") == 0)
+  }
+
+  @Test func `a load that is cancelled shows nothing, also where the thumbnail is cached`() async throws {
+    let gate = Gate()
+    let server = try LoopbackServer { $0.path == "/s" ? Self.picture : .held(by: gate, then: .answer(500)) }
+    let test = try TestLoader(.cellular)
+    let item = try TestLoader.item(server, original: "/a", thumbnail: "/s")
+    _ = try await test.loader.load(item)
+    test.network.become(.wifi)
+    let load = Task { try await test.loader.load(item) }
+    await server.reaches { $0.count(of: "/a") == 1 }
+    load.cancel()
+    let error = await #expect(throws: LoadError.self) { try await load.value }
+    #expect(error?.code == .cancelled)
+    gate.open()
+  }
+
   @Test func `where both fail the error is the original's and tells of the thumbnail`() async throws {
     let server = try LoopbackServer { $0.target == "/s.jpg" ? .answer(503) : .answer(404) }
     let test = try TestLoader()

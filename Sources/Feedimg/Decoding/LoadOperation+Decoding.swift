@@ -2,7 +2,7 @@ import FeedimgModel
 import FeedimgPolicy
 
 extension LoadOperation {
-  /// Adds the pixels that are asked for; an original that has none gives way as one that failed for good.
+  /// Adds the pixels that are asked for; an original that has none gives way as one that failed.
   func decoded(_ step: Step) async throws(LoadError) -> Step {
     guard let pixels, case .image(var image) = step else { return step }
     guard let desk = loader.pixels else {
@@ -17,18 +17,10 @@ extension LoadOperation {
     } catch {
       var failure = LoadError(error, of: image.variant.url)
       failure.resolution = image.resolution
-      guard failure.isFinal, let thumbnail = thumbnail(insteadOf: image) else { throw failure }
-      return try await decoded(fallback(thumbnail, after: failure, image.resolution))
+      guard failure.code != .cancelled else { throw failure }
+      if let first = image.failure { throw first.telling(ofThumbnail: failure) }
+      return try await decoded(fallback(from: image.variant, after: failure, image.resolution))
     }
-  }
-
-  /// What would be decided for without the original.
-  private func thumbnail(insteadOf image: LoadedImage) -> ImageVariant? {
-    guard image.variant.role == .original else { return nil }
-    var situation = image.resolution.situation
-    situation[.original] = Presence.none
-    let decision = loader.policy.current().decide(situation)
-    return decision.image == .thumbnail ? item.thumbnail : nil
   }
 }
 

@@ -179,6 +179,9 @@ final class PrefetchWorker: Sendable {
     }
     defer { lookAgain() }
     switch result {
+    case .success(let image) where image.failure?.isFinal == false:
+      // The thumbnail is there, and yet asking again for the original may help.
+      if let failure = image.failure { end(index, .failed(failure)) }
     case .success(let image) where image.source != .network: end(index, .skipped(.cached))
     case .success(let image): end(index, .fetched(image.variant, received))
     case .failure(let error as LoadError) where error.code == .cancelled:

@@ -138,7 +138,9 @@ final class SlotTask: Sendable {
     }
     do throws(LoadError) {
       let image = try await operation.run()
-      settle(attempt) { ($0.content, $0.resolution, $0.error) = (.image(image), image.resolution, nil) }
+      settle(attempt) {
+        ($0.content, $0.resolution, $0.error) = (.image(image), image.resolution, image.failure)
+      }
       await follow(image, attempt)
     } catch {
       guard error.code != .cancelled else { return }
@@ -173,7 +175,7 @@ final class SlotTask: Sendable {
     // An upgrade costs something: only for what is looked at.
     guard wish.priority == .visible else { return false }
     return UpgradeRule.allows(
-      image.resolution.decision.upgrade,
+      image.resolution.decision.upgrade(of: shown.shown),
       isSpoken: loader.policy.current().table.speaksOfUpgrades,
       in: resolution.situation
     )

@@ -1,4 +1,4 @@
-import FeedimgModel
+package import FeedimgModel
 import FeedimgPolicy
 
 /// Whether an image that is shown gives way to a better one, now that the facts have changed.
@@ -17,6 +17,14 @@ enum UpgradeRule {
     case .home: situation.network != .offline && !situation.isRoaming
     }
   }
+}
+
+extension Decision {
+  /// When it is worth resolving again for who was given something by this decision.
+  ///
+  /// - Parameter shown: What was given; where that is less than was decided, as the original failed, no rule says when.
+  /// - Returns: Then as soon as something changes.
+  package func upgrade(of shown: ShownImage) -> Upgrade { shown < image ? .online : upgrade }
 }
 
 extension PolicyTable {

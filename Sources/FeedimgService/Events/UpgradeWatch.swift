@@ -63,7 +63,7 @@ struct ShownItems: Sendable {
       return
     }
     issued += 1
-    let shown = ShownItem(item, image, upgrade: decision.upgrade)
+    let shown = ShownItem(item, image, upgrade: decision.upgrade(of: image))
     entries[key] = Entry(item: shown, number: issued)
     guard entries.count > Self.greatestCount else { return }
     if let oldest = entries.min(by: { $0.value.number < $1.value.number })?.key { entries[oldest] = nil }

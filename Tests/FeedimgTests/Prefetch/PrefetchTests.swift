@@ -115,6 +115,15 @@ import Testing
     #expect(prefetch.progress.fetched == 9)
   }
 
+  @Test func `an original that failed for a moment is told, and its thumbnail is there`() async throws {
+    let server = try LoopbackServer { $0.path == "/a" ? .answer(500) : Self.picture }
+    let test = try TestLoader()
+    let item = try TestLoader.item(server, original: "/a", thumbnail: "/s")
+    let progress = await test.loader.prefetch([item]).finish()
+    #expect(progress.failed == 1 && progress.received == ByteCount(SampleImage.jpeg.count))
+    #expect(test.loader.resolve(item).situation.thumbnail == .cached)
+  }
+
   // MARK: The rule
 
   @Test(arguments: [

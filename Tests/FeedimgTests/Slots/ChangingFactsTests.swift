@@ -108,6 +108,25 @@ import Testing
     #expect(server.log.count(of: "/a") == 1 && server.log.count(of: "/b") == 1)
   }
 
+  /// By a table that says when to upgrade, and one that does not.
+  @Test(.timeLimit(.minutes(1)), arguments: ["default", "metered"])
+  func `a thumbnail in place of an original that failed gives way when it can be had`(
+    _ policy: String
+  ) async throws {
+    let isBroken = BrokenOnce()
+    let server = try LoopbackServer { $0.path == "/a" && isBroken.next() ? .answer(500) : Self.picture }
+    let test = try TestLoader(.wifi, policy: policy)
+    let slot = test.loader.slot()
+    slot.show(try TestLoader.item(server, original: "/a", thumbnail: "/s"))
+    let instead = await first(slot) { !$0.isLoading }
+    #expect(instead?.shown == .thumbnail)
+    #expect(instead?.error?.status == 500, "what could not be had, and why")
+    test.network.become(.ethernet)
+    let last = await first(slot) { $0.shown == .original && !$0.isLoading }
+    #expect(last?.error == nil && last?.image?.notes == [])
+    #expect(server.log.requests.map(\.path) == ["/a", "/s", "/a"])
+  }
+
   @Test func `a setting that changes upgrades what is on screen`() async throws {
     let server = try LoopbackServer { _ in Self.picture }
     let test = try TestLoader(.cellular)
