@@ -40,7 +40,7 @@ extension LoadOperation {
     let resolution = resolution()
     var situation = resolution.situation
     situation[.original] = Presence.none
-    guard isAskedFor else { return loader.policy.current().decide(situation) }
+    guard wish.asksForOriginal else { return loader.policy.current().decide(situation) }
     // Who wants the original at any price wants the thumbnail as well.
     return Decision(ceiling: .original, in: situation, rule: resolution.decision.rule)
   }

@@ -14,8 +14,6 @@ struct LoadOperation: Sendable {
   var wish = LoadWish(.visible)
   /// Hears of an image that begins to come.
   var arrival: (@Sendable (ArrivingImage) -> Void)?
-  /// Whether the person who looks has asked for the original, whatever the table says.
-  var isAskedFor = false
   /// What pixels to make of it; nil for none.
   var pixels: DecodeRequest?
   /// Hears of the steps of this load alone, beside the observers of the loader.
@@ -69,7 +67,7 @@ struct LoadOperation: Sendable {
   /// - Returns: With the laws applied, also where the original was asked for.
   func resolution(trustingNetwork: Bool = false) -> Resolution {
     var resolution = loader.resolve([item], trustingNetwork: trustingNetwork) { _ in facts }[0]
-    guard isAskedFor else { return resolution }
+    guard wish.asksForOriginal else { return resolution }
     let rule = resolution.decision.rule
     resolution.decision = Decision(ceiling: .original, in: resolution.situation, rule: rule)
     resolution.why = "asked for; \(resolution.why)"

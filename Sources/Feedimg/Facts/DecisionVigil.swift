@@ -13,6 +13,8 @@ struct DecisionVigil: Sendable {
   let holds: @Sendable () -> Bool
   /// The ``FactWatch/standing`` before the decision.
   let standing: Int?
+  /// Whose asking for the original may be another decision; nil where that does not matter.
+  var wish: LoadWish?
 
   /// Does some work unless something else is decided meanwhile.
   ///
@@ -39,8 +41,11 @@ struct DecisionVigil: Sendable {
     }
     let number = loader.facts.listen(priority: priority, reconsider)
     defer { loader.facts.leave(number) }
+    let ear = wish?.listen { [weak wish] in if wish?.asksForOriginal == true { reconsider() } }
+    defer { if let ear { wish?.forget(ear) } }
     // What changed since the decision was told to others, or to nobody.
-    if standing == nil || loader.facts.standing != standing { reconsider() }
+    let isAsked = wish?.asksForOriginal == true
+    if isAsked || standing == nil || loader.facts.standing != standing { reconsider() }
     let result = await withTaskCancellationHandler {
       await task.value
     } onCancel: {
@@ -62,7 +67,8 @@ extension DecisionVigil {
       loader: operation.loader,
       priority: { operation.wish.priority },
       holds: { operation.resolution(trustingNetwork: true).decision.image == decided },
-      standing: operation.standing
+      standing: operation.standing,
+      wish: operation.wish
     )
   }
 

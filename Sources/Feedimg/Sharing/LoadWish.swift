@@ -1,10 +1,11 @@
 import FeedimgModel
 import Synchronization
 
-/// How urgently one caller wants a load; it may change while the load waits or runs.
+/// What one caller wants of a load, and how urgently; it may change while the load waits or runs.
 final class LoadWish: Sendable {
   private struct State {
     var priority: LoadPriority
+    var asksForOriginal = false
     var listeners: [Int: @Sendable () -> Void] = [:]
     var issued = 0
   }
@@ -23,6 +24,18 @@ final class LoadWish: Sendable {
       }
       for listener in listeners { listener() }
     }
+  }
+
+  /// Whether the person who looks has asked for the original, whatever the table says.
+  var asksForOriginal: Bool { state.withLock { $0.asksForOriginal } }
+
+  /// Wants the original from now on.
+  func askForOriginal() {
+    let listeners = state.withLock { state in
+      defer { state.asksForOriginal = true }
+      return state.asksForOriginal ? [] : Array(state.listeners.values)
+    }
+    for listener in listeners { listener() }
   }
 
   /// Tells a listener of changes; an image may be loaded and decoded at the same time.

@@ -13,8 +13,12 @@ final class SlotTask: Sendable {
     var isOutdated = false
     var isOver = false
     var hasBegun = false
-    /// Whether the person who looks has asked for the original.
-    var isAskedFor = false
+    /// What is shown from the cache while its server is asked about it, until that has told.
+    var asked: LoadedImage?
+    /// Waits for what it tells, while nothing else runs.
+    var following: Task<Void, Never>?
+    /// Counts those that followed, and what ended them.
+    var follows = 0
   }
 
   private let loader: ImageLoader
@@ -57,11 +61,12 @@ final class SlotTask: Sendable {
   }
 
   func cancel() {
-    let task = state.withLock { state in
+    let (task, following) = state.withLock { state in
       state.isOver = true
-      return state.task.take()
+      return (state.task.take(), state.following.take())
     }
     task?.cancel()
+    following?.cancel()
   }
 
   func setPriority(_ priority: LoadPriority) {
@@ -72,21 +77,25 @@ final class SlotTask: Sendable {
   }
 
   func upgrade() {
-    state.withLock { $0.isAskedFor = true }
+    // Ends what runs for less than that.
+    wish.askForOriginal()
     reconsider()
   }
 
   /// Decides anew, at once or as soon as what runs has ended.
   func reconsider() {
-    state.withLock { state in
-      guard !state.isOver, let binding = state.binding else { return }
+    let following = state.withLock { state -> Task<Void, Never>? in
+      guard !state.isOver, let binding = state.binding else { return nil }
       guard !state.isRunning else {
         state.isOutdated = true
-        return
+        return nil
       }
       (state.isRunning, state.isOutdated) = (true, false)
       state.task = Task(executorPreference: loader.disk) { await self.run(binding) }
+      state.follows += 1
+      return state.following.take()
     }
+    following?.cancel()
   }
 
   @concurrent private func run(_ binding: SlotState.Binding) async {
@@ -94,15 +103,21 @@ final class SlotTask: Sendable {
       guard let attempt = screen.renew(binding) else { return }
       await pursue(attempt)
       // What comes late of this attempt does not count.
-      guard screen.renew(binding) != nil else { return }
-    } while goesOn()
+      guard let rest = screen.renew(binding) else { return }
+      guard goesOn(before: rest) else { return }
+    } while true
   }
 
-  private func goesOn() -> Bool {
+  /// Whether to decide anew; if not, what is shown is followed until then.
+  private func goesOn(before rest: SlotState.Binding) -> Bool {
     state.withLock { state in
       let goesOn = state.isOutdated && !state.isOver
       (state.isOutdated, state.isRunning) = (false, goesOn)
-      return goesOn
+      guard !goesOn, !state.isOver, let image = state.asked else { return goesOn }
+      state.follows += 1
+      let number = state.follows
+      state.following = Task(executorPreference: loader.disk) { await self.follow(image, rest, number) }
+      return false
     }
   }
 
@@ -119,15 +134,14 @@ final class SlotTask: Sendable {
       // Who is out of sight can wait for the whole.
       operation.onArrival = { [wish] in if wish.priority == .visible { scans.look(at: $0) } }
     }
-    let isFirst: Bool
-    (operation.isAskedFor, isFirst) = state.withLock { state in
+    let isFirst = state.withLock { state in
       defer { state.hasBegun = true }
-      return (state.isAskedFor, !state.hasBegun)
+      return !state.hasBegun
     }
     let resolution = operation.resolution()
     // What came from memory at once may be out of date: the load sees to that.
     let isToBeChecked = isFirst && resolution.decision.load == nil && resolution.decision.image == shown.shown
-    guard isToBeChecked || isWorthwhile(resolution, beside: shown, isAskedFor: operation.isAskedFor) else {
+    guard isToBeChecked || isWorthwhile(resolution, beside: shown) else {
       return settle(attempt) { $0.resolution = resolution }
     }
     screen.update(attempt) { ($0.resolution, $0.isLoading, $0.error) = (resolution, true, nil) }
@@ -141,7 +155,7 @@ final class SlotTask: Sendable {
       settle(attempt) {
         ($0.content, $0.resolution, $0.error) = (.image(image), image.resolution, image.failure)
       }
-      await follow(image, attempt)
+      state.withLock { $0.asked = image.freshness?.isRevalidating == true ? image : nil }
     } catch {
       guard error.code != .cancelled else { return }
       // The thumbnail may still be with the decoder.
@@ -169,9 +183,9 @@ final class SlotTask: Sendable {
   }
 
   /// Whether what is decided is better than what is shown, and may take its place.
-  private func isWorthwhile(_ resolution: Resolution, beside shown: Presentation, isAskedFor: Bool) -> Bool {
+  private func isWorthwhile(_ resolution: Resolution, beside shown: Presentation) -> Bool {
     guard resolution.decision.image > shown.shown else { return false }
-    guard let image = shown.image, resolution.decision.load != nil, !isAskedFor else { return true }
+    guard let image = shown.image, resolution.decision.load != nil, !wish.asksForOriginal else { return true }
     // An upgrade costs something: only for what is looked at.
     guard wish.priority == .visible else { return false }
     return UpgradeRule.allows(
@@ -215,9 +229,10 @@ final class SlotTask: Sendable {
   }
 
   /// Shows the new version of a cached image that turned out to be out of date.
-  private func follow(_ image: LoadedImage, _ attempt: SlotState.Binding) async {
-    guard case .changed(let new) = await loader.revalidation(of: image) else { return }
-    await show(new, attempt)
+  @concurrent private func follow(_ image: LoadedImage, _ rest: SlotState.Binding, _ number: Int) async {
+    if case .changed(let new) = await loader.revalidation(of: image) { await show(new, rest) }
+    // Who was called off is followed anew.
+    state.withLock { if $0.follows == number { $0.asked = nil } }
   }
 
   /// What can be shown without waiting for anything.

@@ -1,0 +1,56 @@
+import FeedimgModel
+import LoopbackServer
+import Synchronization
+
+/// Answers every request, those that a test holds back as soon as it lets them go, however long that takes.
+final class HeldDownloader: Downloading {
+  struct Answer: Sendable {
+    var status = 200
+    var body = SampleImage.jpeg
+    /// Those of an image that is fresh for a minute.
+    var fields = [("Content-Type", "image/jpeg"), ("ETag", "\"1\""), ("Cache-Control", "max-age=60")]
+  }
+
+  /// What was asked for, in order.
+  let requests = Gathered<DownloadRequest>()
+  private let holds: @Sendable (DownloadRequest) -> Bool
+  private let answer: @Sendable (DownloadRequest) -> Answer
+  private let isReleased = Atomic(false)
+  private let count = Atomic(0)
+
+  init(
+    holding holds: @escaping @Sendable (DownloadRequest) -> Bool,
+    answering answer: @escaping @Sendable (DownloadRequest) -> Answer = { _ in Answer() }
+  ) {
+    (self.holds, self.answer) = (holds, answer)
+  }
+
+  /// The URLs of what was asked for.
+  var asked: [String] { requests.all.map(\.url.text) }
+
+  /// How many have yet to be answered, or called off.
+  var running: Int { count.load(ordering: .acquiring) }
+
+  /// Lets go what is held back, and will be asked for.
+  func release() { isReleased.store(true, ordering: .releasing) }
+
+  func download(
+    _ request: DownloadRequest,
+    into receiver: any BodyReceiving
+  ) async throws(LoadError) -> ResponseHead {
+    count.add(1, ordering: .relaxed)
+    defer { count.subtract(1, ordering: .releasing) }
+    requests.add(request)
+    while holds(request), !isReleased.load(ordering: .acquiring), !Task.isCancelled { await Task.yield() }
+    guard !Task.isCancelled else { throw LoadError(.cancelled, url: request.url, message: "cancelled") }
+    let answer = answer(request)
+    let fields = HTTPFields(answer.fields.map { HTTPFields.Field(name: $0.0, value: $0.1) })
+    let head = ResponseHead(status: answer.status, fields: fields, url: request.url)
+    try receiver.begin(head)
+    let result = answer.body.withUnsafeBytes { bytes in
+      Result { () throws(LoadError) in try receiver.receive(bytes) }
+    }
+    try result.get()
+    return head
+  }
+}

@@ -1,0 +1,101 @@
+import FeedimgModel
+import LoopbackServer
+import Testing
+
+@testable import Feedimg
+
+/// A slot hears of everything while it waits for a server that hangs.
+@Suite(.timeLimit(.minutes(1))) struct WaitingSlotTests {
+  /// Why there is something better to load.
+  enum Event: CaseIterable, Sendable {
+    case dataIsCheap
+    case tap
+  }
+
+  private static let original = "http://x.example/a"
+  private static let thumbnail = "http://x.example/a-small"
+
+  private let clock = TestClock()
+
+  private func item() throws -> FeedItem {
+    FeedItem(
+      original: ImageVariant(role: .original, url: try ImageURL(Self.original)),
+      thumbnail: ImageVariant(role: .thumbnail, url: try ImageURL(Self.thumbnail))
+    )
+  }
+
+  private func loader(_ kind: NetworkKind, _ downloader: HeldDownloader) throws -> TestLoader {
+    try TestLoader(kind, downloader: downloader, clock: { [clock] in clock.now })
+  }
+
+  private func first(_ slot: ImageSlot, _ isWanted: (Presentation) -> Bool) async -> Presentation? {
+    for await presentation in slot.presentations where isWanted(presentation) { return presentation }
+    return nil
+  }
+
+  /// A slot that shows a thumbnail which is out of date, while its server is asked about it and says nothing.
+  private func askingSlot(_ test: TestLoader, _ downloader: HeldDownloader) async throws -> ImageSlot {
+    _ = try await test.loader.load(try item())
+    clock += 100
+    let slot = test.loader.slot()
+    slot.show(try item())
+    _ = await first(slot) { $0.shown == .thumbnail && !$0.isLoading }
+    while downloader.asked.count < 2 { await Task.yield() }
+    return slot
+  }
+
+  @Test(arguments: Event.allCases)
+  func `a thumbnail gives way although its server is still being asked about it`(_ event: Event) async throws
+  {
+    let downloader = HeldDownloader(holding: { $0.fields["If-None-Match"] != nil })
+    let test = try loader(.cellular, downloader)
+    let slot = try await askingSlot(test, downloader)
+    switch event {
+    case .dataIsCheap: test.network.become(.wifi)
+    case .tap: slot.upgrade()
+    }
+    #expect(await first(slot) { $0.shown == .original } != nil)
+    #expect(downloader.asked.count { $0 == Self.original } == 1)
+    downloader.release()
+  }
+
+  @Test func `a new version of what is shown comes, whatever has changed meanwhile`() async throws {
+    let new = HeldDownloader.Answer(body: SampleImage.png, fields: [("Content-Type", "image/png")])
+    let downloader = HeldDownloader(
+      holding: { $0.fields["If-None-Match"] != nil },
+      answering: { $0.fields["If-None-Match"] == nil ? .init() : new }
+    )
+    let test = try loader(.cellular, downloader)
+    let slot = try await askingSlot(test, downloader)
+    let network = slot.presentation?.resolution?.situation.network
+    #expect(network == .cellular)
+    test.network.become(.other)
+    _ = await first(slot) { $0.resolution?.situation.network == .other && !$0.isLoading }
+    downloader.release()
+    #expect(await first(slot) { $0.image?.bytes == SampleImage.png }?.shown == .thumbnail)
+  }
+
+  @Test func `whoever asks for the original need not wait for a thumbnail that hangs`() async throws {
+    let downloader = HeldDownloader(holding: { $0.url.text == Self.thumbnail })
+    let test = try loader(.cellular, downloader)
+    let slot = test.loader.slot()
+    slot.show(try item())
+    while downloader.asked.isEmpty { await Task.yield() }
+    slot.upgrade()
+    #expect(await first(slot) { $0.shown == .original } != nil)
+    #expect(downloader.asked == [Self.thumbnail, Self.original])
+    downloader.release()
+  }
+
+  @Test func `asking for an original that is on its way does not begin it anew`() async throws {
+    let downloader = HeldDownloader(holding: { _ in true })
+    let test = try loader(.wifi, downloader)
+    let slot = test.loader.slot()
+    slot.show(try item())
+    while downloader.asked.isEmpty { await Task.yield() }
+    slot.upgrade()
+    downloader.release()
+    #expect(await first(slot) { $0.shown == .original && !$0.isLoading } != nil)
+    #expect(downloader.asked == [Self.original])
+  }
+}
