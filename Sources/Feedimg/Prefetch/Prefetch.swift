@@ -112,8 +112,8 @@ extension ImageLoader {
   /// - Parameters:
   ///   - items: Those that will be wanted first in front.
   ///   - limits: What may be spent.
-  ///   - waitsForNetwork: Whether items are kept that there is no network for, or where data costs; they are gone on
-  ///     with as soon as that changes. If not, they are left out.
+  ///   - waitsForNetwork: Whether items are kept that there is no network for, or where data costs, also where their
+  ///     thumbnails are cached; they are gone on with as soon as that changes. If not, they are left out.
   /// - Returns: To be held on to while it shall go on.
   public func prefetch(
     _ items: [FeedItem],

@@ -12,13 +12,22 @@ enum PrefetchRule {
   }
 
   /// Whether to fetch what a resolution says, by a table that ever speaks of priority or not.
-  static func verdict(_ resolution: Resolution, speaksOfPriority: Bool) -> Verdict {
+  ///
+  /// - Parameters:
+  ///   - resolution: What is decided of the item.
+  ///   - speaksOfPriority: Whether any rule of the table does.
+  ///   - waits: Whether the item may wait for a better network: then its cached thumbnail is not all that is wanted of
+  ///     it, if its original could be had there.
+  /// - Returns: What to fetch, or why nothing is.
+  static func verdict(_ resolution: Resolution, speaksOfPriority: Bool, waits: Bool = false) -> Verdict {
     let (decision, situation) = (resolution.decision, resolution.situation)
-    guard let role = decision.load else {
-      let isOffline = situation.network == .offline && decision.source != .cache
-      return .skip(decision.source == .cache ? .cached : isOffline ? .offline : .policy)
-    }
+    let isOffline = situation.network == .offline
     let isFree = situation.metered == .no && !situation.isRoaming && !situation.savesData
+    guard let role = decision.load else {
+      guard decision.source == .cache else { return .skip(isOffline ? .offline : .policy) }
+      guard waits, decision.image == .thumbnail, situation.original == .remote else { return .skip(.cached) }
+      return .skip(isOffline ? .offline : isFree ? .cached : .dear)
+    }
     guard speaksOfPriority ? isFree || decision.urgency != .idle : isFree else { return .skip(.dear) }
     return .load(role)
   }

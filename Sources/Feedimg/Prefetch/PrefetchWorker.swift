@@ -102,7 +102,8 @@ final class PrefetchWorker: Sendable {
     let resolution = loader.resolve(items[index])
     return PrefetchRule.verdict(
       resolution,
-      speaksOfPriority: loader.policy.current().table.speaksOfPriority
+      speaksOfPriority: loader.policy.current().table.speaksOfPriority,
+      waits: waits
     )
   }
 
@@ -182,7 +183,7 @@ final class PrefetchWorker: Sendable {
     case .success(let image) where image.failure?.isFinal == false:
       // The thumbnail is there, and yet asking again for the original may help.
       if let failure = image.failure { end(index, .failed(failure)) }
-    case .success(let image) where image.source != .network: end(index, .skipped(.cached))
+    case .success(let image) where image.source != .network: endCached(index, image)
     case .success(let image): end(index, .fetched(image.variant, received))
     case .failure(let error as LoadError) where error.code == .cancelled:
       if reason == .spent, let length { return length }
@@ -222,6 +223,18 @@ final class PrefetchWorker: Sendable {
       state.withLock { if $0.loads[index] == load { $0.reasons[index] = reason } }
       load.cancel()
     }
+  }
+
+  /// Ends what was in the cache; the thumbnail may be all that there was, as the network has become worse on the way.
+  private func endCached(_ index: Int, _ image: LoadedImage) {
+    guard waits, image.variant.role == .thumbnail, image.failure == nil, items[index].original != nil else {
+      return end(index, .skipped(.cached))
+    }
+    guard case .skip(let reason) = verdict(index) else {
+      // It has become better since, which was told: those that wait are looked at anew.
+      return end(index, .skipped(.offline))
+    }
+    end(index, .skipped(reason))
   }
 
   private func end(_ index: Int, _ result: Prefetch.Outcome.Result) {

@@ -100,6 +100,43 @@ import Testing
     #expect(server.log.requests.isEmpty)
   }
 
+  /// Where an original has to wait for a better network.
+  enum Obstacle: CaseIterable, Sendable {
+    case offline
+    case cellular
+    /// The network goes while it is on its way.
+    case lost
+  }
+
+  @Test(.timeLimit(.minutes(1)), arguments: Obstacle.allCases)
+  func `an original waits for a better network although its thumbnail is cached`(
+    _ obstacle: Obstacle
+  ) async throws {
+    let item = FeedItem(
+      original: ImageVariant(role: .original, url: try ImageURL("http://x.example/a")),
+      thumbnail: ImageVariant(role: .thumbnail, url: try ImageURL("http://x.example/s"))
+    )
+    let downloader = HeldDownloader(holding: { $0.url.text.hasSuffix("/a") })
+    let test = try TestLoader(.cellular, downloader: downloader)
+    _ = try await test.loader.load(item)
+    switch obstacle {
+    case .offline: test.network.become(.offline)
+    case .cellular: test.network.become(.cellular, metered: .yes)
+    case .lost: test.network.become(.wifi)
+    }
+    let prefetch = test.loader.prefetch([item], waitsForNetwork: true)
+    if obstacle == .lost {
+      while downloader.asked.count < 2 { await Task.yield() }
+      test.network.become(.offline)
+    }
+    while prefetch.progress.waiting == 0, prefetch.progress.done == 0 { await Task.yield() }
+    downloader.release()
+    test.network.become(.wifi)
+    let progress = await prefetch.finish()
+    #expect(progress.fetched == 1 && progress.cached == 0)
+    #expect(test.loader.resolve(item).situation.original == .cached)
+  }
+
   @Test func `one that fails does not stop the others`() async throws {
     let server = try LoopbackServer { $0.path == "/3" ? .answer(404) : Self.picture }
     let test = try TestLoader()
@@ -144,19 +181,48 @@ import Testing
     reason: Prefetch.Reason?,
     why: String
   ) throws {
-    let variant = ImageVariant(role: .original, url: try ImageURL("http://x.example/a"))
     let situation = Situation(network: network, metered: metered, original: .remote, thumbnail: .none)
-    let resolution = Resolution(
-      item: FeedItem(original: variant, thumbnail: nil),
+    let decision = Decision(ceiling: .original, in: situation, urgency: urgency, rule: 1)
+    let verdict = PrefetchRule.verdict(try resolution(decision, in: situation), speaksOfPriority: speaks)
+    #expect(verdict == reason.map { .skip($0) } ?? .load(.original), "\(why)")
+  }
+
+  @Test(arguments: [
+    (
+      NetworkKind.offline, Metered.no, Presence.remote, true, Prefetch.Reason.offline, "the original may come"
+    ),
+    (.offline, .no, .remote, false, .cached, "it is all that there will be now"),
+    (.offline, .no, .none, true, .cached, "there is nothing better"),
+    (.cellular, .yes, .remote, true, .dear, "the original may be free elsewhere"),
+    (.cellular, .yes, .remote, false, .cached, "it is all that there will be now"),
+    (.wifi, .no, .remote, true, .cached, "the policy wants no more where it is free"),
+  ])
+  func `what becomes of an item whose thumbnail is cached`(
+    network: NetworkKind,
+    metered: Metered,
+    original: Presence,
+    waits: Bool,
+    reason: Prefetch.Reason,
+    why: String
+  ) throws {
+    let situation = Situation(network: network, metered: metered, original: original, thumbnail: .cached)
+    let decision = Decision(ceiling: .thumbnail, in: situation, rule: 1)
+    let resolution = try resolution(decision, in: situation)
+    let verdict = PrefetchRule.verdict(resolution, speaksOfPriority: false, waits: waits)
+    #expect(verdict == .skip(reason), "\(why)")
+  }
+
+  private func resolution(_ decision: Decision, in situation: Situation) throws -> Resolution {
+    let original = ImageVariant(role: .original, url: try ImageURL("http://x.example/a"))
+    return Resolution(
+      item: FeedItem(original: original, thumbnail: nil),
       situation: situation,
-      decision: Decision(ceiling: .original, in: situation, urgency: urgency, rule: 1),
+      decision: decision,
       policy: "test",
       place: "",
       why: "",
       facts: []
     )
-    let verdict = PrefetchRule.verdict(resolution, speaksOfPriority: speaks)
-    #expect(verdict == reason.map { .skip($0) } ?? .load(.original), "\(why)")
   }
 
   @Test func `the time that is left is told from what was`() {
