@@ -69,7 +69,18 @@ final class ServiceLink: Sendable {
       return nil
     }
     guard await greeted() else { return nil }
-    guard let request = request(variant, settings, run) else { return nil }
+    let priority = run.priority
+    guard let request = request(variant, settings, priority) else { return nil }
+    let urgency = ServiceUrgency(beside: priority) { [downloader] priority in
+      guard let more = self.request(variant, settings, priority) else { return }
+      _ = try? await downloader.download(more, into: NoReceiver())
+    }
+    run.listenToPriority { [weak run] in if let run { urgency.follow(run.priority) } }
+    defer {
+      run.listenToPriority(nil)
+      urgency.end()
+    }
+    urgency.follow(run.priority)
     let receiver = ServiceReceiver(run)
     let head: ResponseHead
     do throws(LoadError) {
@@ -137,13 +148,13 @@ final class ServiceLink: Sendable {
   private func request(
     _ variant: ImageVariant,
     _ settings: UserSettings,
-    _ run: LoadRun
+    _ priority: LoadPriority
   ) -> DownloadRequest? {
     let name = variant.role == .original ? "originalImage" : "thumbnailImage"
     let item = JSONValue.object(JSONObject([(name, .string(variant.url.text))])).text(.compact)
     // What is too long for a query is rare enough.
     guard let url = try? ImageURL("http://localhost/v1/image?item=\(Self.escaped(item))") else { return nil }
-    let urgency = run.priority == .visible ? 1 : run.priority == .near ? 4 : 6
+    let urgency = priority == .visible ? 1 : priority == .near ? 4 : 6
     var request = DownloadRequest(
       url: url,
       fields: HTTPFields([

@@ -1,0 +1,70 @@
+import FeedimgModel
+import FoundationEssentials
+import LoopbackServer
+import Testing
+
+@testable import Feedimg
+
+/// What the service hears of how urgent an image is.
+@Suite(.timeLimit(.minutes(1))) struct ServicePriorityTests {
+  private let test: TestLoader
+  private let service = HeldDownloader(holding: { $0.url.text.contains("/v1/image") })
+  private let link: ServiceLink
+  private let variant: ImageVariant
+  private let run = LoadRun(.prefetch)
+
+  init() throws {
+    test = try TestLoader()
+    let socket = test.folder + "/service.sock"
+    try Data().write(to: URL(filePath: socket))
+    link = ServiceLink(socket: socket, cacheFolder: test.folder, downloader: service)
+    variant = ImageVariant(role: .original, url: try ImageURL("http://x.example/a"))
+  }
+
+  private var told: [String?] {
+    service.requests.all.filter { $0.url.text.contains("/v1/image") }.map { $0.fields["Priority"] }
+  }
+
+  /// Begins the load of a prefetch, and lets it come into view when it has been asked for.
+  private func urgentLoad() async -> Task<FetchedImage?, any Error> {
+    let load = Task { try await link.load(variant, UserSettings(), from: test.loader.store, run: run) }
+    while told.isEmpty { await Task.yield() }
+    set(.visible)
+    while told.count < 2 { await Task.yield() }
+    return load
+  }
+
+  private func set(_ priority: LoadPriority) {
+    run.note(priority)
+    run.announce()
+  }
+
+  @Test func `a prefetch that comes into view is urgent for the service as well`() async throws {
+    let load = await urgentLoad()
+    set(.visible)
+    service.release()
+    #expect(try await load.value?.bytes == SampleImage.jpeg)
+    #expect(told == ["u=6", "u=1"])
+    while service.running > 0 { await Task.yield() }
+  }
+
+  @Test func `what is out of sight again is urgent no longer`() async throws {
+    let load = await urgentLoad()
+    set(.near)
+    while told.count < 3 { await Task.yield() }
+    set(.prefetch)
+    while service.running > 1 { await Task.yield() }
+    #expect(told == ["u=6", "u=1", "u=4"])
+    service.release()
+    #expect(try await load.value?.bytes == SampleImage.jpeg)
+  }
+
+  @Test func `nothing is asked for any more when the load is left`() async throws {
+    let load = await urgentLoad()
+    load.cancel()
+    let error = await #expect(throws: LoadError.self) { try await load.value }
+    #expect(error?.code == .cancelled)
+    while service.running > 0 { await Task.yield() }
+    #expect(told.count == 2)
+  }
+}
