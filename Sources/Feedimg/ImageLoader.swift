@@ -150,7 +150,10 @@ public final class ImageLoader: Sendable {
         gate.enter(network: state.kind)
       },
       // Behind the steps of those who end what is no longer decided: it need not be asked for anew.
-      onMove: { Task(executorPreference: disk) { gate.leavePath() } }
+      onMove: {
+        let leave = gate.leavingPath()
+        return { Task(executorPreference: disk) { leave() } }
+      }
     )
     (self.revalidations, self.gate, self.failures, self.time) = (revalidations, gate, failures, time)
     (self.disk, transfers, base) = (disk, TransferRegister(), nil)

@@ -35,7 +35,7 @@ final class FactWatch: Sendable {
   private let time: MonotonicTime
   private let failures: FailureDesk
   private let onNetwork: @Sendable (NetworkState) -> Void
-  private let onMove: @Sendable () -> Void
+  private let onMove: @Sendable () -> @Sendable () -> Void
   /// Guards who listens, and what was told last; listeners are called outside.
   private let state = Mutex(State())
 
@@ -45,14 +45,15 @@ final class FactWatch: Sendable {
   ///   - time: For waits.
   ///   - failures: Tells when nothing gets through.
   ///   - onNetwork: Called before any listener when packets go another way, and at first.
-  ///   - onMove: Called after all listeners when packets go another way that leads anywhere, for what is still wanted.
+  ///   - onMove: Called before any listener when packets go another way that leads anywhere. What it returns is called
+  ///     after all of them, for what is still wanted.
   init(
     network: any NetworkMonitoring,
     settings: any SettingsReading,
     time: MonotonicTime,
     failures: FailureDesk,
     onNetwork: @escaping @Sendable (NetworkState) -> Void,
-    onMove: @escaping @Sendable () -> Void = {}
+    onMove: @escaping @Sendable () -> @Sendable () -> Void = { {} }
   ) {
     self.network = network
     self.settings = settings
@@ -181,7 +182,7 @@ final class FactWatch: Sendable {
     // What changed during a rest.
     if let isSamePath, !isSamePath || old.settings != current { failures.reset() }
     if isSamePath != true { onNetwork(now) }
-    if isSamePath == false, now.isReachable { onMove() }
+    if isSamePath == false, now.isReachable { onMove()() }
     failures.listen { [weak self] in self?.turned() }
   }
 
@@ -197,8 +198,9 @@ final class FactWatch: Sendable {
       failures.reset()
       onNetwork(new)
     }
+    let move = !isSamePath && new.isReachable ? onMove() : nil
     tell()
-    if !isSamePath, new.isReachable { onMove() }
+    move?()
   }
 
   private func note(_ new: UserSettings, of watch: Int) {

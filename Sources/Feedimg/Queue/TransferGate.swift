@@ -128,9 +128,12 @@ final class TransferGate: Sendable {
   }
 
   /// Has every transfer that runs leave the path that it began on, as packets now go another way.
-  func leavePath() {
+  func leavePath() { leavingPath()() }
+
+  /// The same for later: what begins from now on is not concerned.
+  func leavingPath() -> @Sendable () -> Void {
     let moves = state.withLock { Array($0.moves.values) }
-    for move in moves { move() }
+    return { for move in moves { move() } }
   }
 
   /// Whether nothing runs and nothing waits.

@@ -26,6 +26,18 @@ import Testing
     for ticket in running { gate.leave(ticket) }
   }
 
+  @Test func `what begins when packets go another way already does not leave it`() async {
+    let gate = TransferGate(ManualTime().time)
+    let moved = Gathered<String>()
+    let (old, new) = (gate.enter(host: "h", .visible), gate.enter(host: "h", .visible))
+    #expect(await gate.place(old, move: { moved.add("old") }, stop: {}))
+    let leave = gate.leavingPath()
+    #expect(await gate.place(new, move: { moved.add("new") }, stop: {}))
+    leave()
+    #expect(moved.all == ["old"])
+    for ticket in [old, new] { gate.leave(ticket) }
+  }
+
   @Test func `what came tells how many may transfer`() {
     let time = ManualTime()
     let gate = TransferGate(time.time, network: .wifi)
