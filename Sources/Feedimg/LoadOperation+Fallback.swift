@@ -28,7 +28,9 @@ extension LoadOperation {
         return .image(standIn(found, thumbnail, for: failure, resolution))
       }
       guard let found = loader.cached(thumbnail) else { return .missing }
-      let image = isDown ? found : try await revalidated(found, thumbnail, resolution)
+      guard let image = isDown ? found : try await revalidated(found, thumbnail, resolution) else {
+        return .outdated
+      }
       return .image(standIn(image, thumbnail, for: failure, resolution))
     } catch {
       throw error.code == .cancelled ? error : failure.telling(ofThumbnail: error)
@@ -78,7 +80,7 @@ extension LoadError {
   /// Whether the server of the image cannot be reached, or not safely, whatever it is asked for.
   fileprivate var isOfTheWay: Bool {
     switch code {
-    case .unknownHost, .connection, .timeout, .security: true
+    case .unknownHost, .connection, .timeout, .security: !isOfOldPath
     default: false
     }
   }

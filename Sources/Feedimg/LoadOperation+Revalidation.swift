@@ -6,11 +6,13 @@ extension LoadOperation {
   ///
   /// It is asked about first where the user wants that, and where it was chosen for another program (``Asking``); if
   /// that fails, it is shown nevertheless.
+  ///
+  /// - Returns: Nil where something else has been decided meanwhile.
   func revalidated(
     _ found: FetchedImage,
     _ variant: ImageVariant,
     _ resolution: Resolution
-  ) async throws(LoadError) -> FetchedImage {
+  ) async throws(LoadError) -> FetchedImage? {
     guard found.source != .network, let answer = found.answer else { return found }
     let identity = loader.identity.asking(in: resolution.situation)
     let asking = isReload ? .first : Asking(about: answer, by: identity, at: loader.clock())
@@ -28,18 +30,25 @@ extension LoadOperation {
       vigil: DecisionVigil(over: self, asking: variant.role)
     )
     if asking == .first, isReload || !loader.revalidations.isResting(variant.url.key) {
-      return try await asked(revalidation)
+      return try await asked(revalidation, decided: resolution.decision.image)
     }
     var found = found
     found.isRevalidating = loader.revalidations.begin(variant.url.key) { await revalidation.outcome($0) }
     return found
   }
 
-  private func asked(_ revalidation: ImageRevalidation) async throws(LoadError) -> FetchedImage {
+  private func asked(
+    _ revalidation: ImageRevalidation,
+    decided: ShownImage
+  ) async throws(LoadError) -> FetchedImage? {
+    let vigil = DecisionVigil(over: self, decided: decided)
     do throws(LoadError) {
-      let new = try await loader.revalidations.answer(for: revalidation.variant.url.key, wish: wish) {
-        await revalidation.outcome($0)
+      let outcome = try await vigil.whileItHolds { () async throws(LoadError) in
+        try await loader.revalidations.answer(for: revalidation.variant.url.key, wish: wish) {
+          await revalidation.outcome($0)
+        }
       }
+      guard let new = outcome else { return nil }
       return new ?? loader.cached(revalidation.variant) ?? revalidation.shown
     } catch {
       // What was ended because the network has become dearer, or has gone, was not cancelled by who waits.

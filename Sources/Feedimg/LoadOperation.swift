@@ -80,7 +80,8 @@ struct LoadOperation: Sendable {
     }
     guard resolution.decision.load != nil else {
       guard let found = loader.cached(variant) else { return .missing }
-      return .image(image(try await revalidated(found, variant, resolution), variant, resolution))
+      guard let checked = try await revalidated(found, variant, resolution) else { return .outdated }
+      return .image(image(checked, variant, resolution))
     }
     do throws(LoadError) {
       guard let fetched = try await fetched(variant, resolution) else { return .outdated }

@@ -59,6 +59,31 @@ import Testing
     downloader.release()
   }
 
+  @Test(arguments: Event.allCases)
+  func `a thumbnail gives way although its server has to be asked about it first`(_ event: Event) async throws
+  {
+    let open = HeldDownloader.Answer(fields: [
+      ("Content-Type", "image/jpeg"), ("ETag", "\"1\""), ("Vary", "*"),
+    ])
+    let downloader = HeldDownloader(
+      holding: { $0.fields["If-None-Match"] != nil },
+      answering: { _ in open }
+    )
+    let test = try loader(.cellular, downloader)
+    _ = try await test.loader.load(try item())
+    clock += 100
+    let slot = test.loader.slot()
+    slot.show(try item())
+    while downloader.asked.count < 2 { await Task.yield() }
+    switch event {
+    case .dataIsCheap: test.network.become(.wifi)
+    case .tap: slot.upgrade()
+    }
+    #expect(await first(slot) { $0.shown == .original } != nil)
+    #expect(downloader.asked.count { $0 == Self.original } == 1)
+    downloader.release()
+  }
+
   @Test func `a new version of what is shown comes, whatever has changed meanwhile`() async throws {
     let new = HeldDownloader.Answer(body: SampleImage.png, fields: [("Content-Type", "image/png")])
     let downloader = HeldDownloader(
