@@ -19,7 +19,8 @@ struct PrefetchCommand: AsyncParsableCommand {
         feedimg prefetch feed.jsonl --limit 200MB --image-limit 2MB
         feedimg prefetch - --json < feed.jsonl | jq 'select(.outcome == "failed")'
 
-      Ends with 1 if an image could not be had, else with 0, also where items were left out.
+      Ends with 1 if an image could not be had, else with 0, also where items were left out. An original that may \
+      be had another time counts as failed, although its thumbnail is fetched in its place.
       """
   )
 
