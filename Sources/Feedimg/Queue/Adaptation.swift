@@ -4,19 +4,22 @@ import FeedimgModel
 ///
 /// On a slow link each further transfer makes the one that is looked at slower: two or three are enough to fill it,
 /// and nothing else runs beside what is visible. On a fast one more of them hide the time that servers take. Where
-/// most of the time nothing comes although transfers run, that time is what is short, and there are more of them.
+/// most of the time nothing comes although transfers run, that time is what is short, and there are more of them; how
+/// many follows when it has changed by a fifth, so that the limits do not flutter.
 struct Adaptation: Sendable, Hashable {
   /// What the network is said to be.
   var network: NetworkKind
   /// What was measured; nil before that.
   var bandwidth: BandwidthClass?
   /// Of the time in which transfers run, the share in which nothing comes; of late.
-  var idleShare: Double
+  private(set) var idleShare: Double
+  /// What it was when the limits last followed it.
+  private var heededShare: Double
 
   init(network: NetworkKind = .other, bandwidth: BandwidthClass? = nil, idleShare: Double = 0) {
     self.network = network
     self.bandwidth = bandwidth
-    self.idleShare = idleShare
+    (self.idleShare, heededShare) = (idleShare, idleShare)
   }
 
   /// To one host, whatever is measured: more connections than browsers open would be rude.
@@ -24,7 +27,7 @@ struct Adaptation: Sendable, Hashable {
 
   var limits: TransferLimits {
     let (least, most) = range
-    let wanted = Double(least) / (1 - min(max(idleShare, 0), 0.95))
+    let wanted = Double(least) * Self.stretch(heededShare)
     let total = min(most, max(least, Int(wanted.rounded())))
     let isSlow = least <= 3
     return TransferLimits(
@@ -47,5 +50,12 @@ struct Adaptation: Sendable, Hashable {
   }
 
   /// Takes note of how much of a sample was waiting; old samples fade.
-  mutating func note(idleShare share: Double) { idleShare += (share - idleShare) * 0.25 }
+  mutating func note(idleShare share: Double) {
+    idleShare += (share - idleShare) * 0.25
+    let change = Self.stretch(idleShare) / Self.stretch(heededShare)
+    if max(change, 1 / change) > BandwidthMeter.hysteresis { heededShare = idleShare }
+  }
+
+  /// How many times the transfers that fill a busy link fill one that is idle for a share of the time.
+  private static func stretch(_ idleShare: Double) -> Double { 1 / (1 - min(max(idleShare, 0), 0.95)) }
 }

@@ -111,4 +111,25 @@ import Testing
     #expect(limits.besideUrgent == besideUrgent, "\(why)")
     #expect(limits.perHost <= Adaptation.greatestPerHost)
   }
+
+  @Test func `the number of transfers does not flutter with what is idle, and follows it in the end`() {
+    var adaptation = Adaptation(network: .ethernet, bandwidth: .excellent)
+    func totals(_ shares: [Double]) -> Set<Int> {
+      Set(
+        shares.map { share in
+          adaptation.note(idleShare: share)
+          return adaptation.limits.total
+        }
+      )
+    }
+    // Eight that fill a busy link would be ten and a half.
+    let shares = [Double](repeating: 0.238, count: 50).enumerated().map {
+      $1 + ($0.isMultiple(of: 2) ? 0.04 : -0.04)
+    }
+    _ = totals(shares)
+    #expect(totals(shares).count == 1)
+    #expect(totals([Double](repeating: 0.9, count: 50)).contains(32))
+    _ = totals([Double](repeating: 0, count: 50))
+    #expect((8...10).contains(adaptation.limits.total))
+  }
 }
