@@ -8,32 +8,8 @@ import Synchronization
 /// Refuses what is no success and what is no image as early as it shows. Trouble with the cache never fails the
 /// load; it is noted.
 final class BodyCollector: BodyReceiving {
-  private struct State {
-    var requestedAt: Double
-    /// What brings the image, or says that it is still the same.
-    var answer: StoredAnswer?
-    var bytes: [UInt8] = []
-    /// How many of the bytes another transfer has brought.
-    var kept = 0
-    var mediaType: String?
-    /// Why the image is not kept, once that is so.
-    var obstacle: String?
-    /// Whether the beginning was of no use.
-    var startsOver = false
-    /// Whether the server has sent less than it was asked for.
-    var endsEarly = false
-    /// Who has the image as it comes.
-    var arrival: Arrival?
-    /// Whether the body that comes is none of the image.
-    var ignoresBody = false
-    var scans = ArrivingScans()
-    /// Nil where the cache could not begin to write.
-    var writer: (any ImageWriting)?
-    var shelter = BodyShelter()
-  }
-
   /// Guards the body as it grows; the transfer's thread adds, and the loader reads when the transfer is over.
-  private let state: Mutex<State>
+  private let state: Mutex<CollectedBody>
   private let transfer: ImageTransfer
   private let limit: ByteCount
   private let continuation: BodyContinuation?
@@ -44,7 +20,7 @@ final class BodyCollector: BodyReceiving {
     let now = loader.clock()
     self.transfer = transfer
     self.limit = limit
-    state = Mutex(State(requestedAt: now))
+    state = Mutex(CollectedBody(requestedAt: now))
     continuation = loader.store.beginning(of: transfer.variant.url.key)
       .flatMap { BodyContinuation($0, by: transfer.identity, at: now) }
     openWriter()
@@ -84,7 +60,7 @@ final class BodyCollector: BodyReceiving {
   /// What an earlier answer was written to, or announced by, is of no use to another.
   private func forgetAnswer() {
     guard let old = state.withLock({ $0.answer == nil ? nil : $0 }) else { return }
-    state.withLock { $0 = State(requestedAt: old.requestedAt) }
+    state.withLock { $0 = CollectedBody(requestedAt: old.requestedAt) }
     old.writer?.discard()
     openWriter()
   }
@@ -249,9 +225,11 @@ final class BodyCollector: BodyReceiving {
   }
 
   /// Ends what has failed: what came of the image is kept, if the rest of it can be had another time.
-  func breakOff(_ error: LoadError) {
+  ///
+  /// - Returns: What is kept; nil where that is no more than before.
+  func breakOff(_ error: LoadError) -> BodyRemains? {
     let body = state.withLock { $0 }
-    guard let answer = body.answer, answer.head.status != 304 else { return }
+    guard let answer = body.answer, answer.head.status != 304 else { return nil }
     guard error.breaksOff, canGoOn(answer, behind: body.bytes.count), body.obstacle == nil,
       let mediaType = body.mediaType
     else {
@@ -259,11 +237,13 @@ final class BodyCollector: BodyReceiving {
       if continuation != nil, body.kept == 0 || !error.breaksOff {
         transfer.loader.store.removeBeginning(of: url.key)
       }
-      return
+      return nil
     }
-    guard body.bytes.count > body.kept else { return }
+    guard body.bytes.count > body.kept else { return nil }
     let metadata = metadata(answer, mediaType)
     keeping { writer throws(CacheError) in try writer.setAside(metadata) }
+    guard state.withLock({ $0.writer != nil && $0.obstacle == nil }) else { return nil }
+    return BodyRemains(before: body.kept, count: body.bytes.count, total: answer.head.contentLength)
   }
 
   private func canGoOn(_ answer: StoredAnswer, behind count: Int) -> Bool {
@@ -289,7 +269,7 @@ final class BodyCollector: BodyReceiving {
 
   // MARK: What goes wrong
 
-  private func recognise(_ body: State) throws(LoadError) -> String {
+  private func recognise(_ body: CollectedBody) throws(LoadError) -> String {
     try MediaType.recognise(body.bytes, declared: body.answer?.head.fields["Content-Type"], from: url)
   }
 

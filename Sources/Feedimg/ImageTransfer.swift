@@ -94,8 +94,9 @@ struct ImageTransfer: Sendable {
       keep(image)
       return .image(image)
     } catch {
-      collector.breakOff(error)
-      throw error
+      guard let remains = collector.breakOff(error) else { throw error }
+      if remains.isGoodPart { begun.noteProgress() }
+      throw remains.noted(in: error)
     }
   }
 

@@ -21,6 +21,9 @@ final class FailureDesk: Sendable {
   /// So long a load waits for an origin that is left alone, about as long as its own tries would take.
   static let patience = Duration.seconds(5)
 
+  /// So often a load that has brought a good part of its image gets its tries back.
+  static let greatestAdvances = 16
+
   private let time: MonotonicTime
   private let schedule: RetrySchedule
   /// Called when the network turns out to be dead, and when it turns out not to be.
@@ -90,6 +93,7 @@ final class FailureDesk: Sendable {
     _ attempt: (LoadTry) async throws(LoadError) -> Answer
   ) async throws(LoadError) -> Answer {
     var tries = 0
+    var advances = 0
     var waited = Wait()
     while true {
       let begun = try await begin(url, &waited)
@@ -104,6 +108,8 @@ final class FailureDesk: Sendable {
       // It goes on to wait for who was first, as long as it may.
       guard !begun.isHeldBack else { continue }
       waited = Wait()
+      // What goes on from where it broke off is tried as if for the first time, but not for ever.
+      if begun.hasProgressed, advances < Self.greatestAdvances { (tries, advances) = (0, advances + 1) }
       tries += 1
       guard let wait = failed(url, failure, begun, tries: tries) else { throw failure }
       LoadWitness.tell(.retried(failure, after: wait))
@@ -259,7 +265,16 @@ final class FailureDesk: Sendable {
     let (wait, isTurn, trials) = state.withLock { state -> (Duration?, Bool, [TrialEnd?]) in
       // Who sends us on has answered.
       let first = asked.origin == url.origin ? nil : state.answered(url.origin)
-      let (wait, isOver) = state.wait(after: error, of: asked, isTrial, tries: tries, schedule, at: now)
+      let (wait, isOver) = state.wait(
+        after: error,
+        of: asked,
+        isTrial,
+        // Who has sent a good part of an image is there, unless it says itself that it is in trouble.
+        speaksAgainstAll: CircuitBreaker.counts(error) && (error.status != nil || !begun.hasProgressed),
+        tries: tries,
+        schedule,
+        at: now
+      )
       let last = isOver ? state.trials.removeValue(forKey: asked.origin) : nil
       if tries != nil, wait == nil { state.memory.note(error, of: url.key, at: now) }
       return (wait, state.judgeNetwork(url, error, asked: asked, at: now), [first, last])

@@ -45,11 +45,11 @@ struct FailureTable: Sendable {
     after error: LoadError,
     of url: ImageURL,
     _ isTrial: Bool,
+    speaksAgainstAll: Bool,
     tries: Int?,
     _ schedule: RetrySchedule,
     at now: Duration
   ) -> (Duration?, isOver: Bool) {
-    let speaksAgainstAll = CircuitBreaker.counts(error)
     // Who tries an origin that is in doubt, does so once.
     let isLast = speaksAgainstAll && isTrial && breaker.doubts(url.origin)
     if speaksAgainstAll {

@@ -32,6 +32,7 @@ final class LoadTry: Sendable {
   private let insists: Bool
   /// Guards how far it is, and where redirects have led; the transfer's thread tells of both.
   private let state: Mutex<(phase: Phase, asked: ImageURL)>
+  private let progress = Atomic(false)
 
   /// - Parameters:
   ///   - url: What is asked for.
@@ -44,6 +45,12 @@ final class LoadTry: Sendable {
 
   /// Whether it ended before it asked, and is to wait with the others.
   var isHeldBack: Bool { state.withLock { $0.phase == .heldBack } }
+
+  /// A good part of the image has come and is kept.
+  func noteProgress() { progress.store(true, ordering: .releasing) }
+
+  /// Whether a good part of the image has come, so that to go on is no repetition.
+  var hasProgressed: Bool { progress.load(ordering: .acquiring) }
 
   /// Whether others wait for it, as no answer has told yet that they may go on.
   var isTrial: Bool { state.withLock { $0.phase == .trial } }

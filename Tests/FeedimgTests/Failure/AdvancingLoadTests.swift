@@ -1,0 +1,92 @@
+import FeedimgModel
+import FeedimgTransfer
+import LoopbackServer
+import Synchronization
+import Testing
+
+@testable import Feedimg
+
+/// Loads whose every connection breaks off, but brings something.
+@Suite(.timeLimit(.minutes(1))) struct AdvancingLoadTests {
+  private static let picture = PictureOrigin.picture(1, size: 386_093)
+  private static let strong = [("ETag", "\"1\""), ("Accept-Ranges", "bytes")]
+
+  private let time = ManualTime()
+
+  @Test func `an image comes whole that takes more connections than there are tries`() async throws {
+    let origin = try PictureOrigin(Self.picture, Self.strong)
+    let test = try TestLoader(time: time.time, tries: 3)
+    let item = try TestLoader.item(origin.server, original: "/a.jpg")
+    origin.cut(after: 70_000, 70_000, 70_000, 70_000, 70_000)
+    let load = Task { try await test.loader.load(item) }
+    for _ in 0..<5 { await time.pass(.milliseconds(500), when: 1) }
+    #expect(try await load.value.bytes == Self.picture)
+    #expect(
+      origin.requests.map { $0["Range"] }
+        == [nil, "bytes=70000-", "bytes=140000-", "bytes=210000-", "bytes=280000-", "bytes=350000-"]
+    )
+  }
+
+  @Test func `a server that gives a byte at a time is not asked for ever`() async throws {
+    let server = try LoopbackServer { request in
+      guard let range = request["Range"], let first = Int(range.dropFirst(6).dropLast()) else {
+        let head = Reply.head(200, Self.strong + [("Content-Length", "386093")])
+        return Reply([.send(head + Self.picture.prefix(50_000))])
+      }
+      let fields = [
+        ("Content-Range", "bytes \(first)-386092/386093"), ("Content-Length", "\(386_093 - first)"),
+      ]
+      return Reply([.send(Reply.head(206, Self.strong + fields) + [Self.picture[first]])])
+    }
+    let test = try TestLoader(time: time.time, tries: 4)
+    let item = try TestLoader.item(server, original: "/a.jpg")
+    let load = Task { try await test.loader.load(item) }
+    for _ in 0..<3 { await time.pass(.seconds(2), when: 1) }
+    let error = await #expect(throws: LoadError.self) { try await load.value }
+    #expect(error?.code == .truncated)
+    #expect(error?.message.hasSuffix("; 50003 of 386093 bytes are kept") == true, "\(error?.message ?? "")")
+    #expect(server.log.requests.count == 4)
+  }
+
+  @Test func `what goes on and on ends as well, and does not speak against its server`() async throws {
+    let desk = FailureDesk(time.time, schedule: RetrySchedule(greatestTries: 2))
+    let url = try ImageURL("http://a.example/a.jpg")
+    let count = Atomic(0)
+    let load = Task { () async -> LoadError? in
+      do throws(LoadError) {
+        return try await desk.perform(url) { begun async throws(LoadError) -> LoadError? in
+          count.add(1, ordering: .relaxed)
+          begun.noteProgress()
+          throw LoadError(.connection, url: url, message: "reset")
+        }
+      } catch {
+        return error
+      }
+    }
+    for _ in 0..<FailureDesk.greatestAdvances { await time.pass(.milliseconds(500), when: 1) }
+    #expect(await load.value?.code == .connection)
+    #expect(count.load(ordering: .relaxed) == FailureDesk.greatestAdvances + 1)
+    let other = try ImageURL("http://a.example/b.jpg")
+    #expect(try await desk.perform(other) { _ async throws(LoadError) in 1 } == 1)
+    #expect(time.sleepers == 0)
+  }
+
+  static let remains: [(BodyRemains, Bool, String)] = [
+    (BodyRemains(before: 0, count: 65_536, total: 10_000_000), true, "64 KiB"),
+    (BodyRemains(before: 0, count: 65_535, total: 10_000_000), false, "less than 64 KiB or a tenth"),
+    (BodyRemains(before: 0, count: 10, total: 100), true, "a tenth"),
+    (BodyRemains(before: 50, count: 54, total: 100), false, "less than a tenth of what was missing"),
+    (BodyRemains(before: 50, count: 55, total: 100), true, "a tenth of what was missing"),
+    (BodyRemains(before: 90, count: 91, total: 99), true, "a tenth of nearly nothing"),
+    (BodyRemains(before: 0, count: 65_535, total: nil), false, "nobody knows how much is missing"),
+  ]
+
+  @Test(arguments: remains)
+  func `a good part is a tenth of what was missing, or 64 KiB`(
+    _ remains: BodyRemains,
+    _ isGood: Bool,
+    _ reason: String
+  ) {
+    #expect(remains.isGoodPart == isGood, "\(reason)")
+  }
+}
