@@ -24,7 +24,9 @@ extension LoadOperation {
     guard decision.image == .thumbnail, decision.load == nil || !isDown else { throw failure }
     do throws(LoadError) {
       guard decision.load == nil else {
-        guard let found = try await fetched(thumbnail, resolution) else { return .outdated }
+        guard let found = try await fetched(thumbnail, resolution, standingInFor: failure) else {
+          return .outdated
+        }
         return .image(standIn(found, thumbnail, for: failure, resolution))
       }
       guard let found = loader.cached(thumbnail) else { return .missing }
@@ -63,11 +65,14 @@ extension LoadedImage {
   /// Says that it is shown in place of an original that failed.
   mutating func standIn(for failure: LoadError) {
     self.failure = failure
-    notes.append("shown in place of the original: \(failure.message)")
+    notes.append(failure.standInNote)
   }
 }
 
 extension LoadError {
+  /// What a thumbnail is shown with in place of an original that failed so.
+  var standInNote: String { "shown in place of the original: \(message)" }
+
   /// Whether asking again soon would not help.
   var isFinal: Bool {
     switch code {

@@ -98,21 +98,25 @@ struct LoadOperation: Sendable {
   /// The image from whoever brings it; nil where something else has been decided meanwhile.
   func fetched(
     _ variant: ImageVariant,
-    _ resolution: Resolution
+    _ resolution: Resolution,
+    standingInFor failure: LoadError? = nil
   ) async throws(LoadError) -> FetchedImage? {
     if isReload { loader.failures.forget(variant.url) }
     let audience = arrival.map { tell in
       { @Sendable (arrival: Arrival) in
-        tell(ArrivingImage(variant: variant, resolution: resolution, arrival: arrival))
+        tell(ArrivingImage(variant, resolution, arrival, note: failure?.standInNote))
       }
     }
     let vigil = DecisionVigil(over: self, decided: resolution.decision.image)
-    let identity = identity
+    // A stand-in may be asked for long after the decision.
+    let identity = failure == nil ? loader.identity.asking(in: resolution.situation) : identity
     let question = isReload ? ImageTransfer.endToEnd : HTTPFields()
     let key = identity.shared(variant.url.key, asking: question)
     let share = try await vigil.whileItHolds { () async throws(LoadError) in
       try await loader.desk.answer(for: key, wish: wish, progress: listener, arrival: audience) { run in
-        let departure = Departure(identity) { self.identity }
+        let departure = Departure(identity) { [standing] in
+          standing != nil && loader.facts.standing == standing ? identity : self.identity
+        }
         // Another load of the same image may have ended since the decision was made.
         if let image = loader.cached(variant), image.suits(identity) { return .success(image) }
         do throws(LoadError) {
@@ -123,7 +127,10 @@ struct LoadOperation: Sendable {
           }
           return .success(image)
         } catch {
-          return departure.isMissed ? .success(nil) : .failure(error.withHint)
+          guard departure.isMissed else { return .failure(error.withHint) }
+          // Who reads it meanwhile must not take it for whole.
+          run.arrival?.body.end(error)
+          return .success(nil)
         }
       }
     }

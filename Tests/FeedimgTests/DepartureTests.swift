@@ -5,7 +5,7 @@ import Testing
 @testable import Feedimg
 
 /// What requests say of what data costs where that has changed while they waited.
-@Suite(.timeLimit(.minutes(1))) struct DepartureTests {
+@Suite(.timeLimit(.minutes(10))) struct DepartureTests {
   static let prices: [(before: Metered, after: Metered, sent: [String?])] = [
     (.no, .yes, [nil, "on"]), (.yes, .no, ["on", nil]), (.no, .unknown, [nil, nil]),
     (.yes, .yes, ["on", "on"]),
@@ -74,6 +74,41 @@ import Testing
     time.pass(.seconds(1))
     #expect(try await load.value.bytes == SampleImage.jpeg)
     #expect(server.log.requests.map { $0["Save-Data"] } == sent)
+  }
+
+  @Test func `what others read already is not begun anew, nor ended as if it were whole`() async throws {
+    let picture = SampleImage.jpeg + [UInt8](repeating: 7, count: 300_000)
+    let isBroken = BrokenOnce()
+    let server = try LoopbackServer { _ in
+      let whole = Reply.answer(200, [("Content-Type", "image/jpeg")], body: picture)
+      guard isBroken.next() else { return whole }
+      let length = [("Content-Type", "image/jpeg"), ("Content-Length", "\(picture.count)")]
+      return Reply([.send(Reply.head(200, length) + picture.prefix(200_000))])
+    }
+    let time = ManualTime()
+    let test = try TestLoader(time: time.time, tries: 2, policy: "always-original")
+    await Self.become(.no, test)
+    let item = try TestLoader.item(server, original: "/a.jpg")
+    let delivery = try await test.loader.deliver(item, priority: .visible, isReload: false)
+    guard case .arriving(let image, _) = delivery else {
+      throw LoadError(.malformed, message: "not as it comes")
+    }
+    await Self.become(.yes, test)
+    let clock = Task {
+      while !Task.isCancelled {
+        time.pass(.seconds(1))
+        await Task.yield()
+      }
+    }
+    var bytes: [UInt8] = []
+    do throws(LoadError) {
+      while let chunk = try await image.arrival.body.chunk(at: bytes.count) { bytes += chunk }
+      let isWhole = bytes == picture
+      #expect(isWhole)
+    } catch {
+      #expect(error.code == .truncated)
+    }
+    clock.cancel()
   }
 
   @Test func `all who wait for one image are answered`() async throws {

@@ -6,6 +6,12 @@ package struct ArrivingImage: Sendable {
   package let variant: ImageVariant
   package let resolution: Resolution
   package let arrival: Arrival
+  /// Why it is not what was decided; nil where it is.
+  package let note: String?
+
+  init(_ variant: ImageVariant, _ resolution: Resolution, _ arrival: Arrival, note: String?) {
+    (self.variant, self.resolution, self.arrival, self.note) = (variant, resolution, arrival, note)
+  }
 }
 
 /// An image for who hands it on: whole, or as it comes.

@@ -37,7 +37,8 @@ struct GatedTransfer: Sendable {
       guard await gate.place(ticket, move: move, stop: { attempt.stop() }) else {
         throw LoadError(.cancelled, url: request.url, message: "cancelled")
       }
-      if relay.resumption == nil { try departure?.check() }
+      // What others have begun to read is not decided anew.
+      if relay.resumption == nil, run.arrival == nil { try departure?.check() }
       LoadWitness.tell(.started)
       do throws(LoadError) {
         return try await transfer(relay, attempt)

@@ -22,6 +22,8 @@ extension ImageRoute {
     let passing = Self.momentary(status, serverTiming)
     var fields =
       Self.lasting(image.variant, image.resolution.policy, rule: image.resolution.decision.rule) + passing
+    // A server may have had its say in it.
+    if let note = image.note { fields.append(("Feedimg-Note", HTTPFields.Field.value(note))) }
     if let mediaType = image.arrival.mediaType { fields.append(("Content-Type", mediaType)) }
     let length = image.arrival.answer.head.contentLength
     var (code, part) = (200, nil as Range<Int>?)
