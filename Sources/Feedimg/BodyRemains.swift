@@ -13,9 +13,13 @@ struct BodyRemains: Sendable, Hashable {
   static let goodPart = 64 << 10
 
   /// Whether so much has come that to go on is no mere repetition: 64 KiB, or a tenth of what was missing.
-  var isGoodPart: Bool {
+  ///
+  /// - Parameter start: So many bytes had been kept by an earlier try, perhaps in vain.
+  /// - Returns: Whether it is worth another connection.
+  func isGoodPart(beyond start: Int = 0) -> Bool {
+    let before = max(before, start)
     let gain = count - before
-    return gain >= Self.goodPart || total.map { gain >= ($0 - before + 9) / 10 } ?? false
+    return gain >= Self.goodPart || gain > 0 && total.map { gain >= ($0 - before + 9) / 10 } ?? false
   }
 
   /// The same error, which also tells how far the image has come where that is more than it says itself.

@@ -95,7 +95,7 @@ struct ImageTransfer: Sendable {
       return .image(image)
     } catch {
       guard let remains = collector.breakOff(error) else { throw error }
-      if remains.isGoodPart { begun.noteProgress() }
+      begun.note(remains)
       throw remains.noted(in: error)
     }
   }

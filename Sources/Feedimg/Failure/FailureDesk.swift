@@ -93,10 +93,10 @@ final class FailureDesk: Sendable {
     _ attempt: (LoadTry) async throws(LoadError) -> Answer
   ) async throws(LoadError) -> Answer {
     var tries = 0
-    var advances = 0
+    var (advances, furthest) = (0, 0)
     var waited = Wait()
     while true {
-      let begun = try await begin(url, &waited)
+      let begun = try await begin(url, &waited, beyond: furthest)
       let failure: LoadError
       do throws(LoadError) {
         let answer = try await attempt(begun)
@@ -108,6 +108,7 @@ final class FailureDesk: Sendable {
       // It goes on to wait for who was first, as long as it may.
       guard !begun.isHeldBack else { continue }
       waited = Wait()
+      furthest = begun.furthest
       // What goes on from where it broke off is tried as if for the first time, but not for ever.
       if begun.hasProgressed, advances < Self.greatestAdvances { (tries, advances) = (0, advances + 1) }
       tries += 1
@@ -159,13 +160,17 @@ final class FailureDesk: Sendable {
   /// Returns when it is time to ask.
   ///
   /// - Throws: Why that is of no use for now, or `cancelled`.
-  private func begin(_ url: ImageURL, _ waited: inout Wait) async throws(LoadError) -> LoadTry {
+  private func begin(
+    _ url: ImageURL,
+    _ waited: inout Wait,
+    beyond furthest: Int
+  ) async throws(LoadError) -> LoadTry {
     let deadline = time.now() + waited.left
     defer { waited.left = max(.zero, deadline - time.now()) }
     while true {
       guard !Task.isCancelled else { throw Self.cancelled(url) }
       switch beginning(url, hasWaited: waited.hasBegun, deadline: deadline) {
-      case .ask: return LoadTry(url, self, insists: waited.hasBegun)
+      case .ask: return LoadTry(url, self, insists: waited.hasBegun, beyond: furthest)
       case .refuse(let refusal): throw refusal
       case .wait(let wait): try await sleep(wait, url)
       case .awaitTrial(let trial, let wait): await trial.wait(wait, time)
@@ -277,7 +282,10 @@ final class FailureDesk: Sendable {
       )
       let last = isOver ? state.trials.removeValue(forKey: asked.origin) : nil
       if tries != nil, wait == nil { state.memory.note(error, of: url.key, at: now) }
-      return (wait, state.judgeNetwork(url, error, asked: asked, at: now), [first, last])
+      return (
+        wait, state.judgeNetwork(url, error, asked: asked, hasProgressed: begun.hasProgressed, at: now),
+        [first, last]
+      )
     }
     for trial in trials { trial?.tell() }
     if isTurn { onTurn.withLock { $0 }?() }

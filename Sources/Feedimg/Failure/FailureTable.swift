@@ -26,15 +26,24 @@ struct FailureTable: Sendable {
   ///   - url: What was asked for.
   ///   - error: How it failed.
   ///   - asked: Where redirects led.
+  ///   - hasProgressed: Whether a good part of what was asked for has come.
   ///   - now: The time.
   /// - Returns: Whether nothing gets through any more, or something does again.
-  mutating func judgeNetwork(_ url: ImageURL, _ error: LoadError, asked: ImageURL, at now: Duration) -> Bool {
+  mutating func judgeNetwork(
+    _ url: ImageURL,
+    _ error: LoadError,
+    asked: ImageURL,
+    hasProgressed: Bool = false,
+    at now: Duration
+  ) -> Bool {
     // The page that wants a login comes from one host, in place of what any host has.
     if error.suspectsCaptivePortal { return !url.isLoopback && connectivity.failed(url.host, at: now) }
-    let hasAnswered = asked.origin != url.origin || error.status != nil || error.code == .notAnImage
+    let hasAnswered =
+      hasProgressed || asked.origin != url.origin || error.status != nil || error.code == .notAnImage
     var isTurn = hasAnswered && connectivity.answered()
     // What is on this machine says nothing about the network.
-    if Connectivity.counts(error), !asked.isLoopback, connectivity.failed(asked.host, at: now) {
+    if Connectivity.counts(error), !hasProgressed, !asked.isLoopback, connectivity.failed(asked.host, at: now)
+    {
       isTurn = true
     }
     return isTurn

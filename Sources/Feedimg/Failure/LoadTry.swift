@@ -32,25 +32,35 @@ final class LoadTry: Sendable {
   private let insists: Bool
   /// Guards how far it is, and where redirects have led; the transfer's thread tells of both.
   private let state: Mutex<(phase: Phase, asked: ImageURL)>
-  private let progress = Atomic(false)
+  /// How far the image had come before.
+  private let start: Int
+  /// Guards how far it has come, and whether that is a good part of what was missing.
+  private let progress: Mutex<(count: Int, isGoodPart: Bool)>
 
   /// - Parameters:
   ///   - url: What is asked for.
   ///   - desk: Says whether it may be.
   ///   - insists: Whether to ask although the origin is left alone, as one load may.
-  init(_ url: ImageURL, _ desk: FailureDesk, insists: Bool = false) {
-    (self.url, self.desk, self.insists) = (url, desk, insists)
+  ///   - start: How many bytes of the image have been kept before, at most.
+  init(_ url: ImageURL, _ desk: FailureDesk, insists: Bool = false, beyond start: Int = 0) {
+    (self.url, self.desk, self.insists, self.start) = (url, desk, insists, start)
     state = Mutex((.waiting, url))
+    progress = Mutex((start, false))
   }
 
   /// Whether it ended before it asked, and is to wait with the others.
   var isHeldBack: Bool { state.withLock { $0.phase == .heldBack } }
 
-  /// A good part of the image has come and is kept.
-  func noteProgress() { progress.store(true, ordering: .releasing) }
+  /// So much of the image is kept where it broke off.
+  func note(_ remains: BodyRemains) {
+    progress.withLock { $0 = (max($0.count, remains.count), remains.isGoodPart(beyond: start)) }
+  }
 
-  /// Whether a good part of the image has come, so that to go on is no repetition.
-  var hasProgressed: Bool { progress.load(ordering: .acquiring) }
+  /// Whether a good part of the image has come that had not come before, so that to go on is no repetition.
+  var hasProgressed: Bool { progress.withLock { $0.isGoodPart } }
+
+  /// How many bytes of the image have been kept by now, at most.
+  var furthest: Int { progress.withLock { $0.count } }
 
   /// Whether others wait for it, as no answer has told yet that they may go on.
   var isTrial: Bool { state.withLock { $0.phase == .trial } }
@@ -67,7 +77,11 @@ final class LoadTry: Sendable {
   ///
   /// - Throws: `cancelled` where it must not.
   fileprivate func begin() throws(LoadError) {
-    guard state.withLock({ $0.phase != .answered }) else { return }
+    let isToAsk = state.withLock { state in
+      state.asked = url
+      return state.phase != .answered
+    }
+    guard isToAsk else { return }
     let next: Phase =
       switch desk.admit(url.origin, insisting: insists) {
       case .trial: .trial

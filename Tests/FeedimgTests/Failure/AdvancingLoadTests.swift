@@ -7,7 +7,7 @@ import Testing
 @testable import Feedimg
 
 /// Loads whose every connection breaks off, but brings something.
-@Suite(.timeLimit(.minutes(1))) struct AdvancingLoadTests {
+@Suite(.timeLimit(.minutes(10))) struct AdvancingLoadTests {
   private static let picture = PictureOrigin.picture(1, size: 386_093)
   private static let strong = [("ETag", "\"1\""), ("Accept-Ranges", "bytes")]
 
@@ -55,8 +55,8 @@ import Testing
     let load = Task { () async -> LoadError? in
       do throws(LoadError) {
         return try await desk.perform(url) { begun async throws(LoadError) -> LoadError? in
-          count.add(1, ordering: .relaxed)
-          begun.noteProgress()
+          let (_, times) = count.add(1, ordering: .relaxed)
+          begun.note(BodyRemains(before: 0, count: times * BodyRemains.goodPart, total: nil))
           throw LoadError(.connection, url: url, message: "reset")
         }
       } catch {
@@ -69,6 +69,26 @@ import Testing
     let other = try ImageURL("http://a.example/b.jpg")
     #expect(try await desk.perform(other) { _ async throws(LoadError) in 1 } == 1)
     #expect(time.sleepers == 0)
+  }
+
+  @Test func `what comes again and again from the beginning is tried as often as anything`() async throws {
+    let desk = FailureDesk(time.time, schedule: RetrySchedule(greatestTries: 2))
+    let url = try ImageURL("http://a.example/a.jpg")
+    let count = Atomic(0)
+    let load = Task { () async -> LoadError? in
+      do throws(LoadError) {
+        return try await desk.perform(url) { begun async throws(LoadError) -> LoadError? in
+          count.add(1, ordering: .relaxed)
+          begun.note(BodyRemains(before: 0, count: BodyRemains.goodPart, total: nil))
+          throw LoadError(.connection, url: url, message: "reset")
+        }
+      } catch {
+        return error
+      }
+    }
+    await time.pass(.milliseconds(500), when: 1)
+    #expect(await load.value?.code == .connection)
+    #expect(count.load(ordering: .relaxed) == 2)
   }
 
   static let remains: [(BodyRemains, Bool, String)] = [
@@ -87,6 +107,6 @@ import Testing
     _ isGood: Bool,
     _ reason: String
   ) {
-    #expect(remains.isGoodPart == isGood, "\(reason)")
+    #expect(remains.isGoodPart() == isGood, "\(reason)")
   }
 }

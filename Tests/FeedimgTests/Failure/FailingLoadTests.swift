@@ -212,7 +212,7 @@ import Testing
     #expect(try await test.loader.load(try TestLoader.item(good, original: "/a")).source == .network)
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func `what fails where a server redirects to is not held against that server`() async throws {
     let closed = try ClosedPort()
     let server = try LoopbackServer { request in

@@ -6,7 +6,7 @@ import Testing
 @testable import Feedimg
 
 /// How often a server is asked that refuses everything, with real layers.
-@Suite(.timeLimit(.minutes(1))) struct RefusingHostTests {
+@Suite(.timeLimit(.minutes(10))) struct RefusingHostTests {
   /// A server that answers each request with 503, as soon as the test says so.
   private struct Scene {
     let time = ManualTime()
