@@ -147,11 +147,10 @@ public final class ImageLoader: Sendable {
       onNetwork: { state in
         downloader.forgetConnections()
         revalidations.forgetPast()
-        gate.enter(network: state.kind)
-      },
-      // Behind the steps of those who end what is no longer decided: it need not be asked for anew.
-      onMove: {
+        // Before others begin, as the new network may grant more places.
         let leave = gate.leavingPath()
+        gate.enter(network: state.kind)
+        // Behind the steps of those who end what is no longer decided: it need not be asked for anew.
         return { Task(executorPreference: disk) { leave() } }
       }
     )

@@ -34,8 +34,7 @@ final class FactWatch: Sendable {
   private let settings: any SettingsReading
   private let time: MonotonicTime
   private let failures: FailureDesk
-  private let onNetwork: @Sendable (NetworkState) -> Void
-  private let onMove: @Sendable () -> @Sendable () -> Void
+  private let onNetwork: @Sendable (NetworkState) -> @Sendable () -> Void
   /// Guards who listens, and what was told last; listeners are called outside.
   private let state = Mutex(State())
 
@@ -44,22 +43,20 @@ final class FactWatch: Sendable {
   ///   - settings: What the user wants.
   ///   - time: For waits.
   ///   - failures: Tells when nothing gets through.
-  ///   - onNetwork: Called before any listener when packets go another way, and at first.
-  ///   - onMove: Called before any listener when packets go another way that leads anywhere. What it returns is called
-  ///     after all of them, for what is still wanted.
+  ///   - onNetwork: Called before any listener when packets go another way, and at first. What it returns is called
+  ///     after all of them, for what is still wanted, if that way leads anywhere.
   init(
     network: any NetworkMonitoring,
     settings: any SettingsReading,
     time: MonotonicTime,
     failures: FailureDesk,
-    onNetwork: @escaping @Sendable (NetworkState) -> Void,
-    onMove: @escaping @Sendable () -> @Sendable () -> Void = { {} }
+    onNetwork: @escaping @Sendable (NetworkState) -> @Sendable () -> Void
   ) {
     self.network = network
     self.settings = settings
     self.time = time
     self.failures = failures
-    (self.onNetwork, self.onMove) = (onNetwork, onMove)
+    self.onNetwork = onNetwork
   }
 
   /// Calls on every change, those first whose need is most urgent then.
@@ -181,8 +178,8 @@ final class FactWatch: Sendable {
     let isSamePath = old.network?.isSamePath(as: now)
     // What changed during a rest.
     if let isSamePath, !isSamePath || old.settings != current { failures.reset() }
-    if isSamePath != true { onNetwork(now) }
-    if isSamePath == false, now.isReachable { onMove()() }
+    let move = isSamePath == true ? nil : onNetwork(now)
+    if isSamePath == false, now.isReachable { move?() }
     failures.listen { [weak self] in self?.turned() }
   }
 
@@ -193,14 +190,13 @@ final class FactWatch: Sendable {
       return state.network
     }
     guard let old, old != new else { return }
-    let isSamePath = old.isSamePath(as: new)
-    if !isSamePath {
+    var move: (@Sendable () -> Void)?
+    if !old.isSamePath(as: new) {
       failures.reset()
-      onNetwork(new)
+      move = onNetwork(new)
     }
-    let move = !isSamePath && new.isReachable ? onMove() : nil
     tell()
-    move?()
+    if new.isReachable { move?() }
   }
 
   private func note(_ new: UserSettings, of watch: Int) {

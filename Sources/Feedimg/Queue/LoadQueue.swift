@@ -91,9 +91,15 @@ struct LoadQueue: Sendable {
     unanswered.end(ticket) ? advance(at: now) : []
   }
 
-  /// The transfer has ended because it was to be stopped; it waits again.
+  /// The transfer has ended because it was to be stopped, and waits again; or it begins anew in the place that it has.
   mutating func stopped(_ ticket: Ticket, at now: Duration) -> [Step] {
-    guard var entry = entries[ticket], case .stopping = entry.state else { return [] }
+    guard var entry = entries[ticket] else { return [] }
+    if case .running(_, isGranted: false) = entry.state {
+      unanswered.end(ticket)
+      unanswered.begin(ticket, entry.host, at: now)
+      return advance(at: now)
+    }
+    guard case .stopping = entry.state else { return [] }
     entry.state = .waiting
     entry.isStoppable = true
     admit(ticket, entry)

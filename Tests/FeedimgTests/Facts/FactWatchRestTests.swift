@@ -49,6 +49,7 @@ import Testing
     watch = FactWatch(network: watched, settings: watched, time: .system(), failures: failures) {
       [ways] state in
       ways.kinds.withLock { $0.append(state.kind) }
+      return {}
     }
   }
 

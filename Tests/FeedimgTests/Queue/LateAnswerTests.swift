@@ -56,6 +56,18 @@ import Testing
     #expect(scene.news() == ["start c2"])
   }
 
+  @Test func `what begins anew in its place can be late once more`() {
+    var scene = QueueScene(Self.slow)
+    scene.enter("v", .visible, host: "a")
+    scene.answer("v")
+    scene.enter("n", .near, host: "b")
+    scene.pass(.seconds(5))
+    #expect(scene.news() == ["start v"], "what comes fills the link")
+    scene.stopped("v")
+    scene.pass(.seconds(1))
+    #expect(scene.news() == ["start n"])
+  }
+
   @Test func `nothing is stopped where its place would help nobody`() {
     var scene = QueueScene(TransferLimits(total: 2, perHost: 2, besideUrgent: 2))
     for name in ["p1", "p2"] { scene.enter(name, .prefetch, host: "a") }
