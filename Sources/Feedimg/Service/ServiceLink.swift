@@ -75,12 +75,12 @@ final class ServiceLink: Sendable {
       guard let more = self.request(variant, settings, priority) else { return }
       _ = try? await downloader.download(more, into: NoReceiver())
     }
-    run.listenToPriority { [weak run] in if let run { urgency.follow(run.priority) } }
+    run.listenToPriority { [weak run] in if let run { urgency.follow { run.priority } } }
     defer {
       run.listenToPriority(nil)
       urgency.end()
     }
-    urgency.follow(run.priority)
+    urgency.follow { run.priority }
     let receiver = ServiceReceiver(run)
     let head: ResponseHead
     do throws(LoadError) {

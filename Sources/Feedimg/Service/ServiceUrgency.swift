@@ -25,10 +25,11 @@ final class ServiceUrgency: Sendable {
     (self.first, self.ask) = (first, ask)
   }
 
-  /// Takes note of how urgent it is now.
-  func follow(_ priority: LoadPriority) {
-    let raised = priority > first ? priority : nil
+  /// Takes note of how urgent it is, as it says while nobody else takes note.
+  func follow(_ priority: () -> LoadPriority) {
     let old = state.withLock { state -> Task<Void, Never>? in
+      let present = priority()
+      let raised = present > first ? present : nil
       guard !state.isOver, state.raised != raised else { return nil }
       defer { (state.raised, state.task) = (raised, raised.map { more in Task { await ask(more) } }) }
       return state.task
