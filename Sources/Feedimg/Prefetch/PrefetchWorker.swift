@@ -230,11 +230,13 @@ final class PrefetchWorker: Sendable {
     guard waits, image.variant.role == .thumbnail, image.failure == nil, items[index].original != nil else {
       return end(index, .skipped(.cached))
     }
-    guard case .skip(let reason) = verdict(index) else {
-      // It has become better since, which was told: those that wait are looked at anew.
-      return end(index, .skipped(.offline))
+    switch verdict(index) {
+    case .skip(let reason): end(index, .skipped(reason))
+    // It has become better since, which was told: those that wait are looked at anew.
+    case .load(.original): end(index, .skipped(.offline))
+    // Somebody else has it, and it could not be kept.
+    case .load(.thumbnail): end(index, .skipped(.cached))
     }
-    end(index, .skipped(reason))
   }
 
   private func end(_ index: Int, _ result: Prefetch.Outcome.Result) {

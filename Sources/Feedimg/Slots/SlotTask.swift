@@ -142,11 +142,15 @@ final class SlotTask: Sendable {
     // What came from memory at once may be out of date: the load sees to that.
     let isToBeChecked = isFirst && resolution.decision.load == nil && resolution.decision.image == shown.shown
     guard isToBeChecked || isWorthwhile(resolution, beside: shown) else {
-      return settle(attempt) { $0.resolution = resolution }
+      return settle(attempt) {
+        $0.resolution = resolution
+        // What stood in for an original that failed is what is wanted now.
+        if $0.shown >= resolution.decision.image { $0.error = nil }
+      }
     }
     screen.update(attempt) { ($0.resolution, $0.isLoading, $0.error) = (resolution, true, nil) }
     let waiting = showCached(resolution, beside: shown, operation, attempt)
-    async let shownCached: Void = show(waiting, attempt)
+    async let shownCached: Void = show(waiting, attempt, inPlaceOfWorse: true)
     if isFirst, pause > .zero, resolution.decision.load != nil {
       guard (try? await loader.time.sleep(pause)) != nil else { return }
     }
@@ -215,7 +219,16 @@ final class SlotTask: Sendable {
   }
 
   /// Shows an image that is there, as soon as it has the pixels that are wanted; not at all where it cannot have them.
-  private func show(_ image: LoadedImage?, _ attempt: SlotState.Binding) async {
+  ///
+  /// - Parameters:
+  ///   - image: The image; nothing happens without.
+  ///   - attempt: For which binding of the view.
+  ///   - inPlaceOfWorse: Whether what has come meanwhile stays, if that is as good.
+  private func show(
+    _ image: LoadedImage?,
+    _ attempt: SlotState.Binding,
+    inPlaceOfWorse: Bool = false
+  ) async {
     guard var image else { return }
     if let pixels, image.bitmap == nil {
       let desk = loader.pixels
@@ -225,7 +238,10 @@ final class SlotTask: Sendable {
       }
       image.bitmap = bitmap
     }
-    screen.update(attempt) { [image] in $0.content = .image(image) }
+    screen.update(attempt) { [image] in
+      let isAsGood = $0.shown >= ShownImage(image.variant.role)
+      if !(inPlaceOfWorse && isAsGood) { $0.content = .image(image) }
+    }
   }
 
   /// Shows the new version of a cached image that turned out to be out of date.
