@@ -87,7 +87,7 @@ import Testing
   }
 
   /// What is asked in the background gets no place beside something visible, on a link that may be slow.
-  @Test(.timeLimit(.minutes(1)), arguments: [false, true])
+  @Test(.timeLimit(.minutes(10)), arguments: [false, true])
   func `who waits for an answer waits for no place in the background`(isBeingAsked: Bool) async throws {
     let gate = Gate()
     let picture = Reply.answer(

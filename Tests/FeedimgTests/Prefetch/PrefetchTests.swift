@@ -108,7 +108,7 @@ import Testing
     case lost
   }
 
-  @Test(.timeLimit(.minutes(1)), arguments: Obstacle.allCases)
+  @Test(.timeLimit(.minutes(10)), arguments: Obstacle.allCases)
   func `an original waits for a better network although its thumbnail is cached`(
     _ obstacle: Obstacle
   ) async throws {

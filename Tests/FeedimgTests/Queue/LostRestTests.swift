@@ -7,7 +7,7 @@ import Testing
 @testable import Feedimg
 
 /// What comes of a transfer that is interrupted where its server has no rest of what came; no try is to spare.
-@Suite(.timeLimit(.minutes(1))) struct LostRestTests {
+@Suite(.timeLimit(.minutes(10))) struct LostRestTests {
   /// Each answer has the next version of the picture, and stops within it until it is let go.
   private final class Versions: Downloading {
     private struct State {

@@ -7,7 +7,7 @@ import Testing
 @testable import Feedimg
 
 /// What comes of a transfer whose packets go another way while its answer comes; no time passes.
-@Suite(.timeLimit(.minutes(1))) struct MovedTransferTests {
+@Suite(.timeLimit(.minutes(10))) struct MovedTransferTests {
   typealias Row = StoppedTransferTests.Row
 
   private static let picture = StoppedTransferTests.picture

@@ -6,7 +6,7 @@ import Testing
 @testable import Feedimg
 
 /// What the service hears of how urgent an image is.
-@Suite(.timeLimit(.minutes(1))) struct ServicePriorityTests {
+@Suite(.timeLimit(.minutes(10))) struct ServicePriorityTests {
   private let test: TestLoader
   private let service = HeldDownloader(holding: { $0.url.text.contains("/v1/image") })
   private let link: ServiceLink

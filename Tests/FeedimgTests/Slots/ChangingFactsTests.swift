@@ -109,7 +109,7 @@ import Testing
   }
 
   /// By a table that says when to upgrade, and one that does not.
-  @Test(.timeLimit(.minutes(1)), arguments: ["default", "metered"])
+  @Test(.timeLimit(.minutes(10)), arguments: ["default", "metered"])
   func `a thumbnail in place of an original that failed gives way when it can be had`(
     _ policy: String
   ) async throws {

@@ -5,7 +5,7 @@ import Testing
 @testable import Feedimg
 
 /// A slot hears of everything while it waits for a server that hangs.
-@Suite(.timeLimit(.minutes(1))) struct WaitingSlotTests {
+@Suite(.timeLimit(.minutes(10))) struct WaitingSlotTests {
   /// Why there is something better to load.
   enum Event: CaseIterable, Sendable {
     case dataIsCheap
