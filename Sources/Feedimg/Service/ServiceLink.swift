@@ -218,44 +218,6 @@ private struct NoReceiver: BodyReceiving {
   func receive(_ bytes: UnsafeRawBufferPointer) throws(LoadError) {}
 }
 
-/// Takes what the service answers.
-private final class ServiceReceiver: BodyReceiving {
-  private struct State {
-    var head: ResponseHead?
-    var bytes: [UInt8] = []
-  }
-
-  private let run: LoadRun
-  private let witness = LoadWitness.present
-  /// Guards what has come; the transfer's thread adds.
-  private let state = Mutex(State())
-
-  init(_ run: LoadRun) { self.run = run }
-
-  var head: ResponseHead? { state.withLock { $0.head } }
-  var bytes: [UInt8] { state.withLock { $0.bytes } }
-
-  func begin(_ head: ResponseHead) throws(LoadError) {
-    state.withLock { $0.head = head }
-    guard head.status == 200 else { return }
-    // Who finds it too much leaves before it comes.
-    try run.reportIfWanted(
-      LoadProgress(received: ByteCount(0), total: head.contentLength.map { ByteCount($0) })
-    )
-  }
-
-  func receive(_ bytes: UnsafeRawBufferPointer) throws(LoadError) {
-    let (head, count) = state.withLock { state in
-      state.bytes.append(contentsOf: bytes)
-      return (state.head, state.bytes.count)
-    }
-    guard let head, head.status == 200 else { return }
-    let progress = LoadProgress(received: ByteCount(count), total: head.contentLength.map { ByteCount($0) })
-    witness?.tell(.progress(progress))
-    try run.reportIfWanted(progress)
-  }
-}
-
 extension LoadError.Code {
   /// In kebab case, such as `nothing-to-show`.
   package var kebab: String {
