@@ -70,6 +70,7 @@ public final class ImageLoader: Sendable {
       userAgent: configuration.userAgent,
       reach: configuration.reachesPrivateHosts ? .everything : .internet
     )
+    let time = MonotonicTime.system()
     self.init(
       network: NetlinkMonitor(
         reader: NetlinkReader(
@@ -90,11 +91,12 @@ public final class ImageLoader: Sendable {
       decoder: configuration.decoder,
       environment: configuration.environment,
       identity: try RequestIdentity(configuration),
+      time: time,
       // Who has no place for it, counts nothing.
       usage: (try? folders.usage).map { UsageLedger(folder: $0, clock: SystemClock.seconds) },
       observers: configuration.observers,
       service: configuration.service.map {
-        ServiceLink(socket: $0, cacheFolder: cacheFolder, downloader: downloader)
+        ServiceLink(socket: $0, cacheFolder: cacheFolder, downloader: downloader, time: time)
       }
     )
   }

@@ -74,6 +74,7 @@ final class TestLoader: Sendable {
     usage: (any UsageKeeping)? = nil,
     observers: [any LoadObserving] = [],
     followsPolicies: Bool = false,
+    service makeService: (_ folder: String) -> ServiceLink? = { _ in nil },
     store makeStore: (DiskCache) -> any ImageStoring = { $0 }
   ) throws {
     let own = FileManager.default.temporaryDirectory.path + "/feedimg-loader-\(UUID().uuidString)"
@@ -103,7 +104,8 @@ final class TestLoader: Sendable {
       time: time,
       retries: RetrySchedule(greatestTries: tries),
       usage: usage,
-      observers: observers
+      observers: observers,
+      service: makeService(folder)
     )
   }
 

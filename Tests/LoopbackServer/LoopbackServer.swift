@@ -8,9 +8,11 @@ import Synchronization
 /// it has seen what a test waits for.
 package final class LoopbackServer: Sendable {
   /// Where to listen.
-  package enum Address: Sendable {
+  package enum Address: Sendable, Hashable {
     case ipv4
     case ipv6
+    /// A Unix socket at a path where nothing is; the port is 0 then.
+    case unix(String)
   }
 
   package let port: UInt16

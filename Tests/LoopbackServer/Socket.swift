@@ -24,7 +24,12 @@ enum Socket {
 
   /// A socket bound to a free port of loopback, with that port.
   static func bound(to address: LoopbackServer.Address) throws(LoopbackError) -> (Int32, port: UInt16) {
-    let family = address == .ipv4 ? AF_INET : AF_INET6
+    let family =
+      switch address {
+      case .ipv4: AF_INET
+      case .ipv6: AF_INET6
+      case .unix: AF_UNIX
+      }
     let descriptor = socket(family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw LoopbackError("socket") }
     do throws(LoopbackError) {
@@ -39,6 +44,9 @@ enum Socket {
         name.sin6_family = sa_family_t(AF_INET6)
         name.sin6_addr = in6addr_loopback
         return (descriptor, try bind(descriptor, to: &name, port: \.sin6_port))
+      case .unix(let path):
+        try bind(descriptor, toPath: path)
+        return (descriptor, port: 0)
       }
     } catch {
       close(descriptor)
@@ -75,6 +83,19 @@ enum Socket {
     }
     guard status == 0 else { throw LoopbackError("bind") }
     return UInt16(bigEndian: name[keyPath: port])
+  }
+
+  private static func bind(_ descriptor: Int32, toPath path: String) throws(LoopbackError) {
+    var name = sockaddr_un()
+    name.sun_family = sa_family_t(AF_UNIX)
+    // The path ends with a zero.
+    guard path.utf8.count < MemoryLayout.size(ofValue: name.sun_path) else { throw LoopbackError("bind") }
+    withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: path.utf8) }
+    let length = socklen_t(MemoryLayout<sockaddr_un>.size)
+    let status = withUnsafeBytes(of: &name) { bytes in
+      Glibc.bind(descriptor, bytes.assumingMemoryBound(to: sockaddr.self).baseAddress, length)
+    }
+    guard status == 0 else { throw LoopbackError("bind") }
   }
 
   /// Waits for `events` of a socket, until the server stops.

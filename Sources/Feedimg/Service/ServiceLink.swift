@@ -18,14 +18,12 @@ final class ServiceLink: Sendable {
     var greeting: Task<Bool, Never>?
   }
 
-  /// Who does not say by then that it is there, hangs.
-  static let greetingTimeout = Duration.seconds(2)
-
   private let socket: String
   /// Where this program keeps images; a service that keeps them elsewhere is of no use.
   private let cacheFolder: String
   private let downloader: any Downloading
-  private let greetingTimeout: Duration
+  private let greeting: ServiceGreeting
+  private let vigil: ServiceVigil
   /// Guards what is known of the service; nothing is asked under it.
   private let state = Mutex(State())
 
@@ -33,10 +31,12 @@ final class ServiceLink: Sendable {
     socket: String,
     cacheFolder: String,
     downloader: any Downloading,
-    greetingTimeout: Duration = ServiceLink.greetingTimeout
+    greetingTimeout: Duration = .seconds(2),
+    time: MonotonicTime = .system()
   ) {
     (self.socket, self.cacheFolder, self.downloader) = (socket, cacheFolder, downloader)
-    self.greetingTimeout = greetingTimeout
+    greeting = ServiceGreeting(socket: socket, downloader: downloader, timeout: greetingTimeout)
+    vigil = ServiceVigil(greeting, time)
   }
 
   /// What came of it up to now, in words; nil before it was needed.
@@ -81,14 +81,16 @@ final class ServiceLink: Sendable {
       urgency.end()
     }
     urgency.follow { run.priority }
-    let receiver = ServiceReceiver(run)
+    let receiver = ServiceReceiver(run, vigil)
     let head: ResponseHead
     do throws(LoadError) {
-      head = try await downloader.download(request, into: receiver)
+      head = try await perform(request, into: receiver)
     } catch {
-      guard error.code != .cancelled else { throw error }
+      let silence = vigil.silence
+      if let silence { giveUp("it answers no longer: \(silence.message)") }
+      guard error.code != .cancelled || silence != nil && !Task.isCancelled else { throw error }
       // The image itself may have broken off; then the next attempt says so.
-      if receiver.head == nil { giveUp("it does not answer: \(error.message)") }
+      if silence == nil, receiver.head == nil { giveUp("it does not answer: \(error.message)") }
       return nil
     }
     guard head.status == 200 else { return try refused(head, receiver.bytes, variant) }
@@ -115,23 +117,31 @@ final class ServiceLink: Sendable {
   }
 
   private func greet() async -> Bool {
-    guard let url = try? ImageURL("http://localhost/healthz") else { return false }
-    var request = DownloadRequest(
-      url: url,
-      bodyLimit: ByteCount(1 << 16),
-      connectTimeout: greetingTimeout,
-      answerTimeout: greetingTimeout,
-      stallTimeout: greetingTimeout
-    )
-    request.socket = socket
-    do throws(LoadError) {
-      // What it says does not matter.
-      _ = try await downloader.download(request, into: NoReceiver())
-      return true
-    } catch {
-      giveUp("it does not answer: \(error.message)")
-      return false
+    guard let error = await greeting.perform() else { return true }
+    giveUp("it does not answer: \(error.message)")
+    return false
+  }
+
+  /// Performs the request for an image, and breaks it off where the service turns out to hang.
+  private func perform(
+    _ request: DownloadRequest,
+    into receiver: ServiceReceiver
+  ) async throws(LoadError) -> ResponseHead {
+    let transfer = Task { [downloader] () async -> Result<ResponseHead, LoadError> in
+      do throws(LoadError) {
+        return .success(try await downloader.download(request, into: receiver))
+      } catch {
+        return .failure(error)
+      }
     }
+    let number = vigil.begin { transfer.cancel() }
+    defer { vigil.end(number) }
+    let result = await withTaskCancellationHandler {
+      await transfer.value
+    } onCancel: {
+      transfer.cancel()
+    }
+    return try result.get()
   }
 
   /// Where an image came from, by what the service's cache says (RFC 9211 §2).
@@ -210,12 +220,6 @@ final class ServiceLink: Sendable {
       result += isPlain ? String(Character(scalar)) : "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
     }
   }
-}
-
-/// Takes what nobody needs.
-private struct NoReceiver: BodyReceiving {
-  func begin(_ head: ResponseHead) throws(LoadError) {}
-  func receive(_ bytes: UnsafeRawBufferPointer) throws(LoadError) {}
 }
 
 extension LoadError.Code {

@@ -9,16 +9,18 @@ final class ServiceReceiver: BodyReceiving {
   }
 
   private let run: LoadRun
+  private let vigil: ServiceVigil
   private let witness = LoadWitness.present
   /// Guards what has come; the transfer's thread adds.
   private let state = Mutex(State())
 
-  init(_ run: LoadRun) { self.run = run }
+  init(_ run: LoadRun, _ vigil: ServiceVigil) { (self.run, self.vigil) = (run, vigil) }
 
   var head: ResponseHead? { state.withLock { $0.head } }
   var bytes: [UInt8] { state.withLock { $0.bytes } }
 
   func begin(_ head: ResponseHead) throws(LoadError) {
+    vigil.hear()
     state.withLock { $0.head = head }
     guard head.status == 200 else { return }
     // Who finds it too much leaves before it comes.
@@ -28,6 +30,7 @@ final class ServiceReceiver: BodyReceiving {
   }
 
   func receive(_ bytes: UnsafeRawBufferPointer) throws(LoadError) {
+    vigil.hear()
     let (head, count) = state.withLock { state in
       state.bytes.append(contentsOf: bytes)
       return (state.head, state.bytes.count)

@@ -1,0 +1,137 @@
+import FeedimgModel
+import FeedimgTransfer
+import FoundationEssentials
+import LoopbackServer
+import Synchronization
+import Testing
+
+@testable import Feedimg
+
+/// What becomes of loads while the service does not answer.
+@Suite(.timeLimit(.minutes(10))) struct ServiceVigilTests {
+  /// Waits but briefly for whether the service is there, the first time excepted.
+  private final class Impatient: Downloading {
+    private let asked = Atomic(0)
+    private let downloader = CurlDownloader(userAgent: "feedimg-tests")
+
+    func download(
+      _ request: DownloadRequest,
+      into receiver: any BodyReceiving
+    ) async throws(LoadError) -> ResponseHead {
+      var request = request
+      if request.url.text.hasSuffix("/healthz"), asked.add(1, ordering: .relaxed).newValue > 1 {
+        (request.connectTimeout, request.answerTimeout) = (.milliseconds(50), .milliseconds(50))
+      }
+      return try await downloader.download(request, into: receiver)
+    }
+  }
+
+  /// Lets nobody in any more, as a service that ends, and goes on with the image that was asked for before.
+  private final class Ending: Downloading {
+    let service = HeldDownloader(holding: { $0.url.text.contains("/v1/image") })
+    let refused = Atomic(0)
+
+    func download(
+      _ request: DownloadRequest,
+      into receiver: any BodyReceiving
+    ) async throws(LoadError) -> ResponseHead {
+      if request.url.text.hasSuffix("/healthz"), !service.asked.isEmpty {
+        refused.add(1, ordering: .relaxed)
+        throw LoadError(.connection, message: "connection refused")
+      }
+      return try await service.download(request, into: receiver)
+    }
+  }
+
+  private static let image = PictureOrigin.picture(1, size: 8000)
+
+  private let time = ManualTime()
+
+  private func link(in folder: String, _ downloader: any Downloading) -> ServiceLink {
+    ServiceLink(
+      socket: folder + "/service.sock",
+      cacheFolder: folder + "/cache",
+      downloader: downloader,
+      greetingTimeout: .seconds(60),
+      time: time.time
+    )
+  }
+
+  /// Loads an image by a service that is not there, but for what a downloader says.
+  private func load(_ test: TestLoader, _ link: ServiceLink) throws -> Task<FetchedImage?, any Error> {
+    try Data().write(to: URL(filePath: test.folder + "/service.sock"))
+    let variant = ImageVariant(role: .original, url: try ImageURL("http://x.example/a"))
+    return Task {
+      try await link.load(variant, UserSettings(), from: test.loader.store, run: LoadRun(.visible))
+    }
+  }
+
+  @Test(arguments: [nil, 0, 4000])
+  func `a service that hangs is left, and the program loads by itself`(sent: Int?) async throws {
+    let origin = try LoopbackServer { _ in .answer(200, [("Content-Type", "image/jpeg")], body: Self.image) }
+    let test = try TestLoader(service: { link(in: $0, Impatient()) })
+    let (gate, asked) = (Gate(), Gathered<String>())
+    let service = try LoopbackServer(.unix(test.folder + "/service.sock")) { request in
+      asked.add(request.path)
+      if !asked.all.contains("/v1/image") { return .answer(200) }
+      let head = Reply.head(200, [("Content-Length", "8000"), ("Content-Type", "image/jpeg")])
+      let sent = request.path == "/healthz" ? nil : sent
+      return Reply([.send(sent.map { head + Self.image.prefix($0) } ?? []), .wait(gate)])
+    }
+    let passing = Task { [time] in
+      while !Task.isCancelled {
+        if time.sleepers > 0 { time.pass(ServiceVigil.interval) }
+        await Task.yield()
+      }
+    }
+    defer { passing.cancel() }
+    for path in ["/a", "/b"] {
+      let image = try await test.loader.load(TestLoader.item(origin, original: path))
+      #expect(image.bytes == Self.image)
+      #expect(image.source == .network)
+    }
+    #expect(asked.all.count { $0 == "/v1/image" } == 1)
+    let account = try #require(test.loader.serviceAccount)
+    #expect(account.contains("/service.sock`: it answers no longer: "), "\(account)")
+    withExtendedLifetime(service) {}
+  }
+
+  @Test func `a service that takes its time is waited for`() async throws {
+    let test = try TestLoader()
+    let service = HeldDownloader(holding: { $0.url.text.contains("/v1/image") })
+    let link = link(in: test.folder, service)
+    let load = try load(test, link)
+    var questions: Int { service.asked.count { $0.hasSuffix("/healthz") } }
+    // At the first look the load may have begun just now.
+    for count in [1, 2, 3, 4] {
+      await time.pass(ServiceVigil.interval, when: 1)
+      while questions < count { await Task.yield() }
+    }
+    service.release()
+    #expect(try await load.value?.bytes == SampleImage.jpeg)
+    #expect(service.asked.count == 5)
+    #expect(link.account?.hasPrefix("1 image loaded") == true)
+  }
+
+  @Test func `a service that ends may finish what it has begun`() async throws {
+    let test = try TestLoader()
+    let ending = Ending()
+    let link = link(in: test.folder, ending)
+    let load = try load(test, link)
+    for _ in 0..<3 { await time.pass(ServiceVigil.interval, when: 1) }
+    while ending.refused.load(ordering: .relaxed) < 2 { await Task.yield() }
+    ending.service.release()
+    #expect(try await load.value?.bytes == SampleImage.jpeg)
+  }
+
+  @Test func `nothing is asked beside what is answered soon`() async throws {
+    let test = try TestLoader()
+    let service = HeldDownloader(holding: { _ in false })
+    let link = link(in: test.folder, service)
+    for _ in 0..<3 { #expect(try await load(test, link).value?.bytes == SampleImage.jpeg) }
+    await time.pass(ServiceVigil.interval, when: 1)
+    #expect(try await load(test, link).value?.bytes == SampleImage.jpeg)
+    #expect(service.asked.count { $0.hasSuffix("/healthz") } == 1)
+    #expect(service.asked.count == 5)
+  }
+}
