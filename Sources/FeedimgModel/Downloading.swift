@@ -5,6 +5,8 @@ package struct DownloadRequest: Sendable, Hashable {
     case get
     /// The head of the answer alone.
     case head
+    /// That something is done, of which the fields tell all.
+    case post
   }
 
   package var url: ImageURL

@@ -128,9 +128,17 @@ final class CurlHandle {
     // Images are compressed already. Without a word about codings a server may choose any (RFC 9110 §12.5.3); what
     // comes coded all the same is decoded.
     if transfer.decodesContent { try set(CURLOPT_ACCEPT_ENCODING, to: "identity") }
-    try set(fields: transfer.fields)
+    var fields = transfer.fields
+    switch transfer.request.method {
+    case .get: break
+    case .head: try set(CURLOPT_NOBODY, to: 1)
+    case .post:
+      // As a `GET` by another name: libcurl's own would name a type of the body that is not there.
+      try set(CURLOPT_CUSTOMREQUEST, to: "POST")
+      fields.fields.append(HTTPFields.Field(name: "Content-Length", value: "0"))
+    }
+    try set(fields: fields)
     try check(ccurl_set_pointer(library.table, pointer, CURLOPT_ERRORBUFFER, errorText))
-    if transfer.request.method == .head { try set(CURLOPT_NOBODY, to: 1) }
     if let socket = transfer.request.socket {
       try set(CURLOPT_UNIX_SOCKET_PATH, to: socket)
       // No proxy leads there.

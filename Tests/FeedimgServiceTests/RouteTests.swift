@@ -51,6 +51,10 @@ import Testing
       (["/v1/image?item=%zz"], 400, "UTF-8"),
       (["/v1/image?item=%7B%7D"], 422, "an item needs `originalImage`"),
       (["/v1/image", "--json", "[\(Self.item),\(Self.item)]"], 422, "expected one item, found 2"),
+      (["/v1/image", "--json", Self.item, "-H", "Feedimg-Load: a b"], 400, "letters and digits"),
+      (["/v1/priority", "-X", "POST", "-H", "Priority: u=1"], 400, "as `Feedimg-Load`"),
+      (["/v1/priority", "-X", "POST", "-H", "Feedimg-Load;"], 400, "letters and digits"),
+      (["/v1/priority"], 405, "`/v1/priority` takes POST, OPTIONS, not `GET`"),
       (["/v1/image", "--json", Self.item], 404, "only the placeholder can be shown"),
       (["/v1/resolve?network=lan", "--json", Self.item], 422, "`network=`: network has no value `lan`"),
       (["/v1/resolve?set=x", "--json", Self.item], 422, "such as `always-original=yes`, found `x`"),
@@ -142,6 +146,6 @@ import Testing
         "\(path.name)"
       )
     }
-    #expect(paths.members.count == 15)
+    #expect(paths.members.count == 16)
   }
 }

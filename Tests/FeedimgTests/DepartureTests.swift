@@ -89,7 +89,7 @@ import Testing
     let test = try TestLoader(time: time.time, tries: 2, policy: "always-original")
     await Self.become(.no, test)
     let item = try TestLoader.item(server, original: "/a.jpg")
-    let delivery = try await test.loader.deliver(item, priority: .visible, isReload: false)
+    let delivery = try await test.loader.deliver(item, wish: LoadWish(.visible), isReload: false)
     guard case .arriving(let image, _) = delivery else {
       throw LoadError(.malformed, message: "not as it comes")
     }

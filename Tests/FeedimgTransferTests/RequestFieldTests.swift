@@ -62,6 +62,21 @@ struct RequestFieldTests {
     #expect(seen.allSatisfy { $0["accept-encoding"] == "identity" && $0["user-agent"] == "feedimg-tests/1" })
   }
 
+  @Test func `what is told by the fields alone says that nothing follows them`() async throws {
+    let server = try LoopbackServer { _ in .answer(204) }
+    var told = DownloadRequest(url: try ImageURL(server.url("/")))
+    told.method = .post
+    var plain = told
+    plain.method = .get
+    for request in [told, plain] {
+      #expect(try await downloader.download(request, into: Collector()).status == 204)
+    }
+    let seen = server.log.requests
+    #expect(seen.map(\.method) == ["POST", "GET"])
+    #expect(seen.map { $0["content-length"] } == ["0", nil])
+    #expect(seen.allSatisfy { $0["content-type"] == nil })
+  }
+
   @Test(arguments: [("X-A", "1\r\nX-B: 2"), ("X A", "1"), ("", "1"), ("X-A:", "1"), ("X-A", "\u{0}")])
   func `a field that would smuggle others is not sent`(name: String, value: String) async throws {
     let server = try LoopbackServer { _ in .answer() }

@@ -27,7 +27,7 @@ extension ImageLoader {
   ///
   /// - Parameters:
   ///   - item: What to load.
-  ///   - priority: How urgent it is beside other loads.
+  ///   - wish: How urgent it is beside other loads, which may change until the whole image is there.
   ///   - isReload: Whether to ask the server about what is cached first.
   ///   - isForWhole: Whether only the whole image is of use.
   ///   - observer: Hears of the steps of this load.
@@ -35,13 +35,13 @@ extension ImageLoader {
   /// - Throws: ``LoadError`` where it fails before it begins.
   package func deliver(
     _ item: FeedItem,
-    priority: LoadPriority,
+    wish: LoadWish,
     isReload: Bool,
     isForWhole: Bool = false,
     observer: (any LoadObserving)? = nil
   ) async throws(LoadError) -> ImageDelivery {
     var begun = LoadOperation(loader: self, item: item, facts: [:], progress: nil, isReload: isReload)
-    begun.wish = LoadWish(priority)
+    begun.wish = wish
     begun.observer = observer
     let operation = begun
     // What is in memory comes at once.

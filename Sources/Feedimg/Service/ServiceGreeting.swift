@@ -12,6 +12,16 @@ struct ServiceGreeting: Sendable {
   /// - Returns: Why nobody answered; nil where somebody did, whatever was said.
   func perform() async -> LoadError? {
     guard let url = try? ImageURL("http://localhost/healthz") else { return nil }
+    do throws(LoadError) {
+      _ = try await downloader.download(request(of: url), into: NoReceiver())
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  /// A request for what the service knows of itself, and so answers at once.
+  func request(of url: ImageURL) -> DownloadRequest {
     var request = DownloadRequest(
       url: url,
       bodyLimit: ByteCount(1 << 16),
@@ -20,12 +30,7 @@ struct ServiceGreeting: Sendable {
       stallTimeout: timeout
     )
     request.socket = socket
-    do throws(LoadError) {
-      _ = try await downloader.download(request, into: NoReceiver())
-      return nil
-    } catch {
-      return error
-    }
+    return request
   }
 }
 

@@ -70,11 +70,10 @@ final class ServiceLink: Sendable {
     }
     guard await greeted() else { return nil }
     let priority = run.priority
-    guard let request = request(variant, settings, priority) else { return nil }
-    let urgency = ServiceUrgency(beside: priority) { [downloader] priority in
-      guard let more = self.request(variant, settings, priority) else { return }
-      _ = try? await downloader.download(more, into: NoReceiver())
-    }
+    // That of no other load, whoever else asks the service.
+    let name = String(UInt64.random(in: .min ... .max), radix: 36)
+    guard let request = request(variant, settings, priority, name) else { return nil }
+    let urgency = ServiceUrgency(after: priority) { await self.tell($0, of: name) }
     run.listenToPriority { [weak run] in if let run { urgency.follow { run.priority } } }
     defer {
       run.listenToPriority(nil)
@@ -158,18 +157,18 @@ final class ServiceLink: Sendable {
   private func request(
     _ variant: ImageVariant,
     _ settings: UserSettings,
-    _ priority: LoadPriority
+    _ priority: LoadPriority,
+    _ load: String
   ) -> DownloadRequest? {
     let name = variant.role == .original ? "originalImage" : "thumbnailImage"
     let item = JSONValue.object(JSONObject([(name, .string(variant.url.text))])).text(.compact)
     // What is too long for a query is rare enough.
     guard let url = try? ImageURL("http://localhost/v1/image?item=\(Self.escaped(item))") else { return nil }
-    let urgency = priority == .visible ? 1 : priority == .near ? 4 : 6
+    var fields = Self.fields(of: load, priority)
+    fields.fields.append(.init(name: "Feedimg-Cache", value: cacheFolder))
     var request = DownloadRequest(
       url: url,
-      fields: HTTPFields([
-        .init(name: "Priority", value: "u=\(urgency)"), .init(name: "Feedimg-Cache", value: cacheFolder),
-      ]),
+      fields: fields,
       bodyLimit: settings.downloadLimit,
       connectTimeout: .seconds(2),
       // It waits for its turn, its server and its retries as this program would.
@@ -178,6 +177,22 @@ final class ServiceLink: Sendable {
     )
     request.socket = socket
     return request
+  }
+
+  /// Says how urgent a load is from now on; a service that is too old to understand that goes on as before.
+  private func tell(_ priority: LoadPriority, of load: String) async {
+    guard let url = try? ImageURL("http://localhost/v1/priority") else { return }
+    var request = greeting.request(of: url)
+    (request.method, request.fields) = (.post, Self.fields(of: load, priority))
+    _ = try? await downloader.download(request, into: NoReceiver())
+  }
+
+  /// What a load is called, and how urgent it is.
+  private static func fields(of load: String, _ priority: LoadPriority) -> HTTPFields {
+    let urgency = priority == .visible ? 1 : priority == .near ? 4 : 6
+    return HTTPFields([
+      .init(name: "Feedimg-Load", value: load), .init(name: "Priority", value: "u=\(urgency)"),
+    ])
   }
 
   /// Why the service has not loaded it: an error that this program would have met with as well, or nil for others.

@@ -1,40 +1,45 @@
 import FeedimgModel
 import Synchronization
 
-/// Tells the service that an image has become more urgent since it was asked for.
+/// Tells the service how urgent an image has become since it was asked for.
 ///
-/// A request of HTTP/1.1 says once how urgent it is (RFC 9218 §7 is for later versions). So the image is asked for once
-/// more: the service loads it once however many ask, as urgently as the most urgent of them. What comes of the other
-/// request is of no use, and it ends with the first one.
+/// A request of HTTP/1.1 says once how urgent it is (RFC 9218 §7 is for later versions), so another one says what it is
+/// now. One at a time, as what overtook a later word would hold.
 final class ServiceUrgency: Sendable {
   private struct State {
-    var raised: LoadPriority?
+    /// What the service was told last.
+    var told: LoadPriority
+    var wanted: LoadPriority
     var task: Task<Void, Never>?
     var isOver = false
+
+    /// What there is to tell; nil for nothing.
+    mutating func next() -> LoadPriority? {
+      guard !isOver, told != wanted else { return nil }
+      told = wanted
+      return wanted
+    }
   }
 
-  private let first: LoadPriority
-  private let ask: @Sendable (LoadPriority) async -> Void
-  /// Guards what else is asked for; tasks are cancelled outside.
-  private let state = Mutex(State())
+  private let tell: @Sendable (LoadPriority) async -> Void
+  /// Guards what is told; tasks are cancelled outside.
+  private let state: Mutex<State>
 
   /// - Parameters:
-  ///   - first: What the first request says, which stays.
-  ///   - ask: Asks once more, until that is answered or called off.
-  init(beside first: LoadPriority, asking ask: @escaping @Sendable (LoadPriority) async -> Void) {
-    (self.first, self.ask) = (first, ask)
+  ///   - first: What the request for the image says.
+  ///   - tell: Says what it is now, and returns when that has been heard or was in vain.
+  init(after first: LoadPriority, telling tell: @escaping @Sendable (LoadPriority) async -> Void) {
+    self.tell = tell
+    state = Mutex(State(told: first, wanted: first))
   }
 
   /// Takes note of how urgent it is, as it says while nobody else takes note.
   func follow(_ priority: () -> LoadPriority) {
-    let old = state.withLock { state -> Task<Void, Never>? in
-      let present = priority()
-      let raised = present > first ? present : nil
-      guard !state.isOver, state.raised != raised else { return nil }
-      defer { (state.raised, state.task) = (raised, raised.map { more in Task { await ask(more) } }) }
-      return state.task
+    state.withLock { state in
+      state.wanted = priority()
+      guard state.task == nil, let first = state.next() else { return }
+      state.task = Task { await tellAll(from: first) }
     }
-    old?.cancel()
   }
 
   func end() {
@@ -43,5 +48,17 @@ final class ServiceUrgency: Sendable {
       return state.task.take()
     }
     task?.cancel()
+  }
+
+  private func tellAll(from first: LoadPriority) async {
+    var next = first as LoadPriority?
+    while let priority = next {
+      await tell(priority)
+      next = state.withLock { state in
+        let next = state.next()
+        if next == nil { state.task = nil }
+        return next
+      }
+    }
   }
 }

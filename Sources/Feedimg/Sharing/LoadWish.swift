@@ -1,8 +1,8 @@
-import FeedimgModel
+package import FeedimgModel
 import Synchronization
 
 /// What one caller wants of a load, and how urgently; it may change while the load waits or runs.
-final class LoadWish: Sendable {
+package final class LoadWish: Sendable {
   private struct State {
     var priority: LoadPriority
     var asksForOriginal = false
@@ -13,9 +13,9 @@ final class LoadWish: Sendable {
   /// Guards the wish; those who listen are called outside.
   private let state: Mutex<State>
 
-  init(_ priority: LoadPriority) { state = Mutex(State(priority: priority)) }
+  package init(_ priority: LoadPriority) { state = Mutex(State(priority: priority)) }
 
-  var priority: LoadPriority {
+  package var priority: LoadPriority {
     get { state.withLock { $0.priority } }
     set {
       let listeners = state.withLock { state in

@@ -10,6 +10,8 @@ struct ImageRoute: Sendable {
   /// Where the images are kept.
   let folder: String
   let sealing: Sealing
+  /// Where clients find again what they wait for.
+  let loads: NamedLoads
   /// What was asked for before.
   let known = TextMemo<KnownItem>()
 
@@ -22,7 +24,8 @@ struct ImageRoute: Sendable {
     // Who wants no server to be asked gets what is left without a network (RFC 9111 §5.2.1.7).
     let isCachedOnly = request.asksCaches(for: "only-if-cached")
     let loader = try request.target.loader(among: loaders, isOffline: isCachedOnly)
-    let priority = RequestPriority(request.fields["Priority"]).load
+    let wish = LoadWish(RequestPriority(request.fields["Priority"]).load)
+    if let name = try request.loadName { loads.begin(name, wish) }
     // What a browser sends when its user reloads a page (RFC 9111 §5.2.1.4).
     let wantsNew = !isCachedOnly && request.asksCaches(for: "no-cache")
     let record = LoadRecord(isReload: wantsNew)
@@ -30,7 +33,7 @@ struct ImageRoute: Sendable {
     do throws(LoadError) {
       delivery = try await loader.deliver(
         item,
-        priority: priority,
+        wish: wish,
         isReload: wantsNew,
         isForWhole: Self.needsTag(request),
         observer: record

@@ -25,12 +25,15 @@ struct ServiceRoutes {
     let cacheRoute = CacheRoute(cache: cache)
     let loaders = try ImaginedLoaders(loader, configuration)
     let resolve = ResolveRoute(loaders: loaders)
+    let loads = NamedLoads()
+    let priority = PriorityRoute(loads: loads)
     let image = ImageRoute(
       loaders: loaders,
       upgrades: upgrades,
       metrics: metrics,
       folder: cache.folder,
-      sealing: Sealing(descriptors: descriptors)
+      sealing: Sealing(descriptors: descriptors),
+      loads: loads
     )
     let policies = PolicyRoute(policies: try Policies(configuration), given: configuration.policy.name)
     let items = ItemsRoute(file: items)
@@ -53,6 +56,7 @@ struct ServiceRoutes {
           ("POST", { r async throws(Problem) in try await image.answer(r) }),
         ]
       ),
+      ("/v1/priority", [("POST", { r throws(Problem) in try priority.answer(r) })]),
       ("/v1/fetch", [("GET", { r async throws(Problem) in try await fetch.answer(r) })]),
       ("/v1/network", [("GET", { r throws(Problem) in try network.answer(r) })]),
       (

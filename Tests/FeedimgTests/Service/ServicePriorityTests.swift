@@ -21,8 +21,11 @@ import Testing
     variant = ImageVariant(role: .original, url: try ImageURL("http://x.example/a"))
   }
 
-  private var told: [String?] {
-    service.requests.all.filter { $0.url.text.contains("/v1/image") }.map { $0.fields["Priority"] }
+  private var told: [String] { service.requests.all.compactMap { $0.fields["Priority"] } }
+
+  /// What was asked for, and how.
+  private var asked: [String] {
+    service.requests.all.map { "\($0.method) \($0.url.text.prefix { $0 != "?" })" }
   }
 
   /// Begins the load of a prefetch, and lets it come into view when it has been asked for.
@@ -45,6 +48,11 @@ import Testing
     service.release()
     #expect(try await load.value?.bytes == SampleImage.jpeg)
     #expect(told == ["u=6", "u=1"])
+    // The image was asked for once, and what else was said is about the same load.
+    let local = "http://localhost"
+    #expect(asked == ["get \(local)/healthz", "get \(local)/v1/image", "post \(local)/v1/priority"])
+    let names = Set(service.requests.all.compactMap { $0.fields["Feedimg-Load"] })
+    #expect(names.count == 1)
     while service.running > 0 { await Task.yield() }
   }
 
@@ -53,8 +61,8 @@ import Testing
     set(.near)
     while told.count < 3 { await Task.yield() }
     set(.prefetch)
-    while service.running > 1 { await Task.yield() }
-    #expect(told == ["u=6", "u=1", "u=4"])
+    while told.count < 4 { await Task.yield() }
+    #expect(told == ["u=6", "u=1", "u=4", "u=6"])
     service.release()
     #expect(try await load.value?.bytes == SampleImage.jpeg)
   }

@@ -1,0 +1,51 @@
+import Feedimg
+import FeedimgModel
+import Testing
+
+@testable import FeedimgService
+
+@Suite struct NamedLoadTests {
+  private let loads = NamedLoads()
+
+  @Test func `what is said of a load holds for that alone`() {
+    let (one, other) = (LoadWish(.prefetch), LoadWish(.prefetch))
+    loads.begin("one", one)
+    loads.begin("other", other)
+    loads.set("one", .visible)
+    #expect((one.priority, other.priority) == (.visible, .prefetch))
+    loads.set("one", .near)
+    #expect(one.priority == .near)
+  }
+
+  @Test func `the last that was said before it began holds as well`() {
+    loads.set("one", .visible)
+    loads.set("other", .visible)
+    loads.set("one", .near)
+    let (one, again) = (LoadWish(.prefetch), LoadWish(.prefetch))
+    loads.begin("one", one)
+    #expect(one.priority == .near)
+    // Said once, it holds for one load.
+    loads.begin("one", again)
+    #expect(again.priority == .prefetch)
+  }
+
+  @Test func `what was said of loads that never began is not kept for ever`() {
+    for number in 0..<200 { loads.set("\(number)", .visible) }
+    let wishes = (0..<200).map { _ in LoadWish(.prefetch) }
+    for (number, wish) in wishes.enumerated() { loads.begin("\(number)", wish) }
+    #expect(wishes.map(\.priority).prefix(136).allSatisfy { $0 == .prefetch })
+    #expect(wishes.map(\.priority).dropFirst(136).allSatisfy { $0 == .visible })
+  }
+
+  @Test func `a load that has ended has no name`() {
+    do {
+      let wish = LoadWish(.prefetch)
+      loads.begin("one", wish)
+      withExtendedLifetime(wish) {}
+    }
+    loads.set("one", .visible)
+    let next = LoadWish(.prefetch)
+    loads.begin("one", next)
+    #expect(next.priority == .visible)
+  }
+}
