@@ -16,29 +16,25 @@ import Testing
     )
   }
 
-  private static let decision = Decision(
-    ceiling: .thumbnail,
-    in: Situation(network: .cellular, original: .remote, thumbnail: .remote),
-    rule: 1
-  )
+  private static let situation = Situation(network: .cellular, original: .remote, thumbnail: .remote)
 
   @Test func `who has the best there is waits for nothing`() throws {
     var items = ShownItems()
     let (one, other) = (try Self.item("a"), try Self.item("b"))
-    items.note(.thumbnail, of: one, by: Self.decision)
-    items.note(.placeholder, of: other, by: Self.decision)
+    items.note(.thumbnail, of: one, in: Self.situation)
+    items.note(.placeholder, of: other, in: Self.situation)
     #expect(items.all.map(\.image) == [.thumbnail, .placeholder])
-    items.note(.original, of: one, by: Self.decision)
+    items.note(.original, of: one, in: Self.situation)
     #expect(items.all.map(\.item) == [other])
-    items.note(.thumbnail, of: FeedItem(original: nil, thumbnail: one.thumbnail), by: Self.decision)
+    items.note(.thumbnail, of: FeedItem(original: nil, thumbnail: one.thumbnail), in: Self.situation)
     #expect(items.all.map(\.item) == [other], "there is no original")
   }
 
   @Test func `an item is told of once, and only as it was when it was looked at`() throws {
     var items = ShownItems()
-    items.note(.placeholder, of: try Self.item("a"), by: Self.decision)
+    items.note(.placeholder, of: try Self.item("a"), in: Self.situation)
     let before = try #require(items.all.first)
-    items.note(.thumbnail, of: try Self.item("a"), by: Self.decision)
+    items.note(.thumbnail, of: try Self.item("a"), in: Self.situation)
     let isKnown = items.forget(before)
     #expect(!isKnown, "the client has another image by now")
     let now = try #require(items.all.first)
@@ -49,7 +45,7 @@ import Testing
   @Test func `the oldest give way`() throws {
     var items = ShownItems()
     for number in 0...ShownItems.greatestCount {
-      items.note(.thumbnail, of: try Self.item(String(number)), by: Self.decision)
+      items.note(.thumbnail, of: try Self.item(String(number)), in: Self.situation)
     }
     #expect(items.all.count == ShownItems.greatestCount)
     #expect(items.all.first?.item == (try Self.item("1")))
@@ -122,6 +118,32 @@ import Testing
     gate.open()
     #expect(try Answer(of: image).body == SampleImage.jpeg)
     #expect(next("progress", #""count":0"#) != nil)
+  }
+
+  @Test func `a setting is followed although the table waits for another network`() throws {
+    let origin = try LoopbackServer { _ in .answer(body: SampleImage.jpeg) }
+    let item =
+      #"{"id":"one","originalImage":"\#(origin.url("/a.jpg"))","thumbnailImage":"\#(origin.url("/b.jpg"))"}"#
+    let service = try ServiceRun(["--policy=metered", "--network=cellular", "--metered=yes"])
+    let events = try service.request(["/v1/events"])
+    // Its head: what happens from here on is told.
+    _ = events.block()
+    // By a load, and from memory.
+    for _ in 0..<2 {
+      #expect(try service.curl("/v1/image", "--json", item)["Feedimg-Image"] == "thumbnail")
+    }
+    _ = try service.curl(
+      "/v1/settings",
+      "-X",
+      "PATCH",
+      "--json",
+      #"{"always-load-originals-on-cellular":true}"#
+    )
+    var upgrade: String?
+    while upgrade == nil, let block = events.block() {
+      if block.contains("event: upgrade\n") { upgrade = block }
+    }
+    #expect(upgrade?.contains(#""image":"original""#) == true)
   }
 
   @Test func `what is fetched by its URL is under way as well`() throws {

@@ -6,6 +6,7 @@ import FeedimgPolicy
 package struct ImageAtHand: Sendable {
   package let item: FeedItem
   package let variant: ImageVariant
+  package let situation: Situation
   package let decision: Decision
   /// The name of the policy that decided.
   package let policy: String
@@ -54,6 +55,7 @@ extension ImageLoader {
     return ImageAtHand(
       item: item,
       variant: variant,
+      situation: situation,
       decision: decision,
       policy: policy.name,
       bytes: image.bytes,

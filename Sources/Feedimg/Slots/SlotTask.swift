@@ -192,10 +192,11 @@ final class SlotTask: Sendable {
     guard let image = shown.image, resolution.decision.load != nil, !wish.asksForOriginal else { return true }
     // An upgrade costs something: only for what is looked at.
     guard wish.priority == .visible else { return false }
-    return UpgradeRule.allows(
-      image.resolution.decision.upgrade(of: shown.shown),
-      isSpoken: loader.policy.current().table.speaksOfUpgrades,
-      in: resolution.situation
+    return UpgradeRule.isDue(
+      insteadOf: shown.shown,
+      from: image.resolution.situation,
+      in: resolution.situation,
+      by: loader.policy.current()
     )
   }
 

@@ -15,11 +15,11 @@ final class UpgradeWatch: Sendable {
   /// - Parameters:
   ///   - image: What it has now.
   ///   - item: Of what.
-  ///   - decision: The decision that it came by.
+  ///   - situation: What was decided in.
   ///   - decider: Who decided; what was asked for in another situation than the present one does not count.
-  func note(_ image: ShownImage, of item: FeedItem, by decision: Decision, of decider: ImageLoader) {
+  func note(_ image: ShownImage, of item: FeedItem, in situation: Situation, by decider: ImageLoader) {
     guard decider === loader else { return }
-    shown.withLock { $0.note(image, of: item, by: decision) }
+    shown.withLock { $0.note(image, of: item, in: situation) }
   }
 
   /// Looks, as something has changed, whether there is anything better now.
@@ -55,7 +55,7 @@ struct ShownItems: Sendable {
   var all: [ShownItem] { entries.values.sorted { $0.number < $1.number }.map(\.item) }
 
   /// Takes note of what a client has now of an item.
-  mutating func note(_ image: ShownImage, of item: FeedItem, by decision: Decision) {
+  mutating func note(_ image: ShownImage, of item: FeedItem, in situation: Situation) {
     guard let key = item.key else { return }
     let best: ShownImage = item.original == nil ? .thumbnail : .original
     guard image != best else {
@@ -63,7 +63,7 @@ struct ShownItems: Sendable {
       return
     }
     issued += 1
-    let shown = ShownItem(item, image, upgrade: decision.upgrade(of: image))
+    let shown = ShownItem(item, image, in: situation)
     entries[key] = Entry(item: shown, number: issued)
     guard entries.count > Self.greatestCount else { return }
     if let oldest = entries.min(by: { $0.value.number < $1.value.number })?.key { entries[oldest] = nil }

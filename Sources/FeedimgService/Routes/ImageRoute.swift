@@ -41,7 +41,7 @@ struct ImageRoute: Sendable {
     } catch {
       metrics.count("feedimg_images_total", ("image", error.outcome), ("source", "none"))
       if error.code == .nothingToShow, let resolution = error.resolution {
-        upgrades.note(.placeholder, of: resolution.item, by: resolution.decision, of: loader)
+        upgrades.note(.placeholder, of: resolution.item, in: resolution.situation, by: loader)
       }
       guard isCachedOnly, error.code == .nothingToShow else { throw error.problem }
       throw Problem(
@@ -55,7 +55,7 @@ struct ImageRoute: Sendable {
     switch delivery {
     case .arriving(let image, let leave):
       let (role, resolution) = (ShownImage(image.variant.role), image.resolution)
-      upgrades.note(role, of: resolution.item, by: resolution.decision, of: loader)
+      upgrades.note(role, of: resolution.item, in: resolution.situation, by: loader)
       return try arriving(request, image, timing.text(at: .now, isArriving: true), leave: leave)
     case .whole(let image):
       let whole = WholeImage(image, cacheStatus: image.cacheStatus(record, isReload: wantsNew))

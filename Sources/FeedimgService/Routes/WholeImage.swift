@@ -5,6 +5,7 @@ import FeedimgModel
 struct WholeImage: Sendable {
   var item: FeedItem
   var variant: ImageVariant
+  var situation: Situation
   var decision: Decision
   /// The name of the policy that decided.
   var policy: String
@@ -20,7 +21,8 @@ struct WholeImage: Sendable {
 
   init(_ image: LoadedImage, cacheStatus: String) {
     (item, variant, source) = (image.resolution.item, image.variant, image.source)
-    (decision, policy) = (image.resolution.decision, image.resolution.policy)
+    (situation, decision) = (image.resolution.situation, image.resolution.decision)
+    policy = image.resolution.policy
     (bytes, tag, mediaType) = (image.bytes, EntityTag(of: image.bytes), image.mediaType)
     (notes, self.cacheStatus) = (image.notes, cacheStatus)
   }
@@ -28,7 +30,7 @@ struct WholeImage: Sendable {
   init(_ image: ImageAtHand, known: KnownItem) {
     self.known = known
     (item, variant, source) = (image.item, image.variant, .memory)
-    (decision, policy) = (image.decision, image.policy)
+    (situation, decision, policy) = (image.situation, image.decision, image.policy)
     tag = EntityTag(length: image.bytes.count, checksum: image.checksum)
     (bytes, mediaType, notes) = (image.bytes, image.mediaType, [])
     cacheStatus = Self.hit(image.timeLeft, in: .memory)
@@ -77,7 +79,7 @@ extension ImageRoute {
     of loader: ImageLoader,
     _ serverTiming: String
   ) throws(Problem) -> ServiceAnswer {
-    upgrades.note(ShownImage(image.variant.role), of: image.item, by: image.decision, of: loader)
+    upgrades.note(ShownImage(image.variant.role), of: image.item, in: image.situation, by: loader)
     let source = ("source", image.source.rawValue)
     metrics.count("feedimg_images_total", ("image", image.variant.role.rawValue), source)
     let answer = try Self.answer(request, image, serverTiming)
