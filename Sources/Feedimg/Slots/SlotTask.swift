@@ -52,7 +52,7 @@ final class SlotTask: Sendable {
   }
 
   /// Takes over the screen, with what is in memory if that is decided, else with the placeholder.
-  func bind() -> SlotState.Binding { screen.bind(first()) }
+  func bind() -> SlotState.Binding { screen.bind(loader.firstPresentation(of: item, pixels, facts)) }
 
   /// Gets the image.
   func begin(_ binding: SlotState.Binding) {
@@ -250,35 +250,5 @@ final class SlotTask: Sendable {
     if case .changed(let new) = await loader.revalidation(of: image) { await show(new, rest) }
     // Who was called off is followed anew.
     state.withLock { if $0.follows == number { $0.asked = nil } }
-  }
-
-  /// What can be shown without waiting for anything.
-  private func first() -> Presentation {
-    let first = firstImage()
-    guard let pixels, first.image == nil else { return first }
-    return first.drawingPlaceholder(pixels)
-  }
-
-  private func firstImage() -> Presentation {
-    var first = Presentation(item: item)
-    let inMemory = [item.original, item.thumbnail].compactMap { $0 }.filter {
-      loader.memory[$0.url.key] != nil
-    }
-    guard !inMemory.isEmpty else { return first }
-    let operation = LoadOperation(loader: loader, item: item, facts: facts, progress: nil)
-    let resolution = operation.resolution()
-    let decision = resolution.decision
-    let role = decision.load == nil ? decision.image.role : decision.show.role
-    guard let variant = inMemory.first(where: { $0.role == role }), let kept = loader.memory[variant.url.key]
-    else { return first }
-    var image = operation.image(FetchedImage(kept, from: .memory), variant, resolution)
-    if let pixels {
-      guard let bitmap = loader.pixels?.kept(of: variant.url, pixels) else { return first }
-      image.bitmap = bitmap
-    }
-    first.resolution = resolution
-    first.content = .image(image)
-    first.isLoading = decision.load != nil
-    return first
   }
 }

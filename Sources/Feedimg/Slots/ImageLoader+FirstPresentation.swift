@@ -1,0 +1,46 @@
+import FeedimgCache
+import FeedimgModel
+
+extension ImageLoader {
+  /// What of an item can be shown without waiting for anything.
+  ///
+  /// - Parameters:
+  ///   - item: What to show.
+  ///   - pixels: What to make pixels for; nil where the bytes of images are wanted alone.
+  ///   - facts: See ``ImageLoader/resolve(_:facts:)``.
+  /// - Returns: The image or the thumbnail, if that is decided and in memory, else the placeholder.
+  func firstPresentation(
+    of item: FeedItem,
+    _ pixels: DecodeRequest?,
+    _ facts: [String: String]
+  ) -> Presentation {
+    let first = firstImage(of: item, pixels, facts)
+    guard let pixels, first.image == nil else { return first }
+    return first.drawingPlaceholder(pixels)
+  }
+
+  private func firstImage(
+    of item: FeedItem,
+    _ pixels: DecodeRequest?,
+    _ facts: [String: String]
+  ) -> Presentation {
+    var first = Presentation(item: item)
+    let inMemory = [item.original, item.thumbnail].compactMap { $0 }.filter { memory[$0.url.key] != nil }
+    guard !inMemory.isEmpty else { return first }
+    let operation = LoadOperation(loader: self, item: item, facts: facts, progress: nil)
+    let resolution = operation.resolution()
+    let decision = resolution.decision
+    let role = decision.load == nil ? decision.image.role : decision.show.role
+    guard let variant = inMemory.first(where: { $0.role == role }), let kept = memory[variant.url.key]
+    else { return first }
+    var image = operation.image(FetchedImage(kept, from: .memory), variant, resolution)
+    if let request = pixels {
+      guard let bitmap = self.pixels?.kept(of: variant.url, request) else { return first }
+      image.bitmap = bitmap
+    }
+    first.resolution = resolution
+    first.content = .image(image)
+    first.isLoading = decision.load != nil
+    return first
+  }
+}
