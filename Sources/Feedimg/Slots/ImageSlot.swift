@@ -65,6 +65,9 @@ public final class ImageSlot: Sendable {
   /// only when a row has stayed for a moment. Pixels that are in memory are there at once; others are decoded on
   /// threads of the decoder, which stop when something else is bound.
   ///
+  /// Binding again what is bound already, as a list does that is reloaded, disturbs nothing: what comes goes on, what is
+  /// shown stays, and only what has failed or ended as a placeholder is begun anew.
+  ///
   /// - Parameters:
   ///   - item: What to show from now on.
   ///   - pixels: At which size to make pixels, for ``Presentation/pixels``; takes a decoder in the configuration.
@@ -76,6 +79,7 @@ public final class ImageSlot: Sendable {
     facts: [String: String] = [:],
     priority: LoadPriority = .visible
   ) {
+    if let task = task(covering: item, pixels, facts, priority) { return task.bindAgain(priority) }
     let now = loader.time.now()
     let stay = state.withLock { state in
       defer { state.boundAt = now }
@@ -115,6 +119,20 @@ public final class ImageSlot: Sendable {
   ///
   /// The original is then loaded whatever the table says, unless offline.
   public func upgrade() { state.withLock { $0.task }?.upgrade() }
+
+  /// What is at it already, where the same is bound again; else nil.
+  private func task(
+    covering item: FeedItem,
+    _ pixels: DecodeRequest?,
+    _ facts: [String: String],
+    _ priority: LoadPriority
+  ) -> SlotTask? {
+    state.withLock { state in
+      guard let task = state.task, task.covers(item, pixels, facts) else { return nil }
+      state.priority = priority
+      return task
+    }
+  }
 
   private func listen() {
     let number = loader.facts.listen(

@@ -12,7 +12,10 @@ final class SlotTask: Sendable {
     /// Whether the facts have changed while it ran.
     var isOutdated = false
     var isOver = false
-    var hasBegun = false
+    /// Whether it was bound, for the first time or again, since it was decided last.
+    var isJustBound = true
+    /// How long to hold back before the network is asked, as while rows are flung past.
+    var pause: Duration
     /// What is shown from the cache while its server is asked about it, until that has told.
     var asked: LoadedImage?
     /// Waits for what it tells, while nothing else runs.
@@ -28,10 +31,8 @@ final class SlotTask: Sendable {
   private let pixels: DecodeRequest?
   private let facts: [String: String]
   private let wish: LoadWish
-  /// How long to hold back before the network is asked, as while rows are flung past.
-  private let pause: Duration
   /// Guards what runs; tasks are cancelled outside.
-  private let state = Mutex(State())
+  private let state: Mutex<State>
 
   init(
     loader: ImageLoader,
@@ -47,7 +48,7 @@ final class SlotTask: Sendable {
     self.item = item
     self.pixels = loader.pixels == nil ? nil : pixels
     self.facts = facts
-    self.pause = pause
+    state = Mutex(State(pause: pause))
     wish = LoadWish(priority)
   }
 
@@ -57,6 +58,26 @@ final class SlotTask: Sendable {
   /// Gets the image.
   func begin(_ binding: SlotState.Binding) {
     state.withLock { $0.binding = binding }
+    reconsider()
+  }
+
+  /// Whether the same is bound, and comes or is shown; what has failed, or ended as a placeholder, may be begun anew.
+  func covers(_ item: FeedItem, _ pixels: DecodeRequest?, _ facts: [String: String]) -> Bool {
+    let pixels = loader.pixels == nil ? nil : pixels
+    guard self.item == item, self.pixels == pixels, self.facts == facts else { return false }
+    let (binding, isRunning) = state.withLock { ($0.isOver ? nil : $0.binding, $0.isRunning) }
+    guard let binding, screen.isCurrent(binding), let shown = screen.latest else { return false }
+    return isRunning || shown.image != nil && shown.error == nil
+  }
+
+  /// Goes on although the same was bound again: what comes is not disturbed, and what is shown may be out of date.
+  func bindAgain(_ priority: LoadPriority) {
+    let isRunning = state.withLock { state in
+      if !state.isRunning { state.isJustBound = true }
+      return state.isRunning
+    }
+    guard !isRunning else { return setPriority(priority) }
+    wish.priority = priority
     reconsider()
   }
 
@@ -134,14 +155,15 @@ final class SlotTask: Sendable {
       // Who is out of sight can wait for the whole.
       operation.onArrival = { [wish] in if wish.priority == .visible { scans.look(at: $0) } }
     }
-    let isFirst = state.withLock { state in
-      defer { state.hasBegun = true }
-      return !state.hasBegun
+    let (isJustBound, pause) = state.withLock { state in
+      defer { (state.isJustBound, state.pause) = (false, .zero) }
+      return (state.isJustBound, state.pause)
     }
     let resolution = operation.resolution()
-    // What came from memory at once may be out of date: the load sees to that.
-    let isToBeChecked = isFirst && resolution.decision.load == nil && resolution.decision.image == shown.shown
-    guard isToBeChecked || isWorthwhile(resolution, beside: shown) else {
+    // What was there already may be out of date: the load sees to that.
+    let isToBeChecked =
+      isJustBound && resolution.decision.load == nil && resolution.decision.image == shown.shown
+    guard isToBeChecked || isWorthwhile(resolution, beside: shown, isJustBound: isJustBound) else {
       return settle(attempt) {
         $0.resolution = resolution
         // What stood in for an original that failed is what is wanted now.
@@ -151,7 +173,7 @@ final class SlotTask: Sendable {
     screen.update(attempt) { ($0.resolution, $0.isLoading, $0.error) = (resolution, true, nil) }
     let waiting = showCached(resolution, beside: shown, operation, attempt)
     async let shownCached: Void = show(waiting, attempt, inPlaceOfWorse: true)
-    if isFirst, pause > .zero, resolution.decision.load != nil {
+    if pause > .zero, resolution.decision.load != nil {
       guard (try? await loader.time.sleep(pause)) != nil else { return }
     }
     do throws(LoadError) {
@@ -187,17 +209,24 @@ final class SlotTask: Sendable {
   }
 
   /// Whether what is decided is better than what is shown, and may take its place.
-  private func isWorthwhile(_ resolution: Resolution, beside shown: Presentation) -> Bool {
+  ///
+  /// Who has just bound it, waits for no event.
+  private func isWorthwhile(
+    _ resolution: Resolution,
+    beside shown: Presentation,
+    isJustBound: Bool
+  ) -> Bool {
     guard resolution.decision.image > shown.shown else { return false }
     guard let image = shown.image, resolution.decision.load != nil, !wish.asksForOriginal else { return true }
     // An upgrade costs something: only for what is looked at.
     guard wish.priority == .visible else { return false }
-    return UpgradeRule.isDue(
-      insteadOf: shown.shown,
-      from: image.resolution.situation,
-      in: resolution.situation,
-      by: loader.policy.current()
-    )
+    return isJustBound
+      || UpgradeRule.isDue(
+        insteadOf: shown.shown,
+        from: image.resolution.situation,
+        in: resolution.situation,
+        by: loader.policy.current()
+      )
   }
 
   /// Shows the thumbnail that is cached while the original is on its way.

@@ -216,8 +216,9 @@ import Testing
     test.loader.memory.keep(.encoded)
     #expect(test.loader.memory.decoded.count == 0 && test.loader.memory.encoded.count == 1)
     #expect(slot.presentation == shown, "nothing visible blanks")
-    slot.show(item, pixels: Self.small)
-    #expect(await first(slot) { !$0.isLoading }?.pixels == shown?.pixels)
+    let other = test.loader.slot()
+    other.show(item, pixels: Self.small)
+    #expect(await first(other) { !$0.isLoading }?.pixels == shown?.pixels)
     #expect(decoder.asked.all.count == 2)
     #expect(server.log.count(of: "/a.jpg") == 1)
   }

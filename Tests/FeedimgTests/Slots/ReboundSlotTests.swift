@@ -1,0 +1,115 @@
+import FeedimgCache
+import FeedimgDecoding
+import FeedimgModel
+import LoopbackServer
+import Testing
+
+@testable import Feedimg
+
+/// A list that is reloaded binds to each of its slots what it shows already.
+@Suite(.timeLimit(.minutes(10))) struct ReboundSlotTests {
+  private static let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+
+  private func first(_ slot: ImageSlot, _ isWanted: (Presentation) -> Bool) async -> Presentation? {
+    for await presentation in slot.presentations where isWanted(presentation) { return presentation }
+    return nil
+  }
+
+  @Test func `a transfer goes on when its item is bound again, however often`() async throws {
+    let gate = Gate()
+    let server = try LoopbackServer { _ in .stalled(SampleImage.jpeg, after: 100, until: gate) }
+    let time = ManualTime()
+    let test = try TestLoader(time: time.time)
+    let item = try TestLoader.item(server, original: "/a")
+    let slot = test.loader.slot()
+    slot.show(item)
+    let before = await first(slot) { $0.progress?.received == ByteCount(100) }
+    for _ in 0..<5 {
+      time.pass(.milliseconds(300))
+      slot.show(item, priority: .near)
+      try #require(slot.presentation == before, "nothing of it is given up")
+    }
+    #expect(slot.priority == .near)
+    gate.open()
+    #expect(await first(slot) { !$0.isLoading }?.shown == .original)
+    #expect(server.log.count(of: "/a") == 1 && server.log.closedByClient == 0)
+  }
+
+  @Test func `the network is not spared for longer when an item is bound again`() async throws {
+    let server = try LoopbackServer { _ in Self.picture }
+    let time = ManualTime()
+    let test = try TestLoader(time: time.time)
+    let slot = test.loader.slot()
+    slot.show(try TestLoader.item(server, original: "/a"))
+    _ = await first(slot) { !$0.isLoading }
+    time.pass(.milliseconds(100))
+    let item = try TestLoader.item(server, original: "/b")
+    slot.show(item)
+    await time.pass(.milliseconds(100), when: 1)
+    slot.show(item)
+    // All that is left of the pause for it.
+    time.pass(.milliseconds(50))
+    #expect(await first(slot) { !$0.isLoading }?.shown == .original)
+    #expect(server.log.count(of: "/b") == 1)
+  }
+
+  @Test func `an image that is shown stays when it is bound again, though memory has lost it`() async throws {
+    let server = try LoopbackServer { _ in Self.picture }
+    let test = try TestLoader()
+    let item = try TestLoader.item(server, original: "/a")
+    let slot = test.loader.slot()
+    slot.show(item)
+    let shown = await first(slot) { !$0.isLoading }
+    test.loader.memory.remove(try #require(item.original?.url.key))
+    slot.show(item)
+    #expect(slot.presentation?.image?.bytes == SampleImage.jpeg && shown?.shown == .original)
+    #expect(await first(slot) { !$0.isLoading }?.shown == .original)
+    #expect(server.log.count(of: "/a") == 1)
+  }
+
+  @Test func `an image that is bound again is asked about where it may be out of date`() async throws {
+    let clock = TestClock()
+    let new = HeldDownloader.Answer(body: SampleImage.png, fields: [("Content-Type", "image/png")])
+    let downloader = HeldDownloader(
+      holding: { _ in false },
+      answering: { $0.fields["If-None-Match"] == nil ? .init() : new }
+    )
+    let test = try TestLoader(downloader: downloader, clock: { clock.now })
+    let item = FeedItem(
+      original: ImageVariant(role: .original, url: try ImageURL("http://x.example/a")),
+      thumbnail: nil
+    )
+    let slot = test.loader.slot()
+    slot.show(item)
+    _ = await first(slot) { !$0.isLoading }
+    clock += 100
+    slot.show(item)
+    #expect(await first(slot) { $0.image?.bytes == SampleImage.png } != nil)
+  }
+
+  @Test func `what has failed is begun anew`() async throws {
+    let isBroken = BrokenOnce()
+    let server = try LoopbackServer { _ in isBroken.next() ? .answer(500) : Self.picture }
+    let test = try TestLoader()
+    let item = try TestLoader.item(server, original: "/a")
+    let slot = test.loader.slot()
+    slot.show(item)
+    #expect(await first(slot) { !$0.isLoading }?.error?.status == 500)
+    // Or it would be believed.
+    test.loader.failures.reset()
+    slot.show(item)
+    #expect(await first(slot) { !$0.isLoading }?.shown == .original)
+  }
+
+  @Test func `who binds it again for pixels gets them`() async throws {
+    let server = try LoopbackServer { _ in Self.picture }
+    let test = try TestLoader(decoder: CodecDecoder())
+    let item = try TestLoader.item(server, original: "/a")
+    let slot = test.loader.slot()
+    slot.show(item)
+    _ = await first(slot) { !$0.isLoading }
+    slot.show(item, pixels: DecodeRequest(DisplaySize(width: 2, height: 2)))
+    #expect(await first(slot) { $0.pixels != nil }?.shown == .original)
+    #expect(server.log.count(of: "/a") == 1)
+  }
+}
