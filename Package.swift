@@ -269,7 +269,7 @@ let package = Package(
       name: "FeedimgServiceTests",
       dependencies: [
         "Feedimg", "FeedimgService", "FeedimgServe", "FeedimgModel", "FeedimgJSON", "LoopbackServer",
-        .product(name: "NIOEmbedded", package: "swift-nio"),
+        "FeedimgDecoding", .product(name: "NIOEmbedded", package: "swift-nio"),
       ] + nio,
       swiftSettings: settings
     ),

@@ -81,6 +81,8 @@ final class ServiceLink: Sendable {
     }
     urgency.follow { run.priority }
     let receiver = ServiceReceiver(run, vigil)
+    run.setScans(of: variant.url) { [weak receiver] in receiver?.scan() }
+    defer { run.setScans(of: variant.url, nil) }
     let head: ResponseHead
     do throws(LoadError) {
       head = try await perform(request, into: receiver)

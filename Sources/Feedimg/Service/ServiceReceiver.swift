@@ -6,6 +6,7 @@ final class ServiceReceiver: BodyReceiving {
   private struct State {
     var head: ResponseHead?
     var bytes: [UInt8] = []
+    var scans = ArrivingScans()
   }
 
   private let run: LoadRun
@@ -18,6 +19,14 @@ final class ServiceReceiver: BodyReceiving {
 
   var head: ResponseHead? { state.withLock { $0.head } }
   var bytes: [UInt8] { state.withLock { $0.bytes } }
+
+  /// What can be shown of the image before it is whole; nothing where that is not worth it.
+  func scan() -> ArrivingScans.Scan? {
+    state.withLock { state in
+      guard let head = state.head, head.status == 200 else { return nil }
+      return state.scans.latest(in: state.bytes, of: head.contentLength)
+    }
+  }
 
   func begin(_ head: ResponseHead) throws(LoadError) {
     vigil.hear()
