@@ -119,6 +119,34 @@ import Testing
     withExtendedLifetime(service) {}
   }
 
+  @Test func `a prefetch pays nothing for what the service has`() throws {
+    let size = 300_000
+    let picture = SampleImage.jpeg + [UInt8](repeating: 0, count: size - SampleImage.jpeg.count)
+    let fields = [("Content-Type", "image/jpeg"), ("Cache-Control", "max-age=600")]
+    let server = try LoopbackServer { _ in .answer(200, fields, body: picture) }
+    let folder = try TestFolder()
+    let service = try ServiceProcess(in: folder)
+    let items = (0..<6).map { LoadTests.item(server, original: "/\($0)", thumbnail: nil) }
+    let path = try folder.write("items.jsonl", items.joined(separator: "\n"))
+    func prefetch(_ options: String...) throws -> CommandRun {
+      try CommandRun(
+        ["prefetch", path, "--json", "-v", "--network", "wifi"] + options,
+        in: folder,
+        environment: ["XDG_RUNTIME_DIR": folder.root]
+      )
+    }
+    let cold = try prefetch()
+    #expect(try cold.objects.last?["bytes"] == .integer(6 * size))
+    // The service has them in memory still.
+    #expect(try CommandRun(["cache", "clear"], in: folder).status == 0)
+    let warm = try prefetch("--limit", "1MB")
+    #expect(warm.errors.contains("6 images loaded by the service"), "\(warm.errors)")
+    #expect(try warm.objects.last?["cached"] == 6)
+    #expect(try warm.objects.last?["bytes"] == 0)
+    #expect(server.log.requests.count == 6)
+    withExtendedLifetime(service) {}
+  }
+
   @Test func `a prefetch shares downloads with a service`() throws {
     let (folder, server) = (try TestFolder(), try LoadTests.makeServer())
     let service = try ServiceProcess(in: folder)

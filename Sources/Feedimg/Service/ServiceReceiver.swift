@@ -4,6 +4,8 @@ import Synchronization
 /// Takes what the service answers.
 final class ServiceReceiver: BodyReceiving {
   private struct State {
+    /// Whether the network brings the image: what the service had costs nobody anything, and counts as no progress.
+    var isBrought = false
     var head: ResponseHead?
     var bytes: [UInt8] = []
     var scans = ArrivingScans()
@@ -30,8 +32,9 @@ final class ServiceReceiver: BodyReceiving {
 
   func begin(_ head: ResponseHead) throws(LoadError) {
     vigil.hear()
-    state.withLock { $0.head = head }
-    guard head.status == 200 else { return }
+    let isBrought = head.status == 200 && ServiceLink.source(head.fields["Cache-Status"]) == .network
+    state.withLock { ($0.head, $0.isBrought) = (head, isBrought) }
+    guard isBrought else { return }
     // Who finds it too much leaves before it comes.
     try run.reportIfWanted(
       LoadProgress(received: ByteCount(0), total: head.contentLength.map { ByteCount($0) })
@@ -42,9 +45,9 @@ final class ServiceReceiver: BodyReceiving {
     vigil.hear()
     let (head, count) = state.withLock { state in
       state.bytes.append(contentsOf: bytes)
-      return (state.head, state.bytes.count)
+      return (state.isBrought ? state.head : nil, state.bytes.count)
     }
-    guard let head, head.status == 200 else { return }
+    guard let head else { return }
     let progress = LoadProgress(received: ByteCount(count), total: head.contentLength.map { ByteCount($0) })
     witness?.tell(.progress(progress))
     try run.reportIfWanted(progress)
