@@ -24,23 +24,17 @@ final class FailureDesk: Sendable {
   /// So often a load that has brought a good part of its image gets its tries back.
   static let greatestAdvances = 16
 
-  private let time: MonotonicTime
+  let time: MonotonicTime
   private let schedule: RetrySchedule
   /// Called when the network turns out to be dead, and when it turns out not to be.
-  private let onTurn: Mutex<(@Sendable () -> Void)?> = Mutex(nil)
+  let onTurn: Mutex<(@Sendable () -> Void)?> = Mutex(nil)
   /// Guards what is remembered of failures.
-  private let state = Mutex(FailureTable())
+  let state = Mutex(FailureTable())
 
   init(_ time: MonotonicTime, schedule: RetrySchedule = RetrySchedule()) {
     self.time = time
     self.schedule = schedule
   }
-
-  /// Tells one listener when loads should be decided anew, as nothing gets through any more, or something does.
-  func listen(_ onTurn: (@Sendable () -> Void)?) { self.onTurn.withLock { $0 = onTurn } }
-
-  /// Whether to decide as if offline, although the network says that it is connected.
-  var isOffline: Bool { state.withLock { $0.connectivity.isOffline(at: time.now()) } }
 
   /// How many URLs and hosts are remembered.
   var recordCount: Int { state.withLock { $0.memory.count + $0.breaker.count } }
@@ -50,21 +44,6 @@ final class FailureDesk: Sendable {
     let now = time.now()
     return state.withLock { $0.memory.error(of: url.key, at: now) != nil }
   }
-
-  /// A state of the network as decisions see it: offline where nothing gets through.
-  func judged(_ state: NetworkState) -> NetworkState {
-    guard state.kind != .offline, isOffline else { return state }
-    return NetworkState(
-      kind: .offline,
-      metered: state.metered,
-      isReachable: false,
-      reason: "connected (\(state.kind.rawValue)), but nothing gets through",
-      meteredReason: state.meteredReason
-    )
-  }
-
-  /// In how long one load may try whether the network is still dead; nil where it is not.
-  var trial: Duration? { state.withLock { $0.connectivity.trial(at: time.now()) } }
 
   /// Forgets all failures, as on another network or with other settings.
   func reset() {
@@ -197,29 +176,6 @@ final class FailureDesk: Sendable {
       state.connectivity.began(at: now)
       return .ask
     }
-  }
-
-  /// Whether a request to an origin may go out now, perhaps insisting, and whether others then wait for its answer.
-  func admit(_ origin: String, insisting: Bool = false) -> LoadTry.Admission? {
-    let now = time.now()
-    return state.withLock { state in
-      guard state.breaker.verdict(origin, insisting: insisting, at: now) == .ask else { return nil }
-      return state.breaker.needsTrial(origin) ? .trial : .free
-    }
-  }
-
-  /// The answer of who tries an origin has begun to come.
-  func trialAnswered(_ origin: String) { endTrial(origin) { $0.trialAnswered(origin) } }
-
-  /// Who tries an origin has stopped before it knew more.
-  func trialStopped(_ origin: String) { endTrial(origin) { $0.gaveUp(origin) } }
-
-  private func endTrial(_ origin: String, _ note: (inout CircuitBreaker) -> Void) {
-    let trial = state.withLock { state in
-      note(&state.breaker)
-      return state.trials.removeValue(forKey: origin)
-    }
-    trial?.tell()
   }
 
   /// Why a load is not tried: its origin is left alone for so long, or somebody tries it and has no answer yet.
