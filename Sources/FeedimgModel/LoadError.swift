@@ -43,6 +43,11 @@ public struct LoadError: Error, Sendable, Hashable {
   /// Whether the network itself seems to have answered in place of the server, as one does that wants a login first.
   public var suspectsCaptivePortal = false
 
+  /// Whether somebody refused, reset or ended the connection before an answer, so that something came back.
+  ///
+  /// That may have been the server, or a router on the way.
+  package var wasRefused = false
+
   /// For how many seconds the server wants to be believed that there is no image, by `Cache-Control` or `Expires`.
   ///
   /// Zero where it is to be asked each time; nil where it says nothing.

@@ -38,6 +38,22 @@ struct CurlOutcome {
 
   /// What went wrong; nil when nothing did.
   func error(_ progress: Progress) -> LoadError? {
+    var error = described(progress)
+    error?.wasRefused = isRefusal && progress.head == nil
+    return error
+  }
+
+  /// Whether packets came back to say that there is no connection, or none any more.
+  private var isRefusal: Bool {
+    switch code {
+    case CURLE_COULDNT_CONNECT: systemError == ECONNREFUSED || systemError == ECONNRESET
+    case CURLE_RECV_ERROR, CURLE_SEND_ERROR: systemError == ECONNRESET || systemError == EPIPE
+    case CURLE_GOT_NOTHING: systemError == 0
+    default: false
+    }
+  }
+
+  private func described(_ progress: Progress) -> LoadError? {
     let host = progress.origin.host
     switch code {
     case CURLE_OK:

@@ -175,6 +175,24 @@ struct CurlOutcomeTests {
     #expect(error.message == row.message)
   }
 
+  static let refusals: [(CURLcode, Int32, Bool)] = [
+    (CURLE_COULDNT_CONNECT, ECONNREFUSED, true), (CURLE_COULDNT_CONNECT, EHOSTUNREACH, false),
+    (CURLE_COULDNT_CONNECT, 0, false), (CURLE_RECV_ERROR, ECONNRESET, true),
+    (CURLE_RECV_ERROR, ETIMEDOUT, false), (CURLE_SEND_ERROR, EPIPE, true), (CURLE_GOT_NOTHING, 0, true),
+    (CURLE_OPERATION_TIMEDOUT, 0, false), (CURLE_COULDNT_RESOLVE_HOST, 0, false),
+  ]
+
+  @Test(arguments: refusals)
+  func `a connection that somebody ends without an answer is told from silence`(
+    _ code: CURLcode,
+    _ systemError: Int32,
+    _ wasRefused: Bool
+  ) throws {
+    let progress = CurlOutcome.Progress(origin: Origin(try ImageURL("https://img.test/a.png")))
+    let outcome = CurlOutcome(code: code, text: "", systemError: systemError)
+    #expect(try #require(outcome.error(progress)).wasRefused == wasRefused)
+  }
+
   @Test func `success is no error`() throws {
     let origin = Origin(try ImageURL("http://a/"))
     #expect(CurlOutcome(code: CURLE_OK, text: "").error(CurlOutcome.Progress(origin: origin)) == nil)

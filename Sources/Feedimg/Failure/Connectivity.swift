@@ -2,22 +2,53 @@ import FeedimgModel
 
 /// Whether the network carries anything, where it says that it is connected ("lie-fi").
 ///
-/// Where transfers fail one after another without any answer, the way out is taken to be dead: loads then fall back as
-/// they do offline. After a wait one load may try; its success, or another network, brings everything back. Pure: times
-/// are on any clock that does not jump.
+/// Where transfers fail one after another without a sign of life from anybody, or pages come in place of images and no
+/// image does, the way out is taken to be dead: loads then fall back as they do offline. After a wait one load tries;
+/// an answer, or another network, brings everything back. A connection that is refused says nothing either way: hosts
+/// that are well do that, and so do routers that let nobody out before a login. Pure: times are on any clock that does
+/// not jump.
 struct Connectivity: Sendable {
+  /// What speaks against the network, without anything that contradicts it.
+  private struct Tally: Sendable {
+    var count = 0
+    var hosts: Set<String> = []
+
+    /// - Returns: Whether that is enough.
+    mutating func add(_ host: String) -> Bool {
+      count += 1
+      // That there are several is all that matters.
+      if hosts.count < Connectivity.leastHosts { hosts.insert(host) }
+      return count >= Connectivity.greatestFailures && hosts.count >= Connectivity.leastHosts
+    }
+  }
+
   /// Failures in a row, without a single answer between them.
   static let greatestFailures = 4
   /// One host that is down says nothing about the network.
   static let leastHosts = 2
   static let firstWait = Duration.seconds(5)
   static let greatestWait = Duration.seconds(60)
+  /// What came so lately is still coming.
+  static let quiet = Duration.seconds(2)
+  /// So long after an image has come, pages come from the servers themselves.
+  static let trust = Duration.seconds(60)
+  /// A name that is not found any sooner was denied by somebody; nobody's silence is as short.
+  static let leastLookup = Duration.seconds(1)
+  /// Nobody else tries for so long, while one load does.
+  private static let trialTime = Duration.seconds(30)
 
-  private var failures = 0
-  private var hosts: Set<String> = []
+  private var silences = Tally()
+  private var pages = Tally()
+  private var lastSign: Duration?
+  private var lastImage: Duration?
   private var wait = Duration.zero
   /// While the way out is dead: when somebody may try again.
   private var nextTrial: Duration?
+  /// The number of the trial that is under way.
+  private var present: Int?
+  private var issued = 0
+  /// Whether it is taken to be dead for pages, which themselves show that something answers.
+  private var isLogin = false
 
   /// Whether nothing gets through.
   var isDead: Bool { nextTrial != nil }
@@ -25,47 +56,100 @@ struct Connectivity: Sendable {
   /// Whether to count as offline now: until it is time to try.
   func isOffline(at now: Duration) -> Bool { nextTrial.map { now < $0 } ?? false }
 
-  /// A transfer begins; where it is a trial, everybody else waits for it.
-  mutating func began(at now: Duration) {
-    if let nextTrial, now >= nextTrial { self.nextTrial = now + max(wait, Self.firstWait) }
+  /// A load begins; where it is the one that tries, everybody else waits for it.
+  ///
+  /// - Returns: The number of the trial, to tell its end with.
+  mutating func began(at now: Duration) -> Int? {
+    guard let nextTrial, now >= nextTrial else { return nil }
+    self.nextTrial = now + Self.trialTime
+    issued += 1
+    present = issued
+    return issued
   }
 
   /// In how long to look again, never at once; nil where all is well.
   func trial(at now: Duration) -> Duration? {
-    nextTrial.map { $0 > now ? $0 - now : max(wait, Self.firstWait) }
+    // One that is under way may end at any time.
+    nextTrial.map { $0 > now && present == nil ? $0 - now : max(wait, Self.firstWait) }
   }
 
-  /// Some host answered.
+  /// Some host answers: a head came, or bytes.
   ///
-  /// - Returns: Whether the way out was dead.
-  mutating func answered() -> Bool {
-    defer { self = Connectivity() }
-    return isDead
+  /// - Parameters:
+  ///   - isImage: Whether it is an image, which nobody sends in place of a server.
+  ///   - now: The time.
+  /// - Returns: Whether the way out was dead until now.
+  mutating func heard(isImage: Bool, at now: Duration) -> Bool {
+    lastSign = now
+    silences = Tally()
+    if isImage { (lastImage, pages) = (now, Tally()) }
+    guard isDead, isImage || !isLogin else { return false }
+    (wait, nextTrial, present, isLogin) = (.zero, nil, nil, false)
+    return true
   }
 
   /// A host did not answer.
   ///
+  /// - Parameters:
+  ///   - host: Its name.
+  ///   - begun: When it was asked; what came from anybody since says that the network is well.
+  ///   - trial: The number of the trial that this was, if it was one.
+  ///   - now: The time.
   /// - Returns: Whether the way out is now taken to be dead, and was not before.
-  mutating func failed(_ host: String, at now: Duration) -> Bool {
-    failures += 1
-    // That there are several is all that matters.
-    if hosts.count < Self.leastHosts { hosts.insert(host) }
-    guard failures >= Self.greatestFailures, hosts.count >= Self.leastHosts else { return false }
-    let isNew = !isDead
-    wait = min(Self.greatestWait, max(Self.firstWait, wait * 2))
-    nextTrial = now + wait
-    return isNew
+  mutating func failed(_ host: String, begun: Duration, trial: Int? = nil, at now: Duration) -> Bool {
+    guard !isDead else {
+      triedInVain(trial, at: now)
+      return false
+    }
+    if let lastSign, lastSign >= begun || now < lastSign + Self.quiet { return false }
+    return silences.add(host) && die(isLogin: false, at: now)
+  }
+
+  /// A page, or a certificate of somebody else, came in place of an image.
+  ///
+  /// - Returns: Whether the way out is now taken to be dead, and was not before.
+  mutating func sawPage(_ host: String, trial: Int? = nil, at now: Duration) -> Bool {
+    guard !isDead else {
+      triedInVain(trial, at: now)
+      return false
+    }
+    if let lastImage, now < lastImage + Self.trust { return false }
+    return pages.add(host) && die(isLogin: true, at: now)
+  }
+
+  /// Nothing was learned by a trial: the next load may try.
+  mutating func gaveUp(_ trial: Int?, at now: Duration) {
+    guard let trial, trial == present else { return }
+    (present, nextTrial) = (nil, now)
   }
 
   /// Begins anew, as on another network.
-  mutating func reset() { self = Connectivity() }
+  mutating func reset() {
+    // What an earlier trial tells late must not be taken for a later one's.
+    let issued = issued
+    self = Connectivity()
+    self.issued = issued
+  }
+
+  private mutating func die(isLogin: Bool, at now: Duration) -> Bool {
+    (wait, nextTrial, self.isLogin) = (Self.firstWait, now + Self.firstWait, isLogin)
+    return true
+  }
+
+  /// Those that were under way when it died fail as well, and make nobody wait longer.
+  private mutating func triedInVain(_ trial: Int?, at now: Duration) {
+    guard let trial, trial == present else { return }
+    wait = min(Self.greatestWait, wait * 2)
+    (present, nextTrial) = (nil, now + wait)
+  }
 
   /// Whether an error says that nothing came back from where it was wanted, the way that packets go now.
-  static func counts(_ error: LoadError) -> Bool {
-    guard !error.isOfOldPath else { return false }
+  static func counts(_ error: LoadError, after time: Duration? = nil) -> Bool {
+    guard !error.isOfOldPath, !error.wasRefused else { return false }
     switch error.code {
-    case .connection, .timeout, .unknownHost: return true
-    default: return error.suspectsCaptivePortal
+    case .connection, .timeout: return true
+    case .unknownHost: return time.map { $0 >= leastLookup } ?? true
+    default: return false
     }
   }
 }

@@ -23,4 +23,19 @@ extension FailureDesk {
 
   /// In how long one load may try whether the network is still dead; nil where it is not.
   var trial: Duration? { state.withLock { $0.connectivity.trial(at: time.now()) } }
+
+  /// A host of the network answers, be it with a head or with bytes, of an image or of something else.
+  func heard(isImage: Bool) {
+    let now = time.now()
+    if state.withLock({ $0.connectivity.heard(isImage: isImage, at: now) }) { tellTurn() }
+  }
+
+  /// Who tries a dead network has stopped before it knew more; nothing happens without.
+  func gaveUp(_ trial: Int?) {
+    guard let trial else { return }
+    let now = time.now()
+    state.withLock { $0.connectivity.gaveUp(trial, at: now) }
+  }
+
+  func tellTurn() { onTurn.withLock { $0 }?() }
 }

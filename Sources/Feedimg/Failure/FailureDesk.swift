@@ -16,6 +16,8 @@ final class FailureDesk: Sendable {
   private struct Wait {
     var left = FailureDesk.patience
     var hasBegun = false
+    /// The number of the trial that it is, where it tries a dead network.
+    var trial: Int?
   }
 
   /// So long a load waits for an origin that is left alone, about as long as its own tries would take.
@@ -110,30 +112,33 @@ final class FailureDesk: Sendable {
     _ url: ImageURL,
     _ attempt: (LoadTry) async throws(LoadError) -> Answer
   ) async throws(LoadError) -> Answer {
-    if let refusal = refusal(url) { throw refusal }
-    let begun = LoadTry(url, self)
+    let begun = LoadTry(url, self, trial: try beginOnce(url))
     do throws(LoadError) {
       let answer = try await attempt(begun)
       succeeded(url, begun)
       return answer
     } catch {
-      if !begun.isHeldBack { _ = failed(url, error, begun, tries: nil) }
+      if begun.isHeldBack { gaveUp(begun.trial) } else { _ = failed(url, error, begun, tries: nil) }
       throw error
     }
   }
 
-  /// Why what can wait is not asked for now; nil where it is.
-  private func refusal(_ url: ImageURL) -> LoadError? {
+  /// Lets what can wait ask now.
+  ///
+  /// - Returns: The number of the trial that it is, where it tries a dead network.
+  /// - Throws: Why it is not asked for.
+  private func beginOnce(_ url: ImageURL) throws(LoadError) -> Int? {
     let now = time.now()
-    return state.withLock { state in
+    let begun = state.withLock { state -> Result<Int?, LoadError> in
       switch state.breaker.outlook(url.origin, at: now) {
-      case .leaveAlone(let wait, let error): return Self.refusal(url, error, for: wait)
-      case .awaitTrial: if let error = state.breaker.lastError(url.origin) { return Self.refusal(url, error) }
+      case .leaveAlone(let wait, let error): return .failure(Self.refusal(url, error, for: wait))
+      case .awaitTrial:
+        if let error = state.breaker.lastError(url.origin) { return .failure(Self.refusal(url, error)) }
       case .ask: break
       }
-      state.connectivity.began(at: now)
-      return nil
+      return .success(state.began(url, at: now))
     }
+    return try begun.get()
   }
 
   /// Returns when it is time to ask.
@@ -146,23 +151,29 @@ final class FailureDesk: Sendable {
   ) async throws(LoadError) -> LoadTry {
     let deadline = time.now() + waited.left
     defer { waited.left = max(.zero, deadline - time.now()) }
-    while true {
-      guard !Task.isCancelled else { throw Self.cancelled(url) }
-      switch beginning(url, hasWaited: waited.hasBegun, deadline: deadline) {
-      case .ask: return LoadTry(url, self, insists: waited.hasBegun, beyond: furthest)
-      case .refuse(let refusal): throw refusal
-      case .wait(let wait): try await sleep(wait, url)
-      case .awaitTrial(let trial, let wait): await trial.wait(wait, time)
+    do throws(LoadError) {
+      while true {
+        guard !Task.isCancelled else { throw Self.cancelled(url) }
+        switch beginning(url, &waited, deadline: deadline) {
+        case .ask:
+          return LoadTry(url, self, insists: waited.hasBegun, beyond: furthest, trial: waited.trial)
+        case .refuse(let refusal): throw refusal
+        case .wait(let wait): try await sleep(wait, url)
+        case .awaitTrial(let trial, let wait): await trial.wait(wait, time)
+        }
+        waited.hasBegun = true
       }
-      waited.hasBegun = true
+    } catch {
+      gaveUp(waited.trial)
+      throw error
     }
   }
 
-  private func beginning(_ url: ImageURL, hasWaited: Bool, deadline: Duration) -> Beginning {
+  private func beginning(_ url: ImageURL, _ waited: inout Wait, deadline: Duration) -> Beginning {
     let now = time.now()
     return state.withLock { state in
       if let known = state.memory.error(of: url.key, at: now) { return .refuse(known) }
-      switch state.breaker.outlook(url.origin, insisting: hasWaited, at: now) {
+      switch state.breaker.outlook(url.origin, insisting: waited.hasBegun, at: now) {
       case .ask: break
       case .awaitTrial where now < deadline:
         let trial = state.trials[url.origin] ?? TrialEnd()
@@ -173,7 +184,7 @@ final class FailureDesk: Sendable {
       case .leaveAlone(let wait, let error):
         return now + wait <= deadline ? .wait(wait) : .refuse(Self.refusal(url, error, for: wait))
       }
-      state.connectivity.began(at: now)
+      waited.trial = waited.trial ?? state.began(url, at: now)
       return .ask
     }
   }
@@ -201,14 +212,15 @@ final class FailureDesk: Sendable {
   }
 
   private func succeeded(_ url: ImageURL, _ begun: LoadTry) {
+    let now = time.now()
     let asked = begun.asked
     let (isTurn, trials) = state.withLock { state in
       state.memory.forget(url.key)
       let trials = [state.answered(url.origin), state.answered(asked.origin)]
-      return (state.connectivity.answered(), trials)
+      return (!asked.isLoopback && state.connectivity.heard(isImage: true, at: now), trials)
     }
     for trial in trials { trial?.tell() }
-    if isTurn { onTurn.withLock { $0 }?() }
+    if isTurn { tellTurn() }
   }
 
   /// Takes note of a failure.
@@ -221,7 +233,10 @@ final class FailureDesk: Sendable {
   /// - Returns: How long to wait before the next try; nil to give up.
   private func failed(_ url: ImageURL, _ error: LoadError, _ begun: LoadTry, tries: Int?) -> Duration? {
     let now = time.now()
-    guard error.code != .cancelled else { return nil }
+    guard error.code != .cancelled else {
+      gaveUp(begun.trial)
+      return nil
+    }
     let (isTrial, asked) = (begun.isTrial, begun.asked)
     let (wait, isTurn, trials) = state.withLock { state -> (Duration?, Bool, [TrialEnd?]) in
       // Who sends us on has answered.
@@ -238,13 +253,19 @@ final class FailureDesk: Sendable {
       )
       let last = isOver ? state.trials.removeValue(forKey: asked.origin) : nil
       if tries != nil, wait == nil { state.memory.note(error, of: url.key, at: now) }
-      return (
-        wait, state.judgeNetwork(url, error, asked: asked, hasProgressed: begun.hasProgressed, at: now),
-        [first, last]
+      let isTurn = state.judgeNetwork(
+        url,
+        error,
+        asked: asked,
+        hasProgressed: begun.hasProgressed,
+        begun: begun.begun,
+        trial: begun.trial,
+        at: now
       )
+      return (wait, isTurn, [first, last])
     }
     for trial in trials { trial?.tell() }
-    if isTurn { onTurn.withLock { $0 }?() }
+    if isTurn { tellTurn() }
     return wait
   }
 }

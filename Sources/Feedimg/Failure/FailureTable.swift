@@ -20,6 +20,14 @@ struct FailureTable: Sendable {
     return trials.removeValue(forKey: origin)
   }
 
+  /// A load begins.
+  ///
+  /// - Returns: The number of the trial that it is, where it tries a dead network; what is on this machine tries none.
+  mutating func began(_ url: ImageURL, at now: Duration) -> Int? {
+    guard connectivity.isDead, !url.isLoopback else { return nil }
+    return connectivity.began(at: now)
+  }
+
   /// Takes note of what a try says of the network.
   ///
   /// - Parameters:
@@ -27,6 +35,8 @@ struct FailureTable: Sendable {
   ///   - error: How it failed.
   ///   - asked: Where redirects led.
   ///   - hasProgressed: Whether a good part of what was asked for has come.
+  ///   - begun: When its request went out; nil where it failed at once.
+  ///   - trial: The number of the trial that it was, where it tried a dead network.
   ///   - now: The time.
   /// - Returns: Whether nothing gets through any more, or something does again.
   mutating func judgeNetwork(
@@ -34,15 +44,25 @@ struct FailureTable: Sendable {
     _ error: LoadError,
     asked: ImageURL,
     hasProgressed: Bool = false,
+    begun: Duration? = nil,
+    trial: Int? = nil,
     at now: Duration
   ) -> Bool {
+    // Where nothing is learned, the next may try.
+    defer { connectivity.gaveUp(trial, at: now) }
     // The page that wants a login comes from one host, in place of what any host has.
-    if error.suspectsCaptivePortal { return !url.isLoopback && connectivity.failed(url.host, at: now) }
-    let hasAnswered =
-      hasProgressed || asked.origin != url.origin || error.status != nil || error.code == .notAnImage
-    var isTurn = hasAnswered && connectivity.answered()
+    if error.suspectsCaptivePortal {
+      return !url.isLoopback && connectivity.sawPage(url.host, trial: trial, at: now)
+    }
+    let isRedirected = asked.origin != url.origin
     // What is on this machine says nothing about the network.
-    if Connectivity.counts(error), !hasProgressed, !asked.isLoopback, connectivity.failed(asked.host, at: now)
+    let hasAnswered =
+      isRedirected && !url.isLoopback
+      || !asked.isLoopback && (hasProgressed || error.status != nil || error.code == .notAnImage)
+    var isTurn = hasAnswered && connectivity.heard(isImage: hasProgressed, at: now)
+    let begun = begun ?? now
+    if Connectivity.counts(error, after: now - begun), !hasProgressed, !asked.isLoopback,
+      connectivity.failed(asked.host, begun: begun, trial: trial, at: now)
     {
       isTurn = true
     }

@@ -27,11 +27,32 @@ final class LoadTry: Sendable {
     case heldBack
   }
 
+  private struct State {
+    var phase = Phase.waiting
+    var asked: Asked
+    /// When its request went out.
+    var begun: Duration
+    /// Whether the answer that comes is an image.
+    var isImage = false
+  }
+
+  /// Who is asked, which redirects change.
+  private struct Asked {
+    let url: ImageURL
+    /// Whether that takes no network, so that its answers say nothing about one.
+    let isLocal: Bool
+
+    init(_ url: ImageURL) { (self.url, isLocal) = (url, url.isLoopback) }
+  }
+
   private let url: ImageURL
   private let desk: FailureDesk
   private let insists: Bool
+  /// The number of the trial that it is, where it tries a dead network.
+  let trial: Int?
+  private let first: Asked
   /// Guards how far it is, and where redirects have led; the transfer's thread tells of both.
-  private let state: Mutex<(phase: Phase, asked: ImageURL)>
+  private let state: Mutex<State>
   /// How far the image had come before.
   private let start: Int
   /// Guards how far it has come, and whether that is a good part of what was missing.
@@ -42,9 +63,17 @@ final class LoadTry: Sendable {
   ///   - desk: Says whether it may be.
   ///   - insists: Whether to ask although the origin is left alone, as one load may.
   ///   - start: How many bytes of the image have been kept before, at most.
-  init(_ url: ImageURL, _ desk: FailureDesk, insists: Bool = false, beyond start: Int = 0) {
-    (self.url, self.desk, self.insists, self.start) = (url, desk, insists, start)
-    state = Mutex((.waiting, url))
+  ///   - trial: The number of the trial that it is, where it tries a dead network.
+  init(
+    _ url: ImageURL,
+    _ desk: FailureDesk,
+    insists: Bool = false,
+    beyond start: Int = 0,
+    trial: Int? = nil
+  ) {
+    (self.url, self.desk, self.insists, self.start, self.trial) = (url, desk, insists, start, trial)
+    first = Asked(url)
+    state = Mutex(State(asked: first, begun: desk.time.now()))
     progress = Mutex((start, false))
   }
 
@@ -66,7 +95,10 @@ final class LoadTry: Sendable {
   var isTrial: Bool { state.withLock { $0.phase == .trial } }
 
   /// Whom it asked last: where redirects led is another server, and what fails there is not the first one's fault.
-  var asked: ImageURL { state.withLock { $0.asked } }
+  var asked: ImageURL { state.withLock { $0.asked.url } }
+
+  /// When its last request went out.
+  var begun: Duration { state.withLock { $0.begun } }
 
   /// What asks only if it may, and tells of the answer.
   func downloader(_ downloader: any Downloading) -> any Downloading {
@@ -77,8 +109,9 @@ final class LoadTry: Sendable {
   ///
   /// - Throws: `cancelled` where it must not.
   fileprivate func begin() throws(LoadError) {
+    let now = desk.time.now()
     let isToAsk = state.withLock { state in
-      state.asked = url
+      (state.asked, state.begun, state.isImage) = (first, now, false)
       return state.phase != .answered
     }
     guard isToAsk else { return }
@@ -88,7 +121,7 @@ final class LoadTry: Sendable {
       case .free: .sent
       case nil: .heldBack
       }
-    state.withLock { $0 = (next, url) }
+    state.withLock { $0.phase = next }
     guard next != .heldBack else {
       throw LoadError(.cancelled, message: "the host has failed meanwhile and is left alone")
     }
@@ -96,6 +129,12 @@ final class LoadTry: Sendable {
 
   /// The head of an answer came.
   fileprivate func answered(_ head: ResponseHead) {
+    let isImage = head.fields["content-type"]?.lowercased().hasPrefix("image/") == true
+    let isLocal = state.withLock { state in
+      state.isImage = isImage
+      return state.asked.isLocal
+    }
+    if !isLocal { desk.heard(isImage: isImage) }
     // What speaks against the origin is told when the load fails for it.
     guard !CircuitBreaker.counts(LoadError(.status, message: "", status: head.status)) else { return }
     if leave(to: .answered) == .trial { desk.trialAnswered(url.origin) }
@@ -103,8 +142,19 @@ final class LoadTry: Sendable {
 
   /// An answer says that the image is elsewhere.
   fileprivate func redirected(to next: ImageURL) {
-    state.withLock { $0.asked = next }
+    let asked = Asked(next)
+    let wasLocal = state.withLock { state in
+      defer { state.asked = asked }
+      return state.asked.isLocal
+    }
+    if !wasLocal { desk.heard(isImage: false) }
     if next.origin != url.origin, leave(to: .answered) == .trial { desk.trialAnswered(url.origin) }
+  }
+
+  /// More of an answer came.
+  fileprivate func received() {
+    let (isLocal, isImage) = state.withLock { ($0.asked.isLocal, $0.isImage) }
+    if !isLocal { desk.heard(isImage: isImage) }
   }
 
   /// Nothing was learned, as the transfer was stopped; it may go out again.
@@ -155,7 +205,10 @@ private struct TryingReceiver: BodyReceiving {
     try receiver.begin(head)
   }
 
-  func receive(_ bytes: UnsafeRawBufferPointer) throws(LoadError) { try receiver.receive(bytes) }
+  func receive(_ bytes: UnsafeRawBufferPointer) throws(LoadError) {
+    attempt.received()
+    try receiver.receive(bytes)
+  }
 
   func note(_ step: TransferStep) {
     if case .redirected(let url) = step { attempt.redirected(to: url) }

@@ -218,33 +218,37 @@ import Testing
 
   @Test func `a network on which nothing answers counts as offline, and one tries now and then`() {
     var network = Connectivity()
-    #expect(network.failed("a", at: .zero) == false)
-    #expect(network.failed("b", at: .zero) == false)
-    #expect(network.failed("a", at: .zero) == false)
+    #expect(network.failed("a", begun: .zero, at: .zero) == false)
+    #expect(network.failed("b", begun: .zero, at: .zero) == false)
+    #expect(network.failed("a", begun: .zero, at: .zero) == false)
     #expect(!network.isOffline(at: .zero))
-    #expect(network.failed("a", at: .zero) == true)
+    #expect(network.failed("a", begun: .zero, at: .zero) == true)
     #expect(network.isOffline(at: .zero))
     #expect(network.trial(at: .seconds(2)) == .seconds(3))
     #expect(!network.isOffline(at: .seconds(5)))
-    network.began(at: .seconds(5))
+    let trial = network.began(at: .seconds(5))
     #expect(network.isOffline(at: .seconds(5)))
-    #expect(network.failed("a", at: .seconds(6)) == false, "that is no news")
+    let isNews = network.failed("a", begun: .seconds(5), trial: trial, at: .seconds(6))
+    #expect(!isNews)
     #expect(network.trial(at: .seconds(6)) == .seconds(10))
-    #expect(network.answered() == true)
+    #expect(network.heard(isImage: false, at: .seconds(6)) == true)
     #expect(!network.isOffline(at: .seconds(6)))
   }
 
   @Test func `one host that is down is not the network`() {
     var network = Connectivity()
-    for _ in 0..<100 { #expect(network.failed("a", at: .zero) == false) }
+    for _ in 0..<100 { #expect(network.failed("a", begun: .zero, at: .zero) == false) }
     #expect(!network.isOffline(at: .zero))
   }
 
   @Test func `an answer, or another network, begins anew`() {
     var network = Connectivity()
-    for host in ["a", "b", "c"] { _ = network.failed(host, at: .zero) }
-    #expect(network.answered() == false)
-    for host in ["a", "b", "c", "d"] { _ = network.failed(host, at: .zero) }
+    for host in ["a", "b", "c"] { _ = network.failed(host, begun: .zero, at: .zero) }
+    #expect(network.heard(isImage: false, at: .zero) == false)
+    let later = Duration.seconds(3)
+    for host in ["a", "b", "c"] { _ = network.failed(host, begun: later, at: later) }
+    #expect(!network.isDead)
+    _ = network.failed("d", begun: later, at: later)
     #expect(network.isDead)
     network.reset()
     #expect(!network.isDead)

@@ -44,4 +44,25 @@ import Testing
     #expect(try dead(after: page) { ("http://h\($0).example/a", "http://login.example/") })
     #expect(try !dead(after: page) { _ in ("http://h.example/a", "http://login.example/") })
   }
+
+  @Test func `what is on this machine says nothing of the network, neither way`() throws {
+    let silence = LoadError(.timeout, message: "no answer came within 20 s")
+    let missing = LoadError(.status, message: "not found", status: 404)
+    #expect(try !dead(after: silence) { ("http://127.0.0.\($0 + 1)/a", "http://127.0.0.\($0 + 1)/a") })
+    var table = FailureTable()
+    let local = try ImageURL("http://localhost/a")
+    for number in 0..<4 {
+      #expect(table.judgeNetwork(local, missing, asked: local, at: .zero) == false)
+      let url = try ImageURL("http://h\(number).example/a")
+      #expect(table.judgeNetwork(url, silence, asked: url, at: .zero) == (number == 3))
+    }
+    #expect(table.began(local, at: .seconds(5)) == nil)
+    #expect(table.began(try ImageURL("http://h.example/a"), at: .seconds(5)) != nil)
+  }
+
+  @Test func `a connection that is refused says nothing of the network`() throws {
+    var refused = LoadError(.connection, message: "no connection: connection refused")
+    refused.wasRefused = true
+    #expect(try !dead(after: refused) { ("http://h\($0).example/a", "http://h\($0).example/a") })
+  }
 }
