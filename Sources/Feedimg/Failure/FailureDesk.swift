@@ -76,8 +76,9 @@ final class FailureDesk: Sendable {
     var tries = 0
     var (advances, furthest) = (0, 0)
     var waited = Wait()
+    var last: LoadError?
     while true {
-      let begun = try await begin(url, &waited, beyond: furthest)
+      let begun = try await begin(url, &waited, beyond: furthest, after: last)
       let failure: LoadError
       do throws(LoadError) {
         let answer = try await attempt(begun)
@@ -93,6 +94,7 @@ final class FailureDesk: Sendable {
       // What goes on from where it broke off is tried as if for the first time, but not for ever.
       if begun.hasProgressed, advances < Self.greatestAdvances { (tries, advances) = (0, advances + 1) }
       tries += 1
+      last = failure
       guard let wait = failed(url, failure, begun, tries: tries) else { throw failure }
       LoadWitness.tell(.retried(failure, after: wait))
       try await sleep(wait, url)
@@ -143,18 +145,19 @@ final class FailureDesk: Sendable {
 
   /// Returns when it is time to ask.
   ///
-  /// - Throws: Why that is of no use for now, or `cancelled`.
+  /// - Throws: Why that is of no use for now, be it that nothing gets through after an earlier try, or `cancelled`.
   private func begin(
     _ url: ImageURL,
     _ waited: inout Wait,
-    beyond furthest: Int
+    beyond furthest: Int,
+    after last: LoadError?
   ) async throws(LoadError) -> LoadTry {
     let deadline = time.now() + waited.left
     defer { waited.left = max(.zero, deadline - time.now()) }
     do throws(LoadError) {
       while true {
         guard !Task.isCancelled else { throw Self.cancelled(url) }
-        switch beginning(url, &waited, deadline: deadline) {
+        switch beginning(url, &waited, deadline: deadline, after: last) {
         case .ask:
           return LoadTry(url, self, insists: waited.hasBegun, beyond: furthest, trial: waited.trial)
         case .refuse(let refusal): throw refusal
@@ -169,10 +172,16 @@ final class FailureDesk: Sendable {
     }
   }
 
-  private func beginning(_ url: ImageURL, _ waited: inout Wait, deadline: Duration) -> Beginning {
+  private func beginning(
+    _ url: ImageURL,
+    _ waited: inout Wait,
+    deadline: Duration,
+    after last: LoadError?
+  ) -> Beginning {
     let now = time.now()
     return state.withLock { state in
       if let known = state.memory.error(of: url.key, at: now) { return .refuse(known) }
+      if let last, waited.trial == nil, state.isOutOfReach(url, at: now) { return .refuse(last) }
       switch state.breaker.outlook(url.origin, insisting: waited.hasBegun, at: now) {
       case .ask: break
       case .awaitTrial where now < deadline:
@@ -262,7 +271,7 @@ final class FailureDesk: Sendable {
         trial: begun.trial,
         at: now
       )
-      return (wait, isTurn, [first, last])
+      return (state.isOutOfReach(url, at: now) ? nil : wait, isTurn, [first, last])
     }
     for trial in trials { trial?.tell() }
     if isTurn { tellTurn() }

@@ -28,6 +28,11 @@ struct FailureTable: Sendable {
     return connectivity.began(at: now)
   }
 
+  /// Whether nobody gets through to a URL for now, so that trying again is of no use.
+  func isOutOfReach(_ url: ImageURL, at now: Duration) -> Bool {
+    connectivity.isOffline(at: now) && !url.isLoopback
+  }
+
   /// Takes note of what a try says of the network.
   ///
   /// - Parameters:

@@ -182,14 +182,14 @@ final class PrefetchWorker: Sendable {
     switch result {
     case .success(let image) where image.failure?.isFinal == false:
       // The thumbnail is there, and yet asking again for the original may help.
-      if let failure = image.failure { end(index, .failed(failure)) }
+      if let failure = image.failure { endFailed(index, failure) }
     case .success(let image) where image.source != .network: endCached(index, image)
     case .success(let image): end(index, .fetched(image.variant, received))
     case .failure(let error as LoadError) where error.code == .cancelled:
       if reason == .spent, let length { return length }
       if let reason { end(index, .skipped(reason)) }
     case .failure(let error as LoadError) where error.code == .nothingToShow: end(index, .skipped(.offline))
-    case .failure(let error as LoadError): end(index, .failed(error))
+    case .failure(let error as LoadError): endFailed(index, error)
     case .failure: break
     }
     return nil
@@ -223,6 +223,12 @@ final class PrefetchWorker: Sendable {
       state.withLock { if $0.loads[index] == load { $0.reasons[index] = reason } }
       load.cancel()
     }
+  }
+
+  /// Ends what failed; where nothing gets through any more, it waits with all others if they do.
+  private func endFailed(_ index: Int, _ error: LoadError) {
+    let isToWait = waits && Connectivity.counts(error) && verdict(index) == .skip(.offline)
+    end(index, isToWait ? .skipped(.offline) : .failed(error))
   }
 
   /// Ends what was in the cache; the thumbnail may be all that there was, as the network has become worse on the way.

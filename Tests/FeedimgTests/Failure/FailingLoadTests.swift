@@ -126,15 +126,26 @@ import Testing
 
   @Test func `where nothing answers the cached thumbnail is shown as offline`() async throws {
     let downloader = Failing()
-    let test = try TestLoader(.cellular, downloader: downloader)
-    let item = try item("http://h.example/a", thumbnail: "http://h.example/s")
+    let time = ManualTime()
+    let test = try TestLoader(.cellular, downloader: downloader, time: time.time)
+    let items = try (0..<5).map {
+      try item("http://h\($0 % 2).example/\($0)", thumbnail: "http://s.example/\($0)")
+    }
     downloader.isRepaired.store(true, ordering: .relaxed)
-    #expect(try await test.loader.load(item).variant.role == .thumbnail)
+    for item in items { #expect(try await test.loader.load(item).variant.role == .thumbnail) }
     downloader.isRepaired.store(false, ordering: .relaxed)
     test.network.become(.wifi)
-    let image = try await test.loader.load(item)
+    time.pass(.seconds(3))
+    for item in items.dropLast() {
+      let image = try await test.loader.load(item)
+      #expect(image.variant.role == .thumbnail)
+      #expect(image.notes == ["shown in place of the original: no answer came within 20 s"])
+    }
+    let asked = downloader.asked.withLock(\.count)
+    let image = try await test.loader.load(items[4])
     #expect(image.variant.role == .thumbnail)
-    #expect(image.notes == ["shown in place of the original: no answer came within 20 s"])
+    #expect(image.resolution.situation.network == .offline && image.notes == [])
+    #expect(downloader.asked.withLock(\.count) == asked, "nobody is asked any more")
   }
 
   @Test func `a page in place of an image is said to be one, and not kept`() async throws {

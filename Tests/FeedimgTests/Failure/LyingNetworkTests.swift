@@ -193,4 +193,73 @@ import Testing
     time.pass(Connectivity.firstWait)
     #expect(!desk.isOffline)
   }
+
+  // MARK: What loads do
+
+  @Test func `loads that have failed on a dead network try no further`() async throws {
+    let desk = FailureDesk(time.time, schedule: RetrySchedule(greatestTries: 4))
+    let (tries, ended) = (Gathered<Int>(), Gathered<Int>())
+    let loads = try (0..<4).map { number in
+      let url = try ImageURL("http://h\(number).example/a")
+      return Task {
+        defer { ended.add(number) }
+        return try await desk.perform(url) { _ async throws(LoadError) -> Int in
+          tries.add(number)
+          throw LoadError(.timeout, message: "no answer came within 20 s")
+        }
+      }
+    }
+    // Those that failed before the last one wait for their second try.
+    while time.sleepers < 3 || ended.all.isEmpty && time.sleepers < 4 { await Task.yield() }
+    time.pass(.milliseconds(500))
+    while ended.all.count < 4, tries.all.count == 4 { await Task.yield() }
+    #expect(tries.all.count == 4)
+    for load in loads {
+      load.cancel()
+      await #expect { try await load.value } throws: { ($0 as? LoadError)?.code == .timeout }
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `slots that gave up on a dead network have their images when it comes back`(
+    isCached: Bool
+  )
+    async throws
+  {
+    let hosts = Hosts()
+    let test = try TestLoader(.cellular, downloader: hosts, time: time.time, tries: 4)
+    let items = try (0..<6).map { try item("h\($0)", thumbnail: isCached) }
+    if isCached {
+      hosts.isRepaired.store(true, ordering: .releasing)
+      for item in items { #expect(try await test.loader.load(item).variant.role == .thumbnail) }
+      hosts.isRepaired.store(false, ordering: .releasing)
+    }
+    test.network.become(.wifi)
+    time.pass(.seconds(3))
+    let slots = items.map { _ in test.loader.slot() }
+    for (slot, item) in zip(slots, items) { slot.show(item) }
+    while try network(test) == .wifi { await Task.yield() }
+    hosts.isRepaired.store(true, ordering: .releasing)
+    while slots.contains(where: { $0.presentation?.shown != .original }) {
+      if time.sleepers > 0 { time.pass(.milliseconds(500)) }
+      await Task.yield()
+    }
+  }
+
+  @Test func `a prefetch that waits for the network loses no image on a dead one`() async throws {
+    let hosts = Hosts()
+    let test = try TestLoader(downloader: hosts, time: time.time, tries: 4)
+    let prefetch = test.loader.prefetch(try (0..<6).map { try item("h\($0)") }, waitsForNetwork: true)
+    while prefetch.progress.waiting + prefetch.progress.failed < 6 {
+      if time.sleepers > 0, try network(test) == .wifi { time.pass(.milliseconds(100)) }
+      await Task.yield()
+    }
+    #expect(prefetch.progress.waiting == 6)
+    hosts.isRepaired.store(true, ordering: .releasing)
+    while prefetch.progress.fetched + prefetch.progress.failed < 6 {
+      if time.sleepers > 0 { time.pass(.milliseconds(500)) }
+      await Task.yield()
+    }
+    #expect(await prefetch.finish().fetched == 6)
+  }
 }
