@@ -18,14 +18,18 @@ struct ImageRevalidation: Sendable {
   /// That of the load which shows the image; asking may begin in a task of another.
   let witness = LoadWitness.present
 
-  private var key: String { variant.url.key }
+  /// What is the same for all who may share one answer.
+  var key: String { identity.shared(variant.url.key, asking: directives) }
+
+  /// What caches on the way are told.
+  private var directives: HTTPFields { isEndToEnd ? ImageTransfer.endToEnd : HTTPFields() }
 
   /// - Parameter run: Tells how urgently the answer is wanted.
   /// - Returns: The new version; nil where the image is still the same.
   /// - Throws: ``LoadError`` where there was no answer that says either.
   func ask(_ run: LoadRun) async throws(LoadError) -> FetchedImage? {
     guard let asked = shown.answer else { return nil }
-    if !isEndToEnd, let stored = loader.store.answer(for: key, to: identity.sent),
+    if !isEndToEnd, let stored = loader.store.answer(for: variant.url.key, to: identity.sent),
       isNews(stored, beside: asked)
     {
       return loader.stored(variant).flatMap(news)
@@ -48,8 +52,7 @@ struct ImageRevalidation: Sendable {
     _ question: HTTPFields,
     _ run: LoadRun
   ) async throws(LoadError) -> ImageTransfer.Outcome {
-    let directives = isEndToEnd ? ImageTransfer.endToEnd.fields : []
-    let fields = HTTPFields(question.fields + directives)
+    let fields = HTTPFields(question.fields + directives.fields)
     return try await loader.failures.performOnce(variant.url) { begun async throws(LoadError) in
       try await ImageTransfer(
         loader: loader,
@@ -76,6 +79,7 @@ struct ImageRevalidation: Sendable {
   // MARK: The image is still the same
 
   private func keep(_ news: StoredAnswer, about asked: StoredAnswer) {
+    let key = variant.url.key
     let updated = asked.updated(by: news)
     guard storageAllowed(head: updated.head) else { return loader.forget(key) }
     // What cannot be written down is asked again another time.

@@ -29,11 +29,11 @@ extension LoadOperation {
       isEndToEnd: isReload,
       vigil: DecisionVigil(over: self, asking: variant.role)
     )
-    if asking == .first, isReload || !loader.revalidations.isResting(variant.url.key) {
+    if asking == .first, isReload || !loader.revalidations.isResting(revalidation.key) {
       return try await asked(revalidation, decided: resolution.decision.image)
     }
     var found = found
-    found.isRevalidating = loader.revalidations.begin(variant.url.key) { await revalidation.outcome($0) }
+    found.isRevalidating = loader.revalidations.begin(revalidation)
     return found
   }
 
@@ -44,9 +44,7 @@ extension LoadOperation {
     let vigil = DecisionVigil(over: self, decided: decided)
     do throws(LoadError) {
       let outcome = try await vigil.whileItHolds { () async throws(LoadError) in
-        try await loader.revalidations.answer(for: revalidation.variant.url.key, wish: wish) {
-          await revalidation.outcome($0)
-        }
+        try await loader.revalidations.answer(to: revalidation, wish: wish)
       }
       guard let new = outcome else { return nil }
       return new ?? loader.cached(revalidation.variant) ?? revalidation.shown

@@ -43,7 +43,7 @@ struct RequestIdentity: Sendable {
   ///   - key: That of the URL.
   ///   - question: What is sent beside the usual.
   /// - Returns: The key of the URL alone, where nothing is said that every load of one program does not say.
-  func shared(_ key: String, asking question: HTTPFields) -> String {
+  func shared(_ key: String, asking question: HTTPFields = HTTPFields()) -> String {
     guard savesData || !question.fields.isEmpty else { return key }
     return "\(key) \(AnswerKey.identity(HTTPFields(sent.fields + question.fields)))"
   }

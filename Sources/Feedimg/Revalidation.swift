@@ -23,7 +23,8 @@ extension ImageLoader {
   /// - Returns: At once where nobody asks; `failed` with `cancelled` when the calling task is cancelled.
   public func revalidation(of image: LoadedImage) async -> Revalidation {
     guard image.freshness?.isRevalidating == true else { return .none }
-    let outcome = await revalidations.outcome(for: image.variant.url.key)
+    let key = identity.asking(in: image.resolution.situation).shared(image.variant.url.key)
+    let outcome = await revalidations.outcome(for: key)
     switch outcome {
     case .failure(let error): return .failed(error)
     case .success(nil): return .unchanged
@@ -32,7 +33,7 @@ extension ImageLoader {
       return .failed(LoadError(.cancelled, url: image.variant.url, message: "cancelled"))
     case nil:
       // It ended before we asked: then what is remembered and what is cached tell.
-      if let error = revalidations.failure(of: image.variant.url.key) { return .failed(error) }
+      if let error = revalidations.failure(of: key) { return .failed(error) }
       guard let new = cached(image.variant), new.bytes != image.bytes else { return .unchanged }
       return .changed(renewed(image, by: new))
     }

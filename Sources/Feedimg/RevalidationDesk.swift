@@ -1,12 +1,10 @@
 import FeedimgModel
 import Synchronization
 
-/// Asks about images that may be out of date, each once however many show it.
+/// Asks about images that may be out of date, each once however many show it and would ask in the same way.
 final class RevalidationDesk: Sendable {
   /// The new version; nil where the image is still the same.
   typealias Outcome = Result<FetchedImage?, LoadError>
-  /// Asks, as urgently as the run says.
-  typealias Work = @Sendable (LoadRun) async -> Outcome
 
   private struct Waiter {
     var number: Int
@@ -17,7 +15,7 @@ final class RevalidationDesk: Sendable {
 
   private struct State {
     var table = RevalidationTable()
-    var works: [String: Work] = [:]
+    var queued: [String: ImageRevalidation] = [:]
     var runs: [String: (run: LoadRun, task: Task<Void, Never>)] = [:]
     var waiters: [String: [Waiter]] = [:]
     var idlers: [CheckedContinuation<Void, Never>] = []
@@ -46,15 +44,15 @@ final class RevalidationDesk: Sendable {
   /// Asks about an image in the background, unless that is being done or has just been done.
   ///
   /// - Returns: Whether an answer is to be expected.
-  func begin(_ key: String, _ work: @escaping Work) -> Bool {
-    let now = clock()
+  func begin(_ revalidation: ImageRevalidation) -> Bool {
+    let (key, now) = (revalidation.key, clock())
     let (isAwaited, dropped) = state.withLock { state -> (Bool, [Waiter]) in
       switch state.table.ask(key, at: now) {
-      case .start: start(key, work, .background, &state)
+      case .start: start(revalidation, .background, &state)
       case .queue(let dropped):
-        state.works[key] = work
+        state.queued[key] = revalidation
         guard let dropped else { break }
-        state.works[dropped] = nil
+        state.queued[dropped] = nil
         state.summary.unfinished += 1
         return (true, state.waiters.removeValue(forKey: dropped) ?? [])
       case .join: break
@@ -68,7 +66,7 @@ final class RevalidationDesk: Sendable {
 
   /// How many images it remembers, or holds on to.
   var recordCount: Int {
-    state.withLock { $0.table.pastCount + $0.works.count + $0.runs.count + $0.waiters.count }
+    state.withLock { $0.table.pastCount + $0.queued.count + $0.runs.count + $0.waiters.count }
   }
 
   /// Whether an image was asked about so short a while ago that asking again would be in vain.
@@ -83,19 +81,18 @@ final class RevalidationDesk: Sendable {
   /// Asks about an image at once, and waits for the answer.
   ///
   /// - Parameters:
-  ///   - key: The key of the image.
+  ///   - revalidation: Asks, unless that is being done.
   ///   - wish: How urgently the answer is wanted; also counts where the image is being asked about already.
-  ///   - work: Asks, unless that is being done.
   /// - Returns: The new version; nil where the image is still the same.
   /// - Throws: What asking throws, or `cancelled` when the calling task is cancelled.
   func answer(
-    for key: String,
-    wish: LoadWish,
-    _ work: @escaping Work
+    to revalidation: ImageRevalidation,
+    wish: LoadWish
   ) async throws(LoadError) -> FetchedImage? {
+    let key = revalidation.key
     let listener = wish.listen { [weak self] in self?.reprioritise(key) }
     defer { wish.forget(listener) }
-    guard let outcome = await wait(for: key, wish, starting: work) else {
+    guard let outcome = await wait(for: key, wish, starting: revalidation) else {
       throw LoadError(.cancelled, message: "the load was cancelled")
     }
     return try outcome.get()
@@ -104,7 +101,11 @@ final class RevalidationDesk: Sendable {
   /// What the asking that is under way comes to; nil where there is none, or when the calling task is cancelled.
   func outcome(for key: String) async -> Outcome? { await wait(for: key, nil, starting: nil) }
 
-  private func wait(for key: String, _ wish: LoadWish?, starting work: Work?) async -> Outcome? {
+  private func wait(
+    for key: String,
+    _ wish: LoadWish?,
+    starting revalidation: ImageRevalidation?
+  ) async -> Outcome? {
     let number = state.withLock { state in
       state.issued += 1
       return state.issued
@@ -112,12 +113,14 @@ final class RevalidationDesk: Sendable {
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let (waits, run) = state.withLock { state -> (Bool, LoadRun?) in
-          guard !Task.isCancelled, work != nil || state.table.isAsking(key) else { return (false, nil) }
+          guard !Task.isCancelled, revalidation != nil || state.table.isAsking(key) else {
+            return (false, nil)
+          }
           let waiter = Waiter(number: number, wish: wish, continuation: continuation)
           state.waiters[key, default: []].append(waiter)
-          if let work, state.table.askAtOnce(key) == .start {
-            state.works[key] = nil
-            start(key, work, nil, &state)
+          if let revalidation, state.table.askAtOnce(key) == .start {
+            state.queued[key] = nil
+            start(revalidation, nil, &state)
           }
           return (true, state.refresh(key))
         }
@@ -148,7 +151,7 @@ final class RevalidationDesk: Sendable {
     let (tasks, waiters) = state.withLock { state in
       let dropped = state.table.dropQueued()
       state.summary.unfinished += dropped.count
-      for key in dropped { state.works[key] = nil }
+      for key in dropped { state.queued[key] = nil }
       return (state.runs.values.map(\.task), dropped.flatMap { state.waiters.removeValue(forKey: $0) ?? [] })
     }
     for task in tasks { task.cancel() }
@@ -166,20 +169,25 @@ final class RevalidationDesk: Sendable {
     }
   }
 
-  private func start(_ key: String, _ work: @escaping Work, _ priority: TaskPriority?, _ state: inout State) {
-    let run = LoadRun(state.priority(of: key))
-    state.runs[key] = (run, Task(priority: priority) { self.finish(key, await work(run)) })
+  private func start(
+    _ revalidation: ImageRevalidation,
+    _ priority: TaskPriority?,
+    _ state: inout State
+  ) {
+    let run = LoadRun(state.priority(of: revalidation.key))
+    let task = Task(priority: priority) { self.finish(revalidation, await revalidation.outcome(run)) }
+    state.runs[revalidation.key] = (run, task)
   }
 
   private func reprioritise(_ key: String) { state.withLock { $0.refresh(key) }?.announce() }
 
-  private func finish(_ key: String, _ outcome: Outcome) {
-    let now = clock()
+  private func finish(_ revalidation: ImageRevalidation, _ outcome: Outcome) {
+    let (key, now) = (revalidation.key, clock())
     let (waiters, idlers) = state.withLock { state in
       state.runs[key] = nil
-      state.summary.count(outcome, of: key)
+      state.summary.count(outcome, of: revalidation.variant.url)
       let next = state.table.end(key, at: now, failing: outcome.failure)
-      if let next, let work = state.works.removeValue(forKey: next) { start(next, work, .background, &state) }
+      if let next, let other = state.queued.removeValue(forKey: next) { start(other, .background, &state) }
       let idlers = state.table.isIdle ? state.idlers : []
       if state.table.isIdle { state.idlers.removeAll() }
       return (state.waiters.removeValue(forKey: key) ?? [], idlers)

@@ -13,10 +13,10 @@ public struct RevalidationSummary: Sendable, Hashable {
 
   private static let greatestList = 100
 
-  mutating func count(_ outcome: RevalidationDesk.Outcome, of key: String) {
+  mutating func count(_ outcome: RevalidationDesk.Outcome, of url: ImageURL) {
     switch outcome {
     case .success(nil): unchanged += 1
-    case .success: if changed.count < Self.greatestList { changed.append(key) }
+    case .success: if changed.count < Self.greatestList { changed.append(url.key) }
     case .failure(let error) where error.code == .cancelled: unfinished += 1
     case .failure(let error): if failures.count < Self.greatestList { failures.append(error) }
     }

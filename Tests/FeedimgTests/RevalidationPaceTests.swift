@@ -23,6 +23,15 @@ import Testing
     try TestLoader.item(origin.server, original: "/a.jpg")
   }
 
+  /// Returns when the loader knows.
+  private func become(_ metered: Metered, _ test: TestLoader) async {
+    test.loader.facts.watch()
+    let standing = test.loader.facts.standing
+    guard test.network.currentState().metered != metered else { return }
+    test.network.become(.wifi, metered: metered)
+    while test.loader.facts.standing == standing { await Task.yield() }
+  }
+
   @Test func `many who show one image ask about it once`() async throws {
     let origin = try PictureOrigin(Self.old, [("ETag", "\"1\""), ("Cache-Control", "no-cache")])
     let test = try loader()
@@ -37,6 +46,45 @@ import Testing
     for image in images { #expect(await test.loader.revalidation(of: image) == .unchanged) }
     #expect(origin.requests.count == 2)
     #expect(await test.loader.finishRevalidations(within: .seconds(600)).unchanged == 1)
+  }
+
+  @Test func `who saves data asks apart from who saves none`() async throws {
+    let fields = [("ETag", "\"1\""), ("Cache-Control", "no-cache"), ("Vary", "Save-Data")]
+    let origin = try PictureOrigin(Self.old, fields)
+    let test = try TestLoader(clock: { [clock] in clock.now }, policy: "always-original")
+    await become(.no, test)
+    _ = try await test.loader.load(item(origin))
+    clock += 100
+    let gate = Gate()
+    origin.answer(always: .held(by: gate, then: Reply([.send(Reply.head(304, []))], keepsConnection: true)))
+    let rich = try await test.loader.load(item(origin))
+    await become(.yes, test)
+    let thrifty = try await test.loader.load(item(origin))
+    gate.open()
+    for image in [rich, thrifty] { #expect(await test.loader.revalidation(of: image) == .unchanged) }
+    _ = await test.loader.finishRevalidations(within: .seconds(600))
+    #expect(Set(origin.requests.dropFirst().map { $0["Save-Data"] }) == [nil, "on"])
+    #expect(origin.requests.count == 3)
+  }
+
+  @Test func `a reload is answered by none but those who ask beyond all caches as well`() async throws {
+    let origin = try PictureOrigin(Self.old, [("ETag", "\"1\""), ("Cache-Control", "no-cache")])
+    let test = try loader()
+    let item = try item(origin)
+    _ = try await test.loader.load(item)
+    clock += 100
+    let gate = Gate()
+    origin.answer(always: .held(by: gate, then: Reply([.send(Reply.head(304, []))], keepsConnection: true)))
+    #expect(try await test.loader.load(item).freshness?.isRevalidating == true)
+    let reloads = (0..<2).map { _ in Task { try await test.loader.reload(item) } }
+    let key = try #require(item.original).url.key
+    let keys = [key, test.loader.identity.shared(key, asking: ImageTransfer.endToEnd)]
+    while keys.map({ test.loader.revalidations.count(of: $0) }).reduce(0, +) < 2 { await Task.yield() }
+    gate.open()
+    for reload in reloads { #expect(try await reload.value.notes == []) }
+    _ = await test.loader.finishRevalidations(within: .seconds(600))
+    #expect(Set(origin.requests.dropFirst().map { $0["Cache-Control"] }) == [nil, "no-cache"])
+    #expect(origin.requests.count == 3)
   }
 
   @Test func `no more than two are asked about at a time, the others in their turn`() async throws {

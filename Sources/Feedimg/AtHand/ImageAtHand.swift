@@ -46,11 +46,14 @@ extension ImageLoader {
       let (image, copy) = role == .original ? found.original : found.thumbnail,
       policy.decide(seen(others: .cached)) == decision
     else { return nil }
-    let verdict = image.answer.map {
-      freshness.verdict(variant.url.key, $0, by: identity.asking(in: situation), at: clock())
-    }
+    let identity = identity.asking(in: situation)
+    let verdict = image.answer.map { freshness.verdict(variant.url.key, $0, by: identity, at: clock()) }
     // Whose server was asked a moment ago is not asked now.
-    if let verdict, verdict.asking != .nothing, !revalidations.isResting(variant.url.key) { return nil }
+    if let verdict, verdict.asking != .nothing,
+      !revalidations.isResting(identity.shared(variant.url.key))
+    {
+      return nil
+    }
     uses.note(variant.url.key)
     return ImageAtHand(
       item: item,
