@@ -82,18 +82,21 @@ struct RevalidationTable: Sendable {
   ///   - key: The key of the image.
   ///   - now: Seconds since 1970.
   ///   - error: Nil if there was an answer; its server is left alone, or believed, as long as it wants. What was
-  ///     cancelled says nothing of the server, and may be asked again at once.
+  ///     cancelled says nothing of the server, and may be asked again at once; where nobody was asked, that is no
+  ///     failure of the image, which rests as long as its server is left alone.
   /// - Returns: The key that is to be started now.
   mutating func end(_ key: String, at now: Double, failing error: LoadError?) -> String? {
     running.remove(key)
     if pasts.count >= Self.greatestPasts { pasts.removeAll() }
-    let isCancelled = error?.code == .cancelled
-    let failures = error == nil ? 0 : (pasts[key]?.failures ?? 0) + (isCancelled ? 0 : 1)
-    // Doubled seven times it is over the greatest.
-    let rest = Self.firstRestAfterFailure * Double(1 << min(max(0, failures - 1), 7))
-    let failureRest = max(error?.leastRest ?? 0, min(rest, Self.greatestRest))
-    let past = isCancelled ? 0 : failures == 0 ? Self.leastRest : failureRest
-    pasts[key] = Past(endedAt: now, rest: past, failures: failures, error: error)
+    let before = pasts[key]?.failures ?? 0
+    let (rest, failures) =
+      switch error {
+      case nil: (Self.leastRest, 0)
+      case let error? where error.code == .cancelled: (0, before)
+      case let error? where error.isRefusal: (error.retryAfter.map { Double($0) } ?? Self.leastRest, before)
+      case let error?: (max(error.leastRest, Self.rest(after: before + 1)), before + 1)
+      }
+    pasts[key] = Past(endedAt: now, rest: rest, failures: failures, error: error)
     guard running.count < Self.greatestRunning, !queued.isEmpty else { return nil }
     let next = queued.removeFirst()
     running.insert(next)
@@ -107,6 +110,11 @@ struct RevalidationTable: Sendable {
   mutating func dropQueued() -> [String] {
     defer { queued.removeAll() }
     return queued
+  }
+
+  private static func rest(after failures: Int) -> Double {
+    // Doubled seven times it is over the greatest.
+    min(firstRestAfterFailure * Double(1 << min(failures - 1, 7)), greatestRest)
   }
 }
 

@@ -131,6 +131,32 @@ import Testing
     #expect(server.log.requests.count == 13)
   }
 
+  @Test func `an image rests no longer because its server was left alone time and again`() async throws {
+    let isBusy = Atomic(false)
+    let server = try LoopbackServer { _ in
+      isBusy.load(ordering: .acquiring)
+        ? .answer(503, [("Retry-After", "60")])
+        : .answer(200, [("ETag", "\"1\""), ("Cache-Control", "no-cache")], body: Self.old)
+    }
+    let time = ManualTime()
+    let test = try TestLoader(clock: { [clock] in clock.now }, time: time.time)
+    let item = try TestLoader.item(server, original: "/a.jpg")
+    _ = try await test.loader.load(item)
+    isBusy.store(true, ordering: .releasing)
+    for round in 0..<4 {
+      clock += 61
+      time.pass(.seconds(61))
+      let busy = try TestLoader.item(server, original: "/busy\(round).jpg")
+      await #expect(throws: LoadError.self) { try await test.loader.load(busy) }
+      let image = try await test.loader.load(item)
+      #expect(image.freshness?.isRevalidating == true, "\(round)")
+      guard case .failed(let error) = await test.loader.revalidation(of: image) else { continue }
+      #expect(error.message.hasPrefix("the host failed before and is left alone for "))
+      #expect(try await test.loader.load(item).freshness?.isRevalidating == false, "it rests meanwhile")
+    }
+    #expect(server.log.requests.count == 5)
+  }
+
   @Test func `a server that refuses one question after another is left alone`() async throws {
     let isWell = Atomic(true)
     let server = try LoopbackServer { _ in

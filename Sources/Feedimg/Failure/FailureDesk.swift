@@ -204,7 +204,9 @@ final class FailureDesk: Sendable {
     let seconds = wait.map { Int(($0 / .seconds(1)).rounded(.up)) }
     let state = seconds.map { "is left alone for another \($0) s" } ?? "has not answered again yet"
     error.message = "the host failed before and \(state): \(error.message)"
-    (error.url, error.retryAfter) = (url, seconds)
+    (error.url, error.retryAfter, error.isRefusal) = (url, seconds, true)
+    // That was about another image.
+    error.believedFor = nil
     return error
   }
 
