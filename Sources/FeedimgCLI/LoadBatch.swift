@@ -1,6 +1,8 @@
 import Feedimg
 
-/// Loads items a few at a time and tells of them in their order.
+/// Loads items, some ahead of the one that is told next, and tells of them in their order.
+///
+/// Which of them transfer, and how many at a time, is the loader's to decide: it knows the link and the hosts.
 struct LoadBatch {
   typealias Outcome = Result<LoadedImage, LoadError>
 
@@ -9,8 +11,6 @@ struct LoadBatch {
   /// Whether to ask first about what is cached.
   var isReload = false
 
-  /// Enough to keep a fast link busy, few enough not to starve each other on a slow one.
-  private static let concurrency = 6
   /// How far loads run ahead of one that takes long, as what they bring waits in memory to be told.
   private static let lead = 24
 
@@ -23,17 +23,17 @@ struct LoadBatch {
   /// - Parameter tell: Called for each item with its index, in order.
   func run(_ tell: (Outcome, Int) -> Void) async {
     await withTaskGroup(of: Ended.self) { group in
-      var (begun, finished, told) = (0, 0, 0)
+      var (begun, told) = (0, 0)
       var early: [Int: Outcome] = [:]
       func beginAsMany() {
-        while begun < min(items.count, finished + Self.concurrency, told + Self.lead) {
-          group.addTask { [begun] in await ended(begun) }
+        while begun < min(items.count, told + Self.lead) {
+          // Up to where it waits for its turn at once, so that they come in their order.
+          group.addImmediateTask { [begun] in await ended(begun) }
           begun += 1
         }
       }
       beginAsMany()
       for await ended in group {
-        finished += 1
         early[ended.index] = ended.outcome
         while let outcome = early.removeValue(forKey: told) {
           tell(outcome, told)

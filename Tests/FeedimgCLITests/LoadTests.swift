@@ -259,6 +259,21 @@ import Testing
     #expect(try run.objects.map { $0["id"]?.text } == (0..<15).map(String.init))
   }
 
+  @Test func `items of a host that does not answer hold up none of another host`() throws {
+    let (folder, gate) = (try TestFolder(), Gate())
+    let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+    let server = try LoopbackServer { request in
+      guard request.path == "/other" else { return .held(by: gate, then: picture) }
+      gate.open()
+      return picture
+    }
+    let urls = (0..<12).map { server.url("/\($0)") } + ["http://localhost:\(server.port)/other"]
+    let path = try folder.write("items.jsonl", urls.map { "{\"originalImage\": \"\($0)\"}\n" }.joined())
+    let run = try CommandRun(["load", "--json", "--item", path, "--network", "wifi"], in: folder)
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(try run.objects.map { $0["url"]?.text } == urls)
+  }
+
   @Test func `of several items the worst decides the exit status`() throws {
     let (folder, server) = (try TestFolder(), try Self.makeServer())
     let good = Self.item(server, original: "/original.jpg", thumbnail: nil)
