@@ -20,7 +20,7 @@ extension LoadOperation {
       throw LoadError(.cancelled, url: original.url, message: "the load was cancelled")
     }
     let decision = withoutOriginal()
-    let isDown = failure.isOfTheWay && thumbnail.url.origin == original.url.origin
+    let isDown = failure.isOfTheWay && thumbnail.url.origin == failure.origin ?? original.url.origin
     guard decision.image == .thumbnail, decision.load == nil || !isDown else { throw failure }
     do throws(LoadError) {
       guard decision.load == nil else {

@@ -56,6 +56,9 @@ public struct LoadError: Error, Sendable, Hashable {
   /// Whether it is of a transfer that had begun before packets went another way, and says nothing of the way they go now.
   package var isOfOldPath = false
 
+  /// The server that it is about, where redirects have led to another than that of ``url``.
+  package var origin: String?
+
   /// Whether nobody was asked, as the server is left alone for what it was asked before; it says nothing of the image.
   package var isRefusal = false
 

@@ -103,6 +103,24 @@ import Testing
     #expect(asked == zip(["h.example", host], paths).map { "http://\($0)\($1)" })
   }
 
+  @Test(arguments: [false, true])
+  func `after a redirect it is the server behind it that cannot be reached`(isBehind: Bool) async throws {
+    let closed = try ClosedPort()
+    let behind = "http://127.0.0.1:\(closed.port)"
+    let server = try LoopbackServer { $0.path == "/a" ? .redirect(to: behind + "/a") : Self.picture }
+    let test = try TestLoader()
+    var item = try TestLoader.item(server, original: "/a", thumbnail: "/s")
+    if isBehind { item.thumbnail?.url = try ImageURL(behind + "/s") }
+    do throws(LoadError) {
+      let image = try await test.loader.load(item)
+      #expect(!isBehind && image.variant.role == .thumbnail)
+      #expect(image.failure?.url == item.original?.url)
+    } catch {
+      #expect(isBehind && error.code == .connection && error.url == item.original?.url)
+      #expect(!error.message.contains("the thumbnail failed as well"), "it was not asked for")
+    }
+  }
+
   @Test(arguments: [404, 500])
   func `a policy without a word for the thumbnail alone is respected`(_ status: Int) async throws {
     let server = try LoopbackServer { $0.path == "/s" ? Self.picture : .answer(status) }

@@ -85,7 +85,7 @@ final class FailureDesk: Sendable {
         succeeded(url, begun)
         return answer
       } catch {
-        failure = error
+        failure = begun.named(error)
       }
       // It goes on to wait for who was first, as long as it may.
       guard !begun.isHeldBack else { continue }
@@ -204,7 +204,7 @@ final class FailureDesk: Sendable {
     let seconds = wait.map { Int(($0 / .seconds(1)).rounded(.up)) }
     let state = seconds.map { "is left alone for another \($0) s" } ?? "has not answered again yet"
     error.message = "the host failed before and \(state): \(error.message)"
-    (error.url, error.retryAfter, error.isRefusal) = (url, seconds, true)
+    (error.url, error.origin, error.retryAfter, error.isRefusal) = (url, nil, seconds, true)
     // That was about another image.
     error.believedFor = nil
     return error

@@ -100,6 +100,14 @@ final class LoadTry: Sendable {
   /// When its last request went out.
   var begun: Duration { state.withLock { $0.begun } }
 
+  /// A failure of it, with whom it is about.
+  func named(_ error: LoadError) -> LoadError {
+    var error = error
+    let origin = asked.origin
+    error.origin = origin == url.origin ? nil : origin
+    return error
+  }
+
   /// What asks only if it may, and tells of the answer.
   func downloader(_ downloader: any Downloading) -> any Downloading {
     TryingDownloader(downloader: downloader, attempt: self)
