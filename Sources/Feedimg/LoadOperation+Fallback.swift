@@ -19,6 +19,8 @@ extension LoadOperation {
     guard !Task.isCancelled else {
       throw LoadError(.cancelled, url: original.url, message: "the load was cancelled")
     }
+    // What others read already gives way to nothing.
+    guard !isHandedOn() else { throw failure }
     let decision = withoutOriginal()
     let isDown = failure.isOfTheWay && thumbnail.url.origin == failure.origin ?? original.url.origin
     guard decision.image == .thumbnail, decision.load == nil || !isDown else { throw failure }

@@ -21,6 +21,9 @@ struct LoadOperation: Sendable {
   /// Called with ``progress``, for who wants to see what has come.
   var onArrival: (@Sendable (LoadRun) -> Void)?
 
+  /// Whether the image has been handed on as it comes, so that nothing can take its place.
+  var isHandedOn: @Sendable () -> Bool = { false }
+
   /// The ``FactWatch/standing`` before the decision that is followed; nil where changes since were told to nobody.
   var standing: Int?
 
@@ -53,6 +56,8 @@ struct LoadOperation: Sendable {
       LoadWitness.tell(.decided(resolution))
       switch try await operation.decoded(try await operation.follow(resolution)) {
       case .image(let image): return image
+      case .outdated where isHandedOn():
+        throw LoadError(.cancelled, message: "nobody waits for another image")
       case .outdated: continue
       case .missing:
         misses += 1

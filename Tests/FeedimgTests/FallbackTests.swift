@@ -21,6 +21,19 @@ import Testing
     }
   }
 
+  /// Hears of the end of a load, whatever it is.
+  private final class Ending: LoadObserving {
+    private let isThere = Atomic(false)
+    var hasCome: Bool { isThere.load(ordering: .acquiring) }
+
+    func observe(_ event: LoadEvent) {
+      switch event.step {
+      case .finished, .failed, .cancelled: isThere.store(true, ordering: .releasing)
+      default: break
+      }
+    }
+  }
+
   @Test func `the thumbnail takes the place of an original that is gone`() async throws {
     let server = try LoopbackServer { $0.target == "/s.jpg" ? Self.picture : .answer(410) }
     let test = try TestLoader()
@@ -119,6 +132,32 @@ import Testing
       #expect(isBehind && error.code == .connection && error.url == item.original?.url)
       #expect(!error.message.contains("the thumbnail failed as well"), "it was not asked for")
     }
+  }
+
+  @Test func `nothing is fetched in place of an original that somebody has begun to read`() async throws {
+    let picture = SampleImage.jpeg + [UInt8](repeating: 7, count: 300_000)
+    let server = try LoopbackServer {
+      $0.path == "/a" ? .truncated(picture, after: 200_000) : Self.picture
+    }
+    let test = try TestLoader()
+    let item = try TestLoader.item(server, original: "/a", thumbnail: "/s")
+    let ending = Ending()
+    let delivery = try await test.loader.deliver(
+      item,
+      wish: LoadWish(.visible),
+      isReload: false,
+      observer: ending
+    )
+    guard case .arriving(let image, _) = delivery else {
+      throw LoadError(.malformed, message: "not as it comes")
+    }
+    let error = await #expect(throws: LoadError.self) {
+      var position = 0
+      while let chunk = try await image.arrival.body.chunk(at: position) { position += chunk.count }
+    }
+    #expect(error?.code == .truncated)
+    while !ending.hasCome { await Task.yield() }
+    #expect(server.log.count(of: "/s") == 0)
   }
 
   @Test(arguments: [404, 500])

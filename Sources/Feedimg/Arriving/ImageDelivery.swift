@@ -56,6 +56,7 @@ extension ImageLoader {
       operation.arrival = { image in
         if image.isLong { opening.settle(.success(.arriving(image))) }
       }
+      operation.isHandedOn = { opening.isSettled }
       do throws(LoadError) {
         opening.settle(.success(.whole(try await self.perform(operation))))
       } catch {

@@ -10,6 +10,9 @@ final class Opening<First: Sendable>: Sendable {
   /// Guards what came and who waits, who is resumed outside.
   private let state = Mutex(State())
 
+  /// Whether something has come.
+  var isSettled: Bool { state.withLock { $0.first != nil } }
+
   /// Tells what came; only the first counts.
   func settle(_ first: First) {
     let waiter = state.withLock { state in
