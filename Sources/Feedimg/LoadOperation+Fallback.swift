@@ -21,11 +21,14 @@ extension LoadOperation {
     }
     // What others read already gives way to nothing.
     guard !isHandedOn() else { throw failure }
-    let decision = withoutOriginal()
+    let instead = withoutOriginal()
     let isDown = failure.isOfTheWay && thumbnail.url.origin == failure.origin ?? original.url.origin
-    guard decision.image == .thumbnail, decision.load == nil || !isDown else { throw failure }
+    let isToFetch = instead.decision.load != nil
+    guard instead.decision.image == .thumbnail, !isToFetch || !isDown && allowsStandIn(instead) else {
+      throw failure
+    }
     do throws(LoadError) {
-      guard decision.load == nil else {
+      guard !isToFetch else {
         guard let found = try await fetched(thumbnail, resolution, standingInFor: failure) else {
           return .outdated
         }
@@ -42,13 +45,17 @@ extension LoadOperation {
   }
 
   /// What is decided now of the item as if it had no original.
-  private func withoutOriginal() -> Decision {
-    let resolution = resolution()
-    var situation = resolution.situation
-    situation[.original] = Presence.none
-    guard wish.asksForOriginal else { return loader.policy.current().decide(situation) }
+  ///
+  /// - Returns: With the words for what is decided of the item as it is.
+  private func withoutOriginal() -> Resolution {
+    var resolution = resolution()
+    resolution.situation[.original] = Presence.none
+    let (situation, rule) = (resolution.situation, resolution.decision.rule)
     // Who wants the original at any price wants the thumbnail as well.
-    return Decision(ceiling: .original, in: situation, rule: resolution.decision.rule)
+    resolution.decision =
+      wish.asksForOriginal
+      ? Decision(ceiling: .original, in: situation, rule: rule) : loader.policy.current().decide(situation)
+    return resolution
   }
 
   private func standIn(

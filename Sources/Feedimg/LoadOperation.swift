@@ -21,6 +21,8 @@ struct LoadOperation: Sendable {
   /// Called with ``progress``, for who wants to see what has come.
   var onArrival: (@Sendable (LoadRun) -> Void)?
 
+  /// Whether a thumbnail may be fetched in place of an original that failed, by what is decided of it.
+  var allowsStandIn: @Sendable (Resolution) -> Bool = { _ in true }
   /// Whether the image has been handed on as it comes, so that nothing can take its place.
   var isHandedOn: @Sendable () -> Bool = { false }
 

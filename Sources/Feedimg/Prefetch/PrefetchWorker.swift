@@ -98,9 +98,10 @@ final class PrefetchWorker: Sendable {
 
   private var isStopped: Bool { state.withLock(\.isStopped) }
 
-  private func verdict(_ index: Int) -> PrefetchRule.Verdict {
-    let resolution = loader.resolve(items[index])
-    return PrefetchRule.verdict(
+  private func verdict(_ index: Int) -> PrefetchRule.Verdict { verdict(loader.resolve(items[index])) }
+
+  private func verdict(_ resolution: Resolution) -> PrefetchRule.Verdict {
+    PrefetchRule.verdict(
       resolution,
       speaksOfPriority: loader.policy.current().table.speaksOfPriority,
       waits: waits
@@ -166,6 +167,9 @@ final class PrefetchWorker: Sendable {
       self?.note($0, index)
     }
     (operation.wish, operation.hearsHeads) = (LoadWish(.prefetch), true)
+    operation.allowsStandIn = { [weak self] in
+      if case .load? = self?.verdict($0) { true } else { false }
+    }
     let load = Task(executorPreference: loader.disk) { [operation] in try await operation.run() }
     let isOver = state.withLock { state in
       state.loads[index] = load

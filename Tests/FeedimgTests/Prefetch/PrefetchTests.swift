@@ -161,6 +161,29 @@ import Testing
     #expect(test.loader.resolve(item).situation.thumbnail == .cached)
   }
 
+  @Test func `where data costs, no thumbnail that the policy calls idle stands in for an original`()
+    async throws
+  {
+    let server = try LoopbackServer { $0.path == "/a" ? .answer(500) : Self.picture }
+    let test = try TestLoader(followsPolicies: true)
+    try test.write(
+      policy: """
+        | original | → image | → priority |
+        |---|---|---|
+        | none | thumbnail | idle |
+        | not none | original | soon |
+
+        """
+    )
+    test.network.become(.wifi, metered: .yes)
+    let item = try TestLoader.item(server, original: "/a", thumbnail: "/s")
+    let progress = await test.loader.prefetch([item]).finish()
+    #expect(progress.failed == 1)
+    #expect(server.log.requests.map(\.path) == ["/a"])
+    // Who looks at it has it nevertheless.
+    #expect(try await test.loader.load(item).variant.role == .thumbnail)
+  }
+
   // MARK: The rule
 
   @Test(arguments: [
