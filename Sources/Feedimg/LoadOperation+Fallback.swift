@@ -35,9 +35,9 @@ extension LoadOperation {
         return .image(standIn(found, thumbnail, for: failure, resolution))
       }
       guard let found = loader.cached(thumbnail) else { return .missing }
-      guard let image = isDown ? found : try await revalidated(found, thumbnail, resolution) else {
-        return .outdated
-      }
+      let image =
+        isDown ? found : try await revalidated(found, thumbnail, resolution, isStandIn: true)
+      guard let image else { return .outdated }
       return .image(standIn(image, thumbnail, for: failure, resolution))
     } catch {
       throw error.code == .cancelled ? error : failure.telling(ofThumbnail: error)
@@ -46,9 +46,10 @@ extension LoadOperation {
 
   /// What is decided now of the item as if it had no original.
   ///
+  /// - Parameter trustingNetwork: See ``ImageLoader/resolve(_:trustingNetwork:_:)``.
   /// - Returns: With the words for what is decided of the item as it is.
-  private func withoutOriginal() -> Resolution {
-    var resolution = resolution()
+  func withoutOriginal(trustingNetwork: Bool = false) -> Resolution {
+    var resolution = resolution(trustingNetwork: trustingNetwork)
     resolution.situation[.original] = Presence.none
     let (situation, rule) = (resolution.situation, resolution.decision.rule)
     // Who wants the original at any price wants the thumbnail as well.

@@ -7,11 +7,18 @@ extension LoadOperation {
   /// It is asked about first where the user wants that, and where it was chosen for another program (``Asking``); if
   /// that fails, it is shown nevertheless.
   ///
+  /// - Parameters:
+  ///   - found: What is cached.
+  ///   - variant: What that is.
+  ///   - resolution: What was decided.
+  ///   - isStandIn: Whether it is shown in place of an original that failed.
   /// - Returns: Nil where something else has been decided meanwhile.
+  /// - Throws: `cancelled` alone.
   func revalidated(
     _ found: FetchedImage,
     _ variant: ImageVariant,
-    _ resolution: Resolution
+    _ resolution: Resolution,
+    isStandIn: Bool = false
   ) async throws(LoadError) -> FetchedImage? {
     guard found.source != .network, let answer = found.answer else { return found }
     let identity = loader.identity.asking(in: resolution.situation)
@@ -30,7 +37,10 @@ extension LoadOperation {
       vigil: DecisionVigil(over: self, asking: variant.role)
     )
     if asking == .first, isReload || !loader.revalidations.isResting(revalidation.key) {
-      return try await asked(revalidation, decided: resolution.decision.image)
+      let vigil =
+        isStandIn
+        ? DecisionVigil(overStandIn: self) : DecisionVigil(over: self, decided: resolution.decision.image)
+      return try await asked(revalidation, under: vigil)
     }
     var found = found
     found.isRevalidating = loader.revalidations.begin(revalidation)
@@ -39,9 +49,8 @@ extension LoadOperation {
 
   private func asked(
     _ revalidation: ImageRevalidation,
-    decided: ShownImage
+    under vigil: DecisionVigil
   ) async throws(LoadError) -> FetchedImage? {
-    let vigil = DecisionVigil(over: self, decided: decided)
     do throws(LoadError) {
       let outcome = try await vigil.whileItHolds { () async throws(LoadError) in
         try await loader.revalidations.answer(to: revalidation, wish: wish)

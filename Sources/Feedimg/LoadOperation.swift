@@ -114,7 +114,9 @@ struct LoadOperation: Sendable {
         tell(ArrivingImage(variant, resolution, arrival, note: failure?.standInNote))
       }
     }
-    let vigil = DecisionVigil(over: self, decided: resolution.decision.image)
+    let vigil =
+      failure == nil
+      ? DecisionVigil(over: self, decided: resolution.decision.image) : DecisionVigil(overStandIn: self)
     // A stand-in may be asked for long after the decision.
     let identity = failure == nil ? loader.identity.asking(in: resolution.situation) : identity
     let question = isReload ? ImageTransfer.endToEnd : HTTPFields()

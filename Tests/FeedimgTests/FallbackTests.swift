@@ -134,6 +134,31 @@ import Testing
     }
   }
 
+  @Test func `a thumbnail in place of an original goes on where data becomes dearer`() async throws {
+    let gate = Gate()
+    let server = try LoopbackServer { request in
+      switch request.path {
+      case "/a": .answer(404)
+      case "/t": Self.picture
+      default: .held(by: gate, then: Self.picture)
+      }
+    }
+    let test = try TestLoader()
+    let item = try TestLoader.item(server, original: "/a", thumbnail: "/s")
+    let load = Task { try await test.loader.load(item) }
+    await server.reaches { $0.count(of: "/s") == 1 }
+    // What comes later is told of changes later: when it is decided anew, the first one knows.
+    let other = try TestLoader.item(server, original: "/b", thumbnail: "/t")
+    let witness = Task { try await test.loader.load(other) }
+    await server.reaches { $0.count(of: "/b") == 1 }
+    test.network.become(.cellular)
+    #expect(try await witness.value.variant.role == .thumbnail)
+    gate.open()
+    let image = try await load.value
+    #expect(image.variant.role == .thumbnail && image.failure?.status == 404)
+    #expect(server.log.count(of: "/s") == 1)
+  }
+
   @Test func `nothing is fetched in place of an original that somebody has begun to read`() async throws {
     let picture = SampleImage.jpeg + [UInt8](repeating: 7, count: 300_000)
     let server = try LoopbackServer {

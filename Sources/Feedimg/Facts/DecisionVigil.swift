@@ -72,6 +72,17 @@ extension DecisionVigil {
     )
   }
 
+  /// Over a thumbnail in place of an original that failed: whether it would still be chosen if there were no original.
+  init(overStandIn operation: LoadOperation) {
+    self.init(
+      loader: operation.loader,
+      priority: { operation.wish.priority },
+      holds: { operation.withoutOriginal(trustingNetwork: true).decision.image == .thumbnail },
+      standing: operation.standing,
+      wish: operation.wish
+    )
+  }
+
   /// Over the question whether a cached image is out of date: whether the policy would still fetch it.
   init(over operation: LoadOperation, asking role: ImageVariant.Role) {
     self.init(
