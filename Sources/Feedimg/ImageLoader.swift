@@ -129,7 +129,8 @@ public final class ImageLoader: Sendable {
     self.budget = budget
     pixels = decoder.map { DecodingDesk($0, memory, time) }
     pressure = MemoryPressure(memory, environment: environment)
-    let meter = usage.map { UsageMeter($0, network: network) }
+    let disk = DiskThread()
+    let meter = usage.map { UsageMeter($0, network: network, time: time, on: disk) }
     self.downloader = WatchedDownloader(downloader: downloader, meter: meter)
     (self.usage, self.meter, self.observers) = (usage, meter, observers)
     self.policy = policy
@@ -140,7 +141,6 @@ public final class ImageLoader: Sendable {
     let revalidations = RevalidationDesk(clock: clock)
     let gate = TransferGate(time)
     let failures = FailureDesk(time, schedule: retries)
-    let disk = DiskThread()
     facts = FactWatch(
       network: network,
       settings: settings,

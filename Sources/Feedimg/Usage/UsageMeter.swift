@@ -5,13 +5,27 @@ import Synchronization
 final class UsageMeter: Sendable {
   private let ledger: any UsageKeeping
   private let network: any NetworkReading
+  private let time: MonotonicTime
+  private let disk: DiskThread?
   /// What the network was when anybody looked last.
   private let carrier = Mutex<Carrier?>(nil)
+  /// Guards the count; it is written down outside.
+  private let count = Mutex(TrafficCount())
 
   /// Nothing is looked at before the first transfer.
-  init(_ ledger: any UsageKeeping, network: any NetworkReading) {
-    self.ledger = ledger
-    self.network = network
+  ///
+  /// - Parameters:
+  ///   - ledger: Where it is written down.
+  ///   - network: Looked at where nobody has told of it.
+  ///   - time: For the alarm, of which there is one at most, and none while nothing comes.
+  ///   - disk: Where that writes; nil for wherever tasks run.
+  init(
+    _ ledger: any UsageKeeping,
+    network: any NetworkReading,
+    time: MonotonicTime,
+    on disk: DiskThread? = nil
+  ) {
+    (self.ledger, self.network, self.time, self.disk) = (ledger, network, time, disk)
   }
 
   /// Takes note of what the network is now; from here on it brings the bytes.
@@ -21,48 +35,61 @@ final class UsageMeter: Sendable {
     carrier.withLock { $0 = Carrier(state) }
   }
 
-  /// Begins to count a transfer; nil for one from this machine itself, which costs nobody anything.
-  func begin(_ url: ImageURL) -> Tally? {
-    guard !url.isLoopback else { return nil }
-    if carrier.withLock({ $0 == nil }) { note(network.currentState()) }
-    return Tally(self)
+  /// Begins to count a transfer.
+  func begin(_ url: ImageURL) -> Tally {
+    let tally = Tally(meter: self, number: count.withLock { $0.begin() })
+    tally.goOn(at: url)
+    return tally
   }
 
+  /// Counts all transfers as ended, and writes down what they have brought.
+  func endAll() { write(count.withLock { $0.endAll() }) }
+
   /// The present carrier; of unknown kind where nobody has seen any.
-  fileprivate var current: Carrier {
+  private var current: Carrier {
     carrier.withLock { $0 }
       ?? Carrier(NetworkState(kind: .other, metered: .unknown, reason: "", meteredReason: ""))
   }
 
-  fileprivate func write(_ entry: TrafficCount.Entry, transfers: Int) {
-    ledger.add(
-      ByteCount(entry.bytes),
-      transfers: transfers,
-      network: entry.carrier.network,
-      metered: entry.carrier.metered
-    )
+  private func write(_ entries: [TrafficCount.Entry]) {
+    for entry in entries {
+      ledger.add(
+        ByteCount(entry.bytes),
+        transfers: entry.transfers,
+        network: entry.carrier.network,
+        metered: entry.carrier.metered
+      )
+    }
+  }
+
+  /// Has what gathers written down after the interval, also if nothing more comes.
+  private func setAlarm() {
+    Task(executorPreference: disk) { [weak self, time] in
+      // For want of a thread nobody waits; then the transfers write at their end alone.
+      guard (try? await time.sleep(TrafficCount.interval)) != nil, let self else { return }
+      self.write(self.count.withLock { $0.alarm() })
+    }
   }
 
   /// One transfer that is counted.
-  final class Tally: Sendable {
-    private let meter: UsageMeter
-    private let clock = ContinuousClock()
-    /// Guards the count; it is written down outside.
-    private let count: Mutex<TrafficCount>
+  struct Tally: Sendable {
+    fileprivate let meter: UsageMeter
+    fileprivate let number: Int
 
-    fileprivate init(_ meter: UsageMeter) {
-      self.meter = meter
-      count = Mutex(TrafficCount(over: meter.current, at: clock.now))
+    /// Takes note of where it comes from now; what comes from this machine itself costs nobody anything.
+    func goOn(at url: ImageURL) {
+      let isLocal = url.isLoopback
+      if !isLocal, meter.carrier.withLock({ $0 == nil }) { meter.note(meter.network.currentState()) }
+      let carrier = isLocal ? nil : meter.current
+      meter.count.withLock { $0.goOn(number, over: carrier) }
     }
 
     func add(_ bytes: Int) {
-      let (carrier, now) = (meter.current, clock.now)
-      if let due = count.withLock({ $0.add(bytes, over: carrier, at: now) }) {
-        meter.write(due, transfers: 0)
-      }
+      let carrier = meter.current
+      if meter.count.withLock({ $0.add(bytes, to: number, over: carrier) }) { meter.setAlarm() }
     }
 
     /// Ends the transfer, which counts as one however it ended.
-    func end() { meter.write(count.withLock { $0.end() }, transfers: 1) }
+    func end() { meter.write(meter.count.withLock { $0.end(number) }) }
   }
 }

@@ -3,42 +3,92 @@ import Testing
 
 @testable import Feedimg
 
-/// When the bytes of a transfer are written down, and under which network.
+/// When the bytes of transfers are written down, and under which network.
 @Suite struct TrafficCountTests {
   static func carrier(_ kind: NetworkKind, _ metered: Metered) -> Carrier {
     Carrier(NetworkState(kind: kind, metered: metered, reason: "", meteredReason: ""))
   }
 
-  let start = ContinuousClock.now
   let wifi = Self.carrier(.wifi, .no)
   let cellular = Self.carrier(.cellular, .yes)
 
-  @Test func `bytes gather for two seconds, and then are due`() {
-    var count = TrafficCount(over: wifi, at: start)
-    #expect(count.add(10, over: wifi, at: start) == nil)
-    #expect(count.add(20, over: wifi, at: start + .milliseconds(1999)) == nil)
-    #expect(count.add(3, over: wifi, at: start + .seconds(2)) == .init(carrier: wifi, bytes: 33))
-    #expect(count.add(4, over: wifi, at: start + .milliseconds(3999)) == nil)
-    #expect(count.end() == .init(carrier: wifi, bytes: 4))
+  private func begin(_ count: inout TrafficCount, over carrier: Carrier?) -> Int {
+    let number = count.begin()
+    count.goOn(number, over: carrier)
+    return number
   }
 
-  @Test func `what one network brought is due when another carries on`() {
-    var count = TrafficCount(over: wifi, at: start)
-    #expect(count.add(10, over: wifi, at: start) == nil)
-    #expect(count.add(20, over: cellular, at: start) == .init(carrier: wifi, bytes: 10))
-    #expect(count.add(30, over: cellular, at: start) == nil)
+  @Test func `the first byte sets the alarm, at which all that has gathered is due`() {
+    var count = TrafficCount()
+    let (first, second) = (begin(&count, over: wifi), begin(&count, over: wifi))
+    #expect(count.add(10, to: first, over: wifi) == true)
+    #expect(count.add(20, to: first, over: wifi) == false, "one alarm is enough")
+    #expect(count.add(3, to: second, over: wifi) == false, "also for all transfers")
+    #expect(count.alarm() == [.init(carrier: wifi, bytes: 33)])
+    #expect(count.add(4, to: first, over: wifi) == true, "another interval begins")
+    #expect(count.end(first) == [.init(carrier: wifi, bytes: 4, transfers: 1)])
+    #expect(count.alarm() == [])
+    #expect(count.end(second) == [.init(carrier: wifi, transfers: 1)])
+  }
+
+  @Test func `the end of a transfer sets no alarm beside the one that is set`() {
+    var count = TrafficCount()
+    let first = begin(&count, over: wifi)
+    #expect(count.add(10, to: first, over: wifi) == true)
+    #expect(count.end(first) == [.init(carrier: wifi, bytes: 10, transfers: 1)])
+    let second = begin(&count, over: wifi)
+    #expect(count.add(20, to: second, over: wifi) == false)
+    #expect(count.alarm() == [.init(carrier: wifi, bytes: 20)])
+  }
+
+  @Test func `each network gets what it brought, and the last one the transfer`() {
+    var count = TrafficCount()
+    let number = begin(&count, over: wifi)
     let dear = Self.carrier(.wifi, .yes)
+    _ = count.add(10, to: number, over: wifi)
+    _ = count.add(20, to: number, over: cellular)
+    _ = count.add(30, to: number, over: cellular)
+    _ = count.add(1, to: number, over: dear)
     #expect(
-      count.add(1, over: dear, at: start) == .init(carrier: cellular, bytes: 50),
+      count.end(number) == [
+        .init(carrier: wifi, bytes: 10), .init(carrier: cellular, bytes: 50),
+        .init(carrier: dear, bytes: 1, transfers: 1),
+      ],
       "the price counts too"
     )
-    #expect(count.end() == .init(carrier: dear, bytes: 1))
   }
 
   @Test func `nothing is due where nothing came`() {
-    var count = TrafficCount(over: wifi, at: start)
-    #expect(count.add(0, over: wifi, at: start + .seconds(9)) == nil)
-    #expect(count.add(5, over: cellular, at: start + .seconds(9)) == nil)
-    #expect(count.end() == .init(carrier: cellular, bytes: 5))
+    var count = TrafficCount()
+    let number = begin(&count, over: wifi)
+    #expect(count.add(0, to: number, over: wifi) == false)
+    #expect(count.alarm() == [])
+    #expect(count.add(5, to: number, over: cellular) == true)
+    #expect(count.alarm() == [.init(carrier: cellular, bytes: 5)])
+    #expect(count.end(number) == [.init(carrier: cellular, transfers: 1)])
+  }
+
+  @Test func `only what comes from elsewhere counts`() {
+    var count = TrafficCount()
+    let (local, both) = (begin(&count, over: nil), begin(&count, over: nil))
+    #expect(count.add(10, to: local, over: wifi) == false)
+    #expect(count.add(10, to: both, over: wifi) == false)
+    count.goOn(both, over: cellular)
+    #expect(count.add(20, to: both, over: cellular) == true)
+    #expect(count.end(local) == [])
+    count.goOn(both, over: nil)
+    #expect(count.add(40, to: both, over: cellular) == false)
+    #expect(count.end(both) == [.init(carrier: cellular, bytes: 20, transfers: 1)])
+  }
+
+  @Test func `all can be ended at once, and each counts once`() {
+    var count = TrafficCount()
+    let numbers = [begin(&count, over: wifi), begin(&count, over: nil)]
+    _ = count.add(10, to: numbers[0], over: wifi)
+    #expect(count.endAll() == [.init(carrier: wifi, bytes: 10, transfers: 1)])
+    #expect(count.endAll() == [])
+    _ = count.add(5, to: numbers[0], over: wifi)
+    #expect(count.end(numbers[0]) == [.init(carrier: wifi, bytes: 5)])
+    #expect(count.end(numbers[1]) == [])
   }
 }

@@ -8,6 +8,7 @@ import Testing
 /// What loads write into the ledger, and what the policy makes of it.
 @Suite struct UsageMeterTests {
   let ledger = TestLedger()
+  let time = ManualTime()
 
   private func item(_ host: String = "pictures.example", size: Int? = nil) throws -> FeedItem {
     var original = ImageVariant(role: .original, url: try ImageURL("http://\(host)/a.jpg"))
@@ -41,8 +42,8 @@ import Testing
 
   @Test func `when another network takes over, it gets the bytes from then on`() async throws {
     let network = TestLoader.Network(.wifi)
-    let meter = UsageMeter(ledger, network: network)
-    let tally = try #require(meter.begin(try ImageURL("http://pictures.example/a.jpg")))
+    let meter = UsageMeter(ledger, network: network, time: time.time)
+    let tally = meter.begin(try ImageURL("http://pictures.example/a.jpg"))
     tally.add(10)
     network.become(.cellular, metered: .yes)
     meter.note(network.currentState())
@@ -52,6 +53,34 @@ import Testing
     tally.add(3)
     tally.end()
     #expect(ledger.lines == ["wifi no 10 0", "cellular yes 23 1"])
+  }
+
+  @Test func `what came before silence is written down after the interval, and silence wakes nobody`()
+    async throws
+  {
+    let meter = UsageMeter(ledger, network: TestLoader.Network(.wifi), time: time.time)
+    let tallies = try (1...3).map { meter.begin(try ImageURL("http://pictures.example/\($0).jpg")) }
+    for tally in tallies { tally.add(10) }
+    await time.pass(TrafficCount.interval - .milliseconds(1), when: 1)
+    #expect(time.sleepers == 1 && ledger.lines.isEmpty, "one alarm for all")
+    time.pass(.milliseconds(1))
+    while ledger.lines.isEmpty { await Task.yield() }
+    #expect(ledger.lines == ["wifi no 30 0"])
+    #expect(time.sleepers == 0)
+    for tally in tallies { tally.end() }
+    #expect(ledger.lines == ["wifi no 30 0"] + Array(repeating: "wifi no 0 1", count: 3))
+    #expect(time.sleepers == 0)
+  }
+
+  @Test func `a program that ends in the midst of a transfer counts it, once`() async throws {
+    let meter = UsageMeter(ledger, network: TestLoader.Network(.wifi), time: time.time)
+    let tally = meter.begin(try ImageURL("http://pictures.example/a.jpg"))
+    tally.add(10)
+    meter.endAll()
+    #expect(ledger.lines == ["wifi no 10 1"])
+    tally.add(20)
+    tally.end()
+    #expect(ledger.lines == ["wifi no 10 1", "wifi no 20 0"])
   }
 
   // MARK: The budget
