@@ -41,7 +41,9 @@ private struct WatchedReceiver: BodyReceiving {
     switch step {
     case .moved(let count): tally?.add(count)
     case .requested: witness?.tell(.requested)
-    case .redirected(let url): witness?.tell(.redirected(url))
+    case .redirected(let url):
+      tally?.goOn(at: url)
+      witness?.tell(.redirected(url))
     }
     receiver.note(step)
   }

@@ -35,6 +35,8 @@ struct TestDownloader: Downloading {
   var body: [UInt8]
   /// What the head is told to take.
   var headLength = 100
+  /// Where an answer of that length says that the image is; nil where it is where it was asked for.
+  var redirect: ImageURL?
   var onHead: @Sendable () async throws(LoadError) -> Void = {}
 
   func download(
@@ -44,9 +46,14 @@ struct TestDownloader: Downloading {
     let head = ResponseHead(
       status: 200,
       fields: HTTPFields([]),
-      url: request.url,
+      url: redirect ?? request.url,
       contentLength: body.count
     )
+    if let redirect {
+      receiver.note(.requested)
+      receiver.note(.moved(headLength))
+      receiver.note(.redirected(redirect))
+    }
     receiver.note(.requested)
     receiver.note(.moved(headLength))
     try receiver.begin(head)

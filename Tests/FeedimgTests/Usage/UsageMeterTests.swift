@@ -40,6 +40,27 @@ import Testing
     #expect(ledger.lines.isEmpty)
   }
 
+  static let redirects: [(from: String, to: String, lines: [String])] = [
+    ("127.0.0.1", "pictures.example", ["wifi no \(SampleImage.jpeg.count + 100) 1"]),
+    ("127.0.0.1", "localhost", []),
+    // The answer that leads on came over the network.
+    ("pictures.example", "127.0.0.1", ["wifi no 100 1"]),
+    ("pictures.example", "other.example", ["wifi no \(SampleImage.jpeg.count + 200) 1"]),
+  ]
+
+  @Test(arguments: redirects)
+  func `where a redirect leads decides what counts from then on`(
+    _ from: String,
+    _ to: String,
+    _ lines: [String]
+  ) async throws {
+    var downloader = TestDownloader(body: SampleImage.jpeg)
+    downloader.redirect = try ImageURL("http://\(to)/a.jpg")
+    let bench = try TestLoader(.wifi, downloader: downloader, usage: ledger)
+    _ = try await bench.loader.load(try item(from))
+    #expect(ledger.lines == lines)
+  }
+
   @Test func `when another network takes over, it gets the bytes from then on`() async throws {
     let network = TestLoader.Network(.wifi)
     let meter = UsageMeter(ledger, network: network, time: time.time)
