@@ -65,6 +65,7 @@ struct LoadCommand: AsyncParsableCommand {
     // What is to be traced happens here.
     if let trace { configuration.observers = [trace] } else { service.apply(to: &configuration) }
     let loader = try ImageLoader(configuration)
+    FinalCount.include(loader)
     for warning in loader.warnings { Output.complain(warning) }
     var report = LoadReport(itemCount: items.count, isJSON: input.json, isQuiet: output == "-")
     report.trace = trace

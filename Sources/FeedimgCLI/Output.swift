@@ -39,7 +39,10 @@ enum Output {
     }
   }
 
-  static func exit(_ status: ExitStatus) -> Never { Glibc.exit(status.rawValue) }
+  static func exit(_ status: ExitStatus) -> Never {
+    FinalCount.write()
+    Glibc.exit(status.rawValue)
+  }
 
   /// Whether standard error shows lines to a person, who may like to see progress.
   static var hasTerminalError: Bool { isatty(STDERR_FILENO) == 1 }

@@ -59,6 +59,7 @@ struct PrefetchCommand: AsyncParsableCommand {
     if let imageLimit { limits.perImage = try Self.size(imageLimit, "--image-limit") }
     let items = try ItemFile(path: file).items()
     let loader = try ImageLoader(configuration)
+    FinalCount.include(loader)
     for warning in loader.warnings { Output.complain(warning) }
     var report = PrefetchReport(isJSON: json)
     let prefetch = loader.prefetch(items, limits: limits)

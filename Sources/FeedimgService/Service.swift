@@ -142,6 +142,8 @@ public final class Service: Sendable {
     breakOff.cancel()
     state.withLock { $0.heartbeat }?.cancel()
     try? await group.shutdownGracefully()
+    // Of what goes on without clients, such as a prefetch.
+    loader.writeUsage()
   }
 
   private func openSockets() throws(ServiceError) -> [ListeningSocket] {

@@ -1,0 +1,97 @@
+import FeedimgJSON
+import Glibc
+import LoopbackServer
+import Testing
+
+/// What was received counts, however the program ends that received it.
+@Suite(.timeLimit(.minutes(10))) struct CutShortTests {
+  private static let count = 200_000
+  /// That so much of the body is there.
+  private static let hasReceived =
+    #"[ -n "$(find cache -path '*/incoming/*' -size +\#(count - 1)c 2> /dev/null)" ]"#
+  /// That the ledger, whose lines are day, network, price, bytes and transfers, tells of more than that.
+  private static let hasCounted = """
+    [ "$(cat \(UsageVerbTests.ledgers)/* 2> /dev/null | awk '{ s += $4 } END { print (s > \(count)) }')" = 1 ]
+    """
+
+  private let folder: TestFolder
+  private let gate = Gate()
+  /// A proxy, as what comes from this machine itself does not count; it brings half of the picture.
+  private let server: LoopbackServer
+
+  init() throws {
+    folder = try TestFolder()
+    let picture = PictureOrigin.picture(1, size: 2 * Self.count)
+    let reply = Reply.stalled(picture, after: Self.count, until: gate, KilledLoadTests.fields)
+    server = try LoopbackServer { _ in reply }
+    try folder.write("item.json", #"{"originalImage": "http://pictures.example/a.jpg"}"#)
+  }
+
+  /// Runs the program until something holds, and sends it signals then.
+  ///
+  /// - Returns: How it ended, as a shell shows it.
+  private func run(
+    _ arguments: [String],
+    until condition: String,
+    _ signals: [Int32],
+    before: String = ""
+  ) throws -> Int32 {
+    // With job control, as without it what runs in the background ignores SIGINT.
+    let script = """
+      set -m
+      \(before)
+      "$0" "$@" --network wifi > told 2>&1 & program=$!
+      while kill -0 $program 2> /dev/null && ! \(condition); do sleep 0.01; done
+      for signal in \(signals.map(String.init).joined(separator: " ")); do kill -s $signal $program; done
+      wait $program
+      """
+    let run = try CommandRun(
+      of: "/usr/bin/bash",
+      ["-c", script, CommandRun.program] + arguments,
+      in: folder,
+      environment: ["PATH": "/usr/bin:/bin", "http_proxy": server.url("/")]
+    )
+    gate.open()
+    return run.status
+  }
+
+  /// Checks that half of the picture was counted, with its head.
+  private func checkCount(transfers: Int, _ comment: Comment? = nil) throws {
+    let run = try CommandRun(["usage", "--json"], in: folder)
+    guard case .object(let total)? = try run.objects.first?["total"] else {
+      throw RunError(message: "no total in \(run.output)\(run.errors)")
+    }
+    let bytes = total["bytes"]?.integer ?? 0
+    #expect(bytes > Self.count && bytes < Self.count + 500)
+    #expect(total["transfers"]?.integer == transfers, comment)
+  }
+
+  @Test func `what came before silence counts, though the program is killed in it`() throws {
+    let status = try run(["load", "--item", "item.json"], until: Self.hasCounted, [SIGKILL])
+    #expect(status == 128 + SIGKILL)
+    try checkCount(transfers: 0, "nobody could say that it had ended")
+  }
+
+  @Test(
+    arguments: [["load", "--item", "item.json"], ["prefetch", "item.json"]],
+    [SIGINT, SIGTERM, SIGHUP]
+  )
+  func `a signal that ends the program leaves nothing uncounted`(
+    _ arguments: [String],
+    _ signal: Int32
+  ) throws {
+    #expect(try run(arguments, until: Self.hasReceived, [signal]) == 128 + signal)
+    try checkCount(transfers: 1)
+  }
+
+  @Test func `who was started to ignore a signal does`() throws {
+    let status = try run(
+      ["load", "--item", "item.json"],
+      until: Self.hasReceived,
+      [SIGINT, SIGTERM],
+      before: "trap '' INT"
+    )
+    #expect(status == 128 + SIGTERM)
+    try checkCount(transfers: 1)
+  }
+}
