@@ -5,6 +5,7 @@ import Synchronization
 ///
 /// Connections, TLS sessions and resolved names are kept for the next transfers. Proxies are those of the environment,
 /// as libcurl reads it (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`). HTTP/2 is spoken where TLS agrees on it.
+/// Where nothing comes in time over a connection that transfers share, those that begin later make a new one.
 ///
 /// A server is asked for no content coding; gzip, deflate and Brotli that come all the same are undone, and limits
 /// count the bytes that result. A request with its own `Accept-Encoding` gets the bytes as they were sent.
@@ -64,8 +65,8 @@ package final class CurlDownloader: Downloading {
 
   /// Tells that the network has changed, so that no later transfer waits for a connection that leads nowhere.
   ///
-  /// Connections and resolved names of before are not used again, except that one which is less than a second old may
-  /// be while other transfers run. Transfers under way go on; whether they still make sense is the caller's matter.
+  /// Connections and resolved names of before are not used again. Transfers under way go on; whether they still make
+  /// sense is the caller's matter.
   package func forgetConnections() { thread.forgetConnections() }
 
   /// Ends every transfer with `cancelled`, closes all connections and returns when that is done.

@@ -46,6 +46,8 @@ final class CurlHandle {
   let place = UnsafeMutablePointer<RunningTransfer>.allocate(capacity: 1)
   /// Where this is among the handles that run; nil for one that does not.
   var index: Int?
+  /// The pool that it runs in; nil for one that does not.
+  var pool: UnsafeMutableRawPointer?
   private let library: CurlLibrary
   private let identity: Identity
   private let errorText: UnsafeMutablePointer<CChar>
@@ -85,21 +87,19 @@ final class CurlHandle {
 
   /// Sets up the next transfer.
   ///
-  /// - Parameters:
-  ///   - transfer: Tells the URL, the fields and the limits.
-  ///   - connectionAge: No connection or resolved name is used that is older, in whole seconds; nil for no limit.
+  /// - Parameter transfer: Tells the URL, the fields and the limits.
   /// - Throws: ``LoadError`` when libcurl refuses an option, or a field could not be sent as it is.
-  func prepare(_ transfer: borrowing Transfer, connectionAge: Int?) throws(LoadError) {
+  func prepare(_ transfer: borrowing Transfer) throws(LoadError) {
     errorText.pointee = 0
-    if connectionAge != nil || setup?.suits(transfer) != true {
+    if setup?.suits(transfer) != true {
       setup = nil
-      try setAll(transfer, connectionAge: connectionAge)
-      setup = connectionAge == nil ? Setup(transfer) : nil
+      try setAll(transfer)
+      setup = Setup(transfer)
     }
     try set(CURLOPT_URL, to: PercentCoding.encodingUnsafe(transfer.url.text))
   }
 
-  private func setAll(_ transfer: borrowing Transfer, connectionAge: Int?) throws(LoadError) {
+  private func setAll(_ transfer: borrowing Transfer) throws(LoadError) {
     library.functions.easy_reset(pointer)
     library.functions.slist_free_all(fieldList)
     fieldList = nil
@@ -112,7 +112,6 @@ final class CurlHandle {
     // Zero would mean the default of five minutes.
     let connectTimeout = max(1, Int32(clamping: transfer.request.connectTimeout.milliseconds))
     try set(CURLOPT_CONNECTTIMEOUT_MS, to: Int(connectTimeout))
-    if let connectionAge { try limitAge(of: connectionAge) }
     // Refused where the handle has kept the buffer of its last transfer, as it does after sharing a connection
     // (HTTP/2); reads are then of the default size.
     _ = ccurl_set_long(library.table, pointer, CURLOPT_BUFFERSIZE, Self.bufferSize)
@@ -147,12 +146,6 @@ final class CurlHandle {
     try setCallbacks()
   }
 
-  private func limitAge(of seconds: Int) throws(LoadError) {
-    // Zero would mean no limit.
-    try set(CURLOPT_MAXLIFETIME_CONN, to: max(1, seconds))
-    try set(CURLOPT_DNS_CACHE_TIMEOUT, to: seconds)
-  }
-
   /// How much has come of the present answers: heads, and bodies before a content coding is undone.
   var receivedLength: Int {
     var head = 0
@@ -160,6 +153,14 @@ final class CurlHandle {
     _ = ccurl_get_long(library.table, pointer, CURLINFO_HEADER_SIZE, &head)
     _ = ccurl_get_offset(library.table, pointer, CURLINFO_SIZE_DOWNLOAD_T, &body)
     return max(0, head) + max(0, Int(body))
+  }
+
+  /// Whether others may use its connection after it was stopped; one of its own is closed then (HTTP/1.1).
+  var mayShareConnection: Bool {
+    var version = 0
+    _ = ccurl_get_long(library.table, pointer, CURLINFO_HTTP_VERSION, &version)
+    // Unknown before there is an answer. Without TLS it is never HTTP/2.
+    return place.pointee.transfer.url.isSecure && (version == 0 || version >= CURL_HTTP_VERSION_2_0)
   }
 
   /// How the transfer ended.

@@ -5,13 +5,11 @@ import FeedimgModel
 struct CurlLoop: ~Copyable {
   private let library: CurlLibrary
   /// What waits, and can be woken.
-  private(set) var multi: CurlMulti
+  let multi: CurlMulti
   private let identity: CurlHandle.Identity
   /// Those whose transfers run, each of which knows its index.
   private var running: [CurlHandle] = []
   private var spare: [CurlHandle] = []
-  /// When connections and names from before became useless; nil where there are none from before.
-  private var validSince: Moment?
   /// When to look at the time limits again: none runs out before; nil where there is none.
   private var review: Moment?
   /// Whether sockets are looked at even where there is something else to do.
@@ -76,6 +74,8 @@ struct CurlLoop: ~Copyable {
   private mutating func reviewPatience(at now: Moment) {
     for handle in running {
       guard let limit = handle.place.pointee.patience.exceeded(at: now) else { continue }
+      // Else all that follows would go out on a connection that may well be dead.
+      if limit.isSilence, multi.isLatest(handle.pool), handle.mayShareConnection { multi.renew() }
       multi.remove(handle)
       finish(handle, with: handle.place.pointee.stop(limit))
     }
@@ -117,18 +117,8 @@ struct CurlLoop: ~Copyable {
 
   /// Sees to it that no later transfer uses the connections and resolved names of now.
   ///
-  /// What runs goes on. Idle connections are closed as soon as nothing runs.
-  mutating func forgetConnections() {
-    validSince = .now
-    replaceMultiWhenIdle()
-  }
-
-  /// A new set is the only way to close the idle connections of the old one.
-  private mutating func replaceMultiWhenIdle() {
-    guard validSince != nil, running.isEmpty, let fresh = CurlMulti(library) else { return }
-    multi = fresh
-    validSince = nil
-  }
+  /// What runs goes on. Idle connections are closed when the last of it has ended.
+  func forgetConnections() { multi.renew() }
 
   /// Ends everything.
   mutating func endAll(_ error: LoadError) {
@@ -142,8 +132,7 @@ struct CurlLoop: ~Copyable {
   private mutating func launch(_ handle: CurlHandle) {
     handle.place.pointee.begin()
     do throws(LoadError) {
-      let age = validSince.map { Int($0.nanoseconds(to: .now) / 1_000_000_000) }
-      try handle.prepare(handle.place.pointee.transfer, connectionAge: age)
+      try handle.prepare(handle.place.pointee.transfer)
     } catch {
       return finish(handle, with: handle.place.pointee.stop(error))
     }
@@ -164,7 +153,6 @@ struct CurlLoop: ~Copyable {
   }
 
   private mutating func answer(_ handle: CurlHandle, _ result: consuming Result<ResponseHead, LoadError>) {
-    replaceMultiWhenIdle()
     handle.place.pointee.order.answer(result)
     handle.place.deinitialize(count: 1)
     if spare.count < Self.greatestSpare { spare.append(handle) }

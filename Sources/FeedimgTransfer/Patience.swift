@@ -9,6 +9,9 @@ struct Patience {
     /// The answer began, then nothing came.
     case stall(Duration)
     case total(Duration)
+
+    /// Whether the connection may be dead: nothing came, rather than too slowly.
+    var isSilence: Bool { if case .total = self { false } else { true } }
   }
 
   /// A hundred years, in nanoseconds: no sum with it overflows.

@@ -7,6 +7,7 @@ final class Collector: BodyReceiving {
   struct Content: Sendable {
     var heads: [ResponseHead] = []
     var bytes: [UInt8] = []
+    var requests = 0
   }
 
   private let content = Mutex(Content())
@@ -23,6 +24,8 @@ final class Collector: BodyReceiving {
 
   var heads: [ResponseHead] { content.withLock { $0.heads } }
   var bytes: [UInt8] { content.withLock { $0.bytes } }
+  /// How many requests have gone out.
+  var requests: Int { content.withLock { $0.requests } }
 
   func begin(_ head: ResponseHead) throws(LoadError) {
     content.withLock { $0.heads.append(head) }
@@ -35,6 +38,10 @@ final class Collector: BodyReceiving {
       return $0.bytes.count
     }
     if let refusal, count > acceptedBytes { throw refusal }
+  }
+
+  func note(_ step: TransferStep) {
+    if case .requested = step { content.withLock { $0.requests += 1 } }
   }
 }
 

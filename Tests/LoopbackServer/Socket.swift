@@ -155,8 +155,12 @@ enum Socket {
   }
 
   /// Receives what is there, after waiting for it; nil at the end or when the server stops.
-  static func receive(from socket: Int32, stop: Int32) -> (bytes: [UInt8]?, event: Event) {
-    var buffer = [UInt8](repeating: 0, count: 16 << 10)
+  static func receive(
+    from socket: Int32,
+    stop: Int32,
+    atMost limit: Int = .max
+  ) -> (bytes: [UInt8]?, event: Event) {
+    var buffer = [UInt8](repeating: 0, count: min(limit, 16 << 10))
     while true {
       if wait(socket, for: POLLIN, stop: stop) == .stopped { return (nil, .stopped) }
       let count = recv(socket, &buffer, buffer.count, 0)

@@ -1,0 +1,96 @@
+import FeedimgModel
+import FeedimgTransfer
+import LoopbackServer
+import Testing
+
+/// Connections that many share, and that nothing comes over any more.
+@Suite(
+  .timeLimit(.minutes(10)),
+  .enabled(if: NginxServer.isAvailable, "there is no nginx, or no openssl, to speak HTTP/2")
+)
+struct DeadConnectionTests {
+  private static let body = pattern(100_000)
+
+  private let server: NginxServer
+  private let proxy: HoldingProxy
+  private let downloader: CurlDownloader
+
+  init() throws {
+    server = try NginxServer(serving: Self.body)
+    proxy = try HoldingProxy(to: server.port)
+    downloader = CurlDownloader(userAgent: "feedimg-tests/1", certificateFile: server.certificateFile)
+  }
+
+  /// A minute is more than any machine takes, and less than it takes to call a test hung.
+  private func request(
+    answer: Duration = .seconds(60),
+    stall: Duration = .seconds(60)
+  ) throws -> DownloadRequest {
+    DownloadRequest(
+      url: try ImageURL("https://localhost:\(proxy.port)/"),
+      answerTimeout: answer,
+      stallTimeout: stall
+    )
+  }
+
+  static let limits: [(Int, answer: Duration, stall: Duration, String)] = [
+    (0, .milliseconds(50), .seconds(60), "no answer came within 50 ms"),
+    (20_000, .seconds(60), .milliseconds(50), "nothing came for 50 ms"),
+  ]
+
+  @Test(arguments: limits)
+  func `what begins when nothing has come in time shares a new connection`(
+    _ brought: Int,
+    _ answer: Duration,
+    _ stall: Duration,
+    _ message: String
+  ) async throws {
+    _ = try await downloader.download(request(), into: Collector())
+    proxy.hold(after: brought)
+    let error = await downloader.failure(try request(answer: answer, stall: stall))
+    #expect(error?.message.hasPrefix(message) == true)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<4 {
+        group.addTask {
+          let collector = Collector()
+          _ = try await downloader.download(request(), into: collector)
+          #expect(collector.bytes == Self.body)
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(proxy.opened == 2)
+  }
+
+  /// Why a connection is not used for what begins.
+  enum Reason: Sendable, CaseIterable {
+    case silence
+    case otherNetwork
+  }
+
+  @Test(arguments: Reason.allCases)
+  func `what runs on an old connection goes on, and what begins takes a new one`(
+    _ reason: Reason
+  )
+    async throws
+  {
+    _ = try await downloader.download(request(), into: Collector())
+    proxy.hold()
+    let collector = Collector()
+    let running = Task { try await downloader.download(request(), into: collector) }
+    while collector.requests == 0 { await Task.yield() }
+    switch reason {
+    case .silence:
+      #expect(await downloader.failure(try request(answer: .milliseconds(50)))?.code == .timeout)
+    case .otherNetwork: downloader.forgetConnections()
+    }
+    for _ in 0..<2 { _ = try await downloader.download(request(), into: Collector()) }
+    #expect(proxy.opened == 2)
+    #expect(collector.heads.isEmpty && proxy.closedByClient == 0)
+    proxy.release()
+    _ = try await running.value
+    #expect(collector.bytes == Self.body)
+    while proxy.closedByClient == 0 { await Task.yield() }
+    #expect(proxy.opened == 2)
+  }
+}

@@ -1,0 +1,130 @@
+import CTestKernel
+import Glibc
+import Synchronization
+
+/// A way to a server of loopback, on a port of its own, whose connections can be held up.
+///
+/// What is held stays open, and nobody is told: as where a router has forgotten a connection.
+package final class HoldingProxy: Sendable {
+  /// The connections, which the threads of the proxy and tests share.
+  private final class Register: Sendable {
+    let lines = Mutex<[ProxiedLine]>([])
+    let closedByClient = Atomic(0)
+  }
+
+  package let port: UInt16
+  private let register = Register()
+  private let gate = Gate()
+  private let stopPipe: (read: Int32, write: Int32)
+  private let threads = ThreadGroup()
+
+  /// - Parameter target: The port of the server.
+  /// - Throws: ``LoopbackError`` for want of a socket or a thread.
+  package init(to target: UInt16) throws(LoopbackError) {
+    let (socket, port) = try Socket.bound(to: .ipv4)
+    guard listen(socket, 128) == 0 else { throw LoopbackError("listen") }
+    let stop = Socket.pipe()
+    (self.port, stopPipe) = (port, stop)
+    let isStarted = threads.start { [register, gate, threads] in
+      defer { close(socket) }
+      while Socket.wait(socket, for: POLLIN, stop: stop.read) != .stopped {
+        let client = test_accept(socket)
+        guard client >= 0 else { continue }
+        guard let server = try? Socket.connecting(toPort: target) else {
+          close(client)
+          continue
+        }
+        let line = ProxiedLine(client: client, server: server, stop: stop.read, gate: gate)
+        register.lines.withLock { $0.append(line) }
+        let isServed = threads.start {
+          if line.serve() { register.closedByClient.add(1, ordering: .sequentiallyConsistent) }
+        }
+        if !isServed { line.end() }
+      }
+    }
+    guard isStarted else { throw LoopbackError("pthread_create") }
+  }
+
+  deinit {
+    var byte: UInt8 = 1
+    _ = write(stopPipe.write, &byte, 1)
+    threads.joinAll()
+    close(stopPipe.read)
+    close(stopPipe.write)
+  }
+
+  /// How many connections were made.
+  package var opened: Int { register.lines.withLock { $0.count } }
+  /// How many of them the client has closed.
+  package var closedByClient: Int { register.closedByClient.load(ordering: .sequentiallyConsistent) }
+
+  /// Lets that many bytes more come from the server on each connection of now, and then none until ``release()``.
+  package func hold(after count: Int = 0) {
+    for line in register.lines.withLock({ $0 }) { line.hold(after: count) }
+  }
+
+  /// Lets all come that was held, for good.
+  package func release() { gate.open() }
+}
+
+/// A connection, its other half, and what hands bytes from one to the other.
+private final class ProxiedLine: Sendable {
+  private let client: Int32
+  private let server: Int32
+  private let stop: Int32
+  private let gate: Gate
+  /// How many bytes may still come from the server; nil for any number.
+  private let allowance = Mutex<Int?>(nil)
+
+  init(client: Int32, server: Int32, stop: Int32, gate: Gate) {
+    (self.client, self.server, self.stop, self.gate) = (client, server, stop, gate)
+    Socket.prepareAccepted(client)
+    Socket.prepareAccepted(server)
+  }
+
+  func hold(after count: Int) { allowance.withLock { $0 = count } }
+
+  func end() {
+    close(client)
+    close(server)
+  }
+
+  /// Hands on what comes until either side closes.
+  ///
+  /// - Returns: Whether it was the client.
+  func serve() -> Bool {
+    defer { end() }
+    while true {
+      let isHeld = allowance.withLock { $0 == 0 }
+      var sources = [stop, client, isHeld ? gate.descriptor : server].map {
+        pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+      }
+      guard poll(&sources, nfds_t(sources.count), -1) > 0 else { continue }
+      if sources[0].revents != 0 { return false }
+      if sources[1].revents != 0, forward(from: client, to: server) == nil { return true }
+      guard sources[2].revents != 0 else { continue }
+      if isHeld {
+        allowance.withLock { $0 = nil }
+      } else if !forwardAnswer() {
+        return false
+      }
+    }
+  }
+
+  /// It may have been held since the wait began.
+  private func forwardAnswer() -> Bool {
+    let left = allowance.withLock { $0 }
+    guard left != 0 else { return true }
+    guard let count = forward(from: server, to: client, atMost: left) else { return false }
+    allowance.withLock { $0 = $0.map { max(0, $0 - count) } }
+    return true
+  }
+
+  /// - Returns: How many bytes; nil where either side has closed.
+  private func forward(from source: Int32, to target: Int32, atMost limit: Int? = nil) -> Int? {
+    guard let bytes = Socket.receive(from: source, stop: stop, atMost: limit ?? .max).bytes,
+      Socket.send(bytes, to: target, stop: stop) == .ready
+    else { return nil }
+    return bytes.count
+  }
+}
