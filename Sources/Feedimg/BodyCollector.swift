@@ -230,11 +230,13 @@ final class BodyCollector: BodyReceiving {
   func breakOff(_ error: LoadError) -> BodyRemains? {
     let body = state.withLock { $0 }
     guard let answer = body.answer, answer.head.status != 304 else { return nil }
-    guard error.breaksOff, canGoOn(answer, behind: body.bytes.count), body.obstacle == nil,
+    // Who refuses the rest says nothing of what has come.
+    let isSound = error.breaksOff || error.code == .status
+    guard isSound, canGoOn(answer, behind: body.bytes.count), body.obstacle == nil,
       let mediaType = body.mediaType
     else {
       // Nothing was wrong with the beginning as long as the server has not sent another image.
-      if continuation != nil, body.kept == 0 || !error.breaksOff {
+      if continuation != nil, body.kept == 0 || !isSound {
         transfer.loader.store.removeBeginning(of: url.key)
       }
       return nil

@@ -28,6 +28,7 @@ final class BodyRelay: BodyReceiving {
     var restartsLeft = 2
   }
 
+  private let url: ImageURL
   private let receiver: any BodyReceiving
   private let gate: TransferGate
   private let ticket: LoadQueue.Ticket
@@ -46,6 +47,7 @@ final class BodyRelay: BodyReceiving {
     run: LoadRun
   ) {
     canGoOn = request.fields["range"].map(Self.isOpen) ?? true
+    url = request.url
     self.receiver = receiver
     self.gate = gate
     self.ticket = ticket
@@ -126,6 +128,10 @@ final class BodyRelay: BodyReceiving {
       try keepPlace(head, from: start)
       note(head, from: start)
     case .complete: break
+    case .answer where head.status >= 400:
+      // It says nothing of what has come, and what it asks for, such as to wait, is to be heeded.
+      let now = SystemClock.seconds()
+      throw StoredAnswer(head: head, requestedAt: now, respondedAt: now).refusal(of: url)
     case .startOver:
       state.withLock { state in (state.head, state.startsOver) = (nil, true) }
       fallthrough

@@ -1,0 +1,110 @@
+import FeedimgModel
+import FeedimgTransfer
+import LoopbackServer
+import Synchronization
+import Testing
+
+@testable import Feedimg
+
+/// What comes of a transfer that is interrupted, and asks for the rest in vain.
+@Suite(.timeLimit(.minutes(10))) struct RefusedRestTests {
+  struct Reply: Sendable, CustomTestStringConvertible {
+    var status: Int
+    var fields: [(String, String)] = []
+    var body = ""
+    var code = LoadError.Code.status
+    var retryAfter: Int?
+
+    var testDescription: String { "\(status) \(fields)" }
+  }
+
+  /// Stops within the first answer until it is left, replies once to who asks for the rest, and then has it.
+  private final class Interrupted: Downloading {
+    static let picture = PictureOrigin.picture(1, size: 4000)
+
+    let reply: Reply
+    private let state = Mutex<(requests: [DownloadRequest], begun: Int)>(([], 0))
+
+    init(_ reply: Reply) { self.reply = reply }
+
+    var ranges: [String?] { state.withLock { $0.requests.map { $0.fields["Range"] } } }
+    /// How many answers have come as far as they do.
+    var begun: Int { state.withLock { $0.begun } }
+
+    func download(
+      _ request: DownloadRequest,
+      into receiver: any BodyReceiving
+    ) async throws(LoadError) -> ResponseHead {
+      let count = state.withLock { state in
+        state.requests.append(request)
+        return state.requests.count
+      }
+      let tag = ("ETag", "\"1\"")
+      switch count {
+      case 1:
+        _ = try answer(
+          request,
+          200,
+          [tag, ("Accept-Ranges", "bytes")],
+          4000,
+          Self.picture[..<1000],
+          receiver
+        )
+        state.withLock { $0.begun += 1 }
+        while !Task.isCancelled { await Task.yield() }
+        throw LoadError(.cancelled, message: "cancelled")
+      case 2:
+        let body = Array(reply.body.utf8)
+        return try answer(request, reply.status, reply.fields, body.count, body[...], receiver)
+      default:
+        let place = ("Content-Range", "bytes 1000-3999/4000")
+        return try answer(request, 206, [tag, place], 3000, Self.picture[1000...], receiver)
+      }
+    }
+
+    private func answer(
+      _ request: DownloadRequest,
+      _ status: Int,
+      _ fields: [(String, String)],
+      _ length: Int,
+      _ body: ArraySlice<UInt8>,
+      _ receiver: any BodyReceiving
+    ) throws(LoadError) -> ResponseHead {
+      let fields = HTTPFields(fields.map { HTTPFields.Field(name: $0.0, value: $0.1) })
+      let head = ResponseHead(status: status, fields: fields, url: request.url, contentLength: length)
+      try receiver.begin(head)
+      try body.withUnsafeBytes { bytes in
+        Result { () throws(LoadError) in try receiver.receive(bytes) }
+      }
+      .get()
+      return head
+    }
+  }
+
+  static let replies = [
+    Reply(status: 429, fields: [("Retry-After", "20")], retryAfter: 20),
+    Reply(status: 503, fields: [("Retry-After", "7")], retryAfter: 7), Reply(status: 503),
+    Reply(status: 404), Reply(status: 410),
+  ]
+
+  @Test(arguments: replies)
+  func `why there is no rest is told as it is, and what came is kept`(_ reply: Reply) async throws {
+    let downloader = Interrupted(reply)
+    let test = try TestLoader(downloader: downloader, time: ManualTime().time)
+    let url = try ImageURL("http://a.example/a.jpg")
+    let item = FeedItem(original: ImageVariant(role: .original, url: url), thumbnail: nil)
+    let load = Task { try await test.loader.load(item) }
+    while downloader.begun == 0 { await Task.yield() }
+    test.loader.gate.leavePath()
+    let error = await #expect(throws: LoadError.self) { try await load.value }
+    #expect(error?.code == reply.code)
+    #expect(error?.status == (reply.code == .status ? reply.status : nil))
+    #expect(error?.retryAfter == reply.retryAfter)
+    #expect(test.loader.store.beginning(of: url.key)?.bytes.count == 1000)
+    #expect(test.loader.gate.isIdle)
+    let next = try TestLoader(downloader: downloader, folder: test.folder, time: ManualTime().time)
+    #expect(try await next.loader.load(item).bytes == Interrupted.picture)
+    #expect(next.loader.store.beginning(of: url.key) == nil)
+    #expect(downloader.ranges == [nil, "bytes=1000-", "bytes=1000-"])
+  }
+}
