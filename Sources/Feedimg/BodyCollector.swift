@@ -20,9 +20,9 @@ final class BodyCollector: BodyReceiving {
     let now = loader.clock()
     self.transfer = transfer
     self.limit = limit
-    state = Mutex(CollectedBody(requestedAt: now))
     continuation = loader.store.beginning(of: transfer.variant.url.key)
       .flatMap { BodyContinuation($0, by: transfer.identity, at: now) }
+    state = Mutex(CollectedBody(requestedAt: now, hasBeginning: continuation != nil))
     openWriter()
   }
 
@@ -58,10 +58,15 @@ final class BodyCollector: BodyReceiving {
   }
 
   /// What an earlier answer was written to, or announced by, is of no use to another.
+  ///
+  /// What it has brought is kept until the other one turns out to be an image.
   private func forgetAnswer() {
     guard let old = state.withLock({ $0.answer == nil ? nil : $0 }) else { return }
-    state.withLock { $0 = CollectedBody(requestedAt: old.requestedAt) }
-    old.writer?.discard()
+    let isKept = setAside(old)
+    if !isKept { old.writer?.discard() }
+    state.withLock {
+      $0 = CollectedBody(requestedAt: old.requestedAt, hasBeginning: old.hasBeginning || isKept)
+    }
     openWriter()
   }
 
@@ -209,7 +214,7 @@ final class BodyCollector: BodyReceiving {
       let metadata = metadata(answer, mediaType)
       keeping { writer throws(CacheError) in path = try writer.commit(metadata).path }
     }
-    if continuation != nil { transfer.loader.store.removeBeginning(of: url.key) }
+    if body.hasBeginning { transfer.loader.store.removeBeginning(of: url.key) }
     let obstacle = state.withLock { $0.obstacle }
     if let step = path.map({ .stored(path: $0) }) ?? obstacle.map({ LoadEvent.Step.notStored($0) }) {
       LoadWitness.tell(step)
@@ -232,20 +237,23 @@ final class BodyCollector: BodyReceiving {
     guard let answer = body.answer, answer.head.status != 304 else { return nil }
     // Who refuses the rest says nothing of what has come.
     let isSound = error.breaksOff || error.code == .status
-    guard isSound, canGoOn(answer, behind: body.bytes.count), body.obstacle == nil,
-      let mediaType = body.mediaType
-    else {
+    guard isSound, setAside(body) else {
       // Nothing was wrong with the beginning as long as the server has not sent another image.
-      if continuation != nil, body.kept == 0 || !isSound {
+      if body.hasBeginning, body.mediaType != nil, body.kept == 0 || !isSound {
         transfer.loader.store.removeBeginning(of: url.key)
       }
       return nil
     }
-    guard body.bytes.count > body.kept else { return nil }
-    let metadata = metadata(answer, mediaType)
-    keeping { writer throws(CacheError) in try writer.setAside(metadata) }
-    guard state.withLock({ $0.writer != nil && $0.obstacle == nil }) else { return nil }
     return BodyRemains(before: body.kept, count: body.bytes.count, total: answer.head.contentLength)
+  }
+
+  /// Keeps what has come, if that is more than was kept before, and the rest can be had another time.
+  private func setAside(_ body: CollectedBody) -> Bool {
+    guard let answer = body.answer, let mediaType = body.mediaType, body.bytes.count > body.kept,
+      body.obstacle == nil, canGoOn(answer, behind: body.bytes.count)
+    else { return false }
+    keeping { writer throws(CacheError) in try writer.setAside(metadata(answer, mediaType)) }
+    return state.withLock { $0.writer != nil && $0.obstacle == nil }
   }
 
   private func canGoOn(_ answer: StoredAnswer, behind count: Int) -> Bool {

@@ -4,6 +4,8 @@ import FeedimgModel
 /// What has come of an image so far.
 struct CollectedBody {
   var requestedAt: Double
+  /// Whether the cache has a beginning of the image, which goes when another takes its place.
+  var hasBeginning: Bool
   /// What brings the image, or says that it is still the same.
   var answer: StoredAnswer?
   var bytes: [UInt8] = []

@@ -76,6 +76,19 @@ import Testing
     #expect(origin.requests.last?["If-Range"] == "\"2\"")
   }
 
+  @Test func `a page to sign in at, in place of the rest, takes nothing of what is kept`() async throws {
+    let origin = try PictureOrigin(Self.picture, Self.strong)
+    let test = try await broken(origin)
+    let page = Array("<!DOCTYPE html><html><body>Sign in</body></html>".utf8)
+    origin.answer(always: .answer(200, [("Content-Type", "text/html")], body: page))
+    let error = await #expect(throws: LoadError.self) { try await test.loader.load(item(origin)) }
+    #expect(error?.code == .notAnImage && error?.suspectsCaptivePortal == true)
+    origin.answer(always: nil)
+    let next = try loader(folder: test.folder)
+    #expect(try await next.loader.load(item(origin)).bytes == Self.picture)
+    #expect(origin.requests.map { $0["Range"] } == [nil, "bytes=120000-", "bytes=120000-"])
+  }
+
   @Test func `a date is as good as a tag where it is a minute old`() async throws {
     let origin = try PictureOrigin(
       Self.picture,

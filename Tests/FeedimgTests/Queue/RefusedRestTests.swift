@@ -85,6 +85,12 @@ import Testing
     Reply(status: 429, fields: [("Retry-After", "20")], retryAfter: 20),
     Reply(status: 503, fields: [("Retry-After", "7")], retryAfter: 7), Reply(status: 503),
     Reply(status: 404), Reply(status: 410),
+    Reply(
+      status: 200,
+      fields: [("Content-Type", "text/html")],
+      body: "<!DOCTYPE html><html><body>Sign in</body></html>",
+      code: .notAnImage
+    ),
   ]
 
   @Test(arguments: replies)
