@@ -110,7 +110,7 @@ final class BodyRelay: BodyReceiving {
   }
 
   func begin(_ head: ResponseHead) throws(LoadError) {
-    gate.transferAnswered()
+    gate.transferAnswered(by: url.host)
     gate.answered(ticket)
     let resumption = state.withLock { state in
       state.wasAnswered = true

@@ -79,7 +79,7 @@ struct GatedTransfer: Sendable {
     }
     relay.begin(resumption, attempt)
     gate.transferBegan()
-    defer { gate.transferEnded(wasAnswered: relay.wasAnswered) }
+    defer { gate.transferEnded(request.url.host, wasAnswered: relay.wasAnswered) }
     let (downloader, asked) = (downloader, request)
     let task = Task { () async -> Result<ResponseHead, LoadError> in
       do throws(LoadError) {

@@ -7,9 +7,10 @@ import FeedimgModel
 /// finds no place takes that of something less urgent, which waits again in front of its class. A class that could
 /// not begin anything for a while gets one place beyond the limits, so that none waits for ever.
 ///
-/// A host that is slow to answer holds up nobody else: a transfer without an answer for a second counts against what
-/// its own host may have, and for other hosts no longer: neither against the total, which is doubled so at most, nor as
-/// something urgent that others would have to give way to, or as something beside that.
+/// A host that is slow to answer, or to send (``TransferLimits/slowHosts``), holds up nobody else: a transfer without an
+/// answer for a second counts against what its own host may have, and for other hosts no longer: neither against the
+/// total, which is doubled so at most, nor as something urgent that others would have to give way to, or as something
+/// beside that.
 ///
 /// Pure: each change is told the time, on any clock that does not jump, and returns what the caller must now do.
 struct LoadQueue: Sendable {
@@ -37,7 +38,10 @@ struct LoadQueue: Sendable {
   /// Counts tickets, turns and beginnings.
   private var count = 0
 
-  init(limits: TransferLimits) { self.limits = limits }
+  init(limits: TransferLimits) {
+    self.limits = limits
+    occupancy.slowHosts = limits.slowHosts
+  }
 
   /// Whether nobody wants anything.
   var isEmpty: Bool { entries.isEmpty }
@@ -87,8 +91,10 @@ struct LoadQueue: Sendable {
 
   /// The answer has begun to come.
   mutating func answered(_ ticket: Ticket, at now: Duration) -> [Step] {
+    guard unanswered.end(ticket) else { return [] }
     // What was late takes its part of the link only now.
-    unanswered.end(ticket) ? advance(at: now) : []
+    occupancy.set(ticket, isLate: false)
+    return advance(at: now)
   }
 
   /// The transfer has ended because it was to be stopped, and waits again; or it begins anew in the place that it has.
@@ -96,6 +102,7 @@ struct LoadQueue: Sendable {
     guard var entry = entries[ticket] else { return [] }
     if case .running(_, isGranted: false) = entry.state {
       unanswered.end(ticket)
+      occupancy.set(ticket, isLate: false)
       unanswered.begin(ticket, entry.host, at: now)
       return advance(at: now)
     }
@@ -116,6 +123,7 @@ struct LoadQueue: Sendable {
 
   mutating func setLimits(_ limits: TransferLimits, at now: Duration) -> [Step] {
     self.limits = limits
+    occupancy.slowHosts = limits.slowHosts
     return advance(at: now)
   }
 
@@ -152,7 +160,9 @@ extension LoadQueue {
     case .waiting:
       lines[entry.priority, default: WaitingLine()].insert(ticket, host: entry.host, turn: entry.turn)
     case .running(let begun, let isGranted):
-      occupancy.add(ticket, entry.host, entry.priority, begun: begun, isGranted: isGranted)
+      let (host, priority) = (entry.host, entry.priority)
+      occupancy.add(ticket, .init(host: host, priority: priority, begun: begun, isGranted: isGranted))
+      occupancy.set(ticket, isLate: unanswered.late.contains(ticket))
     case .stopping: break
     }
   }
@@ -167,27 +177,18 @@ extension LoadQueue {
 
   private func waits(_ priority: LoadPriority) -> Bool { !(lines[priority]?.isEmpty ?? true) }
 
-  /// The most urgent class of which something comes, or could begin if there were a place.
-  private var top: LoadPriority { LoadPriority.allCases.last(where: isUrgent) ?? .prefetch }
-
-  private func isUrgent(_ priority: LoadPriority) -> Bool {
-    if occupancy.count(of: priority) > lateCount(where: { $0 == priority }) { return true }
-    // What waits for its own host alone, as that is late, would gain nothing from others.
+  /// Whether to mind a class of which so many run: as something comes, or could begin if there were a place.
+  private func isUrgent(_ priority: LoadPriority, running: Int) -> Bool {
+    if running > 0 { return true }
+    // What waits for its own host alone, as that is late or slow, would gain nothing from others.
     return lines[priority]?.hosts.contains {
-      occupancy.count(host: $0) < limits.perHost || !unanswered.late.values.contains($0)
+      occupancy.count(host: $0) < limits.perHost || !occupancy.isAnythingAside(of: $0)
     } ?? false
-  }
-
-  /// How many are late, of some classes and all hosts but one.
-  private func lateCount(besides host: String? = nil, where isMeant: (LoadPriority) -> Bool) -> Int {
-    unanswered.late.count {
-      $0.value != host && occupancy.taken[$0.key].map { isMeant($0.priority) } ?? false
-    }
   }
 
   private mutating func advance(at now: Duration) -> [Step] {
     var steps: [Step] = []
-    unanswered.pass(to: now)
+    for ticket in unanswered.pass(to: now) { occupancy.set(ticket, isLate: true) }
     while let ticket = startable() { steps.append(start(ticket, isGranted: false, at: now)) }
     while let step = jump() {
       steps.append(step)
@@ -198,35 +199,33 @@ extension LoadQueue {
 
   /// Whether all places are taken for a host, or would be without one of them; for every host, if none is named.
   private func isFull(for host: String? = nil, without ticket: Ticket? = nil) -> Bool {
-    let late = unanswered.lateCount(besides: host, without: ticket)
-    return occupancy.count - (ticket == nil ? 0 : 1) - min(late, limits.total) >= limits.total
+    let seat = ticket.flatMap { occupancy.taken[$0] }
+    let isOneAside = seat.map { occupancy.isAside($0, for: host) } ?? false
+    let aside = occupancy.asideCount(for: host) - (isOneAside ? 1 : 0)
+    // What one host began under wider limits holds up nobody either.
+    let greatest = max(limits.total, occupancy.greatestAsideCount)
+    return occupancy.count - (seat == nil ? 0 : 1) - min(aside, greatest) >= limits.total
   }
 
   /// The next that fits into the limits.
   private func startable() -> Ticket? {
     guard !isFull() else { return nil }
-    let top = top
     for priority in LoadPriority.allCases.reversed() where waits(priority) {
-      if let ticket = candidate(priority, where: { fits(priority, of: $0, beside: top) }) { return ticket }
+      if let ticket = candidate(priority, where: { fits(priority, of: $0) }) { return ticket }
     }
     return nil
   }
 
-  private func fits(_ priority: LoadPriority, of host: String, beside top: LoadPriority) -> Bool {
+  private func fits(_ priority: LoadPriority, of host: String) -> Bool {
     guard occupancy.count(host: host) < limits.perHost, !isFull(for: host) else { return false }
-    // For its own host what is late counts.
-    let own = unanswered.late.compactMap { $0.value == host ? occupancy.taken[$0.key]?.priority : nil }.max()
-    let top = max(top, own ?? top)
-    return priority >= top
-      || occupancy.count(below: top) - lateCount(besides: host, where: { $0 < top }) < limits.besideUrgent
+    let top =
+      LoadPriority.allCases.last { isUrgent($0, running: occupancy.count(of: $0, for: host)) } ?? .prefetch
+    return priority >= top || occupancy.count(below: top, for: host) < limits.besideUrgent
   }
 
   /// The next of a class, of the host that has least and had its turn longest ago.
   private func candidate(_ priority: LoadPriority, where mayBegin: (String) -> Bool) -> Ticket? {
-    lines[priority]?.first { host -> HostRank? in
-      guard mayBegin(host) else { return nil }
-      return HostRank(running: occupancy.count(host: host), lastBegun: occupancy.lastBegun(host: host))
-    }
+    lines[priority]?.first { mayBegin($0) ? occupancy.rank(of: $0) : nil }
   }
 
   private mutating func start(_ ticket: Ticket, isGranted: Bool, at now: Duration) -> Step {
@@ -240,12 +239,10 @@ extension LoadQueue {
 
   /// Takes a place from something less urgent for what is visible, the last begun first.
   private mutating func jump() -> Step? {
-    let beside = occupancy.count(below: .visible) - lateCount { $0 < .visible }
-    let isCrowded = beside > limits.besideUrgent && isUrgent(.visible)
-    guard isCrowded || waits(.visible) else { return nil }
+    guard waits(.visible) || occupancy.countWithGranted(of: .visible) > 0 else { return nil }
     let victims = occupancy.taken.filter { ticket, seat in
       seat.priority < .visible && !seat.isGranted && entries[ticket]?.isStoppable == true
-        && (isCrowded && unanswered.late[ticket] == nil || helps(ticket, of: seat.host))
+        && (crowds(seat) || waits(.visible) && helps(ticket, of: seat.host))
     }
     guard
       let victim = victims.min(by: {
@@ -256,6 +253,13 @@ extension LoadQueue {
     unanswered.end(victim.key)
     entries[victim.key]?.state = .stopping
     return .stop(victim.key)
+  }
+
+  /// Whether it is one too many beside what is visible; slow hosts have such of their own.
+  private func crowds(_ seat: Occupancy.Seat) -> Bool {
+    let isSlow = limits.slowHosts.contains(seat.host)
+    return !seat.isLate && occupancy.count(below: .visible, ofSlow: isSlow) > limits.besideUrgent
+      && isUrgent(.visible, running: occupancy.count(of: .visible, withSlow: isSlow))
   }
 
   /// Whether something visible could begin if this gave up its place.
@@ -274,7 +278,7 @@ extension LoadQueue {
   private mutating func feedHungry(at now: Duration) -> [Step] {
     var steps: [Step] = []
     for priority in LoadPriority.allCases where priority != .visible {
-      guard waits(priority), occupancy.count(of: priority, withGranted: true) == 0 else {
+      guard waits(priority), occupancy.countWithGranted(of: priority) == 0 else {
         hungrySince[priority] = nil
         continue
       }
@@ -286,15 +290,5 @@ extension LoadQueue {
       hungrySince[priority] = nil
     }
     return steps
-  }
-}
-
-/// Which host goes first: the one that transfers least, then the one that began something longest ago.
-private struct HostRank: Comparable {
-  let running: Int
-  let lastBegun: Int
-
-  static func < (first: HostRank, second: HostRank) -> Bool {
-    (first.running, first.lastBegun) < (second.running, second.lastBegun)
   }
 }

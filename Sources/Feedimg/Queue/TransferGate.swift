@@ -7,9 +7,7 @@ final class TransferGate: Sendable {
 
   private struct State {
     var queue: LoadQueue
-    var adaptation = Adaptation()
-    var meter = BandwidthMeter()
-    var window = TrafficWindow()
+    var link: LinkMeasurement
     var waiting: [Ticket: CheckedContinuation<Bool, Never>] = [:]
     /// Ended by a cancellation that came before they waited.
     var cancelled: Set<Ticket> = []
@@ -22,21 +20,19 @@ final class TransferGate: Sendable {
   }
 
   private let time: MonotonicTime
-  /// Guards the queue and the meter; continuations are resumed and stops called outside.
+  /// Guards the queue and the measurement; continuations are resumed and stops called outside.
   private let state: Mutex<State>
 
   init(_ time: MonotonicTime, network: NetworkKind = .other) {
     self.time = time
-    let adaptation = Adaptation(network: network)
-    var state = State(queue: LoadQueue(limits: adaptation.limits))
-    state.adaptation = adaptation
-    self.state = Mutex(state)
+    let link = LinkMeasurement(network: network)
+    state = Mutex(State(queue: LoadQueue(limits: link.limits), link: link))
   }
 
   deinit { state.withLock { $0.alarm?.task.cancel() } }
 
   /// In bits per second, in steps of a tenth; nil before there is a measurement.
-  var bandwidth: Int? { state.withLock { $0.meter.told } }
+  var bandwidth: Int? { state.withLock { $0.link.told } }
 
   /// How many may transfer at a time.
   var limits: TransferLimits { state.withLock { $0.queue.limits } }
@@ -121,9 +117,8 @@ final class TransferGate: Sendable {
   /// Begins to measure anew, on another network.
   func enter(network: NetworkKind) {
     change { state, now in
-      state.adaptation = Adaptation(network: network)
-      state.meter.reset()
-      return ((), state.queue.setLimits(state.adaptation.limits, at: now))
+      state.link.enter(network: network)
+      return ((), state.queue.setLimits(state.link.limits, at: now))
     }
   }
 
@@ -146,23 +141,20 @@ final class TransferGate: Sendable {
 
   // MARK: Measuring
 
-  func transferBegan() { state.withLock { $0.window.begin(at: time.now()) } }
+  func transferBegan() { state.withLock { $0.link.begin(at: time.now()) } }
 
-  func transferAnswered() { state.withLock { $0.window.answered(at: time.now()) } }
+  func transferAnswered(by host: String) { state.withLock { $0.link.answered(by: host, at: time.now()) } }
 
   func transferBrought(_ bytes: Int) {
     change { state, now in
-      guard let sample = state.window.receive(bytes, at: now) else { return ((), []) }
-      _ = state.meter.add(bytes: sample.bytes, in: sample.seconds)
-      state.adaptation.note(idleShare: sample.idleShare)
-      state.adaptation.bandwidth = state.meter.category
-      let limits = state.adaptation.limits
+      state.link.receive(bytes, at: now)
+      let limits = state.link.limits
       return ((), limits == state.queue.limits ? [] : state.queue.setLimits(limits, at: now))
     }
   }
 
-  func transferEnded(wasAnswered: Bool) {
-    state.withLock { $0.window.end(wasAnswered: wasAnswered, at: time.now()) }
+  func transferEnded(_ host: String, wasAnswered: Bool) {
+    state.withLock { $0.link.end(host, wasAnswered: wasAnswered, at: time.now()) }
   }
 
   // MARK: Acting

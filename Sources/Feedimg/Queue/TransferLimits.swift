@@ -2,16 +2,20 @@
 struct TransferLimits: Sendable, Hashable {
   /// Over all hosts; at least one.
   ///
-  /// For other hosts those whose answer is late do not count, as many again at most (``UnansweredTransfers``).
+  /// For other hosts those do not count whose answer is late (``UnansweredTransfers``), nor those of slow hosts, as
+  /// many again at most.
   var total: Int
   /// To one host; at least one.
   var perHost: Int
   /// Of those less urgent than something that is wanted as well.
   var besideUrgent: Int
+  /// Those of which it is not known that they fill the link (``HostPaces``): they hold up nobody else.
+  var slowHosts: Set<String>
 
-  init(total: Int, perHost: Int, besideUrgent: Int) {
+  init(total: Int, perHost: Int, besideUrgent: Int, slowHosts: Set<String> = []) {
     self.total = max(1, total)
     self.perHost = max(1, perHost)
     self.besideUrgent = max(0, besideUrgent)
+    self.slowHosts = slowHosts
   }
 }

@@ -67,21 +67,21 @@ import Testing
   @Test func `waiting for servers is told apart from a slow link`() {
     var window = TrafficWindow()
     window.begin(at: .zero)
-    window.answered(at: .seconds(1))
+    window.answered(by: "h", at: .seconds(1))
     #expect(window.receive(1000, at: .seconds(1)) == nil)
     let sample = window.receive(99_000, at: .milliseconds(1500))
     #expect(sample == TrafficWindow.Sample(bytes: 100_000, seconds: 0.5, idleShare: 1 / 1.5))
     // Time in which nobody asks for anything does not count at all.
-    window.end(wasAnswered: true, at: .milliseconds(1500))
+    window.end("h", wasAnswered: true, at: .milliseconds(1500))
     window.begin(at: .seconds(100))
-    window.answered(at: .seconds(100))
+    window.answered(by: "h", at: .seconds(100))
     #expect(window.receive(70_000, at: .seconds(101))?.idleShare == 0)
   }
 
   @Test func `a link that brings little is measured by time`() {
     var window = TrafficWindow()
     window.begin(at: .zero)
-    window.answered(at: .zero)
+    window.answered(by: "h", at: .zero)
     #expect(window.receive(3000, at: .milliseconds(200)) == nil)
     #expect(window.receive(3000, at: .milliseconds(400)) != nil)
   }

@@ -49,7 +49,7 @@ import Testing
     var account = Account(isAnswered: !seed.isMultiple(of: 4))
     for _ in 0..<400 {
       account.now += .milliseconds(Int.random(in: 0...200, using: &random))
-      switch Int.random(in: 0..<10, using: &random) {
+      switch Int.random(in: 0..<11, using: &random) {
       case 0..<4:
         let load = Load(
           host: ["a", "b", "c"].randomElement(using: &random) ?? "a",
@@ -76,11 +76,17 @@ import Testing
         guard let ticket = account.loads.first(where: { $0.value.state == .stopping })?.key else { continue }
         account.loads[ticket]?.state = .waiting
         account.follow(account.queue.stopped(ticket, at: account.now))
+      case 9 where seed.isMultiple(of: 3):
+        var limits = account.queue.limits
+        limits.slowHosts = Set(["a", "b", "c"].filter { _ in Bool.random(using: &random) })
+        account.follow(account.queue.setLimits(limits, at: account.now))
       default:
         account.follow(account.queue.tick(at: account.now))
       }
-      // One of each lower class may be beyond the limits, and as many as these in place of what is not answered.
-      #expect(account.count { $0.state == .running } <= (account.isAnswered ? 3 : 6) + 2)
+      // One of each lower class may be beyond the limits, and as many as these in place of what is not answered, or
+      // of slow hosts.
+      let isWithinTotal = account.isAnswered && !seed.isMultiple(of: 3)
+      #expect(account.count { $0.state == .running } <= (isWithinTotal ? 3 : 6) + 2)
       for host in ["a", "b", "c"] {
         #expect(account.count { $0.state == .running && $0.host == host } <= 2 + 2)
       }

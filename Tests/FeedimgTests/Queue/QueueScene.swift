@@ -36,6 +36,12 @@ struct QueueScene {
     if let ticket = tickets[name] { queue.setStoppable(ticket, false) }
   }
 
+  mutating func set(slowHosts: Set<String>) {
+    var limits = queue.limits
+    limits.slowHosts = slowHosts
+    tell(queue.setLimits(limits, at: now))
+  }
+
   mutating func pass(_ time: Duration) {
     now += time
     tell(queue.tick(at: now))
