@@ -11,7 +11,8 @@ import Testing
     (.yes, .yes, ["on", "on"]),
   ]
 
-  private static func become(_ metered: Metered, _ test: TestLoader) async {
+  /// Returns when the loader knows.
+  static func become(_ metered: Metered, _ test: TestLoader) async {
     test.loader.facts.watch()
     let standing = test.loader.facts.standing
     guard test.network.currentState().metered != metered else { return }
