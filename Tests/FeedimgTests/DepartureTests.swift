@@ -1,5 +1,4 @@
 import LoopbackServer
-import Synchronization
 import Testing
 
 @testable import Feedimg
@@ -13,11 +12,46 @@ import Testing
 
   /// Returns when the loader knows.
   static func become(_ metered: Metered, _ test: TestLoader) async {
-    test.loader.facts.watch()
-    let standing = test.loader.facts.standing
-    guard test.network.currentState().metered != metered else { return }
-    test.network.become(.wifi, metered: metered)
-    while test.loader.facts.standing == standing { await Task.yield() }
+    await test.become(.wifi, metered: metered)
+  }
+
+  /// A loader whose every place is taken, by loads that a gate holds.
+  private struct Crowd {
+    let gate: Gate
+    let server: LoopbackServer
+    let test: TestLoader
+    let busy: [Task<LoadedImage, any Error>]
+
+    init(_ metered: Metered) async throws {
+      let gate = Gate()
+      let server = try LoopbackServer { request in
+        let answer = Reply.answer(body: SampleImage.jpeg)
+        return request.path == "/a.jpg" ? answer : .held(by: gate, then: answer)
+      }
+      let test = try TestLoader(time: ManualTime().time)
+      await DepartureTests.become(metered, test)
+      let limits = test.loader.gate.limits
+      let busy = try (0..<min(limits.total, limits.perHost)).map { number in
+        let item = try TestLoader.item(server, original: "/busy\(number).jpg")
+        return Task { try await test.loader.load(item) }
+      }
+      await server.reaches { $0.requests.count == busy.count }
+      (self.gate, self.server, self.test, self.busy) = (gate, server, test, busy)
+    }
+
+    /// So many who wait for one image, as soon as all do.
+    func waiting(_ count: Int) async throws -> [Task<LoadedImage, any Error>] {
+      let item = try TestLoader.item(server, original: "/a.jpg")
+      let loads = (0..<count).map { _ in Task { try await test.loader.load(item) } }
+      while test.loader.desk.count < busy.count + count { await Task.yield() }
+      return loads
+    }
+
+    /// Lets all come to their end.
+    func open() async throws {
+      gate.open()
+      for load in busy { _ = try await load.value }
+    }
   }
 
   @Test(arguments: prices)
@@ -26,32 +60,17 @@ import Testing
     _ after: Metered,
     _ sent: [String?]
   ) async throws {
-    let gate = Gate()
-    let server = try LoopbackServer { request in
-      let answer = Reply.answer(body: SampleImage.jpeg)
-      return request.path == "/a.jpg" ? answer : Reply([.wait(gate)] + answer.steps)
-    }
-    let test = try TestLoader(time: ManualTime().time)
-    await Self.become(before, test)
-    let limits = test.loader.gate.limits
-    let busy = try (0..<min(limits.total, limits.perHost)).map { number in
-      let item = try TestLoader.item(server, original: "/busy\(number).jpg")
-      return Task { try await test.loader.load(item) }
-    }
-    await server.reaches { $0.requests.count == busy.count }
-    let item = try TestLoader.item(server, original: "/a.jpg")
-    let load = Task { try await test.loader.load(item) }
-    while test.loader.desk.count < busy.count + 1 { await Task.yield() }
-    await Self.become(after, test)
-    gate.open()
+    let crowd = try await Crowd(before)
+    let load = try await crowd.waiting(1)[0]
+    await Self.become(after, crowd.test)
+    try await crowd.open()
     #expect(try await load.value.bytes == SampleImage.jpeg)
-    for load in busy { _ = try await load.value }
-    let requests = server.log.requests
+    let requests = crowd.server.log.requests
     #expect(requests.first { $0.path == "/a.jpg" }?["Save-Data"] == sent[1])
     // What was out already was left alone.
     #expect(requests.filter { $0.path != "/a.jpg" }.allSatisfy { $0["Save-Data"] == sent[0] })
-    #expect(requests.count == busy.count + 1)
-    #expect(test.loader.gate.isIdle)
+    #expect(requests.count == crowd.busy.count + 1)
+    #expect(crowd.test.loader.gate.isIdle)
   }
 
   @Test(arguments: prices)
@@ -79,17 +98,12 @@ import Testing
 
   @Test func `what others read already is not begun anew, nor ended as if it were whole`() async throws {
     let picture = SampleImage.jpeg + [UInt8](repeating: 7, count: 300_000)
-    let isBroken = BrokenOnce()
-    let server = try LoopbackServer { _ in
-      let whole = Reply.answer(200, [("Content-Type", "image/jpeg")], body: picture)
-      guard isBroken.next() else { return whole }
-      let length = [("Content-Type", "image/jpeg"), ("Content-Length", "\(picture.count)")]
-      return Reply([.send(Reply.head(200, length) + picture.prefix(200_000))])
-    }
+    let origin = try PictureOrigin(picture, [("Content-Type", "image/jpeg")])
+    origin.cut(after: 200_000)
     let time = ManualTime()
     let test = try TestLoader(time: time.time, tries: 2, policy: "always-original")
     await Self.become(.no, test)
-    let item = try TestLoader.item(server, original: "/a.jpg")
+    let item = try TestLoader.item(origin.server, original: "/a.jpg")
     let delivery = try await test.loader.deliver(item, wish: LoadWish(.visible), isReload: false)
     guard case .arriving(let image, _) = delivery else {
       throw LoadError(.malformed, message: "not as it comes")
@@ -113,27 +127,12 @@ import Testing
   }
 
   @Test func `all who wait for one image are answered`() async throws {
-    let gate = Gate()
-    let server = try LoopbackServer { request in
-      let answer = Reply.answer(body: SampleImage.jpeg)
-      return request.path == "/a.jpg" ? answer : Reply([.wait(gate)] + answer.steps)
-    }
-    let test = try TestLoader(time: ManualTime().time)
-    await Self.become(.no, test)
-    let limits = test.loader.gate.limits
-    let busy = try (0..<min(limits.total, limits.perHost)).map { number in
-      let item = try TestLoader.item(server, original: "/busy\(number).jpg")
-      return Task { try await test.loader.load(item) }
-    }
-    await server.reaches { $0.requests.count == busy.count }
-    let item = try TestLoader.item(server, original: "/a.jpg")
-    let loads = (0..<3).map { _ in Task { try await test.loader.load(item) } }
-    while test.loader.desk.count < busy.count + 3 { await Task.yield() }
-    await Self.become(.yes, test)
-    gate.open()
+    let crowd = try await Crowd(.no)
+    let loads = try await crowd.waiting(3)
+    await Self.become(.yes, crowd.test)
+    try await crowd.open()
     for load in loads { #expect(try await load.value.bytes == SampleImage.jpeg) }
-    for load in busy { _ = try await load.value }
-    let asked = server.log.requests.filter { $0.path == "/a.jpg" }
+    let asked = crowd.server.log.requests.filter { $0.path == "/a.jpg" }
     #expect(!asked.isEmpty && asked.allSatisfy { $0["Save-Data"] == "on" })
   }
 }

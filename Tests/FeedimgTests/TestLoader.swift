@@ -118,15 +118,29 @@ final class TestLoader: Sendable {
     try Data(text.utf8).write(to: policies.appending(path: "default.md"), options: .atomic)
   }
 
+  /// Returns when everybody has been told that the network is another, if it is.
+  func become(_ kind: NetworkKind, metered: Metered = .no) async {
+    loader.facts.watch()
+    let (standing, old) = (loader.facts.standing, network.currentState())
+    network.become(kind, metered: metered)
+    guard network.currentState() != old else { return }
+    while loader.facts.standing == standing { await Task.yield() }
+  }
+
   /// An item with these targets of a server.
   static func item(
     _ server: LoopbackServer,
     original: String? = nil,
     thumbnail: String? = nil
   ) throws -> FeedItem {
+    try item(original: original.map(server.url), thumbnail: thumbnail.map(server.url))
+  }
+
+  /// An item with these URLs.
+  static func item(original: String? = nil, thumbnail: String? = nil) throws -> FeedItem {
     FeedItem(
-      original: try original.map { ImageVariant(role: .original, url: try ImageURL(server.url($0))) },
-      thumbnail: try thumbnail.map { ImageVariant(role: .thumbnail, url: try ImageURL(server.url($0))) }
+      original: try original.map { ImageVariant(role: .original, url: try ImageURL($0)) },
+      thumbnail: try thumbnail.map { ImageVariant(role: .thumbnail, url: try ImageURL($0)) }
     )
   }
 }

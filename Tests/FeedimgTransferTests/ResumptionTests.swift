@@ -7,19 +7,6 @@ struct ResumptionTests {
   /// Sun, 06 Nov 1994 08:49:37 GMT.
   private static let now = 784_111_777
 
-  private static func head(
-    _ status: Int,
-    _ fields: [(String, String)],
-    length: Int? = nil
-  ) throws -> ResponseHead {
-    ResponseHead(
-      status: status,
-      fields: HTTPFields(fields.map { HTTPFields.Field(name: $0, value: $1) }),
-      url: try ImageURL("http://a/"),
-      contentLength: length
-    )
-  }
-
   // MARK: Whether to go on
 
   /// What an answer said before it broke off, and whether to go on.
@@ -94,7 +81,7 @@ struct ResumptionTests {
 
   @Test(arguments: beginnings)
   func `only what is certain to fit together is gone on with`(row: Beginning) throws {
-    let head = try Self.head(row.status, row.fields, length: row.length)
+    let head = try ResponseHead(row.status, row.fields, length: row.length)
     let resumption = Resumption(head, kept: row.kept, now: Self.now)
     #expect(resumption?.validator == row.validator)
     guard let resumption else { return }
@@ -220,9 +207,9 @@ struct ResumptionTests {
 
   @Test(arguments: answers)
   func `nothing is appended that does not fit`(row: Answer) throws {
-    let first = try Self.head(200, [Self.ranges, ("ETag", "\"1\"")], length: 250)
+    let first = try ResponseHead(200, [Self.ranges, ("ETag", "\"1\"")], length: 250)
     let resumption = try #require(Resumption(first, kept: 100, now: Self.now))
-    #expect(resumption.step(try Self.head(row.status, row.fields, length: row.length)) == row.step)
+    #expect(resumption.step(try ResponseHead(row.status, row.fields, length: row.length)) == row.step)
   }
 
   /// The length that a refusal tells, and what else it says, of 100 bytes that are kept.
@@ -237,16 +224,16 @@ struct ResumptionTests {
     said: [(String, String)],
     step: Resumption.Step
   ) throws {
-    let first = try Self.head(200, [Self.ranges, Self.tag])
+    let first = try ResponseHead(200, [Self.ranges, Self.tag])
     let resumption = try #require(Resumption(first, kept: 100, now: Self.now))
     let fields = [("Content-Range", "bytes */\(whole)")] + said
-    #expect(resumption.step(try Self.head(416, fields)) == step)
+    #expect(resumption.step(try ResponseHead(416, fields)) == step)
   }
 
   @Test func `the whole has the head of the last part, made whole`() throws {
-    let first = try Self.head(200, [Self.ranges, ("ETag", "\"1\"")], length: 250)
+    let first = try ResponseHead(200, [Self.ranges, ("ETag", "\"1\"")], length: 250)
     let resumption = try #require(Resumption(first, kept: 100, now: Self.now))
-    let part = try Self.head(206, [Self.rest, ("Content-Length", "150"), ("Date", "now")], length: 150)
+    let part = try ResponseHead(206, [Self.rest, ("Content-Length", "150"), ("Date", "now")], length: 150)
     let whole = resumption.whole(after: part)
     #expect(whole.status == 200)
     #expect(whole.contentLength == 250)

@@ -67,9 +67,7 @@ package final class PictureOrigin: Sendable {
       }
     if isSame { return Reply([.send(Reply.head(304, version.fields))], keepsConnection: true) }
     var (status, fields, body) = (200, version.fields, version.body[...])
-    if let first = request["Range"].flatMap({ Int($0.dropFirst("bytes=".count).dropLast()) }),
-      request["If-Range"].map({ $0 == tag || $0 == date }) ?? true
-    {
+    if let first = request.rangeStart, request["If-Range"].map({ $0 == tag || $0 == date }) ?? true {
       guard first < body.count else {
         return .answer(416, fields + [("Content-Range", "bytes */\(body.count)")])
       }

@@ -1,7 +1,11 @@
 extension Reply {
   /// Announces the whole body, sends its first bytes and closes.
-  package static func truncated(_ body: [UInt8], after count: Int) -> Reply {
-    Reply([.send(head(200, length(of: body)) + body.prefix(count))])
+  package static func truncated(
+    _ body: [UInt8],
+    after count: Int,
+    _ fields: [(String, String)] = []
+  ) -> Reply {
+    Reply([.send(head(200, fields + length(of: body)) + body.prefix(count))])
   }
 
   /// A chunked body that ends without its last chunk.

@@ -16,6 +16,9 @@ package struct Request: Sendable {
     fields.first { $0.name.lowercased() == name.lowercased() }?.value
   }
 
+  /// Where the rest begins that is asked for; nil where all is.
+  package var rangeStart: Int? { self["Range"].flatMap { Int($0.dropFirst("bytes=".count).dropLast()) } }
+
   /// Reads the head of a request, without the empty line at its end; nil where it is none.
   init?(head: [UInt8], connection: Int) {
     let lines = head.split(separator: UInt8(ascii: "\n")).map {

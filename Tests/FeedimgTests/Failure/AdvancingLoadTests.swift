@@ -1,7 +1,6 @@
 import FeedimgModel
 import FeedimgTransfer
 import LoopbackServer
-import Synchronization
 import Testing
 
 @testable import Feedimg
@@ -29,9 +28,8 @@ import Testing
 
   @Test func `a server that gives a byte at a time is not asked for ever`() async throws {
     let server = try LoopbackServer { request in
-      guard let range = request["Range"], let first = Int(range.dropFirst(6).dropLast()) else {
-        let head = Reply.head(200, Self.strong + [("Content-Length", "386093")])
-        return Reply([.send(head + Self.picture.prefix(50_000))])
+      guard let first = request.rangeStart else {
+        return .truncated(Self.picture, after: 50_000, Self.strong)
       }
       let fields = [
         ("Content-Range", "bytes \(first)-386092/386093"), ("Content-Length", "\(386_093 - first)"),
@@ -48,24 +46,36 @@ import Testing
     #expect(server.log.requests.count == 4)
   }
 
-  @Test func `what goes on and on ends as well, and does not speak against its server`() async throws {
-    let desk = FailureDesk(time.time, schedule: RetrySchedule(greatestTries: 2))
-    let url = try ImageURL("http://a.example/a.jpg")
-    let count = Atomic(0)
-    let load = Task { () async -> LoadError? in
+  /// A load whose every try breaks off, with so many bytes kept after the first, the second, and so on.
+  ///
+  /// - Returns: How it ended, and after how many tries.
+  private func breaking(
+    _ url: ImageURL,
+    _ desk: FailureDesk,
+    keeping kept: @escaping @Sendable (Int) -> Int
+  ) -> Task<(error: LoadError?, tries: Int), Never> {
+    Task {
+      var tries = 0
       do throws(LoadError) {
-        return try await desk.perform(url) { begun async throws(LoadError) -> LoadError? in
-          let (_, times) = count.add(1, ordering: .relaxed)
-          begun.note(BodyRemains(before: 0, count: times * BodyRemains.goodPart, total: nil))
+        try await desk.perform(url) { begun async throws(LoadError) -> Void in
+          tries += 1
+          begun.note(BodyRemains(before: 0, count: kept(tries), total: nil))
           throw LoadError(.connection, url: url, message: "reset")
         }
+        return (nil, tries)
       } catch {
-        return error
+        return (error, tries)
       }
     }
+  }
+
+  @Test func `what goes on and on ends as well, and does not speak against its server`() async throws {
+    let desk = FailureDesk(time.time, schedule: RetrySchedule(greatestTries: 2))
+    let load = breaking(try ImageURL("http://a.example/a.jpg"), desk) { $0 * BodyRemains.goodPart }
     for _ in 0..<FailureDesk.greatestAdvances { await time.pass(.milliseconds(500), when: 1) }
-    #expect(await load.value?.code == .connection)
-    #expect(count.load(ordering: .relaxed) == FailureDesk.greatestAdvances + 1)
+    let end = await load.value
+    #expect(end.error?.code == .connection)
+    #expect(end.tries == FailureDesk.greatestAdvances + 1)
     let other = try ImageURL("http://a.example/b.jpg")
     #expect(try await desk.perform(other) { _ async throws(LoadError) in 1 } == 1)
     #expect(time.sleepers == 0)
@@ -73,22 +83,11 @@ import Testing
 
   @Test func `what comes again and again from the beginning is tried as often as anything`() async throws {
     let desk = FailureDesk(time.time, schedule: RetrySchedule(greatestTries: 2))
-    let url = try ImageURL("http://a.example/a.jpg")
-    let count = Atomic(0)
-    let load = Task { () async -> LoadError? in
-      do throws(LoadError) {
-        return try await desk.perform(url) { begun async throws(LoadError) -> LoadError? in
-          count.add(1, ordering: .relaxed)
-          begun.note(BodyRemains(before: 0, count: BodyRemains.goodPart, total: nil))
-          throw LoadError(.connection, url: url, message: "reset")
-        }
-      } catch {
-        return error
-      }
-    }
+    let load = breaking(try ImageURL("http://a.example/a.jpg"), desk) { _ in BodyRemains.goodPart }
     await time.pass(.milliseconds(500), when: 1)
-    #expect(await load.value?.code == .connection)
-    #expect(count.load(ordering: .relaxed) == 2)
+    let end = await load.value
+    #expect(end.error?.code == .connection)
+    #expect(end.tries == 2)
   }
 
   static let remains: [(BodyRemains, Bool, String)] = [

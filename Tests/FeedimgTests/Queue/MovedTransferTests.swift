@@ -30,9 +30,7 @@ import Testing
 
   /// Returns when a change of the network has been told to everybody, and what was due for it has begun.
   private static func change(_ test: TestLoader, to kind: NetworkKind, metered: Metered = .no) async {
-    let standing = test.loader.facts.standing
-    test.network.become(kind, metered: metered)
-    while test.loader.facts.standing == standing { await Task.yield() }
+    await test.become(kind, metered: metered)
     await Task(executorPreference: test.loader.disk) {}.value
   }
 

@@ -1,7 +1,6 @@
 import FeedimgModel
 import FeedimgSettings
 import LoopbackServer
-import Synchronization
 import Testing
 
 @testable import Feedimg
@@ -10,20 +9,9 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct ChangingFactsTests {
   private static let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
 
-  private func first(
-    _ slot: ImageSlot,
-    _ isWanted: (Presentation) -> Bool
-  ) async -> Presentation? {
-    for await presentation in slot.presentations where isWanted(presentation) { return presentation }
-    return nil
-  }
-
   /// Items of another machine, so that being offline counts.
   private func item(_ name: String) throws -> FeedItem {
-    FeedItem(
-      original: ImageVariant(role: .original, url: try ImageURL("http://x.example/\(name)")),
-      thumbnail: ImageVariant(role: .thumbnail, url: try ImageURL("http://x.example/\(name)-small"))
-    )
+    try TestLoader.item(original: "http://x.example/\(name)", thumbnail: "http://x.example/\(name)-small")
   }
 
   @Test func `when data becomes dear an original that is not there yet stops and gives way to the thumbnail`()
@@ -36,11 +24,11 @@ import Testing
     let test = try TestLoader(.wifi)
     let slot = test.loader.slot()
     slot.show(try TestLoader.item(server, original: "/a", thumbnail: "/s"))
-    _ = await first(slot) { $0.progress != nil }
+    _ = await slot.first { $0.progress != nil }
     test.network.become(.cellular)
     // Another connection, of the thumbnail's load, may be closed as well by then.
     await server.reaches { $0.closedByClient >= 1 }
-    #expect(await first(slot) { !$0.isLoading }?.shown == .thumbnail)
+    #expect(await slot.first { !$0.isLoading }?.shown == .thumbnail)
     #expect(server.log.count(of: "/a") == 1)
     gate.open()
   }
@@ -57,27 +45,15 @@ import Testing
     gate.open()
   }
 
-  /// Changes the network as soon as a load of an original has been decided.
-  private final class HandOver: LoadObserving {
-    private let change = Mutex<(@Sendable () -> Void)?>(nil)
-
-    func before(_ change: @escaping @Sendable () -> Void) { self.change.withLock { $0 = change } }
-
-    func observe(_ event: LoadEvent) {
-      guard case .decided(let resolution) = event.step, resolution.decision.image == .original else { return }
-      change.withLock { $0.take() }?()
-    }
-  }
-
   @Test(.timeLimit(.minutes(10)), arguments: [false, true])
   func `what changes between the decision and the load counts`(_ isWatched: Bool) async throws {
     let gate = Gate()
     let server = try LoopbackServer { $0.path == "/a" ? .held(by: gate, then: Self.picture) : Self.picture }
-    let handOver = HandOver()
+    let handOver = HandOver(deciding: .original)
     let test = try TestLoader(.wifi, observers: [handOver])
     let facts = test.loader.facts
     if isWatched { facts.watch() }
-    handOver.before { [network = test.network] in
+    handOver.perform { [network = test.network] in
       let standing = facts.standing
       network.become(.cellular)
       // The change is told before this load listens.
@@ -96,15 +72,15 @@ import Testing
     let (seen, unseen) = (test.loader.slot(), test.loader.slot())
     seen.show(try TestLoader.item(server, original: "/a", thumbnail: "/a-s"))
     unseen.show(try TestLoader.item(server, original: "/b", thumbnail: "/b-s"), priority: .near)
-    _ = await first(seen) { $0.shown == .thumbnail && !$0.isLoading }
-    _ = await first(unseen) { $0.shown == .thumbnail && !$0.isLoading }
+    _ = await seen.first { $0.shown == .thumbnail && !$0.isLoading }
+    _ = await unseen.first { $0.shown == .thumbnail && !$0.isLoading }
     test.network.become(.wifi)
-    #expect(await first(seen) { $0.shown == .original } != nil)
+    #expect(await seen.first { $0.shown == .original } != nil)
     #expect(unseen.presentation?.shown == .thumbnail)
     test.network.become(.ethernet)
     test.network.become(.wifi)
     unseen.priority = .visible
-    #expect(await first(unseen) { $0.shown == .original } != nil)
+    #expect(await unseen.first { $0.shown == .original } != nil)
     #expect(server.log.count(of: "/a") == 1 && server.log.count(of: "/b") == 1)
   }
 
@@ -118,11 +94,11 @@ import Testing
     let test = try TestLoader(.wifi, policy: policy)
     let slot = test.loader.slot()
     slot.show(try TestLoader.item(server, original: "/a", thumbnail: "/s"))
-    let instead = await first(slot) { !$0.isLoading }
+    let instead = await slot.first { !$0.isLoading }
     #expect(instead?.shown == .thumbnail)
     #expect(instead?.error?.status == 500, "what could not be had, and why")
     test.network.become(.ethernet)
-    let last = await first(slot) { $0.shown == .original && !$0.isLoading }
+    let last = await slot.first { $0.shown == .original && !$0.isLoading }
     #expect(last?.error == nil && last?.image?.notes == [])
     #expect(server.log.requests.map(\.path) == ["/a", "/s", "/a"])
   }
@@ -132,9 +108,9 @@ import Testing
     let test = try TestLoader(.cellular)
     let slot = test.loader.slot()
     slot.show(try TestLoader.item(server, original: "/a", thumbnail: "/s"))
-    _ = await first(slot) { $0.shown == .thumbnail && !$0.isLoading }
+    _ = await slot.first { $0.shown == .thumbnail && !$0.isLoading }
     try test.settings.set(.alwaysLoadOriginalsOnCellular, to: "yes")
-    #expect(await first(slot) { $0.shown == .original } != nil)
+    #expect(await slot.first { $0.shown == .original } != nil)
   }
 
   @Test func `a policy that changes is followed by what is on screen`() async throws {
@@ -142,9 +118,9 @@ import Testing
     let test = try TestLoader(.cellular, followsPolicies: true)
     let slot = test.loader.slot()
     slot.show(try TestLoader.item(server, original: "/a", thumbnail: "/s"))
-    _ = await first(slot) { $0.shown == .thumbnail && !$0.isLoading }
+    _ = await slot.first { $0.shown == .thumbnail && !$0.isLoading }
     try test.write(policy: "| network | → image |\n|---|---|\n| - | original |\n")
-    #expect(await first(slot) { $0.shown == .original } != nil)
+    #expect(await slot.first { $0.shown == .original } != nil)
   }
 
   @Test func `whoever looks can ask for the original`() async throws {
@@ -152,70 +128,40 @@ import Testing
     let test = try TestLoader(.cellular)
     let slot = test.loader.slot()
     slot.show(try TestLoader.item(server, original: "/a", thumbnail: "/s"))
-    _ = await first(slot) { $0.shown == .thumbnail && !$0.isLoading }
+    _ = await slot.first { $0.shown == .thumbnail && !$0.isLoading }
     slot.upgrade()
-    #expect(await first(slot) { $0.shown == .original } != nil)
+    #expect(await slot.first { $0.shown == .original } != nil)
   }
 
   /// Behaviour 16.
   @Test func `offline nothing is asked for, and what waits is replayed once when the network returns`()
     async throws
   {
-    let downloader = Recording()
+    let downloader = HeldDownloader(holding: { _ in false })
     let test = try TestLoader(.offline, downloader: downloader)
     let (slot, gone) = (test.loader.slot(), test.loader.slot())
     slot.show(try item("a"))
     gone.show(try item("b"))
-    #expect(await first(slot) { !$0.isLoading }?.shown == .placeholder)
-    _ = await first(gone) { !$0.isLoading }
-    #expect(downloader.asked.all.isEmpty)
+    #expect(await slot.first { !$0.isLoading }?.shown == .placeholder)
+    _ = await gone.first { !$0.isLoading }
+    #expect(downloader.asked.isEmpty)
     gone.clear()
     test.network.become(.wifi)
-    #expect(await first(slot) { $0.shown == .original } != nil)
-    #expect(downloader.asked.all == ["http://x.example/a"])
+    #expect(await slot.first { $0.shown == .original } != nil)
+    #expect(downloader.asked == ["http://x.example/a"])
   }
 
   @Test func `a load that the network took away goes on when it returns`() async throws {
-    let downloader = Recording(isHeld: true)
+    let downloader = HeldDownloader(holding: { _ in true })
     let test = try TestLoader(.wifi, downloader: downloader)
     let slot = test.loader.slot()
     slot.show(try item("a"))
-    while downloader.asked.all.isEmpty { await Task.yield() }
+    while downloader.asked.isEmpty { await Task.yield() }
     test.network.become(.offline)
-    _ = await first(slot) { !$0.isLoading }
+    _ = await slot.first { !$0.isLoading }
     downloader.release()
     test.network.become(.wifi)
-    #expect(await first(slot) { $0.shown == .original } != nil)
-    #expect(downloader.asked.all == ["http://x.example/a", "http://x.example/a"])
-  }
-
-  /// Answers every URL with a picture, at once or when it is let go.
-  private final class Recording: Downloading {
-    let asked = Gathered<String>()
-    private let isHeld: Mutex<Bool>
-
-    init(isHeld: Bool = false) { self.isHeld = Mutex(isHeld) }
-
-    func release() { isHeld.withLock { $0 = false } }
-
-    func download(
-      _ request: DownloadRequest,
-      into receiver: any BodyReceiving
-    ) async throws(LoadError) -> ResponseHead {
-      asked.add(request.url.text)
-      while isHeld.withLock({ $0 }) {
-        guard !Task.isCancelled else { break }
-        await Task.yield()
-      }
-      guard !Task.isCancelled else { throw LoadError(.cancelled, url: request.url, message: "cancelled") }
-      let fields = HTTPFields([.init(name: "Content-Type", value: "image/jpeg")])
-      let head = ResponseHead(status: 200, fields: fields, url: request.url)
-      try receiver.begin(head)
-      let result = SampleImage.jpeg.withUnsafeBytes { bytes in
-        Result { () throws(LoadError) in try receiver.receive(bytes) }
-      }
-      try result.get()
-      return head
-    }
+    #expect(await slot.first { $0.shown == .original } != nil)
+    #expect(downloader.asked == ["http://x.example/a", "http://x.example/a"])
   }
 }

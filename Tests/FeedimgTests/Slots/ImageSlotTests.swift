@@ -10,15 +10,6 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct ImageSlotTests {
   private static let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
 
-  /// The first presentation that is as wanted.
-  private func first(
-    _ slot: ImageSlot,
-    _ isWanted: (Presentation) -> Bool
-  ) async -> Presentation? {
-    for await presentation in slot.presentations where isWanted(presentation) { return presentation }
-    return nil
-  }
-
   @Test func `the placeholder comes at once, then progress, then the original`() async throws {
     let gate = Gate()
     let server = try LoopbackServer { _ in .stalled(SampleImage.jpeg, after: 100, until: gate) }
@@ -30,11 +21,11 @@ import Testing
     slot.show(item)
     #expect(slot.presentation?.content == .placeholder(item.placeholder))
     #expect(slot.presentation?.isLoading == true)
-    let partial = await first(slot) { $0.progress != nil }
+    let partial = await slot.first { $0.progress != nil }
     #expect(partial?.progress?.received == ByteCount(100))
     #expect(partial?.shown == .placeholder)
     gate.open()
-    let last = await first(slot) { !$0.isLoading }
+    let last = await slot.first { !$0.isLoading }
     #expect(last?.image?.bytes == SampleImage.jpeg)
     #expect(last?.progress == nil && last?.error == nil)
   }
@@ -44,7 +35,7 @@ import Testing
     let test = try TestLoader()
     let slot = test.loader.slot()
     slot.show(try TestLoader.item(server, original: "/a.jpg"))
-    _ = await first(slot) { !$0.isLoading }
+    _ = await slot.first { !$0.isLoading }
     for _ in 0..<3 {
       var iterator = slot.presentations.makeAsyncIterator()
       #expect(await iterator.next()?.shown == .original)
@@ -60,11 +51,11 @@ import Testing
     test.network.become(.wifi)
     let slot = test.loader.slot()
     slot.show(item)
-    let meanwhile = await first(slot) { $0.shown == .thumbnail }
+    let meanwhile = await slot.first { $0.shown == .thumbnail }
     #expect(meanwhile?.isLoading == true)
     #expect(meanwhile?.image?.source == .disk)
     gate.open()
-    #expect(await first(slot) { $0.shown == .original } != nil)
+    #expect(await slot.first { $0.shown == .original } != nil)
   }
 
   @Test func `what is in memory is there when show returns`() async throws {
@@ -95,7 +86,7 @@ import Testing
     slot.show(new)
     #expect(slot.presentation?.item == new)
     await server.reaches { $0.closedByClient == 1 }
-    let shown = await first(slot) { !$0.isLoading }
+    let shown = await slot.first { !$0.isLoading }
     #expect(shown?.item == new && shown?.shown == .original)
     gate.open()
     #expect(test.loader.resolve(old).situation.original == .remote)
@@ -138,7 +129,7 @@ import Testing
     let slot = test.loader.slot()
     let items = try (0..<20).map { try TestLoader.item(server, original: "/\($0)") }
     slot.show(items[0])
-    _ = await first(slot) { !$0.isLoading }
+    _ = await slot.first { !$0.isLoading }
     for item in items.dropFirst() {
       time.pass(.milliseconds(16))
       slot.show(item)
@@ -147,7 +138,7 @@ import Testing
     while time.sleepers != 1 { await Task.yield() }
     #expect(server.log.requests.map(\.path) == ["/0"])
     time.pass(.milliseconds(150))
-    #expect(await first(slot) { !$0.isLoading }?.shown == .original)
+    #expect(await slot.first { !$0.isLoading }?.shown == .original)
     #expect(server.log.requests.map(\.path) == ["/0", "/19"])
   }
 
@@ -156,7 +147,7 @@ import Testing
     let test = try TestLoader()
     let slot = test.loader.slot()
     slot.show(try TestLoader.item(server, original: "/a"))
-    let last = await first(slot) { !$0.isLoading }
+    let last = await slot.first { !$0.isLoading }
     #expect(last?.error?.status == 404)
     #expect(last?.shown == .placeholder)
   }

@@ -20,11 +20,6 @@ import Testing
   private static let small = DecodeRequest(DisplaySize(width: 2, height: 2))
   private static let dense = DecodeRequest(DisplaySize(width: 2, height: 2, scale: 2))
 
-  private func first(_ slot: ImageSlot, _ isWanted: (Presentation) -> Bool) async -> Presentation? {
-    for await presentation in slot.presentations where isWanted(presentation) { return presentation }
-    return nil
-  }
-
   /// Behaviour 1.
   @Test func `two sizes of one image take one request`() async throws {
     let gate = Gate()
@@ -37,7 +32,7 @@ import Testing
     async let loaded = test.loader.load(item, pixels: DecodeRequest())
     await server.reaches { $0.requests.count == 1 }
     gate.open()
-    let last = (await first(one) { !$0.isLoading }, await first(two) { !$0.isLoading })
+    let last = (await one.first { !$0.isLoading }, await two.first { !$0.isLoading })
     #expect(last.0?.pixels?.size == PixelSize(width: 2, height: 2))
     #expect(last.1?.pixels?.size == PixelSize(width: 4, height: 4), "points by scale")
     #expect(last.0?.image?.bytes == SampleImage.jpeg && last.0?.image?.bitmap == last.0?.pixels)
@@ -57,7 +52,7 @@ import Testing
     while decoder.asked.all.isEmpty || test.loader.pixels?.wanted != 5 { await Task.yield() }
     slots[0].clear()
     decoder.release()
-    for slot in slots.dropFirst() { #expect(await first(slot) { !$0.isLoading }?.pixels != nil) }
+    for slot in slots.dropFirst() { #expect(await slot.first { !$0.isLoading }?.pixels != nil) }
     #expect(decoder.asked.all.count == 1)
     #expect(decoder.stopped.load(ordering: .relaxed) == 0, "others still want it")
   }
@@ -75,7 +70,7 @@ import Testing
     while decoder.stopped.load(ordering: .relaxed) == 0 { await Task.yield() }
     #expect(test.loader.memory.decoded.count == 0)
     decoder.release()
-    let shown = await first(slot) { !$0.isLoading }
+    let shown = await slot.first { !$0.isLoading }
     #expect(shown?.item == other && shown?.pixels != nil)
     #expect(test.loader.memory.decoded.count == 1)
     #expect(decoder.asked.all == [Self.small.size, Self.dense.size])
@@ -96,7 +91,7 @@ import Testing
     while decoder.asked.all.isEmpty { await Task.yield() }
     #expect(slot.presentation?.shown == .placeholder, "an image is shown when it has its pixels")
     decoder.release()
-    let last = await first(slot) { !$0.isLoading }
+    let last = await slot.first { !$0.isLoading }
     #expect(last?.shown == .original && last?.pixels?.size == PixelSize(width: 1, height: 1))
   }
 
@@ -109,7 +104,7 @@ import Testing
     slot.show(item, pixels: Self.small)
     #expect(slot.presentation?.content == .placeholder(item.placeholder))
     #expect(slot.presentation?.pixels == nil)
-    let last = await first(slot) { !$0.isLoading }
+    let last = await slot.first { !$0.isLoading }
     #expect(last?.image?.bytes == SampleImage.jpeg && last?.pixels == nil)
     let image = try await test.loader.load(item, pixels: Self.small)
     #expect(image.bitmap == nil && image.notes.contains { $0.hasPrefix("not decoded") })
@@ -124,7 +119,7 @@ import Testing
     let slot = test.loader.slot()
     slot.show(item)
     #expect(slot.presentation?.pixels == nil)
-    #expect(await first(slot) { !$0.isLoading }?.image?.bytes == SampleImage.jpeg)
+    #expect(await slot.first { !$0.isLoading }?.image?.bytes == SampleImage.jpeg)
     #expect(try await test.loader.load(item).bitmap == nil)
     #expect(decoder.asked.all.isEmpty)
   }
@@ -138,7 +133,7 @@ import Testing
     slot.show(item, pixels: Self.small)
     #expect(slot.presentation?.pixels?.size == PixelSize(width: 2, height: 2))
     slot.show(item, pixels: Self.dense)
-    #expect(await first(slot) { !$0.isLoading }?.pixels?.size == PixelSize(width: 4, height: 4))
+    #expect(await slot.first { !$0.isLoading }?.pixels?.size == PixelSize(width: 4, height: 4))
     #expect(server.log.count(of: "/a.jpg") == 1)
   }
 
@@ -151,10 +146,10 @@ import Testing
     test.network.become(.wifi)
     let slot = test.loader.slot()
     slot.show(item, pixels: Self.small)
-    let meanwhile = await first(slot) { $0.shown == .thumbnail }
+    let meanwhile = await slot.first { $0.shown == .thumbnail }
     #expect(meanwhile?.isLoading == true && meanwhile?.pixels?.size == PixelSize(width: 2, height: 2))
     gate.open()
-    #expect(await first(slot) { $0.shown == .original }?.pixels != nil)
+    #expect(await slot.first { $0.shown == .original }?.pixels != nil)
   }
 
   /// Counts the loads that failed.
@@ -184,7 +179,7 @@ import Testing
     slot.show(item, pixels: Self.small)
     while failures.count.load(ordering: .acquiring) < 2 { await Task.yield() }
     decoder.release()
-    let last = await first(slot) { !$0.isLoading }
+    let last = await slot.first { !$0.isLoading }
     #expect(last?.shown == .thumbnail && last?.pixels != nil)
     #expect(last?.error?.status == 429)
   }
@@ -198,9 +193,9 @@ import Testing
     #expect(image.notes.contains { $0.contains("cannot be decoded") })
     let slot = test.loader.slot()
     slot.show(both, pixels: Self.small)
-    #expect(await first(slot) { !$0.isLoading }?.shown == .thumbnail)
+    #expect(await slot.first { !$0.isLoading }?.shown == .thumbnail)
     slot.show(try TestLoader.item(server, original: "/a"), pixels: Self.small)
-    let last = await first(slot) { !$0.isLoading }
+    let last = await slot.first { !$0.isLoading }
     #expect(last?.shown == .placeholder && last?.error?.code == .notAnImage)
     #expect(server.log.count(of: "/a") == 1, "the bytes are there, whatever they are worth")
   }
@@ -212,13 +207,13 @@ import Testing
     let item = try TestLoader.item(server, original: "/a.jpg")
     let slot = test.loader.slot()
     slot.show(item, pixels: Self.small)
-    let shown = await first(slot) { !$0.isLoading }
+    let shown = await slot.first { !$0.isLoading }
     test.loader.memory.keep(.encoded)
     #expect(test.loader.memory.decoded.count == 0 && test.loader.memory.encoded.count == 1)
     #expect(slot.presentation == shown, "nothing visible blanks")
     let other = test.loader.slot()
     other.show(item, pixels: Self.small)
-    #expect(await first(other) { !$0.isLoading }?.pixels == shown?.pixels)
+    #expect(await other.first { !$0.isLoading }?.pixels == shown?.pixels)
     #expect(decoder.asked.all.count == 2)
     #expect(server.log.count(of: "/a.jpg") == 1)
   }

@@ -11,11 +11,6 @@ import Testing
   /// A quarter of the picture, and what an eighth of it is less than.
   private static let pixels = DecodeRequest(DisplaySize(width: 64, height: 48))
 
-  private func first(_ slot: ImageSlot, _ isWanted: (Presentation) -> Bool) async -> Presentation? {
-    for await presentation in slot.presentations where isWanted(presentation) { return presentation }
-    return nil
-  }
-
   @Test func `scans are shown one after another, then the image`() async throws {
     let bytes = try Clouds.bytes()
     let (one, two) = (Gate(), Gate())
@@ -33,7 +28,7 @@ import Testing
     let item = try TestLoader.item(server, original: "/a.jpg")
     let slot = test.loader.slot()
     slot.show(item, pixels: Self.pixels)
-    let coarse = await first(slot) { $0.scan != nil }
+    let coarse = await slot.first { $0.scan != nil }
     #expect(coarse?.shown == .placeholder && coarse?.isLoading == true)
     #expect(coarse?.pixels == coarse?.scan?.bitmap)
     #expect(coarse?.scan?.bitmap.size == PixelSize(width: 64, height: 48))
@@ -41,18 +36,18 @@ import Testing
     #expect(coarse?.scan?.variant == item.original)
     let late = test.loader.slot()
     late.show(item, pixels: Self.pixels)
-    #expect(await first(late) { $0.scan != nil }?.scan == coarse?.scan, "who comes late has it as well")
+    #expect(await late.first { $0.scan != nil }?.scan == coarse?.scan, "who comes late has it as well")
     let plain = test.loader.slot()
     plain.show(item)
     one.open()
-    let fine = await first(slot) { $0.scan?.number != coarse?.scan?.number }
+    let fine = await slot.first { $0.scan?.number != coarse?.scan?.number }
     #expect(fine?.scan?.detail == PixelSize(width: 64, height: 48), "all that this size can show")
     two.open()
     for slot in [slot, late] {
-      let last = await first(slot) { !$0.isLoading }
+      let last = await slot.first { !$0.isLoading }
       #expect(last?.scan == nil && last?.shown == .original && last?.pixels == last?.image?.bitmap)
     }
-    #expect(await first(plain) { !$0.isLoading }?.image?.bytes == bytes)
+    #expect(await plain.first { !$0.isLoading }?.image?.bytes == bytes)
     #expect(server.log.count(of: "/a.jpg") == 1)
     #expect(test.loader.memory.decoded.count == 1, "scans are not kept")
   }
@@ -72,15 +67,15 @@ import Testing
     let slot = test.loader.slot()
     slot.show(item, pixels: Self.pixels)
     if isSmall {
-      let shown = await first(slot) { $0.scan != nil && $0.shown == .thumbnail }
+      let shown = await slot.first { $0.scan != nil && $0.shown == .thumbnail }
       #expect(shown?.pixels == shown?.scan?.bitmap, "\(what)")
     } else {
-      _ = await first(slot) { $0.shown == .thumbnail && $0.progress != nil }
+      _ = await slot.first { $0.shown == .thumbnail && $0.progress != nil }
       let shown = slot.presentation
       #expect(shown?.pixels == shown?.image?.bitmap && shown?.scan == nil, "\(what)")
     }
     gate.open()
-    #expect(await first(slot) { !$0.isLoading }?.scan == nil)
+    #expect(await slot.first { !$0.isLoading }?.scan == nil)
   }
 
   @Test func `a scan stays when its transfer fails`() async throws {
@@ -89,9 +84,9 @@ import Testing
     let test = try TestLoader(decoder: CodecDecoder())
     let slot = test.loader.slot()
     slot.show(try TestLoader.item(server, original: "/a"), pixels: Self.pixels)
-    let shown = await first(slot) { $0.scan != nil }
+    let shown = await slot.first { $0.scan != nil }
     gate.open()
-    let last = await first(slot) { !$0.isLoading }
+    let last = await slot.first { !$0.isLoading }
     #expect(last?.error != nil && last?.shown == .placeholder)
     #expect(last?.scan == shown?.scan && last?.pixels != nil)
   }
@@ -104,10 +99,10 @@ import Testing
     let test = try TestLoader(decoder: CodecDecoder())
     let slot = test.loader.slot()
     slot.show(try TestLoader.item(server, original: "/a"), pixels: Self.pixels)
-    _ = await first(slot) { $0.scan != nil }
+    _ = await slot.first { $0.scan != nil }
     slot.show(try TestLoader.item(server, original: "/b"), pixels: Self.pixels)
     #expect(slot.presentation?.scan == nil)
-    let last = await first(slot) { !$0.isLoading }
+    let last = await slot.first { !$0.isLoading }
     #expect(last?.error?.status == 404 && last?.scan == nil && last?.pixels == nil)
     gate.open()
   }

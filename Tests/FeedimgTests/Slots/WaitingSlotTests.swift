@@ -18,19 +18,11 @@ import Testing
   private let clock = TestClock()
 
   private func item() throws -> FeedItem {
-    FeedItem(
-      original: ImageVariant(role: .original, url: try ImageURL(Self.original)),
-      thumbnail: ImageVariant(role: .thumbnail, url: try ImageURL(Self.thumbnail))
-    )
+    try TestLoader.item(original: Self.original, thumbnail: Self.thumbnail)
   }
 
   private func loader(_ kind: NetworkKind, _ downloader: HeldDownloader) throws -> TestLoader {
     try TestLoader(kind, downloader: downloader, clock: { [clock] in clock.now })
-  }
-
-  private func first(_ slot: ImageSlot, _ isWanted: (Presentation) -> Bool) async -> Presentation? {
-    for await presentation in slot.presentations where isWanted(presentation) { return presentation }
-    return nil
   }
 
   /// A slot that shows a thumbnail which is out of date, while its server is asked about it and says nothing.
@@ -39,9 +31,24 @@ import Testing
     clock += 100
     let slot = test.loader.slot()
     slot.show(try item())
-    _ = await first(slot) { $0.shown == .thumbnail && !$0.isLoading }
+    _ = await slot.first { $0.shown == .thumbnail && !$0.isLoading }
     while downloader.asked.count < 2 { await Task.yield() }
     return slot
+  }
+
+  private func expectOriginal(
+    upon event: Event,
+    _ slot: ImageSlot,
+    _ test: TestLoader,
+    _ downloader: HeldDownloader
+  ) async {
+    switch event {
+    case .dataIsCheap: test.network.become(.wifi)
+    case .tap: slot.upgrade()
+    }
+    #expect(await slot.first { $0.shown == .original } != nil)
+    #expect(downloader.asked.count { $0 == Self.original } == 1)
+    downloader.release()
   }
 
   @Test(arguments: Event.allCases)
@@ -50,13 +57,7 @@ import Testing
     let downloader = HeldDownloader(holding: { $0.fields["If-None-Match"] != nil })
     let test = try loader(.cellular, downloader)
     let slot = try await askingSlot(test, downloader)
-    switch event {
-    case .dataIsCheap: test.network.become(.wifi)
-    case .tap: slot.upgrade()
-    }
-    #expect(await first(slot) { $0.shown == .original } != nil)
-    #expect(downloader.asked.count { $0 == Self.original } == 1)
-    downloader.release()
+    await expectOriginal(upon: event, slot, test, downloader)
   }
 
   @Test(arguments: Event.allCases)
@@ -75,13 +76,7 @@ import Testing
     let slot = test.loader.slot()
     slot.show(try item())
     while downloader.asked.count < 2 { await Task.yield() }
-    switch event {
-    case .dataIsCheap: test.network.become(.wifi)
-    case .tap: slot.upgrade()
-    }
-    #expect(await first(slot) { $0.shown == .original } != nil)
-    #expect(downloader.asked.count { $0 == Self.original } == 1)
-    downloader.release()
+    await expectOriginal(upon: event, slot, test, downloader)
   }
 
   @Test func `a new version of what is shown comes, whatever has changed meanwhile`() async throws {
@@ -95,9 +90,9 @@ import Testing
     let network = slot.presentation?.resolution?.situation.network
     #expect(network == .cellular)
     test.network.become(.other)
-    _ = await first(slot) { $0.resolution?.situation.network == .other && !$0.isLoading }
+    _ = await slot.first { $0.resolution?.situation.network == .other && !$0.isLoading }
     downloader.release()
-    #expect(await first(slot) { $0.image?.bytes == SampleImage.png }?.shown == .thumbnail)
+    #expect(await slot.first { $0.image?.bytes == SampleImage.png }?.shown == .thumbnail)
   }
 
   @Test func `whoever asks for the original need not wait for a thumbnail that hangs`() async throws {
@@ -107,7 +102,7 @@ import Testing
     slot.show(try item())
     while downloader.asked.isEmpty { await Task.yield() }
     slot.upgrade()
-    #expect(await first(slot) { $0.shown == .original } != nil)
+    #expect(await slot.first { $0.shown == .original } != nil)
     #expect(downloader.asked == [Self.thumbnail, Self.original])
     downloader.release()
   }
@@ -120,7 +115,7 @@ import Testing
     while downloader.asked.isEmpty { await Task.yield() }
     slot.upgrade()
     downloader.release()
-    #expect(await first(slot) { $0.shown == .original && !$0.isLoading } != nil)
+    #expect(await slot.first { $0.shown == .original && !$0.isLoading } != nil)
     #expect(downloader.asked == [Self.original])
   }
 }
