@@ -127,7 +127,10 @@ final class TransferGate: Sendable {
 
   /// The same for later: what begins from now on is not concerned.
   func leavingPath() -> @Sendable () -> Void {
-    let moves = state.withLock { Array($0.moves.values) }
+    let moves = state.withLock { state in
+      // What still waits takes the new path by itself, also where it gets its place before this is called.
+      state.moves.filter { state.waiting[$0.key] == nil }.values
+    }
     return { for move in moves { move() } }
   }
 

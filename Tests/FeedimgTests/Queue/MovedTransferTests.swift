@@ -93,6 +93,22 @@ import Testing
     #expect(receiver.bytes == Self.picture)
   }
 
+  @Test func `what finds a place only where packets go now is sent once`() async throws {
+    let downloader = HeldDownloader(holding: { _ in true })
+    let test = try TestLoader(.cellular, downloader: downloader, time: ManualTime().time)
+    let loads = try (0..<3).map { number in
+      let item = try TestLoader.item(thumbnail: "http://a.example/\(number)")
+      return Task { try await test.loader.load(item) }
+    }
+    // Two have a place, and the third gets one on a network that is probably faster.
+    while downloader.asked.count < 2 || test.loader.desk.count < 3 { await Task.yield() }
+    test.network.become(.ethernet)
+    while downloader.asked.count < 2 * 2 + 1 { await Task.yield() }
+    downloader.release()
+    for load in loads { #expect(try await load.value.bytes == SampleImage.jpeg) }
+    #expect(downloader.asked.count == 2 * 2 + 1)
+  }
+
   static let answers: [([(String, String)], [String?], String)] = [
     (strong, [nil, "bytes=1000-"], "it goes on behind what was handed on"),
     (plain, [nil], "what was handed on cannot be gone on with, and would be torn"),

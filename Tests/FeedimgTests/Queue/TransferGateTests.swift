@@ -38,6 +38,22 @@ import Testing
     for ticket in [old, new] { gate.leave(ticket) }
   }
 
+  @Test func `what only waits when packets go another way does not leave the new one`() async {
+    let gate = TransferGate(ManualTime().time)
+    let moved = Gathered<String>()
+    let running = (0..<2).map { _ in gate.enter(host: "h", .visible) }
+    for ticket in running { #expect(await gate.place(ticket, move: { moved.add("old") }, stop: {})) }
+    let waiting = gate.enter(host: "h", .visible)
+    let wait = Task.immediate { await gate.place(waiting, move: { moved.add("new") }, stop: {}) }
+    let leave = gate.leavingPath()
+    // More places are there.
+    gate.enter(network: .ethernet)
+    #expect(await wait.value)
+    leave()
+    #expect(moved.all == ["old", "old"])
+    for ticket in running + [waiting] { gate.leave(ticket) }
+  }
+
   @Test func `what came tells how many may transfer`() {
     let time = ManualTime()
     let gate = TransferGate(time.time, network: .wifi)
