@@ -61,6 +61,14 @@ import Testing
     .progress(LoadProgress(received: ByteCount(received), total: nil))
   }
 
+  @Test func `what begins anew counts anew`() throws {
+    let metrics = LoadMetrics(factory: factory)
+    for step in [try decided(), progress(500), progress(300), progress(1000)] {
+      metrics.observe(try event(1, 10, step))
+    }
+    #expect(try factory.expectCounter("feedimg_received_bytes_total").totalValue == 1500)
+  }
+
   static let ends: [LoadEvent.Step] = [
     .cancelled, .finished(.disk), .failed(LoadError(.timeout, message: "no answer")),
   ]

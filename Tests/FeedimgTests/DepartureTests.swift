@@ -126,6 +126,21 @@ import Testing
     clock.cancel()
   }
 
+  @Test func `the rest of what came is asked for as all of it was`() async throws {
+    let fields = [("Content-Type", "image/jpeg"), ("ETag", "\"1\""), ("Accept-Ranges", "bytes")]
+    let picture = PictureOrigin.picture(1, size: 4000)
+    let downloader = LateDownloader(picture, fields, .init(before: 1000, after: 3000))
+    let test = try TestLoader(downloader: downloader, time: ManualTime().time)
+    let item = try TestLoader.item(original: "http://a.example/p")
+    let load = Task { try await test.loader.load(item) }
+    while downloader.begun < 1 { await Task.yield() }
+    // Packets go another way, where data costs.
+    await test.become(.ethernet, metered: .yes)
+    #expect(try await load.value.bytes == picture)
+    #expect(downloader.requests.map { $0.fields["Range"] } == [nil, "bytes=1000-"])
+    #expect(downloader.requests.map { $0.fields["Save-Data"] } == [nil, nil])
+  }
+
   @Test func `all who wait for one image are answered`() async throws {
     let crowd = try await Crowd(.no)
     let loads = try await crowd.waiting(3)

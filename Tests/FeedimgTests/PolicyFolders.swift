@@ -26,6 +26,15 @@ final class PolicyFolders: Sendable {
     try Data(text.utf8).write(to: URL(filePath: path(layer, name)))
   }
 
+  /// Puts another folder with this file alone in the place of a layer, of which no watch tells.
+  func replace(_ layer: String, _ name: String, _ text: String) throws {
+    let next = "\(root)/\(UUID().uuidString)"
+    try FileManager.default.createDirectory(atPath: "\(next)/policies", withIntermediateDirectories: true)
+    try Data(text.utf8).write(to: URL(filePath: "\(next)/policies/\(name)"))
+    try FileManager.default.moveItem(atPath: "\(root)/\(layer)", toPath: "\(next)-before")
+    try FileManager.default.moveItem(atPath: next, toPath: "\(root)/\(layer)")
+  }
+
   func remove(_ layer: String, _ name: String) throws {
     try FileManager.default.removeItem(atPath: path(layer, name))
   }

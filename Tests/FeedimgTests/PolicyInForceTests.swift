@@ -5,7 +5,7 @@ import Testing
 @testable import Feedimg
 
 /// Which table decides, of those that come with feedimg, of an administrator and of a user.
-@Suite struct PolicyInForceTests {
+@Suite(.timeLimit(.minutes(10))) struct PolicyInForceTests {
   private static let slip = "| network | → image |\n|--|--|\n| wifi | original |\n"
 
   struct Row: CustomTestStringConvertible {
@@ -122,6 +122,25 @@ import Testing
     _ = policy.current()
     _ = policy.current()
     #expect(told.all.count == 1)
+  }
+
+  @Test func `who watches facts is told of a policy that another one found, though no file tells`()
+    async throws
+  {
+    let folders = try PolicyFolders()
+    let policy = try PolicyInForce(.standard, on: PolicyShelf(folders.configuration()))
+    let test = try TestLoader()
+    let told = Gathered<Bool>()
+    _ = test.loader.facts.listen(priority: { .visible }, { told.add(true) })
+    test.loader.facts.watchPolicy(policy)
+    // The files are looked at once at first, perhaps after the first change.
+    for (count, image) in ["thumbnail", "placeholder", "thumbnail", "placeholder"].enumerated() {
+      try folders.replace("user", "default.md", PolicyFolders.table(image))
+      while told.all.count <= count {
+        _ = policy.current()
+        await Task.yield()
+      }
+    }
   }
 
   @Test func `a file is followed as it changes, and the last version in order stays`() throws {

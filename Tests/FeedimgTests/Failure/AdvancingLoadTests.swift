@@ -81,13 +81,35 @@ import Testing
     #expect(time.sleepers == 0)
   }
 
-  @Test func `what comes again and again from the beginning is tried as often as anything`() async throws {
-    let desk = FailureDesk(time.time, schedule: RetrySchedule(greatestTries: 2))
-    let load = breaking(try ImageURL("http://a.example/a.jpg"), desk) { _ in BodyRemains.goodPart }
-    await time.pass(.milliseconds(500), when: 1)
+  @Test(arguments: [(BodyRemains.goodPart, false), (10, true)])
+  func `what brings good parts does not speak against the network`(
+    _ kept: Int,
+    _ isOffline: Bool
+  ) async throws {
+    let desk = FailureDesk(time.time, schedule: RetrySchedule(greatestTries: 1))
+    for number in 0..<8 {
+      let end = await breaking(try ImageURL("http://h\(number).example/a.jpg"), desk) { _ in kept }.value
+      #expect(end.tries == 1)
+    }
+    #expect(desk.isOffline == isOffline)
+  }
+
+  static let repetitions: [([Int], String)] = [
+    ([BodyRemains.goodPart], "as much each time"),
+    ([2 * BodyRemains.goodPart, 10], "sometimes hardly anything"),
+  ]
+
+  @Test(arguments: repetitions)
+  func `what comes again and again from the beginning is tried as often as anything`(
+    _ kept: [Int],
+    _ reason: String
+  ) async throws {
+    let desk = FailureDesk(time.time, schedule: RetrySchedule(greatestTries: 3))
+    let load = breaking(try ImageURL("http://a.example/a.jpg"), desk) { kept[($0 - 1) % kept.count] }
+    for _ in 0..<2 { await time.pass(.seconds(1), when: 1) }
     let end = await load.value
     #expect(end.error?.code == .connection)
-    #expect(end.tries == 2)
+    #expect(end.tries == 3, "\(reason)")
   }
 
   static let remains: [(BodyRemains, Bool, String)] = [

@@ -112,6 +112,14 @@ import Testing
     #expect(limits.perHost <= Adaptation.greatestPerHost)
   }
 
+  @Test func `one sample alone does not change the number of transfers, several do`() {
+    var adaptation = Adaptation(network: .ethernet, bandwidth: .excellent)
+    adaptation.note(idleShare: 0.5)
+    #expect(adaptation.limits.total == 8)
+    for _ in 0..<3 { adaptation.note(idleShare: 0.5) }
+    #expect(adaptation.limits.total > 8)
+  }
+
   @Test func `the number of transfers does not flutter with what is idle, and follows it in the end`() {
     var adaptation = Adaptation(network: .ethernet, bandwidth: .excellent)
     func totals(_ shares: [Double]) -> Set<Int> {

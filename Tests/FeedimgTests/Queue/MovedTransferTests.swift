@@ -31,6 +31,8 @@ import Testing
   /// Returns when a change of the network has been told to everybody, and what was due for it has begun.
   private static func change(_ test: TestLoader, to kind: NetworkKind, metered: Metered = .no) async {
     await test.become(kind, metered: metered)
+    // One change is told after the other: by the next one, what was due for this one has been asked for.
+    await test.become(kind, metered: metered == .unknown ? .no : .unknown)
     await Task(executorPreference: test.loader.disk) {}.value
   }
 
@@ -132,6 +134,20 @@ import Testing
     #expect(try await answer.value == Self.picture)
     #expect(cache.shelf.find(request).found?.bytes == Self.picture)
     #expect(Self.ranges(downloader)[url.text] == ranges, "\(reason)")
+  }
+
+  @Test func `a request that is still to go out is not stopped`() throws {
+    let gate = TransferGate(ManualTime().time)
+    let ticket = gate.enter(host: "a.example", .visible)
+    let request = DownloadRequest(url: try ImageURL("http://a.example/p"))
+    let relay = BodyRelay(request, Counted(), gate: gate, ticket: ticket, run: LoadRun(.visible))
+    let attempt = TransferAttempt()
+    relay.leavePath(attempt)
+    #expect(!attempt.isStopped && !attempt.isMoved, "it takes the new path by itself")
+    relay.begin(nil, attempt)
+    relay.leavePath(attempt)
+    #expect(attempt.isStopped && attempt.isMoved)
+    gate.leave(ticket)
   }
 
   @Test func `what cannot be gone on with begins anew twice at most`() async throws {

@@ -54,6 +54,25 @@ import Testing
     for ticket in running + [waiting] { gate.leave(ticket) }
   }
 
+  @Test(arguments: [(0, 8, "the link is busy"), (900, 32, "most of the time nothing comes")])
+  func `waiting for servers tells how many more may transfer`(
+    _ milliseconds: Int,
+    _ total: Int,
+    _ reason: String
+  ) {
+    let time = ManualTime()
+    let gate = TransferGate(time.time, network: .ethernet)
+    for _ in 0..<20 {
+      gate.transferBegan()
+      time.pass(.milliseconds(milliseconds))
+      gate.transferAnswered(by: "h")
+      time.pass(.milliseconds(100))
+      gate.transferBrought(1_000_000)
+      gate.transferEnded("h", wasAnswered: true)
+    }
+    #expect(gate.limits.total == total, "\(reason)")
+  }
+
   @Test func `what came tells how many may transfer`() {
     let time = ManualTime()
     let gate = TransferGate(time.time, network: .wifi)

@@ -21,8 +21,12 @@ import Testing
     try TestLoader.item(original: Self.original, thumbnail: Self.thumbnail)
   }
 
-  private func loader(_ kind: NetworkKind, _ downloader: HeldDownloader) throws -> TestLoader {
-    try TestLoader(kind, downloader: downloader, clock: { [clock] in clock.now })
+  private func loader(
+    _ kind: NetworkKind,
+    _ downloader: HeldDownloader,
+    observers: [any LoadObserving] = []
+  ) throws -> TestLoader {
+    try TestLoader(kind, downloader: downloader, clock: { [clock] in clock.now }, observers: observers)
   }
 
   /// A slot that shows a thumbnail which is out of date, while its server is asked about it and says nothing.
@@ -89,8 +93,10 @@ import Testing
     let slot = try await askingSlot(test, downloader)
     let network = slot.presentation?.resolution?.situation.network
     #expect(network == .cellular)
-    test.network.become(.other)
-    _ = await slot.first { $0.resolution?.situation.network == .other && !$0.isLoading }
+    for kind in [NetworkKind.other, .cellular, .other] {
+      test.network.become(kind)
+      _ = await slot.first { $0.resolution?.situation.network == kind && !$0.isLoading }
+    }
     downloader.release()
     #expect(await slot.first { $0.image?.bytes == SampleImage.png }?.shown == .thumbnail)
   }
@@ -104,6 +110,17 @@ import Testing
     slot.upgrade()
     #expect(await slot.first { $0.shown == .original } != nil)
     #expect(downloader.asked == [Self.thumbnail, Self.original])
+    downloader.release()
+  }
+
+  @Test func `a tap between the decision and the load counts`() async throws {
+    let downloader = HeldDownloader(holding: { $0.url.text == Self.thumbnail })
+    let handOver = HandOver(deciding: .thumbnail)
+    let test = try loader(.cellular, downloader, observers: [handOver])
+    let slot = test.loader.slot()
+    handOver.perform { slot.upgrade() }
+    slot.show(try item())
+    #expect(await slot.first { $0.shown == .original } != nil)
     downloader.release()
   }
 
