@@ -65,18 +65,16 @@ final class SlotTask: Sendable {
   func covers(_ item: FeedItem, _ pixels: DecodeRequest?, _ facts: [String: String]) -> Bool {
     let pixels = loader.pixels == nil ? nil : pixels
     guard self.item == item, self.pixels == pixels, self.facts == facts else { return false }
-    let (binding, isRunning) = state.withLock { ($0.isOver ? nil : $0.binding, $0.isRunning) }
+    let binding = state.withLock { $0.isOver ? nil : $0.binding }
     guard let binding, screen.isCurrent(binding), let shown = screen.latest else { return false }
-    return isRunning || shown.image != nil && shown.error == nil
+    return shown.isLoading || shown.image != nil && shown.error == nil
   }
 
   /// Goes on although the same was bound again: what comes is not disturbed, and what is shown may be out of date.
   func bindAgain(_ priority: LoadPriority) {
-    let isRunning = state.withLock { state in
-      if !state.isRunning { state.isJustBound = true }
-      return state.isRunning
-    }
-    guard !isRunning else { return setPriority(priority) }
+    // What is seen counts: what ran for it may be about to end.
+    guard screen.latest?.isLoading == false else { return setPriority(priority) }
+    state.withLock { $0.isJustBound = true }
     wish.priority = priority
     reconsider()
   }

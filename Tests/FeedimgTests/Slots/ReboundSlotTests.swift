@@ -10,11 +10,6 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct ReboundSlotTests {
   private static let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
 
-  private func first(_ slot: ImageSlot, _ isWanted: (Presentation) -> Bool) async -> Presentation? {
-    for await presentation in slot.presentations where isWanted(presentation) { return presentation }
-    return nil
-  }
-
   @Test func `a transfer goes on when its item is bound again, however often`() async throws {
     let gate = Gate()
     let server = try LoopbackServer { _ in .stalled(SampleImage.jpeg, after: 100, until: gate) }
@@ -23,7 +18,7 @@ import Testing
     let item = try TestLoader.item(server, original: "/a")
     let slot = test.loader.slot()
     slot.show(item)
-    let before = await first(slot) { $0.progress?.received == ByteCount(100) }
+    let before = await slot.first { $0.progress?.received == ByteCount(100) }
     for _ in 0..<5 {
       time.pass(.milliseconds(300))
       slot.show(item, priority: .near)
@@ -31,7 +26,7 @@ import Testing
     }
     #expect(slot.priority == .near)
     gate.open()
-    #expect(await first(slot) { !$0.isLoading }?.shown == .original)
+    #expect(await slot.first { !$0.isLoading }?.shown == .original)
     #expect(server.log.count(of: "/a") == 1 && server.log.closedByClient == 0)
   }
 
@@ -41,7 +36,7 @@ import Testing
     let test = try TestLoader(time: time.time)
     let slot = test.loader.slot()
     slot.show(try TestLoader.item(server, original: "/a"))
-    _ = await first(slot) { !$0.isLoading }
+    _ = await slot.first { !$0.isLoading }
     time.pass(.milliseconds(100))
     let item = try TestLoader.item(server, original: "/b")
     slot.show(item)
@@ -49,7 +44,7 @@ import Testing
     slot.show(item)
     // All that is left of the pause for it.
     time.pass(.milliseconds(50))
-    #expect(await first(slot) { !$0.isLoading }?.shown == .original)
+    #expect(await slot.first { !$0.isLoading }?.shown == .original)
     #expect(server.log.count(of: "/b") == 1)
   }
 
@@ -59,11 +54,11 @@ import Testing
     let item = try TestLoader.item(server, original: "/a")
     let slot = test.loader.slot()
     slot.show(item)
-    let shown = await first(slot) { !$0.isLoading }
+    let shown = await slot.first { !$0.isLoading }
     test.loader.memory.remove(try #require(item.original?.url.key))
     slot.show(item)
     #expect(slot.presentation?.image?.bytes == SampleImage.jpeg && shown?.shown == .original)
-    #expect(await first(slot) { !$0.isLoading }?.shown == .original)
+    #expect(await slot.first { !$0.isLoading }?.shown == .original)
     #expect(server.log.count(of: "/a") == 1)
   }
 
@@ -81,10 +76,10 @@ import Testing
     )
     let slot = test.loader.slot()
     slot.show(item)
-    _ = await first(slot) { !$0.isLoading }
+    _ = await slot.first { !$0.isLoading }
     clock += 100
     slot.show(item)
-    #expect(await first(slot) { $0.image?.bytes == SampleImage.png } != nil)
+    #expect(await slot.first { $0.image?.bytes == SampleImage.png } != nil)
   }
 
   @Test func `what has failed is begun anew`() async throws {
@@ -94,11 +89,11 @@ import Testing
     let item = try TestLoader.item(server, original: "/a")
     let slot = test.loader.slot()
     slot.show(item)
-    #expect(await first(slot) { !$0.isLoading }?.error?.status == 500)
+    #expect(await slot.first { !$0.isLoading }?.error?.status == 500)
     // Or it would be believed.
     test.loader.failures.reset()
     slot.show(item)
-    #expect(await first(slot) { !$0.isLoading }?.shown == .original)
+    #expect(await slot.first { !$0.isLoading }?.shown == .original)
   }
 
   @Test func `who binds it again for pixels gets them`() async throws {
@@ -107,9 +102,9 @@ import Testing
     let item = try TestLoader.item(server, original: "/a")
     let slot = test.loader.slot()
     slot.show(item)
-    _ = await first(slot) { !$0.isLoading }
+    _ = await slot.first { !$0.isLoading }
     slot.show(item, pixels: DecodeRequest(DisplaySize(width: 2, height: 2)))
-    #expect(await first(slot) { $0.pixels != nil }?.shown == .original)
+    #expect(await slot.first { $0.pixels != nil }?.shown == .original)
     #expect(server.log.count(of: "/a") == 1)
   }
 }
