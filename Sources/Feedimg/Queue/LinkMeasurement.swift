@@ -19,11 +19,11 @@ struct LinkMeasurement: Sendable {
   var told: Int? { meter.told }
 
   /// Begins anew, on another network.
-  mutating func enter(network: NetworkKind) {
+  mutating func enter(network: NetworkKind, at now: Duration) {
     adaptation = Adaptation(network: network)
     meter.reset()
     paces = HostPaces()
-    (window.compared, window.slowHosts) = ([], [])
+    window.reset(at: now)
     limits = adaptation.limits
   }
 

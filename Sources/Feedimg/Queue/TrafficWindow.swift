@@ -103,6 +103,13 @@ struct TrafficWindow: Sendable {
     if count == 1 { hosts.remove(host) }
   }
 
+  /// Forgets what has come and how long that took, as it was of another network; what runs still does.
+  mutating func reset(at now: Duration) {
+    count(until: now)
+    (link, idleTime, bySource) = (Tally(), .zero, [:])
+    (compared, slowHosts) = ([], [])
+  }
+
   private var source: Source? {
     guard !hosts.isEmpty else { return nil }
     return !compared.isEmpty && compared.isStrictSubset(of: hosts) ? .more : .these(hosts)

@@ -117,7 +117,7 @@ final class TransferGate: Sendable {
   /// Begins to measure anew, on another network.
   func enter(network: NetworkKind) {
     change { state, now in
-      state.link.enter(network: network)
+      state.link.enter(network: network, at: now)
       return ((), state.queue.setLimits(state.link.limits, at: now))
     }
   }

@@ -88,4 +88,19 @@ import Testing
     #expect(gate.bandwidth == nil)
     #expect(gate.limits.total == 4)
   }
+
+  @Test func `what came on another network is no part of the first measurement`() {
+    let time = ManualTime()
+    let gate = TransferGate(time.time, network: .cellular)
+    gate.transferBegan()
+    time.pass(.seconds(5))
+    gate.transferAnswered(by: "h")
+    gate.transferBrought(4000)
+    time.pass(.seconds(5))
+    gate.enter(network: .wifi)
+    time.pass(.milliseconds(500))
+    gate.transferBrought(125_000)
+    #expect(gate.bandwidth == 2_000_000)
+    #expect(gate.limits == TransferLimits(total: 2, perHost: 2, besideUrgent: 0))
+  }
 }
