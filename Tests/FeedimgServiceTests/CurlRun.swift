@@ -14,7 +14,7 @@ final class CurlRun: Sendable {
     defer { close(ends[1]) }
     output = ends[0]
     process = try ServiceRun.spawn(
-      ["/usr/bin/curl", "-q", "--silent", "--include", "--no-buffer", "--max-time", "60"] + arguments,
+      ["/usr/bin/curl", "-q", "--silent", "--include", "--no-buffer", "--max-time", "300"] + arguments,
       ["PATH": "/usr/bin:/bin"],
       output: ends[1]
     )

@@ -1,7 +1,8 @@
-import Feedimg
 import FeedimgJSON
 import LoopbackServer
 import Testing
+
+@testable import Feedimg
 
 /// `Priority` (RFC 9218), through the service.
 @Suite(.timeLimit(.minutes(10))) struct PriorityTests {
@@ -50,6 +51,13 @@ import Testing
   }
 
   @Test func `a program tells what has become more urgent, and gets the image once`() async throws {
+    // While this waits for events, the program needs the threads that tests share.
+    let thread = DiskThread()
+    defer { thread.stop() }
+    try await withTaskExecutorPreference(thread) { try await tellWhatBecomesUrgent() }
+  }
+
+  private func tellWhatBecomesUrgent() async throws {
     let origin = try origin()
     let service = try ServiceRun(["--network=wifi"])
     let events = try service.request(["/v1/events"])
@@ -84,6 +92,6 @@ import Testing
     while let block = events.block() {
       if block.contains("event: progress\n"), block.contains("{\"count\":\(count),") { return }
     }
-    Issue.record("the events have ended")
+    Issue.record("the events have ended before there were \(count) transfers")
   }
 }
