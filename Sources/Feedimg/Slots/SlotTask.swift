@@ -72,8 +72,9 @@ final class SlotTask: Sendable {
 
   /// Goes on although the same was bound again: what comes is not disturbed, and what is shown may be out of date.
   func bindAgain(_ priority: LoadPriority) {
-    // What is seen counts: what ran for it may be about to end.
-    guard screen.latest?.isLoading == false else { return setPriority(priority) }
+    // What is seen counts where something runs, as that may be about to end; it may also have ended for want of a thread.
+    let isRunning = state.withLock { $0.isRunning }
+    guard !isRunning || screen.latest?.isLoading == false else { return setPriority(priority) }
     state.withLock { $0.isJustBound = true }
     wish.priority = priority
     reconsider()
@@ -168,7 +169,10 @@ final class SlotTask: Sendable {
         if $0.shown >= resolution.decision.image { $0.error = nil }
       }
     }
-    screen.update(attempt) { ($0.resolution, $0.isLoading, $0.error) = (resolution, true, nil) }
+    screen.update(attempt) {
+      // What is complete stays so while it is checked.
+      ($0.resolution, $0.isLoading, $0.error) = (resolution, !isToBeChecked || $0.isLoading, nil)
+    }
     let waiting = showCached(resolution, beside: shown, operation, attempt)
     async let shownCached: Void = show(waiting, attempt, inPlaceOfWorse: true)
     if pause > .zero, resolution.decision.load != nil {
