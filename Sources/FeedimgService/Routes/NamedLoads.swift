@@ -20,23 +20,23 @@ final class NamedLoads: Sendable {
   /// So many words on what has yet to begin are kept; words on what has ended are taken for such.
   private static let greatestEarly = 64
 
-  /// Guards which loads there are; their priority is set outside.
+  /// Guards which loads there are; the priority of those that are heard of by others is set outside.
   private let state = Mutex(State())
 
   /// Lets a load be named for as long as somebody holds on to its wish.
   ///
   /// What was said of it before holds at once: it may have come over a faster connection.
   func begin(_ name: String, _ wish: LoadWish) {
-    let priority = state.withLock { state -> LoadPriority? in
+    state.withLock { state in
       if state.loads.count >= state.room {
         state.loads = state.loads.filter { $0.value.wish != nil }
         state.room = max(64, 2 * state.loads.count)
       }
       state.loads[name] = Named(wish: wish)
-      guard let index = state.early.firstIndex(where: { $0.name == name }) else { return nil }
-      return state.early.remove(at: index).priority
+      guard let index = state.early.firstIndex(where: { $0.name == name }) else { return }
+      // Before anything later can be said of it; nobody listens to the wish yet.
+      wish.priority = state.early.remove(at: index).priority
     }
-    if let priority { wish.priority = priority }
   }
 
   /// Says how urgent a load is from now on.
