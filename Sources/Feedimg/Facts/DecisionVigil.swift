@@ -72,12 +72,17 @@ extension DecisionVigil {
     )
   }
 
-  /// Over a thumbnail in place of an original that failed: whether it would still be chosen if there were no original.
+  /// Over a thumbnail in place of an original that failed: whether it would still be chosen, and may be fetched, if there
+  /// were no original.
   init(overStandIn operation: LoadOperation) {
     self.init(
       loader: operation.loader,
       priority: { operation.wish.priority },
-      holds: { operation.withoutOriginal(trustingNetwork: true).decision.image == .thumbnail },
+      holds: {
+        let instead = operation.withoutOriginal(trustingNetwork: true)
+        guard instead.decision.image == .thumbnail else { return false }
+        return instead.decision.load == nil || operation.allowsStandIn(instead)
+      },
       standing: operation.standing,
       wish: operation.wish
     )
