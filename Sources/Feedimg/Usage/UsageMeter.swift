@@ -11,6 +11,8 @@ final class UsageMeter: Sendable {
   private let carrier = Mutex<Carrier?>(nil)
   /// Guards the count; it is written down outside.
   private let count = Mutex(TrafficCount())
+  /// Held from the count to the ledger, so that who ends the program finds nothing on its way there.
+  private let writing = Mutex(())
 
   /// Nothing is looked at before the first transfer.
   ///
@@ -43,7 +45,7 @@ final class UsageMeter: Sendable {
   }
 
   /// Counts all transfers as ended, and writes down what they have brought.
-  func endAll() { write(count.withLock { $0.endAll() }) }
+  func endAll() { write { $0.endAll() } }
 
   /// The present carrier; of unknown kind where nobody has seen any.
   private var current: Carrier {
@@ -51,14 +53,16 @@ final class UsageMeter: Sendable {
       ?? Carrier(NetworkState(kind: .other, metered: .unknown, reason: "", meteredReason: ""))
   }
 
-  private func write(_ entries: [TrafficCount.Entry]) {
-    for entry in entries {
-      ledger.add(
-        ByteCount(entry.bytes),
-        transfers: entry.transfers,
-        network: entry.carrier.network,
-        metered: entry.carrier.metered
-      )
+  private func write(_ take: (inout TrafficCount) -> [TrafficCount.Entry]) {
+    writing.withLock { _ in
+      for entry in count.withLock({ take(&$0) }) {
+        ledger.add(
+          ByteCount(entry.bytes),
+          transfers: entry.transfers,
+          network: entry.carrier.network,
+          metered: entry.carrier.metered
+        )
+      }
     }
   }
 
@@ -67,7 +71,7 @@ final class UsageMeter: Sendable {
     Task(executorPreference: disk) { [weak self, time] in
       // For want of a thread nobody waits; then the transfers write at their end alone.
       guard (try? await time.sleep(TrafficCount.interval)) != nil, let self else { return }
-      self.write(self.count.withLock { $0.alarm() })
+      self.write { $0.alarm() }
     }
   }
 
@@ -90,6 +94,6 @@ final class UsageMeter: Sendable {
     }
 
     /// Ends the transfer, which counts as one however it ended.
-    func end() { meter.write(meter.count.withLock { $0.end(number) }) }
+    func end() { meter.write { $0.end(number) } }
   }
 }
