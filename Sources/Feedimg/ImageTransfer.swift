@@ -85,7 +85,8 @@ struct ImageTransfer: Sendable {
       request: request,
       receiver: collector,
       run: run,
-      departure: departure
+      departure: departure,
+      executor: loader.disk
     )
     do throws(LoadError) {
       _ = try await transfer.perform()

@@ -64,7 +64,8 @@ struct FetchExchange: Sendable {
       gate: cache.loader.gate,
       request: order,
       receiver: collector,
-      run: run
+      run: run,
+      executor: cache.loader.disk
     )
     _ = try await transfer.perform()
     return try collector.finish()

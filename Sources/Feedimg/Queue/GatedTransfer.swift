@@ -16,6 +16,8 @@ struct GatedTransfer: Sendable {
   let run: LoadRun
   /// Looked at before a request goes out for anything but the rest of what came; nil where nothing depends on it.
   var departure: Departure?
+  /// Where the steps between waiting and the transfer run, so that none goes to another thread and back.
+  var executor: (any TaskExecutor)?
 
   func perform() async throws(LoadError) -> ResponseHead {
     let ticket = gate.enter(host: request.url.host, run.priority)
@@ -81,7 +83,7 @@ struct GatedTransfer: Sendable {
     gate.transferBegan()
     defer { gate.transferEnded(request.url.host, wasAnswered: relay.wasAnswered) }
     let (downloader, asked) = (downloader, request)
-    let task = Task { () async -> Result<ResponseHead, LoadError> in
+    let task = Task(executorPreference: executor) { () async -> Result<ResponseHead, LoadError> in
       do throws(LoadError) {
         return .success(try await downloader.download(asked, into: relay))
       } catch {
