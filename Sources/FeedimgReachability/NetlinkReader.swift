@@ -4,12 +4,14 @@ import Synchronization
 /// Reads the state of the network from the kernel, over netlink.
 ///
 /// It has no thread. It opens a socket at the first look and keeps it, so that later looks cost a few
-/// questions of some microseconds each.
+/// questions of some microseconds each. Who looks often has it listen as well, so that only what changes is looked at.
 package final class NetlinkReader: NetworkReading {
   /// The kernel while nobody asks it.
   ///
   /// Who asks takes it out; a second one at the same time opens its own.
   private let idleKernel = Mutex<Loan?>(nil)
+  /// What was seen last; never looked for under the lock.
+  private let memory = Mutex(NetworkMemory())
 
   private let choose: @Sendable () -> NetworkServices
   private let peer: @Sendable () -> String?
@@ -35,20 +37,59 @@ package final class NetlinkReader: NetworkReading {
   /// Whom to ask now.
   var services: NetworkServices { choose() }
 
-  package func currentState() -> NetworkState {
+  package func currentState() -> NetworkState { state(asRemembered: true) }
+
+  /// Looks at the network, whatever is remembered of it.
+  func look() -> NetworkState { state(asRemembered: false) }
+
+  private func state(asRemembered: Bool) -> NetworkState {
     do throws(NetlinkError) {
       let loan = try borrow()
-      let services = services
-      let survey = NetworkSurvey(kernel: loan.kernel, peer: peer().flatMap { IPAddress($0) }, mark: mark) {
-        loan.adviser.advice(on: $0, from: services)
+      let question = NetworkMemory.Question(services: services, peer: peer())
+      if asRemembered, let state = remembered(question, loan) {
+        giveBack(loan)
+        return state
       }
-      let state = try survey.state()
+      let (number, time) = (memory.withLock { $0.begin() }, ContinuousClock.now)
+      // Before the look, so that no change falls between.
+      if number > NetworkMemory.looksBeforeListening { loan.listen(from: number, to: question.services) }
+      let sight = try look(loan, question)
       // Not where asking failed: what is left of the answer would be in the way.
       giveBack(loan)
-      return state
+      memory.withLock { $0.keep(sight, number, question, at: time) }
+      return sight.state
     } catch {
       return .untold(error.reason, isReachable: TrialRoute.isThere())
     }
+  }
+
+  /// What the latest look saw, if nothing was heard since.
+  private func remembered(_ question: NetworkMemory.Question, _ loan: Loan) -> NetworkState? {
+    guard let (ears, number) = loan.hearing else { return nil }
+    guard ears.drain() == .none else {
+      memory.withLock { $0.forget() }
+      return nil
+    }
+    let sight = memory.withLock { $0.sight(question, heardSince: number, at: .now) }
+    guard let sight, sight.marks.allSatisfy({ mark($0.network) == $0.word }) else { return nil }
+    return sight.state
+  }
+
+  private func look(
+    _ loan: Loan,
+    _ question: NetworkMemory.Question
+  ) throws(NetlinkError) -> NetworkMemory.Sight {
+    var marks: [(network: NetworkIdentity, word: Metered?)] = []
+    let peer = question.peer.flatMap { IPAddress($0) }
+    let survey = NetworkSurvey(kernel: loan.kernel, peer: peer) { network in
+      let word = self.mark(network)
+      marks.append((network, word))
+      return word
+    } advise: {
+      loan.adviser.advice(on: $0, from: question.services)
+    }
+    let state = try survey.state()
+    return NetworkMemory.Sight(state: state, marks: marks)
   }
 
   private func borrow() throws(NetlinkError) -> Loan {
@@ -57,7 +98,7 @@ package final class NetlinkReader: NetworkReading {
       return kernel
     }
     if let idle { return idle }
-    return Loan(kernel: try LiveKernel(), adviser: NetworkAdviser())
+    return Loan(kernel: try LiveKernel())
   }
 
   private func giveBack(_ loan: Loan) {
@@ -66,9 +107,18 @@ package final class NetlinkReader: NetworkReading {
 }
 
 // One thread at a time has it: who borrows takes it out of the mutex, and nobody keeps it after giving back.
-private struct Loan: @unchecked Sendable {
+private final class Loan: @unchecked Sendable {
   let kernel: LiveKernel
-  let adviser: NetworkAdviser
+  let adviser = NetworkAdviser()
+  /// What tells of changes, with the number of the look from which on it does; nil until that is worth it.
+  private(set) var hearing: (ears: Ears, number: Int)?
+
+  init(kernel: LiveKernel) { self.kernel = kernel }
+
+  func listen(from number: Int, to services: NetworkServices) {
+    if hearing == nil, let events = try? EventSocket(isForAll: true) { hearing = (Ears(events), number) }
+    hearing?.ears.listen(to: services)
+  }
 }
 
 extension NetlinkError {

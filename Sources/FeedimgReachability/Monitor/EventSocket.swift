@@ -15,10 +15,12 @@ package final class EventSocket {
 
   /// Opens the socket and joins the groups.
   ///
+  /// - Parameter isForAll: Whether changes of narrow routes come as well, and there is no more room than for some: for who
+  ///   only asks now and then whether there was anything.
   /// - Throws: `refused` where the system has or allows no such events.
-  package init() throws(NetlinkError) {
+  package init(isForAll: Bool = false) throws(NetlinkError) {
     guard let handle = nl_socket_alloc() else { throw NetlinkError(code: .refused, number: ENOMEM) }
-    guard Self.open(handle) else {
+    guard Self.open(handle, isForAll: isForAll) else {
       let number = errno
       nl_socket_free(handle)
       throw NetlinkError(code: .refused, number: number)
@@ -53,11 +55,13 @@ package final class EventSocket {
     }
   }
 
-  private static func open(_ handle: OpaquePointer) -> Bool {
+  private static func open(_ handle: OpaquePointer, isForAll: Bool) -> Bool {
     guard nl_connect(handle, NETLINK_ROUTE) == 0 else { return false }
-    nl_socket_set_buffer_size(handle, bufferSize, 0)
-    // Before the groups, so that nothing comes unfiltered. Without it there are more events, no fewer.
-    _ = feedimg_drop_narrow_routes(nl_socket_get_fd(handle))
+    if !isForAll {
+      nl_socket_set_buffer_size(handle, bufferSize, 0)
+      // Before the groups, so that nothing comes unfiltered. Without it there are more events, no fewer.
+      _ = feedimg_drop_narrow_routes(nl_socket_get_fd(handle))
+    }
     for group in [RTNLGRP_LINK, RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV4_IFADDR]
     where nl_socket_add_membership(handle, Int32(group.rawValue)) != 0 {
       return false

@@ -12,11 +12,9 @@ final class Senses {
   }
 
   private let bell: Bell
-  private let events = try? EventSocket()
+  private let ears = Ears(try? EventSocket())
   private let resume = ResumeTimer()
   private let prompt: Prompt?
-  private var system: ServiceSignals?
-  private var portal: ServiceSignals?
 
   /// Whether the system tells of all changes that matter.
   let hearsAll: Bool
@@ -24,13 +22,12 @@ final class Senses {
   init(bell: Bell, prompt open: (() -> Prompt?)?) {
     self.bell = bell
     prompt = open?()
-    hearsAll = events != nil && (open == nil || prompt != nil)
+    hearsAll = ears.events != nil && (open == nil || prompt != nil)
   }
 
   /// Hears services from now on, if it does not yet; that they agreed to tell is the first event.
   func listen(to services: NetworkServices) {
-    if system == nil { system = ServiceSignals(ofSystem: services.system) }
-    if portal == nil { portal = ServiceSignals(ofPortal: services.portal) }
+    ears.listen(to: services)
   }
 
   /// Sleeps until something happens or time is up.
@@ -43,9 +40,9 @@ final class Senses {
     // A negative descriptor is passed over.
     let descriptors = [
       bell.descriptor,
-      orEvent ? events?.descriptor ?? -1 : -1,
-      orEvent ? system?.descriptor ?? -1 : -1,
-      orEvent ? portal?.descriptor ?? -1 : -1,
+      orEvent ? ears.events?.descriptor ?? -1 : -1,
+      orEvent ? ears.system?.descriptor ?? -1 : -1,
+      orEvent ? ears.portal?.descriptor ?? -1 : -1,
       resume?.descriptor ?? -1,
       prompt?.descriptor ?? -1,
     ]
@@ -66,19 +63,7 @@ final class Senses {
   }
 
   /// Throws away the events that have come.
-  func drain() -> NetworkWatch.Events {
-    let heard = events?.drain() ?? .none
-    let signals = Self.drain(&system) + Self.drain(&portal)
-    return heard == .none && signals > 0 ? .some : heard
-  }
-
-  /// - Returns: The number of messages; who is lost is let go, and that counts as one.
-  private static func drain(_ signals: inout ServiceSignals?) -> Int {
-    guard let heard = signals else { return 0 }
-    if let count = heard.drain() { return count }
-    signals = nil
-    return 1
-  }
+  func drain() -> NetworkWatch.Events { ears.drain() }
 
   /// Rounded up, so that the time has come when the sleep is over.
   private static func milliseconds(_ duration: Duration) -> Int32 {

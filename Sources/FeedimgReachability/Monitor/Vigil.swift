@@ -90,7 +90,8 @@ final class Vigil: Sendable {
     while !audience.withLock({ $0.isOver }) {
       switch watch.step(at: now) {
       case .look:
-        let state = reader.currentState()
+        // It was told to look by what others may not have heard yet.
+        let state = reader.look()
         watch.saw(state, at: now)
       case .drain:
         let drained = drain(senses)
