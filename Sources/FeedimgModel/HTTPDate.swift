@@ -16,6 +16,8 @@ package enum HTTPDate {
   ///   - now: Tells the century of years with two digits: none is more than 50 years ahead.
   /// - Returns: Seconds since 1970.
   package static func seconds(_ text: String, now: Int) -> Int? {
+    var text = text
+    if let seconds = text.withUTF8(secondsOfToday) { return seconds }
     let words = text.lowercased().split { $0 == " " || $0 == "," || $0 == "-" }
     switch words.count {
     case 6 where words[5] == "gmt":
@@ -26,6 +28,32 @@ package enum HTTPDate {
       return seconds(number(words[4], digits: 4...4), words[1], words[2], words[3])
     default: return nil
     }
+  }
+
+  /// Reads a date in the form of today, as nearly all are, without making words of it; nil for all that takes a closer look.
+  private static func secondsOfToday(_ text: UnsafeBufferPointer<UInt8>) -> Int? {
+    func number(_ range: Range<Int>) -> Int? {
+      var number = 0
+      for byte in text[range] {
+        guard (0x30...0x39).contains(byte) else { return nil }
+        number = number * 10 + Int(byte - 0x30)
+      }
+      return number
+    }
+    func isSpelt(_ name: String, at start: Int) -> Bool {
+      text[start..<(start + name.utf8.count)].elementsEqual(name.utf8)
+    }
+    // Sun, 06 Nov 1994 08:49:37 GMT
+    guard text.count == 29, text[..<3].allSatisfy({ (0x61...0x7A).contains($0 | 0x20) }),
+      isSpelt(", ", at: 3), isSpelt(" ", at: 7), isSpelt(" ", at: 11), isSpelt(" ", at: 16),
+      isSpelt(":", at: 19), isSpelt(":", at: 22), isSpelt(" GMT", at: 25),
+      let month = months.firstIndex(where: { isSpelt($0, at: 8) }),
+      let dayOfMonth = number(5..<7), let year = number(12..<16),
+      let hour = number(17..<19), let minute = number(20..<22), let second = number(23..<25),
+      hour < 24, minute < 60, second <= 60,
+      let day = CalendarDay(year: year, month: month + 1, day: dayOfMonth)
+    else { return nil }
+    return day.daysSince1970 * 86_400 + hour * 3600 + minute * 60 + second
   }
 
   /// Writes a date in the form of today, such as `Sun, 06 Nov 1994 08:49:37 GMT`; of the years 1 to 9999.

@@ -34,10 +34,13 @@ public struct ImageURL: Sendable, Hashable, CustomStringConvertible {
 
   /// Whether the host is this machine by its spelling alone, so that no network is needed to reach it.
   public var isLoopback: Bool {
-    let octets = host.split(separator: ".", omittingEmptySubsequences: false)
-    let isIPv4Loopback =
-      octets.count == 4 && octets[0] == "127" && octets.allSatisfy { Self.number($0) ?? 256 <= 255 }
-    return isIPv4Loopback || host == "::1" || host == "localhost" || host.hasSuffix(".localhost")
+    isIPv4Loopback || host == "::1" || host == "localhost" || host.hasSuffix(".localhost")
+  }
+
+  private var isIPv4Loopback: Bool {
+    guard host.utf8.starts(with: "127.".utf8) else { return false }
+    let octets = host.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    return octets.count == 4 && octets.allSatisfy { Self.number($0) ?? 256 <= 255 }
   }
 
   private static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
@@ -45,9 +48,15 @@ public struct ImageURL: Sendable, Hashable, CustomStringConvertible {
     return !scalar.properties.isWhitespace && scalar.properties.generalCategory != .control
   }
 
-  /// Digits and nothing else, where `Int` would take a sign as well.
-  private static func number(_ text: some StringProtocol) -> Int? {
-    text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ? Int(text) : nil
+  /// Digits and nothing else, where `Int` would take a sign as well; 256 for all that is more.
+  private static func number(_ digits: Substring.UTF8View) -> Int? {
+    guard !digits.isEmpty else { return nil }
+    var number = 0
+    for digit in digits {
+      guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
+      number = min(number * 10 + Int(digit - UInt8(ascii: "0")), 256)
+    }
+    return number
   }
 }
 

@@ -80,8 +80,9 @@ package enum QuantityUnit: Sendable, Hashable {
       let (whole, rest) = quantity.quotientAndRemainder(dividingBy: factor)
       var text = String(whole)
       if rest > 0 {
-        let digits = String(factor + rest).dropFirst()
-        text += "." + digits.reversed().drop { $0 == "0" }.reversed()
+        var digits = factor + rest
+        while digits.isMultiple(of: 10) { digits /= 10 }
+        text += "." + String(digits).dropFirst()
       }
       text += " " + name
       if text.utf8.count <= best.utf8.count { best = text }

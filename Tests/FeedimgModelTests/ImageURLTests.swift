@@ -108,7 +108,8 @@ struct ImageURLTests {
   static let loopback: [(host: String, isLoopback: Bool)] = [
     ("127.0.0.1", true), ("127.255.3.4", true), ("[::1]", true), ("localhost", true), ("LocalHost", true),
     ("a.localhost", true), ("localhost.example", false), ("127.0.0.1.example", false), ("127.0.0", false),
-    ("127.0.0.256", false), ("127.+0.0.1", false), ("128.0.0.1", false), ("127.0.0.1.", false),
+    ("127.0.0.256", false), ("127.0.0.99999999999999999999", false), ("127.0..1", false),
+    ("127.+0.0.1", false), ("128.0.0.1", false), ("127.0.0.1.", false),
     ("notlocalhost", false),
     ("[::2]", false), ("x.example", false),
   ]

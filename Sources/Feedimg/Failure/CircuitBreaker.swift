@@ -176,9 +176,14 @@ extension ImageURL {
   /// Scheme, host and port, by which servers are told apart (RFC 6454 §4).
   var origin: String {
     // The key has the shape `scheme://[user@]host[:port]/…`, everything in lower case, without a default port.
-    guard let start = key.firstRange(of: "://")?.upperBound else { return key }
-    let authority = key[start...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-    let server = authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority
-    return String(key[..<start] + server)
+    let bytes = key.utf8
+    guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return key }
+    let start = bytes.index(colon, offsetBy: 3)
+    let end =
+      bytes[start...].firstIndex {
+        $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#")
+      } ?? bytes.endIndex
+    guard let sign = bytes[start..<end].lastIndex(of: UInt8(ascii: "@")) else { return String(key[..<end]) }
+    return String(key[..<start] + key[bytes.index(after: sign)..<end])
   }
 }
