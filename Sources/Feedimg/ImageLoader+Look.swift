@@ -1,3 +1,4 @@
+import FeedimgCache
 import FeedimgModel
 import FeedimgPolicy
 
@@ -22,6 +23,22 @@ extension ImageLoader {
       bandwidth: gate.bandwidth
     )
     return (latestReader.reader(of: sight, overrides, hostFacts.declared), policy)
+  }
+
+  /// What would be decided of an item now, as by ``resolve(_:facts:)``, without the reasons in words.
+  func decide(_ item: FeedItem) -> (decision: Decision, situation: Situation) {
+    let outlook = outlook()
+    let isCached = presence(of: [item], outlook)
+    let situation = outlook.situation(of: item, hostFacts.declared(in: [:]), isCached: isCached)
+    return (outlook.policy.decide(situation), situation)
+  }
+
+  /// Asks the cache about the images of items; whether it has that of a URL, where it matters.
+  func presence(of items: [FeedItem], _ outlook: Outlook) -> (ImageURL) -> Bool {
+    let keys =
+      outlook.asksCache ? items.flatMap { [$0.original, $0.thumbnail].compactMap { $0?.url.key } } : []
+    let cached = Set(zip(keys, keys.isEmpty ? [] : store.contains(keys)).lazy.filter(\.1).map(\.0))
+    return { cached.contains($0.key) || self.memory[$0.key] != nil }
   }
 
   /// The network as it is; what comes from here on, comes over it.

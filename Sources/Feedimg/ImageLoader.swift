@@ -235,13 +235,9 @@ public final class ImageLoader: Sendable {
     _ facts: (FeedItem) -> [String: String]
   ) -> [Resolution] {
     var outlook = outlook(trustingNetwork: trustingNetwork)
-    let keys =
-      outlook.asksCache ? items.flatMap { [$0.original, $0.thumbnail].compactMap { $0?.url.key } } : []
-    let cached = Set(zip(keys, keys.isEmpty ? [] : store.contains(keys)).lazy.filter(\.1).map(\.0))
+    let isCached = presence(of: items, outlook)
     return items.map { item in
-      outlook.resolution(of: item, hostFacts.declared(in: facts(item))) {
-        cached.contains($0.key) || memory[$0.key] != nil
-      }
+      outlook.resolution(of: item, hostFacts.declared(in: facts(item)), isCached: isCached)
     }
   }
 

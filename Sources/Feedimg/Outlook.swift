@@ -56,18 +56,26 @@ struct Outlook {
     _ values: [String: String] = [:],
     isCached: (ImageURL) -> Bool
   ) -> Resolution {
+    let situation = situation(of: item, values, isCached: isCached)
+    return resolution(of: item, in: situation, values, isLocal: reader.isLocal(item))
+  }
+
+  /// What the policy is asked with about an item; see ``resolution(of:_:isCached:)``.
+  func situation(
+    of item: FeedItem,
+    _ values: [String: String],
+    isCached: (ImageURL) -> Bool
+  ) -> Situation {
     func presence(_ variant: ImageVariant?) -> Presence {
       variant.map { isCached($0.url) ? .cached : .remote } ?? .none
     }
-    let isLocal = reader.isLocal(item)
-    let situation = reader.situation(
+    return reader.situation(
       original: presence(item.original),
       thumbnail: presence(item.thumbnail),
       size: item.original?.size,
       values,
-      isLocal: isLocal
+      isLocal: reader.isLocal(item)
     )
-    return resolution(of: item, in: situation, values, isLocal: isLocal)
   }
 
   /// The decision about an item in a situation that ``reader`` made.

@@ -11,16 +11,21 @@ enum PrefetchRule {
     case skip(Prefetch.Reason)
   }
 
-  /// Whether to fetch what a resolution says, by a table that ever speaks of priority or not.
+  /// Whether to fetch what is decided, by a table that ever speaks of priority or not.
   ///
   /// - Parameters:
-  ///   - resolution: What is decided of the item.
+  ///   - decision: What is decided of the item.
+  ///   - situation: In which it is.
   ///   - speaksOfPriority: Whether any rule of the table does.
   ///   - waits: Whether the item may wait for a better network: then its cached thumbnail is not all that is wanted of
   ///     it, if its original could be had there.
   /// - Returns: What to fetch, or why nothing is.
-  static func verdict(_ resolution: Resolution, speaksOfPriority: Bool, waits: Bool = false) -> Verdict {
-    let (decision, situation) = (resolution.decision, resolution.situation)
+  static func verdict(
+    _ decision: Decision,
+    in situation: Situation,
+    speaksOfPriority: Bool,
+    waits: Bool = false
+  ) -> Verdict {
     let isOffline = situation.network == .offline
     let isFree = situation.metered == .no && !situation.isRoaming && !situation.savesData
     guard let role = decision.load else {

@@ -98,11 +98,15 @@ final class PrefetchWorker: Sendable {
 
   private var isStopped: Bool { state.withLock(\.isStopped) }
 
-  private func verdict(_ index: Int) -> PrefetchRule.Verdict { verdict(loader.resolve(items[index])) }
+  private func verdict(_ index: Int) -> PrefetchRule.Verdict {
+    let (decision, situation) = loader.decide(items[index])
+    return verdict(decision, in: situation)
+  }
 
-  private func verdict(_ resolution: Resolution) -> PrefetchRule.Verdict {
+  private func verdict(_ decision: Decision, in situation: Situation) -> PrefetchRule.Verdict {
     PrefetchRule.verdict(
-      resolution,
+      decision,
+      in: situation,
       speaksOfPriority: loader.policy.current().table.speaksOfPriority,
       waits: waits
     )
@@ -168,7 +172,7 @@ final class PrefetchWorker: Sendable {
     }
     (operation.wish, operation.hearsHeads) = (LoadWish(.prefetch), true)
     operation.allowsStandIn = { [weak self] in
-      if case .load? = self?.verdict($0) { true } else { false }
+      if case .load? = self?.verdict($0.decision, in: $0.situation) { true } else { false }
     }
     let load = Task(executorPreference: loader.disk) { [operation] in try await operation.run() }
     let isOver = state.withLock { state in

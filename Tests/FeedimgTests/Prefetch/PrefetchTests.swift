@@ -203,10 +203,10 @@ import Testing
     speaks: Bool,
     reason: Prefetch.Reason?,
     why: String
-  ) throws {
+  ) {
     let situation = Situation(network: network, metered: metered, original: .remote, thumbnail: .none)
     let decision = Decision(ceiling: .original, in: situation, urgency: urgency, rule: 1)
-    let verdict = PrefetchRule.verdict(try resolution(decision, in: situation), speaksOfPriority: speaks)
+    let verdict = PrefetchRule.verdict(decision, in: situation, speaksOfPriority: speaks)
     #expect(verdict == reason.map { .skip($0) } ?? .load(.original), "\(why)")
   }
 
@@ -227,25 +227,11 @@ import Testing
     waits: Bool,
     reason: Prefetch.Reason,
     why: String
-  ) throws {
+  ) {
     let situation = Situation(network: network, metered: metered, original: original, thumbnail: .cached)
     let decision = Decision(ceiling: .thumbnail, in: situation, rule: 1)
-    let resolution = try resolution(decision, in: situation)
-    let verdict = PrefetchRule.verdict(resolution, speaksOfPriority: false, waits: waits)
+    let verdict = PrefetchRule.verdict(decision, in: situation, speaksOfPriority: false, waits: waits)
     #expect(verdict == .skip(reason), "\(why)")
-  }
-
-  private func resolution(_ decision: Decision, in situation: Situation) throws -> Resolution {
-    let original = ImageVariant(role: .original, url: try ImageURL("http://x.example/a"))
-    return Resolution(
-      item: FeedItem(original: original, thumbnail: nil),
-      situation: situation,
-      decision: decision,
-      policy: "test",
-      place: "",
-      why: "",
-      facts: []
-    )
   }
 
   @Test func `the time that is left is told from what was`() {
