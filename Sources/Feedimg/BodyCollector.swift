@@ -13,8 +13,9 @@ final class BodyCollector: BodyReceiving {
   private let transfer: ImageTransfer
   private let limit: ByteCount
   private let continuation: BodyContinuation?
+  /// Whether a request has gone out, for which the cache has begun to write.
+  private let isUnderWay = Mutex(false)
 
-  /// Begins to write into the cache, as far as that can be written.
   init(_ transfer: ImageTransfer, limit: ByteCount) {
     let loader = transfer.loader
     let now = loader.clock()
@@ -23,7 +24,6 @@ final class BodyCollector: BodyReceiving {
     continuation = loader.store.beginning(of: transfer.variant.url.key)
       .flatMap { BodyContinuation($0, by: transfer.identity, at: now) }
     state = Mutex(CollectedBody(requestedAt: now, hasBeginning: continuation != nil))
-    openWriter()
   }
 
   private func openWriter() {
@@ -52,7 +52,13 @@ final class BodyCollector: BodyReceiving {
 
   // MARK: What arrives
 
+  /// Begins to write into the cache, as far as that can be written: who waits for a place holds no file.
   func requestBegins() {
+    let isFirst = isUnderWay.withLock { isUnderWay in
+      defer { isUnderWay = true }
+      return !isUnderWay
+    }
+    if isFirst { openWriter() }
     let now = transfer.loader.clock()
     state.withLock { $0.requestedAt = now }
   }
