@@ -12,18 +12,13 @@ final class BodyCollector: BodyReceiving {
   private let state: Mutex<CollectedBody>
   private let transfer: ImageTransfer
   private let limit: ByteCount
-  private let continuation: BodyContinuation?
-  /// Whether a request has gone out, for which the cache has begun to write.
-  private let isUnderWay = Mutex(false)
+  /// Guards what broke off before, which is looked for once, when the first request goes out.
+  private let past: Mutex<BodyContinuation?> = Mutex(nil)
 
   init(_ transfer: ImageTransfer, limit: ByteCount) {
-    let loader = transfer.loader
-    let now = loader.clock()
     self.transfer = transfer
     self.limit = limit
-    continuation = loader.store.beginning(of: transfer.variant.url.key)
-      .flatMap { BodyContinuation($0, by: transfer.identity, at: now) }
-    state = Mutex(CollectedBody(requestedAt: now, hasBeginning: continuation != nil))
+    state = Mutex(CollectedBody(requestedAt: transfer.loader.clock()))
   }
 
   private func openWriter() {
@@ -37,7 +32,9 @@ final class BodyCollector: BodyReceiving {
 
   private var url: ImageURL { transfer.variant.url }
 
-  /// What asks for the rest of an image that broke off; nothing where all of it is wanted.
+  private var continuation: BodyContinuation? { past.withLock { $0 } }
+
+  /// What asks for the rest of an image that broke off; nothing where all of it is wanted, or before a request begins.
   var rangeFields: HTTPFields { continuation?.fields ?? HTTPFields() }
 
   /// What the server said with 304; nil unless it answered so.
@@ -52,13 +49,17 @@ final class BodyCollector: BodyReceiving {
 
   // MARK: What arrives
 
-  /// Begins to write into the cache, as far as that can be written: who waits for a place holds no file.
+  /// Begins to write into the cache, as far as that can be written, and looks for what is there already.
+  ///
+  /// Who waits for a place holds no file, and finds what others bring meanwhile.
   func requestBegins() {
-    let isFirst = isUnderWay.withLock { isUnderWay in
-      defer { isUnderWay = true }
-      return !isUnderWay
+    let isFirst = state.withLock { $0.writer == nil && $0.obstacle == nil }
+    if isFirst {
+      let continuation = transfer.continuation()
+      past.withLock { $0 = continuation }
+      state.withLock { $0.hasBeginning = continuation != nil }
+      openWriter()
     }
-    if isFirst { openWriter() }
     let now = transfer.loader.clock()
     state.withLock { $0.requestedAt = now }
   }

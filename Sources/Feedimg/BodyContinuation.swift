@@ -64,6 +64,14 @@ struct BodyContinuation: Sendable {
   }
 }
 
+extension ImageTransfer {
+  /// How to go on with what broke off before; nil where nothing did, or that is not safe.
+  func continuation() -> BodyContinuation? {
+    loader.store.beginning(of: variant.url.key)
+      .flatMap { BodyContinuation($0, by: identity, at: loader.clock()) }
+  }
+}
+
 extension LoadError {
   /// Whether the rest of the image may well be had another time.
   var breaksOff: Bool {

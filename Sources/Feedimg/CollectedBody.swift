@@ -5,7 +5,7 @@ import FeedimgModel
 struct CollectedBody {
   var requestedAt: Double
   /// Whether the cache has a beginning of the image, which goes when another takes its place.
-  var hasBeginning: Bool
+  var hasBeginning = false
   /// What brings the image, or says that it is still the same.
   var answer: StoredAnswer?
   var bytes: [UInt8] = []

@@ -42,6 +42,9 @@ struct ImageTransfer: Sendable {
   /// A server that drips a byte now and then is given up in the end, however long the image.
   private static let greatestDuration = Duration.seconds(600)
 
+  /// What was left before stops within a few steps of its thread.
+  private static let greatestWait = Duration.seconds(1)
+
   /// A server that serves less than it was asked for is asked so often for the rest.
   private static let greatestParts = 16
 
@@ -51,6 +54,8 @@ struct ImageTransfer: Sendable {
   func run() async throws(LoadError) -> Outcome {
     loader.transfers.begin(run, of: variant)
     defer { loader.transfers.end(run) }
+    // What it has brought is kept when it ends, and need not come again.
+    await run.predecessor?.wait(Self.greatestWait, loader.time)
     let settings = loader.settings.currentSettings()
     loader.follow(settings)
     for _ in 1..<Self.greatestParts {
@@ -75,7 +80,7 @@ struct ImageTransfer: Sendable {
     }
     let request = DownloadRequest(
       url: variant.url,
-      fields: HTTPFields(identity.fields.fields + question.fields + collector.rangeFields.fields),
+      fields: HTTPFields(identity.fields.fields + question.fields),
       bodyLimit: settings.downloadLimit,
       totalTimeout: Self.greatestDuration
     )
@@ -86,7 +91,8 @@ struct ImageTransfer: Sendable {
       receiver: collector,
       run: run,
       departure: departure,
-      executor: loader.disk
+      executor: loader.disk,
+      rest: { collector.rangeFields }
     )
     do throws(LoadError) {
       _ = try await transfer.perform()

@@ -18,6 +18,8 @@ struct GatedTransfer: Sendable {
   var departure: Departure?
   /// Where the steps between waiting and the transfer run, so that none goes to another thread and back.
   var executor: (any TaskExecutor)?
+  /// What asks for the rest of what earlier transfers have brought; looked at when a request goes out for anything else.
+  var rest: @Sendable () -> HTTPFields = { HTTPFields() }
 
   func perform() async throws(LoadError) -> ResponseHead {
     let ticket = gate.enter(host: request.url.host, run.priority)
@@ -74,12 +76,14 @@ struct GatedTransfer: Sendable {
   ) async throws(LoadError) -> ResponseHead {
     var request = request
     let resumption = relay.resumption
+    relay.begin(resumption, attempt)
     if let resumption {
       // In place of the range that was asked for at first, if one was.
       request.fields.fields.removeAll { $0.isNamed("range") || $0.isNamed("if-range") }
       request.fields.fields += resumption.fields.fields
+    } else {
+      request.fields.fields += rest().fields
     }
-    relay.begin(resumption, attempt)
     gate.transferBegan()
     defer { gate.transferEnded(request.url.host, wasAnswered: relay.wasAnswered) }
     let (downloader, asked) = (downloader, request)
