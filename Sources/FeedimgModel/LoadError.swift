@@ -24,7 +24,7 @@ public struct LoadError: Error, Sendable, Hashable {
     case cancelled
     /// Nothing is cached and nothing may be fetched.
     case nothingToShow
-    /// The library that transfers could not be opened, or there is no memory or thread to decode.
+    /// The library that transfers could not be opened, or there is no memory, thread or file descriptor left.
     case unavailable
     /// The answer broke HTTP.
     case malformed

@@ -25,6 +25,8 @@ struct CurlOutcome {
   var text: String
   /// The `errno` of the call that failed, or 0.
   var systemError: Int32 = 0
+  /// What it may have failed for on this side.
+  var shortage: DescriptorShortage?
   /// The time limit that libcurl was given to connect.
   var connectTimeout: Duration = .zero
 
@@ -54,10 +56,10 @@ struct CurlOutcome {
   }
 
   private func described(_ progress: Progress) -> LoadError? {
+    guard code != CURLE_OK else { return nil }
+    if let shortage = shortage ?? DescriptorShortage(systemError) { return shortage.error }
     let host = progress.origin.host
     switch code {
-    case CURLE_OK:
-      return nil
     case CURLE_COULDNT_RESOLVE_HOST:
       return LoadError(.unknownHost, message: "the host `\(host)` could not be found")
     case CURLE_COULDNT_RESOLVE_PROXY:

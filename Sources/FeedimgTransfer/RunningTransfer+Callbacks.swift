@@ -31,7 +31,9 @@ extension RunningTransfer {
     }
     // A program that the process starts would hold the connection open; libcurl itself makes it without.
     let (family, kind, proto) = (address.pointee.family, address.pointee.socktype, address.pointee.protocol)
-    return socket(family, kind | Int32(SOCK_CLOEXEC.rawValue), proto)
+    let descriptor = socket(family, kind | Int32(SOCK_CLOEXEC.rawValue), proto)
+    if descriptor < 0 { place.pointee.noteSocketError(errno) }
+    return descriptor
   }
 
   private static func place(_ context: UnsafeMutableRawPointer?) -> UnsafeMutablePointer<RunningTransfer>? {

@@ -20,6 +20,8 @@ struct RunningTransfer: ~Copyable {
   private var untold = 0
   /// An address that was not connected to, of the present URL.
   private var refused: HostAddress?
+  /// Why there was no descriptor for a socket to the present URL, if there was none.
+  private var shortage: DescriptorShortage?
 
   init(_ order: CurlThread.Order, handle: CurlHandle, reach: Reach, step: LoopStep) {
     self.order = order
@@ -35,7 +37,7 @@ struct RunningTransfer: ~Copyable {
   /// Begins with the present URL, the first or one redirected to.
   mutating func begin() {
     patience.connectionBegan()
-    (told, untold, refused) = (0, 0, nil)
+    (told, untold, refused, shortage) = (0, 0, nil, nil)
   }
 
   /// The head of the final answer, where libcurl says that all has come and nothing else is to be done.
@@ -49,7 +51,9 @@ struct RunningTransfer: ~Copyable {
   mutating func end(_ code: CURLcode) -> Transfer.EndStep {
     tellMoved(to: handle.receivedLength)
     if code == CURLE_COULDNT_CONNECT, let refused { transfer.stop(refusal(of: refused)) }
-    let step = transfer.end(handle.outcome(code, connectTimeout: order.request.connectTimeout))
+    var outcome = handle.outcome(code, connectTimeout: order.request.connectTimeout)
+    outcome.shortage = code == CURLE_COULDNT_CONNECT ? shortage : .behind(code)
+    let step = transfer.end(outcome)
     if case .follow = step { receiver.note(.redirected(transfer.url)) }
     return step
   }
@@ -89,6 +93,8 @@ struct RunningTransfer: ~Copyable {
     receiver.note(.requested)
     return true
   }
+
+  mutating func noteSocketError(_ error: Int32) { shortage = DescriptorShortage(error) ?? shortage }
 
   private func refusal(of address: HostAddress?) -> LoadError {
     let url = transfer.url

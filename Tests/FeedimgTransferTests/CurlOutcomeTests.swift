@@ -55,6 +55,20 @@ struct CurlOutcomeTests {
       "no connection to img.test port 8443: network is unreachable"
     ),
     Row(
+      CURLE_COULDNT_CONNECT,
+      "Failed to connect to img.test port 8443 after 0 ms: Couldn't connect to server",
+      errno: EMFILE,
+      .unavailable,
+      "too many open files: raise the limit of the program (`ulimit -n`)"
+    ),
+    Row(
+      CURLE_COULDNT_RESOLVE_HOST,
+      "Could not resolve host: img.test",
+      errno: ENFILE,
+      .unavailable,
+      "too many open files on this machine: raise its limit (`fs.file-max`)"
+    ),
+    Row(
       CURLE_SSL_CONNECT_ERROR,
       "OpenSSL/3.0.19: error:0A00010B:SSL routines::wrong version number",
       .security,

@@ -88,8 +88,11 @@ struct FailureTable: Sendable {
     let isLast = speaksAgainstAll && isTrial && breaker.doubts(url.origin)
     if speaksAgainstAll {
       breaker.failed(url.origin, error, isTrial: isTrial, isAgain: tries ?? 1 > 1, at: now, using: &random)
-    } else {
+    } else if error.code != .unavailable {
       breaker.answered(url.origin)
+    } else if isTrial {
+      // What this program is short of says nothing of anybody.
+      breaker.gaveUp(url.origin)
     }
     let isOver = isTrial || !speaksAgainstAll
     guard let tries, !isLast, case .wait(let wait) = schedule.step(after: error, tries: tries, using: &random)

@@ -1,4 +1,5 @@
 import FeedimgModel
+import FeedimgTransfer
 import Testing
 
 @testable import Feedimg
@@ -64,5 +65,50 @@ import Testing
     var refused = LoadError(.connection, message: "no connection: connection refused")
     refused.wasRefused = true
     #expect(try !dead(after: refused) { ("http://h\($0).example/a", "http://h\($0).example/a") })
+  }
+
+  @Test func `what this program is short of says nothing of a server, neither way`() throws {
+    var table = FailureTable()
+    let url = try ImageURL("http://h.example/a")
+    let silence = LoadError(.connection, message: "no connection")
+    let shortage = LoadError(.unavailable, message: "too many open files: raise the limit")
+    for number in 1...CircuitBreaker.greatestFailures {
+      #expect(table.breaker.outlook(url.origin, at: .zero) == .ask, "\(number - 1) have failed")
+      for error in [silence, shortage] {
+        _ = table.wait(
+          after: error,
+          of: url,
+          false,
+          speaksAgainstAll: CircuitBreaker.counts(error),
+          tries: 1,
+          RetrySchedule(),
+          at: .zero
+        )
+      }
+    }
+    #expect(table.breaker.outlook(url.origin, at: .zero) != .ask)
+    #expect(table.breaker.lastError(url.origin) == silence)
+  }
+
+  @Test func `who tries a server and is short of something lets the next one try`() throws {
+    var table = FailureTable()
+    let url = try ImageURL("http://h.example/a")
+    let busy = LoadError(.status, message: "busy", status: 503, retryAfter: 5)
+    table.breaker.failed(url.origin, busy, at: .zero, using: &table.random)
+    let later = Duration.seconds(5)
+    #expect(table.breaker.verdict(url.origin, at: later) == .ask)
+    #expect(table.breaker.outlook(url.origin, at: later) == .awaitTrial)
+    let shortage = LoadError(.unavailable, message: "too many open files: raise the limit")
+    _ = table.wait(
+      after: shortage,
+      of: url,
+      true,
+      speaksAgainstAll: false,
+      tries: 1,
+      RetrySchedule(),
+      at: later
+    )
+    #expect(table.breaker.outlook(url.origin, at: later) == .ask)
+    #expect(table.breaker.needsTrial(url.origin))
   }
 }
