@@ -47,10 +47,7 @@ final class HeldDownloader: Downloading {
     let fields = HTTPFields(answer.fields.map { HTTPFields.Field(name: $0.0, value: $0.1) })
     let head = ResponseHead(status: answer.status, fields: fields, url: request.url)
     try receiver.begin(head)
-    let result = answer.body.withUnsafeBytes { bytes in
-      Result { () throws(LoadError) in try receiver.receive(bytes) }
-    }
-    try result.get()
+    try receiver.receive(answer.body[...])
     return head
   }
 }

@@ -26,10 +26,7 @@ import Testing
       let fields = HTTPFields([.init(name: "Content-Type", value: "image/jpeg")])
       let head = ResponseHead(status: 200, fields: fields, url: request.url)
       try receiver.begin(head)
-      let result = SampleImage.jpeg.withUnsafeBytes { bytes in
-        Result { () throws(LoadError) in try receiver.receive(bytes) }
-      }
-      try result.get()
+      try receiver.receive(SampleImage.jpeg[...])
       return head
     }
   }

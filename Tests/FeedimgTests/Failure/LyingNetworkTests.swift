@@ -45,16 +45,8 @@ import Testing
       let fields = HTTPFields([.init(name: "Content-Type", value: mediaType)])
       let head = ResponseHead(status: status, fields: fields, url: request.url)
       try receiver.begin(head)
-      try hand(body, to: receiver)
+      try receiver.receive(body)
       return head
-    }
-
-    private func hand(_ bytes: ArraySlice<UInt8>, to receiver: any BodyReceiving) throws(LoadError) {
-      guard !bytes.isEmpty else { return }
-      try bytes.withUnsafeBytes { bytes in
-        Result { () throws(LoadError) in try receiver.receive(bytes) }
-      }
-      .get()
     }
 
     /// The head with what comes at first, then a byte, then the rest.
@@ -68,7 +60,7 @@ import Testing
         let step = reached.add(1, ordering: .acquiringAndReleasing).newValue
         while allowed.load(ordering: .acquiring) <= step, !Task.isCancelled { await Task.yield() }
         guard !Task.isCancelled else { throw LoadError(.cancelled, url: request.url, message: "cancelled") }
-        try hand(part, to: receiver)
+        try receiver.receive(part)
       }
       return head
     }

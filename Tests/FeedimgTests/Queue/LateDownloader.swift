@@ -64,7 +64,7 @@ final class LateDownloader: Downloading {
     if isStopped { state.withLock { $0.stopped += 1 } }
     if let end = isStopped ? arrival.after : picture.count {
       if arrival.before == nil { try receiver.begin(head(request, 0)) }
-      try hand(picture[(arrival.before ?? 0)..<end], to: receiver)
+      try receiver.receive(picture[(arrival.before ?? 0)..<end])
     }
     guard !isStopped else { throw LoadError(.cancelled, url: request.url, message: "cancelled") }
     return head(request, 0)
@@ -89,16 +89,8 @@ final class LateDownloader: Downloading {
   ) throws(LoadError) -> ResponseHead {
     let head = head(request, start)
     try receiver.begin(head)
-    try hand(picture[start..<end], to: receiver)
+    try receiver.receive(picture[start..<end])
     return head
-  }
-
-  private func hand(_ bytes: ArraySlice<UInt8>, to receiver: any BodyReceiving) throws(LoadError) {
-    guard !bytes.isEmpty else { return }
-    try bytes.withUnsafeBytes { bytes in
-      Result { () throws(LoadError) in try receiver.receive(bytes) }
-    }
-    .get()
   }
 
   private func head(_ request: DownloadRequest, _ start: Int) -> ResponseHead {

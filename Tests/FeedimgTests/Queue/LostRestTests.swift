@@ -51,23 +51,16 @@ import Testing
         (head.status, head.fields, head.contentLength) = (206, Self.fields(part), nil)
       }
       try receiver.begin(head)
-      try Self.hand(body.prefix(1000), to: receiver)
+      try receiver.receive(body.prefix(1000))
       state.withLock { $0.begun += 1 }
       while !Task.isCancelled, !state.withLock(\.isReleased) { await Task.yield() }
       guard !Task.isCancelled else { throw LoadError(.cancelled, message: "cancelled") }
-      try Self.hand(body.dropFirst(1000), to: receiver)
+      try receiver.receive(body.dropFirst(1000))
       return head
     }
 
     private static func fields(_ fields: [(String, String)]) -> HTTPFields {
       HTTPFields(fields.map { HTTPFields.Field(name: $0.0, value: $0.1) })
-    }
-
-    private static func hand(_ bytes: ArraySlice<UInt8>, to receiver: any BodyReceiving) throws(LoadError) {
-      try bytes.withUnsafeBytes { bytes in
-        Result { () throws(LoadError) in try receiver.receive(bytes) }
-      }
-      .get()
     }
   }
 

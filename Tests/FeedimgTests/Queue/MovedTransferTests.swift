@@ -206,10 +206,7 @@ private final class EndlessDownloader: Downloading {
     try receiver.begin(
       ResponseHead(status: 200, fields: HTTPFields(), url: request.url, contentLength: 4000)
     )
-    try [UInt8](repeating: 0, count: 1000).withUnsafeBytes { bytes in
-      Result { () throws(LoadError) in try receiver.receive(bytes) }
-    }
-    .get()
+    try receiver.receive([UInt8](repeating: 0, count: 1000)[...])
     state.withLock { $0.begun += 1 }
     while !Task.isCancelled, !isOver { await Task.yield() }
     throw Task.isCancelled

@@ -73,10 +73,7 @@ import Testing
       let fields = HTTPFields(fields.map { HTTPFields.Field(name: $0.0, value: $0.1) })
       let head = ResponseHead(status: status, fields: fields, url: request.url, contentLength: length)
       try receiver.begin(head)
-      try body.withUnsafeBytes { bytes in
-        Result { () throws(LoadError) in try receiver.receive(bytes) }
-      }
-      .get()
+      try receiver.receive(body)
       return head
     }
   }

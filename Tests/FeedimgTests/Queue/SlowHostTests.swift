@@ -75,20 +75,19 @@ import Testing
   private struct Paces {
     /// What host `a` brings alone, then what it brings together with `b`, in kbit/s, for so many seconds each.
     let rates: [(hosts: Set<String>, rate: Double, seconds: Double)]
-    let slowHosts: Set<String>
-    let isCertain: Bool
+    var slowHosts: Set<String> = []
+    var isCertain = false
     let why: String
   }
 
   private static let paces = [
-    Paces(rates: [(["a"], 160, 1.75)], slowHosts: [], isCertain: false, why: "too short to tell"),
-    Paces(rates: [(["a"], 160, 2)], slowHosts: ["a"], isCertain: false, why: "it may be the link"),
-    Paces(rates: [(["a", "b"], 160, 2)], slowHosts: ["a", "b"], isCertain: false, why: "likewise"),
-    Paces(rates: [(["a"], 5000, 9)], slowHosts: [], isCertain: false, why: "not slow"),
+    Paces(rates: [(["a"], 160, 1.75)], why: "too short to tell"),
+    Paces(rates: [(["a"], 160, 2)], slowHosts: ["a"], why: "it may be the link"),
+    Paces(rates: [(["a", "b"], 160, 2)], slowHosts: ["a", "b"], why: "likewise"),
+    Paces(rates: [(["a"], 5000, 9)], why: "not slow"),
     Paces(
       rates: [(["a"], 160, 2), (["a", "b"], 8000, 0.25)],
       slowHosts: ["a"],
-      isCertain: false,
       why: "one sample is too few"
     ),
     Paces(
@@ -97,30 +96,15 @@ import Testing
       isCertain: true,
       why: "the link brings more"
     ),
-    Paces(
-      rates: [(["a"], 160, 2), (["a", "b"], 170, 0.5)],
-      slowHosts: [],
-      isCertain: false,
-      why: "it brings no more"
-    ),
-    Paces(
-      rates: [(["a"], 2000, 2), (["a", "b"], 2500, 2)],
-      slowHosts: [],
-      isCertain: false,
-      why: "little more"
-    ),
+    Paces(rates: [(["a"], 160, 2), (["a", "b"], 170, 0.5)], why: "it brings no more"),
+    Paces(rates: [(["a"], 2000, 2), (["a", "b"], 2500, 2)], why: "little more"),
     Paces(
       rates: [(["a"], 2000, 2), (["a", "b"], 3500, 2)],
       slowHosts: ["a"],
       isCertain: true,
       why: "more by half"
     ),
-    Paces(
-      rates: [(["a"], 2000, 2), (["a", "b"], 800, 2)],
-      slowHosts: [],
-      isCertain: false,
-      why: "the link has become worse"
-    ),
+    Paces(rates: [(["a"], 2000, 2), (["a", "b"], 800, 2)], why: "the link has become worse"),
     Paces(
       rates: [(["a", "b"], 8000, 1), (["a"], 160, 0.5)],
       slowHosts: ["a"],
@@ -136,27 +120,18 @@ import Testing
     Paces(
       rates: [(["a"], 2000, 2), (["a", "b"], 8000, 0.5), (["a"], 2000, 15), (["a"], 100, 10)],
       slowHosts: ["a"],
-      isCertain: false,
       why: "slower than when it was found: it may be the link"
     ),
     Paces(
       rates: [(["a"], 2000, 2), (["a", "b"], 2000, 1), (["a"], 2000, 9.5)],
-      slowHosts: [],
-      isCertain: false,
       why: "it was seen to fill the link"
     ),
     Paces(
       rates: [(["a"], 2000, 2), (["a", "b"], 2000, 1), (["a"], 2000, 10.5)],
       slowHosts: ["a"],
-      isCertain: false,
       why: "others are tried anew after ten seconds"
     ),
-    Paces(
-      rates: [(["a"], 160, 2), (["b"], 9000, 0.5)],
-      slowHosts: [],
-      isCertain: false,
-      why: "it does not send any more"
-    ),
+    Paces(rates: [(["a"], 160, 2), (["b"], 9000, 0.5)], why: "it does not send any more"),
   ]
 
   @Test(arguments: paces.indices)

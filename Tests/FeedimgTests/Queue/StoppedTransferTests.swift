@@ -127,10 +127,7 @@ import Testing
         contentLength: StoppedTransferTests.size - extra
       )
       try receiver.begin(head)
-      try StoppedTransferTests.picture.withUnsafeBytes { bytes in
-        Result { () throws(LoadError) in try receiver.receive(bytes) }
-      }
-      .get()
+      try receiver.receive(StoppedTransferTests.picture[...])
       return head
     }
   }

@@ -46,7 +46,7 @@ import Testing
       let head = WaitingBodyTests.head(request)
       try receiver.begin(head)
       let start = head.status == 206 ? 1000 : 0
-      try WaitingBodyTests.hand(WaitingBodyTests.picture[start..<(isFirst ? 1000 : 4000)], to: receiver)
+      try receiver.receive(WaitingBodyTests.picture[start..<(isFirst ? 1000 : 4000)])
       guard isFirst else { return head }
       state.withLock { $0.hasBegun = true }
       while !state.withLock(\.mayStop) { await Task.yield() }
@@ -67,13 +67,6 @@ import Testing
       url: request.url,
       contentLength: isRest ? 3000 : 4000
     )
-  }
-
-  private static func hand(_ bytes: ArraySlice<UInt8>, to receiver: any BodyReceiving) throws(LoadError) {
-    try bytes.withUnsafeBytes { bytes in
-      Result { () throws(LoadError) in try receiver.receive(bytes) }
-    }
-    .get()
   }
 
   /// How many bodies are being written.

@@ -1,0 +1,12 @@
+import FeedimgModel
+
+extension BodyReceiving {
+  /// Receives a part of a body as a transfer brings it, which never is empty.
+  func receive(_ bytes: ArraySlice<UInt8>) throws(LoadError) {
+    guard !bytes.isEmpty else { return }
+    try bytes.withUnsafeBytes { bytes in
+      Result { () throws(LoadError) in try receive(bytes) }
+    }
+    .get()
+  }
+}
