@@ -100,6 +100,18 @@ import Testing
     #expect(dead.errors.contains("not loaded by the service"))
   }
 
+  private static func prefetch(
+    _ path: String,
+    in folder: TestFolder,
+    _ options: String...
+  ) throws -> CommandRun {
+    try CommandRun(
+      ["prefetch", path, "--json", "-v", "--network", "wifi"] + options,
+      in: folder,
+      environment: ["XDG_RUNTIME_DIR": folder.root]
+    )
+  }
+
   @Test func `a prefetch holds to its limit with the service as without it`() throws {
     let size = 300_000
     let picture = SampleImage.jpeg + [UInt8](repeating: 0, count: size - SampleImage.jpeg.count)
@@ -108,11 +120,7 @@ import Testing
     let service = try ServiceProcess(in: folder)
     let items = (0..<12).map { LoadTests.item(server, original: "/\($0)", thumbnail: nil) }
     let path = try folder.write("items.jsonl", items.joined(separator: "\n"))
-    let run = try CommandRun(
-      ["prefetch", path, "--json", "-v", "--network", "wifi", "--limit", "1MB"],
-      in: folder,
-      environment: ["XDG_RUNTIME_DIR": folder.root]
-    )
+    let run = try Self.prefetch(path, in: folder, "--limit", "1MB")
     #expect(run.errors.contains("3 images loaded by the service"), "\(run.errors)")
     #expect(try run.objects.last?["fetched"] == 3)
     #expect(try run.objects.last?["bytes"] == .integer(3 * size))
@@ -128,18 +136,11 @@ import Testing
     let service = try ServiceProcess(in: folder)
     let items = (0..<6).map { LoadTests.item(server, original: "/\($0)", thumbnail: nil) }
     let path = try folder.write("items.jsonl", items.joined(separator: "\n"))
-    func prefetch(_ options: String...) throws -> CommandRun {
-      try CommandRun(
-        ["prefetch", path, "--json", "-v", "--network", "wifi"] + options,
-        in: folder,
-        environment: ["XDG_RUNTIME_DIR": folder.root]
-      )
-    }
-    let cold = try prefetch()
+    let cold = try Self.prefetch(path, in: folder)
     #expect(try cold.objects.last?["bytes"] == .integer(6 * size))
     // The service has them in memory still.
     #expect(try CommandRun(["cache", "clear"], in: folder).status == 0)
-    let warm = try prefetch("--limit", "1MB")
+    let warm = try Self.prefetch(path, in: folder, "--limit", "1MB")
     #expect(warm.errors.contains("6 images loaded by the service"), "\(warm.errors)")
     #expect(try warm.objects.last?["cached"] == 6)
     #expect(try warm.objects.last?["bytes"] == 0)
@@ -154,14 +155,7 @@ import Testing
       LoadTests.item(server, original: $0, thumbnail: nil)
     }
     let path = try folder.write("items.jsonl", items.joined(separator: "\n"))
-    func prefetch(_ options: String...) throws -> CommandRun {
-      try CommandRun(
-        ["prefetch", path, "--json", "-v", "--network", "wifi"] + options,
-        in: folder,
-        environment: ["XDG_RUNTIME_DIR": folder.root]
-      )
-    }
-    let run = try prefetch()
+    let run = try Self.prefetch(path, in: folder)
     #expect(run.status == 1)
     #expect(run.errors.contains("2 images loaded by the service"))
     #expect(try run.objects.last?["fetched"] == 2)

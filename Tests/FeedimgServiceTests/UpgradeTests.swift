@@ -80,6 +80,12 @@ import Testing
     #expect(work.withLock { $0.isEmpty }, "nothing wakes while nothing is transferred")
   }
 
+  /// Has originals loaded on cellular as well.
+  private static func wishForOriginals(_ service: ServiceRun) throws {
+    let wish = #"{"always-load-originals-on-cellular":true}"#
+    _ = try service.curl("/v1/settings", "-X", "PATCH", "--json", wish)
+  }
+
   @Test func `a reader is told what is under way, and what can be had better now`() async throws {
     let gate = Gate()
     let origin = try LoopbackServer { request in
@@ -103,13 +109,7 @@ import Testing
       return nil
     }
     #expect(try service.curl("/v1/image", "--json", item)["Feedimg-Image"] == "thumbnail")
-    _ = try service.curl(
-      "/v1/settings",
-      "-X",
-      "PATCH",
-      "--json",
-      #"{"always-load-originals-on-cellular":true}"#
-    )
+    try Self.wishForOriginals(service)
     let upgrade = next("upgrade", #""id":"one""#)
     #expect(upgrade?.contains(#""image":"original""#) == true)
     #expect(upgrade?.contains(#""shown":"thumbnail""#) == true)
@@ -132,13 +132,7 @@ import Testing
     for _ in 0..<2 {
       #expect(try service.curl("/v1/image", "--json", item)["Feedimg-Image"] == "thumbnail")
     }
-    _ = try service.curl(
-      "/v1/settings",
-      "-X",
-      "PATCH",
-      "--json",
-      #"{"always-load-originals-on-cellular":true}"#
-    )
+    try Self.wishForOriginals(service)
     var upgrade: String?
     while upgrade == nil, let block = events.block() {
       if block.contains("event: upgrade\n") { upgrade = block }
