@@ -9,14 +9,15 @@ import Testing
     _ day: String,
     _ network: NetworkKind,
     _ metered: Metered,
-    _ bytes: Int
+    _ bytes: Int,
+    transfers: Int = 1
   ) throws -> NetworkUsage {
     NetworkUsage(
       day: try #require(CalendarDay(day)),
       network: network,
       metered: metered,
       received: ByteCount(bytes),
-      transfers: 1
+      transfers: transfers
     )
   }
 
@@ -42,6 +43,19 @@ import Testing
       ]
     )
     #expect(report.total.received == ByteCount(111_111) && report.total.transfers == 6)
+  }
+
+  @Test func `sums end at the greatest number`() throws {
+    let report = try Self.report(
+      from: "2026-11-01",
+      [
+        try Self.usage("2026-11-01", .wifi, .no, .max, transfers: .max),
+        try Self.usage("2026-11-02", .wifi, .no, 1, transfers: 1),
+      ]
+    )
+    #expect(report.total.transfers == .max && report.total.received == ByteCount(.max))
+    #expect(report.months.map(\.transfers) == [.max])
+    #expect(report.months.map(\.received) == [ByteCount(.max)])
   }
 
   @Test func `a budget counts cellular alone, in the period of today`() throws {

@@ -26,7 +26,7 @@ public struct UsageReport: Sendable, Hashable {
       }
       if let index {
         months[index].received = Sum.of(months[index].received, usage.received)
-        months[index].transfers += usage.transfers
+        months[index].transfers = Sum.of(months[index].transfers, usage.transfers)
       } else {
         var month = usage
         month.day = usage.day.advanced(by: 1 - usage.day.day)
@@ -55,13 +55,18 @@ public struct UsageReport: Sendable, Hashable {
     /// The sum of some counts.
     public init(_ usage: some Sequence<NetworkUsage>) {
       (received, transfers) = usage.reduce((ByteCount(0), 0)) {
-        (Self.of($0.0, $1.received), $0.1 &+ $1.transfers)
+        (Self.of($0.0, $1.received), Self.of($0.1, $1.transfers))
       }
     }
 
     static func of(_ left: ByteCount, _ right: ByteCount) -> ByteCount {
-      let (sum, isTooGreat) = left.bytes.addingReportingOverflow(right.bytes)
-      return ByteCount(isTooGreat ? .max : sum)
+      ByteCount(of(left.bytes, right.bytes))
+    }
+
+    /// The greatest number where a sum would be greater, as anything may stand in a ledger.
+    static func of(_ left: Int, _ right: Int) -> Int {
+      let (sum, isTooGreat) = left.addingReportingOverflow(right)
+      return isTooGreat ? .max : sum
     }
   }
 }
