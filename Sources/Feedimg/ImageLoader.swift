@@ -146,6 +146,8 @@ public final class ImageLoader: Sendable {
       settings: settings,
       time: time,
       failures: failures,
+      // Also where all is decided without a look at the network.
+      onState: { meter?.note($0) },
       onNetwork: { state in
         downloader.forgetConnections()
         revalidations.forgetPast()

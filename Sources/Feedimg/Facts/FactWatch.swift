@@ -34,6 +34,7 @@ final class FactWatch: Sendable {
   private let settings: any SettingsReading
   private let time: MonotonicTime
   private let failures: FailureDesk
+  private let onState: @Sendable (NetworkState) -> Void
   private let onNetwork: @Sendable (NetworkState) -> @Sendable () -> Void
   /// Guards who listens, and what was told last; listeners are called outside.
   private let state = Mutex(State())
@@ -43,6 +44,8 @@ final class FactWatch: Sendable {
   ///   - settings: What the user wants.
   ///   - time: For waits.
   ///   - failures: Tells when nothing gets through.
+  ///   - onState: Called before anything else with what the network is, at first and on every change, also of its
+  ///     price alone.
   ///   - onNetwork: Called before any listener when packets go another way, and at first. What it returns is called
   ///     after all of them, for what is still wanted, if that way leads anywhere.
   init(
@@ -50,13 +53,14 @@ final class FactWatch: Sendable {
     settings: any SettingsReading,
     time: MonotonicTime,
     failures: FailureDesk,
+    onState: @escaping @Sendable (NetworkState) -> Void = { _ in },
     onNetwork: @escaping @Sendable (NetworkState) -> @Sendable () -> Void
   ) {
     self.network = network
     self.settings = settings
     self.time = time
     self.failures = failures
-    self.onNetwork = onNetwork
+    (self.onState, self.onNetwork) = (onState, onNetwork)
   }
 
   /// Calls on every change, those first whose need is most urgent then.
@@ -175,6 +179,7 @@ final class FactWatch: Sendable {
       return old
     }
     for task in old.tasks { task.cancel() }
+    onState(now)
     let isSamePath = old.network?.isSamePath(as: now)
     // What changed during a rest.
     if let isSamePath, !isSamePath || old.settings != current { failures.reset() }
@@ -190,6 +195,7 @@ final class FactWatch: Sendable {
       return state.network
     }
     guard let old, old != new else { return }
+    onState(new)
     var move: (@Sendable () -> Void)?
     if !old.isSamePath(as: new) {
       failures.reset()

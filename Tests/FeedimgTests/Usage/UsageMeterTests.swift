@@ -1,6 +1,8 @@
 import FeedimgModel
+import FeedimgPolicy
 import FeedimgSettings
 import LoopbackServer
+import Synchronization
 import Testing
 
 @testable import Feedimg
@@ -102,6 +104,43 @@ import Testing
     tally.add(20)
     tally.end()
     #expect(ledger.lines == ["wifi no 10 1", "wifi no 20 0"])
+  }
+
+  /// How far a download is, and the network.
+  private final class Stage: Sendable {
+    let hasHead = Atomic(false)
+    let isHandedOver = Atomic(false)
+  }
+
+  static let handovers: [(network: NetworkKind, metered: Metered)] = [(.cellular, .yes), (.wifi, .yes)]
+
+  @Test(.timeLimit(.minutes(10)), arguments: handovers)
+  func `a hand-over counts although nobody looks at the network`(
+    _ network: NetworkKind,
+    _ metered: Metered
+  ) async throws {
+    let stage = Stage()
+    let downloader = TestDownloader(body: SampleImage.jpeg) {
+      stage.hasHead.store(true, ordering: .releasing)
+      while !stage.isHandedOver.load(ordering: .acquiring) { await Task.yield() }
+    }
+    let bench = try TestLoader(.wifi, downloader: downloader, usage: ledger)
+    let wifi = SituationOverride(fact: "network", value: "wifi", source: "test")
+    let loader = ImageLoader(
+      bench.loader,
+      policy: bench.loader.policy,
+      overrides: try CheckedOverride.check([wifi], among: .standard)
+    )
+    let item = try item()
+    let load = Task { try await loader.load(item) }
+    while !stage.hasHead.load(ordering: .acquiring) { await Task.yield() }
+    await bench.become(network, metered: metered)
+    stage.isHandedOver.store(true, ordering: .releasing)
+    _ = try await load.value
+    #expect(ledger.lines.first == "wifi no 100 0")
+    // On another path it may be asked for anew, beside what still comes.
+    let later = ledger.lines.dropFirst()
+    #expect(!later.isEmpty && later.allSatisfy { $0.hasPrefix("\(network) \(metered) ") }, "\(later)")
   }
 
   // MARK: The budget
