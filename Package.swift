@@ -246,7 +246,7 @@ let package = Package(
       name: "FeedimgTests",
       dependencies: [
         "Feedimg", "FeedimgCache", "FeedimgDecoding", "FeedimgModel", "FeedimgPolicies", "FeedimgPolicy",
-        "FeedimgSettings", "FeedimgTransfer", "LoopbackServer", "TestSystem",
+        "FeedimgSettings", "FeedimgTransfer", "FeedimgUsage", "LoopbackServer", "TestSystem",
       ],
       swiftSettings: settings
     ),

@@ -39,8 +39,13 @@ package protocol UsageKeeping: Sendable {
 
   /// What was received on these days, by day and network; also what other processes have counted.
   ///
-  /// - Returns: In the order of days, networks and prices; nothing where nothing can be read.
+  /// - Returns: In the order of days, networks and prices; without what cannot be read, see ``gap(on:)``.
   func usage(on days: ClosedRange<CalendarDay>) -> [NetworkUsage]
+
+  /// Why it is not known what was received on these days, in words; nil where it is, or was when it was last read.
+  ///
+  /// That is told among the warnings as well.
+  func gap(on days: ClosedRange<CalendarDay>) -> String?
 
   /// What the user should know, such as that nothing can be written; each thing once, a line each.
   func takeWarnings() -> [String]

@@ -91,9 +91,14 @@ struct LedgerFile {
 
   /// What tells this content from an earlier one: the file and its length, as lines are only ever added; nil where there
   /// is none.
-  var stamp: LedgerStamp? {
+  ///
+  /// - Throws: ``UsageFault`` where the file cannot be looked at.
+  func stamp() throws(UsageFault) -> LedgerStamp? {
     var status = stat()
-    guard stat(path, &status) == 0 else { return nil }
+    guard stat(path, &status) == 0 else {
+      guard errno == ENOENT else { throw UsageFault("read", path) }
+      return nil
+    }
     return LedgerStamp(
       inode: status.st_ino,
       length: status.st_size,

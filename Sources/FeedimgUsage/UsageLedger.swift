@@ -16,6 +16,7 @@ package final class UsageLedger: UsageKeeping {
     var compactionLength = UsageLedger.usualCompactionLength
     var isCompacting = false
     var wasFaultTold = false
+    var wasGapTold = false
     var warnings: [String] = []
 
     mutating func takeUnwritten() -> UsageSheet {
@@ -68,8 +69,25 @@ package final class UsageLedger: UsageKeeping {
 
   package func usage(on days: ClosedRange<CalendarDay>) -> [NetworkUsage] {
     var sum = state.withLock { $0.unwritten }
-    for month in months(in: days) { sum.add(sheet(of: month)) }
+    for month in (try? months(in: days)) ?? [] {
+      if let sheet = try? sheet(of: month) { sum.add(sheet) }
+    }
     return sum.usage(on: days)
+  }
+
+  package func gap(on days: ClosedRange<CalendarDay>) -> String? {
+    do throws(UsageFault) {
+      for month in try months(in: days) { _ = try sheet(of: month) }
+      return nil
+    } catch {
+      let words = error.description
+      state.withLock { state in
+        guard !state.wasGapTold else { return }
+        state.wasGapTold = true
+        state.warnings.append("the cellular-budget counts as spent: \(words)")
+      }
+      return words
+    }
   }
 
   package func takeWarnings() -> [String] {
@@ -168,23 +186,30 @@ package final class UsageLedger: UsageKeeping {
 
   // MARK: Reading
 
-  private func months(in days: ClosedRange<CalendarDay>) -> [String] {
+  private func months(in days: ClosedRange<CalendarDay>) throws(UsageFault) -> [String] {
     let (first, last) = (days.lowerBound.monthText, days.upperBound.monthText)
     // A month or two need no look at the folder.
     if days.upperBound.daysSince1970 - days.lowerBound.daysSince1970 < 32 {
       return first == last ? [first] : [first, last]
     }
-    return (try? folder.months())?.filter { $0 >= first && $0 <= last } ?? []
+    return try folder.months().filter { $0 >= first && $0 <= last }
   }
 
-  private func sheet(of month: String) -> UsageSheet {
+  /// The sums of a month; those that were read last where it cannot be read any longer.
+  private func sheet(of month: String) throws(UsageFault) -> UsageSheet {
     let ledger = folder.ledger(of: month)
-    guard let stamp = ledger.stamp else { return UsageSheet() }
-    if let known = state.withLock({ $0.read[month] }), known.stamp == stamp { return known.sheet }
-    guard let sheet = try? ledger.sheet() else { return UsageSheet() }
-    // Taken before reading: what came meanwhile is read again.
-    state.withLock { $0.read[month] = (stamp, sheet) }
-    return sheet
+    let known = state.withLock { $0.read[month] }
+    do throws(UsageFault) {
+      guard let stamp = try ledger.stamp() else { return UsageSheet() }
+      if let known, known.stamp == stamp { return known.sheet }
+      let sheet = try ledger.sheet()
+      // Taken before reading: what came meanwhile is read again.
+      state.withLock { $0.read[month] = (stamp, sheet) }
+      return sheet
+    } catch {
+      guard let known else { throw error }
+      return known.sheet
+    }
   }
 }
 

@@ -7,6 +7,8 @@ enum BudgetReading: Sendable, Hashable {
   case unasked
   case unset
   case known(CellularBudget)
+  /// Why nobody can tell what is left; it counts as nothing, rather than be spent twice.
+  case unreadable(String)
 
   /// Looks at the ledger only where a rule depends on it.
   init(
@@ -22,12 +24,22 @@ enum BudgetReading: Sendable, Hashable {
       self = .unset
       return
     }
-    let budget = CellularBudget(settings, today: usage.today(), usage: usage.usage)
-    self = budget.map(BudgetReading.known) ?? .unset
+    var gap: String?
+    let budget = CellularBudget(settings, today: usage.today()) { days in
+      gap = usage.gap(on: days)
+      return usage.usage(on: days)
+    }
+    self = gap.map(BudgetReading.unreadable) ?? budget.map(BudgetReading.known) ?? .unset
   }
 
-  /// The fact `budget left`; nil where it is not known.
-  var left: ByteCount? { if case .known(let budget) = self { budget.left } else { nil } }
+  /// The fact `budget left`; nil where nobody asks, or there is no budget.
+  var left: ByteCount? {
+    switch self {
+    case .unasked, .unset: nil
+    case .known(let budget): budget.left
+    case .unreadable: ByteCount(0)
+    }
+  }
 
   /// Who says so.
   var source: String {
@@ -36,6 +48,7 @@ enum BudgetReading: Sendable, Hashable {
     case .unset: "the setting cellular-budget is none"
     case .known(let budget):
       "the setting cellular-budget, less \(budget.used.rounded) since \(budget.days.lowerBound)"
+    case .unreadable(let reason): "the setting cellular-budget, which counts as spent: \(reason)"
     }
   }
 }

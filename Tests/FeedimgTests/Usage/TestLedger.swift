@@ -22,6 +22,8 @@ final class TestLedger: UsageKeeping {
     counts.withLock { $0.filter { days.contains($0.day) } }
   }
 
+  func gap(on days: ClosedRange<CalendarDay>) -> String? { nil }
+
   func takeWarnings() -> [String] { [] }
 
   /// All counts, such as `cellular yes 12 1`.
