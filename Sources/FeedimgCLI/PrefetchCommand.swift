@@ -68,6 +68,8 @@ struct PrefetchCommand: AsyncParsableCommand {
     bar?.cancel()
     report.end(await prefetch.finish())
     service.tell(of: loader)
+    // Such as that nothing could be counted, which shows only now.
+    for warning in loader.warnings { Output.complain(warning) }
     throw CommandFailure(report.status)
   }
 

@@ -72,11 +72,16 @@ import Testing
 
   // MARK: The ledger. What comes through a proxy comes from elsewhere, even if the proxy is on this machine
 
-  private func load(_ folder: TestFolder, _ server: LoopbackServer, _ target: String) throws -> CommandRun {
+  private func load(
+    _ folder: TestFolder,
+    _ server: LoopbackServer,
+    _ target: String,
+    by command: [String] = ["load", "--item"]
+  ) throws -> CommandRun {
     let item = "{\"originalImage\": \"http://pictures.example\(target)\"}"
     let path = try folder.write("item.json", item)
     return try CommandRun(
-      ["load", "--item", path, "--network", "wifi"],
+      command + [path, "--network", "wifi"],
       in: folder,
       environment: ["http_proxy": server.url("/")]
     )
@@ -120,11 +125,12 @@ import Testing
     #expect(try total(folder) == ["bytes": 0, "transfers": 0])
   }
 
-  @Test func `a ledger that cannot be written does not fail the load`() throws {
+  @Test(arguments: [["load", "--item"], ["prefetch"]])
+  func `a ledger that cannot be written does not fail the load`(_ command: [String]) throws {
     let folder = try TestFolder()
     try folder.write(".local/state", "a file where the folder should be")
     let server = try LoopbackServer { _ in .answer(200, body: SampleImage.jpeg) }
-    let run = try load(folder, server, "/a.jpg")
+    let run = try load(folder, server, "/a.jpg", by: command)
     #expect(run.status == 0, "\(run.errors)")
     #expect(run.errors.hasPrefix("feedimg: usage is counted in memory alone: cannot "), "\(run.errors)")
     #expect(run.errors.split(separator: "\n").count == 1)
