@@ -70,12 +70,16 @@ struct LoadCommand: AsyncParsableCommand {
     var report = LoadReport(itemCount: items.count, isJSON: input.json, isQuiet: output == "-")
     report.trace = trace
     await LoadBatch(loader: loader, items: items, isReload: reload).run { report.add($0, index: $1) }
-    if let file, case .success(let image)? = report.onlyOutcome { try file.write(image.bytes) }
+    var fault: CommandFailure?
+    if let file, case .success(let image)? = report.onlyOutcome {
+      // What is left to be told is told all the same.
+      do throws(CommandFailure) { try file.write(image.bytes) } catch { fault = error }
+    }
     report.add(await loader.finishRevalidations(within: Self.patience))
     report.showTrace()
     service.tell(of: loader)
     // Such as that nothing could be counted, which shows only now.
     for warning in loader.warnings { Output.complain(warning) }
-    throw CommandFailure(report.status)
+    throw fault ?? CommandFailure(report.status)
   }
 }

@@ -61,6 +61,21 @@ import Testing
     #expect(run.errors.contains("ms  finished"))
   }
 
+  @Test func `a trace is told although the image cannot be written`() throws {
+    let (folder, server) = (try TestFolder(), try LoadTests.makeServer())
+    let path = try folder.write(
+      "item.json",
+      LoadTests.item(server, original: "/original.jpg", thumbnail: nil)
+    )
+    let run = try CommandRun(
+      ["load", "--item", path, "--network", "wifi", "--trace", "-o", "/dev/full"],
+      in: folder
+    )
+    #expect(run.status == 1)
+    #expect(run.output.contains("ms  decided") && run.output.contains("ms  finished"), "\(run.output)")
+    #expect(run.errors.hasSuffix("--output /dev/full: cannot be written: no space left on device\n"))
+  }
+
   @Test func `a trace is of one load`() throws {
     let (folder, server) = (try TestFolder(), try LoadTests.makeServer())
     let item = LoadTests.item(server, original: "/original.jpg", thumbnail: nil)
