@@ -37,6 +37,13 @@ package protocol UsageKeeping: Sendable {
   /// Waits for no other process longer than ten milliseconds.
   func add(_ received: ByteCount, transfers: Int, network: NetworkKind, metered: Metered)
 
+  /// Tries once more to write what could not be written, with more patience, before the program ends.
+  ///
+  /// Waits for no other process longer than a quarter of a second; returns at once where all is written.
+  ///
+  /// - Returns: Whether all is on disk then.
+  @discardableResult func flush() -> Bool
+
   /// What was received on these days, by day and network; also what other processes have counted.
   ///
   /// - Returns: In the order of days, networks and prices; without what cannot be read, see ``gap(on:)``.

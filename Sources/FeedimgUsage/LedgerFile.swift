@@ -12,8 +12,9 @@ struct LedgerFile {
   /// A year of lines that nobody compacts is shorter.
   static let greatestLength = 64 << 20
 
-  /// How often a lock is tried, a millisecond apart, while transfers wait, and where nobody does.
-  private static let (shortly, patiently) = (10, 1000)
+  /// How often a lock is tried, a millisecond apart: while transfers wait, at the end of a program, and where nobody
+  /// waits.
+  static let (shortly, lastly, patiently) = (10, 250, 1000)
 
   let path: String
 
@@ -27,10 +28,16 @@ struct LedgerFile {
 
   /// Adds lines at the end, each by one call.
   ///
+  /// - Parameters:
+  ///   - lines: What to add.
+  ///   - tries: How often to try to get the lock.
   /// - Returns: How many of them were added, fewer on a disk that is full, and the length of the file then.
   /// - Throws: ``UsageFault``, `EWOULDBLOCK` where another is replacing the file; nothing is then added.
-  func append(_ lines: [UsageLine]) throws(UsageFault) -> (count: Int, length: Int) {
-    let file = try LockedLedger(path, LOCK_SH, within: Self.shortly, O_RDWR | O_APPEND | O_CREAT)
+  func append(
+    _ lines: [UsageLine],
+    within tries: Int = shortly
+  ) throws(UsageFault) -> (count: Int, length: Int) {
+    let file = try LockedLedger(path, LOCK_SH, within: tries, O_RDWR | O_APPEND | O_CREAT)
     var length = try file.length()
     var lead = length == 0 ? UsageSheet.heading : try file.endsWithin(length) ? [UInt8(ascii: "\n")] : []
     for (count, line) in lines.enumerated() {

@@ -56,14 +56,11 @@ package final class UsageLedger: UsageKeeping {
       state.unwritten.add(usage)
       return state.takeUnwritten()
     }
-    write(sheet)
+    write(sheet, within: LedgerFile.shortly)
   }
 
-  /// Tries once more to write what could not be written.
-  ///
-  /// - Returns: Whether all is on disk then.
   @discardableResult package func flush() -> Bool {
-    write(state.withLock { $0.takeUnwritten() })
+    write(state.withLock { $0.takeUnwritten() }, within: LedgerFile.lastly)
     return state.withLock { $0.unwritten.isEmpty }
   }
 
@@ -121,12 +118,16 @@ package final class UsageLedger: UsageKeeping {
 
   // MARK: Writing
 
-  private func write(_ sheet: UsageSheet) {
+  private func write(_ sheet: UsageSheet, within tries: Int) {
     var rest = sheet.usage()
     while let month = rest.first?.day.monthText {
       let lines = rest.prefix { $0.day.monthText == month }
       do throws(UsageFault) {
-        let (count, length) = try append(lines.map(UsageLine.init), to: folder.ledger(of: month))
+        let (count, length) = try append(
+          lines.map(UsageLine.init),
+          to: folder.ledger(of: month),
+          within: tries
+        )
         guard count > 0 else { break }
         rest.removeFirst(count)
         compact(month, length)
@@ -143,14 +144,15 @@ package final class UsageLedger: UsageKeeping {
 
   private func append(
     _ lines: [UsageLine],
-    to ledger: LedgerFile
+    to ledger: LedgerFile,
+    within tries: Int
   ) throws(UsageFault) -> (count: Int, length: Int) {
     do throws(UsageFault) {
-      return try ledger.append(lines)
+      return try ledger.append(lines, within: tries)
     } catch {
       guard error.isMissing else { throw error }
       try folder.make()
-      return try ledger.append(lines)
+      return try ledger.append(lines, within: tries)
     }
   }
 

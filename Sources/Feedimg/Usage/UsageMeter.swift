@@ -44,8 +44,12 @@ final class UsageMeter: Sendable {
     return tally
   }
 
-  /// Counts all transfers as ended, and writes down what they have brought.
-  func endAll() { write { $0.endAll() } }
+  /// Counts all transfers as ended, and writes down what they have brought, and what the disk did not take before.
+  func endAll() {
+    write { $0.endAll() }
+    // Who writes meanwhile may have taken along what was left, and is waited for.
+    writing.withLock { _ in _ = ledger.flush() }
+  }
 
   /// The present carrier; of unknown kind where nobody has seen any.
   private var current: Carrier {

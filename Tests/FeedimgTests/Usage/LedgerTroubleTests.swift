@@ -2,6 +2,8 @@ import FeedimgModel
 import FeedimgSettings
 import FeedimgUsage
 import FoundationEssentials
+import Glibc
+import LoopbackServer
 import Testing
 
 @testable import Feedimg
@@ -23,6 +25,10 @@ import Testing
 
   private func makeFolder(_ path: String) throws {
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  }
+
+  private func text(of file: String) throws -> String {
+    String(decoding: try Data(contentsOf: URL(filePath: file)), as: UTF8.self)
   }
 
   private static func budget(_ loader: ImageLoader) throws -> (left: String?, source: String?) {
@@ -74,5 +80,23 @@ import Testing
     try makeFolder(file)
     #expect(try Self.budget(bench.loader).left == "500 MB")
     #expect(bench.loader.warnings.isEmpty)
+  }
+
+  @Test func `what a lock kept from the disk is written at the end`() async throws {
+    let (ledger, file) = ledger()
+    ledger.add(ByteCount(1), transfers: 1, network: .cellular, metered: .yes)
+    let downloader = TestDownloader(body: SampleImage.jpeg)
+    let bench = try TestLoader(.wifi, downloader: downloader, usage: ledger)
+    let before = try text(of: file)
+    let descriptor = open(file, O_RDONLY | O_CLOEXEC)
+    #expect(flock(descriptor, LOCK_EX) == 0)
+    _ = try await bench.loader.load(try TestLoader.item(original: "http://pictures.example/a.jpg"))
+    bench.loader.writeUsage()
+    #expect(try text(of: file) == before)
+    #expect(flock(descriptor, LOCK_UN) == 0)
+    close(descriptor)
+    // A process that another test starts may hold the lock for a moment longer.
+    for _ in 0..<1000 where try text(of: file) == before { bench.loader.writeUsage() }
+    #expect(try text(of: file).hasSuffix(" wifi unmetered \(SampleImage.jpeg.count + 100) 1\n"))
   }
 }

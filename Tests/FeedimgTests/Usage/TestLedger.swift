@@ -18,6 +18,8 @@ final class TestLedger: UsageKeeping {
     counts.withLock { $0.append(usage) }
   }
 
+  func flush() -> Bool { true }
+
   func usage(on days: ClosedRange<CalendarDay>) -> [NetworkUsage] {
     counts.withLock { $0.filter { days.contains($0.day) } }
   }
