@@ -1,4 +1,5 @@
 import FeedimgModel
+import LoopbackServer
 import Synchronization
 
 /// Counts in memory.
@@ -32,6 +33,33 @@ final class TestLedger: UsageKeeping {
   var lines: [String] {
     counts.withLock { $0.map { "\($0.network) \($0.metered) \($0.received.bytes) \($0.transfers)" } }
   }
+}
+
+/// Takes its time over what it is told, until the gate is open.
+final class SlowLedger: UsageKeeping {
+  private let ledger: TestLedger
+  private let asked = Atomic(false)
+  let gate = Gate()
+
+  init(_ ledger: TestLedger) { self.ledger = ledger }
+
+  var isAsked: Bool { asked.load(ordering: .acquiring) }
+
+  func today() -> CalendarDay { ledger.today() }
+
+  func add(_ received: ByteCount, transfers: Int, network: NetworkKind, metered: Metered) {
+    asked.store(true, ordering: .releasing)
+    gate.wait()
+    ledger.add(received, transfers: transfers, network: network, metered: metered)
+  }
+
+  func flush() -> Bool { true }
+
+  func usage(on days: ClosedRange<CalendarDay>) -> [NetworkUsage] { ledger.usage(on: days) }
+
+  func gap(on days: ClosedRange<CalendarDay>) -> String? { nil }
+
+  func takeWarnings() -> [String] { [] }
 }
 
 /// Brings an image without any network, and calls back on the way.

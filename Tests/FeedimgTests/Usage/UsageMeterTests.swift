@@ -106,6 +106,27 @@ import Testing
     #expect(ledger.lines == ["wifi no 10 1", "wifi no 20 0"])
   }
 
+  @Test func `who ends a program finds nothing on its way to the ledger`() async throws {
+    let slow = SlowLedger(ledger)
+    let meter = UsageMeter(slow, network: TestLoader.Network(.wifi), time: time.time)
+    let tally = meter.begin(try ImageURL("http://pictures.example/a.jpg"))
+    tally.add(10)
+    // Each on a thread of its own, as they wait for each other.
+    let writer = Task(executorPreference: DiskThread()) { tally.end() }
+    while !slow.isAsked { await Task.yield() }
+    let ended = Gathered<[String]>()
+    let ending = Task(executorPreference: DiskThread()) {
+      meter.endAll()
+      ended.add(ledger.lines)
+    }
+    // Time enough to pass by what is on its way.
+    for _ in 0..<10_000 where ended.all.isEmpty { await Task.yield() }
+    slow.gate.open()
+    await ending.value
+    #expect(ended.all == [["wifi no 10 1"]])
+    await writer.value
+  }
+
   /// How far a download is, and the network.
   private final class Stage: Sendable {
     let hasHead = Atomic(false)
