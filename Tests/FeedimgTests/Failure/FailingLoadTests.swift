@@ -131,7 +131,7 @@ import Testing
     downloader.isRepaired.store(true, ordering: .relaxed)
     for item in items { #expect(try await test.loader.load(item).variant.role == .thumbnail) }
     downloader.isRepaired.store(false, ordering: .relaxed)
-    test.network.become(.wifi)
+    await test.become(.wifi)
     time.pass(.seconds(3))
     for item in items.dropLast() {
       let image = try await test.loader.load(item)
