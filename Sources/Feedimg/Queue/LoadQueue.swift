@@ -5,7 +5,7 @@ import FeedimgModel
 /// What is visible goes before what is near, and that before what is prefetched; within a class who came first goes
 /// first, but the hosts take turns, so that one with a long line does not hold up the others. Something visible that
 /// finds no place takes that of something less urgent, which waits again in front of its class. A class that could
-/// not begin anything for a while gets one place beyond the limits, so that none waits for ever.
+/// not begin anything for a while (``ClassHunger``) gets one place beyond the limits, so that none waits for ever.
 ///
 /// A host that is slow to answer, or to send (``TransferLimits/slowHosts``), holds up nobody else: a transfer without an
 /// answer for a second counts against what its own host may have, and for other hosts no longer: neither against the
@@ -26,15 +26,12 @@ struct LoadQueue: Sendable {
     case stop(Ticket)
   }
 
-  /// So long a class waits without beginning anything before it gets a place beyond the limits.
-  static let patience = Duration.seconds(10)
-
   private(set) var limits: TransferLimits
   private var entries: [Ticket: Entry] = [:]
   private var lines: [LoadPriority: WaitingLine<Ticket>] = [:]
   private var occupancy = Occupancy()
   private var unanswered = UnansweredTransfers()
-  private var hungrySince: [LoadPriority: Duration] = [:]
+  private var hunger = ClassHunger()
   /// Counts tickets, turns and beginnings.
   private var count = 0
 
@@ -49,7 +46,7 @@ struct LoadQueue: Sendable {
   /// When to call ``tick(at:)``, if nothing else happens before; nil for never.
   var deadline: Duration? {
     // Where no more may be granted, what is hungry waits until one of those leaves, however long.
-    let hunger = canGrant ? hungrySince.values.min().map { $0 + Self.patience } : nil
+    let hunger = hunger.deadline(of: mayGrant)
     let lateness = unanswered.deadline { host in
       lines.values.contains { $0.hosts.contains { $0 != host } }
     }
@@ -179,7 +176,7 @@ extension LoadQueue {
 
   /// Whether to mind a class of which so many run: as something comes, or could begin if there were a place.
   private func isUrgent(_ priority: LoadPriority, running: Int) -> Bool {
-    if running > 0 { return true }
+    if running > 0 || priority == .visible && occupancy.grantedCount(of: .visible) > 0 { return true }
     // What waits for its own host alone, as that is late or slow, would gain nothing from others.
     return lines[priority]?.hosts.contains {
       occupancy.count(host: $0) < limits.perHost || !occupancy.isAnythingAside(of: $0)
@@ -271,23 +268,24 @@ extension LoadQueue {
     } ?? false
   }
 
-  /// Whether one more may begin beyond the limits: one for each class, where those count that have changed it since.
-  private var canGrant: Bool { occupancy.grantedCount < LoadPriority.allCases.count - 1 }
+  /// Whether a class may have one beyond the limits: one each, and two in all, where those count that have changed theirs.
+  private func mayGrant(_ priority: LoadPriority) -> Bool {
+    occupancy.grantedCount < LoadPriority.allCases.count - 1
+      && occupancy.countWithGranted(of: priority) == 0
+  }
 
   /// Grants a place to each class that could not begin anything for too long.
   private mutating func feedHungry(at now: Duration) -> [Step] {
     var steps: [Step] = []
-    for priority in LoadPriority.allCases where priority != .visible {
-      guard waits(priority), occupancy.countWithGranted(of: priority) == 0 else {
-        hungrySince[priority] = nil
-        continue
-      }
-      let since = hungrySince[priority] ?? now
-      hungrySince[priority] = since
-      guard now - since >= Self.patience, canGrant, let ticket = candidate(priority, where: { _ in true })
+    for priority in LoadPriority.allCases.reversed() {
+      // What is visible goes on in the place that it was granted, one after the other, until there is another.
+      let own = priority == .visible ? occupancy.grantedCount(of: .visible) : 0
+      let isHungry = waits(priority) && occupancy.countWithGranted(of: priority) == own
+      guard hunger.note(priority, isHungry: isHungry, at: now), mayGrant(priority),
+        let ticket = candidate(priority, where: { _ in true })
       else { continue }
       steps.append(start(ticket, isGranted: true, at: now))
-      hungrySince[priority] = nil
+      if priority != .visible { hunger.forget(priority) }
     }
     return steps
   }

@@ -77,6 +77,9 @@ struct Occupancy: Sendable {
   /// Those to a host, within the limits.
   func count(host: String) -> Int { byHost[host] ?? 0 }
 
+  /// Those of a class beyond the limits.
+  func grantedCount(of priority: LoadPriority) -> Int { granted[priority] }
+
   /// Those of a class, with those beyond the limits.
   func countWithGranted(of priority: LoadPriority) -> Int { counted[priority] + granted[priority] }
 

@@ -151,6 +151,30 @@ import Testing
     #expect(scene.news() == ["start p2"])
   }
 
+  @Test
+  func `something visible behind what cannot be gone on with gets a place after a second, then the next`() {
+    var scene = QueueScene(Self.slow)
+    for name in ["p1", "p2"] {
+      scene.enter(name, .prefetch)
+      scene.answer(name)
+      scene.keepGoing(name)
+    }
+    for name in ["v1", "v2", "v3"] { scene.enter(name, .visible) }
+    #expect(scene.news() == ["start p1", "start p2"])
+    #expect(scene.queue.deadline == .seconds(1))
+    scene.pass(.milliseconds(999))
+    #expect(scene.news() == [])
+    scene.pass(.milliseconds(1))
+    #expect(scene.news() == ["start v1"])
+    scene.pass(.seconds(20))
+    #expect(scene.news() == [], "one at a time is beyond the limits")
+    #expect(scene.queue.deadline == nil)
+    scene.end("v1")
+    #expect(scene.news() == ["start v2"])
+    scene.end("p1")
+    #expect(scene.news() == ["start v3"])
+  }
+
   @Test func `who may be given no place beyond the limits is not looked at again and again`() {
     var scene = QueueScene(Self.slow)
     scene.enter("v", .visible)
