@@ -73,12 +73,14 @@ final class FactWatch: Sendable {
     priority: @escaping @Sendable () -> LoadPriority,
     _ onChange: @escaping @Sendable () -> Void
   ) -> Int {
-    let number = state.withLock { state in
+    let (number, isFirst) = state.withLock { state in
       state.issued += 1
+      let isFirst = state.listeners.isEmpty
       state.listeners[state.issued] = Listener(priority: priority, onChange: onChange)
-      return state.issued
+      return (state.issued, isFirst)
     }
     watch()
+    if isFirst { setTrial() }
     return number
   }
 
@@ -96,9 +98,7 @@ final class FactWatch: Sendable {
   /// What has changed meanwhile counts as soon as it is watched again.
   func rest() {
     let tasks = state.withLock { state in
-      guard state.listeners.isEmpty, state.policy == nil, state.trial == nil else {
-        return [Task<Void, Never>]()
-      }
+      guard state.listeners.isEmpty, state.policy == nil else { return [Task<Void, Never>]() }
       state.changes += 1
       state.watches += 1
       defer { (state.tasks, state.isWatching) = ([], state.isStopped) }
@@ -110,7 +110,18 @@ final class FactWatch: Sendable {
   /// Which change was told last; nil where none would be told, as nobody watches.
   var standing: Int? { state.withLock { $0.tasks.isEmpty ? nil : $0.changes } }
 
-  func leave(_ number: Int) { state.withLock { $0.listeners[number] = nil } }
+  func leave(_ number: Int) {
+    let trial = state.withLock { state -> Task<Void, Never>? in
+      state.listeners[number] = nil
+      guard state.listeners.isEmpty else { return nil }
+      defer { state.trial = nil }
+      return state.trial
+    }
+    trial?.cancel()
+  }
+
+  /// Whether a dead network is to be tried again some time.
+  var awaitsTrial: Bool { state.withLock { $0.trial != nil } }
 
   /// How many listen.
   var listenerCount: Int { state.withLock { $0.listeners.count } }
@@ -231,14 +242,14 @@ final class FactWatch: Sendable {
     setTrial()
   }
 
-  /// Lets loads be decided anew whenever it is time to try a dead network again.
+  /// Lets loads be decided anew whenever it is time to try a dead network again, as long as anybody listens.
   private func setTrial() {
     let wait = failures.trial
     let sleep = time.sleep
     let old = state.withLock { state in
       let old = state.trial
       state.trial = wait.flatMap { wait in
-        state.isStopped
+        state.isStopped || state.listeners.isEmpty
           ? nil
           : Task { [weak self] in
             guard (try? await sleep(wait)) != nil, !Task.isCancelled else { return }
