@@ -41,6 +41,20 @@ extension ImageLoader {
     return { cached.contains($0.key) || self.memory[$0.key] != nil }
   }
 
+  /// Has services be asked what data costs from now on, whatever the policy depends on, as something is to be transferred:
+  /// what servers are told, what it is counted as, and whether it is prefetched at all depend on it.
+  ///
+  /// - Returns: Whether they were not before, so that something else may be decided now.
+  @discardableResult
+  func askAboutCost() -> Bool {
+    let isNews = policy.askAboutCost()
+    // The network is looked at for all who share it.
+    guard base?.policy.askAboutCost() ?? isNews else { return isNews }
+    network.lookAgain()
+    _ = look()
+    return true
+  }
+
   /// The network as it is; what comes from here on, comes over it.
   private func seenNetwork() -> NetworkState {
     let state = network.currentState()

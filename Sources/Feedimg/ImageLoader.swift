@@ -51,7 +51,7 @@ public final class ImageLoader: Sendable {
   /// What decisions are made on, as long as it stays the same.
   let latestReader = LatestReader()
   /// The loader whose parts this one shares; nil for one with parts of its own.
-  private let base: ImageLoader?
+  let base: ImageLoader?
 
   /// Makes a loader; nothing is opened before it is needed, but for the policy and the settings.
   ///
@@ -74,8 +74,9 @@ public final class ImageLoader: Sendable {
     self.init(
       network: NetlinkMonitor(
         reader: NetlinkReader(
-          // Who does not ask what data costs need not wait for services that tell.
+          // Who neither decides by what data costs nor transfers anything need not wait for services that tell.
           services: policy.asksAboutCost ? services : .none,
+          adviceLife: .seconds(1),
           peer: { [weak downloader] in downloader?.lastPeer },
           mark: { settings.currentSettings().mark(of: $0) }
         )

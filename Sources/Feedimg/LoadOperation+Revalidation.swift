@@ -28,6 +28,11 @@ extension LoadOperation {
       let network = resolution.situation.network.rawValue
       return isReload ? noting("not asked about, as it would not be fetched now (\(network))", found) : found
     }
+    if loader.askAboutCost() {
+      let present = self.resolution()
+      guard present.decision.image == resolution.decision.image else { return nil }
+      return try await revalidated(found, variant, present, isStandIn: isStandIn)
+    }
     let revalidation = ImageRevalidation(
       loader: loader,
       variant: variant,

@@ -54,7 +54,8 @@ struct LoadOperation: Sendable {
     var operation = self
     while true {
       operation.standing = loader.facts.standing
-      let resolution = operation.resolution()
+      var resolution = operation.resolution()
+      if resolution.decision.load != nil, loader.askAboutCost() { resolution = operation.resolution() }
       LoadWitness.tell(.decided(resolution))
       switch try await operation.decoded(try await operation.follow(resolution)) {
       case .image(let image): return image

@@ -21,7 +21,7 @@ final class PolicyInForce: Sendable {
     var vigil = PolicyVigil()
     var watching = Watching.notYet
     var warnings: [String] = []
-    /// Whether somebody decides by another policy that depends on what data costs.
+    /// Whether what data costs matters besides.
     var isCostAskedFor = false
     var onChange: (@Sendable () -> Void)?
   }
@@ -92,11 +92,20 @@ final class PolicyInForce: Sendable {
   /// Has somebody told when another policy has come into force, whoever found that out.
   func listen(_ onChange: @escaping @Sendable () -> Void) { state.withLock { $0.onChange = onChange } }
 
-  /// Whether what data costs matters to the policy as it was last asked for, or to another one that somebody decides by besides.
+  /// Whether what data costs matters: to the policy as it was last asked for, to another one that somebody decides by
+  /// besides, or to who transfers something.
   var asksAboutCost: Bool { state.withLock { $0.isCostAskedFor || $0.chosen.policy.asksAboutCost } }
 
   /// Has it be known what data costs, from now on.
-  func askAboutCost() { state.withLock { $0.isCostAskedFor = true } }
+  ///
+  /// - Returns: Whether it was not before.
+  @discardableResult
+  func askAboutCost() -> Bool {
+    state.withLock { state in
+      defer { state.isCostAskedFor = true }
+      return !state.isCostAskedFor && !state.chosen.policy.asksAboutCost
+    }
+  }
 
   /// Where the policy came from, and what became of the other places.
   func standing() -> Policies.Standing {

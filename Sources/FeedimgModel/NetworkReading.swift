@@ -8,4 +8,11 @@ package protocol NetworkReading: Sendable {
 package protocol NetworkMonitoring: NetworkReading {
   /// The present state at once, then each change; never twice the same in a row. Ends when the consumer leaves.
   func states() -> AsyncStream<NetworkState>
+
+  /// Has whoever watches look again, as others may be asked now; who does not watch does nothing.
+  func lookAgain()
+}
+
+extension NetworkMonitoring {
+  package func lookAgain() {}
 }

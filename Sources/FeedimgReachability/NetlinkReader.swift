@@ -12,6 +12,8 @@ package final class NetlinkReader: NetworkReading {
   private let idleKernel = Mutex<Loan?>(nil)
   /// What was seen last; never looked for under the lock.
   private let memory = Mutex(NetworkMemory())
+  /// Guards what services said; they are asked outside.
+  private let memo: Mutex<AdviceMemo>
 
   private let choose: @Sendable () -> NetworkServices
   private let peer: @Sendable () -> String?
@@ -22,14 +24,17 @@ package final class NetlinkReader: NetworkReading {
   /// - Parameters:
   ///   - services: Whom to ask besides the kernel, chosen anew for each look; that takes a millisecond at first and
   ///     some tenths later.
+  ///   - adviceLife: How old what they said may be for who looks often; they are asked at each look, if it is zero.
   ///   - peer: The address of who answered last over the internet, such as `192.0.2.1`; the way there is asked for.
   ///   - mark: How the user marked a network; nil where there is no mark. It may be called on any thread.
   package init(
     services: @escaping @autoclosure @Sendable () -> NetworkServices = .none,
+    adviceLife: Duration = .zero,
     peer: @escaping @Sendable () -> String? = { nil },
     mark: @escaping @Sendable (NetworkIdentity) -> Metered? = { _ in nil }
   ) {
     choose = services
+    memo = Mutex(AdviceMemo(life: adviceLife))
     self.peer = peer
     self.mark = mark
   }
@@ -39,8 +44,8 @@ package final class NetlinkReader: NetworkReading {
 
   package func currentState() -> NetworkState { state(asRemembered: true) }
 
-  /// Looks at the network, whatever is remembered of it.
-  func look() -> NetworkState { state(asRemembered: false) }
+  /// The same, for who looks because something has happened: nothing is remembered, and services are asked in any case.
+  func freshState() -> NetworkState { state(asRemembered: false) }
 
   private func state(asRemembered: Bool) -> NetworkState {
     do throws(NetlinkError) {
@@ -53,7 +58,7 @@ package final class NetlinkReader: NetworkReading {
       let (number, time) = (memory.withLock { $0.begin() }, ContinuousClock.now)
       // Before the look, so that no change falls between.
       if number > NetworkMemory.looksBeforeListening { loan.listen(from: number, to: question.services) }
-      let sight = try look(loan, question)
+      let sight = try look(loan, question, asksAnew: !asRemembered)
       // Not where asking failed: what is left of the answer would be in the way.
       giveBack(loan)
       memory.withLock { $0.keep(sight, number, question, at: time) }
@@ -68,6 +73,7 @@ package final class NetlinkReader: NetworkReading {
     guard let (ears, number) = loan.hearing else { return nil }
     guard ears.drain() == .none else {
       memory.withLock { $0.forget() }
+      memo.withLock { $0.forget() }
       return nil
     }
     let sight = memory.withLock { $0.sight(question, heardSince: number, at: .now) }
@@ -77,7 +83,8 @@ package final class NetlinkReader: NetworkReading {
 
   private func look(
     _ loan: Loan,
-    _ question: NetworkMemory.Question
+    _ question: NetworkMemory.Question,
+    asksAnew: Bool
   ) throws(NetlinkError) -> NetworkMemory.Sight {
     var marks: [(network: NetworkIdentity, word: Metered?)] = []
     let peer = question.peer.flatMap { IPAddress($0) }
@@ -86,10 +93,25 @@ package final class NetlinkReader: NetworkReading {
       marks.append((network, word))
       return word
     } advise: {
-      loan.adviser.advice(on: $0, from: question.services)
+      self.advice(on: $0, from: question.services, by: loan.adviser, asksAnew: asksAnew)
     }
     let state = try survey.state()
     return NetworkMemory.Sight(state: state, marks: marks)
+  }
+
+  private func advice(
+    on path: NetworkPath,
+    from services: NetworkServices,
+    by adviser: NetworkAdviser,
+    asksAnew: Bool
+  ) -> NetworkAdvice {
+    guard services != .none else { return NetworkAdvice() }
+    let now = ContinuousClock.now
+    let known = asksAnew ? nil : memo.withLock { $0.advice(on: path, from: services, at: now) }
+    if let known { return known }
+    let advice = adviser.advice(on: path, from: services)
+    memo.withLock { $0.note(advice, on: path, from: services, askedAt: now) }
+    return advice
   }
 
   private func borrow() throws(NetlinkError) -> Loan {

@@ -1,4 +1,5 @@
 import FeedimgJSON
+import LoopbackServer
 import TestSystem
 import Testing
 
@@ -55,6 +56,71 @@ struct NetworkServicesTests {
         "roaming no not asked, as no rule depends on it",
       ]
     )
+  }
+
+  /// Has a picture to be had over the cable, and every request told in `asked`, with what it says of saving data.
+  private func serve(_ script: String) throws -> CommandRun {
+    try folder.write("picture", SampleImage.jpeg)
+    try folder.write("item.json", #"{"originalImage": "http://192.0.2.2:8080/a.jpg"}"#)
+    try folder.write(
+      "server.py",
+      """
+      import http.server
+      class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+          with open('asked', 'a') as asked: print(self.path, self.headers['Save-Data'], file=asked)
+          body = open('picture', 'rb').read()
+          self.send_response(200)
+          self.send_header('Content-Type', 'image/jpeg')
+          self.send_header('Content-Length', str(len(body)))
+          self.end_headers()
+          self.wfile.write(body)
+      server = http.server.HTTPServer(('192.0.2.2', 8080), Handler)
+      with open('ready', 'w') as ready: print('yes', file=ready)
+      server.serve_forever()
+      """
+    )
+    return try run(
+      """
+      ip link set lo up
+      cd "$HOME"; mkfifo ready
+      /usr/bin/python3 server.py 2>errors & server=$!
+      read -r _ <ready
+      \(script)
+      # Not SIGTERM, which threads of the test run block, and so what they start.
+      kill -9 $server; wait $server || true
+      [ ! -e asked ] || cat asked
+      """
+    )
+  }
+
+  @Test(arguments: [(1, "skipped", []), (2, "fetched", ["/a.jpg None"])])
+  func `a prefetch heeds NetworkManager, whatever the policy asks for`(
+    _ setting: Int,
+    _ outcome: String,
+    _ asked: [String]
+  ) throws {
+    #expect(services.order("device('v0', \(setting))") == "done")
+    let run = try serve("$feedimg prefetch item.json --json")
+    let lines = run.output.split(separator: "\n").map(String.init)
+    let told = try #require(lines.first)
+    #expect(told.contains(#""outcome":"\#(outcome)""#), "\(run.output) \(run.errors)")
+    #expect(told.contains("data costs") == (setting == 1))
+    #expect(lines.filter { $0.hasPrefix("/") } == asked)
+  }
+
+  @Test(arguments: [(1, "on", "metered"), (2, "None", "unmetered")])
+  func `what is fetched is asked for and counted as NetworkManager says, whatever the policy asks for`(
+    _ setting: Int,
+    _ saving: String,
+    _ counted: String
+  ) throws {
+    #expect(services.order("device('v0', \(setting))") == "done")
+    let run = try serve("$feedimg load --item item.json >loaded; $feedimg usage")
+    let lines = run.output.split(separator: "\n")
+    #expect(lines.last == "/a.jpg \(saving)", "\(run.output) \(run.errors)")
+    let sums = lines.map { $0.split(separator: " ") }.filter { $0.contains("ethernet") }
+    #expect(!sums.isEmpty && sums.allSatisfy { $0.contains(Substring(counted)) }, "\(run.output)")
   }
 
   @Test func `the doctor says that the services run`() throws {

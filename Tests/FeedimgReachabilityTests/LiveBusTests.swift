@@ -112,6 +112,30 @@ struct LiveBusTests {
   }
 
   @Test(.enabled(if: Namespace.isPermitted, "this system refuses network namespaces"))
+  func `what was said a moment ago need not be asked again, unless something was heard`() async throws {
+    let services = try #require(PrivateBus())
+    #expect(services.order("device('v0', 1)") == "done")
+    let namespace = try Namespace()
+    namespace.ip(
+      "link add v0 type veth peer name p0\nlink set p0 up\nlink set v0 up\nroute add default dev v0"
+    )
+    let address = services.address
+    let reader = NetlinkReader(
+      services: NetworkServices(system: .at(address, patience: Self.patience)),
+      adviceLife: .seconds(3600)
+    )
+    #expect(namespace.run { reader.currentState() }.metered == .yes)
+    #expect(services.order("mark('v0', 2)") == "done")
+    #expect(namespace.run { reader.currentState() }.metered == .yes)
+    var states = namespace.run { NetlinkMonitor(reader: reader).states() }.makeAsyncIterator()
+    #expect(await states.next()?.metered == .no)
+    #expect(namespace.run { reader.currentState() }.metered == .no)
+    #expect(services.order("mark('v0', 1)") == "done")
+    #expect(await states.next()?.metered == .yes)
+    #expect(namespace.run { reader.currentState() }.metered == .yes)
+  }
+
+  @Test(.enabled(if: Namespace.isPermitted, "this system refuses network namespaces"))
   func `a portal that changes its mind is heard`() async throws {
     let services = try #require(PrivateBus())
     #expect(services.order("portal(True, 4)") == "done")

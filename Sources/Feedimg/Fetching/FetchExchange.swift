@@ -57,6 +57,7 @@ struct FetchExchange: Sendable {
       totalTimeout: Self.greatestDuration
     )
     order.method = request.isHead ? .head : .get
+    cache.loader.askAboutCost()
     cache.loader.facts.watch()
     order.followsRedirects = false
     let transfer = GatedTransfer(

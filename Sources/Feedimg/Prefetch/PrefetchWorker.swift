@@ -66,6 +66,7 @@ final class PrefetchWorker: Sendable {
   }
 
   func run() async {
+    loader.askAboutCost()
     let number = loader.facts.listen(priority: { .prefetch }, { [weak self] in self?.reconsider() })
     defer { loader.facts.leave(number) }
     await fetch(Array(items.indices))

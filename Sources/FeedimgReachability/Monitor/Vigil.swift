@@ -76,7 +76,7 @@ final class Vigil: Sendable {
   }
 
   private func giveUp() {
-    let state = reader.currentState()
+    let state = reader.freshState()
     for listener in audience.withLock({ $0.everybody() }) {
       listener.tell(state)
       listener.end()
@@ -91,7 +91,7 @@ final class Vigil: Sendable {
       switch watch.step(at: now) {
       case .look:
         // It was told to look by what others may not have heard yet.
-        let state = reader.look()
+        let state = reader.freshState()
         watch.saw(state, at: now)
       case .drain:
         let drained = drain(senses)
