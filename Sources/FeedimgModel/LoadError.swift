@@ -48,6 +48,9 @@ public struct LoadError: Error, Sendable, Hashable {
   /// That may have been the server, or a router on the way.
   package var wasRefused = false
 
+  /// Whether a router said that there is no way to the host, or after some seconds this machine, as no router answers it.
+  package var wasUnreachable = false
+
   /// For how many seconds the server wants to be believed that there is no image, by `Cache-Control` or `Expires`.
   ///
   /// Zero where it is to be asked each time; nil where it says nothing.

@@ -42,6 +42,7 @@ struct CurlOutcome {
   func error(_ progress: Progress) -> LoadError? {
     var error = described(progress)
     error?.wasRefused = isRefusal && progress.head == nil
+    error?.wasUnreachable = isUnreachable
     return error
   }
 
@@ -53,6 +54,10 @@ struct CurlOutcome {
     case CURLE_GOT_NOTHING: systemError == 0
     default: false
     }
+  }
+
+  private var isUnreachable: Bool {
+    code == CURLE_COULDNT_CONNECT && [EHOSTUNREACH, ENETUNREACH].contains(systemError)
   }
 
   private func described(_ progress: Progress) -> LoadError? {

@@ -207,6 +207,21 @@ struct CurlOutcomeTests {
     #expect(try #require(outcome.error(progress)).wasRefused == wasRefused)
   }
 
+  @Test(arguments: [
+    (CURLE_COULDNT_CONNECT, EHOSTUNREACH, true), (CURLE_COULDNT_CONNECT, ENETUNREACH, true),
+    (CURLE_COULDNT_CONNECT, ECONNREFUSED, false), (CURLE_OPERATION_TIMEDOUT, 0, false),
+    (CURLE_RECV_ERROR, EHOSTUNREACH, false),
+  ])
+  func `that there is no way to a host is told from silence`(
+    _ code: CURLcode,
+    _ systemError: Int32,
+    _ wasUnreachable: Bool
+  ) throws {
+    let progress = CurlOutcome.Progress(origin: Origin(try ImageURL("https://img.test/a.png")))
+    let outcome = CurlOutcome(code: code, text: "", systemError: systemError)
+    #expect(try #require(outcome.error(progress)).wasUnreachable == wasUnreachable)
+  }
+
   @Test func `success is no error`() throws {
     let origin = Origin(try ImageURL("http://a/"))
     #expect(CurlOutcome(code: CURLE_OK, text: "").error(CurlOutcome.Progress(origin: origin)) == nil)

@@ -32,8 +32,10 @@ struct Connectivity: Sendable {
   static let quiet = Duration.seconds(2)
   /// So long after an image has come, pages come from the servers themselves.
   static let trust = Duration.seconds(60)
-  /// A name that is not found any sooner was denied by somebody; nobody's silence is as short.
-  static let leastLookup = Duration.seconds(1)
+  /// A name, or a way to a host, that is not found any sooner was denied by somebody; nobody's silence is as short.
+  ///
+  /// Of a router that does not answer, Linux says after three seconds that there is no way.
+  static let leastSilence = Duration.seconds(1)
   /// Nobody else tries for so long, while one load does.
   private static let trialTime = Duration.seconds(30)
 
@@ -147,8 +149,9 @@ struct Connectivity: Sendable {
   static func counts(_ error: LoadError, after time: Duration? = nil) -> Bool {
     guard !error.isOfOldPath, !error.wasRefused else { return false }
     switch error.code {
-    case .connection, .timeout: return true
-    case .unknownHost: return time.map { $0 >= leastLookup } ?? true
+    case .timeout: return true
+    case .connection: return !error.wasUnreachable || time.map { $0 >= leastSilence } ?? true
+    case .unknownHost: return time.map { $0 >= leastSilence } ?? true
     default: return false
     }
   }

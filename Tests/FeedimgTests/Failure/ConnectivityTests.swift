@@ -120,9 +120,13 @@ import Testing
     let broken = LoadError(.connection, message: "no connection")
     var refused = broken
     refused.wasRefused = true
+    var unreachable = broken
+    unreachable.wasUnreachable = true
     let unknown = LoadError(.unknownHost, message: "not found")
     return [
       (broken, .zero, true, "nothing came back"), (refused, .zero, false, "somebody refused"),
+      (unreachable, .milliseconds(40), false, "a router said that there is no way"),
+      (unreachable, .seconds(3), true, "no router answered"),
       (LoadError(.timeout, message: ""), .seconds(10), true, "nothing came back"),
       (unknown, .milliseconds(40), false, "somebody said that there is no such name"),
       (unknown, .seconds(5), true, "nobody said anything"),
