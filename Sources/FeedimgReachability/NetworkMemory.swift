@@ -24,6 +24,8 @@ struct NetworkMemory {
   static let longestTrust = Duration.seconds(1)
 
   private var issued = 0
+  /// Looks up to this number may have seen what is no longer so.
+  private var outdated = 0
   private var known: (number: Int, sight: Sight, question: Question, time: ContinuousClock.Instant)?
 
   /// Begins a look.
@@ -34,7 +36,7 @@ struct NetworkMemory {
     return issued
   }
 
-  /// Takes note of what a look saw, unless a later one has ended before.
+  /// Takes note of what a look saw, unless a later one has ended before, or something was heard since it began.
   ///
   /// - Parameters:
   ///   - sight: What it saw.
@@ -47,11 +49,11 @@ struct NetworkMemory {
     _ question: Question,
     at time: ContinuousClock.Instant
   ) {
-    if known?.number ?? 0 < number { known = (number, sight, question, time) }
+    if max(known?.number ?? 0, outdated) < number { known = (number, sight, question, time) }
   }
 
-  /// Something was heard that what is known does not tell of.
-  mutating func forget() { known = nil }
+  /// Something was heard that neither what is known tells of, nor a look that goes on.
+  mutating func forget() { (known, outdated) = (nil, issued) }
 
   /// What is known, if it holds.
   ///

@@ -48,6 +48,17 @@ struct NetworkMemoryTests {
     #expect(memory.sight(question, heardSince: 1, at: now)?.state == .offline("late"))
   }
 
+  @Test func `a look that went on as something was heard is not trusted`() {
+    var memory = NetworkMemory()
+    let (question, now) = (NetworkMemory.Question(services: .none), ContinuousClock.now)
+    let early = memory.begin()
+    memory.forget()
+    memory.keep(.init(state: .offline("early")), early, question, at: now)
+    #expect(memory.sight(question, heardSince: 1, at: now) == nil)
+    memory.keep(.init(state: .offline("late")), memory.begin(), question, at: now)
+    #expect(memory.sight(question, heardSince: 1, at: now)?.state == .offline("late"))
+  }
+
   @Test(.enabled(if: Namespace.isPermitted, "this system refuses network namespaces"))
   func `who looks often sees each change at once`() throws {
     let namespace = try Namespace()
