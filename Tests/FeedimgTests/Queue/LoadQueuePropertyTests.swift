@@ -16,6 +16,8 @@ import Testing
   private struct Account {
     var queue = LoadQueue(limits: TransferLimits(total: 3, perHost: 2, besideUrgent: 1))
     var loads: [LoadQueue.Ticket: Load] = [:]
+    /// In the order in which they came: that of a dictionary is another in each run.
+    var tickets: [LoadQueue.Ticket] = []
     var now = Duration.zero
     var started = 0
     /// Whether each transfer is answered as soon as it begins, rather than never.
@@ -40,6 +42,11 @@ import Testing
       }
     }
 
+    /// The first load of those in a state.
+    func first(where isMeant: (Load.State) -> Bool) -> LoadQueue.Ticket? {
+      tickets.first { loads[$0].map { isMeant($0.state) } ?? false }
+    }
+
     func count(_ isCounted: (Load) -> Bool) -> Int { loads.values.count(where: isCounted) }
   }
 
@@ -58,6 +65,7 @@ import Testing
         )
         let (ticket, steps) = account.queue.enter(host: load.host, priority: load.priority, at: account.now)
         account.loads[ticket] = load
+        account.tickets.append(ticket)
         account.follow(steps)
       case 4..<6:
         guard let ticket = pick(account, using: &random) else { continue }
@@ -73,7 +81,7 @@ import Testing
         account.queue.setStoppable(ticket, Bool.random(using: &random))
         account.follow(account.queue.answered(ticket, at: account.now))
       case 8:
-        guard let ticket = account.loads.first(where: { $0.value.state == .stopping })?.key else { continue }
+        guard let ticket = account.first(where: { $0 == .stopping }) else { continue }
         account.loads[ticket]?.state = .waiting
         account.follow(account.queue.stopped(ticket, at: account.now))
       case 9 where seed.isMultiple(of: 3):
@@ -104,7 +112,7 @@ import Testing
       rounds += 1
       account.now += .seconds(1)
       account.follow(account.queue.tick(at: account.now))
-      guard let ticket = account.loads.first(where: { $0.value.state != .waiting })?.key else { continue }
+      guard let ticket = account.first(where: { $0 != .waiting }) else { continue }
       account.loads[ticket] = nil
       account.follow(account.queue.leave(ticket, at: account.now))
     }
@@ -114,7 +122,7 @@ import Testing
   }
 
   private func pick(_ account: Account, using random: inout SplitMix) -> LoadQueue.Ticket? {
-    account.loads.keys.randomElement(using: &random)
+    account.tickets.filter { account.loads[$0] != nil }.randomElement(using: &random)
   }
 
   @Test func `a prefetch begins in the end, however many visible images come`() {
