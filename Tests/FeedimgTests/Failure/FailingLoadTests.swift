@@ -131,6 +131,7 @@ import Testing
     downloader.isRepaired.store(true, ordering: .relaxed)
     for item in items { #expect(try await test.loader.load(item).variant.role == .thumbnail) }
     downloader.isRepaired.store(false, ordering: .relaxed)
+    // Another network forgets what failed, so none may fail before the change is known.
     await test.become(.wifi)
     time.pass(.seconds(3))
     for item in items.dropLast() {
