@@ -76,7 +76,7 @@ extension LoadError {
   /// Whether the rest of the image may well be had another time.
   var breaksOff: Bool {
     switch code {
-    case .cancelled, .truncated, .connection, .timeout: true
+    case .cancelled, .truncated, .connection, .timeout, .unavailable: true
     default: false
     }
   }

@@ -51,6 +51,9 @@ public struct LoadError: Error, Sendable, Hashable {
   /// Whether a router said that there is no way to the host, or after some seconds this machine, as no router answers it.
   package var wasUnreachable = false
 
+  /// Whether this program was short of something that others give back before long, such as descriptors.
+  package var isShortage = false
+
   /// For how many seconds the server wants to be believed that there is no image, by `Cache-Control` or `Expires`.
   ///
   /// Zero where it is to be asked each time; nil where it says nothing.

@@ -51,7 +51,9 @@ package final class NetlinkReader: NetworkReading {
     do throws(NetlinkError) {
       let loan = try borrow()
       let question = NetworkMemory.Question(services: services, peer: peer())
-      if asRemembered, let state = remembered(question, loan) {
+      // In any case, lest what is heard piles up.
+      let hasHeard = hears(loan)
+      if asRemembered, !hasHeard, let state = remembered(question, loan) {
         giveBack(loan)
         return state
       }
@@ -68,14 +70,17 @@ package final class NetlinkReader: NetworkReading {
     }
   }
 
-  /// What the latest look saw, if nothing was heard since.
+  /// Whether anything was heard since this was asked last; what is remembered goes then.
+  private func hears(_ loan: Loan) -> Bool {
+    guard let (ears, _) = loan.hearing, ears.drain() != .none else { return false }
+    memory.withLock { $0.forget() }
+    memo.withLock { $0.forget() }
+    return true
+  }
+
+  /// What the latest look saw, for who has heard nothing since.
   private func remembered(_ question: NetworkMemory.Question, _ loan: Loan) -> NetworkState? {
-    guard let (ears, number) = loan.hearing else { return nil }
-    guard ears.drain() == .none else {
-      memory.withLock { $0.forget() }
-      memo.withLock { $0.forget() }
-      return nil
-    }
+    guard let (_, number) = loan.hearing else { return nil }
     let sight = memory.withLock { $0.sight(question, heardSince: number, at: .now) }
     guard let sight, sight.marks.allSatisfy({ mark($0.network) == $0.word }) else { return nil }
     return sight.state

@@ -42,11 +42,13 @@ enum DescriptorShortage: Sendable {
   }
 
   var error: LoadError {
-    switch self {
-    case .process:
-      LoadError(.unavailable, message: "too many open files: raise the limit of the program (`ulimit -n`)")
-    case .system:
-      LoadError(.unavailable, message: "too many open files on this machine: raise its limit (`fs.file-max`)")
-    }
+    let message =
+      switch self {
+      case .process: "too many open files: raise the limit of the program (`ulimit -n`)"
+      case .system: "too many open files on this machine: raise its limit (`fs.file-max`)"
+      }
+    var error = LoadError(.unavailable, message: message)
+    error.isShortage = true
+    return error
   }
 }

@@ -45,6 +45,13 @@ struct RetryScheduleTests {
     #expect(wait(broken, tries: tries, .lowest) == nil)
   }
 
+  @Test(arguments: [(false, nil), (true, 0.5)])
+  func `what this program is short of is tried again where it passes`(isShortage: Bool, least: Double?) {
+    var error = LoadError(.unavailable, message: "there is none")
+    error.isShortage = isShortage
+    #expect(wait(error, tries: 1, .lowest) == least)
+  }
+
   @Test func `no count of tries makes the wait overflow`() {
     let endless = RetrySchedule(greatestTries: .max)
     for tries in [0, -5, 31, 64, 1_000_000, Int.max - 1] {

@@ -244,11 +244,11 @@ final class FactWatch: Sendable {
 
   /// Lets loads be decided anew whenever it is time to try a dead network again, as long as anybody listens.
   private func setTrial() {
-    let wait = failures.trial
     let sleep = time.sleep
     let old = state.withLock { state in
       let old = state.trial
-      state.trial = wait.flatMap { wait in
+      // Under the lock, or what was so a moment ago might take the place of what is so now.
+      state.trial = failures.trial.flatMap { wait in
         state.isStopped || state.listeners.isEmpty
           ? nil
           : Task { [weak self] in

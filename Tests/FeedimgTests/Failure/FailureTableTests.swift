@@ -90,6 +90,10 @@ import Testing
     #expect(table.breaker.lastError(url.origin) == silence)
   }
 
+  @Test func `what this program is short of leaves what has come of an image`() {
+    #expect(LoadError(.unavailable, message: "too many open files: raise the limit").breaksOff)
+  }
+
   @Test func `who tries a server and is short of something lets the next one try`() throws {
     var table = FailureTable()
     let url = try ImageURL("http://h.example/a")
