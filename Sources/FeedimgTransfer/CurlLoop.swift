@@ -9,6 +9,8 @@ struct CurlLoop: ~Copyable {
   private let identity: CurlHandle.Identity
   /// Those whose transfers run, each of which knows its index.
   private var running: [CurlHandle] = []
+  /// Those that are to begin.
+  private var held = HeldOrders<TransferOrder>()
   private var spare: [CurlHandle] = []
   /// When to look at the time limits again: none runs out before; nil where there is none.
   private var review: Moment?
@@ -34,7 +36,17 @@ struct CurlLoop: ~Copyable {
 
   deinit { current.deallocate() }
 
-  mutating func start(_ order: TransferOrder) {
+  /// Begins the transfers, those that have to wait later; see ``HeldOrders``.
+  mutating func take(_ orders: [TransferOrder]) {
+    if !orders.isEmpty { held.append(contentsOf: orders, at: current.time) }
+    startHeld(isIdle: false)
+  }
+
+  private mutating func startHeld(isIdle: Bool) {
+    while let order = held.next(running: running.count, isIdle: isIdle, at: current.time) { start(order) }
+  }
+
+  private mutating func start(_ order: TransferOrder) {
     guard !order.isCancelled else { return order.answerCancelled() }
     guard let handle = spare.popLast() ?? CurlHandle(library, identity: identity) else {
       return order.answer(.failure(Self.outOfMemory))
@@ -46,6 +58,7 @@ struct CurlLoop: ~Copyable {
   }
 
   mutating func cancel(_ id: TransferOrder.ID) {
+    if let order = held.remove(id) { return order.answerCancelled() }
     guard let handle = running.first(where: { $0.place.pointee.order.id == id }) else { return }
     multi.remove(handle)
     finish(handle, with: handle.place.pointee.stop(LoadError(.cancelled, message: "cancelled")))
@@ -105,8 +118,9 @@ struct CurlLoop: ~Copyable {
     }
     looksNext = false
     if running.isEmpty { review = nil }
-    multi.wait(milliseconds: isIdle ? timeToReview : 0)
+    let isReady = multi.wait(milliseconds: isIdle && held.isEmpty ? timeToReview : 0)
     current.time = .now
+    if !isReady { startHeld(isIdle: true) }
   }
 
   /// In milliseconds, rounded up.
@@ -122,6 +136,7 @@ struct CurlLoop: ~Copyable {
 
   /// Ends everything.
   mutating func endAll(_ error: LoadError) {
+    for order in held.removeAll() { order.answer(.failure(error)) }
     for handle in running {
       multi.remove(handle)
       finish(handle, with: handle.place.pointee.stop(error))

@@ -141,11 +141,13 @@ final class CurlMulti: @unchecked Sendable {
   /// Waits until a socket is ready, libcurl has something to do, or ``wake()`` is called.
   ///
   /// - Parameter milliseconds: The longest wait; zero only looks.
-  func wait(milliseconds: Int32) {
+  /// - Returns: Whether a socket is ready, or it was woken.
+  func wait(milliseconds: Int32) -> Bool {
     let timeout = timeout.map { Int32(clamping: $0) } ?? .max
     let isQuiet = !sockets.wait(milliseconds: min(milliseconds, timeout))
     // What became due while sockets were served is found by the next wait.
     isDue = timeout == 0 || isQuiet && timeout < .max
+    return !isQuiet
   }
 
   /// Ends a wait that goes on, or else the next one; from any thread.

@@ -92,7 +92,7 @@ final class CurlThread: Sendable {
         inbox.withLock { $0.take(addingTo: &batch) }
       }
       if batch.forgetsConnections { loop.forgetConnections() }
-      for order in batch.orders { loop.start(order) }
+      loop.take(batch.orders)
       if let reason = batch.ending {
         loop.endAll(reason)
         return handOver(batch.jobs)

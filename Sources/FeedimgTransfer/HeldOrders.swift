@@ -1,0 +1,60 @@
+/// Orders that wait while the thread has its hands full with what comes.
+///
+/// Where bodies come faster than they are taken, another request brings nothing sooner. What it brings fills the
+/// buffers of the kernel, over loopback this thread then does the sending of the server besides, and images are
+/// complete all at once at the end in place of one after another. So beyond the fewest that keep a connection busy,
+/// requests go out as soon as there is nothing to read, which is at once on any network that is slower than a
+/// processor.
+///
+/// A pure state machine; the first come are the first to go.
+struct HeldOrders<Order: Identifiable> {
+  private var waiting: [(order: Order, since: Moment)] = []
+  /// How many of ``waiting`` have gone, from the front.
+  private var gone = 0
+
+  /// So many run whatever comes: one is taken in while another is asked for.
+  private static var fewestRunning: Int { 2 }
+  /// So long an order waits at most, as what comes may be for others, from elsewhere and without an end.
+  private static var greatestWait: Int64 { 10_000_000 }
+
+  var isEmpty: Bool { gone == waiting.count }
+
+  mutating func append(contentsOf orders: [Order], at now: Moment) {
+    for order in orders { waiting.append((order, now)) }
+  }
+
+  /// Hands out the next order that is to begin.
+  ///
+  /// - Parameters:
+  ///   - running: How many transfers run.
+  ///   - isIdle: Whether the last look found nothing to read.
+  ///   - now: The present time.
+  /// - Returns: Nil where none waits, or those that wait are to go on waiting.
+  mutating func next(running: Int, isIdle: Bool, at now: Moment) -> Order? {
+    guard !isEmpty else { return nil }
+    let (order, since) = waiting[gone]
+    guard running < Self.fewestRunning || isIdle || since.nanoseconds(to: now) >= Self.greatestWait else {
+      return nil
+    }
+    gone += 1
+    if isEmpty {
+      waiting.removeAll(keepingCapacity: true)
+      gone = 0
+    }
+    return order
+  }
+
+  /// Takes an order back.
+  ///
+  /// - Returns: Nil if it does not wait.
+  mutating func remove(_ id: Order.ID) -> Order? {
+    guard let index = waiting[gone...].firstIndex(where: { $0.order.id == id }) else { return nil }
+    return waiting.remove(at: index).order
+  }
+
+  /// Takes back all that wait.
+  mutating func removeAll() -> [Order] {
+    defer { (waiting, gone) = ([], 0) }
+    return waiting[gone...].map(\.order)
+  }
+}
