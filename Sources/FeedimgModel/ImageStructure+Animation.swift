@@ -18,29 +18,11 @@ extension ImageStructure {
     }
   }
 
-  /// Goes from block to block (GIF89a, sections 15 to 26).
   private static func hasSecondFrame(ofGIF bytes: [UInt8]) -> Bool {
-    guard bytes.count > 13 else { return false }
-    var place = 13 + sizeOfColors(bytes[10])
+    var blocks = GIFBlocks(bytes)
     var frames = 0
-    while place < bytes.count {
-      switch bytes[place] {
-      case 0x21: place += 2
-      case 0x2C:
-        frames += 1
-        guard frames < 2, place + 9 < bytes.count else { return frames > 1 }
-        place += 11 + sizeOfColors(bytes[place + 9])
-      default: return false
-      }
-      // Data come in pieces, each behind its length; one without any is the last.
-      while place < bytes.count, bytes[place] != 0 { place += 1 + Int(bytes[place]) }
-      place += 1
-    }
-    return false
-  }
-
-  private static func sizeOfColors(_ flags: UInt8) -> Int {
-    flags & 0x80 == 0 ? 0 : 3 << (Int(flags & 7) + 1)
+    while let block = blocks.next(), frames < 2 { if block == .image { frames += 1 } }
+    return frames > 1
   }
 
   /// Counts the chunks that are frames (WebP Container Specification, "Animation").

@@ -1,7 +1,8 @@
 /// Tells whether an encoded image is whole, where the transfer itself could not tell.
 ///
 /// A body whose end is marked by the closing of the connection alone may have been cut without a sign
-/// (RFC 9112 §8); then the format's own end mark is what is left to go by.
+/// (RFC 9112 §8); then the format's own end is what is left to go by. It is found by going from part to part: its bytes
+/// also stand amid the data and in the small pictures that photographs carry, and phones append films behind it.
 package enum ImageStructure {
   /// Whether the bytes reach the end that the format announces.
   ///
@@ -11,9 +12,9 @@ package enum ImageStructure {
   /// - Returns: True also for formats without an end mark that is known here.
   package static func isWhole(_ bytes: [UInt8], mediaType: String) -> Bool {
     switch mediaType {
-    case "image/jpeg": contains([0xFF, 0xD9], in: bytes.suffix(trailerLimit))
-    case "image/png": contains(Array("IEND".utf8), in: bytes.suffix(trailerLimit))
-    case "image/gif": bytes.last { $0 != 0 } == 0x3B
+    case "image/jpeg": hasEnd(ofJPEG: bytes)
+    case "image/png": hasEnd(ofPNG: bytes)
+    case "image/gif": hasEnd(ofGIF: bytes)
     case "image/avif", "image/heic": boxesFit(bytes[...])
     // A bare codestream has no boxes.
     case "image/jxl": bytes.first == 0xFF || boxesFit(bytes[...])
@@ -24,7 +25,7 @@ package enum ImageStructure {
     }
   }
 
-  /// Cameras and servers append a little after the end mark; more than this is not searched, in bytes.
+  /// What servers append behind the end of a text; more than this is not searched, in bytes.
   private static let trailerLimit = 1024
 
   private static func contains(_ mark: [UInt8], in bytes: ArraySlice<UInt8>) -> Bool {

@@ -1,0 +1,43 @@
+extension ImageStructure {
+  /// Goes from marker to marker to the end of the image (ITU-T T.81, annex B).
+  ///
+  /// What stands between segments is passed over, as decoders do: the data of scans, and what does not belong there.
+  static func hasEnd(ofJPEG bytes: [UInt8]) -> Bool {
+    var place = 2
+    while let start = bytes.dropFirst(place).firstIndex(of: 0xFF), start + 1 < bytes.count {
+      switch bytes[start + 1] {
+      case 0xD9: return true
+      // What fills the space before a marker.
+      case 0xFF: place = start + 1
+      // A byte of data, a restart, and other markers that stand alone.
+      case 0, 1, 0xD0...0xD8: place = start + 2
+      default:
+        guard start + 3 < bytes.count else { return false }
+        place = start + 2 + max(2, Int(bytes[start + 2]) << 8 | Int(bytes[start + 3]))
+      }
+    }
+    return false
+  }
+
+  /// Goes from chunk to chunk (PNG specification, §5.3).
+  static func hasEnd(ofPNG bytes: [UInt8]) -> Bool {
+    var place = 8
+    // A length, a type and a checksum are around what a chunk holds.
+    while place + 12 <= bytes.count {
+      if bytes[place + 4..<place + 8].elementsEqual("IEND".utf8) { return true }
+      place += 12 + bytes[place..<place + 4].reduce(0) { $0 << 8 | Int($1) }
+    }
+    return false
+  }
+
+  /// Goes from block to block to the trailer (GIF89a, section 27).
+  ///
+  /// Where something stands that is no block, decoders take the image to end.
+  static func hasEnd(ofGIF bytes: [UInt8]) -> Bool {
+    var blocks = GIFBlocks(bytes)
+    while let block = blocks.next() {
+      if block == .other { return true }
+    }
+    return false
+  }
+}

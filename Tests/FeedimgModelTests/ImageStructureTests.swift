@@ -1,0 +1,93 @@
+import FeedimgModel
+import Testing
+
+struct ImageStructureTests {
+  /// A picture of one scan, with bytes in its data that look like marks.
+  private static func jpeg(thumbnail: Bool = false) -> [UInt8] {
+    let exif: [UInt8] = thumbnail ? [0xFF, 0xE1, 0, 12, 0xFF, 0xD8, 0xFF, 0xDA, 0, 2, 7, 7, 0xFF, 0xD9] : []
+    let scan: [UInt8] = [0xFF, 0xDA, 0, 3, 7, 1, 0xFF, 0, 0xD9, 0xFF, 0xD0, 2, 0xFF, 0xFF, 0xD9]
+    return [0xFF, 0xD8] + exif + scan
+  }
+
+  private static func png() -> [UInt8] {
+    [0x89] + Array("PNG\r\n\u{1A}\n".utf8) + chunk("IHDR", [0, 0, 0, 1])
+  }
+
+  private static func chunk(_ type: String, _ bytes: [UInt8] = []) -> [UInt8] {
+    [0, 0, 0, UInt8(bytes.count)] + Array(type.utf8) + bytes + [1, 2, 3, 4]
+  }
+
+  /// A picture of one frame, the last piece of whose data ends with the byte of a trailer.
+  private static func gif() -> [UInt8] {
+    let colors: [UInt8] = [0, 0, 0, 255, 255, 255]
+    let frame: [UInt8] = [0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0x80] + colors + [2, 2, 0x3B, 0x3B, 0]
+    return Array("GIF89a".utf8) + [1, 0, 1, 0, 0x80, 0, 0] + colors + frame
+  }
+
+  /// The header of a box.
+  private static func box(_ size: UInt8, _ type: String) -> [UInt8] { [0, 0, 0, size] + Array(type.utf8) }
+
+  static let rows: [(bytes: [UInt8], type: String, isWhole: Bool, reason: String)] = [
+    (jpeg(), "image/jpeg", true, "ends with the end of image"),
+    (jpeg() + [0x0A], "image/jpeg", true, "a line feed was appended"),
+    (jpeg() + Array(repeating: 7, count: 4096), "image/jpeg", true, "a film was appended"),
+    (jpeg().dropLast(), "image/jpeg", false, "cut amid the mark"),
+    (jpeg().dropLast(3), "image/jpeg", false, "cut amid the data"),
+    (jpeg(thumbnail: true).dropLast(2), "image/jpeg", false, "the end of a thumbnail alone"),
+    (Array(jpeg(thumbnail: true).prefix(16)), "image/jpeg", false, "cut behind a thumbnail"),
+    (jpeg(thumbnail: true), "image/jpeg", true, "a thumbnail, and the end"),
+    ([0xFF, 0xD8, 0xFF, 0xE0, 0, 0, 7, 7, 0xFF, 0xD9], "image/jpeg", true, "a segment of no length"),
+    ([0xFF, 0xD8, 0xFF, 0xDA, 0], "image/jpeg", false, "cut amid a length"),
+    (png() + chunk("IEND"), "image/png", true, "has its last chunk"),
+    (png() + chunk("IEND") + Array(repeating: 7, count: 4096), "image/png", true, "much was appended"),
+    (png() + chunk("IEND").dropLast(), "image/png", false, "cut amid the last chunk"),
+    (png() + chunk("tEXt", Array("IEND IEND".utf8)), "image/png", false, "speaks of it alone"),
+    (png() + [0xFF, 0xFF, 0xFF, 0xFF] + chunk("IEND"), "image/png", false, "a chunk says the most it can"),
+    (gif() + [0x3B], "image/gif", true, "has its trailer"),
+    (gif() + [0x3B, 0, 0], "image/gif", true, "zeros were appended"),
+    (gif(), "image/gif", false, "has none"),
+    (gif().dropLast(), "image/gif", false, "ends amid the data with the byte of a trailer"),
+    (gif() + [0x21, 0xF9, 1, 7, 0, 0x3B], "image/gif", true, "an extension before the trailer"),
+    (gif() + [0x21, 0xF9], "image/gif", false, "cut amid an extension"),
+    (gif() + [0x2C, 0], "image/gif", false, "cut amid the head of a frame"),
+    (gif() + [0x99], "image/gif", true, "ends by what is no block"),
+    (box(8, "ftyp") + box(9, "mdat") + [7], "image/avif", true, "each box in full"),
+    (box(8, "ftyp") + box(10, "mdat") + [7], "image/avif", false, "the last box claims one byte more"),
+    (box(8, "ftyp") + box(0, "mdat") + [7], "image/heic", true, "the last box reaches to the end"),
+    (box(8, "ftyp") + box(1, "mdat") + box(0, "\0\0\0\u{10}"), "image/heic", true, "a box of long size"),
+    (box(8, "ftyp") + box(1, "mdat") + box(0, "\0\0\0\u{11}"), "image/heic", false, "and one byte more"),
+    (box(8, "ftyp") + box(1, "mdat"), "image/heic", false, "cut before the long size"),
+    (
+      box(8, "ftyp") + box(1, "mdat") + Array(repeating: 0xFF, count: 8), "image/heic", false,
+      "says the most it can"
+    ),
+    (box(8, "ftyp") + box(7, "mdat"), "image/avif", false, "a box shorter than its header"),
+    (box(8, "ftyp") + box(8, "mda").dropLast(), "image/avif", false, "cut within the header of a box"),
+    (box(12, "JXL ") + [0x0D, 0x0A, 0x87, 0x0A] + box(8, "jxlc"), "image/jxl", true, "each box in full"),
+    (box(12, "JXL ") + [0x0D, 0x0A, 0x87, 0x0A] + box(9, "jxlc"), "image/jxl", false, "one claims more"),
+    ([0xFF, 0x0A, 0], "image/jxl", true, "a bare codestream tells nothing"),
+    (Array("BM\u{8}\0\0\0..".utf8), "image/bmp", true, "as long as it says"),
+    (Array("BM\u{9}\0\0\0..".utf8), "image/bmp", false, "shorter than it says"),
+    (Array("BM\u{9}".utf8), "image/bmp", false, "cut within its header"),
+    (Array("RIFF\u{4}\0\0\0WEBP".utf8), "image/webp", true, "as long as it says"),
+    (Array("RIFF\u{5}\0\0\0WEBP".utf8), "image/webp", false, "shorter than it says"),
+    (
+      Array("RIFF".utf8) + [0xFF, 0xFF, 0xFF, 0xFF] + Array("WEBP".utf8), "image/webp", false,
+      "says the most it can"
+    ),
+    (Array("<svg><g/></svg>\n".utf8), "image/svg+xml", true, "its root is closed"),
+    (Array("<svg><g/>".utf8), "image/svg+xml", false, "its root is open"),
+    ([1], "image/tiff", true, "nothing tells"),
+    ([], "image/jpeg", false, "nothing there"),
+  ]
+
+  @Test(arguments: rows)
+  func `a body that was cut is told by its end`(
+    _ bytes: [UInt8],
+    _ type: String,
+    _ isWhole: Bool,
+    _ reason: String
+  ) {
+    #expect(ImageStructure.isWhole(bytes, mediaType: type) == isWhole, "\(reason)")
+  }
+}
