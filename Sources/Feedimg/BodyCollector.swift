@@ -213,7 +213,7 @@ final class BodyCollector: BodyReceiving {
       throw LoadError(.truncated, url: url, message: message)
     }
     if answer.head.endsByClosing, !ImageStructure.isWhole(body.bytes, mediaType: mediaType) {
-      throw LoadError(.truncated, url: url, message: "the connection closed before the image was whole")
+      throw LoadError(.truncated, url: url, message: "the body ended before the image was whole")
     }
     LoadWitness.tell(.verified(mediaType: mediaType))
     var path: String?

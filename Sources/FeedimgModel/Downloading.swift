@@ -58,7 +58,8 @@ package struct ResponseHead: Sendable, Hashable {
   package var url: ImageURL
   /// The announced length of the body, where there is one.
   package var contentLength: Int?
-  /// Whether only the closing of the connection marks the end of the body (RFC 9112 §6.3, case 8).
+  /// Whether only the closing of the connection marks the end of the body (RFC 9112 §6.3, case 8), or that of a content
+  /// coding, which is not looked for: whether the body is whole is to be seen from itself alone.
   package var endsByClosing: Bool
 
   package init(

@@ -76,7 +76,8 @@ struct Transfer {
       fields: decoded ? answer.fields.withoutContentCoding : answer.fields,
       url: url,
       contentLength: decoded ? nil : answer.contentLength,
-      endsByClosing: answer.endsByClosing
+      // The length tells nothing of what has been decoded, whose end libcurl does not look for.
+      endsByClosing: answer.endsByClosing || decoded
     )
     if request.method != .head, let length = final.contentLength, length > request.bodyLimit.bytes {
       throw tooLarge("the body has \(length) bytes, over")

@@ -19,6 +19,8 @@ import Testing
       case "/500": .answer(500)
       case "/short": .truncated(SampleImage.jpeg, after: 100)
       case "/cut": .closing(body: Array(SampleImage.jpeg.dropLast(20)))
+      case "/cut-gzip":
+        .answer(200, [("Content-Encoding", "gzip")], body: beginningOfGzip(of: SampleImage.jpeg.dropLast(20)))
       case "/loop": .redirect(to: "/loop")
       case "/to-file": .redirect(to: "file:///etc/passwd")
       case "/moved": .redirect(to: "/original.jpg")
@@ -31,6 +33,13 @@ import Testing
       default: .answer(404)
       }
     }
+  }
+
+  /// A stream that breaks off within one block, which is not compressed (RFC 1951, §3.2.4).
+  private static func beginningOfGzip(of bytes: [UInt8]) -> [UInt8] {
+    let count = UInt16(bytes.count)
+    let lengths = [count, ~count].flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }
+    return [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3, 0] + lengths + bytes
   }
 
   static func item(_ server: LoopbackServer, original: String?, thumbnail: String?) -> String {
@@ -102,7 +111,8 @@ import Testing
     Failure(target: "/missing", code: "status", says: "the server answered 404 Not Found"),
     Failure(target: "/500", code: "status", says: "the server answered 500 Internal Server Error"),
     Failure(target: "/short", code: "truncated", says: "100 of 312 bytes"),
-    Failure(target: "/cut", code: "truncated", says: "the connection closed before the image was whole"),
+    Failure(target: "/cut", code: "truncated", says: "the body ended before the image was whole"),
+    Failure(target: "/cut-gzip", code: "truncated", says: "the body ended before the image was whole"),
     Failure(target: "/loop", code: "tooManyRedirects", says: "redirect"),
     Failure(target: "/to-file", code: "forbiddenRedirect", says: "file"),
     Failure(target: "/page", code: "notAnImage", says: "the server sent `text/html`, which is no image"),
