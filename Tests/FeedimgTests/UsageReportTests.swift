@@ -110,4 +110,12 @@ import Testing
     #expect(svg.hasSuffix("</svg>\n") && !svg.contains("nan") && !svg.contains("inf"))
     #expect(svg.split(separator: "<line ").count - 1 <= 7)
   }
+
+  @Test func `more than can be counted can be drawn of one day`() throws {
+    let networks: [NetworkKind] = [.cellular, .wifi, .ethernet]
+    let usage = try networks.map { try Self.usage("2026-11-15", $0, .no, .max / 2 + 1) }
+    let svg = try Self.report(from: "2026-11-15", usage).svg
+    #expect(svg.hasSuffix("</svg>\n"))
+    #expect(svg.split(separator: "<rect class=\"").count - 1 >= networks.count)
+  }
 }

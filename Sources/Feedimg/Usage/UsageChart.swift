@@ -6,7 +6,7 @@ struct UsageChart {
   private struct Bar {
     var label: String
     var parts: [NetworkKind: Int] = [:]
-    var height: Int { parts.values.reduce(0) { $0.addingReportingOverflow($1).partialValue } }
+    var height: Int { parts.values.reduce(0, UsageReport.Sum.of) }
   }
 
   /// More bars than this would be too thin to tell apart.
@@ -36,8 +36,8 @@ struct UsageChart {
     for usage in isByMonth ? report.months : report.usage {
       let label = isByMonth ? usage.day.monthText : usage.day.description
       guard let index = labels.firstIndex(of: label) else { continue }
-      let sum = bars[index].parts[usage.network, default: 0].addingReportingOverflow(usage.received.bytes)
-      bars[index].parts[usage.network] = sum.overflow ? .max : sum.partialValue
+      let sum = bars[index].parts[usage.network, default: 0]
+      bars[index].parts[usage.network] = UsageReport.Sum.of(sum, usage.received.bytes)
     }
     self.bars = bars
   }
