@@ -30,12 +30,14 @@ extension HostFact {
 
 extension Rule {
   fileprivate var json: JSONValue {
-    [
-      "when": .object(JSONObject(conditions.map { ($0.fact.name, $0.json) })),
-      "image": .string(outcome.image.rawValue),
-      "upgrade": .string(outcome.upgrade.rawValue),
-      "priority": .string(outcome.priority.rawValue),
+    var members: [(String, JSONValue)] = [
+      ("when", .object(JSONObject(conditions.map { ($0.fact.name, $0.json) }))),
+      ("image", .string(outcome.image.rawValue)),
+      ("upgrade", .string(outcome.upgrade.rawValue)),
     ]
+    // Left out where nothing is said, as a prefetch heeds whether anything is.
+    if let priority = outcome.priority { members.append(("priority", .string(priority.rawValue))) }
+    return .object(JSONObject(members))
   }
 }
 

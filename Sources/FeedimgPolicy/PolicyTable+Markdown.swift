@@ -132,7 +132,7 @@ enum OutcomeColumn: String, CaseIterable {
     switch self {
     case .image: outcome.image = try word(cell, absent: nil)
     case .upgrade: outcome.upgrade = try word(cell, absent: .never)
-    case .priority: outcome.priority = try word(cell, absent: .now)
+    case .priority: outcome.priority = cell.singleSpaced == "-" ? nil : try word(cell, absent: nil)
     }
   }
 

@@ -4,7 +4,8 @@ package import FeedimgModel
 package struct Outcome: Sendable, Hashable {
   package var image: Ceiling
   package var upgrade: Upgrade = .never
-  package var priority: Urgency = .now
+  /// Nil where the rule has no word on it; a load is wanted now then.
+  package var priority: Urgency?
 }
 
 /// One row of a policy's table.
@@ -28,7 +29,7 @@ package struct Rule: Sendable, Hashable {
       ceiling: outcome.image,
       in: situation,
       upgrade: outcome.upgrade,
-      urgency: outcome.priority,
+      urgency: outcome.priority ?? .now,
       rule: number
     )
   }

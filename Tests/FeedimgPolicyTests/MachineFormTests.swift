@@ -27,11 +27,11 @@ struct MachineFormTests {
     #expect(
       rules == #"""
         {"policy":"data-saver","rules":[\#
-        {"when":{"original":"cached"},"image":"original","upgrade":"never","priority":"now"},\#
-        {"when":{"network":"offline"},"image":"cached","upgrade":"unmetered","priority":"now"},\#
-        {"when":{"data saver":"on"},"image":"cached","upgrade":"on tap","priority":"now"},\#
-        {"when":{"metered":["yes","unknown"]},"image":"thumbnail","upgrade":"unmetered","priority":"now"},\#
-        {"when":{"metered":"no"},"image":"original","upgrade":"never","priority":"now"}],
+        {"when":{"original":"cached"},"image":"original","upgrade":"never"},\#
+        {"when":{"network":"offline"},"image":"cached","upgrade":"unmetered"},\#
+        {"when":{"data saver":"on"},"image":"cached","upgrade":"on tap"},\#
+        {"when":{"metered":["yes","unknown"]},"image":"thumbnail","upgrade":"unmetered"},\#
+        {"when":{"metered":"no"},"image":"original","upgrade":"never"}],
         """#
     )
     #expect(
@@ -39,6 +39,22 @@ struct MachineFormTests {
         #""promises":[{"when":{"network":{"not":["wifi","ethernet"]}},"expect":{"load":"nothing"}}]}"#
       )
     )
+  }
+
+  @Test func `what a rule says of priority is in the form, and nothing else`() throws {
+    let text =
+      "| network | → image | → priority |\n|---|---|---|\n| wifi | original | now |\n| - | cached | - |\n"
+    let table = try PolicyTable(name: "x", fileName: "x.md", markdown: Array(text.utf8))
+    let json = table.json.text(.compact)
+    #expect(
+      json == #"""
+        {"policy":"x","rules":[\#
+        {"when":{"network":"wifi"},"image":"original","upgrade":"never","priority":"now"},\#
+        {"when":{},"image":"cached","upgrade":"never"}]}
+        """#
+    )
+    let copy = try PolicyTable(name: "x", fileName: "x.json", json: Array(json.utf8))
+    #expect(copy.rules.map(\.outcome.priority) == [.now, nil])
   }
 
   @Test func `the schema knows every fact and every word`() throws {

@@ -56,6 +56,6 @@ extension PolicyTable {
   /// Whether any rule says an event to upgrade at.
   var speaksOfUpgrades: Bool { rules.contains { $0.outcome.upgrade != .never } }
 
-  /// Whether any rule says how soon a load is wanted.
-  var speaksOfPriority: Bool { rules.contains { $0.outcome.priority != .now } }
+  /// Whether any rule says how soon a load is wanted, be it `now`.
+  var speaksOfPriority: Bool { rules.contains { $0.outcome.priority != nil } }
 }

@@ -21,14 +21,15 @@ export class DecisionTable {
   draw(policy) {
     this.#rules = policy.rules
     const columns = [...new Set(policy.rules.flatMap((rule) => Object.keys(rule.when)))]
-    const outcomes = ['upgrade', 'priority'].filter((name) => policy.rules.some((rule) => rule[name] !== standard[name]))
+    const said = (rule, name) => rule[name] ?? standard[name]
+    const outcomes = ['upgrade', 'priority'].filter((name) => policy.rules.some((rule) => said(rule, name) !== standard[name]))
     const heads = [...columns, '→ image', ...outcomes, 'pictures']
     this.#marks = policy.rules.map(() => element('td', { class: 'mark' }))
     this.#rows = policy.rules.map((rule, index) => element('tr', {},
       element('th', { scope: 'row' }, String(index + 1)),
       ...columns.map((column) => element('td', {}, cell(rule.when[column]))),
       element('td', { class: 'outcome' }, rule.image),
-      ...outcomes.map((name) => element('td', {}, rule[name])),
+      ...outcomes.map((name) => element('td', {}, said(rule, name))),
       this.#marks[index],
     ))
     this.#table.replaceChildren(

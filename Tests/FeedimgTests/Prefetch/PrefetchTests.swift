@@ -184,6 +184,22 @@ import Testing
     #expect(try await test.loader.load(item).variant.role == .thumbnail)
   }
 
+  @Test(arguments: ["now": 1, "soon": 1, "idle": 0, "-": 0])
+  func `where data costs, a column that says when counts whatever it says`(
+    _ cell: String,
+    _ count: Int
+  )
+    async throws
+  {
+    let server = try LoopbackServer { _ in Self.picture }
+    let test = try TestLoader(followsPolicies: true)
+    try test.write(policy: "| → image | → priority |\n|---|---|\n| original | \(cell) |\n")
+    test.network.become(.wifi, metered: .yes)
+    let item = try TestLoader.item(server, original: "/a", thumbnail: nil)
+    let progress = await test.loader.prefetch([item]).finish()
+    #expect(progress.fetched == count && progress.skipped[.dear, default: 0] == 1 - count)
+  }
+
   // MARK: The rule
 
   @Test(arguments: [
