@@ -113,6 +113,7 @@ cpixels_reader *cavif_open(const uint8_t *bytes, size_t count, const cpixels_sto
   if (area < self->decoder->imageSizeLimit) self->decoder->imageSizeLimit = area < 65536 ? 65536 : (uint32_t)area;
   self->base.head.frames = self->decoder->imageCount > 0 ? (uint32_t)self->decoder->imageCount : 0;
   self->base.head.orientation = orientation(image);
+  self->base.head.is_gray = image->yuvFormat == AVIF_PIXEL_FORMAT_YUV400;
   if (image->icc.size > 0) {
     self->base.head.profile = image->icc.data;
     self->base.head.profile_size = image->icc.size;

@@ -224,6 +224,7 @@ static bool read_head(reader *self, const uint8_t *bytes, size_t count) {
   jpeg_save_markers(&self->jpeg, JPEG_APP0 + 2, 0xFFFF);
   jpeg_read_header(&self->jpeg, TRUE);
   self->has_scans = jpeg_has_multiple_scans(&self->jpeg);
+  self->base.head.is_gray = self->jpeg.num_components == 1;
   unsigned int size = 0;
   if (jpeg_read_icc_profile(&self->jpeg, &self->profile, &size)) {
     self->base.head.profile = self->profile;

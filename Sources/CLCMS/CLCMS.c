@@ -11,13 +11,13 @@ struct clcms_transform {
 };
 
 /// Closes the profile.
-static cmsHTRANSFORM make(cmsContext context, cmsHPROFILE profile, bool is_cmyk, bool *is_gray) {
+static cmsHTRANSFORM make(cmsContext context, cmsHPROFILE profile, bool is_cmyk, bool may_be_gray, bool *is_gray) {
   cmsColorSpaceSignature space = cmsGetColorSpace(profile);
-  *is_gray = space == cmsSigGrayData;
+  *is_gray = may_be_gray && space == cmsSigGrayData;
   cmsUInt32Number format = 0;
   if (is_cmyk && space == cmsSigCmykData) format = TYPE_CMYK_8_REV;
   if (!is_cmyk && space == cmsSigRgbData) format = TYPE_RGBA_8;
-  if (!is_cmyk && space == cmsSigGrayData) format = TYPE_GRAY_8;
+  if (!is_cmyk && *is_gray) format = TYPE_GRAY_8;
   cmsHPROFILE target = format == 0 ? NULL : cmsCreate_sRGBProfileTHR(context);
   cmsHTRANSFORM transform = NULL;
   if (target != NULL) {
@@ -30,7 +30,7 @@ static cmsHTRANSFORM make(cmsContext context, cmsHPROFILE profile, bool is_cmyk,
   return transform;
 }
 
-clcms_transform *clcms_prepare(const uint8_t *profile, size_t size, bool is_cmyk) {
+clcms_transform *clcms_prepare(const uint8_t *profile, size_t size, bool is_cmyk, bool may_be_gray) {
   if (size > UINT32_MAX) return NULL;
   clcms_transform *self = calloc(1, sizeof *self);
   if (self == NULL) return NULL;
@@ -38,7 +38,7 @@ clcms_transform *clcms_prepare(const uint8_t *profile, size_t size, bool is_cmyk
   self->context = cmsCreateContext(NULL, NULL);
   cmsHPROFILE source =
       self->context == NULL ? NULL : cmsOpenProfileFromMemTHR(self->context, profile, (cmsUInt32Number)size);
-  if (source != NULL) self->transform = make(self->context, source, is_cmyk, &self->is_gray);
+  if (source != NULL) self->transform = make(self->context, source, is_cmyk, may_be_gray, &self->is_gray);
   if (self->transform == NULL) {
     clcms_free(self);
     return NULL;
@@ -63,7 +63,7 @@ clcms_transform *clcms_prepare_colors(const double points[8], const uint16_t lig
   if (self == NULL) return NULL;
   self->context = cmsCreateContext(NULL, NULL);
   cmsHPROFILE profile = self->context == NULL ? NULL : make_profile(self->context, points, light);
-  if (profile != NULL) self->transform = make(self->context, profile, false, &self->is_gray);
+  if (profile != NULL) self->transform = make(self->context, profile, false, false, &self->is_gray);
   if (self->transform == NULL) {
     clcms_free(self);
     return NULL;

@@ -217,6 +217,7 @@ static void read_colors(reader *self) {
   int compression;
   png_bytep profile;
   png_uint_32 size;
+  self->base.head.is_gray = (png_get_color_type(self->png, self->info) & PNG_COLOR_MASK_COLOR) == 0;
   if (read_codes(self, &self->base.head.colors)) return;
   if (png_get_iCCP(self->png, self->info, &name, &compression, &profile, &size) != 0) {
     self->base.head.profile = profile;

@@ -12,7 +12,7 @@ final class ColorConversion {
   ///   - isCMYK: Whether the pixels are CMYK, which is changed without a profile, too.
   init(_ head: cpixels_head, isCMYK: Bool) {
     self.isCMYK = isCMYK
-    let profile = head.profile.flatMap { clcms_prepare($0, head.profile_size, isCMYK) }
+    let profile = head.profile.flatMap { clcms_prepare($0, head.profile_size, isCMYK, head.is_gray) }
     let encoding = isCMYK || profile != nil ? nil : ColorEncoding(head.colors)
     transform = profile ?? encoding.flatMap { clcms_prepare_colors($0.chromaticities.values, $0.curve.light) }
   }

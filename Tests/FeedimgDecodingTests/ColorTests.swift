@@ -168,6 +168,37 @@ struct ColorTests {
     #expect(unchanged.pixel(0, 0) == [0, 255, 0, 255])
   }
 
+  /// A profile whose grey has linear light (ICC.1:2022, §7.2 and §10.6).
+  private static var linearGray: [UInt8] {
+    var head = [UInt8](repeating: 0, count: 128)
+    func put(_ bytes: [UInt8], at place: Int) {
+      head.replaceSubrange(place..<place + bytes.count, with: bytes)
+    }
+    put([0, 0, 0, 160], at: 0)
+    put([4, 0x30, 0, 0] + Array("mntrGRAYXYZ ".utf8), at: 8)
+    put(Array("acsp".utf8), at: 36)
+    // The light of the profile's whites, D50.
+    put([0, 0, 0xF6, 0xD6, 0, 1, 0, 0, 0, 0, 0xD3, 0x2D], at: 68)
+    let tags: [UInt8] = [0, 0, 0, 1] + Array("kTRC".utf8) + [0, 0, 0, 144, 0, 0, 0, 16]
+    return head + tags + Array("curv".utf8) + [0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0]
+  }
+
+  @Test func `a profile for grey counts for grey pictures alone`() throws {
+    func decode(_ file: String) throws -> Bitmap {
+      let bytes = try Fixture.bytes(file)
+      let content = Array("ICC_PROFILE\0".utf8) + [1, 1] + Self.linearGray
+      let segment = [0xFF, 0xE2, 0, UInt8(content.count + 2)] + content
+      return try Fixture.decode(bytes.prefix(2) + segment + bytes.dropFirst(2)).bitmap
+    }
+    let fields = try decode("fields.jpg")
+    for (across, down, color) in DecodingTests.fields {
+      #expect(fields.isAbout(color, across, down, within: 6), "\(fields.pixel(across, down)) is not \(color)")
+    }
+    let gray = try decode("gray.jpg")
+    // The light that is a number of 76 is as much as that of 149 in sRGB.
+    #expect(gray.isAbout([149, 149, 149, 255], 0.25, 0.25, within: 4), "\(gray.pixel(0.25, 0.25))")
+  }
+
   @Test func `colours are changed without the alpha that is multiplied in`() throws {
     let pixels = Self.stored.map { $0 + [128] }
     let bitmap = try Fixture.decode(PNGBytes.make(pixels, [.cICP(12, 13, 0, 1)])).bitmap

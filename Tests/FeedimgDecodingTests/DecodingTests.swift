@@ -11,7 +11,7 @@ struct DecodingTests {
   private static let yellow = [255, 255, 0, 255]
 
   /// Four fields: red and green above blue and yellow.
-  private static let fields = [
+  static let fields = [
     (0.25, 0.25, red), (0.75, 0.25, green), (0.25, 0.75, blue), (0.75, 0.75, yellow),
   ]
 

@@ -8,8 +8,9 @@
 
 typedef struct clcms_transform clcms_transform;
 
-/// Prepares for pixels of four bytes: RGBA, or CMYK where 255 is no ink. NULL if the profile is of no use for them.
-clcms_transform *clcms_prepare(const uint8_t *profile, size_t size, bool is_cmyk);
+/// Prepares for pixels of four bytes: RGBA, of which all may be grey, or CMYK where 255 is no ink. NULL if the profile
+/// is of no use for them.
+clcms_transform *clcms_prepare(const uint8_t *profile, size_t size, bool is_cmyk, bool may_be_gray);
 /// Prepares for RGBA without a profile; NULL if the points make no colours.
 ///
 /// The points are white, red, green and blue, x before y (CIE 1931); light is that of each number, 65,535 for white.

@@ -61,6 +61,8 @@ typedef struct {
   /// An ICC profile, owned by the reader; NULL where there is none.
   const uint8_t *profile;
   size_t profile_size;
+  /// Whether the picture has no colours; one that has cannot mean a profile for grey.
+  bool is_gray;
   /// Looked at where there is no profile that is of use.
   cpixels_colors colors;
 } cpixels_head;
