@@ -2,8 +2,9 @@ package import FeedimgModel
 
 /// How to go on with a body that broke off (RFC 9110 §13.1.5 and §14).
 ///
-/// Only where the server says that it serves ranges, and where a strong validator makes sure that the rest belongs to
-/// what is there already; anything else would put two images together.
+/// Only where a strong validator makes sure that the rest belongs to what is there already; anything else would put two
+/// images together. A server that has not said whether it serves ranges may be asked for one all the same (§14.3): at
+/// worst it sends everything again.
 package struct Resumption: Sendable, Hashable {
   /// What the answer to a request with ``fields`` means for the bytes that are kept.
   package enum Step: Sendable, Hashable {
@@ -25,6 +26,8 @@ package struct Resumption: Sendable, Hashable {
   package let total: Int?
   /// The value of `If-Range`.
   package let validator: String
+  /// Whether the server has said that it serves ranges, or has sent one, so that the rest alone will come.
+  package let isPromised: Bool
 
   /// Nil where it is not safe or not possible to go on.
   ///
@@ -38,13 +41,15 @@ package struct Resumption: Sendable, Hashable {
     }
     switch head.status {
     case 200:
-      guard head.fields["accept-ranges"]?.lowercased() == "bytes" else { return nil }
+      let units = head.fields["accept-ranges"].map { $0.lowercased().split { $0 == "," || $0 == " " } }
+      guard units?.contains("bytes") ?? true else { return nil }
+      isPromised = units != nil
       total = head.contentLength
     case 206:
       guard case .part(_, let whole)? = head.fields["content-range"].flatMap({ ContentRange($0) }) else {
         return nil
       }
-      total = whole
+      (total, isPromised) = (whole, true)
     default: return nil
     }
     guard kept < total ?? .max else { return nil }

@@ -163,10 +163,11 @@ extension HTTPFields {
   /// The fields as they are once the content coding has been undone.
   ///
   /// As nginx's gunzip does: what describes the coded bytes goes, and a strong validator becomes a weak one, since
-  /// the bytes are no longer those it stands for (RFC 9110 §8.8.1).
+  /// the bytes are no longer those it stands for (RFC 9110 §8.8.1). Ranges would be of the coded bytes as well.
   var withoutContentCoding: HTTPFields {
     let coded = ["content-encoding", "content-length", "accept-ranges", "content-md5", "digest"]
     var result = HTTPFields(fields.filter { field in !coded.contains { field.isNamed($0) } })
+    result.fields.append(Field(name: "Accept-Ranges", value: "none"))
     for index in result.fields.indices where result.fields[index].isNamed("etag") {
       if result.fields[index].value.hasPrefix("\"") {
         result.fields[index].value = "W/" + result.fields[index].value

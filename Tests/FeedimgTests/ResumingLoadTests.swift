@@ -44,6 +44,13 @@ import Testing
     #expect(origin.requests.count == 2)
   }
 
+  @Test func `a server that has said nothing of ranges is asked for the rest as well`() async throws {
+    let origin = try PictureOrigin(Self.picture, [("ETag", "\"1\"")])
+    let test = try await broken(origin)
+    #expect(try await test.loader.load(item(origin)).bytes == Self.picture)
+    #expect(origin.requests.map { $0["Range"] } == [nil, "bytes=120000-"])
+  }
+
   @Test func `it may break off again and again`() async throws {
     let origin = try PictureOrigin(Self.picture, Self.strong)
     let test = try await broken(origin, after: 50_000)
@@ -104,7 +111,6 @@ import Testing
 
   static let unsafe: [([(String, String)], String)] = [
     ([("ETag", "W/\"1\""), ("Accept-Ranges", "bytes")], "a weak tag may stand for other bytes"),
-    ([("ETag", "\"1\"")], "nobody has said that ranges are served"),
     ([("ETag", "\"1\""), ("Accept-Ranges", "none")], "ranges are not served"),
     ([("Accept-Ranges", "bytes")], "nothing tells versions apart"),
     (strong + [("Cache-Control", "no-store")], "not even a part may be kept"),

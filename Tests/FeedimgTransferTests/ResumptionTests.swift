@@ -18,6 +18,7 @@ struct ResumptionTests {
     var length: Int? = 250
     /// The value of `If-Range`; nil where not to go on.
     var validator: String?
+    var isPromised = true
     var testDescription: String { reason }
   }
 
@@ -41,8 +42,19 @@ struct ResumptionTests {
     Beginning(reason: "a tag without quotes", fields: [ranges, ("ETag", "1")]),
     Beginning(reason: "half a tag", fields: [ranges, ("ETag", "\"")]),
     Beginning(reason: "two tags", fields: [ranges, ("ETag", "\"1\""), ("ETag", "\"2\"")]),
-    Beginning(reason: "no ranges", fields: [("ETag", "\"1\"")]),
+    Beginning(
+      reason: "nothing is said of ranges",
+      fields: [("ETag", "\"1\"")],
+      validator: "\"1\"",
+      isPromised: false
+    ),
+    Beginning(
+      reason: "ranges of bytes among others",
+      fields: [("Accept-Ranges", "items, Bytes"), ("ETag", "\"1\"")],
+      validator: "\"1\""
+    ),
     Beginning(reason: "ranges refused", fields: [("Accept-Ranges", "none"), ("ETag", "\"1\"")]),
+    Beginning(reason: "ranges of something else", fields: [("Accept-Ranges", "items"), ("ETag", "\"1\"")]),
     Beginning(
       reason: "a date that lies back far enough",
       fields: [ranges, date, ("Last-Modified", "Sun, 06 Nov 1994 08:48:37 GMT")],
@@ -88,6 +100,7 @@ struct ResumptionTests {
     #expect(resumption.fields["range"] == "bytes=100-")
     #expect(resumption.fields["if-range"] == row.validator)
     #expect(resumption.total == (row.length == nil ? nil : 250))
+    #expect(resumption.isPromised == row.isPromised)
   }
 
   // MARK: What the answer means

@@ -159,7 +159,8 @@ final class BodyRelay: BodyReceiving {
   ///
   /// - Throws: `cancelled` where the stop has been decided: then nothing of the answer is handed on.
   private func keepPlace(_ head: ResponseHead, from start: Int) throws(LoadError) {
-    let isStoppable = resumption(head, start + 1) != nil
+    // Who may send everything again would do so each time that something more urgent comes.
+    let isStoppable = resumption(head, start + 1)?.isPromised == true
     guard gate.setStoppable(ticket, isStoppable) else { throw stopped }
     let isStopped = state.withLock { state in
       state.isCommitted = !isStoppable

@@ -46,6 +46,19 @@ import Testing
     #expect(server.log.requests.count == 4)
   }
 
+  @Test func `a server that ignores ranges and breaks off each time is not asked for ever`() async throws {
+    let server = try LoopbackServer { _ in
+      .truncated(Self.picture, after: 120_000, [("ETag", "\"1\"")])
+    }
+    let test = try TestLoader(time: time.time, tries: 3)
+    let item = try TestLoader.item(server, original: "/a.jpg")
+    let load = Task { try await test.loader.load(item) }
+    for _ in 0..<2 { await time.pass(.seconds(2), when: 1) }
+    let error = await #expect(throws: LoadError.self) { try await load.value }
+    #expect(error?.code == .truncated)
+    #expect(server.log.requests.map { $0["Range"] } == [nil, "bytes=120000-", "bytes=120000-"])
+  }
+
   /// A load whose every try breaks off, with so many bytes kept after the first, the second, and so on.
   ///
   /// - Returns: How it ended, and after how many tries.

@@ -12,12 +12,14 @@ import Testing
 
   private static let picture = StoppedTransferTests.picture
   private static let plain = [("Content-Type", "image/jpeg"), ("Cache-Control", "max-age=600")]
-  private static let strong = plain + [("ETag", "\"1\""), ("Accept-Ranges", "bytes")]
+  private static let tagged = plain + [("ETag", "\"1\"")]
+  private static let strong = tagged + [("Accept-Ranges", "bytes")]
 
   static let rows =
     StoppedTransferTests.rows + [
       Row(plain, before: 1000, after: 3000, [nil, nil], "what cannot be gone on with begins anew"),
       Row(plain, before: 0, after: 0, [nil, nil], "a head alone is nothing"),
+      Row(tagged, before: 1000, after: 3000, [nil, "bytes=1000-"], "nothing was said of ranges"),
     ]
 
   private static func test(_ downloader: LateDownloader) throws -> TestLoader {
@@ -114,6 +116,7 @@ import Testing
   static let answers: [([(String, String)], [String?], String)] = [
     (strong, [nil, "bytes=1000-"], "it goes on behind what was handed on"),
     (plain, [nil], "what was handed on cannot be gone on with, and would be torn"),
+    (tagged, [nil], "nobody has said that it can be gone on with"),
   ]
 
   @Test(arguments: answers)

@@ -109,6 +109,26 @@ import Testing
     Self.check(downloader, row)
   }
 
+  @Test func `what may all have to come again is not stopped`() async throws {
+    let tagged = Self.plain + [("ETag", "\"1\"")]
+    let downloader = LateDownloader(Self.picture, tagged, .init(before: 1000, after: 3000))
+    let time = ManualTime()
+    let test = try TestLoader(downloader: downloader, time: time.time)
+    let prefetches = try Self.paths.map { path in
+      let item = try Self.item(path)
+      return Task { try await test.loader.load(item, priority: .prefetch) }
+    }
+    while downloader.begun < 4 { await Task.yield() }
+    let visible = Task { try await test.loader.load(Self.item("http://a.example/v")) }
+    // Until it gets a place beyond the limits.
+    await time.pass(.seconds(1), when: 1)
+    #expect(try await visible.value.bytes == Self.picture)
+    downloader.release()
+    for prefetch in prefetches { #expect(try await prefetch.value.bytes == Self.picture) }
+    #expect(downloader.stopped == 0)
+    #expect(downloader.requests.allSatisfy { $0.fields["Range"] == nil })
+  }
+
   /// A transfer that ends as if it were whole, after another number of bytes than announced.
   private struct Miscounting: Downloading {
     let extra: Int
