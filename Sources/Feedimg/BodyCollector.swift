@@ -87,14 +87,14 @@ final class BodyCollector: BodyReceiving {
     )
     let isSame = head.status == 304 && !transfer.question.fields.isEmpty
     let isImage = isSame || head.status == 200 || head.status == 203
-    switch continuation?.step(answer) ?? (isImage ? .replace : .refuse) {
+    let step = isSame ? nil : continuation?.step(answer)
+    switch step ?? (isImage ? .replace : .refuse) {
     case .append(let whole):
       try goOn(whole)
       try announce()
     case .complete(let whole):
       try goOn(whole)
       state.withLock { $0.ignoresBody = true }
-    case .refuse where isSame: start(answer)
     case .replace:
       start(answer)
       if head.status != 304 { try announce() }

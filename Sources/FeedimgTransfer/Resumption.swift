@@ -10,13 +10,13 @@ package struct Resumption: Sendable, Hashable {
   package enum Step: Sendable, Hashable {
     /// The body follows the bytes that are kept; it may end before the whole does, and then be gone on with again.
     case append
-    /// The image has changed: the body is all of the new one.
+    /// The body is all of the image, which has probably changed.
     case replace
     /// Nothing is missing: the bytes that are kept are the whole body.
     case complete
     /// The bytes that are kept are of no use, and neither is the body: ask again without ``fields``.
     case startOver
-    /// The status of the answer is to be treated like that of any other.
+    /// An error, to be treated like any other.
     case answer
   }
 
@@ -28,6 +28,8 @@ package struct Resumption: Sendable, Hashable {
   package let validator: String
   /// Whether the server has said that it serves ranges, or has sent one, so that the rest alone will come.
   package let isPromised: Bool
+  /// Of the server that sent the bytes; what others call by the same tag may be another image.
+  private let origin: Origin
 
   /// Nil where it is not safe or not possible to go on.
   ///
@@ -54,6 +56,7 @@ package struct Resumption: Sendable, Hashable {
     }
     guard kept < total ?? .max else { return nil }
     offset = kept
+    origin = Origin(head.url)
     self.validator = validator
   }
 
@@ -76,7 +79,7 @@ package struct Resumption: Sendable, Hashable {
       return fits(part, whole, head) ? .append : .startOver
     case (206, _):
       return .startOver
-    case (200, _):
+    case (200, _), (203, _):
       return .replace
     case (416, .unsatisfied(let whole)?):
       // Servers need not look at `If-Range` for a range that lies outside.
@@ -84,7 +87,8 @@ package struct Resumption: Sendable, Hashable {
     case (416, _):
       return .startOver
     default:
-      return .answer
+      // What is neither an error nor an image, such as a 304 that nobody asked for, would come again and again.
+      return head.status < 400 ? .startOver : .answer
     }
   }
 
@@ -116,6 +120,7 @@ package struct Resumption: Sendable, Hashable {
   /// with the whole, but not the date (RFC 9110 §15.3.7); a refusal says nothing unless it repeats either, as it need
   /// not look at `If-Range` at all.
   private func isSame(_ head: ResponseHead) -> Bool {
+    guard Origin(head.url) == origin else { return false }
     let tag = head.fields["etag"]
     if validator.hasPrefix("\"") { return tag == validator }
     guard tag == nil else { return false }

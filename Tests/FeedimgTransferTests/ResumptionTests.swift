@@ -215,7 +215,10 @@ struct ResumptionTests {
     Answer(reason: "no such range, and nothing more", status: 416, step: .startOver),
     Answer(reason: "gone", status: 404, step: .answer),
     Answer(reason: "busy", status: 503, step: .answer),
-    Answer(reason: "not modified, which was not asked", status: 304, step: .answer),
+    Answer(reason: "not modified, which was not asked", status: 304, step: .startOver),
+    Answer(reason: "all of it, changed by a proxy", status: 203, fields: [tag], step: .replace),
+    Answer(reason: "nothing", status: 204, fields: [tag], step: .startOver),
+    Answer(reason: "elsewhere, and nobody says where", status: 300, step: .startOver),
   ]
 
   @Test(arguments: answers)
@@ -223,6 +226,25 @@ struct ResumptionTests {
     let first = try ResponseHead(200, [Self.ranges, ("ETag", "\"1\"")], length: 250)
     let resumption = try #require(Resumption(first, kept: 100, now: Self.now))
     #expect(resumption.step(try ResponseHead(row.status, row.fields, length: row.length)) == row.step)
+  }
+
+  /// Where an answer comes from, after redirects, of which the first came from `http://a/`.
+  static let places = [
+    ("http://a/", true), ("http://a/elsewhere", true), ("http://a:80/", true), ("https://a/", false),
+    ("http://a:8080/", false), ("http://b/", false),
+  ]
+
+  @Test(arguments: places)
+  func `tags of different servers say nothing about each other`(_ url: String, _ isSame: Bool) throws {
+    let whole = try ResponseHead(200, [Self.ranges, Self.tag])
+    let resumption = try #require(Resumption(whole, kept: 100, now: Self.now))
+    for (status, range, step) in [
+      (206, "bytes 100-249/250", Resumption.Step.append), (416, "bytes */100", .complete),
+    ] {
+      var head = try ResponseHead(status, [("Content-Range", range), Self.tag])
+      head.url = try ImageURL(url)
+      #expect(resumption.step(head) == (isSame ? step : .startOver))
+    }
   }
 
   /// The length that a refusal tells, and what else it says, of 100 bytes that are kept.

@@ -128,14 +128,12 @@ final class BodyRelay: BodyReceiving {
       try keepPlace(head, from: start)
       note(head, from: start)
     case .complete: break
-    case .answer where head.status >= 400:
+    case .answer:
       // It says nothing of what has come, and what it asks for, such as to wait, is to be heeded.
       let now = SystemClock.seconds()
       throw StoredAnswer(head: head, requestedAt: now, respondedAt: now).refusal(of: url)
     case .startOver:
       state.withLock { state in (state.head, state.startsOver) = (nil, true) }
-      fallthrough
-    case .answer:
       throw LoadError(
         .truncated,
         url: head.url,

@@ -56,6 +56,8 @@ import Testing
       case 2:
         let body = Array(reply.body.utf8)
         return try answer(request, reply.status, reply.fields, body.count, body[...], receiver)
+      case _ where request.fields["Range"] == nil:
+        return try answer(request, 200, [tag], 4000, Self.picture[...], receiver)
       default:
         let place = ("Content-Range", "bytes 1000-3999/4000")
         return try answer(request, 206, [tag, place], 3000, Self.picture[1000...], receiver)
@@ -76,6 +78,23 @@ import Testing
       try receiver.receive(body)
       return head
     }
+  }
+
+  static let others = [
+    Reply(status: 304), Reply(status: 204), Reply(status: 300), Reply(status: 302),
+  ]
+
+  @Test(arguments: others)
+  func `where there is neither the rest nor an error, all is asked for`(_ reply: Reply) async throws {
+    let downloader = Interrupted(reply)
+    let test = try TestLoader(downloader: downloader, time: ManualTime().time)
+    let item = try TestLoader.item(original: "http://a.example/a.jpg")
+    let load = Task { try await test.loader.load(item) }
+    while downloader.begun == 0 { await Task.yield() }
+    test.loader.gate.leavePath()
+    #expect(try await load.value.bytes == Interrupted.picture)
+    #expect(downloader.ranges == [nil, "bytes=1000-", nil])
+    #expect(test.loader.gate.isIdle)
   }
 
   static let replies = [
