@@ -268,10 +268,11 @@ extension LoadQueue {
     } ?? false
   }
 
-  /// Whether a class may have one beyond the limits: one each, and two in all, where those count that have changed theirs.
+  /// Whether a class may have one beyond the limits: one, of two in all, is for what is visible now.
   private func mayGrant(_ priority: LoadPriority) -> Bool {
-    occupancy.grantedCount < LoadPriority.allCases.count - 1
-      && occupancy.countWithGranted(of: priority) == 0
+    let isOneBelow = occupancy.grantedCount > occupancy.grantedCount(of: .visible)
+    return occupancy.grantedCount < 2 && occupancy.countWithGranted(of: priority) == 0
+      && (priority == .visible || !isOneBelow)
   }
 
   /// Grants a place to each class that could not begin anything for too long.

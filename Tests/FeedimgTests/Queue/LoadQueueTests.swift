@@ -175,6 +175,37 @@ import Testing
     #expect(scene.news() == ["start v3"])
   }
 
+  @Test func `what is less urgent leaves something visible a place beyond the limits`() {
+    var scene = QueueScene(Self.single)
+    scene.enter("v1", .visible)
+    scene.answer("v1")
+    for (name, priority) in [("n", LoadPriority.near), ("p", .prefetch)] { scene.enter(name, priority) }
+    scene.pass(.seconds(10))
+    #expect(scene.news() == ["start v1", "start n"])
+    // It cannot be stopped, and nobody looks at it any more.
+    scene.keepGoing("v1")
+    scene.set("v1", .prefetch)
+    scene.enter("v2", .visible)
+    #expect(scene.queue.deadline == scene.now + .seconds(1))
+    scene.pass(.seconds(1))
+    #expect(scene.news() == ["start v2"])
+  }
+
+  @Test func `what is near and what is prefetched have places beyond the limits by turns`() {
+    var scene = QueueScene(Self.single)
+    scene.enter("v", .visible)
+    scene.answer("v")
+    for number in 1...2 {
+      scene.enter("n\(number)", .near)
+      scene.enter("p\(number)", .prefetch)
+    }
+    for name in ["n1", "p1", "n2"] {
+      scene.pass(.seconds(10))
+      scene.end(name)
+    }
+    #expect(scene.news() == ["v", "n1", "p1", "n2", "p2"].map { "start \($0)" })
+  }
+
   @Test func `who may be given no place beyond the limits is not looked at again and again`() {
     var scene = QueueScene(Self.slow)
     scene.enter("v", .visible)
