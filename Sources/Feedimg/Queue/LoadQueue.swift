@@ -186,12 +186,19 @@ extension LoadQueue {
   private mutating func advance(at now: Duration) -> [Step] {
     var steps: [Step] = []
     for ticket in unanswered.pass(to: now) { occupancy.set(ticket, isLate: true) }
-    while let ticket = startable() { steps.append(start(ticket, isGranted: false, at: now)) }
+    // What is visible first, with the places that it takes from others: else these might begin only to be stopped.
+    begin(downTo: .visible, &steps, at: now)
     while let step = jump() {
       steps.append(step)
-      while let ticket = startable() { steps.append(start(ticket, isGranted: false, at: now)) }
+      begin(downTo: .visible, &steps, at: now)
     }
+    begin(downTo: .prefetch, &steps, at: now)
     return steps + feedHungry(at: now)
+  }
+
+  /// Begins what fits into the limits, of a class and those above.
+  private mutating func begin(downTo lowest: LoadPriority, _ steps: inout [Step], at now: Duration) {
+    while let ticket = startable(downTo: lowest) { steps.append(start(ticket, isGranted: false, at: now)) }
   }
 
   /// Whether all places are taken for a host, or would be without one of them; for every host, if none is named.
@@ -205,9 +212,9 @@ extension LoadQueue {
   }
 
   /// The next that fits into the limits.
-  private func startable() -> Ticket? {
+  private func startable(downTo lowest: LoadPriority) -> Ticket? {
     guard !isFull() else { return nil }
-    for priority in LoadPriority.allCases.reversed() where waits(priority) {
+    for priority in LoadPriority.allCases.reversed() where priority >= lowest && waits(priority) {
       if let ticket = candidate(priority, where: { fits(priority, of: $0) }) { return ticket }
     }
     return nil
