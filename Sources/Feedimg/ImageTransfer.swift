@@ -54,8 +54,10 @@ struct ImageTransfer: Sendable {
   func run() async throws(LoadError) -> Outcome {
     loader.transfers.begin(run, of: variant)
     defer { loader.transfers.end(run) }
-    // What it has brought is kept when it ends, and need not come again.
-    await run.predecessor?.wait(Self.greatestWait, loader.time)
+    // What they have brought is kept when they end, and need not come again.
+    for end in loader.transfers.windingDown(of: variant.url) {
+      await end.wait(Self.greatestWait, loader.time)
+    }
     let settings = loader.settings.currentSettings()
     loader.follow(settings)
     for _ in 1..<Self.greatestParts {

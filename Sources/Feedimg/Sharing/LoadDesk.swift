@@ -20,23 +20,12 @@ final class LoadDesk<Answer: Sendable>: Sendable {
     var table = LoadTable()
     var continuations: [LoadTable.Waiter: CheckedContinuation<Result<Share, LoadError>, Never>] = [:]
     var runs: [LoadTable.Run: (run: LoadRun, task: Task<Void, Never>)] = [:]
-    /// By key, how many runs that were stopped have yet to end, and what tells when all have.
-    var stopped: [String: (count: Int, end: TrialEnd)] = [:]
 
     /// Tells a run how urgent it is now.
     func refresh(_ run: LoadTable.Run) -> LoadRun? {
       guard let priority = table.priority(of: run), let handle = runs[run]?.run else { return nil }
       handle.note(priority)
       return handle
-    }
-
-    /// Ends a run, which was stopped before if it is not known any more.
-    ///
-    /// - Returns: What those wait for who came since, where no other is left.
-    mutating func finish(_ run: LoadTable.Run) -> TrialEnd? {
-      guard runs.removeValue(forKey: run) == nil, let (count, end) = stopped[run.key] else { return nil }
-      stopped[run.key] = count > 1 ? (count - 1, end) : nil
-      return count > 1 ? nil : end
     }
   }
 
@@ -104,7 +93,7 @@ final class LoadDesk<Answer: Sendable>: Sendable {
         return (joined, state.refresh(run))
       case .start(let run):
         state.continuations[waiter] = continuation
-        let handle = LoadRun(wish.priority, after: state.stopped[key]?.end)
+        let handle = LoadRun(wish.priority)
         let task = Task(executorPreference: executor) {
           let outcome = await load(handle)
           handle.arrival?.body.end(outcome.failure)
@@ -132,34 +121,29 @@ final class LoadDesk<Answer: Sendable>: Sendable {
   }
 
   private func leave(_ waiter: LoadTable.Waiter) {
-    let (continuation, left, handle, task) = state.withLock { state in
+    let (continuation, handle, task) = state.withLock { state in
       let continuation = state.continuations.removeValue(forKey: waiter)
-      let left = state.table.leave(waiter)
-      switch left {
-      case .nothing: return (continuation, left, nil as LoadRun?, nil as Task<Void, Never>?)
-      case .keep(let run): return (continuation, left, state.refresh(run), nil)
+      switch state.table.leave(waiter) {
+      case .nothing: return (continuation, nil as LoadRun?, nil as Task<Void, Never>?)
+      case .keep(let run): return (continuation, state.refresh(run), nil)
       case .stop(let run):
         let ended = state.runs.removeValue(forKey: run)
-        let (count, end) = state.stopped[run.key] ?? (0, TrialEnd())
-        state.stopped[run.key] = (count + 1, end)
-        return (continuation, left, ended?.run, ended?.task)
+        // Within, so that who begins another run finds it left.
+        ended?.run.leave()
+        return (continuation, nil, ended?.task)
       }
     }
-    if case .stop = left { handle?.leave() }
     task?.cancel()
-    if case .keep = left {
-      handle?.forget(waiter)
-      handle?.announce()
-    }
+    handle?.forget(waiter)
+    handle?.announce()
     continuation?.resume(returning: .failure(Self.cancelled))
   }
 
   private func finish(_ run: LoadTable.Run, _ outcome: Outcome) {
-    let (continuations, end) = state.withLock { state in
-      let continuations = state.table.finish(run).compactMap { state.continuations.removeValue(forKey: $0) }
-      return (continuations, state.finish(run))
+    let continuations = state.withLock { state in
+      state.runs[run] = nil
+      return state.table.finish(run).compactMap { state.continuations.removeValue(forKey: $0) }
     }
-    end?.tell()
     for (index, continuation) in continuations.enumerated() {
       continuation.resume(returning: outcome.map { Share(answer: $0, isFirst: index == 0) })
     }

@@ -22,13 +22,7 @@ final class LoadRun: Sendable {
   /// Guards what is known of the run; listeners are called outside.
   private let state: Mutex<State>
 
-  /// The end of earlier runs of the same load, which were winding down when this one began; nil where there were none.
-  let predecessor: TrialEnd?
-
-  init(_ priority: LoadPriority, after predecessor: TrialEnd? = nil) {
-    state = Mutex(State(priority: priority))
-    self.predecessor = predecessor
-  }
+  init(_ priority: LoadPriority) { state = Mutex(State(priority: priority)) }
 
   /// The highest of those who wait.
   var priority: LoadPriority { state.withLock { $0.priority } }

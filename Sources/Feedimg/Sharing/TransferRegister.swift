@@ -21,6 +21,7 @@ package final class TransferRegister: Sendable {
     var run: LoadRun
     var url: ImageURL
     var variant: ImageVariant?
+    let end = TrialEnd()
   }
 
   private struct State {
@@ -62,8 +63,18 @@ package final class TransferRegister: Sendable {
   }
 
   func end(_ run: LoadRun) {
-    state.withLock { state in state.entries.removeAll { $0.run === run } }
+    let ended = state.withLock { state in
+      defer { state.entries.removeAll { $0.run === run } }
+      return state.entries.filter { $0.run === run }
+    }
+    for entry in ended { entry.end.tell() }
     tell()
+  }
+
+  /// The ends of transfers of an image that nobody waits for any more, whatever was asked for with it.
+  func windingDown(of url: ImageURL) -> [TrialEnd] {
+    state.withLock { $0.entries }.filter { $0.variant != nil && $0.url.key == url.key && $0.run.isLeft }
+      .map(\.end)
   }
 
   /// Tells that one has gone on.

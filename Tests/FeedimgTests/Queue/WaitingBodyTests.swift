@@ -133,7 +133,10 @@ import Testing
     for load in held { _ = try await load.value }
   }
 
-  @Test func `what was left is gone on with by who asks at once, however late it stops`() async throws {
+  @Test(arguments: [false, true])
+  func `what was left is gone on with by who asks at once, however late it stops`(
+    _ isReload: Bool
+  ) async throws {
     let downloader = LingeringDownloader()
     let test = try TestLoader(downloader: downloader, time: ManualTime().time)
     let item = try TestLoader.item(original: "http://a.example/a.jpg")
@@ -141,7 +144,9 @@ import Testing
     while !downloader.hasBegun { await Task.yield() }
     first.cancel()
     await #expect(throws: LoadError.self) { try await first.value }
-    let second = Task { try await test.loader.load(item) }
+    let second = Task {
+      try await isReload ? test.loader.reload(item) : test.loader.load(item)
+    }
     while test.loader.transfers.present.count < 2 { await Task.yield() }
     downloader.letStop()
     #expect(try await second.value.bytes == Self.picture)
