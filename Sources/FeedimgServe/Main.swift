@@ -48,8 +48,12 @@ enum Main {
         for warning in service.warnings { complain(warning) }
         continue
       }
-      // Who asks twice does not want to wait.
-      guard !isStopping else { exit(1) }
+      guard !isStopping else {
+        // Who asks twice does not want to wait; where the disk hangs, this ends the process all the same.
+        alarm(2)
+        service.writeUsage()
+        exit(1)
+      }
       isStopping = true
       Task {
         await service.stop(within: patience)

@@ -143,8 +143,11 @@ public final class Service: Sendable {
     state.withLock { $0.heartbeat }?.cancel()
     try? await group.shutdownGracefully()
     // Of what goes on without clients, such as a prefetch.
-    loader.writeUsage()
+    writeUsage()
   }
+
+  /// Writes down what has been received so far, for who ends in the midst of transfers; waits for the disk alone.
+  public func writeUsage() { loader.writeUsage() }
 
   private func openSockets() throws(ServiceError) -> [ListeningSocket] {
     var sockets: [ListeningSocket] = []

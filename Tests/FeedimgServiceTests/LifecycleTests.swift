@@ -140,6 +140,34 @@ import Testing
     #expect(service.end() == 0)
   }
 
+  @Test(arguments: [SIGINT, SIGTERM])
+  func `a second signal ends the service at once, and what it received counts`(_ signal: Int32) throws {
+    let gate = Gate()
+    let picture = PictureOrigin.picture(1, size: 400_000)
+    // A proxy, as what comes from this machine itself does not count.
+    let proxy = try LoopbackServer { _ in .stalled(picture, after: 200_000, until: gate) }
+    let service = try ServiceRun(["--network=wifi"], environment: ["http_proxy": proxy.url("/")])
+    let item = #"{"originalImage":"http://pictures.example/a.jpg"}"#
+    let image = try service.request(["/v1/image", "--json", item])
+    #expect(image.block()?.hasPrefix("HTTP/1.1 200") == true)
+    #expect(image.take(100_000).count == 100_000)
+    service.signal(signal)
+    #expect(service.notice().hasPrefix("STOPPING=1"))
+    service.signal(signal)
+    #expect(service.end() == 1)
+    // Until then somebody waited for the image.
+    _ = image.rest()
+    let folder = "\(service.root)/.local/state/feedimg/usage"
+    let lines = try FileManager.default.contentsOfDirectory(atPath: folder).flatMap { name in
+      let text = try Data(contentsOf: URL(filePath: "\(folder)/\(name)"))
+      return String(decoding: text, as: UTF8.self).split(separator: "\n")
+    }
+    // Lines are day, network, price, bytes and transfers.
+    let transfers = lines.compactMap { $0.split(separator: " ").last.flatMap { Int($0) } }
+    #expect(transfers.reduce(0, +) == 1, "\(lines)")
+    gate.open()
+  }
+
   @Test func `a hang-up signal reads the policy again and says so to the manager`() throws {
     let service = try ServiceRun()
     service.signal(SIGHUP)
