@@ -86,7 +86,7 @@ struct LoadQueue: Sendable {
     return isRunning(ticket)
   }
 
-  /// The answer has begun to come.
+  /// The body of the answer has begun to come.
   mutating func answered(_ ticket: Ticket, at now: Duration) -> [Step] {
     guard unanswered.end(ticket) else { return [] }
     // What was late takes its part of the link only now.

@@ -111,7 +111,7 @@ final class TransferGate: Sendable {
     state.withLock { $0.queue.setStoppable(ticket, isStoppable) }
   }
 
-  /// The answer has begun to come.
+  /// The body of the answer has begun to come.
   func answered(_ ticket: Ticket) { change { ((), $0.queue.answered(ticket, at: $1)) } }
 
   /// Begins to measure anew, on another network.

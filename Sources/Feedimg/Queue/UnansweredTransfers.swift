@@ -1,4 +1,4 @@
-/// The transfers within the limits whose answers have not begun, and since when.
+/// The transfers within the limits that have brought nothing of a body yet, and since when.
 ///
 /// What has waited for long brings nothing, so that it takes nothing of the link from others. Pure: times are on any
 /// clock that does not jump.
@@ -9,7 +9,7 @@ struct UnansweredTransfers: Sendable {
     let since: Duration
   }
 
-  /// From then on an answer is late: most begin within a round trip or two, over a satellite as well.
+  /// From then on an answer is late, also one of which there is a head alone: most begin within a round trip or two, over a satellite as well.
   static let patience = Duration.seconds(1)
 
   /// Those that are not late, in the order in which they began.
