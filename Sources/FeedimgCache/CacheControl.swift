@@ -11,6 +11,7 @@ package struct CacheControl: Sendable, Hashable {
 
   /// Reads a list of directives; what makes no sense is left out.
   package init(_ text: String) {
+    guard !text.isEmpty else { return }
     for element in QuotedList.split(text) {
       let parts = element.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       let name = Self.trimmed(parts[0]).lowercased()

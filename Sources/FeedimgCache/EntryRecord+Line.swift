@@ -9,7 +9,7 @@ extension EntryRecord {
   private static let form = UInt8(ascii: "1")
 
   var line: [UInt8] {
-    var fields = RecordFields()
+    var fields = RecordFields(capacity: 256 + key.utf8.count + answer.count)
     fields.append(Self.form)
     fields.append(key)
     fields.append(mark)
@@ -19,7 +19,7 @@ extension EntryRecord {
     fields.append(checksum.hexadecimal)
     for time in [storedAt, requestedAt, respondedAt] { fields.append(String(Milliseconds.count(time))) }
     fields.append(raw: answer)
-    return Array(Checksum.of(fields.bytes).hexadecimal.utf8) + [RecordFields.tab] + fields.bytes
+    return fields.sealed
   }
 
   /// The role by its first letter, a capital for what is pinned.

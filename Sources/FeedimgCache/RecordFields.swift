@@ -15,6 +15,9 @@ struct RecordFields {
   private(set) var bytes: [UInt8] = []
   private var isFirst = true
 
+  /// - Parameter capacity: What is likely to be needed, in bytes.
+  init(capacity: Int = 512) { bytes.reserveCapacity(capacity) }
+
   private mutating func part() {
     if !isFirst { bytes.append(Self.tab) }
     isFirst = false
@@ -27,15 +30,15 @@ struct RecordFields {
 
   mutating func append(_ text: String) {
     part()
-    guard text.utf8.contains(where: Self.isEscaped) else {
-      bytes += text.utf8
-      return
-    }
-    for byte in text.utf8 {
-      if let escape = Self.escapes.first(where: { $0.raw == byte }) {
-        bytes += [Self.backslash, escape.letter]
-      } else {
-        bytes.append(byte)
+    var text = text
+    text.withUTF8 { text in
+      guard text.contains(where: Self.isEscaped) else { return bytes.append(contentsOf: text) }
+      for byte in text {
+        if let escape = Self.escapes.first(where: { $0.raw == byte }) {
+          bytes += [Self.backslash, escape.letter]
+        } else {
+          bytes.append(byte)
+        }
       }
     }
   }
@@ -44,6 +47,18 @@ struct RecordFields {
   mutating func append(raw fields: [UInt8]) {
     part()
     bytes += fields
+  }
+
+  /// All of it behind its checksum, as the first field.
+  var sealed: [UInt8] {
+    [UInt8](unsafeUninitializedCapacity: 17 + bytes.count) { buffer, count in
+      Checksum.of(bytes).writeHexadecimal { digit in
+        buffer.initializeElement(at: count, to: digit)
+        count += 1
+      }
+      buffer.initializeElement(at: count, to: Self.tab)
+      count = buffer[(count + 1)...].initialize(fromContentsOf: bytes)
+    }
   }
 
   /// Reads such a text field by field.

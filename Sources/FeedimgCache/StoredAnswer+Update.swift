@@ -29,20 +29,29 @@ extension StoredAnswer {
 extension HTTPFields {
   /// Those that may be kept: none that belong to one connection or message (RFC 9111 §3.1).
   package var storable: HTTPFields {
-    let listed = (self["Connection"] ?? "").split(separator: ",").map {
-      $0.filter { $0 != " " && $0 != "\t" }.lowercased()
-    }
+    let connection = self["Connection"] ?? ""
+    // What nearly all say adds nothing.
+    let listed =
+      connection == "keep-alive" || connection == "close"
+      ? [] : connection.split(separator: ",").map { $0.filter { $0 != " " && $0 != "\t" } }
     return HTTPFields(
-      fields.filter {
-        let name = $0.name.lowercased()
-        return !Self.connectionFields.contains(name) && !listed.contains(name)
+      fields.filter { field in
+        // Nearly all others are told from them by their length.
+        let mayBe = Self.connectionLengths >> UInt64(field.name.utf8.count) & 1 == 1
+        if mayBe, Self.connectionFields.contains(where: { field.isNamed($0) }) { return false }
+        return !listed.contains { field.isNamed($0) }
       }
     )
   }
 
   /// RFC 9110 §7.6.1 and RFC 9111 §3.1.
-  private static let connectionFields: Set<String> = [
+  private static let connectionFields = [
     "connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
     "proxy-authenticate", "proxy-authentication-info", "proxy-authorization",
   ]
+
+  /// The lengths of these names, a bit each.
+  private static let connectionLengths = connectionFields.reduce(UInt64(0)) {
+    $0 | 1 << UInt64($1.utf8.count)
+  }
 }

@@ -3,6 +3,8 @@ package enum HTTPDate {
   private static let months = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
   ]
+  /// The same as numbers, which are compared at once.
+  private static let monthLetters = months.map { letters($0.utf8) }
   /// 1970 began with a Thursday.
   private static let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
 
@@ -40,20 +42,24 @@ package enum HTTPDate {
       }
       return number
     }
-    func isSpelt(_ name: String, at start: Int) -> Bool {
-      text[start..<(start + name.utf8.count)].elementsEqual(name.utf8)
+    func isSpelt(_ name: StaticString, at start: Int) -> Bool {
+      (0..<name.utf8CodeUnitCount).allSatisfy { text[start + $0] == name.utf8Start[$0] }
     }
     // Sun, 06 Nov 1994 08:49:37 GMT
     guard text.count == 29, text[..<3].allSatisfy({ (0x61...0x7A).contains($0 | 0x20) }),
       isSpelt(", ", at: 3), isSpelt(" ", at: 7), isSpelt(" ", at: 11), isSpelt(" ", at: 16),
       isSpelt(":", at: 19), isSpelt(":", at: 22), isSpelt(" GMT", at: 25),
-      let month = months.firstIndex(where: { isSpelt($0, at: 8) }),
+      let month = monthLetters.firstIndex(of: letters(text[8..<11])),
       let dayOfMonth = number(5..<7), let year = number(12..<16),
       let hour = number(17..<19), let minute = number(20..<22), let second = number(23..<25),
       hour < 24, minute < 60, second <= 60,
       let day = CalendarDay(year: year, month: month + 1, day: dayOfMonth)
     else { return nil }
     return day.daysSince1970 * 86_400 + hour * 3600 + minute * 60 + second
+  }
+
+  private static func letters(_ name: some Sequence<UInt8>) -> UInt32 {
+    name.reduce(0) { $0 << 8 | UInt32($1) }
   }
 
   /// Writes a date in the form of today, such as `Sun, 06 Nov 1994 08:49:37 GMT`; of the years 1 to 9999.

@@ -38,25 +38,27 @@ public struct ImageURL: Sendable, Hashable, CustomStringConvertible {
   }
 
   private var isIPv4Loopback: Bool {
-    guard host.utf8.starts(with: "127.".utf8) else { return false }
-    let octets = host.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-    return octets.count == 4 && octets.allSatisfy { Self.number($0) ?? 256 <= 255 }
+    guard host.utf8.first == UInt8(ascii: "1") else { return false }
+    // Digits and dots alone, where `Int` would take a sign as well.
+    var (octet, dots) = (nil as Int?, 0)
+    for byte in host.utf8 {
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"):
+        let number = (octet ?? 0) * 10 + Int(byte - UInt8(ascii: "0"))
+        guard number <= 255 else { return false }
+        octet = number
+      case UInt8(ascii: "."):
+        guard let number = octet, dots > 0 || number == 127 else { return false }
+        (octet, dots) = (nil, dots + 1)
+      default: return false
+      }
+    }
+    return octet != nil && dots == 3
   }
 
   private static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
     if scalar.isASCII { return scalar.value > 0x20 && scalar.value != 0x7F }
     return !scalar.properties.isWhitespace && scalar.properties.generalCategory != .control
-  }
-
-  /// Digits and nothing else, where `Int` would take a sign as well; 256 for all that is more.
-  private static func number(_ digits: Substring.UTF8View) -> Int? {
-    guard !digits.isEmpty else { return nil }
-    var number = 0
-    for digit in digits {
-      guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
-      number = min(number * 10 + Int(digit - UInt8(ascii: "0")), 256)
-    }
-    return number
   }
 }
 

@@ -134,10 +134,10 @@ package struct Resumption: Sendable, Hashable {
   private static func strongValidator(_ fields: HTTPFields, now: Int) -> String? {
     if let tag = fields["etag"] {
       // One strong tag, and no list of them.
-      let inner = tag.dropFirst().dropLast()
-      guard tag.utf8.count >= 2, tag.hasPrefix("\""), tag.hasSuffix("\""), !inner.contains("\"") else {
-        return nil
-      }
+      let quote = UInt8(ascii: "\"")
+      guard tag.utf8.count >= 2, tag.utf8.first == quote, tag.utf8.last == quote,
+        !tag.utf8.dropFirst().dropLast().contains(quote)
+      else { return nil }
       return tag
     }
     guard let text = fields["last-modified"], let modified = HTTPDate.seconds(text, now: now),
