@@ -11,6 +11,8 @@ final class DiskThread: TaskExecutor, @unchecked Sendable {
   private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let filled = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
   private var jobs: [UnownedJob] = []
+  /// What is done after those steps.
+  private var rest: [@Sendable () -> Void] = []
   private var isStarted = false
   private var isStopped = false
 
@@ -30,14 +32,24 @@ final class DiskThread: TaskExecutor, @unchecked Sendable {
 
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
+    if !take({ jobs.append(job) }) { globalConcurrentExecutor.enqueue(job) }
+  }
+
+  /// Does something once every step has been done that is ready by now, so that what these gather is dealt with at once.
+  func afterwards(_ work: @escaping @Sendable () -> Void) {
+    if !take({ rest.append(work) }) { Task { work() } }
+  }
+
+  /// Whether the thread will do what is added.
+  private func take(_ add: () -> Void) -> Bool {
     let (isTaken, isFirst) = locked {
       guard !isStopped else { return (false, false) }
-      jobs.append(job)
+      add()
       defer { isStarted = true }
       return (true, !isStarted)
     }
-    guard isTaken else { return globalConcurrentExecutor.enqueue(job) }
-    if isFirst { start() } else { pthread_cond_signal(filled) }
+    if isTaken { if isFirst { start() } else { pthread_cond_signal(filled) } }
+    return isTaken
   }
 
   /// Whether the thread has been started and not been stopped.
@@ -60,25 +72,32 @@ final class DiskThread: TaskExecutor, @unchecked Sendable {
     // Without a thread of our own the work is done where all other work is.
     let left = locked {
       isStopped = true
-      defer { jobs = [] }
-      return jobs
+      return takeAll()
     }
-    for job in left { globalConcurrentExecutor.enqueue(job) }
+    for job in left.jobs { globalConcurrentExecutor.enqueue(job) }
+    for work in left.rest { Task { work() } }
   }
 
   private func run() {
-    while let batch = next() {
-      for job in batch { job.runSynchronously(on: asUnownedTaskExecutor()) }
+    while let turn = next() {
+      for job in turn.jobs { job.runSynchronously(on: asUnownedTaskExecutor()) }
+      for work in turn.rest { work() }
     }
   }
 
+  private typealias Turn = (jobs: [UnownedJob], rest: [@Sendable () -> Void])
+
   /// Waits for work; nil when there is none and none will come.
-  private func next() -> [UnownedJob]? {
+  private func next() -> Turn? {
     locked {
-      while jobs.isEmpty && !isStopped { pthread_cond_wait(filled, lock) }
-      guard !jobs.isEmpty else { return nil }
-      defer { jobs = [] }
-      return jobs
+      while jobs.isEmpty && rest.isEmpty && !isStopped { pthread_cond_wait(filled, lock) }
+      return jobs.isEmpty && rest.isEmpty ? nil : takeAll()
     }
+  }
+
+  /// To be called under the lock.
+  private func takeAll() -> Turn {
+    defer { (jobs, rest) = ([], []) }
+    return (jobs, rest)
   }
 }

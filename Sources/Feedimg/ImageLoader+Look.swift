@@ -26,11 +26,19 @@ extension ImageLoader {
   }
 
   /// What would be decided of an item now, as by ``resolve(_:facts:)``, without the reasons in words.
-  func decide(_ item: FeedItem) -> (decision: Decision, situation: Situation) {
+  func decide(_ item: FeedItem) -> Outlook.Decided {
     let outlook = outlook()
     let isCached = presence(of: [item], outlook)
-    let situation = outlook.situation(of: item, hostFacts.declared(in: [:]), isCached: isCached)
-    return (outlook.policy.decide(situation), situation)
+    let values = hostFacts.declared(in: [:])
+    let situation = outlook.situation(of: item, values, isCached: isCached)
+    let decision = outlook.policy.decide(situation)
+    return Outlook.Decided(
+      outlook: outlook,
+      item: item,
+      values: values,
+      situation: situation,
+      decision: decision
+    )
   }
 
   /// Asks the cache about the images of items; whether it has that of a URL, where it matters.

@@ -29,6 +29,14 @@ struct LoadOperation: Sendable {
   /// The ``FactWatch/standing`` before the decision that is followed; nil where changes since were told to nobody.
   var standing: Int?
 
+  /// What has just been decided, with the standing before; nil to decide when it runs.
+  var beginning: Beginning?
+
+  struct Beginning: Sendable {
+    let resolution: Resolution
+    let standing: Int?
+  }
+
   /// A cached image that turns out damaged when it is read changes the situation; so often it is looked at again.
   private static let attempts = 3
 
@@ -53,9 +61,7 @@ struct LoadOperation: Sendable {
     var misses = 0
     var operation = self
     while true {
-      operation.standing = loader.facts.standing
-      var resolution = operation.resolution()
-      if resolution.decision.load != nil, loader.askAboutCost() { resolution = operation.resolution() }
+      let resolution = operation.begin()
       LoadWitness.tell(.decided(resolution))
       switch try await operation.decoded(try await operation.follow(resolution)) {
       case .image(let image): return image
@@ -67,6 +73,17 @@ struct LoadOperation: Sendable {
         if misses == Self.attempts { throw placeholder(resolution) }
       }
     }
+  }
+
+  /// What is to be followed from now on.
+  private mutating func begin() -> Resolution {
+    if let beginning = beginning.take() {
+      standing = beginning.standing
+      return beginning.resolution
+    }
+    standing = loader.facts.standing
+    let resolution = resolution()
+    return resolution.decision.load != nil && loader.askAboutCost() ? self.resolution() : resolution
   }
 
   /// What is decided now.

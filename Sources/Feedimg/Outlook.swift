@@ -60,6 +60,21 @@ struct Outlook {
     return resolution(of: item, in: situation, values, isLocal: reader.isLocal(item))
   }
 
+  /// What is decided about an item, without the reasons in words.
+  struct Decided {
+    let outlook: Outlook
+    let item: FeedItem
+    let values: [String: String]
+    let situation: Situation
+    let decision: Decision
+
+    /// The same with the reasons.
+    var resolution: Resolution {
+      var outlook = outlook
+      return outlook.resolution(of: item, in: situation, values, isLocal: outlook.reader.isLocal(item))
+    }
+  }
+
   /// What the policy is asked with about an item; see ``resolution(of:_:isCached:)``.
   func situation(
     of item: FeedItem,

@@ -14,17 +14,21 @@ final class PrefetchWorker: Sendable {
     /// Why a load was told to end.
     var reasons: [Int: Prefetch.Reason] = [:]
     var isStopped = false
+    /// Items that are still to be looked at.
+    var rest: ArraySlice<Int> = []
     /// Items that wait for a better network.
     var waiting: [Int] = []
+    /// What has ended and was not told yet.
+    var ended: [Prefetch.Outcome] = []
   }
 
   /// Enough to fill all places that there may be, few enough to be overtaken.
   private static let concurrency = 16
 
-  private let loader: ImageLoader
-  private let items: [FeedItem]
+  let loader: ImageLoader
+  let items: [FeedItem]
   /// Whether items wait for a better network, rather than being left out.
-  private let waits: Bool
+  let waits: Bool
   /// Something has changed that decisions depend on; ends when it is stopped.
   private let changes: (stream: AsyncStream<Void>, continuation: AsyncStream<Void>.Continuation)
   private let tell: @Sendable (Prefetch.Outcome) -> Void
@@ -66,6 +70,7 @@ final class PrefetchWorker: Sendable {
   }
 
   func run() async {
+    defer { tellEnded() }
     loader.askAboutCost()
     let number = loader.facts.listen(priority: { .prefetch }, { [weak self] in self?.reconsider() })
     defer { loader.facts.leave(number) }
@@ -88,29 +93,25 @@ final class PrefetchWorker: Sendable {
   }
 
   private func fetch(_ indices: [Int]) async {
+    state.withLock { $0.rest = indices[...] }
     await withTaskGroup(of: Void.self) { group in
-      for (count, index) in indices.enumerated() {
-        if count >= Self.concurrency { await group.next() }
-        guard !isStopped else { break }
-        group.addTask(executorPreference: loader.disk) { await self.fetch(index) }
+      for _ in indices.prefix(Self.concurrency) {
+        group.addTask(executorPreference: loader.disk) {
+          while let index = self.takeNext() { await self.fetch(index) }
+        }
       }
     }
   }
 
+  private func takeNext() -> Int? { state.withLock { $0.isStopped ? nil : $0.rest.popFirst() } }
+
   private var isStopped: Bool { state.withLock(\.isStopped) }
 
-  private func verdict(_ index: Int) -> PrefetchRule.Verdict {
-    let (decision, situation) = loader.decide(items[index])
-    return verdict(decision, in: situation)
-  }
-
-  private func verdict(_ decision: Decision, in situation: Situation) -> PrefetchRule.Verdict {
-    PrefetchRule.verdict(
-      decision,
-      in: situation,
-      speaksOfPriority: loader.policy.current().table.speaksOfPriority,
-      waits: waits
-    )
+  /// What comes of an item before it is loaded.
+  private enum Entrance {
+    /// It is loaded by this decision.
+    case load(LoadOperation.Beginning)
+    case leaveOut(Prefetch.Reason)
   }
 
   /// What begins anew so often, as its place was taken by what turned out larger, is left out.
@@ -121,22 +122,30 @@ final class PrefetchWorker: Sendable {
     for _ in 0..<Self.attempts {
       switch await enter(index, length) {
       case nil: return
-      case .skip(let reason)?: return end(index, .skipped(reason))
-      case .load?: break
+      case .leaveOut(let reason)?:
+        end(index, .skipped(reason))
+        // It has waited for nothing, and many such would hold up all others on this thread.
+        return await Task.yield()
+      case .load(let beginning)?:
+        guard let known = await load(index, beginning) else { return }
+        length = known
       }
-      guard let known = await load(index) else { return }
-      length = known
     }
     end(index, .skipped(.spent))
   }
 
   /// Waits until an image may be loaded, or is to be left out; nil after a stop.
-  private func enter(_ index: Int, _ length: ByteCount?) async -> PrefetchRule.Verdict? {
+  private func enter(_ index: Int, _ length: ByteCount?) async -> Entrance? {
     while true {
       guard !isStopped else { return nil }
-      guard loader.pressure.allowsPrefetch else { return .skip(.memory) }
-      let verdict = verdict(index)
-      guard case .load(let role) = verdict else { return verdict }
+      guard loader.pressure.allowsPrefetch else { return .leaveOut(.memory) }
+      let standing = loader.facts.standing
+      let decided = loader.decide(items[index])
+      let role: ImageVariant.Role
+      switch verdict(decided) {
+      case .skip(let reason): return .leaveOut(reason)
+      case .load(let wanted): role = wanted
+      }
       let size = length ?? items[index][role]?.size
       let entry = await withCheckedContinuation { continuation in
         let entry = state.withLock { state -> PrefetchAllowance.Entry? in
@@ -148,8 +157,8 @@ final class PrefetchWorker: Sendable {
         if let entry { continuation.resume(returning: entry) }
       }
       switch entry {
-      case .begin: return verdict
-      case .leaveOut(let reason): return .skip(reason)
+      case .begin: return .load(LoadOperation.Beginning(resolution: decided.resolution, standing: standing))
+      case .leaveOut(let reason): return .leaveOut(reason)
       case .wait: continue
       }
     }
@@ -167,13 +176,16 @@ final class PrefetchWorker: Sendable {
   /// Loads an image, and tells how that ended.
   ///
   /// - Returns: Nil, unless it has to wait for room; then what is known of its length by now.
-  private func load(_ index: Int) async -> ByteCount? {
+  private func load(_ index: Int, _ beginning: LoadOperation.Beginning) async -> ByteCount? {
     var operation = LoadOperation(loader: loader, item: items[index], facts: [:]) { [weak self] in
       self?.note($0, index)
     }
     (operation.wish, operation.hearsHeads) = (LoadWish(.prefetch), true)
+    operation.beginning = beginning
     operation.allowsStandIn = { [weak self] in
-      if case .load? = self?.verdict($0.decision, in: $0.situation) { true } else { false }
+      guard let self else { return false }
+      let verdict = verdict($0.decision, in: $0.situation, by: loader.policy.current())
+      return if case .load = verdict { true } else { false }
     }
     let load = Task(executorPreference: loader.disk) { [operation] in try await operation.run() }
     let isOver = state.withLock { state in
@@ -234,41 +246,35 @@ final class PrefetchWorker: Sendable {
     }
   }
 
-  /// Ends what failed; where nothing gets through any more, it waits with all others if they do.
-  private func endFailed(_ index: Int, _ error: LoadError) {
-    let isToWait = waits && Connectivity.counts(error) && verdict(index) == .skip(.offline)
-    end(index, isToWait ? .skipped(.offline) : .failed(error))
-  }
-
-  /// Ends what was in the cache; the thumbnail may be all that there was, as the network has become worse on the way.
-  private func endCached(_ index: Int, _ image: LoadedImage) {
-    guard waits, image.variant.role == .thumbnail, image.failure == nil, items[index].original != nil else {
-      return end(index, .skipped(.cached))
-    }
-    switch verdict(index) {
-    case .skip(let reason): end(index, .skipped(reason))
-    // It has become better since, which was told: those that wait are looked at anew.
-    case .load(.original): end(index, .skipped(.offline))
-    // Somebody else has it, and it could not be kept.
-    case .load(.thumbnail): end(index, .skipped(.cached))
-    }
-  }
-
-  private func end(_ index: Int, _ result: Prefetch.Outcome.Result) {
+  func end(_ index: Int, _ result: Prefetch.Outcome.Result) {
     if waits, case .skipped(let reason) = result, reason == .dear || reason == .offline {
       return state.withLock { state in
         state.waiting.append(index)
         state.progress.waiting = state.waiting.count
       }
     }
-    state.withLock { state in
+    let elapsed = start.duration(to: clock.now)
+    let isFirst = state.withLock { state in
       switch result {
       case .fetched: state.progress.fetched += 1
       case .skipped(.cached): state.progress.cached += 1
       case .skipped(let reason): state.progress.skipped[reason, default: 0] += 1
       case .failed: state.progress.failed += 1
       }
+      var outcome = Prefetch.Outcome(index: index, result: result, progress: state.progress)
+      outcome.progress.elapsed = elapsed
+      state.ended.append(outcome)
+      return state.ended.count == 1
     }
-    tell(Prefetch.Outcome(index: index, result: result, progress: progress))
+    // To wake who listens for each of many small images costs as much as to fetch it.
+    if isFirst { loader.disk.afterwards { self.tellEnded() } }
+  }
+
+  private func tellEnded() {
+    let ended = state.withLock { state in
+      defer { state.ended = [] }
+      return state.ended
+    }
+    for outcome in ended { tell(outcome) }
   }
 }

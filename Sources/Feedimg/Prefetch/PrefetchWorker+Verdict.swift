@@ -1,0 +1,44 @@
+import FeedimgModel
+import FeedimgPolicy
+
+/// What the rule says of an item now.
+extension PrefetchWorker {
+  func verdict(_ index: Int) -> PrefetchRule.Verdict { verdict(loader.decide(items[index])) }
+
+  func verdict(_ decided: Outlook.Decided) -> PrefetchRule.Verdict {
+    verdict(decided.decision, in: decided.situation, by: decided.outlook.policy)
+  }
+
+  func verdict(
+    _ decision: Decision,
+    in situation: Situation,
+    by policy: CompiledPolicy
+  ) -> PrefetchRule.Verdict {
+    PrefetchRule.verdict(
+      decision,
+      in: situation,
+      speaksOfPriority: policy.table.speaksOfPriority,
+      waits: waits
+    )
+  }
+
+  /// Ends what failed; where nothing gets through any more, it waits with all others if they do.
+  func endFailed(_ index: Int, _ error: LoadError) {
+    let isToWait = waits && Connectivity.counts(error) && verdict(index) == .skip(.offline)
+    end(index, isToWait ? .skipped(.offline) : .failed(error))
+  }
+
+  /// Ends what was in the cache; the thumbnail may be all that there was, as the network has become worse on the way.
+  func endCached(_ index: Int, _ image: LoadedImage) {
+    guard waits, image.variant.role == .thumbnail, image.failure == nil, items[index].original != nil else {
+      return end(index, .skipped(.cached))
+    }
+    switch verdict(index) {
+    case .skip(let reason): end(index, .skipped(reason))
+    // It has become better since, which was told: those that wait are looked at anew.
+    case .load(.original): end(index, .skipped(.offline))
+    // Somebody else has it, and it could not be kept.
+    case .load(.thumbnail): end(index, .skipped(.cached))
+    }
+  }
+}
