@@ -9,6 +9,8 @@ extension DiskCache {
   static let beginningLifetime = 86_400.0
 
   package func beginning(of key: String) -> ImageBeginning? {
+    // One look in place of two, as mostly there are none.
+    guard folder.exists(folder.partial) else { return nil }
     adoptBeginning(of: key)
     return storedBeginning(of: key)
   }

@@ -6,8 +6,8 @@ import Glibc
 /// Whatever dead writers have left is found a little at a time, so that no start has to look through everything. The
 /// random number in the name of the new body decides, so that processes share the work without counting together.
 struct Tidying: Sendable, Hashable {
-  /// After one commit in so many, the files of dead writers are looked for.
-  static let sweepInterval: UInt64 = 8
+  /// After one commit in so many, the files of dead writers are looked for; whoever begins to commit does so as well.
+  static let sweepInterval: UInt64 = 64
   /// After one commit in so many, a shard is looked through; seldom, as that takes the longer the more is stored, and
   /// finds only what no log told of.
   static let visitInterval: UInt64 = 256
