@@ -89,13 +89,16 @@ struct SituationReader {
     _ values: [String: String] = [:],
     isLocal: Bool = false
   ) -> [FactReading] {
-    var sources = isLocal ? localWay?.sources ?? way.sources : way.sources
-    if !isSizeGiven { sources[.size] = situation.size == nil ? "the item does not tell" : "the item" }
-    for fact in hostFacts where !given.contains(.host(fact)) {
-      sources[.host(fact)] = "the application\(values[fact.name] == nil ? " says nothing" : "")"
-    }
-    return listed.map {
-      FactReading(name: $0.name, value: $0.value(in: situation), source: sources[$0] ?? "")
+    let sources = isLocal ? localWay?.sources ?? way.sources : way.sources
+    return listed.map { fact in
+      let source =
+        switch fact {
+        case .size where !isSizeGiven: situation.size == nil ? "the item does not tell" : "the item"
+        case .host(let own) where !given.contains(fact):
+          "the application\(values[own.name] == nil ? " says nothing" : "")"
+        default: sources[fact] ?? ""
+        }
+      return FactReading(name: fact.name, value: fact.value(in: situation), source: source)
     }
   }
 

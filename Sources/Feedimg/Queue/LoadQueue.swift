@@ -59,6 +59,9 @@ struct LoadQueue: Sendable {
     if case .running? = entries[ticket]?.state { true } else { false }
   }
 
+  /// Nil where it is not known.
+  func priority(of ticket: Ticket) -> LoadPriority? { entries[ticket]?.priority }
+
   mutating func enter(host: String, priority: LoadPriority, at now: Duration) -> (Ticket, [Step]) {
     let ticket = Ticket(number: next())
     entries[ticket] = Entry(host: host, priority: priority, turn: ticket.number)

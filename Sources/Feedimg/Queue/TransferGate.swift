@@ -100,6 +100,8 @@ final class TransferGate: Sendable {
 
   /// Looks at the priority again, which is read under the lock so that the latest counts.
   func reprioritise(_ ticket: Ticket, to priority: () -> LoadPriority) {
+    // Mostly it is what it was.
+    guard state.withLock({ $0.queue.priority(of: ticket) != priority() }) else { return }
     change { ((), $0.queue.setPriority(ticket, priority(), at: $1)) }
   }
 

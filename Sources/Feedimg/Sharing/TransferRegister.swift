@@ -17,11 +17,16 @@ package final class TransferRegister: Sendable {
     package var progress: LoadProgress?
   }
 
-  private struct Entry {
-    var run: LoadRun
-    var url: ImageURL
-    var variant: ImageVariant?
+  /// A class, as each is looked for among the others when it ends.
+  private final class Entry: Sendable {
+    let run: LoadRun
+    let url: ImageURL
+    let variant: ImageVariant?
     let end = TrialEnd()
+
+    init(run: LoadRun, url: ImageURL, variant: ImageVariant? = nil) {
+      (self.run, self.url, self.variant) = (run, url, variant)
+    }
   }
 
   private struct State {
