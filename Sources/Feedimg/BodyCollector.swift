@@ -9,8 +9,8 @@ import Synchronization
 /// load; it is noted.
 final class BodyCollector: BodyReceiving {
   /// Guards the body as it grows; the transfer's thread adds, and the loader reads when the transfer is over.
-  private let state: Mutex<CollectedBody>
-  private let transfer: ImageTransfer
+  let state: Mutex<CollectedBody>
+  let transfer: ImageTransfer
   private let limit: ByteCount
   /// Guards what broke off before, which is looked for once, when the first request goes out.
   private let past: Mutex<BodyContinuation?> = Mutex(nil)
@@ -201,7 +201,7 @@ final class BodyCollector: BodyReceiving {
   ///
   /// - Returns: The image, with the file that keeps it unless it is not kept.
   /// - Throws: ``LoadError`` when the body is no image, or not a whole one.
-  func finish() throws(LoadError) -> FetchedImage {
+  func finish() async throws(LoadError) -> FetchedImage {
     let body = state.withLock { $0 }
     guard let answer = body.answer else {
       throw LoadError(.malformed, url: url, message: "the server sent no answer")
@@ -216,11 +216,7 @@ final class BodyCollector: BodyReceiving {
       throw LoadError(.truncated, url: url, message: "the body ended before the image was whole")
     }
     LoadWitness.tell(.verified(mediaType: mediaType))
-    var path: String?
-    if body.obstacle == nil {
-      let metadata = metadata(answer, mediaType)
-      keeping { writer throws(CacheError) in path = try writer.commit(metadata).path }
-    }
+    let path = body.obstacle == nil ? await commit(metadata(answer, mediaType)) : nil
     if body.hasBeginning { transfer.loader.store.removeBeginning(of: url.key) }
     let obstacle = state.withLock { $0.obstacle }
     if let step = path.map({ .stored(path: $0) }) ?? obstacle.map({ LoadEvent.Step.notStored($0) }) {
@@ -272,16 +268,6 @@ final class BodyCollector: BodyReceiving {
 
   private func metadata(_ answer: StoredAnswer, _ mediaType: String) -> ImageMetadata {
     ImageMetadata(key: url.key, role: transfer.variant.role, mediaType: mediaType, answer: answer)
-  }
-
-  private func keeping(_ work: (any ImageWriting) throws(CacheError) -> Void) {
-    guard let writer = state.withLock({ $0.writer }) else { return }
-    do throws(CacheError) {
-      try work(writer)
-    } catch {
-      writer.discard()
-      state.withLock { $0.obstacle = "not kept: \(error)" }
-    }
   }
 
   // MARK: What goes wrong

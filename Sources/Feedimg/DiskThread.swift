@@ -11,8 +11,12 @@ final class DiskThread: TaskExecutor, @unchecked Sendable {
   private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let filled = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
   private var jobs: [UnownedJob] = []
-  /// What is done after those steps.
+  /// What is done when no step is ready, or when steps have been done so many times.
   private var rest: [@Sendable () -> Void] = []
+  private var turns = 0
+
+  /// So often other steps go first, lest those who wait for the rest wait for all that others go on with.
+  private static let greatestTurns = 4
   private var isStarted = false
   private var isStopped = false
 
@@ -35,7 +39,8 @@ final class DiskThread: TaskExecutor, @unchecked Sendable {
     if !take({ jobs.append(job) }) { globalConcurrentExecutor.enqueue(job) }
   }
 
-  /// Does something once every step has been done that is ready by now, so that what these gather is dealt with at once.
+  /// Does something once the steps have been done that are ready by now, and as a rule what follows from these, so that
+  /// what they gather is dealt with at once.
   func afterwards(_ work: @escaping @Sendable () -> Void) {
     if !take({ rest.append(work) }) { Task { work() } }
   }
@@ -72,7 +77,8 @@ final class DiskThread: TaskExecutor, @unchecked Sendable {
     // Without a thread of our own the work is done where all other work is.
     let left = locked {
       isStopped = true
-      return takeAll()
+      defer { (jobs, rest) = ([], []) }
+      return (jobs: jobs, rest: rest)
     }
     for job in left.jobs { globalConcurrentExecutor.enqueue(job) }
     for work in left.rest { Task { work() } }
@@ -91,13 +97,14 @@ final class DiskThread: TaskExecutor, @unchecked Sendable {
   private func next() -> Turn? {
     locked {
       while jobs.isEmpty && rest.isEmpty && !isStopped { pthread_cond_wait(filled, lock) }
-      return jobs.isEmpty && rest.isEmpty ? nil : takeAll()
+      guard !jobs.isEmpty || !rest.isEmpty else { return nil }
+      defer { jobs = [] }
+      guard jobs.isEmpty || rest.isEmpty || turns == Self.greatestTurns else {
+        turns += 1
+        return (jobs, [])
+      }
+      defer { (rest, turns) = ([], 0) }
+      return (jobs, rest)
     }
-  }
-
-  /// To be called under the lock.
-  private func takeAll() -> Turn {
-    defer { (jobs, rest) = ([], []) }
-    return (jobs, rest)
   }
 }

@@ -99,7 +99,7 @@ struct ImageTransfer: Sendable {
     do throws(LoadError) {
       _ = try await transfer.perform()
       if let news = collector.notModified { return .notModified(news) }
-      let image = try collector.finish()
+      let image = try await collector.finish()
       keep(image)
       return .image(image)
     } catch {

@@ -42,6 +42,15 @@ final class BodyWriter: ImageWriting, @unchecked Sendable {
     return try cache.store(body, metadata)
   }
 
+  func commit(
+    _ metadata: ImageMetadata,
+    _ later: (@escaping @Sendable () -> Void) -> Void
+  ) async throws(CacheError) -> StoredImage {
+    guard let body = incoming.take() else { throw Self.finished }
+    defer { withdraw() }
+    return try await cache.store(body, metadata, later)
+  }
+
   func announce(_ metadata: ImageMetadata) {
     guard let body = incoming.take() else { return }
     let path = cache.announce(body, metadata)

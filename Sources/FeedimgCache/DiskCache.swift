@@ -16,6 +16,8 @@ package final class DiskCache: Sendable {
   /// Guards the uses that are not in the index yet.
   private let ledger = Mutex(TouchLedger())
 
+  let waitingRows = WaitingRows()
+
   /// Guards the log in use; nil before the first commit.
   private let logInUse = Mutex<IntentLog?>(nil)
 

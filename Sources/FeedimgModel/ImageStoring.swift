@@ -191,6 +191,18 @@ package protocol ImageWriting: Sendable {
   /// Makes the image visible, whole and at once, in place of an earlier one of its key.
   func commit(_ metadata: ImageMetadata) throws(CacheError) -> StoredImage
 
+  /// The same, together with others that come at about the same time, which takes less than one after the other.
+  ///
+  /// - Parameters:
+  ///   - metadata: That of the image.
+  ///   - later: Has something done in a moment, once, whatever happens.
+  /// - Returns: The image, when it is visible.
+  /// - Throws: ``CacheError`` when it cannot be kept; the others may be all the same.
+  func commit(
+    _ metadata: ImageMetadata,
+    _ later: (@escaping @Sendable () -> Void) -> Void
+  ) async throws(CacheError) -> StoredImage
+
   /// Tells of what image the body is that is being written, so that its beginning outlives a process that is killed.
   ///
   /// - Parameter metadata: That of the whole image.

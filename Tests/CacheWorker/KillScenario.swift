@@ -33,6 +33,12 @@ struct KillScenario {
       KillScenario(name: "new", before: { _ in }, first: storing([0]), second: storing([1])),
       // The most usual work, dense enough to find what goes wrong within one call of the first.
       KillScenario(name: "another", interval: 1, first: storing([3]), second: storing([4])),
+      KillScenario(
+        name: "together",
+        interval: 2,
+        first: { cache in try storeTogether([3, 0, 5].map { Specimen(key: $0, version: 6) }, in: cache) },
+        second: storing([4])
+      ),
       KillScenario(name: "same", first: storing([0], 2), second: storing([0], 3)),
       KillScenario(name: "evict", limit: 60_000, first: storing([5, 7]), second: storing([8])),
       KillScenario(name: "remove", first: removing(1), second: storing([1], 2)),

@@ -20,10 +20,43 @@ func metadata(_ key: Int) throws -> ImageMetadata {
 }
 
 func store(_ specimen: Specimen, in cache: DiskCache) throws {
+  _ = try write(specimen, in: cache).commit(try metadata(specimen.key))
+}
+
+private func write(_ specimen: Specimen, in cache: DiskCache) throws -> any ImageWriting {
   let writer = try cache.makeWriter()
   let bytes = specimen.bytes
   for start in stride(from: 0, to: bytes.count, by: 4096) {
     try bytes[start..<min(start + 4096, bytes.count)].withUnsafeBytes { try writer.write($0) }
   }
-  _ = try writer.commit(try metadata(specimen.key))
+  return writer
+}
+
+/// Stores images in one transaction.
+func storeTogether(_ specimens: [Specimen], in cache: DiskCache) throws {
+  let executor = OwnExecutor()
+  for specimen in specimens {
+    let (writer, metadata) = (try write(specimen, in: cache), try metadata(specimen.key))
+    Task(executorPreference: executor) { _ = try? await writer.commit(metadata, executor.afterwards) }
+  }
+  executor.run()
+}
+
+/// Runs tasks on the thread that begins them, as a fork has no other.
+private final class OwnExecutor: TaskExecutor, @unchecked Sendable {
+  // Unchecked: one thread uses it.
+  private var jobs: [UnownedJob] = []
+  private var rest: [@Sendable () -> Void] = []
+
+  func enqueue(_ job: consuming ExecutorJob) { jobs.append(UnownedJob(job)) }
+
+  func afterwards(_ work: @escaping @Sendable () -> Void) { rest.append(work) }
+
+  func run() {
+    while !jobs.isEmpty || !rest.isEmpty {
+      if jobs.isEmpty { rest.removeFirst()() } else { run(jobs.removeFirst()) }
+    }
+  }
+
+  private func run(_ job: UnownedJob) { job.runSynchronously(on: asUnownedTaskExecutor()) }
 }

@@ -1,0 +1,104 @@
+import FeedimgModel
+import Synchronization
+
+/// The bodies that have their names and wait for their rows.
+///
+/// To commit a transaction costs several times what a row does; so those that come at the same time share one.
+final class WaitingRows: Sendable {
+  struct One: Sendable {
+    let row: DiskCache.Row
+    let continuation: CheckedContinuation<Result<EntryRecord, CacheError>, Never>
+  }
+
+  /// Guards who waits; rows are written and continuations resumed outside.
+  private let waiting = Mutex<[One]>([])
+
+  /// - Returns: Whether nobody else waits.
+  func add(_ one: One) -> Bool {
+    waiting.withLock { waiting in
+      waiting.append(one)
+      return waiting.count == 1
+    }
+  }
+
+  func takeAll() -> [One] {
+    waiting.withLock { waiting in
+      defer { waiting = [] }
+      return waiting
+    }
+  }
+}
+
+extension DiskCache {
+  /// The same as ``store(_:_:)``, in one transaction with all others that come before that begins.
+  ///
+  /// - Parameters:
+  ///   - incoming: The body.
+  ///   - metadata: Of the image.
+  ///   - later: Has something done in a moment.
+  /// - Returns: The image, whose row is there.
+  /// - Throws: ``CacheError``; the body has gone then.
+  func store(
+    _ incoming: consuming IncomingBody,
+    _ metadata: ImageMetadata,
+    _ later: (@escaping @Sendable () -> Void) -> Void
+  ) async throws(CacheError) -> StoredImage {
+    let log = log()
+    defer { withExtendedLifetime(log) {} }
+    let record = try record(of: incoming, metadata)
+    let row = try place(&incoming, as: record, log)
+    let result = await withCheckedContinuation { continuation in
+      let isFirst = waitingRows.add(WaitingRows.One(row: row, continuation: continuation))
+      if isFirst { later { self.enterAll() } }
+    }
+    // Locked up to here, so that nobody takes it for what a dead process left.
+    _ = consume incoming
+    return finish(try result.get())
+  }
+
+  /// Writes the rows of all who wait.
+  private func enterAll() {
+    let waiting = waitingRows.takeAll()
+    let log = log()
+    defer { withExtendedLifetime(log) {} }
+    let entered = waiting.count > 1 ? enter(waiting.map(\.row), log) : []
+    for (number, one) in waiting.enumerated() {
+      one.continuation.resume(
+        returning: Result { () throws(CacheError) in
+          if number < entered.count, let record = entered[number] { return record }
+          return try enterOrRemove(one.row, log)
+        }
+      )
+    }
+  }
+
+  /// Writes rows in one transaction, as far as that is simple.
+  ///
+  /// - Returns: Nil for those that have to be written by themselves, as more must give way or something goes wrong.
+  private func enter(_ rows: [Row], _ log: IntentLog?) -> [EntryRecord?] {
+    let (now, expiry, limits) = (now, expiry, limits)
+    let deficit = folder.room()?.deficit ?? 0
+    let outcome = try? pool.write { index throws(SQLiteError) in
+      var records: [EntryRecord?] = []
+      var removal = CacheIndex.Removal()
+      for row in rows {
+        let step = try index.enter(row, givingBack: records.isEmpty ? deficit : 0, within: limits, now: now)
+        switch step {
+        case .done(let record, let more):
+          records.append(record)
+          removal.add(more)
+        case .unfinished(let more):
+          records.append(nil)
+          removal.add(more)
+        case .pinsFull: records.append(nil)
+        }
+      }
+      removal.add(try index.removeUnused(since: expiry))
+      log?.note(removal.bodies, .going)
+      return (records: records, removal: removal)
+    }
+    guard let outcome else { return [] }
+    folder.remove(outcome.removal.bodies)
+    return outcome.records
+  }
+}
