@@ -13,11 +13,11 @@ extension BodyCollector {
     }
   }
 
-  /// Makes the image visible in the cache; the path of its file, nil where it is not kept.
-  func commit(_ metadata: ImageMetadata) async -> String? {
+  /// Makes the image visible in the cache; nil where it is not kept.
+  func commit(_ metadata: ImageMetadata) async -> StoredImage? {
     guard let writer = state.withLock({ $0.writer }) else { return nil }
     do throws(CacheError) {
-      return try await writer.commit(metadata, transfer.loader.disk.afterwards).path
+      return try await writer.commit(metadata, transfer.loader.disk.afterwards)
     } catch {
       giveUp(writer, error)
       return nil

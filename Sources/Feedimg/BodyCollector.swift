@@ -216,16 +216,17 @@ final class BodyCollector: BodyReceiving {
       throw LoadError(.truncated, url: url, message: "the body ended before the image was whole")
     }
     LoadWitness.tell(.verified(mediaType: mediaType))
-    let path = body.obstacle == nil ? await commit(metadata(answer, mediaType)) : nil
+    let stored = body.obstacle == nil ? await commit(metadata(answer, mediaType)) : nil
     if body.hasBeginning { transfer.loader.store.removeBeginning(of: url.key) }
     let obstacle = state.withLock { $0.obstacle }
-    if let step = path.map({ .stored(path: $0) }) ?? obstacle.map({ LoadEvent.Step.notStored($0) }) {
+    if let step = stored.map({ .stored(path: $0.path) }) ?? obstacle.map({ LoadEvent.Step.notStored($0) }) {
       LoadWitness.tell(step)
     }
     return FetchedImage(
       bytes: body.bytes,
+      checksum: stored?.checksum,
       mediaType: mediaType,
-      path: path,
+      path: stored?.path,
       source: .network,
       answer: answer,
       notes: [obstacle].compactMap { $0 }

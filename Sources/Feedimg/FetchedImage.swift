@@ -4,6 +4,8 @@ import FeedimgModel
 /// The bytes of an image that one load brought, for all who waited for it.
 struct FetchedImage: Sendable {
   var bytes: [UInt8]
+  /// Of the bytes, where the disk cache has made it.
+  var checksum: UInt64?
   var mediaType: String
   var path: String?
   var source: LoadedImage.Source
@@ -18,6 +20,7 @@ extension FetchedImage {
   init(_ image: MemoryCache.Image, from source: LoadedImage.Source) {
     self.init(
       bytes: image.bytes,
+      checksum: image.checksum,
       mediaType: image.mediaType,
       path: image.path,
       source: source,
@@ -27,7 +30,14 @@ extension FetchedImage {
 
   /// What memory keeps of it.
   func kept(as role: ImageVariant.Role) -> MemoryCache.Image {
-    MemoryCache.Image(role: role, mediaType: mediaType, bytes: bytes, path: path, answer: answer)
+    MemoryCache.Image(
+      role: role,
+      mediaType: mediaType,
+      bytes: bytes,
+      checksum: checksum,
+      path: path,
+      answer: answer
+    )
   }
 
   /// Whether one who sends this need not ask for another: what was made smaller to save data is not for who saves none.

@@ -25,6 +25,7 @@ extension ImageLoader {
       role: stored.role,
       mediaType: stored.mediaType,
       bytes: bytes,
+      checksum: stored.checksum,
       path: stored.path,
       answer: stored.answer
     )

@@ -63,6 +63,7 @@ extension EntryRecord {
       role: role,
       path: path,
       size: ByteCount(size),
+      checksum: checksum,
       mediaType: mediaType,
       storedAt: storedAt,
       usedAt: usedAt,

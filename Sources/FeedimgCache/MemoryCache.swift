@@ -17,17 +17,25 @@ package final class MemoryCache: Sendable {
     /// What brought it, for its freshness; nil where that is not known.
     package var answer: StoredAnswer?
 
+    /// - Parameters:
+    ///   - role: What it is of its item.
+    ///   - mediaType: As it was recognised.
+    ///   - bytes: All of it.
+    ///   - checksum: Of the bytes, where the disk cache has told it; nil to read them for that.
+    ///   - path: The file in the disk cache.
+    ///   - answer: What brought it.
     package init(
       role: ImageVariant.Role,
       mediaType: String,
       bytes: [UInt8],
+      checksum: UInt64? = nil,
       path: String?,
       answer: StoredAnswer? = nil
     ) {
       self.role = role
       self.mediaType = mediaType
       self.bytes = bytes
-      checksum = Checksum.of(bytes)
+      self.checksum = checksum ?? Checksum.of(bytes)
       self.path = path
       self.answer = answer
     }

@@ -6,6 +6,8 @@ package struct StoredImage: Sendable, Hashable {
   /// A file that a client can open as it is.
   package var path: String
   package var size: ByteCount
+  /// Of the body, as the cache makes it.
+  package var checksum: UInt64
   package var mediaType: String
   /// Seconds since 1970.
   package var storedAt: Double
@@ -21,6 +23,7 @@ package struct StoredImage: Sendable, Hashable {
     role: ImageVariant.Role,
     path: String,
     size: ByteCount,
+    checksum: UInt64,
     mediaType: String,
     storedAt: Double,
     usedAt: Double,
@@ -31,6 +34,7 @@ package struct StoredImage: Sendable, Hashable {
     self.role = role
     self.path = path
     self.size = size
+    self.checksum = checksum
     self.mediaType = mediaType
     self.storedAt = storedAt
     self.usedAt = usedAt

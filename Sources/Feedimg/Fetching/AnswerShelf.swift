@@ -105,6 +105,7 @@ struct AnswerShelf: Sendable {
       role: image.role,
       mediaType: image.mediaType,
       bytes: bytes,
+      checksum: image.checksum,
       path: image.path,
       answer: image.answer
     )
