@@ -46,7 +46,7 @@ struct LoadQueue: Sendable {
   /// When to call ``tick(at:)``, if nothing else happens before; nil for never.
   var deadline: Duration? {
     // Where no more may be granted, what is hungry waits until one of those leaves, however long.
-    let hunger = hunger.deadline(of: mayGrant)
+    let hunger = hunger.deadline(of: occupancy.mayGrant)
     let lateness = unanswered.deadline { host in
       lines.values.contains { $0.hosts.contains { $0 != host } }
     }
@@ -278,13 +278,6 @@ extension LoadQueue {
     } ?? false
   }
 
-  /// Whether a class may have one beyond the limits: one, of two in all, is for what is visible now.
-  private func mayGrant(_ priority: LoadPriority) -> Bool {
-    let isOneBelow = occupancy.grantedCount > occupancy.grantedCount(of: .visible)
-    return occupancy.grantedCount < 2 && occupancy.countWithGranted(of: priority) == 0
-      && (priority == .visible || !isOneBelow)
-  }
-
   /// Grants a place to each class that could not begin anything for too long.
   private mutating func feedHungry(at now: Duration) -> [Step] {
     var steps: [Step] = []
@@ -292,7 +285,7 @@ extension LoadQueue {
       // What is visible goes on in the place that it was granted, one after the other, until there is another.
       let own = priority == .visible ? occupancy.grantedCount(of: .visible) : 0
       let isHungry = waits(priority) && occupancy.countWithGranted(of: priority) == own
-      guard hunger.note(priority, isHungry: isHungry, at: now), mayGrant(priority),
+      guard hunger.note(priority, isHungry: isHungry, at: now), occupancy.mayGrant(priority),
         let ticket = candidate(priority, where: { _ in true })
       else { continue }
       steps.append(start(ticket, isGranted: true, at: now))

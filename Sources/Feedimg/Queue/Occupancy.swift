@@ -148,6 +148,14 @@ struct Occupancy: Sendable {
   }
 }
 
+extension Occupancy {
+  /// Whether a class may have one beyond the limits: one, of two in all, is for what is visible now.
+  func mayGrant(_ priority: LoadPriority) -> Bool {
+    let isOneBelow = grantedCount > grantedCount(of: .visible)
+    return grantedCount < 2 && countWithGranted(of: priority) == 0 && (priority == .visible || !isOneBelow)
+  }
+}
+
 /// Which host goes first: the one that transfers least, then the one that began something longest ago.
 struct HostRank: Comparable {
   let running: Int
