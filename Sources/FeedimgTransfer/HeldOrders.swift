@@ -8,7 +8,8 @@
 ///
 /// A pure state machine; the first come are the first to go.
 struct HeldOrders<Order: Identifiable> {
-  private var waiting: [(order: Order, since: Moment)] = []
+  /// Nil for those that have gone, of which nothing is to be kept.
+  private var waiting: [(order: Order?, since: Moment)] = []
   /// How many of ``waiting`` have gone, from the front.
   private var gone = 0
 
@@ -36,11 +37,9 @@ struct HeldOrders<Order: Identifiable> {
     guard running < Self.fewestRunning || isIdle || since.nanoseconds(to: now) >= Self.greatestWait else {
       return nil
     }
+    waiting[gone].order = nil
     gone += 1
-    if isEmpty {
-      waiting.removeAll(keepingCapacity: true)
-      gone = 0
-    }
+    shorten()
     return order
   }
 
@@ -48,13 +47,21 @@ struct HeldOrders<Order: Identifiable> {
   ///
   /// - Returns: Nil if it does not wait.
   mutating func remove(_ id: Order.ID) -> Order? {
-    guard let index = waiting[gone...].firstIndex(where: { $0.order.id == id }) else { return nil }
+    guard let index = waiting[gone...].firstIndex(where: { $0.order?.id == id }) else { return nil }
+    defer { shorten() }
     return waiting.remove(at: index).order
+  }
+
+  /// Forgets those that have gone, once they are as many as those that wait.
+  private mutating func shorten() {
+    guard gone >= waiting.count - gone else { return }
+    waiting.removeFirst(gone)
+    gone = 0
   }
 
   /// Takes back all that wait.
   mutating func removeAll() -> [Order] {
     defer { (waiting, gone) = ([], 0) }
-    return waiting[gone...].map(\.order)
+    return waiting.compactMap(\.order)
   }
 }

@@ -56,6 +56,30 @@ struct HeldOrdersTests {
     #expect(held.next(running: 3, isIdle: false, at: later.advanced(byNanoseconds: 5_000_000))?.id == 2)
   }
 
+  /// What an order keeps alive.
+  private final class Kept: Identifiable {
+    let id: Int
+    init(id: Int) { self.id = id }
+  }
+
+  @Test func `nothing is kept of those that have gone`() {
+    let now = Moment.now
+    var held = HeldOrders<Kept>()
+    weak var first: Kept?
+    weak var second: Kept?
+    do {
+      let orders = (1...3).map { Kept(id: $0) }
+      (first, second) = (orders[0], orders[1])
+      held.append(contentsOf: orders, at: now)
+    }
+    #expect(held.next(running: 0, isIdle: false, at: now)?.id == 1)
+    #expect(first == nil && second != nil)
+    #expect(held.next(running: 1, isIdle: false, at: now)?.id == 2)
+    #expect(second == nil)
+    #expect(held.remove(3)?.id == 3)
+    #expect(held.isEmpty)
+  }
+
   @Test func `one that is taken back is not begun`() {
     let now = Moment.now
     var held = HeldOrders<Order>()
