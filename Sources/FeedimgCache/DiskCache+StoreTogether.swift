@@ -61,7 +61,13 @@ extension DiskCache {
     let waiting = waitingRows.takeAll()
     let log = log()
     defer { withExtendedLifetime(log) {} }
-    let entered = waiting.count > 1 ? enter(waiting.map(\.row), log) : []
+    var entered: [EntryRecord?] = []
+    do throws(CacheError) {
+      if waiting.count > 1 { entered = try enter(waiting.map(\.row), log) }
+    } catch {
+      // What others give way for may do one by one; nothing else would be different, and take as long each time.
+      guard error.isForWantOfRoom else { return refuse(waiting, error) }
+    }
     for (number, one) in waiting.enumerated() {
       one.continuation.resume(
         returning: Result { () throws(CacheError) in
@@ -72,32 +78,46 @@ extension DiskCache {
     }
   }
 
+  private func refuse(_ waiting: [WaitingRows.One], _ error: CacheError) {
+    folder.remove(waiting.map(\.row.record.body))
+    for one in waiting { one.continuation.resume(returning: .failure(error)) }
+  }
+
   /// Writes rows in one transaction, as far as that is simple.
   ///
   /// - Returns: Nil for those that have to be written by themselves, as more must give way or something goes wrong.
-  private func enter(_ rows: [Row], _ log: IntentLog?) -> [EntryRecord?] {
+  /// - Throws: ``CacheError``; none is written then.
+  private func enter(_ rows: [Row], _ log: IntentLog?) throws(CacheError) -> [EntryRecord?] {
     let (now, expiry, limits) = (now, expiry, limits)
     let deficit = folder.room()?.deficit ?? 0
-    let outcome = try? pool.write { index throws(SQLiteError) in
+    let outcome = try pool.write { index throws(SQLiteError) in
       var records: [EntryRecord?] = []
+      // Of one image, the later one must not be written before the earlier.
+      var left: Set<Int64> = []
       var removal = CacheIndex.Removal()
       for row in rows {
+        guard !left.contains(row.record.identifier) else {
+          records.append(nil)
+          continue
+        }
         let step = try index.enter(row, givingBack: records.isEmpty ? deficit : 0, within: limits, now: now)
         switch step {
         case .done(let record, let more):
           records.append(record)
           removal.add(more)
-        case .unfinished(let more):
-          records.append(nil)
-          removal.add(more)
-        case .pinsFull: records.append(nil)
+          // An index that was made anew meanwhile had it already, and one before it displaced it.
+          removal.bodies.removeAll { $0 == record.body }
+          continue
+        case .unfinished(let more): removal.add(more)
+        case .pinsFull: break
         }
+        records.append(nil)
+        left.insert(row.record.identifier)
       }
       removal.add(try index.removeUnused(since: expiry))
       log?.note(removal.bodies, .going)
       return (records: records, removal: removal)
     }
-    guard let outcome else { return [] }
     folder.remove(outcome.removal.bodies)
     return outcome.records
   }

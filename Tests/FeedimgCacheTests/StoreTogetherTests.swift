@@ -1,4 +1,6 @@
+import CSQLite
 import FeedimgModel
+import Glibc
 import Synchronization
 import Testing
 
@@ -72,6 +74,20 @@ import Testing
     end()
     #expect(outcomes.allSatisfy { if case .success? = $0.value { true } else { false } })
     #expect(cache.bytes("https://a/1") == picture(1) && cache.bytes("https://a/2") == picture(2))
+  }
+
+  @Test func `where the index is another program's, all are refused and none is left`() throws {
+    let cache = DiskCache(folder)
+    mkdir(folder.cache, 0o700)
+    var handle: OpaquePointer?
+    sqlite3_open(folder.cache + "/index.sqlite", &handle)
+    try #require(sqlite3_exec(handle, "CREATE TABLE notes (text)", nil, nil, nil) == SQLITE_OK)
+    sqlite3_close(handle)
+    let outcomes = try begin([("https://a/1", picture(1)), ("https://a/2", picture(2))], in: cache)
+    #expect(folder.bodies.count == 2)
+    end()
+    for outcome in outcomes { #expect(throws: CacheError.self) { try #require(outcome.value).get() } }
+    #expect(folder.bodies.isEmpty)
   }
 
   @Test func `of two with one key the later one stays`() throws {
