@@ -30,6 +30,15 @@ extension ImageStructure {
     return false
   }
 
+  /// Looks for the end of the root near the end of the text, whatever prefix its name has (XML 1.0, §3.1).
+  static func hasEnd(ofSVG bytes: [UInt8]) -> Bool {
+    String(decoding: bytes.suffix(svgTrailerLimit), as: UTF8.self).firstMatch(of: /<\/([^<>\/\s:]+:)?svg\s*>/)
+      != nil
+  }
+
+  /// Comments may follow; more than this is not searched, in bytes.
+  private static let svgTrailerLimit = 4096
+
   /// Goes from block to block to the trailer (GIF89a, section 27).
   ///
   /// Where something stands that is no block, decoders take the image to end.

@@ -20,17 +20,9 @@ package enum ImageStructure {
     case "image/jxl": bytes.first == 0xFF || boxesFit(bytes[...])
     case "image/bmp": bytes.count >= 6 && bytes.count >= Int(littleEndian(bytes[2..<6]))
     case "image/webp": bytes.count >= 8 + Int(littleEndian(bytes.dropFirst(4).prefix(4)))
-    case "image/svg+xml": contains(Array("</svg>".utf8), in: bytes.suffix(trailerLimit))
+    case "image/svg+xml": hasEnd(ofSVG: bytes)
     default: true
     }
-  }
-
-  /// What servers append behind the end of a text; more than this is not searched, in bytes.
-  private static let trailerLimit = 1024
-
-  private static func contains(_ mark: [UInt8], in bytes: ArraySlice<UInt8>) -> Bool {
-    guard bytes.count >= mark.count else { return false }
-    return (bytes.startIndex...bytes.endIndex - mark.count).contains { bytes[$0...].starts(with: mark) }
   }
 
   /// Whether every box is there in full (ISO/IEC 14496-12 §4.2).

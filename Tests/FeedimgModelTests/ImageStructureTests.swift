@@ -76,7 +76,10 @@ struct ImageStructureTests {
       "says the most it can"
     ),
     (Array("<svg><g/></svg>\n".utf8), "image/svg+xml", true, "its root is closed"),
+    (Array("<svg:svg><g/></svg:svg >".utf8), "image/svg+xml", true, "its root is closed by its whole name"),
+    (Array("<svg></svg><!--".utf8) + Array(repeating: 0x2D, count: 2000), "image/svg+xml", true, "a comment"),
     (Array("<svg><g/>".utf8), "image/svg+xml", false, "its root is open"),
+    (Array("<svg><g/></svgs>".utf8), "image/svg+xml", false, "another name"),
     ([1], "image/tiff", true, "nothing tells"),
     ([], "image/jpeg", false, "nothing there"),
   ]
