@@ -36,6 +36,8 @@ final class PrefetchWorker: Sendable {
   private let start: SuspendingClock.Instant
   /// Guards how far it has come; loads are ended and outcomes told outside.
   private let state: Mutex<State>
+  /// Guards that outcomes are told one batch after the other, so that the last who tells has told all.
+  private let telling = Mutex(())
 
   init(
     loader: ImageLoader,
@@ -271,10 +273,12 @@ final class PrefetchWorker: Sendable {
   }
 
   private func tellEnded() {
-    let ended = state.withLock { state in
-      defer { state.ended = [] }
-      return state.ended
+    telling.withLock { _ in
+      let ended = state.withLock { state in
+        defer { state.ended = [] }
+        return state.ended
+      }
+      for outcome in ended { tell(outcome) }
     }
-    for outcome in ended { tell(outcome) }
   }
 }
