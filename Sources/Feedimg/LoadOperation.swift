@@ -7,8 +7,9 @@ struct LoadOperation: Sendable {
   let item: FeedItem
   let facts: [String: String]
   let progress: (@Sendable (LoadProgress) -> Void)?
-  /// Whether ``progress`` is called with the head of an answer as well, before anything of the image has come.
-  var hearsHeads = false
+  /// Called like ``progress``, also with the head of an answer before anything of the image has come, and with whether
+  /// the bytes count with this load, as it is the first of those who share them.
+  var account: (@Sendable (LoadProgress, _ isFirst: Bool) -> Void)?
   /// Whether to ask first about what is cached.
   var isReload = false
   var wish = LoadWish(.visible)
@@ -177,11 +178,12 @@ struct LoadOperation: Sendable {
   }
 
   private var listener: LoadRun.Listener? {
-    guard progress != nil || onArrival != nil else { return nil }
-    return { [progress, hearsHeads, onArrival] in
-      guard hearsHeads || $0.received.bytes > 0 else { return }
-      progress?($0)
-      onArrival?($1)
+    guard progress != nil || account != nil || onArrival != nil else { return nil }
+    return { [progress, account, onArrival] told, run, isFirst in
+      account?(told, isFirst)
+      guard told.received.bytes > 0 else { return }
+      progress?(told)
+      onArrival?(run)
     }
   }
 

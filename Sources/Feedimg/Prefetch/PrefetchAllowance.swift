@@ -3,7 +3,8 @@ import FeedimgModel
 /// What a prefetch may still spend, and what of it is kept for the loads that run.
 ///
 /// A load begins only where what it is likely to take is left. What an image takes is known exactly with the head of
-/// its answer; what does not fit then, gives way before its body comes. Pure; sizes are in bytes.
+/// its answer; what does not fit then, gives way before its body comes. Of loads that share a transfer one alone pays,
+/// and they give way together. Pure; sizes are in bytes.
 struct PrefetchAllowance: Sendable {
   /// What becomes of an image that would be loaded.
   enum Entry: Hashable, Sendable {
@@ -14,6 +15,10 @@ struct PrefetchAllowance: Sendable {
   }
 
   private struct Load: Sendable {
+    /// What it loads, as others may; nil where that does not matter.
+    let key: String?
+    /// Whether what comes counts with it, and not with another load that shares the transfer.
+    var pays: Bool
     /// Kept for it until its length is known.
     var expected: Int
     /// Whether that is what somebody declared.
@@ -32,9 +37,9 @@ struct PrefetchAllowance: Sendable {
     var givesWay = false
 
     /// Whether nobody knows how much will come.
-    var isOpen: Bool { !givesWay && length == nil }
+    var isOpen: Bool { pays && !givesWay && length == nil }
     /// What is certain to come.
-    var announced: Int { givesWay ? 0 : max(0, (length ?? 0) - (position ?? 0)) }
+    var announced: Int { givesWay || !pays ? 0 : max(0, (length ?? 0) - (position ?? 0)) }
     /// What is kept for it beside what has come.
     var kept: Int { isOpen ? max(0, expected - moved) : announced }
   }
@@ -67,13 +72,21 @@ struct PrefetchAllowance: Sendable {
   /// - Parameters:
   ///   - index: Names it until ``leave(_:)``.
   ///   - size: As the item declares it, or an earlier answer did; nil where nobody knows.
+  ///   - key: Names the image among all; nothing is kept for one that another load has begun, as they share it.
   /// - Returns: What to do; who is to wait, enters again after any other was noted or left.
-  mutating func enter(_ index: Int, size: ByteCount?) -> Entry {
+  mutating func enter(_ index: Int, size: ByteCount?, of key: String? = nil) -> Entry {
     let known = size.flatMap { $0.bytes > 0 ? Self.bounded($0.bytes) : nil }
     if let known, known > perImage { return .leaveOut(.tooLarge) }
+    let shares = key != nil && loads.values.contains { $0.key == key && !$0.givesWay }
     let expected = known ?? estimate
-    if committed + expected <= total {
-      loads[index] = Load(expected: expected, isDeclared: known != nil, isProbe: false)
+    if shares || committed + expected <= total {
+      loads[index] = Load(
+        key: key,
+        pays: !shares,
+        expected: expected,
+        isDeclared: known != nil,
+        isProbe: false
+      )
       return .begin
     }
     // Even if those that run came to nothing more.
@@ -83,23 +96,28 @@ struct PrefetchAllowance: Sendable {
     }
     // One after the other, as each may be small enough.
     guard !loads.values.contains(where: \.isOpen) else { return .wait }
-    loads[index] = Load(expected: expected, isDeclared: false, isProbe: true)
+    loads[index] = Load(key: key, pays: true, expected: expected, isDeclared: false, isProbe: true)
     return .begin
   }
 
   /// Takes note of how far a load has come; the first time with its head.
   ///
-  /// - Returns: Why it is to end; nil where it goes on.
-  mutating func note(_ index: Int, _ told: LoadProgress) -> Prefetch.Reason? {
+  /// - Parameters:
+  ///   - index: Which load.
+  ///   - told: How far, of what.
+  ///   - isFirst: Whether it is the first of those who share the transfer, who are told the same.
+  /// - Returns: Why it is to end with all ``sharing(with:)`` it; nil where it goes on.
+  mutating func note(_ index: Int, _ told: LoadProgress, isFirst: Bool = true) -> Prefetch.Reason? {
     guard var load = loads[index] else { return nil }
+    load.pays = isFirst
     let (position, length) = (
       Self.bounded(told.received.bytes), told.total.map { Self.bounded($0.bytes) }
     )
     // What begins anew brings nothing by that, nor does what was there before.
-    let brought = max(0, position - (load.position ?? position))
+    let brought = isFirst ? max(0, position - (load.position ?? position)) : 0
     load.moved += brought
     spent = Self.bounded(spent + brought)
-    if let length, load.length != length { learn(length) }
+    if isFirst, let length, load.length != length { learn(length) }
     (load.position, load.length) = (position, length)
     if load.isOpen, load.endless == nil, !load.isDeclared || load.moved > load.expected {
       // It may be as long as one may be.
@@ -108,16 +126,28 @@ struct PrefetchAllowance: Sendable {
     }
     loads[index] = load
     guard !load.givesWay else { return nil }
-    let reason = obstacle(load)
-    if reason != nil {
+    guard let reason = obstacle(load) else { return nil }
+    if load.isProbe { refusals += 1 }
+    // Otherwise one after the other would go on with it.
+    for index in sharing(with: index) {
       loads[index]?.givesWay = true
-      if load.isProbe { refusals += 1 }
+      loads[index]?.length = length
     }
     return reason
   }
 
+  /// The loads of the same image, this one among them.
+  func sharing(with index: Int) -> [Int] {
+    guard let key = loads[index]?.key else { return [index] }
+    return loads.filter { $0.value.key == key }.map(\.key)
+  }
+
+  /// Whether anything of its answer has come.
+  func hasBegun(_ index: Int) -> Bool { loads[index]?.position != nil }
+
   private func obstacle(_ load: Load) -> Prefetch.Reason? {
     if max(load.length ?? 0, load.position ?? 0) > perImage { return .tooLarge }
+    guard load.pays else { return nil }
     if certain > total { return .spent }
     guard load.isOpen, let number = load.endless, committed > total else { return nil }
     // One of them goes on to the limit, so that not all break off there.
@@ -132,7 +162,7 @@ struct PrefetchAllowance: Sendable {
   mutating func leave(_ index: Int) -> ByteCount {
     guard let load = loads.removeValue(forKey: index) else { return ByteCount(0) }
     if load.isProbe, !load.givesWay { refusals = 0 }
-    if load.length == nil, let length = load.position, !load.givesWay { learn(length) }
+    if load.pays, load.length == nil, let length = load.position, !load.givesWay { learn(length) }
     return ByteCount(load.moved)
   }
 

@@ -148,10 +148,11 @@ final class PrefetchWorker: Sendable {
       case .skip(let reason): return .leaveOut(reason)
       case .load(let wanted): role = wanted
       }
-      let size = length ?? items[index][role]?.size
+      let variant = items[index][role]
+      let size = length ?? variant?.size
       let entry = await withCheckedContinuation { continuation in
         let entry = state.withLock { state -> PrefetchAllowance.Entry? in
-          let entry = state.isStopped ? .wait : state.allowance.enter(index, size: size)
+          let entry = state.isStopped ? .wait : state.allowance.enter(index, size: size, of: variant?.url.key)
           guard entry == .wait, !state.isStopped else { return entry }
           state.waiters.append(continuation)
           return nil
@@ -179,10 +180,9 @@ final class PrefetchWorker: Sendable {
   ///
   /// - Returns: Nil, unless it has to wait for room; then what is known of its length by now.
   private func load(_ index: Int, _ beginning: LoadOperation.Beginning) async -> ByteCount? {
-    var operation = LoadOperation(loader: loader, item: items[index], facts: [:]) { [weak self] in
-      self?.note($0, index)
-    }
-    (operation.wish, operation.hearsHeads) = (LoadWish(.prefetch), true)
+    var operation = LoadOperation(loader: loader, item: items[index], facts: [:], progress: nil)
+    operation.wish = LoadWish(.prefetch)
+    operation.account = { [weak self] in self?.note($0, index, isFirst: $1) }
     operation.beginning = beginning
     operation.allowsStandIn = { [weak self] in
       guard let self else { return false }
@@ -219,16 +219,19 @@ final class PrefetchWorker: Sendable {
   }
 
   /// Counts what has come, and ends what becomes too much; the first time with the head of the answer.
-  private func note(_ told: LoadProgress, _ index: Int) {
-    let (isHead, reason, load) = state.withLock { state in
+  private func note(_ told: LoadProgress, _ index: Int, isFirst: Bool) {
+    let (isHead, loads) = state.withLock { state in
       let before = state.allowance.spent
-      let reason = state.allowance.note(index, told)
+      // What comes for another load alone leaves as much room as before.
+      let isNews = isFirst || !state.allowance.hasBegun(index)
+      let reason = state.allowance.note(index, told, isFirst: isFirst)
       state.progress.received = ByteCount(state.allowance.spent)
-      if let reason { state.reasons[index] = reason }
-      return (state.allowance.spent == before, reason, state.loads[index])
+      let ended = reason == nil ? [] : state.allowance.sharing(with: index)
+      for index in ended { state.reasons[index] = reason }
+      return (isNews && state.allowance.spent == before, ended.map { state.loads[$0] })
     }
-    if reason != nil { load?.cancel() }
-    if isHead || reason != nil { lookAgain() }
+    for load in loads { load?.cancel() }
+    if isHead || !loads.isEmpty { lookAgain() }
   }
 
   /// Ends what would not be begun now, after the facts have changed.

@@ -21,10 +21,13 @@ final class LoadDesk<Answer: Sendable>: Sendable {
     var continuations: [LoadTable.Waiter: CheckedContinuation<Result<Share, LoadError>, Never>] = [:]
     var runs: [LoadTable.Run: (run: LoadRun, task: Task<Void, Never>)] = [:]
 
-    /// Tells a run how urgent it is now.
+    /// Tells a run how urgent it is now, and who is first of those who wait.
     func refresh(_ run: LoadTable.Run) -> LoadRun? {
-      guard let priority = table.priority(of: run), let handle = runs[run]?.run else { return nil }
+      guard let priority = table.priority(of: run), let first = table.first(of: run),
+        let handle = runs[run]?.run
+      else { return nil }
       handle.note(priority)
+      handle.note(first: first)
       return handle
     }
   }
@@ -100,7 +103,7 @@ final class LoadDesk<Answer: Sendable>: Sendable {
           self.finish(run, outcome)
         }
         state.runs[run] = (handle, task)
-        return (joined, handle)
+        return (joined, state.refresh(run))
       }
     }
     if case .join = joined { LoadWitness.tell(.joined) }

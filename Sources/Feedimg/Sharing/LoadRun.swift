@@ -3,13 +3,16 @@ import Synchronization
 
 /// One run of a load, as it sees those who wait for it: how urgent they are, and who wants to hear of progress.
 final class LoadRun: Sendable {
-  typealias Listener = @Sendable (LoadProgress, LoadRun) -> Void
+  /// Hears how far the transfer has come, and whether it is the first of those who wait, with whom bytes count.
+  typealias Listener = @Sendable (LoadProgress, LoadRun, _ isFirst: Bool) -> Void
   /// Looks at what has come of a body.
   typealias ScanSource = @Sendable () -> ArrivingScans.Scan?
   typealias Audience = @Sendable (Arrival) -> Void
 
   private struct State {
     var priority: LoadPriority
+    /// Who came before all others who wait.
+    var first: LoadTable.Waiter?
     var latest: LoadProgress?
     var listeners: [LoadTable.Waiter: Listener] = [:]
     var arrival: Arrival?
@@ -49,9 +52,9 @@ final class LoadRun: Sendable {
   func report(_ progress: LoadProgress) {
     let listeners = state.withLock { state in
       state.latest = progress
-      return Array(state.listeners.values)
+      return state.listeners.map { (tell: $0.value, isFirst: $0.key == state.first) }
     }
-    for listener in listeners { listener(progress, self) }
+    for listener in listeners { listener.tell(progress, self, listener.isFirst) }
   }
 
   /// How far the transfer has come; nil before anything has.
@@ -59,11 +62,11 @@ final class LoadRun: Sendable {
 
   /// Lets one who waits hear of progress, of the latest at once.
   func listen(_ waiter: LoadTable.Waiter, _ listener: @escaping Listener) {
-    let latest = state.withLock { state in
+    let (latest, isFirst) = state.withLock { state in
       state.listeners[waiter] = listener
-      return state.latest
+      return (state.latest, state.first == waiter)
     }
-    if let latest { listener(latest, self) }
+    if let latest { listener(latest, self, isFirst) }
   }
 
   func forget(_ waiter: LoadTable.Waiter) {
@@ -112,6 +115,9 @@ final class LoadRun: Sendable {
 
   /// Takes note of the priority; whoever listens is told by ``announce()``, when no lock is held.
   func note(_ priority: LoadPriority) { state.withLock { $0.priority = priority } }
+
+  /// Takes note of who came before all others who wait.
+  func note(first: LoadTable.Waiter) { state.withLock { $0.first = first } }
 
   func announce() { state.withLock { $0.onPriority }?() }
 }

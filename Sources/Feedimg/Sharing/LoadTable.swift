@@ -92,6 +92,12 @@ struct LoadTable: Sendable {
     return entry.waiters.map(\.priority).max()
   }
 
+  /// Who came before all others who wait for a run; nil when it has ended.
+  func first(of run: Run) -> Waiter? {
+    guard let entry = entries[run.key], entry.run == run else { return nil }
+    return entry.waiters.first?.waiter
+  }
+
   /// Ends a run; those who are returned are to be answered, in the order in which they came.
   mutating func finish(_ run: Run) -> [Waiter] {
     guard let entry = entries[run.key], entry.run == run else { return [] }

@@ -10,6 +10,10 @@ import Testing
     /// A load has come so far, of what was announced.
     case note(Int, Int, Int?, Prefetch.Reason?)
     case leave(Int)
+    /// Another item has the image that the step is about, as all have that are entered so.
+    case enterSame(Int, Int?, PrefetchAllowance.Entry)
+    /// The same, for a load that is not the first of those who share a transfer.
+    case noteShared(Int, Int, Int?, Prefetch.Reason?)
   }
 
   private struct Row: CustomTestStringConvertible {
@@ -120,6 +124,44 @@ import Testing
       spent: 350
     ),
     Row(
+      testDescription: "for what several share room is kept once, and one alone pays",
+      steps: [
+        .enterSame(0, 400, .begin), .enterSame(1, 400, .begin), .enterSame(2, 400, .begin),
+        .enter(3, 400, .begin), .enter(4, 400, .wait), .note(0, 0, 400, nil), .noteShared(1, 0, 400, nil),
+        .note(0, 200, 400, nil), .noteShared(1, 200, 400, nil), .enter(4, 200, .begin),
+        .enter(5, 200, .wait), .note(0, 400, 400, nil), .noteShared(1, 400, 400, nil),
+        .noteShared(2, 400, 400, nil), .leave(2), .leave(0), .leave(1), .enter(5, 200, .wait),
+      ],
+      spent: 400
+    ),
+    Row(
+      testDescription: "who is first after another has left pays for the rest, and room is kept for that",
+      steps: [
+        .enterSame(0, nil, .begin), .enterSame(1, nil, .begin), .note(0, 0, 500, nil),
+        .noteShared(1, 0, 500, nil), .note(0, 200, 500, nil), .noteShared(1, 200, 500, nil), .leave(0),
+        .note(1, 300, 500, nil), .enter(2, 500, .begin), .enter(3, 100, .wait), .note(1, 500, 500, nil),
+      ],
+      spent: 500
+    ),
+    Row(
+      testDescription: "those who share what does not fit give way together",
+      total: 500,
+      steps: [
+        .enter(9, 200, .begin), .note(9, 0, 200, nil), .enterSame(0, 250, .begin),
+        .enterSame(1, 250, .begin), .note(0, 0, 400, .spent), .noteShared(1, 100, 400, nil), .leave(0),
+        .note(1, 200, 400, nil), .enterSame(0, 400, .wait),
+      ],
+      spent: 100
+    ),
+    Row(
+      testDescription: "nothing is kept for what comes for somebody else",
+      steps: [
+        .enterSame(0, 500, .begin), .noteShared(0, 100, 500, nil), .enter(1, 500, .begin),
+        .enter(2, 500, .begin), .noteShared(0, 400, 500, nil), .note(0, 500, 500, nil),
+      ],
+      spent: 100
+    ),
+    Row(
       testDescription: "sizes that nobody has are no trouble",
       total: .max,
       perImage: .max,
@@ -142,6 +184,12 @@ import Testing
         let told = LoadProgress(received: ByteCount(received), total: total.map { ByteCount($0) })
         #expect(allowance.note(index, told) == reason, "step \(number)")
       case .leave(let index): allowance.leave(index)
+      case .enterSame(let index, let size, let entry):
+        let size = size.map { ByteCount($0) }
+        #expect(allowance.enter(index, size: size, of: "same") == entry, "step \(number)")
+      case .noteShared(let index, let received, let total, let reason):
+        let told = LoadProgress(received: ByteCount(received), total: total.map { ByteCount($0) })
+        #expect(allowance.note(index, told, isFirst: false) == reason, "step \(number)")
       }
     }
     #expect(allowance.spent == row.spent)
