@@ -230,7 +230,7 @@ final class CurlHandle {
 
 extension ImageURL {
   /// By the fifth letter of `https:`; the key begins with that or `http:`.
-  fileprivate var isSecure: Bool {
+  var isSecure: Bool {
     key.utf8.withContiguousStorageIfAvailable { $0[4] == UInt8(ascii: "s") } ?? key.hasPrefix("https:")
   }
 }

@@ -38,7 +38,10 @@ struct CurlLoop: ~Copyable {
 
   /// Begins the transfers, those that have to wait later; see ``HeldOrders``.
   mutating func take(_ orders: [TransferOrder]) {
-    if !orders.isEmpty { held.append(contentsOf: orders, at: current.time) }
+    for order in orders {
+      // Without TLS each has a connection of its own, whose buffers it fills alone.
+      if order.request.url.isSecure { held.append(order, at: current.time) } else { start(order) }
+    }
     startHeld(isIdle: false)
   }
 

@@ -20,9 +20,7 @@ struct HeldOrders<Order: Identifiable> {
 
   var isEmpty: Bool { gone == waiting.count }
 
-  mutating func append(contentsOf orders: [Order], at now: Moment) {
-    for order in orders { waiting.append((order, now)) }
-  }
+  mutating func append(_ order: Order, at now: Moment) { waiting.append((order, now)) }
 
   /// Hands out the next order that is to begin.
   ///

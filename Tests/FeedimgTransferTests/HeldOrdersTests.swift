@@ -33,7 +33,7 @@ struct HeldOrdersTests {
   func `orders begin when there is nothing else to do, or too little runs`(row: Row) {
     let now = Moment.now
     var held = HeldOrders<Order>()
-    held.append(contentsOf: [1, 2, 3].map { Order(id: $0) }, at: now)
+    for id in 1...3 { held.append(Order(id: id), at: now) }
     let later = now.advanced(byNanoseconds: row.milliseconds * 1_000_000)
     var begun: [Int] = []
     while let order = held.next(running: row.running + begun.count, isIdle: row.isIdle, at: later) {
@@ -48,8 +48,8 @@ struct HeldOrdersTests {
   @Test func `each order waits for its own time alone`() {
     let now = Moment.now
     var held = HeldOrders<Order>()
-    held.append(contentsOf: [Order(id: 1)], at: now)
-    held.append(contentsOf: [Order(id: 2)], at: now.advanced(byNanoseconds: 5_000_000))
+    held.append(Order(id: 1), at: now)
+    held.append(Order(id: 2), at: now.advanced(byNanoseconds: 5_000_000))
     let later = now.advanced(byNanoseconds: 10_000_000)
     #expect(held.next(running: 2, isIdle: false, at: later)?.id == 1)
     #expect(held.next(running: 3, isIdle: false, at: later)?.id == nil)
@@ -70,7 +70,7 @@ struct HeldOrdersTests {
     do {
       let orders = (1...3).map { Kept(id: $0) }
       (first, second) = (orders[0], orders[1])
-      held.append(contentsOf: orders, at: now)
+      for order in orders { held.append(order, at: now) }
     }
     #expect(held.next(running: 0, isIdle: false, at: now)?.id == 1)
     #expect(first == nil && second != nil)
@@ -83,14 +83,14 @@ struct HeldOrdersTests {
   @Test func `one that is taken back is not begun`() {
     let now = Moment.now
     var held = HeldOrders<Order>()
-    held.append(contentsOf: [1, 2, 3].map { Order(id: $0) }, at: now)
+    for id in 1...3 { held.append(Order(id: id), at: now) }
     #expect(held.next(running: 0, isIdle: false, at: now)?.id == 1)
     #expect(held.remove(1)?.id == nil)
     #expect(held.remove(2)?.id == 2)
     #expect(held.remove(2)?.id == nil)
     #expect(held.next(running: 0, isIdle: false, at: now)?.id == 3)
     #expect(held.isEmpty)
-    held.append(contentsOf: [Order(id: 4)], at: now)
+    held.append(Order(id: 4), at: now)
     #expect(held.next(running: 0, isIdle: false, at: now)?.id == 4)
   }
 }
