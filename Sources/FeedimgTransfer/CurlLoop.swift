@@ -46,7 +46,14 @@ struct CurlLoop: ~Copyable {
   }
 
   private mutating func startHeld(isIdle: Bool) {
-    while let order = held.next(running: running.count, isIdle: isIdle, at: current.time) { start(order) }
+    guard !held.isEmpty else { return }
+    while let order = held.next(underWay: underWay, isIdle: isIdle, at: current.time) { start(order) }
+  }
+
+  /// How many bytes are still to come of what runs, probably.
+  private var underWay: Int {
+    let typical = held.typicalLength
+    return running.reduce(0) { $0 + $1.place.pointee.transfer.missing(ofUnannounced: typical) }
   }
 
   private mutating func start(_ order: TransferOrder) {
@@ -76,6 +83,7 @@ struct CurlLoop: ~Copyable {
       current.hasBody = false
       multi.remove(handle)
       if let head = handle.place.pointee.succeed(code) {
+        held.learn(length: handle.place.pointee.transfer.received)
         leave(handle)
         answer(handle, .success(head))
       } else {

@@ -32,7 +32,7 @@ extension RunningTransfer {
     // A program that the process starts would hold the connection open; libcurl itself makes it without.
     let (family, kind, proto) = (address.pointee.family, address.pointee.socktype, address.pointee.protocol)
     let descriptor = socket(family, kind | Int32(SOCK_CLOEXEC.rawValue), proto)
-    if descriptor < 0 { place.pointee.noteSocketError(errno) }
+    if descriptor < 0 { place.pointee.noteSocketError(errno) } else { ReceiveBuffer.widen(descriptor) }
     return descriptor
   }
 

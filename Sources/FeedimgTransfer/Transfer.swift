@@ -50,6 +50,12 @@ struct Transfer {
   /// Whether libcurl is to undo a content coding; who asks for codings gets them as they are.
   var decodesContent: Bool { request.fields["accept-encoding"] == nil }
 
+  /// How much is still to come of the body.
+  ///
+  /// - Parameter length: How long it probably is, as long as the server has not said.
+  /// - Returns: Bytes.
+  func missing(ofUnannounced length: Int) -> Int { max(0, (head?.contentLength ?? length) - received) }
+
   mutating func sentRequest() { requestWasSent = true }
 
   /// Takes a line of a head.

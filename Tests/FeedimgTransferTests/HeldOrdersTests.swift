@@ -10,23 +10,25 @@ struct HeldOrdersTests {
 
   /// When three orders have come, of which the first two ask.
   struct Row: Sendable, CustomTestStringConvertible {
-    var running: Int
+    /// In kilobytes; each that begins adds as much as is typical, 64 KiB at first.
+    var underWay: Int
     var isIdle: Bool
     var milliseconds: Int64
     var begun: [Int]
     var testDescription: String {
-      "\(running) running, \(isIdle ? "nothing" : "something") to read, after \(milliseconds) ms"
+      "\(underWay) kB under way, \(isIdle ? "nothing" : "something") to read, after \(milliseconds) ms"
     }
   }
 
   static let rows = [
-    Row(running: 0, isIdle: false, milliseconds: 0, begun: [1, 2]),
-    Row(running: 1, isIdle: false, milliseconds: 0, begun: [1]),
-    Row(running: 2, isIdle: false, milliseconds: 0, begun: []),
-    Row(running: 2, isIdle: false, milliseconds: 9, begun: []),
-    Row(running: 2, isIdle: false, milliseconds: 10, begun: [1, 2, 3]),
-    Row(running: 2, isIdle: true, milliseconds: 0, begun: [1, 2, 3]),
-    Row(running: 100, isIdle: true, milliseconds: 0, begun: [1, 2, 3]),
+    Row(underWay: 0, isIdle: false, milliseconds: 0, begun: [1, 2, 3]),
+    Row(underWay: 950, isIdle: false, milliseconds: 0, begun: [1, 2]),
+    Row(underWay: 1000, isIdle: false, milliseconds: 0, begun: [1]),
+    Row(underWay: 1050, isIdle: false, milliseconds: 0, begun: []),
+    Row(underWay: 1050, isIdle: false, milliseconds: 9, begun: []),
+    Row(underWay: 1050, isIdle: false, milliseconds: 10, begun: [1, 2, 3]),
+    Row(underWay: 1050, isIdle: true, milliseconds: 0, begun: [1, 2, 3]),
+    Row(underWay: 100_000, isIdle: true, milliseconds: 0, begun: [1, 2, 3]),
   ]
 
   @Test(arguments: rows)
@@ -36,7 +38,11 @@ struct HeldOrdersTests {
     for id in 1...3 { held.append(Order(id: id), at: now) }
     let later = now.advanced(byNanoseconds: row.milliseconds * 1_000_000)
     var begun: [Int] = []
-    while let order = held.next(running: row.running + begun.count, isIdle: row.isIdle, at: later) {
+    while let order = held.next(
+      underWay: row.underWay * 1000 + begun.count * held.typicalLength,
+      isIdle: row.isIdle,
+      at: later
+    ) {
       begun.append(order.id)
     }
     #expect(begun == row.begun)
@@ -45,15 +51,24 @@ struct HeldOrdersTests {
     #expect(held.isEmpty)
   }
 
+  @Test func `what is typical follows the lengths of bodies`() {
+    var held = HeldOrders<Order>()
+    #expect(held.typicalLength == 65_536)
+    for _ in 1...20 { held.learn(length: 12_000) }
+    #expect((12_000...12_300).contains(held.typicalLength))
+    for _ in 1...20 { held.learn(length: 250_000) }
+    #expect((249_000...250_000).contains(held.typicalLength))
+  }
+
   @Test func `each order waits for its own time alone`() {
     let now = Moment.now
     var held = HeldOrders<Order>()
     held.append(Order(id: 1), at: now)
     held.append(Order(id: 2), at: now.advanced(byNanoseconds: 5_000_000))
     let later = now.advanced(byNanoseconds: 10_000_000)
-    #expect(held.next(running: 2, isIdle: false, at: later)?.id == 1)
-    #expect(held.next(running: 3, isIdle: false, at: later)?.id == nil)
-    #expect(held.next(running: 3, isIdle: false, at: later.advanced(byNanoseconds: 5_000_000))?.id == 2)
+    #expect(held.next(underWay: .max, isIdle: false, at: later)?.id == 1)
+    #expect(held.next(underWay: .max, isIdle: false, at: later)?.id == nil)
+    #expect(held.next(underWay: .max, isIdle: false, at: later.advanced(byNanoseconds: 5_000_000))?.id == 2)
   }
 
   /// What an order keeps alive.
@@ -72,9 +87,9 @@ struct HeldOrdersTests {
       (first, second) = (orders[0], orders[1])
       for order in orders { held.append(order, at: now) }
     }
-    #expect(held.next(running: 0, isIdle: false, at: now)?.id == 1)
+    #expect(held.next(underWay: 0, isIdle: false, at: now)?.id == 1)
     #expect(first == nil && second != nil)
-    #expect(held.next(running: 1, isIdle: false, at: now)?.id == 2)
+    #expect(held.next(underWay: 0, isIdle: false, at: now)?.id == 2)
     #expect(second == nil)
     #expect(held.remove(3)?.id == 3)
     #expect(held.isEmpty)
@@ -84,13 +99,13 @@ struct HeldOrdersTests {
     let now = Moment.now
     var held = HeldOrders<Order>()
     for id in 1...3 { held.append(Order(id: id), at: now) }
-    #expect(held.next(running: 0, isIdle: false, at: now)?.id == 1)
+    #expect(held.next(underWay: 0, isIdle: false, at: now)?.id == 1)
     #expect(held.remove(1)?.id == nil)
     #expect(held.remove(2)?.id == 2)
     #expect(held.remove(2)?.id == nil)
-    #expect(held.next(running: 0, isIdle: false, at: now)?.id == 3)
+    #expect(held.next(underWay: 0, isIdle: false, at: now)?.id == 3)
     #expect(held.isEmpty)
     held.append(Order(id: 4), at: now)
-    #expect(held.next(running: 0, isIdle: false, at: now)?.id == 4)
+    #expect(held.next(underWay: 0, isIdle: false, at: now)?.id == 4)
   }
 }
