@@ -73,3 +73,20 @@ package struct Reply: Sendable {
     503: "Service Unavailable",
   ]
 }
+
+/// Told without its bytes, of which a test's name would have a million.
+extension Reply: CustomStringConvertible {
+  package var description: String { steps.map(\.description).joined(separator: ", ") }
+}
+
+extension Reply.Step: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .send(let bytes): "send \(bytes.count) bytes"
+    case .sendForever(let bytes): "send \(bytes.count) bytes for ever"
+    case .wait: "wait"
+    case .pause(let milliseconds): "pause for \(milliseconds) ms"
+    case .reset: "reset"
+    }
+  }
+}
