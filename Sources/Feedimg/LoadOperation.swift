@@ -22,6 +22,8 @@ struct LoadOperation: Sendable {
   /// Called with ``progress``, for who wants to see what has come.
   var onArrival: (@Sendable (LoadRun) -> Void)?
 
+  /// Whether to wait for a server that is silent and left alone; who is woken when that answers need not.
+  var isPatient = true
   /// Whether a thumbnail may be fetched in place of an original that failed, by what is decided of it.
   var allowsStandIn: @Sendable (Resolution) -> Bool = { _ in true }
   /// Whether the image has been handed on as it comes, so that nothing can take its place.
@@ -127,6 +129,7 @@ struct LoadOperation: Sendable {
     _ resolution: Resolution,
     standingInFor failure: LoadError? = nil
   ) async throws(LoadError) -> FetchedImage? {
+    if !isPatient, let silence = loader.failures.silence(of: variant.url) { throw silence }
     if isReload { loader.failures.forget(variant.url) }
     let audience = arrival.map { tell in
       { @Sendable (arrival: Arrival) in
@@ -149,7 +152,10 @@ struct LoadOperation: Sendable {
         if let image = loader.cached(variant), image.suits(identity) { return .success(image) }
         do throws(LoadError) {
           // Who tries again is the service, if it loads.
-          if let image = try await served(variant, run) { return .success(image) }
+          if let image = try await served(variant, run) {
+            if image.source == .network { loader.failures.returned(variant.url.origin) }
+            return .success(image)
+          }
           let image = try await loader.failures.perform(variant.url) { begun async throws(LoadError) in
             try await transferred(variant, question, run, begun, departure)
           }

@@ -68,6 +68,9 @@ public struct LoadError: Error, Sendable, Hashable {
   /// Whether nobody was asked, as the server is left alone for what it was asked before; it says nothing of the image.
   package var isRefusal = false
 
+  /// Whether its server was left alone from then on, as it had failed again and again.
+  package var isOfLeftAlone = false
+
   /// The decision that the load followed, where there was one.
   public var resolution: Resolution?
 

@@ -70,6 +70,12 @@ struct CircuitBreaker: Sendable {
   /// Whether an origin is or was left alone, so that one load alone is to ask it first.
   func needsTrial(_ origin: String) -> Bool { records[origin]?.reopensAt != nil }
 
+  /// When somebody may ask an origin that is left alone, or that somebody tries, at the latest; nil for all others.
+  func reopening(_ origin: String) -> Duration? {
+    guard let record = records[origin], let reopensAt = record.reopensAt else { return nil }
+    return max(reopensAt, record.triesUntil ?? reopensAt)
+  }
+
   /// How an origin failed last; nil where it has answered since.
   func lastError(_ origin: String) -> LoadError? { records[origin]?.error }
 

@@ -13,16 +13,31 @@ extension FailureDesk {
   }
 
   /// The answer of who tries an origin has begun to come.
-  func trialAnswered(_ origin: String) { endTrial(origin) { $0.trialAnswered(origin) } }
+  func trialAnswered(_ origin: String) {
+    let now = time.now()
+    endTrial(origin) { state in
+      let wasLeftAlone = state.breaker.needsTrial(origin)
+      state.breaker.trialAnswered(origin)
+      guard wasLeftAlone, !state.breaker.needsTrial(origin) else { return [] }
+      return state.vigil.returned(origin, wasLeftAlone: true, at: now)
+    }
+  }
 
   /// Who tries an origin has stopped before it knew more.
-  func trialStopped(_ origin: String) { endTrial(origin) { $0.gaveUp(origin) } }
-
-  private func endTrial(_ origin: String, _ note: (inout CircuitBreaker) -> Void) {
-    let trial = state.withLock { state in
-      note(&state.breaker)
-      return state.trials.removeValue(forKey: origin)
+  func trialStopped(_ origin: String) {
+    endTrial(origin) { state in
+      state.breaker.gaveUp(origin)
+      state.vigil.gaveUp(origin)
+      return []
     }
-    trial?.tell()
+  }
+
+  private func endTrial(_ origin: String, _ note: (inout FailureTable) -> [OriginVigil.Entry]) {
+    let release = state.withLock { state in
+      let woken = note(&state)
+      return Release(trial: state.trials.removeValue(forKey: origin), woken: woken)
+    }
+    release.tell()
+    setAlarm()
   }
 }

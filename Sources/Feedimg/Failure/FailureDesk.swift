@@ -20,7 +20,8 @@ final class FailureDesk: Sendable {
     var trial: Int?
   }
 
-  /// So long a load waits for an origin that is left alone, about as long as its own tries would take.
+  /// So long a load waits for an origin that is left alone, about as long as its own tries would take; who is woken when
+  /// it answers waits for none that is silent, see ``silence(of:)``.
   static let patience = Duration.seconds(5)
 
   /// So often a load that has brought a good part of its image gets its tries back.
@@ -32,11 +33,15 @@ final class FailureDesk: Sendable {
   let onTurn: Mutex<(@Sendable () -> Void)?> = Mutex(nil)
   /// Guards what is remembered of failures.
   let state = Mutex(FailureTable())
+  /// Guards when somebody is woken to try an origin; taken before ``state``.
+  let alarm: Mutex<Alarm?> = Mutex(nil)
 
   init(_ time: MonotonicTime, schedule: RetrySchedule = RetrySchedule()) {
     self.time = time
     self.schedule = schedule
   }
+
+  deinit { alarm.withLock { $0 }?.task.cancel() }
 
   /// How many URLs and hosts are remembered.
   var recordCount: Int { state.withLock { $0.memory.count + $0.breaker.count } }
@@ -53,10 +58,12 @@ final class FailureDesk: Sendable {
       state.breaker.reset()
       state.memory.reset()
       state.connectivity.reset()
+      state.vigil.reset()
       defer { state.trials = [:] }
       return Array(state.trials.values)
     }
     for trial in trials { trial.tell() }
+    setAlarm()
   }
 
   /// Forgets why an image cannot be had, so that it is asked for anew.
@@ -79,7 +86,7 @@ final class FailureDesk: Sendable {
     var last: LoadError?
     while true {
       let begun = try await begin(url, &waited, beyond: furthest, after: last)
-      let failure: LoadError
+      var failure: LoadError
       do throws(LoadError) {
         let answer = try await attempt(begun)
         succeeded(url, begun)
@@ -95,7 +102,7 @@ final class FailureDesk: Sendable {
       if begun.hasProgressed, advances < Self.greatestAdvances { (tries, advances) = (0, advances + 1) }
       tries += 1
       last = failure
-      guard let wait = failed(url, failure, begun, tries: tries) else { throw failure }
+      guard let wait = failed(url, &failure, begun, tries: tries) else { throw failure }
       LoadWitness.tell(.retried(failure, after: wait))
       try await sleep(wait, url)
     }
@@ -120,8 +127,9 @@ final class FailureDesk: Sendable {
       succeeded(url, begun)
       return answer
     } catch {
-      if begun.isHeldBack { gaveUp(begun.trial) } else { _ = failed(url, error, begun, tries: nil) }
-      throw error
+      var failure = error
+      if begun.isHeldBack { gaveUp(begun.trial) } else { _ = failed(url, &failure, begun, tries: nil) }
+      throw failure
     }
   }
 
@@ -199,12 +207,13 @@ final class FailureDesk: Sendable {
   }
 
   /// Why a load is not tried: its origin is left alone for so long, or somebody tries it and has no answer yet.
-  private static func refusal(_ url: ImageURL, _ error: LoadError, for wait: Duration? = nil) -> LoadError {
+  static func refusal(_ url: ImageURL, _ error: LoadError, for wait: Duration? = nil) -> LoadError {
     var error = error
     let seconds = wait.map { Int(($0 / .seconds(1)).rounded(.up)) }
     let state = seconds.map { "is left alone for another \($0) s" } ?? "has not answered again yet"
     error.message = "the host failed before and \(state): \(error.message)"
-    (error.url, error.origin, error.retryAfter, error.isRefusal) = (url, nil, seconds, true)
+    (error.url, error.origin, error.retryAfter) = (url, nil, seconds)
+    (error.isRefusal, error.isOfLeftAlone) = (true, true)
     // That was about another image.
     error.believedFor = nil
     return error
@@ -225,12 +234,13 @@ final class FailureDesk: Sendable {
   private func succeeded(_ url: ImageURL, _ begun: LoadTry) {
     let now = time.now()
     let asked = begun.asked
-    let (isTurn, trials) = state.withLock { state in
+    let (isTurn, releases) = state.withLock { state in
       state.memory.forget(url.key)
-      let trials = [state.answered(url.origin), state.answered(asked.origin)]
-      return (!asked.isLoopback && state.connectivity.heard(isImage: true, at: now), trials)
+      let releases = [state.answered(url.origin, at: now), state.answered(asked.origin, at: now)]
+      return (!asked.isLoopback && state.connectivity.heard(isImage: true, at: now), releases)
     }
-    for trial in trials { trial?.tell() }
+    for release in releases { release.tell() }
+    setAlarm()
     if isTurn { tellTurn() }
   }
 
@@ -238,21 +248,26 @@ final class FailureDesk: Sendable {
   ///
   /// - Parameters:
   ///   - url: What was asked for.
-  ///   - error: How it failed.
+  ///   - error: How it failed; takes note of what follows for its server.
   ///   - begun: The try that failed.
   ///   - tries: Those made so far; nil where there is one alone, and its image is not taken to be gone.
   /// - Returns: How long to wait before the next try; nil to give up.
-  private func failed(_ url: ImageURL, _ error: LoadError, _ begun: LoadTry, tries: Int?) -> Duration? {
+  private func failed(
+    _ url: ImageURL,
+    _ error: inout LoadError,
+    _ begun: LoadTry,
+    tries: Int?
+  ) -> Duration? {
     let now = time.now()
     guard error.code != .cancelled else {
       gaveUp(begun.trial)
       return nil
     }
     let (isTrial, asked) = (begun.isTrial, begun.asked)
-    let (wait, isTurn, trials) = state.withLock { state -> (Duration?, Bool, [TrialEnd?]) in
+    let (wait, isTurn, releases) = state.withLock { state -> (Duration?, Bool, [Release?]) in
       // Who sends us on has answered.
-      let first = asked.origin == url.origin ? nil : state.answered(url.origin)
-      let (wait, isOver) = state.wait(
+      let first = asked.origin == url.origin ? nil : state.answered(url.origin, at: now)
+      let (wait, last) = state.wait(
         after: error,
         of: asked,
         isTrial,
@@ -262,7 +277,7 @@ final class FailureDesk: Sendable {
         schedule,
         at: now
       )
-      let last = isOver ? state.trials.removeValue(forKey: asked.origin) : nil
+      error.isOfLeftAlone = state.breaker.needsTrial(asked.origin)
       if tries != nil, wait == nil { state.memory.note(error, of: url.key, at: now) }
       let isTurn = state.judgeNetwork(
         url,
@@ -275,7 +290,8 @@ final class FailureDesk: Sendable {
       )
       return (state.isOutOfReach(url, at: now) ? nil : wait, isTurn, [first, last])
     }
-    for trial in trials { trial?.tell() }
+    for release in releases { release?.tell() }
+    setAlarm()
     if isTurn { tellTurn() }
     return wait
   }

@@ -11,13 +11,19 @@ struct FailureTable: Sendable {
   var random = SystemRandomNumberGenerator()
   /// By origin, for who waits until one has tried whether it is well again.
   var trials: [String: TrialEnd] = [:]
+  /// Who begins anew when an origin is there again.
+  var vigil = OriginVigil()
 
   /// An origin answered; what it said does not matter.
   ///
-  /// - Returns: What those wait for who have waited until one has tried it.
-  mutating func answered(_ origin: String) -> TrialEnd? {
+  /// - Returns: Who goes on, after having waited until one has tried it, or for an answer to anybody.
+  mutating func answered(_ origin: String, at now: Duration) -> Release {
+    let wasLeftAlone = breaker.needsTrial(origin)
     breaker.answered(origin)
-    return trials.removeValue(forKey: origin)
+    return Release(
+      trial: trials.removeValue(forKey: origin),
+      woken: vigil.returned(origin, wasLeftAlone: wasLeftAlone, at: now)
+    )
   }
 
   /// A load begins.
@@ -74,7 +80,7 @@ struct FailureTable: Sendable {
     return isTurn
   }
 
-  /// How long to wait before the next try, nil to give up; and whether those go on who wait for one that tries.
+  /// How long to wait before the next try, nil to give up; and who goes on.
   mutating func wait(
     after error: LoadError,
     of url: ImageURL,
@@ -83,22 +89,26 @@ struct FailureTable: Sendable {
     tries: Int?,
     _ schedule: RetrySchedule,
     at now: Duration
-  ) -> (Duration?, isOver: Bool) {
+  ) -> (Duration?, Release) {
     // Who tries an origin that is in doubt, does so once.
     let isLast = speaksAgainstAll && isTrial && breaker.doubts(url.origin)
+    var release = Release()
     if speaksAgainstAll {
       breaker.failed(url.origin, error, isTrial: isTrial, isAgain: tries ?? 1 > 1, at: now, using: &random)
     } else if error.code != .unavailable {
-      breaker.answered(url.origin)
+      release = answered(url.origin, at: now)
     } else if isTrial {
       // What this program is short of says nothing of anybody.
       breaker.gaveUp(url.origin)
+      vigil.gaveUp(url.origin)
     }
-    let isOver = isTrial || !speaksAgainstAll
+    if isTrial || !speaksAgainstAll {
+      release.trial = release.trial ?? trials.removeValue(forKey: url.origin)
+    }
     guard let tries, !isLast, case .wait(let wait) = schedule.step(after: error, tries: tries, using: &random)
     else {
-      return (nil, isOver)
+      return (nil, release)
     }
-    return (wait, isOver)
+    return (wait, release)
   }
 }

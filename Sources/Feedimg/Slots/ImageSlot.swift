@@ -5,7 +5,10 @@ import Synchronization
 ///
 /// For any thread. Whatever was bound before `show` never arrives after it, and for what is bound nothing worse takes
 /// the place of something better. While the slot lives, what it shows follows the network, the settings and the
-/// policy. It loads nothing any more once nobody holds on to it.
+/// policy. What a server could not be reached for, or kept back as it was in trouble, is asked for again while the slot
+/// is visible, as soon as that server answers anybody; now and then one slot tries. A server that is silent and left
+/// alone keeps nobody waiting: what is cached is shown as it is offline, with ``Presentation/error``. It loads nothing
+/// any more once nobody holds on to it.
 public final class ImageSlot: Sendable {
   private struct State {
     var task: SlotTask?

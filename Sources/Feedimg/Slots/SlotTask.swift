@@ -31,6 +31,8 @@ final class SlotTask: Sendable {
   private let pixels: DecodeRequest?
   private let facts: [String: String]
   private let wish: LoadWish
+  /// Has it decide anew when a server that failed is there again, while it is visible.
+  private let calls: WakeCalls
   /// Guards what runs; tasks are cancelled outside.
   private let state: Mutex<State>
 
@@ -49,7 +51,9 @@ final class SlotTask: Sendable {
     self.pixels = loader.pixels == nil ? nil : pixels
     self.facts = facts
     state = Mutex(State(pause: pause))
-    wish = LoadWish(priority)
+    let wish = LoadWish(priority)
+    self.wish = wish
+    calls = WakeCalls(loader.failures) { wish.priority == .visible ? .visible : nil }
   }
 
   /// Takes over the screen, with what is in memory if that is decided, else with the placeholder.
@@ -85,6 +89,7 @@ final class SlotTask: Sendable {
       state.isOver = true
       return (state.task.take(), state.following.take())
     }
+    calls.close()
     task?.cancel()
     following?.cancel()
   }
@@ -144,10 +149,11 @@ final class SlotTask: Sendable {
   /// Decides, shows the best that is cached, and gets what is decided.
   private func pursue(_ attempt: SlotState.Binding) async {
     guard let shown = screen.latest else { return }
+    calls.leave()
     var operation = LoadOperation(loader: loader, item: item, facts: facts) { [screen] progress in
       screen.update(attempt) { $0.progress = progress }
     }
-    (operation.wish, operation.pixels) = (wish, pixels)
+    (operation.wish, operation.pixels, operation.isPatient) = (wish, pixels, false)
     let scans = presenter(attempt)
     defer { scans?.stop() }
     if let scans {
@@ -184,6 +190,7 @@ final class SlotTask: Sendable {
         ($0.content, $0.resolution, $0.error) = (.image(image), image.resolution, image.failure)
       }
       state.withLock { $0.asked = image.freshness?.isRevalidating == true ? image : nil }
+      waitForServer(of: image, after: image.failure)
     } catch {
       guard error.code != .cancelled else { return }
       // The thumbnail may still be with the decoder.
@@ -192,7 +199,14 @@ final class SlotTask: Sendable {
         presentation.resolution = error.resolution ?? resolution
         presentation.error = error.code == .nothingToShow ? nil : error
       }
+      waitForServer(after: error)
     }
+  }
+
+  /// Decides anew when the server of what could not be had is there again.
+  private func waitForServer(of image: LoadedImage? = nil, after failure: LoadError?) {
+    if let failure { return calls.wait(after: failure) { [weak self] in self?.reconsider() } }
+    if let image { calls.forget(image.variant.url) }
   }
 
   /// Shows what has come of the image before it is whole, if pixels are wanted.
