@@ -113,7 +113,9 @@ extension ImageLoader {
   ///   - items: Those that will be wanted first in front.
   ///   - limits: What may be spent.
   ///   - waitsForNetwork: Whether items are kept that there is no network for, or where data costs, also where their
-  ///     thumbnails are cached; they are gone on with as soon as that changes. If not, they are left out.
+  ///     thumbnails are cached, and those whose server is left alone as nothing comes from it; they are gone on with as
+  ///     soon as that changes, which for a server is tried now and then, five minutes apart at most. If not, they are
+  ///     left out, or fail.
   /// - Returns: To be held on to while it shall go on.
   public func prefetch(
     _ items: [FeedItem],

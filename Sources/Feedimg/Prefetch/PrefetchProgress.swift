@@ -12,7 +12,7 @@ public struct PrefetchProgress: Sendable, Hashable {
   public var skipped: [Prefetch.Reason: Int] = [:]
   /// Items whose image could not be had.
   public var failed = 0
-  /// Items that wait for a network, or for one that costs nothing; they are not done with.
+  /// Items that wait for a network, for one that costs nothing, or for a server that is silent; they are not done with.
   public var waiting = 0
   /// Bytes that came over the network, of unfinished images as well.
   public var received = ByteCount(0)

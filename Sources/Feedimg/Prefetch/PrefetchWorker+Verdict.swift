@@ -22,10 +22,15 @@ extension PrefetchWorker {
     )
   }
 
-  /// Ends what failed; where nothing gets through any more, it waits with all others if they do.
+  /// Ends what failed; where nothing gets through any more, or nothing comes from its server, it waits with all others if
+  /// they do.
   func endFailed(_ index: Int, _ error: LoadError) {
-    let isToWait = waits && Connectivity.counts(error) && verdict(index) == .skip(.offline)
-    end(index, isToWait ? .skipped(.offline) : .failed(error))
+    guard waits, Connectivity.counts(error) else { return end(index, .failed(error)) }
+    if verdict(index) == .skip(.offline) { return end(index, .skipped(.offline)) }
+    guard error.isSilence, error.isOfLeftAlone else { return end(index, .failed(error)) }
+    end(index, .skipped(.offline))
+    // After that, as it may be there again by now.
+    calls.wait(after: error) { [weak self] in self?.reconsider() }
   }
 
   /// Ends what was in the cache; the thumbnail may be all that there was, as the network has become worse on the way.

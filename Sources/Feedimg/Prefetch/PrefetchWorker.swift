@@ -38,6 +38,8 @@ final class PrefetchWorker: Sendable {
   private let state: Mutex<State>
   /// Guards that outcomes are told one batch after the other, so that the last who tells has told all.
   private let telling = Mutex(())
+  /// Has those that wait looked at again when a server that failed is there again.
+  let calls: WakeCalls
 
   init(
     loader: ImageLoader,
@@ -48,6 +50,7 @@ final class PrefetchWorker: Sendable {
   ) {
     (self.loader, self.items, self.tell) = (loader, items, tell)
     self.waits = waits
+    calls = WakeCalls(loader.failures) { .prefetch }
     changes = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     start = clock.now
     let allowance = PrefetchAllowance(limits)
@@ -68,6 +71,7 @@ final class PrefetchWorker: Sendable {
     }
     for load in loads { load.cancel() }
     lookAgain()
+    calls.close()
     changes.continuation.finish()
   }
 
@@ -181,7 +185,7 @@ final class PrefetchWorker: Sendable {
   /// - Returns: Nil, unless it has to wait for room; then what is known of its length by now.
   private func load(_ index: Int, _ beginning: LoadOperation.Beginning) async -> ByteCount? {
     var operation = LoadOperation(loader: loader, item: items[index], facts: [:], progress: nil)
-    operation.wish = LoadWish(.prefetch)
+    (operation.wish, operation.isPatient) = (LoadWish(.prefetch), !waits)
     operation.account = { [weak self] in self?.note($0, index, isFirst: $1) }
     operation.beginning = beginning
     operation.allowsStandIn = { [weak self] in
@@ -207,7 +211,9 @@ final class PrefetchWorker: Sendable {
       // The thumbnail is there, and yet asking again for the original may help.
       if let failure = image.failure { endFailed(index, failure) }
     case .success(let image) where image.source != .network: endCached(index, image)
-    case .success(let image): end(index, .fetched(image.variant, received))
+    case .success(let image):
+      calls.forget(image.variant.url)
+      end(index, .fetched(image.variant, received))
     case .failure(let error as LoadError) where error.code == .cancelled:
       if reason == .spent, let length { return length }
       if let reason { end(index, .skipped(reason)) }
@@ -235,7 +241,7 @@ final class PrefetchWorker: Sendable {
   }
 
   /// Ends what would not be begun now, after the facts have changed.
-  private func reconsider() {
+  func reconsider() {
     changes.continuation.yield()
     lookAgain()
     Task(executorPreference: loader.disk) { self.endOutdated() }

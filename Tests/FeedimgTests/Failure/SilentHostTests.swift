@@ -176,4 +176,20 @@ import Testing
     hosts.repair()
     await pass { show(early + [late, bare], .original) }
   }
+
+  @Test func `a prefetch that waits for the network loses no image to a silent host`() async throws {
+    let test = try TestLoader(downloader: hosts, time: time.time, tries: 2)
+    let items = try (0..<20).map { try item("\($0)") } + [try item("a", host: "well")]
+    let prefetch = test.loader.prefetch(items, waitsForNetwork: true)
+    await pass { prefetch.progress.waiting + prefetch.progress.done == 21 }
+    for _ in 1...3 {
+      await passToTrial(when: 1, test)
+      while prefetch.progress.waiting + prefetch.progress.done < 21 { await Task.yield() }
+    }
+    #expect(prefetch.progress.failed == 0)
+    hosts.repair()
+    await passToTrial(when: 1, test)
+    let progress = await prefetch.finish()
+    #expect(progress.fetched == 21, "\(progress)")
+  }
 }
