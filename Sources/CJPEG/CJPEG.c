@@ -23,8 +23,8 @@ typedef struct {
   size_t count;
   uint8_t *pixels;
   JOCTET *profile;
-  bool is_stopped, is_damaged, is_started, has_scans, has_gap;
-  // The row that was to come when the data ended.
+  bool is_stopped, is_damaged, is_started, has_scans, has_gap, has_no_end;
+  // The row that was to come when data were missing at the end.
   uint32_t last_row;
 } reader;
 
@@ -46,10 +46,14 @@ static void note(j_common_ptr common, int level) {
     case JWRN_JFIF_MAJOR:
     case JWRN_BOGUS_ICC:
       return;
-    case JWRN_JPEG_EOF:
-      if (self->is_started && self->last_row == UINT32_MAX) self->last_row = self->jpeg.output_scanline;
+    // The end mark may be all that is missing: whether anything else is shows later.
+    case JWRN_JPEG_EOF: self->has_no_end = true; return;
+    case JWRN_HIT_MARKER:
+      self->has_gap = true;
+      if (self->is_started && self->has_no_end && self->last_row == UINT32_MAX) {
+        self->last_row = self->jpeg.output_scanline;
+      }
       break;
-    case JWRN_HIT_MARKER: self->has_gap = true; break;
     default: break;
   }
   self->is_damaged = true;
@@ -127,6 +131,20 @@ static unsigned known_eighths(const reader *self) {
   return known;
 }
 
+/// Whether scans have told all of every component, which is asked where none of them breaks off.
+static bool has_all_scans(const reader *self) {
+  const struct jpeg_decompress_struct *jpeg = &self->jpeg;
+  for (int component = 0; component < jpeg->num_components; component++) {
+    // The table is taken over when the first scan of a component begins.
+    if (jpeg->comp_info[component].quant_table == NULL) return false;
+    if (!jpeg->progressive_mode || jpeg->coef_bits == NULL) continue;
+    for (int place = 0; place < DCTSIZE2; place++) {
+      if (jpeg->coef_bits[component][place] != 0) return false;
+    }
+  }
+  return true;
+}
+
 static cpixels_status decode(reader *self, uint32_t width, uint32_t height, size_t memory, cpixels_frame *frame) {
   struct jpeg_decompress_struct *jpeg = &self->jpeg;
   if (setjmp(self->failure)) {
@@ -168,8 +186,10 @@ static cpixels_status decode(reader *self, uint32_t width, uint32_t height, size
   unsigned known = known_eighths(self);
   frame->known_width = (uint32_t)(((uint64_t)self->base.head.width * known + 7) / 8);
   frame->known_height = (uint32_t)(((uint64_t)self->base.head.height * known + 7) / 8);
+  bool is_complete = has_all_scans(self);
   // Behind the last row there is nothing that could be missed but the end mark.
   jpeg_finish_decompress(jpeg);
+  if (self->has_no_end && !is_complete) self->is_damaged = true;
   if (clear_rest(self, stride)) frame->is_opaque = false;
   return self->is_damaged ? CPIXELS_DAMAGED : CPIXELS_WHOLE;
 }
