@@ -1,4 +1,5 @@
 #include "CPNG.h"
+#include "orientation.h"
 
 #include <png.h>
 #include <setjmp.h>
@@ -227,17 +228,6 @@ static void read_colors(reader *self) {
   if (png_get_valid(self->png, self->info, PNG_INFO_sRGB) == 0) read_points_and_gamma(self, &self->base.head.colors);
 }
 
-static void read_metadata(reader *self) {
-  read_colors(self);
-#ifdef PNG_eXIf_SUPPORTED
-  png_bytep exif;
-  png_uint_32 size;
-  if (png_get_eXIf_1(self->png, self->info, &size, &exif) != 0) {
-    self->base.head.orientation = cpixels_exif_orientation(exif, size);
-  }
-#endif
-}
-
 static bool read_head(reader *self) {
   if (setjmp(png_jmpbuf(self->png))) return false;
   png_set_read_fn(self->png, self, give_bytes);
@@ -251,7 +241,7 @@ static bool read_head(reader *self) {
   self->is_interlaced = png_get_interlace_type(self->png, self->info) != PNG_INTERLACE_NONE;
   // Of a picture that is cut off, the last piece that is read is lost; usually it has 4,096 bytes.
   if (self->is_interlaced) png_set_compression_buffer_size(self->png, 256);
-  read_metadata(self);
+  read_colors(self);
   return true;
 }
 
@@ -268,7 +258,7 @@ cpixels_reader *cpng_open(const uint8_t *bytes, size_t count, const cpixels_stop
   self->base.next = next;
   self->base.close = close_reader;
   self->base.head.frames = 1;
-  self->base.head.orientation = 1;
+  self->base.head.orientation = cpng_orientation(bytes, count, most_chunk_bytes);
   self->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, self, fail, say_nothing);
   self->info = self->png == NULL ? NULL : png_create_info_struct(self->png);
   if (self->info == NULL) snprintf(self->base.reason, sizeof self->base.reason, "libpng could not be set up");
