@@ -186,9 +186,13 @@ static cpixels_status next(cpixels_reader *base, uint32_t width, uint32_t height
 }
 
 /// How often it is shown, by the extension at a place, behind its label; else as before.
+///
+/// The file has how often it is repeated after the first time, where 0 is for ever.
 static uint32_t read_loops(const uint8_t *bytes, size_t rest, uint32_t before) {
   if (rest < 16 || bytes[0] != 11 || memcmp(bytes + 1, "NETSCAPE2.0", 11) != 0) return before;
-  return bytes[12] == 3 && bytes[13] == 1 ? (uint32_t)(bytes[14] | bytes[15] << 8) : before;
+  if (bytes[12] != 3 || bytes[13] != 1) return before;
+  uint32_t repeats = (uint32_t)(bytes[14] | bytes[15] << 8);
+  return repeats == 0 ? 0 : repeats + 1;
 }
 
 static uint64_t read_area(const uint8_t *bytes) {

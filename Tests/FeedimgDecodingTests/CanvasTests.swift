@@ -52,6 +52,16 @@ struct CanvasTests {
       + [255, 0, 0, 0, 255, 0, 0, 0, 255, 255, 255, 255] + frames.flatMap(\.bytes) + [0x3B]
   }
 
+  static let loops: [(UInt16, Int?)] = [(0, nil), (1, 2), (5, 6), (65535, 65536)]
+
+  @Test(arguments: loops)
+  func `what a GIF repeats is shown once more`(_ stored: UInt16, _ shown: Int?) throws {
+    var bytes = image(1, 1, [Frame(width: 1, height: 1, pixels: [0])])
+    let loops = [UInt8(stored & 255), UInt8(stored >> 8)]
+    bytes.insert(contentsOf: [0x21, 0xFF, 11] + Array("NETSCAPE2.0".utf8) + [3, 1] + loops + [0], at: 25)
+    #expect(try Fixture.animation(bytes).loopCount == shown)
+  }
+
   @Test(arguments: [0, 1])
   func `a frame of more pixels than allowed is refused, whatever the canvas`(_ before: Int) {
     let first = Array(repeating: Frame(width: 1, height: 1, pixels: [0]), count: before)
