@@ -17,6 +17,8 @@ typedef struct {
   // The frame that is on the canvas, to be disposed of before the next.
   GifImageDesc shown;
   int disposal;
+  // Whether there was a whole frame.
+  bool has_frame;
 } reader;
 
 static int give_bytes(GifFileType *gif, GifByteType *target, int count) {
@@ -133,6 +135,7 @@ static cpixels_status read_frame(reader *self, cpixels_frame *frame) {
     memcpy(self->before, self->canvas, size_of_canvas(self));
   }
   cpixels_status status = draw(self, &area);
+  if (status == CPIXELS_WHOLE) self->has_frame = true;
   self->shown = area;
   self->disposal = self->control.DisposalMode;
   *frame = (cpixels_frame){
@@ -173,7 +176,10 @@ static cpixels_status next(cpixels_reader *base, uint32_t width, uint32_t height
   for (;;) {
     if (cpixels_is_stopped(base->stop)) return CPIXELS_STOPPED;
     GifRecordType type;
-    if (DGifGetRecordType(self->gif, &type) == GIF_ERROR) return fail(self, "the data end too early");
+    if (DGifGetRecordType(self->gif, &type) == GIF_ERROR) {
+      // Many files lack the trailer, or have something else in its place; browsers play them.
+      return self->has_frame ? CPIXELS_END : fail(self, "the data end too early");
+    }
     switch (type) {
       case IMAGE_DESC_RECORD_TYPE: return read_frame(self, frame);
       case EXTENSION_RECORD_TYPE:
@@ -195,8 +201,15 @@ static uint32_t read_loops(const uint8_t *bytes, size_t rest, uint32_t before) {
   return repeats == 0 ? 0 : repeats + 1;
 }
 
-static uint64_t read_area(const uint8_t *bytes) {
-  return (uint64_t)(bytes[0] | bytes[1] << 8) * (uint64_t)(bytes[2] | bytes[3] << 8);
+static uint32_t read_number(const uint8_t *bytes) { return (uint32_t)(bytes[0] | bytes[1] << 8); }
+
+static uint64_t read_area(const uint8_t *bytes) { return (uint64_t)read_number(bytes) * read_number(bytes + 2); }
+
+/// Widens the canvas to the frame at a place, as browsers do for the first one.
+static void make_room(const uint8_t *bytes, cpixels_head *head) {
+  uint32_t right = read_number(bytes) + read_number(bytes + 4), bottom = read_number(bytes + 2) + read_number(bytes + 6);
+  if (right > head->width) head->width = right;
+  if (bottom > head->height) head->height = bottom;
 }
 
 /// Counts frames and finds the largest and the loops, by the structure alone (GIF89a, section 20).
@@ -217,6 +230,7 @@ static void read_structure(const uint8_t *bytes, size_t count, cpixels_head *hea
       uint8_t flags = bytes[place + 8];
       uint64_t area = read_area(bytes + place + 4);
       if (area > head->frame_pixels) head->frame_pixels = area;
+      if (head->frames == 0) make_room(bytes + place, head);
       place += 9 + ((flags & 0x80) != 0 ? (size_t)3 << ((flags & 7) + 1) : 0) + 1;
       head->frames += 1;
     } else {

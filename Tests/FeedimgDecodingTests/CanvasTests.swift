@@ -47,9 +47,54 @@ struct CanvasTests {
     }
   }
 
-  private func image(_ width: UInt8, _ height: UInt8, _ frames: [Frame]) -> [UInt8] {
+  private func image(
+    _ width: UInt8,
+    _ height: UInt8,
+    _ frames: [Frame],
+    end: [UInt8] = [0x3B]
+  ) -> [UInt8] {
     Array("GIF89a".utf8) + [width, 0, height, 0, 0x81, 0, 0]
-      + [255, 0, 0, 0, 255, 0, 0, 0, 255, 255, 255, 255] + frames.flatMap(\.bytes) + [0x3B]
+      + [255, 0, 0, 0, 255, 0, 0, 0, 255, 255, 255, 255] + frames.flatMap(\.bytes) + end
+  }
+
+  @Test(arguments: [(0, 0), (0, 2), (3, 0), (1, 1), (3, 2)] as [(UInt8, UInt8)])
+  func `a canvas that is smaller than the first frame grows with it, as in browsers`(
+    _ width: UInt8,
+    _ height: UInt8
+  ) throws {
+    let bytes = image(width, height, [Frame(left: 1, width: 2, height: 2, pixels: [1, 1, 1, 1])])
+    let bitmap = try Fixture.decode(bytes).bitmap
+    #expect(bitmap.size == PixelSize(width: 3, height: 2))
+    #expect(bitmap.pixel(0, 0) == [0, 0, 0, 0])
+    #expect(bitmap.pixel(1, 0) == Self.green && bitmap.pixel(1, 1) == Self.green)
+  }
+
+  @Test func `a canvas that grows with its first frame keeps to the limits`() throws {
+    // Few pixels of their own, but far from the corner.
+    let bytes = image(0, 0, [Frame(left: 65535, top: 65535, width: 1, height: 1, pixels: [0])])
+    let error = #expect(throws: DecodeError.self) { try Fixture.decode(bytes, Self.show) }
+    #expect(error?.code == .tooLarge)
+    #expect(error?.message == "65536×65536 pixels are more than the 100000000 that are allowed")
+  }
+
+  @Test(arguments: [[], [0], [0xFF, 0x21], [0x0D, 0x0A]] as [[UInt8]])
+  func `an animation ends where no further block begins`(_ end: [UInt8]) throws {
+    let frames = [Frame(width: 1, height: 1, pixels: [0]), Frame(width: 1, height: 1, pixels: [1])]
+    for request in [DecodeRequest(), Self.show] {
+      let animation = try Fixture.animation(image(1, 1, frames, end: end), request)
+      #expect(animation.frames.map { $0.bitmap.pixel(0, 0) } == [Self.red, Self.green])
+      #expect(!animation.isPartial)
+    }
+    #expect(throws: DecodeError.self) { try Fixture.animation(image(1, 1, [], end: end), Self.show) }
+  }
+
+  @Test func `an animation that is cut off within a frame or an extension is refused`() throws {
+    let frame = Frame(width: 1, height: 1, pixels: [0])
+    for end in [[0x2C], [0x2C, 0, 0, 0, 0], [0x21], [0x21, 0xF9, 4, 0], Array(frame.bytes.dropLast(2))] {
+      let bytes = image(1, 1, [frame], end: end)
+      #expect(throws: DecodeError.self, "\(end)") { try Fixture.animation(bytes) }
+      #expect(try Fixture.animation(bytes, Self.show).isPartial, "\(end)")
+    }
   }
 
   static let loops: [(UInt16, Int?)] = [(0, nil), (1, 2), (5, 6), (65535, 65536)]
@@ -69,7 +114,12 @@ struct CanvasTests {
     for request in [DecodeRequest(), Self.show] {
       let error = #expect(throws: DecodeError.self) { try Fixture.decode(bytes, request) }
       #expect(error?.code == .tooLarge)
-      #expect(error?.message == "a frame of 4294836225 pixels is more than the 100000000 that are allowed")
+      let excess =
+        before == 0
+        // The canvas is as large as the first.
+        ? "65535×65535 pixels are more than the 100000000 that are allowed"
+        : "a frame of 4294836225 pixels is more than the 100000000 that are allowed"
+      #expect(error?.message == excess)
       #expect(throws: DecodeError.self) { try Fixture.animation(bytes, request) }
     }
   }
@@ -83,19 +133,22 @@ struct CanvasTests {
     passes.pixels = Array(repeating: 0, count: 2 * (2500 + 2500 + 5000 + 1))
     let beside = Frame(left: 2, width: 9, height: 9, pixels: [], rest: rest)
     let below = Frame(top: 3, width: 9, height: 9, pixels: [], rest: rest)
-    let bytes = image(2, 3, [rows, passes, beside, below, Frame(width: 1, height: 1, pixels: [1])])
+    let dot = Frame(width: 1, height: 1, pixels: [1])
+    let bytes = image(2, 3, [dot, rows, passes, beside, below, dot])
     let animation = try Fixture.animation(bytes)
-    #expect(animation.frames.count == 5)
-    for (frame, color) in zip(animation.frames, [Self.green, Self.red, Self.red, Self.red, Self.green]) {
+    #expect(animation.frames.count == 6)
+    let colors = [Self.green, Self.green, Self.red, Self.red, Self.red, Self.green]
+    for (frame, color) in zip(animation.frames, colors) {
       #expect(frame.bitmap.size == PixelSize(width: 2, height: 3))
       #expect(frame.bitmap.pixel(0, 0) == color)
     }
-    #expect(animation.frames[4].bitmap.pixel(1, 1) == Self.red)
+    #expect(animation.frames[5].bitmap.pixel(1, 1) == Self.red)
   }
 
-  @Test func `a frame that is wider than the canvas is clipped`() throws {
+  @Test func `a later frame that is wider than the canvas is clipped`() throws {
     let frame = Frame(left: 1, top: 1, width: 3, height: 2, pixels: [1, 2, 2, 1, 2, 2])
-    let bitmap = try Fixture.decode(image(2, 3, [frame])).bitmap
+    let first = Frame(left: 1, width: 1, height: 1, pixels: [2])
+    let bitmap = try Fixture.animation(image(2, 3, [first, frame])).frames[1].bitmap
     #expect(bitmap.pixel(0, 0) == [0, 0, 0, 0])
     #expect(bitmap.pixel(0, 0.5) == [0, 0, 0, 0])
     #expect(bitmap.pixel(1, 0.5) == Self.green)
@@ -103,7 +156,7 @@ struct CanvasTests {
   }
 
   @Test func `a frame whose codes end within what is seen is damaged`() throws {
-    let bytes = image(2, 3, [Frame(width: 2, height: 9, pixels: [1, 1, 1])])
+    let bytes = image(2, 3, [Frame(width: 2, height: 3, pixels: [1, 1, 1])])
     let error = #expect(throws: DecodeError.self) { try Fixture.decode(bytes) }
     #expect(error?.code == .damaged)
     let shown = try Fixture.decode(bytes, Self.show)
