@@ -73,10 +73,10 @@ extension FailureDesk {
       let due = state.withLock { $0.vigil.isEmpty ? nil : $0.vigil.due($0.breaker) }
       guard due != alarm?.due else { return nil }
       let old = alarm?.task
-      let (wait, sleep) = (due.map { $0 - time.now() } ?? .zero, time.sleep)
       alarm = due.map { due in
-        let task = Task { [weak self] in
-          if wait > .zero { guard (try? await sleep(wait)) != nil else { return } }
+        let task = Task { [weak self, time] in
+          let wait = due - time.now()
+          if wait > .zero { guard (try? await time.sleep(wait)) != nil else { return } }
           guard !Task.isCancelled else { return }
           self?.ring(due)
         }

@@ -108,7 +108,7 @@ import Testing
   @Test func `those that have tried in vain have their images as soon as the others`() async throws {
     let test = try TestLoader(downloader: hosts, time: time.time)
     let slots = await slots(try (0..<6).map { try item("\($0)") }, test)
-    for _ in 1...12 { await passToTrial(when: slots.count, test) }
+    for _ in 1...9 { await passToTrial(when: slots.count, test) }
     hosts.repair()
     await passToTrial(when: slots.count, test)
     let now = time.time.now()
@@ -179,17 +179,17 @@ import Testing
 
   @Test func `a prefetch that waits for the network loses no image to a silent host`() async throws {
     let test = try TestLoader(downloader: hosts, time: time.time, tries: 2)
-    let items = try (0..<20).map { try item("\($0)") } + [try item("a", host: "well")]
+    let items = try (0..<12).map { try item("\($0)") } + [try item("a", host: "well")]
     let prefetch = test.loader.prefetch(items, waitsForNetwork: true)
-    await pass { prefetch.progress.waiting + prefetch.progress.done == 21 }
-    for _ in 1...3 {
+    await pass { prefetch.progress.waiting + prefetch.progress.done == 13 }
+    for _ in 1...2 {
       await passToTrial(when: 1, test)
-      while prefetch.progress.waiting + prefetch.progress.done < 21 { await Task.yield() }
+      while prefetch.progress.waiting + prefetch.progress.done < 13 { await Task.yield() }
     }
     #expect(prefetch.progress.failed == 0)
     hosts.repair()
     await passToTrial(when: 1, test)
     let progress = await prefetch.finish()
-    #expect(progress.fetched == 21, "\(progress)")
+    #expect(progress.fetched == 13, "\(progress)")
   }
 }
