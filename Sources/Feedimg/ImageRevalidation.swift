@@ -106,11 +106,25 @@ extension ImageRevalidation {
   }
 
   private func askWhileAllowed(_ run: LoadRun) async throws(LoadError) -> FetchedImage? {
-    guard let vigil else { return try await ask(run) }
-    let new = try await vigil.whileItHolds { () async throws(LoadError) in try await ask(run) }
+    guard let vigil else { return try await askUntilStopped(run) }
+    let new = try await vigil.whileItHolds { () async throws(LoadError) in try await askUntilStopped(run) }
     guard let new else {
       throw LoadError(.cancelled, url: variant.url, message: "the policy would no longer fetch it")
     }
     return new
+  }
+
+  /// The same; from when it is stopped on, who loads the image waits for its end.
+  private func askUntilStopped(_ run: LoadRun) async throws(LoadError) -> FetchedImage? {
+    let outcome = await withTaskCancellationHandler { () async -> Result<FetchedImage?, LoadError> in
+      do throws(LoadError) {
+        return .success(try await ask(run))
+      } catch {
+        return .failure(error)
+      }
+    } onCancel: {
+      run.leave()
+    }
+    return try outcome.get()
   }
 }

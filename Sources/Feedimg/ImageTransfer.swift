@@ -51,13 +51,16 @@ struct ImageTransfer: Sendable {
   /// Asks beyond all caches on the way (RFC 9111 §5.2.1.4).
   static let endToEnd = HTTPFields([.init(name: "Cache-Control", value: "no-cache")])
 
+  /// Whether the server is told of a version that is here, so that it may say that there is no other.
+  var namesVersion: Bool { question["If-None-Match"] != nil || question["If-Modified-Since"] != nil }
+
   func run() async throws(LoadError) -> Outcome {
     loader.transfers.begin(run, of: variant)
     defer { loader.transfers.end(run) }
     // What they have brought is kept when they end, and need not come again.
-    for end in loader.transfers.windingDown(of: variant.url) {
-      await end.wait(Self.greatestWait, loader.time)
-    }
+    let ends = loader.transfers.windingDown(of: variant.url, beside: run)
+    for end in ends { await end.wait(Self.greatestWait, loader.time) }
+    if !ends.isEmpty, let image = keptMeanwhile() { return .image(image) }
     let settings = loader.settings.currentSettings()
     loader.follow(settings)
     for _ in 1..<Self.greatestParts {
@@ -69,6 +72,14 @@ struct ImageTransfer: Sendable {
       }
     }
     return try await attempt(BodyCollector(self, limit: settings.downloadLimit), settings)
+  }
+
+  /// What one has kept that was left when all of it had come; nothing where its server is to be asked in any case.
+  private func keptMeanwhile() -> FetchedImage? {
+    guard departure != nil, question.fields.isEmpty, let image = loader.cached(variant),
+      image.suits(identity)
+    else { return nil }
+    return image
   }
 
   private func attempt(

@@ -77,9 +77,14 @@ package final class TransferRegister: Sendable {
   }
 
   /// The ends of transfers of an image that nobody waits for any more, whatever was asked for with it.
-  func windingDown(of url: ImageURL) -> [TrialEnd] {
-    state.withLock { $0.entries }.filter { $0.variant != nil && $0.url.key == url.key && $0.run.isLeft }
-      .map(\.end)
+  ///
+  /// - Parameters:
+  ///   - url: That of the image.
+  ///   - run: Who asks, and does not wait for itself.
+  /// - Returns: In the order in which they began.
+  func windingDown(of url: ImageURL, beside run: LoadRun) -> [TrialEnd] {
+    state.withLock { $0.entries }
+      .filter { $0.variant != nil && $0.url.key == url.key && $0.run.isLeft && $0.run !== run }.map(\.end)
   }
 
   /// Tells that one has gone on.
