@@ -85,7 +85,7 @@ final class BodyCollector: BodyReceiving {
       requestedAt: state.withLock { $0.requestedAt },
       respondedAt: transfer.loader.clock()
     )
-    let isSame = head.status == 304 && !transfer.question.fields.isEmpty
+    let isSame = head.status == 304 && transfer.namesVersion
     let isImage = isSame || head.status == 200 || head.status == 203
     let step = isSame ? nil : continuation?.step(answer)
     switch step ?? (isImage ? .replace : .refuse) {

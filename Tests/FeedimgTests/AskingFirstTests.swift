@@ -53,6 +53,21 @@ import Testing
     #expect(origin.requests.count == count)
   }
 
+  @Test func `a reload of what is not cached that is told of no change fails with words for that`()
+    async throws
+  {
+    let downloader = HeldDownloader(holding: { _ in false }, answering: { _ in .init(status: 304, body: []) })
+    let test = try TestLoader(downloader: downloader)
+    let item = try TestLoader.item(original: "http://a.example/a.jpg")
+    let error = await #expect(throws: LoadError.self) { try await test.loader.reload(item) }
+    #expect(error?.status == 304)
+    #expect(
+      error?.message == "the server answered 304 Not Modified, though it was told of no image that is here"
+    )
+    let request = try #require(downloader.requests.all.last)
+    #expect(request.fields["If-None-Match"] == nil && request.fields["If-Modified-Since"] == nil)
+  }
+
   @Test func `an answer that depends on more than the request is asked about first, each time anew`()
     async throws
   {
