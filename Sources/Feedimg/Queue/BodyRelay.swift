@@ -16,8 +16,6 @@ final class BodyRelay: BodyReceiving {
     /// What the present request goes on with; nil where it asks for the whole.
     var resumption: Resumption?
     var wasAnswered = false
-    /// Whether anything has come of the body of the present answer.
-    var hasBody = false
     /// Whether the server has no rest of what came, so that it is to be asked for all.
     var startsOver = false
     /// What ends the present request from outside.
@@ -86,7 +84,7 @@ final class BodyRelay: BodyReceiving {
       let restartsLeft = state.restartsLeft
       if resumption == nil { state = State() }
       (state.resumption, state.attempt) = (resumption, attempt)
-      (state.wasAnswered, state.hasBody) = (false, false)
+      state.wasAnswered = false
       (state.isHandingOn, state.isCommitted) = (false, false)
       (state.restartsLeft, state.startsOver) = (restartsLeft, false)
     }
@@ -145,15 +143,13 @@ final class BodyRelay: BodyReceiving {
   }
 
   func receive(_ bytes: UnsafeRawBufferPointer) throws(LoadError) {
-    gate.transferBrought(bytes.count)
-    let (isFirst, isHandingOn, isStopped) = state.withLock { state in
-      defer { state.hasBody = true }
+    let (isHandingOn, isStopped) = state.withLock { state in
       let isStopped = state.attempt?.isStopped ?? true
       if state.isHandingOn, !isStopped { state.received += bytes.count }
-      return (!state.hasBody, state.isHandingOn, isStopped)
+      return (state.isHandingOn, isStopped)
     }
     // A head alone brings nothing that the link would be needed for.
-    if isFirst { gate.answered(ticket) }
+    gate.transferBrought(bytes.count, by: ticket)
     if isStopped { throw stopped }
     if isHandingOn { try receiver.receive(bytes) }
   }

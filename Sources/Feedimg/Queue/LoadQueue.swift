@@ -8,9 +8,9 @@ import FeedimgModel
 /// not begin anything for a while (``ClassHunger``) gets one place beyond the limits, so that none waits for ever.
 ///
 /// A host that is slow to answer, or to send (``TransferLimits/slowHosts``), holds up nobody else: a transfer without an
-/// answer for a second counts against what its own host may have, and for other hosts no longer: neither against the
-/// total, which is doubled so at most, nor as something urgent that others would have to give way to, or as something
-/// beside that.
+/// answer for a second, or of which nothing more has come for two, counts against what its own host may have, and for
+/// other hosts no longer: neither against the total, which is doubled so at most, nor as something urgent that others
+/// would have to give way to, or as something beside that.
 ///
 /// Pure: each change is told the time, on any clock that does not jump, and returns what the caller must now do.
 struct LoadQueue: Sendable {
@@ -30,7 +30,7 @@ struct LoadQueue: Sendable {
   private var entries: [Ticket: Entry] = [:]
   private var lines: [LoadPriority: WaitingLine<Ticket>] = [:]
   private var occupancy = Occupancy()
-  private var unanswered = UnansweredTransfers()
+  private var silent = SilentTransfers()
   private var hunger = ClassHunger()
   /// Counts tickets, turns and beginnings.
   private var count = 0
@@ -46,8 +46,8 @@ struct LoadQueue: Sendable {
   /// When to call ``tick(at:)``, if nothing else happens before; nil for never.
   var deadline: Duration? {
     // Where no more may be granted, what is hungry waits until one of those leaves, however long.
-    let hunger = hunger.deadline(of: occupancy.mayGrant)
-    let lateness = unanswered.deadline { host in
+    let hunger = hunger.deadline(of: mayGrant)
+    let lateness = silent.deadline { host in
       lines.values.contains { $0.hosts.contains { $0 != host } }
     }
     guard let hunger, let lateness else { return hunger ?? lateness }
@@ -89,9 +89,14 @@ struct LoadQueue: Sendable {
     return isRunning(ticket)
   }
 
-  /// The body of the answer has begun to come.
+  /// Takes note that something of a body has come; whether that is to be told by ``answered(_:at:)``, as it was late.
+  mutating func hear(_ ticket: Ticket, at now: Duration) -> Bool { silent.hear(ticket, at: now) }
+
+  /// Something of the body has come.
   mutating func answered(_ ticket: Ticket, at now: Duration) -> [Step] {
-    guard unanswered.end(ticket) else { return [] }
+    guard silent.hear(ticket, at: now), let entry = entries[ticket] else { return [] }
+    silent.end(ticket)
+    silent.begin(ticket, entry.host, at: now, isAnswered: true)
     // What was late takes its part of the link only now.
     occupancy.set(ticket, isLate: false)
     return advance(at: now)
@@ -101,9 +106,9 @@ struct LoadQueue: Sendable {
   mutating func stopped(_ ticket: Ticket, at now: Duration) -> [Step] {
     guard var entry = entries[ticket] else { return [] }
     if case .running(_, isGranted: false) = entry.state {
-      unanswered.end(ticket)
+      silent.end(ticket)
       occupancy.set(ticket, isLate: false)
-      unanswered.begin(ticket, entry.host, at: now)
+      silent.begin(ticket, entry.host, at: now)
       return advance(at: now)
     }
     guard case .stopping = entry.state else { return [] }
@@ -117,7 +122,7 @@ struct LoadQueue: Sendable {
   mutating func leave(_ ticket: Ticket, at now: Duration) -> [Step] {
     guard let entry = entries.removeValue(forKey: ticket) else { return [] }
     withdraw(ticket, entry)
-    unanswered.end(ticket)
+    silent.end(ticket)
     return advance(at: now)
   }
 
@@ -132,22 +137,6 @@ struct LoadQueue: Sendable {
 }
 
 extension LoadQueue {
-  private struct Entry: Sendable {
-    let host: String
-    var priority: LoadPriority
-    var state = State.waiting
-    /// Its place within its class.
-    var turn: Int
-    var isStoppable = true
-  }
-
-  private enum State: Sendable {
-    case waiting
-    case running(begun: Int, isGranted: Bool)
-    /// Its place is gone, and its transfer about to be.
-    case stopping
-  }
-
   private mutating func next() -> Int {
     count += 1
     return count
@@ -162,7 +151,7 @@ extension LoadQueue {
     case .running(let begun, let isGranted):
       let (host, priority) = (entry.host, entry.priority)
       occupancy.add(ticket, .init(host: host, priority: priority, begun: begun, isGranted: isGranted))
-      occupancy.set(ticket, isLate: unanswered.late.contains(ticket))
+      occupancy.set(ticket, isLate: silent.late.contains(ticket))
     case .stopping: break
     }
   }
@@ -188,7 +177,7 @@ extension LoadQueue {
 
   private mutating func advance(at now: Duration) -> [Step] {
     var steps: [Step] = []
-    for ticket in unanswered.pass(to: now) { occupancy.set(ticket, isLate: true) }
+    for ticket in silent.pass(to: now) { occupancy.set(ticket, isLate: true) }
     // What is visible first, with the places that it takes from others: else these might begin only to be stopped.
     begin(downTo: .visible, &steps, at: now)
     while let step = jump() {
@@ -240,7 +229,7 @@ extension LoadQueue {
     withdraw(ticket, entry)
     entry.state = .running(begun: next(), isGranted: isGranted)
     admit(ticket, entry)
-    if !isGranted { unanswered.begin(ticket, entry.host, at: now) }
+    if !isGranted { silent.begin(ticket, entry.host, at: now) }
     return .start(ticket)
   }
 
@@ -256,10 +245,20 @@ extension LoadQueue {
         ($0.value.priority, -$0.value.begun) < ($1.value.priority, -$1.value.begun)
       })
     else { return nil }
-    occupancy.remove(victim.key)
-    unanswered.end(victim.key)
-    entries[victim.key]?.state = .stopping
-    return .stop(victim.key)
+    return stop(victim.key)
+  }
+
+  private mutating func stop(_ ticket: Ticket) -> Step {
+    occupancy.remove(ticket)
+    silent.end(ticket)
+    entries[ticket]?.state = .stopping
+    return .stop(ticket)
+  }
+
+  private var grantedVictim: Ticket? { occupancy.grantedVictim { entries[$0]?.isStoppable == true } }
+
+  private func mayGrant(_ priority: LoadPriority) -> Bool {
+    occupancy.mayGrant(priority, inPlaceOfOther: priority == .visible && grantedVictim != nil)
   }
 
   /// Whether it is one too many beside what is visible; slow hosts have such of their own.
@@ -285,9 +284,13 @@ extension LoadQueue {
       // What is visible goes on in the place that it was granted, one after the other, until there is another.
       let own = priority == .visible ? occupancy.grantedCount(of: .visible) : 0
       let isHungry = waits(priority) && occupancy.countWithGranted(of: priority) == own
-      guard hunger.note(priority, isHungry: isHungry, at: now), occupancy.mayGrant(priority),
+      guard hunger.note(priority, isHungry: isHungry, at: now), mayGrant(priority),
         let ticket = candidate(priority, where: { _ in true })
       else { continue }
+      // What has gone out of sight, or never was in it, gives its place to what is.
+      if priority == .visible, occupancy.grantedCount > 1, let victim = grantedVictim {
+        steps.append(stop(victim))
+      }
       steps.append(start(ticket, isGranted: true, at: now))
       if priority != .visible { hunger.forget(priority) }
     }

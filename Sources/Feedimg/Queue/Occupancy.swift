@@ -150,9 +150,18 @@ struct Occupancy: Sendable {
 
 extension Occupancy {
   /// Whether a class may have one beyond the limits: one, of two in all, is for what is visible now.
-  func mayGrant(_ priority: LoadPriority) -> Bool {
-    let isOneBelow = grantedCount > grantedCount(of: .visible)
-    return grantedCount < 2 && countWithGranted(of: priority) == 0 && (priority == .visible || !isOneBelow)
+  ///
+  /// Where both have gone out of sight, what is visible has that of one of them, or a third where neither can be stopped.
+  func mayGrant(_ priority: LoadPriority, inPlaceOfOther: Bool) -> Bool {
+    guard countWithGranted(of: priority) == 0 else { return false }
+    if priority == .visible { return grantedCount < 3 || inPlaceOfOther }
+    return grantedCount < 2 && grantedCount == grantedCount(of: .visible)
+  }
+
+  /// The least urgent of those beyond the limits that something visible may take the place of, the last begun first.
+  func grantedVictim(where isStoppable: (LoadQueue.Ticket) -> Bool) -> LoadQueue.Ticket? {
+    taken.filter { $0.value.isGranted && $0.value.priority < .visible && isStoppable($0.key) }
+      .min { ($0.value.priority, -$0.value.begun) < ($1.value.priority, -$1.value.begun) }?.key
   }
 }
 

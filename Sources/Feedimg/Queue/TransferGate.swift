@@ -113,9 +113,6 @@ final class TransferGate: Sendable {
     state.withLock { $0.queue.setStoppable(ticket, isStoppable) }
   }
 
-  /// The body of the answer has begun to come.
-  func answered(_ ticket: Ticket) { change { ((), $0.queue.answered(ticket, at: $1)) } }
-
   /// Begins to measure anew, on another network.
   func enter(network: NetworkKind) {
     change { state, now in
@@ -150,11 +147,19 @@ final class TransferGate: Sendable {
 
   func transferAnswered(by host: String) { state.withLock { $0.link.answered(by: host, at: time.now()) } }
 
-  func transferBrought(_ bytes: Int) {
-    change { state, now in
+  /// Something of a body has come.
+  func transferBrought(_ bytes: Int, by ticket: Ticket) {
+    let now = time.now()
+    let isNews = state.withLock { state in
       state.link.receive(bytes, at: now)
+      return state.queue.hear(ticket, at: now) || state.link.limits != state.queue.limits
+    }
+    // Mostly nobody has to give way for that.
+    guard isNews else { return }
+    change { state, now in
+      let steps = state.queue.answered(ticket, at: now)
       let limits = state.link.limits
-      return ((), limits == state.queue.limits ? [] : state.queue.setLimits(limits, at: now))
+      return ((), limits == state.queue.limits ? steps : steps + state.queue.setLimits(limits, at: now))
     }
   }
 

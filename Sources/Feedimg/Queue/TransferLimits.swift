@@ -2,7 +2,7 @@
 struct TransferLimits: Sendable, Hashable {
   /// Over all hosts; at least one.
   ///
-  /// For other hosts those do not count whose answer is late (``UnansweredTransfers``), nor those of slow hosts, as
+  /// For other hosts those do not count that bring nothing (``SilentTransfers``), nor those of slow hosts, as
   /// many again at most.
   var total: Int
   /// To one host; at least one.

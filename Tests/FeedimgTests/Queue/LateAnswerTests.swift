@@ -68,6 +68,30 @@ import Testing
     #expect(scene.news() == ["start n"])
   }
 
+  @Test func `what brings nothing for two seconds counts as late, until it goes on`() {
+    var scene = QueueScene(Self.slow)
+    for name in ["a1", "a2"] {
+      scene.enter(name, .visible, host: "a")
+      scene.answer(name)
+    }
+    scene.enter("b1", .visible, host: "b")
+    scene.pass(.seconds(5))
+    #expect(scene.news() == ["start a1", "start a2"], "both come")
+    scene.silent("a1")
+    scene.pass(.milliseconds(1999))
+    #expect(scene.news() == [])
+    #expect(scene.queue.deadline == scene.now + .milliseconds(1))
+    scene.pass(.milliseconds(1))
+    #expect(scene.news() == ["start b1"])
+    scene.enter("b2", .visible, host: "b")
+    scene.answer("a1")
+    scene.answer("b1")
+    scene.end("a2")
+    #expect(scene.news() == [], "two run, and both come")
+    scene.end("b1")
+    #expect(scene.news() == ["start b2"])
+  }
+
   @Test func `nothing is stopped where its place would help nobody`() {
     var scene = QueueScene(TransferLimits(total: 2, perHost: 2, besideUrgent: 2))
     for name in ["p1", "p2"] { scene.enter(name, .prefetch, host: "a") }

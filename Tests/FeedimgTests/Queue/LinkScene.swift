@@ -92,6 +92,7 @@ struct LinkScene {
     loads[ticket]?.left -= bytes
     received[load.host, default: 0] += bytes
     link.receive(Int(bytes.rounded()), at: now)
+    follow(queue.answered(ticket, at: now))
     if link.limits != queue.limits { follow(queue.setLimits(link.limits, at: now)) }
     guard let load = loads[ticket], load.left <= 0, load.isAnswered else { return }
     loads[ticket] = nil

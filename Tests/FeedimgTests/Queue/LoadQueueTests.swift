@@ -191,6 +191,30 @@ import Testing
     #expect(scene.news() == ["start v2"])
   }
 
+  @Test(arguments: [true, false])
+  func `what was granted a place and is out of sight holds up nothing visible`(isStoppable: Bool) {
+    var scene = QueueScene(Self.single)
+    scene.enter("p", .prefetch)
+    scene.answer("p")
+    scene.keepGoing("p")
+    scene.enter("v1", .visible)
+    scene.pass(.seconds(1))
+    scene.enter("n", .near)
+    scene.pass(.seconds(10))
+    #expect(scene.news() == ["start p", "start v1", "start n"])
+    for name in ["v1", "n"] where !isStoppable { scene.keepGoing(name) }
+    scene.set("v1", .prefetch)
+    scene.enter("v2", .visible)
+    #expect(scene.queue.deadline == scene.now + .seconds(1))
+    scene.pass(.seconds(1))
+    #expect(scene.news() == (isStoppable ? ["stop v1", "start v2"] : ["start v2"]))
+    scene.set("v2", .near)
+    scene.keepGoing("v2")
+    scene.enter("v3", .visible)
+    scene.pass(.seconds(20))
+    #expect(scene.news() == (isStoppable ? ["stop n", "start v3"] : []), "but for one beyond all")
+  }
+
   @Test func `what is near and what is prefetched have places beyond the limits by turns`() {
     var scene = QueueScene(Self.single)
     scene.enter("v", .visible)

@@ -7,6 +7,8 @@ struct QueueScene {
   var queue: LoadQueue
   var now = Duration.zero
   var tickets: [String: LoadQueue.Ticket] = [:]
+  /// Those of which something comes all the time.
+  private var coming: Set<String> = []
   /// What happened, such as `start a`.
   var told: [String] = []
 
@@ -18,9 +20,13 @@ struct QueueScene {
     tell(steps)
   }
 
-  mutating func end(_ name: String) { if let ticket = tickets[name] { tell(queue.leave(ticket, at: now)) } }
+  mutating func end(_ name: String) {
+    coming.remove(name)
+    if let ticket = tickets[name] { tell(queue.leave(ticket, at: now)) }
+  }
 
   mutating func stopped(_ name: String) {
+    coming.remove(name)
     if let ticket = tickets[name] { tell(queue.stopped(ticket, at: now)) }
   }
 
@@ -28,7 +34,9 @@ struct QueueScene {
     if let ticket = tickets[name] { tell(queue.setPriority(ticket, priority, at: now)) }
   }
 
+  /// Its body begins to come, and goes on until it ends or is ``silent(_:)``.
   mutating func answer(_ name: String) {
+    coming.insert(name)
     if let ticket = tickets[name] { tell(queue.answered(ticket, at: now)) }
   }
 
@@ -42,8 +50,12 @@ struct QueueScene {
     tell(queue.setLimits(limits, at: now))
   }
 
+  /// No more of it comes for now.
+  mutating func silent(_ name: String) { coming.remove(name) }
+
   mutating func pass(_ time: Duration) {
     now += time
+    for name in coming.sorted() { answer(name) }
     tell(queue.tick(at: now))
   }
 

@@ -62,12 +62,13 @@ import Testing
   ) {
     let time = ManualTime()
     let gate = TransferGate(time.time, network: .ethernet)
+    let ticket = gate.enter(host: "h", .visible)
     for _ in 0..<20 {
       gate.transferBegan()
       time.pass(.milliseconds(milliseconds))
       gate.transferAnswered(by: "h")
       time.pass(.milliseconds(100))
-      gate.transferBrought(1_000_000)
+      gate.transferBrought(1_000_000, by: ticket)
       gate.transferEnded("h", wasAnswered: true)
     }
     #expect(gate.limits.total == total, "\(reason)")
@@ -76,11 +77,12 @@ import Testing
   @Test func `what came tells how many may transfer`() {
     let time = ManualTime()
     let gate = TransferGate(time.time, network: .wifi)
+    let ticket = gate.enter(host: "h", .visible)
     #expect(gate.bandwidth == nil)
     gate.transferBegan()
     gate.transferAnswered(by: "h")
     time.pass(.milliseconds(500))
-    gate.transferBrought(125_000)
+    gate.transferBrought(125_000, by: ticket)
     gate.transferEnded("h", wasAnswered: true)
     #expect(gate.bandwidth == 2_000_000)
     #expect(gate.limits == TransferLimits(total: 2, perHost: 2, besideUrgent: 0))
@@ -92,14 +94,15 @@ import Testing
   @Test func `what came on another network is no part of the first measurement`() {
     let time = ManualTime()
     let gate = TransferGate(time.time, network: .cellular)
+    let ticket = gate.enter(host: "h", .visible)
     gate.transferBegan()
     time.pass(.seconds(5))
     gate.transferAnswered(by: "h")
-    gate.transferBrought(4000)
+    gate.transferBrought(4000, by: ticket)
     time.pass(.seconds(5))
     gate.enter(network: .wifi)
     time.pass(.milliseconds(500))
-    gate.transferBrought(125_000)
+    gate.transferBrought(125_000, by: ticket)
     #expect(gate.bandwidth == 2_000_000)
     #expect(gate.limits == TransferLimits(total: 2, perHost: 2, besideUrgent: 0))
   }
