@@ -132,6 +132,17 @@ import Testing
     #expect(offline.object["type"] == "urn:feedimg:problem:nothing-to-show")
   }
 
+  @Test func `a failure after a redirect names the server that it is about`() throws {
+    let other = try origin()
+    let first = try LoopbackServer { _ in .answer(302, [("Location", other.url("/missing"))]) }
+    let service = try ServiceRun(["--network=wifi"])
+    let answer = try service.curl("/v1/image", "--json", item(first, "/a.jpg"))
+    #expect(answer.object["url"] == .string(first.url("/a.jpg")))
+    #expect(answer.object["origin"] == .string(String(other.url("/").dropLast())))
+    let own = try service.curl("/v1/image", "--json", item(other, "/missing"))
+    #expect(own.status == 502 && own.object["origin"] == nil)
+  }
+
   @Test func `the image falls back as a load does`() throws {
     let origin = try origin()
     let answer = try ServiceRun(["--network=wifi"])

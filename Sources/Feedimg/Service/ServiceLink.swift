@@ -148,13 +148,20 @@ final class ServiceLink: Sendable {
   /// Where an image came from, by what the service's cache says (RFC 9211 §2).
   ///
   /// - Parameter cacheStatus: The value of the field.
-  /// - Returns: The disk also where a server said that what is there is still right.
+  /// - Returns: The disk also where a server said that what is there is still right, or where the service had it come
+  ///   for somebody else.
   static func source(_ cacheStatus: String?) -> LoadedImage.Source {
-    guard let cacheStatus, cacheStatus.contains("fwd="), !cacheStatus.contains("fwd-status=304") else {
-      return .disk
-    }
-    return .network
+    isForwarded(cacheStatus) && !isCollapsed(cacheStatus) ? .network : .disk
   }
+
+  /// Whether the image comes from a server.
+  static func isForwarded(_ cacheStatus: String?) -> Bool {
+    guard let cacheStatus else { return false }
+    return cacheStatus.contains("fwd=") && !cacheStatus.contains("fwd-status=304")
+  }
+
+  /// Whether it comes for who had asked the service before.
+  static func isCollapsed(_ cacheStatus: String?) -> Bool { cacheStatus?.contains("collapsed") == true }
 
   private func request(
     _ variant: ImageVariant,
@@ -216,13 +223,15 @@ final class ServiceLink: Sendable {
       return nil
     }
     let prefix = "`\(variant.url)`: "
-    throw LoadError(
+    var error = LoadError(
       code,
       url: variant.url,
       message: detail.hasPrefix(prefix) ? String(detail.dropFirst(prefix.count)) : detail,
       status: problem["originStatus"]?.integer,
       retryAfter: head.fields["Retry-After"].flatMap { Int($0) }
     )
+    error.origin = problem["origin"]?.text
+    throw error
   }
 
   private func giveUp(_ reason: String) { state.withLock { $0.obstacle = reason } }

@@ -32,9 +32,11 @@ final class ServiceReceiver: BodyReceiving {
 
   func begin(_ head: ResponseHead) throws(LoadError) {
     vigil.hear()
-    let isBrought = head.status == 200 && ServiceLink.source(head.fields["Cache-Status"]) == .network
+    let cacheStatus = head.fields["Cache-Status"]
+    let isBrought = head.status == 200 && ServiceLink.isForwarded(cacheStatus)
     state.withLock { ($0.head, $0.isBrought) = (head, isBrought) }
     guard isBrought else { return }
+    if ServiceLink.isCollapsed(cacheStatus) { run.notePaidElsewhere() }
     // Who finds it too much leaves before it comes.
     try run.reportIfWanted(
       LoadProgress(received: ByteCount(0), total: head.contentLength.map { ByteCount($0) })

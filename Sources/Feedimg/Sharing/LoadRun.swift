@@ -20,6 +20,8 @@ final class LoadRun: Sendable {
     var onPriority: (@Sendable () -> Void)?
     var scans: (url: ImageURL, source: ScanSource)?
     var isLeft = false
+    /// Whether what comes was asked for by somebody beyond this program, with whom it counts.
+    var isPaidElsewhere = false
   }
 
   /// Guards what is known of the run; listeners are called outside.
@@ -34,6 +36,9 @@ final class LoadRun: Sendable {
   var isLeft: Bool { state.withLock { $0.isLeft } }
 
   func leave() { state.withLock { $0.isLeft = true } }
+
+  /// What comes from now on counts with nobody of those who wait.
+  func notePaidElsewhere() { state.withLock { $0.isPaidElsewhere = true } }
 
   /// Tells everybody how far the transfer has come, and ends it where the last of them leaves for that.
   ///
@@ -52,7 +57,8 @@ final class LoadRun: Sendable {
   func report(_ progress: LoadProgress) {
     let listeners = state.withLock { state in
       state.latest = progress
-      return state.listeners.map { (tell: $0.value, isFirst: $0.key == state.first) }
+      let first = state.isPaidElsewhere ? nil : state.first
+      return state.listeners.map { (tell: $0.value, isFirst: $0.key == first) }
     }
     for listener in listeners { listener.tell(progress, self, listener.isFirst) }
   }
@@ -64,7 +70,7 @@ final class LoadRun: Sendable {
   func listen(_ waiter: LoadTable.Waiter, _ listener: @escaping Listener) {
     let (latest, isFirst) = state.withLock { state in
       state.listeners[waiter] = listener
-      return (state.latest, state.first == waiter)
+      return (state.latest, !state.isPaidElsewhere && state.first == waiter)
     }
     if let latest { listener(latest, self, isFirst) }
   }

@@ -15,6 +15,7 @@ extension LoadError {
   var problem: Problem {
     var members = JSONObject()
     if let url { members["url"] = .string(url.text) }
+    if let origin { members["origin"] = .string(origin) }
     if let status { members["originStatus"] = .integer(status) }
     if let resolution { members["resolution"] = resolution.jsonValue }
     var fields: [(String, String)] = []

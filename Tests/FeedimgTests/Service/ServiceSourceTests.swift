@@ -11,6 +11,7 @@ import Testing
       ("feedimg; fwd=stale; fwd-status=200; stored", .network),
       ("feedimg; fwd=stale; fwd-status=304", .disk),
       ("feedimg; fwd=request; fwd-status=304; collapsed", .disk),
+      ("feedimg; fwd=uri-miss; collapsed", .disk),
       (nil, .disk),
     ] as [(String?, LoadedImage.Source)]
   )

@@ -1,0 +1,57 @@
+import FeedimgModel
+import Glibc
+import LoopbackServer
+import Testing
+
+@testable import Feedimg
+
+/// What is made of the answers of a service.
+@Suite(.timeLimit(.minutes(10))) struct ServiceAnswerTests {
+  private typealias Answer = HeldDownloader.Answer
+
+  /// A loader beside a service that answers so.
+  private func loader(_ answer: Answer) throws -> TestLoader {
+    try TestLoader(service: { folder in
+      let socket = folder + "/service.sock"
+      close(open(socket, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600))
+      let service = HeldDownloader(
+        holding: { _ in false },
+        answering: { $0.url.text.contains("/v1/image") ? answer : Answer() }
+      )
+      return ServiceLink(socket: socket, cacheFolder: folder + "/cache", downloader: service)
+    })
+  }
+
+  @Test(arguments: [("feedimg; fwd=uri-miss; stored", 1), ("feedimg; fwd=uri-miss; collapsed", 0)])
+  func `what a service loads for somebody else costs a prefetch nothing`(
+    status: String,
+    paid: Int
+  ) async throws {
+    let test = try loader(
+      Answer(fields: [("Content-Type", "image/jpeg"), ("Cache-Status", status)])
+    )
+    let item = try TestLoader.item(original: "http://a.example/a.jpg")
+    let prefetch = test.loader.prefetch([item])
+    let progress = await prefetch.finish()
+    #expect(progress.received == ByteCount(paid * SampleImage.jpeg.count))
+    #expect(progress.fetched == paid && progress.cached == 1 - paid)
+  }
+
+  @Test func `who loads by a service can see how far what somebody else pays for has come`() async throws {
+    let status = ("Cache-Status", "feedimg; fwd=uri-miss; collapsed")
+    let test = try loader(Answer(fields: [("Content-Type", "image/jpeg"), status]))
+    let told = Gathered<LoadProgress>()
+    _ = try await test.loader.load(try TestLoader.item(original: "http://a.example/a.jpg")) { told.add($0) }
+    #expect(told.all.last?.received == ByteCount(SampleImage.jpeg.count))
+  }
+
+  @Test func `a service tells which server a failure is about`() async throws {
+    let problem =
+      #"{"type":"urn:feedimg:problem:status","title":"x","status":502,"detail":"x","originStatus":503,"#
+      + #""origin":"http://b.example"}"#
+    let test = try loader(Answer(status: 502, body: Array(problem.utf8), fields: []))
+    let item = try TestLoader.item(original: "http://a.example/a.jpg")
+    let error = await #expect(throws: LoadError.self) { try await test.loader.load(item) }
+    #expect(error?.status == 503 && error?.origin == "http://b.example")
+  }
+}
