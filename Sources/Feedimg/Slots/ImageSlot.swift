@@ -69,7 +69,8 @@ public final class ImageSlot: Sendable {
   /// threads of the decoder, which stop when something else is bound.
   ///
   /// Binding again what is bound already, as a list does that is reloaded, disturbs nothing: what comes goes on, what is
-  /// shown stays, and only what has failed or ended as a placeholder is begun anew.
+  /// shown stays, and only what has failed or ended as a placeholder is begun anew. The same images with other words about
+  /// them, or another placeholder, are bound already: the presentation has the latest words.
   ///
   /// - Parameters:
   ///   - item: What to show from now on.
@@ -82,7 +83,7 @@ public final class ImageSlot: Sendable {
     facts: [String: String] = [:],
     priority: LoadPriority = .visible
   ) {
-    if let task = task(covering: item, pixels, facts, priority) { return task.bindAgain(priority) }
+    if let task = task(covering: item, pixels, facts, priority) { return task.bindAgain(item, priority) }
     let now = loader.time.now()
     let stay = state.withLock { state in
       defer { state.boundAt = now }

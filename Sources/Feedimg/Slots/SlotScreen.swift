@@ -33,6 +33,11 @@ final class SlotScreen: Sendable {
     self.change { $0.slot.update(binding, change) }
   }
 
+  /// See ``SlotState/describe(_:_:)``; as ``update(_:_:)``.
+  func describe(_ binding: SlotState.Binding, _ change: (inout Presentation) -> Void) {
+    self.change { $0.slot.describe(binding, change) }
+  }
+
   /// Whether nothing was bound since; of nil, whether nothing is bound.
   func isCurrent(_ binding: SlotState.Binding?) -> Bool {
     state.withLock { state in

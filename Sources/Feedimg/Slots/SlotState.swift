@@ -55,6 +55,13 @@ struct SlotState: Sendable {
     if next != latest { set(next) }
   }
 
+  /// Changes what is said of what is shown, for the whole of a call.
+  mutating func describe(_ binding: Binding, _ change: (inout Presentation) -> Void) {
+    guard let current = self.binding, current.isSameCall(as: binding), var next = latest else { return }
+    change(&next)
+    if next != latest { set(next) }
+  }
+
   private mutating func set(_ presentation: Presentation?) {
     latest = presentation
     version += 1

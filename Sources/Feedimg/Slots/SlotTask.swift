@@ -6,6 +6,8 @@ import Synchronization
 /// All that is done for one binding of a slot, until the next one.
 final class SlotTask: Sendable {
   private struct State {
+    /// With the latest words about it.
+    var item: FeedItem
     var binding: SlotState.Binding?
     var task: Task<Void, Never>?
     var isRunning = false
@@ -26,7 +28,6 @@ final class SlotTask: Sendable {
 
   private let loader: ImageLoader
   private let screen: SlotScreen
-  private let item: FeedItem
   /// Nil where the bytes of images are wanted alone.
   private let pixels: DecodeRequest?
   private let facts: [String: String]
@@ -47,14 +48,15 @@ final class SlotTask: Sendable {
   ) {
     self.loader = loader
     self.screen = screen
-    self.item = item
     self.pixels = loader.pixels == nil ? nil : pixels
     self.facts = facts
-    state = Mutex(State(pause: pause))
+    state = Mutex(State(item: item, pause: pause))
     let wish = LoadWish(priority)
     self.wish = wish
     calls = WakeCalls(loader.failures) { wish.priority == .visible ? .visible : nil }
   }
+
+  private var item: FeedItem { state.withLock { $0.item } }
 
   /// Takes over the screen, with what is in memory if that is decided, else with the placeholder.
   func bind() -> SlotState.Binding { screen.bind(loader.firstPresentation(of: item, pixels, facts)) }
@@ -65,17 +67,26 @@ final class SlotTask: Sendable {
     reconsider()
   }
 
-  /// Whether the same is bound, and comes or is shown; what has failed, or ended as a placeholder, may be begun anew.
+  /// Whether the same images are bound, and come or are shown; what has failed, or ended as a placeholder, may be begun anew.
   func covers(_ item: FeedItem, _ pixels: DecodeRequest?, _ facts: [String: String]) -> Bool {
     let pixels = loader.pixels == nil ? nil : pixels
-    guard self.item == item, self.pixels == pixels, self.facts == facts else { return false }
+    guard self.item.hasSameImages(as: item), self.pixels == pixels, self.facts == facts else { return false }
     let binding = state.withLock { $0.isOver ? nil : $0.binding }
     guard let binding, screen.isCurrent(binding), let shown = screen.latest else { return false }
     return shown.isLoading || shown.image != nil && shown.error == nil
   }
 
   /// Goes on although the same was bound again: what comes is not disturbed, and what is shown may be out of date.
-  func bindAgain(_ priority: LoadPriority) {
+  ///
+  /// - Parameters:
+  ///   - item: The same images, perhaps with other words about them.
+  ///   - priority: How urgent it is from now on.
+  func bindAgain(_ item: FeedItem, _ priority: LoadPriority) {
+    let binding = state.withLock { state in
+      defer { state.item = item }
+      return state.item == item ? nil : state.binding
+    }
+    if let binding { screen.describe(binding) { [pixels] in $0.describe(by: item, pixels) } }
     // What is seen counts where something runs, as that may be about to end; it may also have ended for want of a thread.
     let isRunning = state.withLock { $0.isRunning }
     guard !isRunning || screen.latest?.isLoading == false else { return setPriority(priority) }
@@ -221,6 +232,8 @@ final class SlotTask: Sendable {
     screen.update(attempt) { presentation in
       (presentation.isLoading, presentation.progress) = (false, nil)
       change(&presentation)
+      // Other words may have come while it ran.
+      presentation.resolution?.item = presentation.item
     }
   }
 

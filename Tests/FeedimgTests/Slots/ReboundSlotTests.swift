@@ -30,6 +30,32 @@ import Testing
     #expect(server.log.count(of: "/a") == 1 && server.log.closedByClient == 0)
   }
 
+  @Test func `a transfer goes on when its item is bound with other words about the same images`() async throws
+  {
+    let gate = Gate()
+    let server = try LoopbackServer { _ in .stalled(SampleImage.jpeg, after: 100, until: gate) }
+    let test = try TestLoader(time: ManualTime().time)
+    var item = try TestLoader.item(server, original: "/a")
+    let slot = test.loader.slot()
+    slot.show(item)
+    _ = await slot.first { $0.progress?.received == ByteCount(100) }
+    item.id = "1"
+    item.alternativeText = "a cat"
+    item.page = "https://x.example/1"
+    item.placeholder.color = "#ff0000"
+    slot.show(item)
+    #expect(slot.presentation?.item == item && slot.presentation?.progress?.received == ByteCount(100))
+    #expect(slot.presentation?.content == .placeholder(item.placeholder))
+    gate.open()
+    let shown = await slot.first { !$0.isLoading }
+    #expect(shown?.shown == .original && shown?.item == item)
+    #expect(server.log.count(of: "/a") == 1 && server.log.closedByClient == 0)
+    item.alternativeText = "a dog"
+    slot.show(item)
+    #expect(slot.presentation?.item == item && slot.presentation?.shown == .original)
+    #expect(await slot.first { !$0.isLoading }?.resolution?.item == item)
+  }
+
   @Test func `the network is not spared for longer when an item is bound again`() async throws {
     let server = try LoopbackServer { _ in Self.picture }
     let time = ManualTime()
