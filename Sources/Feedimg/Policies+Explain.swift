@@ -38,12 +38,18 @@ extension Policies {
     let catalog = try catalog(of: asked.table)
     var imagined = ImaginedSituation(facts: catalog)
     let policy = try compiled(asked.table)
+    var warnings = asked.warnings
     if isLive {
       let settings = try settings()
-      imagined.look(at: NetworkStatus(configuration).state, settings, budget(for: policy, settings))
+      let ledger = (try? Folders(configuration).usage).map {
+        UsageLedger(folder: $0, clock: SystemClock.seconds)
+      }
+      let budget = BudgetReading(for: policy, settings, ledger)
+      imagined.look(at: NetworkStatus(configuration).state, settings, budget)
+      warnings += ledger?.takeWarnings() ?? []
     }
     for fact in given { try imagined.set(fact) }
-    return Account(Explanation(policy, in: imagined.situation), imagined, warnings: asked.warnings)
+    return Account(Explanation(policy, in: imagined.situation), imagined, warnings: warnings)
   }
 
   private func compiled(_ table: PolicyTable) throws(PolicyFault) -> CompiledPolicy {
@@ -52,15 +58,6 @@ extension Policies {
     } catch {
       throw PolicyFault(error.errors.map(\.description))
     }
-  }
-
-  private func budget(for policy: CompiledPolicy, _ settings: UserSettings) -> BudgetReading {
-    let folder = try? Folders(configuration).usage
-    return BudgetReading(
-      for: policy,
-      settings,
-      folder.map { UsageLedger(folder: $0, clock: SystemClock.seconds) }
-    )
   }
 
   private func settings() throws(PolicyFault) -> UserSettings {
