@@ -36,6 +36,16 @@ enum Files {
     close(target)
   }
 
+  /// Takes all that a disk has left, but for so many bytes.
+  static func fill(_ path: String, leaving room: Int) {
+    let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    defer { close(file) }
+    let page = [UInt8](repeating: 1, count: 4096)
+    var length = 0
+    while case let count = write(file, page, page.count), count > 0 { length += count }
+    ftruncate(file, max(0, length - room))
+  }
+
   /// The paths of the bodies of a cache.
   static func bodies(in folder: String) -> Set<String> {
     var paths: Set<String> = []

@@ -32,14 +32,32 @@ private func write(_ specimen: Specimen, in cache: DiskCache) throws -> any Imag
   return writer
 }
 
-/// Stores images in one transaction.
-func storeTogether(_ specimens: [Specimen], in cache: DiskCache) throws {
+/// Stores images in one transaction, those that can be written.
+///
+/// - Parameters:
+///   - specimens: The images.
+///   - cache: Where to keep them.
+///   - before: Done when their bodies are there, before their rows are written.
+/// - Throws: Why one could not be written.
+func storeTogether(
+  _ specimens: [Specimen],
+  in cache: DiskCache,
+  before: @escaping @Sendable () -> Void = {}
+) throws {
   let executor = OwnExecutor()
+  executor.prepare(before)
+  var fault: (any Error)?
   for specimen in specimens {
-    let (writer, metadata) = (try write(specimen, in: cache), try metadata(specimen.key))
-    Task(executorPreference: executor) { _ = try? await writer.commit(metadata, executor.afterwards) }
+    do {
+      let (writer, metadata) = (try write(specimen, in: cache), try metadata(specimen.key))
+      Task(executorPreference: executor) { _ = try? await writer.commit(metadata, executor.afterwards) }
+    } catch {
+      fault = fault ?? error
+    }
   }
+  // Also then, as what was begun is to come to its end.
   executor.run()
+  if let fault { throw fault }
 }
 
 /// Runs tasks on the thread that begins them, as a fork has no other.
@@ -47,10 +65,17 @@ private final class OwnExecutor: TaskExecutor, @unchecked Sendable {
   // Unchecked: one thread uses it.
   private var jobs: [UnownedJob] = []
   private var rest: [@Sendable () -> Void] = []
+  private var preparation: @Sendable () -> Void = {}
 
   func enqueue(_ job: consuming ExecutorJob) { jobs.append(UnownedJob(job)) }
 
-  func afterwards(_ work: @escaping @Sendable () -> Void) { rest.append(work) }
+  /// Has something done before what is left for later.
+  func prepare(_ work: @escaping @Sendable () -> Void) { preparation = work }
+
+  func afterwards(_ work: @escaping @Sendable () -> Void) {
+    rest += [preparation, work]
+    preparation = {}
+  }
 
   func run() {
     while !jobs.isEmpty || !rest.isEmpty {

@@ -123,6 +123,21 @@ case "recover":
     }
   }
 
+case "squeeze":
+  // Stores images in one transaction, for whose rows others have left so much room, and says what is there then.
+  for key in 0..<keys { try store(Specimen(key: key, version: 1), in: cache) }
+  let fresh = (keys..<keys + 6).map { Specimen(key: $0, version: 2) }
+  let (others, room) = (arguments[2] + "/../others", Int(arguments[4]) ?? 0)
+  try storeTogether(fresh, in: cache) { Files.fill(others, leaving: room) }
+  let stored = fresh.count { cache.read(Specimen.key($0.key))?.bytes == $0.bytes }
+  let there = cache.contains((0..<keys + 6).map(Specimen.key)).filter { $0 }.count
+  let sound = (0..<keys + 6).count { key in
+    cache.read(Specimen.key(key)).map { Specimen.isWhole($0.bytes, key: key) } ?? false
+  }
+  let checked = try cache.verify()
+  let bodies = Files.bodies(in: arguments[2]).count
+  say("stored \(stored) present \(there) whole \(sound) bodies \(bodies) restored \(checked.restored)")
+
 case "rebuild":
   // Looks for everything, as far as it gets; makes a lost index again on the way.
   say("ready")

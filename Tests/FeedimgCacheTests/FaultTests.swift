@@ -124,6 +124,28 @@ import Testing
     for (one, next) in zip(lines, lines.dropFirst()) { #expect(one == "stored" || next == "stored") }
   }
 
+  @Test func `images that come together are kept, however little room others leave for their rows`() throws {
+    let script = """
+      mkdir -p "$1"
+      for pages in $(seq 0 12); do
+        mount -t tmpfs -o size=4m tmpfs "$1"
+        "$2" squeeze "$1/cache" 100000000 $((pages * 4096))
+        umount "$1"
+      done
+      """
+    guard let child = try Child.isolated(script, [folder.path, Child.worker]) else {
+      try Test.cancel("the kernel refuses a mount namespace")
+    }
+    let lines = child.lines()
+    #expect(child.wait() == 0)
+    try #require(lines.count == 13, "\(lines)")
+    for line in lines {
+      let words = line.split(separator: " ")
+      #expect(words[1] == "6", "\(line)")
+      #expect(words[3] == words[5] && words[5] == words[7] && words[9] == "0", "\(line)")
+    }
+  }
+
   @Test func `the cache gives way before it fills the disk`() throws {
     let script = """
       mkdir -p "$1" && mount -t tmpfs -o size=4m tmpfs "$1" && exec "$2" fill "$1/cache" 100000000
