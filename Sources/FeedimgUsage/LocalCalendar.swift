@@ -6,10 +6,13 @@ package enum LocalCalendar {
   /// The day of a moment.
   ///
   /// - Parameter seconds: Since 1970.
-  /// - Returns: A moment that the calendar cannot tell has the day of UTC.
+  /// - Returns: By the time zone that holds now; a moment that the calendar cannot tell has the day of UTC.
   package static func day(at seconds: Double) -> CalendarDay {
     var moment = time_t(exactly: seconds.rounded(.down)) ?? 0
     var parts = tm()
+    // A program that runs for long travels with its user: `localtime_r` alone keeps to the zone that it saw first
+    // (localtime_r(3)). This takes a microsecond, and is safe for any thread.
+    tzset()
     guard localtime_r(&moment, &parts) != nil,
       let day = CalendarDay(
         year: Int(parts.tm_year) + 1900,

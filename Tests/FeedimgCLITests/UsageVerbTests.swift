@@ -63,6 +63,19 @@ import Testing
     #expect(text.output.contains("1 line in `\(folder.path(Self.ledgers))` could not be read"))
   }
 
+  @Test func `a day that has begun where the reader was before is told of, and no other behind today`() throws
+  {
+    for (days, bytes) in [(0, 1), (-1, 10), (-2, 100), (-4, 1000)] {
+      let (day, month) = Self.day(ago: days)
+      let path = "\(Self.ledgers)/\(month).txt"
+      let before = (try? TestFolder.text(of: folder.path(path))) ?? ""
+      try folder.write(path, before + "\(day) wifi unmetered \(bytes) 1\n")
+    }
+    let json = try #require(try CommandRun(["usage", "--json"], in: folder).objects.first)
+    #expect(json["total"] == ["bytes": 111, "transfers": 3])
+    #expect(json["to"] == .string(Self.day(ago: -2).day) && json["from"] == .string(Self.day(ago: 29).day))
+  }
+
   @Test func `a budget says what is left of it`() throws {
     try count(["cellular metered 1500000 20", "wifi unmetered 300000000 1234"])
     #expect(try CommandRun(["settings", "set", "cellular-budget", "2 MB"], in: folder).status == 0)

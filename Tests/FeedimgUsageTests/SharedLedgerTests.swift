@@ -68,6 +68,13 @@ struct SharedLedgerTests {
   }
 }
 
+/// A process of its own, as its time zone is that of all of it.
+struct TimeZoneTests {
+  @Test func `days are those of the time zone that holds now`() throws {
+    #expect(try Worker(["zones", "0"]).wait() == 0)
+  }
+}
+
 extension LocalCalendar {
   fileprivate static var month: String { day(at: Double(time(nil))).monthText }
 }
@@ -78,7 +85,11 @@ private final class Worker {
   private let marks: Int32
   private var status: Int32?
 
-  init(_ folder: LedgerFolder, count: Int) throws {
+  convenience init(_ folder: LedgerFolder, count: Int) throws {
+    try self.init([folder.path, String(count)])
+  }
+
+  init(_ order: [String]) throws {
     var ends: [Int32] = [0, 0]
     // A socket, since it alone can be made closed on exec in one call here.
     let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
@@ -87,7 +98,7 @@ private final class Worker {
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
-    let words: [String] = [Self.program, folder.path, String(count)]
+    let words: [String] = [Self.program] + order
     var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
     defer { for argument in arguments { free(argument) } }
     var process = pid_t()

@@ -26,13 +26,17 @@ public struct Usage: Sendable {
 
   /// What was received lately, by any program of this user.
   ///
-  /// - Parameter count: So many days, the last one being today; at least one.
+  /// - Parameter count: So many days, the last one being today; at least one. Days that have begun where the user was
+  ///   before, by another time zone, are told of as well.
   /// - Returns: The sums by day, and what is left of the budget.
   /// - Throws: ``ConfigurationError`` where a ledger cannot be read.
   public func report(days count: Int = 30) throws(ConfigurationError) -> UsageReport {
     let (all, foreignLineCount) = try naming { () throws(UsageFault) in try ledger.all() }
     let today = ledger.today()
-    let days = today.advanced(by: 1 - max(1, count))...today
+    // Between the first and the last time zone lie 26 hours.
+    let latest = today.advanced(by: 2)
+    let last = max(today, all.map(\.day).filter { $0 <= latest }.max() ?? today)
+    let days = today.advanced(by: 1 - max(1, count))...last
     return UsageReport(
       days: days,
       usage: all.filter { days.contains($0.day) },
