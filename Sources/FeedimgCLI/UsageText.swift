@@ -14,7 +14,7 @@ struct UsageText {
   }
 
   var lines: [String] {
-    guard !report.usage.isEmpty else {
+    guard !report.months.isEmpty else {
       return ["nothing was received from \(report.days.lowerBound) to \(report.days.upperBound)"] + remarks
     }
     var lines: [String] = []
@@ -24,18 +24,34 @@ struct UsageText {
       let sums = report.months.filter { $0.day.monthText == month }
       for (index, sum) in sums.enumerated() {
         lines.append(
-          cells(index == 0 ? "together" : "", sum.network.rawValue, price(sum), UsageReport.Sum([sum]))
+          cells(
+            index == 0 ? name(ofSum: month) : "",
+            sum.network.rawValue,
+            price(sum),
+            UsageReport.Sum([sum])
+          )
         )
       }
       lines.append("")
     }
-    lines.append(Output.bold(cells("all", "", "", report.total)))
+    // A part of a month is less than the months together.
+    let days = report.days.upperBound.daysSince1970 - report.days.lowerBound.daysSince1970 + 1
+    let name = months.contains(where: isCut) ? "\(days) day\(days == 1 ? "" : "s")" : "all"
+    lines.append(Output.bold(cells(name, "", "", report.total)))
     return lines + remarks
   }
 
   private var months: [String] {
-    report.usage.map(\.day.monthText).reduce(into: []) { if $0.last != $1 { $0.append($1) } }
+    report.months.map(\.day.monthText).reduce(into: []) { if $0.last != $1 { $0.append($1) } }
   }
+
+  /// Whether the rows of a month are not all that it has brought.
+  private func isCut(_ month: String) -> Bool {
+    let rows = UsageReport.Sum(report.usage.filter { $0.day.monthText == month })
+    return rows != UsageReport.Sum(report.months.filter { $0.day.monthText == month })
+  }
+
+  private func name(ofSum month: String) -> String { isCut(month) ? "all month" : "together" }
 
   private func row(_ usage: NetworkUsage) -> String {
     let text = cells(

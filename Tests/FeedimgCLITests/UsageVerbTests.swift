@@ -76,6 +76,35 @@ import Testing
     #expect(json["to"] == .string(Self.day(ago: -2).day) && json["from"] == .string(Self.day(ago: 29).day))
   }
 
+  @Test func `a month is told whole, however few of its days are asked for`() throws {
+    // The second of a month, so long ago that the chart is of months.
+    let ago = try #require((100...140).first { Self.day(ago: $0).day.hasSuffix("-02") })
+    let month = Self.day(ago: ago).month
+    let lines = "\(month)-01 wifi unmetered 1000000 1\n\(month)-02 wifi unmetered 2000000 4\n"
+    try folder.write("\(Self.ledgers)/\(month).txt", lines)
+    let days = ["--days", String(ago + 1)]
+    let json = try #require(try CommandRun(["usage", "--json"] + days, in: folder).objects.first)
+    #expect(json["from"] == .string("\(month)-02"))
+    #expect(json["total"] == ["bytes": 2_000_000, "transfers": 4])
+    guard case .array(let months)? = json["months"], case .object(let first)? = months.first else {
+      Issue.record("no months")
+      return
+    }
+    #expect(first["month"] == .string(month) && first["bytes"] == 3_000_000 && first["transfers"] == 5)
+    let table = try CommandRun(["usage"] + days, in: folder).output.split(separator: "\n")
+    #expect(
+      table.map(String.init) == [
+        month, "  \(month)-02  wifi      unmetered      2 MB       4  \(String(repeating: "█", count: 27))",
+        "  all month   wifi      unmetered      3 MB       5",
+        "  \(ago + 1) days                             2 MB       4",
+      ]
+    )
+    let chart = try CommandRun(["usage", "--svg", "-"] + days, in: folder).output
+    #expect(chart.contains("<title>\(month) wifi: 3 MB</title>"))
+    #expect(chart.contains("received from \(month)-01 to ") && chart.contains(", 5 transfers"), "as its bars")
+    #expect(chart.contains(">wifi  3 MB</text>"))
+  }
+
   @Test func `a budget says what is left of it`() throws {
     try count(["cellular metered 1500000 20", "wifi unmetered 300000000 1234"])
     #expect(try CommandRun(["settings", "set", "cellular-budget", "2 MB"], in: folder).status == 0)

@@ -37,6 +37,7 @@ public struct Usage: Sendable {
     let latest = today.advanced(by: 2)
     let last = max(today, all.map(\.day).filter { $0 <= latest }.max() ?? today)
     let days = today.advanced(by: 1 - max(1, count))...last
+    let month = days.lowerBound.advanced(by: 1 - days.lowerBound.day)
     return UsageReport(
       days: days,
       usage: all.filter { days.contains($0.day) },
@@ -44,7 +45,8 @@ public struct Usage: Sendable {
         all.filter { period.contains($0.day) }
       },
       foreignLineCount: foreignLineCount,
-      folder: folder
+      folder: folder,
+      earlier: all.filter { $0.day >= month && $0.day < days.lowerBound }
     )
   }
 

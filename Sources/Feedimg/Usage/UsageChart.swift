@@ -16,6 +16,10 @@ struct UsageChart {
   private static let networks: [NetworkKind] = [.cellular, .other, .wifi, .ethernet]
 
   private let report: UsageReport
+  /// What is drawn: of whole months where they are bars.
+  private let usage: [NetworkUsage]
+  private let firstDay: CalendarDay
+  private let total: UsageReport.Sum
   private let bars: [Bar]
   private let isByMonth: Bool
 
@@ -24,6 +28,10 @@ struct UsageChart {
     let last = report.days.upperBound
     let count = last.daysSince1970 - report.days.lowerBound.daysSince1970 + 1
     isByMonth = count > Self.greatestBarCount
+    usage = isByMonth ? report.months : report.usage
+    let lowest = report.days.lowerBound
+    firstDay = isByMonth ? lowest.advanced(by: 1 - lowest.day) : lowest
+    total = UsageReport.Sum(usage)
     // Ten years at most, however many are asked for.
     let first = max(report.days.lowerBound, last.advanced(by: -3652))
     var labels: [String] = []
@@ -33,7 +41,7 @@ struct UsageChart {
       if labels.last != label { labels.append(label) }
     }
     var bars = labels.map { Bar(label: $0) }
-    for usage in isByMonth ? report.months : report.usage {
+    for usage in usage {
       let label = isByMonth ? usage.day.monthText : usage.day.description
       guard let index = labels.firstIndex(of: label) else { continue }
       let sum = bars[index].parts[usage.network, default: 0]
@@ -47,13 +55,13 @@ struct UsageChart {
     """
     <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(Self.text(Self.size.width)) \
     \(Self.text(Self.size.height))" role="img" aria-labelledby="title summary">
-    <title id="title">Received \(report.days.lowerBound) to \(report.days.upperBound)</title>
+    <title id="title">Received \(firstDay) to \(report.days.upperBound)</title>
     <desc id="summary">\(summary)</desc>
     <style>
     \(Self.style)
     </style>
     <rect class="ground" width="100%" height="100%" rx="8"/>
-    <text class="heading" x="24" y="36">\(report.total.received.rounded)</text>
+    <text class="heading" x="24" y="36">\(total.received.rounded)</text>
     <text class="faint" x="24" y="54">\(summary)</text>
     \((scale + columns + [legend]).joined(separator: "\n"))
     </svg>
@@ -87,8 +95,8 @@ struct UsageChart {
     """
 
   private var summary: String {
-    let transfers = report.total.transfers
-    return "received from \(report.days.lowerBound) to \(report.days.upperBound), "
+    let transfers = total.transfers
+    return "received from \(firstDay) to \(report.days.upperBound), "
       + "\(transfers) transfer\(transfers == 1 ? "" : "s")"
   }
 
@@ -156,7 +164,7 @@ struct UsageChart {
     var x = Self.plot.left
     var parts: [String] = []
     for network in Self.networks {
-      let sum = UsageReport.Sum(report.usage.lazy.filter { $0.network == network })
+      let sum = UsageReport.Sum(usage.lazy.filter { $0.network == network })
       guard sum.received.bytes > 0 else { continue }
       let text = "\(network.rawValue)  \(sum.received.rounded)"
       parts.append(

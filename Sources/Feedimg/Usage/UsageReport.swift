@@ -3,7 +3,7 @@ public import FeedimgModel
 
 /// What the network has brought on some days.
 public struct UsageReport: Sendable, Hashable {
-  /// The days that are told of, the last one being today.
+  /// The days that are told of, the last one being today, or what was today where the user has been.
   public var days: ClosedRange<CalendarDay>
   /// The sums by day, network and price, in that order; nothing for days without any.
   public var usage: [NetworkUsage]
@@ -13,14 +13,18 @@ public struct UsageReport: Sendable, Hashable {
   public var foreignLineCount = 0
   /// Where the ledgers are.
   public var folder: String
+  /// What the month of the first day had brought before it.
+  var earlier: [NetworkUsage] = []
 
   /// The sum of all.
   public var total: Sum { Sum(usage) }
 
   /// The sums of each month, by network and price, in that order; each is told as on its first day.
+  ///
+  /// A month is whole, also where only some of its days are told of, so that it can be held against a bill.
   public var months: [NetworkUsage] {
     var months: [NetworkUsage] = []
-    for usage in usage {
+    for usage in earlier + usage {
       let index = months.firstIndex {
         $0.day.monthText == usage.day.monthText && $0.network == usage.network && $0.metered == usage.metered
       }
