@@ -40,7 +40,9 @@ private struct WatchedReceiver: BodyReceiving {
   func note(_ step: TransferStep) {
     switch step {
     case .moved(let count): tally?.add(count)
-    case .requested: witness?.tell(.requested)
+    case .requested:
+      tally?.request()
+      witness?.tell(.requested)
     case .redirected(let url):
       tally?.goOn(at: url)
       witness?.tell(.redirected(url))

@@ -24,6 +24,8 @@ struct TrafficCount: Sendable {
     var carrier: Carrier?
     /// Whether it comes from this machine at present.
     var isLocal = true
+    /// Whether anything was sent or came over a network; what is refused before costs nobody anything.
+    var isUnderWay = false
     /// Whether it has been counted as one that ended.
     var isCounted = false
   }
@@ -59,13 +61,19 @@ struct TrafficCount: Sendable {
     running[number] = transfer
   }
 
+  /// Notes that a request goes out.
+  mutating func request(_ number: Int) {
+    guard let transfer = running[number], !transfer.isLocal else { return }
+    running[number]?.isUnderWay = true
+  }
+
   /// Counts what has just come, unless it came from this machine.
   ///
   /// - Returns: Whether somebody is to call ``alarm()`` after the interval.
   mutating func add(_ bytes: Int, to number: Int, over carrier: Carrier) -> Bool {
     guard bytes > 0, var transfer = running[number], !transfer.isLocal else { return false }
-    if transfer.carrier != carrier {
-      transfer.carrier = carrier
+    if transfer.carrier != carrier || !transfer.isUnderWay {
+      (transfer.carrier, transfer.isUnderWay) = (carrier, true)
       running[number] = transfer
     }
     count(carrier, bytes: bytes)
@@ -81,14 +89,14 @@ struct TrafficCount: Sendable {
     return take()
   }
 
-  /// Ends a transfer, which counts as one however it ended, if any of it came over a network.
+  /// Ends a transfer, which counts as one however it ended, if any of it went over a network.
   ///
   /// - Returns: What is to be written down now, with what others have brought.
   mutating func end(_ number: Int) -> [Entry] {
     guard let transfer = running.removeValue(forKey: number), let carrier = transfer.carrier else {
       return []
     }
-    if !transfer.isCounted { count(carrier, transfers: 1) }
+    if transfer.isUnderWay, !transfer.isCounted { count(carrier, transfers: 1) }
     return take()
   }
 
@@ -97,7 +105,7 @@ struct TrafficCount: Sendable {
   /// - Returns: What is to be written down now.
   mutating func endAll() -> [Entry] {
     for (number, transfer) in running {
-      guard let carrier = transfer.carrier, !transfer.isCounted else { continue }
+      guard let carrier = transfer.carrier, transfer.isUnderWay, !transfer.isCounted else { continue }
       count(carrier, transfers: 1)
       running[number]?.isCounted = true
     }

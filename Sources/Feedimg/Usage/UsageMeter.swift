@@ -92,12 +92,15 @@ final class UsageMeter: Sendable {
       meter.count.withLock { $0.goOn(number, over: carrier) }
     }
 
+    /// Takes note that a request goes out.
+    func request() { meter.count.withLock { $0.request(number) } }
+
     func add(_ bytes: Int) {
       let carrier = meter.current
       if meter.count.withLock({ $0.add(bytes, to: number, over: carrier) }) { meter.setAlarm() }
     }
 
-    /// Ends the transfer, which counts as one however it ended.
+    /// Ends the transfer, which counts as one however it ended, if it got as far as a request.
     func end() { meter.write { $0.end(number) } }
   }
 }

@@ -36,6 +36,31 @@ import Testing
     #expect(ledger.lines == ["wifi no 100 1"])
   }
 
+  @Test func `a load that is refused before it sends anything is no transfer`() async throws {
+    let bench = try TestLoader(.wifi, downloader: RefusingDownloader(), usage: ledger)
+    await #expect(throws: LoadError.self) { try await bench.loader.load(try item()) }
+    #expect(ledger.lines.isEmpty)
+  }
+
+  @Test func `a request without an answer is a transfer`() async throws {
+    let bench = try TestLoader(.wifi, downloader: RefusingDownloader(sends: true), usage: ledger)
+    await #expect(throws: LoadError.self) { try await bench.loader.load(try item()) }
+    #expect(!ledger.lines.isEmpty && ledger.lines.allSatisfy { $0 == "wifi no 0 1" })
+  }
+
+  /// Refuses all, before or behind the request.
+  private struct RefusingDownloader: Downloading {
+    var sends = false
+
+    func download(
+      _ request: DownloadRequest,
+      into receiver: any BodyReceiving
+    ) async throws(LoadError) -> ResponseHead {
+      if sends { receiver.note(.requested) }
+      throw LoadError(.connection, message: "nobody is to be reached")
+    }
+  }
+
   @Test func `what comes from this machine is not counted`() async throws {
     let bench = try TestLoader(.wifi, downloader: TestDownloader(body: SampleImage.jpeg), usage: ledger)
     _ = try await bench.loader.load(try item("127.0.0.1"))
