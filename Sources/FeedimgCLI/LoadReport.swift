@@ -63,8 +63,9 @@ struct LoadReport {
     }
   }
 
+  /// What is for programs is told also where the image has standard output.
   private func show(_ text: String) {
-    if !isQuiet { Output.line(text) }
+    if !isQuiet { Output.line(text) } else if isJSON { Output.standardError("\(text)\n") }
   }
 
   private func text(_ image: LoadedImage, _ index: Int) -> String {

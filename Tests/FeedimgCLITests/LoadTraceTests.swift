@@ -61,6 +61,25 @@ import Testing
     #expect(run.errors.contains("ms  finished"))
   }
 
+  @Test(arguments: [[], ["--trace"]])
+  func `JSON beside an image on standard output goes to standard error`(_ more: [String]) throws {
+    let (folder, server) = (try TestFolder(), try LoadTests.makeServer())
+    let path = try folder.write(
+      "item.json",
+      LoadTests.item(server, original: "/original.jpg", thumbnail: nil)
+    )
+    let image = folder.path("image.jpg")
+    let run = try CommandRun(
+      ["load", "--item", path, "--network", "wifi", "--json", "-o", "-"] + more,
+      in: folder,
+      environment: ["TEST_STDOUT": image]
+    )
+    #expect(run.status == 0)
+    #expect(try TestFolder.bytes(of: image) == SampleImage.jpeg)
+    #expect(run.errors.hasPrefix("{") && run.errors.contains("\"source\":\"network\""), "\(run.errors)")
+    #expect(run.errors.contains("\"trace\":[") == !more.isEmpty)
+  }
+
   @Test func `a trace is told although the image cannot be written`() throws {
     let (folder, server) = (try TestFolder(), try LoadTests.makeServer())
     let path = try folder.write(
