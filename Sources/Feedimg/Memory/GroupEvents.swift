@@ -7,8 +7,11 @@ final class GroupEvents: Sendable {
   private let files: SystemFiles
   private let paths: [String]
 
-  /// What counts as a sign, by its name in the file: throttled at `memory.high`, held up at `memory.max`, or worse.
-  private static let signs: Set<Substring> = ["high", "max", "oom", "oom_kill"]
+  /// What counts as a sign, by its name in the file: throttled at `memory.high`, or out of memory.
+  ///
+  /// That `memory.max` was met (`max`) is none: the pages of files that were read fill a group up to there, and each
+  /// that gives way to another counts (cgroup-v2, "Memory Interface Files").
+  private static let signs: Set<Substring> = ["high", "oom", "oom_kill"]
 
   /// Nil where there is no such file, or the system grants no watch.
   ///
