@@ -26,12 +26,12 @@ final class SlotTask: Sendable {
     var follows = 0
   }
 
-  private let loader: ImageLoader
+  let loader: ImageLoader
   private let screen: SlotScreen
   /// Nil where the bytes of images are wanted alone.
   private let pixels: DecodeRequest?
   private let facts: [String: String]
-  private let wish: LoadWish
+  let wish: LoadWish
   /// Has it decide anew when a server that failed is there again, while it is visible.
   private let calls: WakeCalls
   /// Guards what runs; tasks are cancelled outside.
@@ -235,27 +235,6 @@ final class SlotTask: Sendable {
       // Other words may have come while it ran.
       presentation.resolution?.item = presentation.item
     }
-  }
-
-  /// Whether what is decided is better than what is shown, and may take its place.
-  ///
-  /// Who has just bound it, waits for no event.
-  private func isWorthwhile(
-    _ resolution: Resolution,
-    beside shown: Presentation,
-    isJustBound: Bool
-  ) -> Bool {
-    guard resolution.decision.image > shown.shown else { return false }
-    guard let image = shown.image, resolution.decision.load != nil, !wish.asksForOriginal else { return true }
-    // An upgrade costs something: only for what is looked at.
-    guard wish.priority == .visible else { return false }
-    return isJustBound
-      || UpgradeRule.isDue(
-        insteadOf: shown.shown,
-        from: image.resolution.situation,
-        in: resolution.situation,
-        by: loader.policy.current()
-      )
   }
 
   /// Shows the thumbnail that is cached while the original is on its way.
