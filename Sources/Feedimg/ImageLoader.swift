@@ -276,7 +276,7 @@ public final class ImageLoader: Sendable {
   ) async throws(LoadError) -> LoadedImage {
     var operation = LoadOperation(loader: self, item: item, facts: facts, progress: progress)
     operation.wish = LoadWish(priority)
-    operation.pixels = pixels
+    operation.pixels = { pixels }
     return try await perform(operation)
   }
 

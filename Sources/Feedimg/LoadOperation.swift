@@ -15,8 +15,8 @@ struct LoadOperation: Sendable {
   var wish = LoadWish(.visible)
   /// Hears of an image that begins to come.
   var arrival: (@Sendable (ArrivingImage) -> Void)?
-  /// What pixels to make of it; nil for none.
-  var pixels: DecodeRequest?
+  /// What pixels to make of it, asked when it is there; nil for none.
+  var pixels: @Sendable () -> DecodeRequest? = { nil }
   /// Hears of the steps of this load alone, beside the observers of the loader.
   var observer: (any LoadObserving)?
   /// Called with ``progress``, for who wants to see what has come.

@@ -34,9 +34,4 @@ public struct FeedItem: Sendable, Hashable {
   public subscript(role: ImageVariant.Role) -> ImageVariant? {
     role == .original ? original : thumbnail
   }
-
-  /// Whether the images of another are asked for, and decided on, in the same way.
-  package func hasSameImages(as other: FeedItem) -> Bool {
-    original == other.original && thumbnail == other.thumbnail
-  }
 }

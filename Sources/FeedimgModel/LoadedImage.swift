@@ -20,6 +20,8 @@ public struct LoadedImage: Sendable, Hashable {
   public var mediaType: String
   /// Its pixels; nil where none were asked for, or nothing decodes.
   public var bitmap: Bitmap?
+  /// What its pixels were made for; nil where there are none.
+  package var request: DecodeRequest?
   /// The file in the disk cache; nil where it could not, or must not, be kept.
   public var path: String?
   /// Whether it may be out of date; nil where nothing is known of the answer that brought it.

@@ -4,7 +4,7 @@ import FeedimgPolicy
 extension LoadOperation {
   /// Adds the pixels that are asked for; an original that has none gives way as one that failed.
   func decoded(_ step: Step) async throws(LoadError) -> Step {
-    guard let pixels, case .image(var image) = step else { return step }
+    guard let pixels = pixels(), case .image(var image) = step else { return step }
     guard let desk = loader.pixels else {
       image.notes.append("not decoded: the configuration of the loader has no decoder")
       return .image(image)
@@ -12,7 +12,7 @@ extension LoadOperation {
     do throws(DecodeError) {
       let bitmap = try await desk.bitmap(image.bytes, of: image.variant.url, pixels, wish: wish)
       LoadWitness.tell(.decoded(bitmap.size))
-      image.bitmap = bitmap
+      (image.bitmap, image.request) = (bitmap, pixels)
       return .image(image)
     } catch {
       var failure = LoadError(error, of: image.variant.url)

@@ -12,7 +12,8 @@ final class ScanPresenter: Sendable {
   }
 
   private let desk: DecodingDesk
-  private let request: DecodeRequest
+  /// What pixels are wanted now.
+  private let request: @Sendable () -> DecodeRequest?
   private let item: FeedItem
   private let wish: LoadWish
   private let present: @Sendable (ImageScan) -> Void
@@ -22,14 +23,14 @@ final class ScanPresenter: Sendable {
   init(
     _ desk: DecodingDesk,
     _ item: FeedItem,
-    _ request: DecodeRequest,
     _ wish: LoadWish,
+    request: @escaping @Sendable () -> DecodeRequest?,
     present: @escaping @Sendable (ImageScan) -> Void
   ) {
     self.desk = desk
     self.item = item
     self.wish = wish
-    self.request = DecodeRequest(request.size, format: request.format, damage: .show)
+    self.request = request
     self.present = present
   }
 
@@ -61,10 +62,15 @@ final class ScanPresenter: Sendable {
 
   private func decode(_ scan: ArrivingScans.Scan, _ variant: ImageVariant, _ run: LoadRun) async {
     // What cannot be decoded yet may be with the next scan.
-    if let image = try? await desk.scan(scan.bytes, of: variant.url, request, wish: wish),
-      image.detail.area > 0
-    {
-      present(ImageScan(variant: variant, bitmap: image.bitmap, detail: image.detail, number: scan.number))
+    if var request = request() {
+      request.damage = .show
+      if let image = try? await desk.scan(scan.bytes, of: variant.url, request, wish: wish),
+        image.detail.area > 0
+      {
+        present(
+          ImageScan(variant: variant, bitmap: image.bitmap, detail: image.detail, number: scan.number)
+        )
+      }
     }
     state.withLock { $0.task = nil }
     look(at: run)

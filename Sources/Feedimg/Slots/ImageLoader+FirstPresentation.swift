@@ -24,7 +24,7 @@ extension ImageLoader {
     _ pixels: DecodeRequest?,
     _ facts: [String: String]
   ) -> Presentation {
-    var first = Presentation(item: item)
+    var first = Presentation(item: item, pixels, facts: facts)
     let inMemory = [item.original, item.thumbnail].compactMap { $0 }.filter { memory[$0.url.key] != nil }
     guard !inMemory.isEmpty else { return first }
     let operation = LoadOperation(loader: self, item: item, facts: facts, progress: nil)
@@ -36,7 +36,7 @@ extension ImageLoader {
     var image = operation.image(FetchedImage(kept, from: .memory), variant, resolution)
     if let request = pixels {
       guard let bitmap = self.pixels?.kept(of: variant.url, request) else { return first }
-      image.bitmap = bitmap
+      (image.bitmap, image.request) = (bitmap, request)
     }
     first.resolution = resolution
     first.content = .image(image)

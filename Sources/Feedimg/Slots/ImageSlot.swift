@@ -69,8 +69,12 @@ public final class ImageSlot: Sendable {
   /// threads of the decoder, which stop when something else is bound.
   ///
   /// Binding again what is bound already, as a list does that is reloaded, disturbs nothing: what comes goes on, what is
-  /// shown stays, and only what has failed or ended as a placeholder is begun anew. The same images with other words about
-  /// them, or another placeholder, are bound already: the presentation has the latest words.
+  /// shown stays, and only what has failed or ended as a placeholder is begun anew. The same holds where only the
+  /// size differs, or what the feed tells beside the pictures: what is shown is for the view to stretch until the pixels
+  /// of the new size are there, and ``Presentation/isLoading`` until then. Of sizes that follow each other
+  /// faster than they are decoded, the latest is made.
+  ///
+  /// A transfer goes on for a moment after its slot shows something else, for another that may take it over.
   ///
   /// - Parameters:
   ///   - item: What to show from now on.
@@ -83,7 +87,10 @@ public final class ImageSlot: Sendable {
     facts: [String: String] = [:],
     priority: LoadPriority = .visible
   ) {
-    if let task = task(covering: item, pixels, facts, priority) { return task.bindAgain(item, priority) }
+    if let task = state.withLock({ $0.task }), task.bindAgain(item, pixels, facts, priority) {
+      // Another call may have been faster.
+      return state.withLock { if $0.task === task { $0.priority = priority } }
+    }
     let now = loader.time.now()
     let stay = state.withLock { state in
       defer { state.boundAt = now }
@@ -107,36 +114,24 @@ public final class ImageSlot: Sendable {
       (state.task, state.priority, state.isListening) = (task, priority, true)
       return (old, isFirst)
     }
-    old?.cancel()
+    old?.leave()
     if isFirst { listen() }
     if old !== task { task.begin(binding) }
   }
 
   /// Shows nothing any more, as when a row is put back for reuse.
+  ///
+  /// What comes stops, unless another slot takes it over within a moment.
   public func clear() {
     screen.clear()
     let old = state.withLock { screen.isCurrent(nil) ? $0.task.take() : nil }
-    old?.cancel()
+    old?.leave()
   }
 
   /// Loads what the policy leaves to the person who looks, such as on a tap.
   ///
   /// The original is then loaded whatever the table says, unless offline.
   public func upgrade() { state.withLock { $0.task }?.upgrade() }
-
-  /// What is at it already, where the same is bound again; else nil.
-  private func task(
-    covering item: FeedItem,
-    _ pixels: DecodeRequest?,
-    _ facts: [String: String],
-    _ priority: LoadPriority
-  ) -> SlotTask? {
-    state.withLock { state in
-      guard let task = state.task, task.covers(item, pixels, facts) else { return nil }
-      state.priority = priority
-      return task
-    }
-  }
 
   private func listen() {
     let number = loader.facts.listen(

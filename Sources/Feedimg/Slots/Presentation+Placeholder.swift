@@ -8,16 +8,6 @@ extension Presentation {
     return presentation
   }
 
-  /// Takes over other words about the same images, and another placeholder.
-  mutating func describe(by item: FeedItem, _ pixels: DecodeRequest?) {
-    let isSame = self.item.placeholder == item.placeholder
-    self.item = item
-    resolution?.item = item
-    guard !isSame, image == nil else { return }
-    content = .placeholder(item.placeholder)
-    if let pixels { self = drawingPlaceholder(pixels) }
-  }
-
   /// Width by height of what the placeholder stands for: as the feed says of the image, else of the place that it has.
   private func aspect(_ request: DecodeRequest) -> Double? {
     let sizes = [item.original, item.thumbnail].compactMap { variant in

@@ -29,9 +29,13 @@ public struct Presentation: Sendable, Hashable {
   public var error: LoadError?
   /// The placeholder as pixels, where those are wanted and there are any.
   var placeholderBitmap: Bitmap?
+  /// What pixels are wanted; nil for none.
+  var request: DecodeRequest?
+  /// See ``ImageLoader/resolve(_:facts:)``.
+  var facts: [String: String] = [:]
 
-  init(item: FeedItem) {
-    self.item = item
+  init(item: FeedItem, _ request: DecodeRequest? = nil, facts: [String: String] = [:]) {
+    (self.item, self.request, self.facts) = (item, request, facts)
     content = .placeholder(item.placeholder)
     isLoading = true
   }

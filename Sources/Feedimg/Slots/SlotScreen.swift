@@ -23,6 +23,16 @@ final class SlotScreen: Sendable {
     change { $0.slot.bind(first) }
   }
 
+  /// See ``SlotState/bindAgain(_:_:)``.
+  func bindAgain(_ binding: SlotState.Binding, _ first: Presentation) -> Bool {
+    change { $0.slot.bindAgain(binding, first) }
+  }
+
+  /// What pixels are wanted now; nil for none, and where the binding does not count any more.
+  func request(_ binding: SlotState.Binding) -> DecodeRequest? {
+    state.withLock { $0.slot.binding == binding ? $0.slot.latest?.request : nil }
+  }
+
   func clear() { change { $0.slot.clear() } }
 
   /// See ``SlotState/renew(_:)``.
@@ -31,11 +41,6 @@ final class SlotScreen: Sendable {
   /// See ``SlotState/update(_:_:)``; the change is made under the lock, and must do no more than that.
   func update(_ binding: SlotState.Binding, _ change: (inout Presentation) -> Void) {
     self.change { $0.slot.update(binding, change) }
-  }
-
-  /// See ``SlotState/describe(_:_:)``; as ``update(_:_:)``.
-  func describe(_ binding: SlotState.Binding, _ change: (inout Presentation) -> Void) {
-    self.change { $0.slot.describe(binding, change) }
   }
 
   /// Whether nothing was bound since; of nil, whether nothing is bound.

@@ -20,12 +20,31 @@ struct SlotState: Sendable {
   private var issued = 0
 
   /// Binds another item, or the same one anew: from here on nothing of an earlier binding counts.
+  ///
+  /// What is shown of the same image stays until something better is there.
   mutating func bind(_ first: Presentation) -> Binding {
     issued += 1
     let binding = Binding(number: issued, attempt: 0)
     self.binding = binding
-    set(first)
+    set(latest.map(first.keeping) ?? first)
     return binding
+  }
+
+  /// Binds the same pictures again, as for another size: what is shown stays, and who gets them goes on.
+  ///
+  /// - Returns: Whether they are the same, and come or are shown.
+  mutating func bindAgain(_ binding: Binding, _ first: Presentation) -> Bool {
+    guard let current = self.binding, current.isSameCall(as: binding), let latest, latest.goesOn(with: first)
+    else { return false }
+    var next = first.keeping(latest)
+    if let image = latest.image, image.request == first.request, latest.shown == next.shown {
+      next.content = latest.content
+    }
+    (next.progress, next.resolution) = (latest.progress, latest.resolution)
+    next.resolution?.item = next.item
+    next.isLoading = latest.isLoading || !next.isExact
+    if next != latest { set(next) }
+    return true
   }
 
   /// Shows nothing.
@@ -52,13 +71,6 @@ struct SlotState: Sendable {
     if next.shown < latest.shown { next.content = latest.content }
     if let scan = latest.scan, next.scan?.isSharper(than: scan) != true { next.scan = scan }
     if next.scan?.isSharper(than: next.content) == false { next.scan = nil }
-    if next != latest { set(next) }
-  }
-
-  /// Changes what is said of what is shown, for the whole of a call.
-  mutating func describe(_ binding: Binding, _ change: (inout Presentation) -> Void) {
-    guard let current = self.binding, current.isSameCall(as: binding), var next = latest else { return }
-    change(&next)
     if next != latest { set(next) }
   }
 

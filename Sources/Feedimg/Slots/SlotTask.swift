@@ -5,14 +5,16 @@ import Synchronization
 
 /// All that is done for one binding of a slot, until the next one.
 final class SlotTask: Sendable {
-  private struct State {
-    /// With the latest words about it.
-    var item: FeedItem
+  struct State {
     var binding: SlotState.Binding?
     var task: Task<Void, Never>?
     var isRunning = false
     /// Whether the facts have changed while it ran.
     var isOutdated = false
+    /// Whether pixels of another size were asked for while it ran.
+    var isResized = false
+    /// Whether bytes are coming that stop with it, unless others want them.
+    var isReceiving = false
     var isOver = false
     /// Whether it was bound, for the first time or again, since it was decided last.
     var isJustBound = true
@@ -27,15 +29,18 @@ final class SlotTask: Sendable {
   }
 
   let loader: ImageLoader
-  private let screen: SlotScreen
-  /// Nil where the bytes of images are wanted alone.
-  private let pixels: DecodeRequest?
-  private let facts: [String: String]
+  /// Knows the item, and what pixels are wanted, as they may be bound again.
+  let screen: SlotScreen
   let wish: LoadWish
   /// Has it decide anew when a server that failed is there again, while it is visible.
-  private let calls: WakeCalls
+  let calls: WakeCalls
+  /// As it was bound first.
+  private let (item, pixels): (FeedItem, DecodeRequest?)
+  private let facts: [String: String]
   /// Guards what runs; tasks are cancelled outside.
-  private let state: Mutex<State>
+  ///
+  /// The lock of the screen may be taken within.
+  let state: Mutex<State>
 
   init(
     loader: ImageLoader,
@@ -48,15 +53,12 @@ final class SlotTask: Sendable {
   ) {
     self.loader = loader
     self.screen = screen
-    self.pixels = loader.pixels == nil ? nil : pixels
-    self.facts = facts
-    state = Mutex(State(item: item, pause: pause))
+    (self.item, self.pixels, self.facts) = (item, loader.pixels == nil ? nil : pixels, facts)
+    state = Mutex(State(pause: pause))
     let wish = LoadWish(priority)
     self.wish = wish
     calls = WakeCalls(loader.failures) { wish.priority == .visible ? .visible : nil }
   }
-
-  private var item: FeedItem { state.withLock { $0.item } }
 
   /// Takes over the screen, with what is in memory if that is decided, else with the placeholder.
   func bind() -> SlotState.Binding { screen.bind(loader.firstPresentation(of: item, pixels, facts)) }
@@ -64,34 +66,6 @@ final class SlotTask: Sendable {
   /// Gets the image.
   func begin(_ binding: SlotState.Binding) {
     state.withLock { $0.binding = binding }
-    reconsider()
-  }
-
-  /// Whether the same images are bound, and come or are shown; what has failed, or ended as a placeholder, may be begun anew.
-  func covers(_ item: FeedItem, _ pixels: DecodeRequest?, _ facts: [String: String]) -> Bool {
-    let pixels = loader.pixels == nil ? nil : pixels
-    guard self.item.hasSameImages(as: item), self.pixels == pixels, self.facts == facts else { return false }
-    let binding = state.withLock { $0.isOver ? nil : $0.binding }
-    guard let binding, screen.isCurrent(binding), let shown = screen.latest else { return false }
-    return shown.isLoading || shown.image != nil && shown.error == nil
-  }
-
-  /// Goes on although the same was bound again: what comes is not disturbed, and what is shown may be out of date.
-  ///
-  /// - Parameters:
-  ///   - item: The same images, perhaps with other words about them.
-  ///   - priority: How urgent it is from now on.
-  func bindAgain(_ item: FeedItem, _ priority: LoadPriority) {
-    let binding = state.withLock { state in
-      defer { state.item = item }
-      return state.item == item ? nil : state.binding
-    }
-    if let binding { screen.describe(binding) { [pixels] in $0.describe(by: item, pixels) } }
-    // What is seen counts where something runs, as that may be about to end; it may also have ended for want of a thread.
-    let isRunning = state.withLock { $0.isRunning }
-    guard !isRunning || screen.latest?.isLoading == false else { return setPriority(priority) }
-    state.withLock { $0.isJustBound = true }
-    wish.priority = priority
     reconsider()
   }
 
@@ -147,8 +121,11 @@ final class SlotTask: Sendable {
   /// Whether to decide anew; if not, what is shown is followed until then.
   private func goesOn(before rest: SlotState.Binding) -> Bool {
     state.withLock { state in
-      let goesOn = state.isOutdated && !state.isOver
-      (state.isOutdated, state.isRunning) = (false, goesOn)
+      // Within, so that who binds another size finds it running or finds it over.
+      let lacksPixels = state.isResized && screen.latest?.isExact == false
+      let goesOn = (state.isOutdated || lacksPixels) && !state.isOver
+      (state.isOutdated, state.isResized, state.isRunning) = (false, false, goesOn)
+      if lacksPixels { state.isJustBound = true }
       guard !goesOn, !state.isOver, let image = state.asked else { return goesOn }
       state.follows += 1
       let number = state.follows
@@ -161,12 +138,20 @@ final class SlotTask: Sendable {
   private func pursue(_ attempt: SlotState.Binding) async {
     guard let shown = screen.latest else { return }
     calls.leave()
-    var operation = LoadOperation(loader: loader, item: item, facts: facts) { [screen] progress in
+    var operation = LoadOperation(loader: loader, item: shown.item, facts: facts) { [self] progress in
+      state.withLock { $0.isReceiving = true }
       screen.update(attempt) { $0.progress = progress }
     }
-    (operation.wish, operation.pixels, operation.isPatient) = (wish, pixels, false)
-    let scans = presenter(attempt)
-    defer { scans?.stop() }
+    (operation.wish, operation.isPatient) = (wish, false)
+    operation.pixels = { [self] in
+      state.withLock { $0.isReceiving = false }
+      return screen.request(attempt)
+    }
+    let scans = presenter(attempt, shown)
+    defer {
+      scans?.stop()
+      state.withLock { $0.isReceiving = false }
+    }
     if let scans {
       // Who is out of sight can wait for the whole.
       operation.onArrival = { [wish] in if wish.priority == .visible { scans.look(at: $0) } }
@@ -180,6 +165,7 @@ final class SlotTask: Sendable {
     let isToBeChecked =
       isJustBound && resolution.decision.load == nil && resolution.decision.image == shown.shown
     guard isToBeChecked || isWorthwhile(resolution, beside: shown, isJustBound: isJustBound) else {
+      await show(shown.lackingPixels, attempt, inPlaceOfWorse: true)
       return settle(attempt) {
         $0.resolution = resolution
         // What stood in for an original that failed is what is wanted now.
@@ -190,15 +176,17 @@ final class SlotTask: Sendable {
       // What is complete stays so while it is checked.
       ($0.resolution, $0.isLoading, $0.error) = (resolution, !isToBeChecked || $0.isLoading, nil)
     }
-    let waiting = showCached(resolution, beside: shown, operation, attempt)
+    let small = resolution.decision.load == nil ? nil : shown.lackingPixels
+    let waiting = showCached(resolution, beside: shown, operation, attempt) ?? small
     async let shownCached: Void = show(waiting, attempt, inPlaceOfWorse: true)
-    if pause > .zero, resolution.decision.load != nil {
+    if pause > .zero, resolution.decision.load != nil, !isUnderWay(resolution, of: shown.item) {
       guard (try? await loader.time.sleep(pause)) != nil else { return }
     }
     do throws(LoadError) {
       let image = try await operation.run()
       settle(attempt) {
-        ($0.content, $0.resolution, $0.error) = (.image(image), image.resolution, image.failure)
+        $0.take(image)
+        ($0.resolution, $0.error) = (image.resolution, image.failure)
       }
       state.withLock { $0.asked = image.freshness?.isRevalidating == true ? image : nil }
       waitForServer(of: image, after: image.failure)
@@ -221,18 +209,22 @@ final class SlotTask: Sendable {
   }
 
   /// Shows what has come of the image before it is whole, if pixels are wanted.
-  private func presenter(_ attempt: SlotState.Binding) -> ScanPresenter? {
-    guard let pixels, let desk = loader.pixels else { return nil }
-    return ScanPresenter(desk, item, pixels, wish) { [screen] scan in
-      screen.update(attempt) { $0.scan = scan }
-    }
+  private func presenter(_ attempt: SlotState.Binding, _ shown: Presentation) -> ScanPresenter? {
+    guard shown.request != nil, let desk = loader.pixels else { return nil }
+    return ScanPresenter(
+      desk,
+      shown.item,
+      wish,
+      request: { [screen] in screen.request(attempt) },
+      present: { [screen] scan in screen.update(attempt) { $0.scan = scan } }
+    )
   }
 
   private func settle(_ attempt: SlotState.Binding, _ change: (inout Presentation) -> Void) {
     screen.update(attempt) { presentation in
       (presentation.isLoading, presentation.progress) = (false, nil)
       change(&presentation)
-      // Other words may have come while it ran.
+      // It may have been bound again with other words meanwhile.
       presentation.resolution?.item = presentation.item
     }
   }
@@ -247,11 +239,11 @@ final class SlotTask: Sendable {
     _ attempt: SlotState.Binding
   ) -> LoadedImage? {
     guard resolution.decision.load != nil, resolution.decision.show > shown.shown,
-      let variant = resolution.decision.show.role.flatMap({ item[$0] }), screen.isCurrent(attempt),
+      let variant = resolution.decision.show.role.flatMap({ shown.item[$0] }), screen.isCurrent(attempt),
       let found = loader.cached(variant)
     else { return nil }
     let image = operation.image(found, variant, resolution)
-    guard pixels == nil else { return image }
+    guard shown.request == nil else { return image }
     screen.update(attempt) { $0.content = .image(image) }
     return nil
   }
@@ -261,23 +253,24 @@ final class SlotTask: Sendable {
   /// - Parameters:
   ///   - image: The image; nothing happens without.
   ///   - attempt: For which binding of the view.
-  ///   - inPlaceOfWorse: Whether what has come meanwhile stays, if that is as good.
+  ///   - inPlaceOfWorse: Whether what has come meanwhile stays, if that is as good and has the pixels that are wanted.
   private func show(
     _ image: LoadedImage?,
     _ attempt: SlotState.Binding,
     inPlaceOfWorse: Bool = false
   ) async {
     guard var image else { return }
-    if let pixels, image.bitmap == nil {
+    if let request = screen.request(attempt), image.bitmap == nil {
       let desk = loader.pixels
-      guard let bitmap = try? await desk?.bitmap(image.bytes, of: image.variant.url, pixels, wish: wish)
+      guard let bitmap = try? await desk?.bitmap(image.bytes, of: image.variant.url, request, wish: wish)
       else {
         return
       }
-      image.bitmap = bitmap
+      (image.bitmap, image.request) = (bitmap, request)
     }
     screen.update(attempt) { [image] in
-      let isAsGood = $0.shown >= ShownImage(image.variant.role)
+      let role = ShownImage(image.variant.role)
+      let isAsGood = $0.shown > role || $0.shown == role && $0.isExact
       if !(inPlaceOfWorse && isAsGood) { $0.content = .image(image) }
     }
   }

@@ -16,6 +16,9 @@ final class HeldDecoder: ImageDecoding {
     self.width = width
   }
 
+  /// Holds back what is asked for from now on.
+  func hold() { isHeld.store(true, ordering: .releasing) }
+
   func release() { isHeld.store(false, ordering: .releasing) }
 
   func decode(_ bytes: [UInt8], _ request: DecodeRequest) async throws(DecodeError) -> DecodedImage {

@@ -143,7 +143,8 @@ import Testing
     #expect(state.latest?.isLoading == false)
   }
 
-  @Test func `the same item bound again begins anew, and nothing changes where nothing is new`() throws {
+  @Test func `an item bound anew keeps its own image alone, and nothing changes where nothing is new`() throws
+  {
     var state = SlotState()
     let item = try item("a")
     let binding = state.bind(Presentation(item: item))
@@ -152,7 +153,9 @@ import Testing
     let version = state.version
     state.update(binding) { $0.content = content }
     #expect(state.version == version)
-    _ = state.bind(Presentation(item: item))
+    let (_, anew) = (state.bind(Presentation(item: item)), state.latest)
+    #expect(anew?.content == content && anew?.isLoading == true)
+    _ = state.bind(Presentation(item: try self.item("b")))
     #expect(state.latest?.shown == .placeholder)
     state.clear()
     #expect(state.latest == nil)
