@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "CCurl.h"
 
+#include "ciphers.h"
+
 #include <dlfcn.h>
 #include <locale.h>
 #include <pthread.h>
@@ -33,7 +35,7 @@ static int fill(ccurl_library *curl, void *library, char *reason, size_t size) {
 #undef FIND
 }
 
-static int initialise(void *library, char *reason, size_t size) {
+static int initialise(ccurl_library *curl, void *library, char *reason, size_t size) {
   curl_version_info_data *(*version_info)(CURLversion) = NULL;
   CURLcode (*global_init)(long) = NULL;
   if (!find(library, "curl_version_info", &version_info, reason, size) ||
@@ -52,6 +54,7 @@ static int initialise(void *library, char *reason, size_t size) {
     snprintf(reason, size, "it could not be initialised (code %d)", (int)code);
     return 0;
   }
+  curl->openssl = ccurl_find_openssl(library, version);
   return 1;
 }
 
@@ -68,7 +71,7 @@ ccurl_library *ccurl_open(const char *name, char *reason, size_t size) {
     snprintf(reason, size, "out of memory");
     return NULL;
   }
-  if (!fill(curl, library, reason, size) || !initialise(library, reason, size)) {
+  if (!fill(curl, library, reason, size) || !initialise(curl, library, reason, size)) {
     free(curl);
     return NULL;
   }

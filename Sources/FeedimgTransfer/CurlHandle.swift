@@ -124,6 +124,7 @@ final class CurlHandle {
     try set(CURLOPT_HTTP_VERSION, to: Int(CURL_HTTP_VERSION_2TLS))
     // A first connection that turns out to speak HTTP/2 serves those that wait for it. Without TLS it never does.
     try set(CURLOPT_PIPEWAIT, to: transfer.url.isSecure ? 1 : 0)
+    if transfer.url.isSecure { ccurl_prefer_quick_ciphers(library.table, pointer) }
     // Images are compressed already. Without a word about codings a server may choose any (RFC 9110 §12.5.3); what
     // comes coded all the same is decoded.
     if transfer.decodesContent { try set(CURLOPT_ACCEPT_ENCODING, to: "identity") }
