@@ -33,7 +33,7 @@ struct OriginVigil: Sendable {
     /// Nobody wakes it before.
     let restsUntil: Duration
     /// It is woken by itself then, although its origin is not left alone; nil where the origin has answered it.
-    let triesAt: Duration?
+    var triesAt: Duration?
 
     /// When it may be woken to try an origin, left alone or not.
     func due(isLeftAlone: Bool) -> Duration? { isLeftAlone ? restsUntil : triesAt }
@@ -108,7 +108,12 @@ struct OriginVigil: Sendable {
   mutating func returned(_ origin: String, wasLeftAlone: Bool, at now: Duration) -> [Entry] {
     guard let waiting = records[origin] else { return [] }
     trials[origin] = nil
-    let woken = waiting.filter { $0.value.restsUntil <= now && (wasLeftAlone || $0.value.triesAt != nil) }
+    let concerned = waiting.filter { wasLeftAlone || $0.value.triesAt != nil }
+    let woken = concerned.filter { $0.value.restsUntil <= now }
+    // Nobody may tell those that rest once more that it is back.
+    for (number, record) in concerned {
+      records[origin]?[number]?.triesAt = record.triesAt ?? record.restsUntil
+    }
     for number in woken.keys { leave(number, of: origin) }
     return woken.map { Entry(number: $0.key, waiter: $0.value.waiter) }
   }

@@ -127,6 +127,15 @@ import Testing
     #expect(candidates(at: .zero) == [number])
   }
 
+  @Test mutating func `who rests while an origin in trouble comes back begins anew after its rest`() throws {
+    _ = try fail("h", Self.busy)
+    let number = wait(after: Self.busy, replays: 1)
+    breaker.answered("h")
+    #expect(vigil.returned("h", wasLeftAlone: true, at: .zero).isEmpty)
+    #expect(vigil.due(breaker) == .seconds(5))
+    #expect(candidates(at: .seconds(5)) == [number])
+  }
+
   @Test mutating func `who has an error of its image waits for no origin that answers`() {
     _ = wait(after: Self.busy)
     #expect(vigil.due(breaker) == nil)
