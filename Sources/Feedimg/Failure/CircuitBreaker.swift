@@ -107,6 +107,7 @@ struct CircuitBreaker: Sendable {
   ///   - error: How it failed.
   ///   - isTrial: Whether it is the try that others wait for.
   ///   - isAgain: Whether the same load has failed before.
+  ///   - begun: When its request went out, where another origin led there; nil where it was asked itself.
   ///   - now: The time.
   ///   - random: Where the jitter comes from.
   mutating func failed(
@@ -114,6 +115,7 @@ struct CircuitBreaker: Sendable {
     _ error: LoadError,
     isTrial: Bool = false,
     isAgain: Bool = false,
+    redirectedAt begun: Duration? = nil,
     at now: Duration,
     using random: inout some RandomNumberGenerator
   ) {
@@ -123,10 +125,10 @@ struct CircuitBreaker: Sendable {
     if isTrial { record.triesUntil = nil }
     if !isAgain || isTrial || error.status == nil { record.failures += 1 }
     // While it is left alone, only who tries at the end of the wait makes that longer: those that were under way when
-    // it began fail as well, and who insists was early.
+    // it began fail as well, and who insists was early. Who is sent on tries as well, if only after the wait.
     let isWorse =
       if let reopensAt = before?.reopensAt, record.wait > .zero {
-        isTrial && now >= reopensAt
+        now >= reopensAt && (isTrial || begun.map { $0 >= reopensAt } ?? false)
       } else {
         record.failures >= Self.greatestFailures
       }

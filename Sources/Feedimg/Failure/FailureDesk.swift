@@ -273,6 +273,7 @@ final class FailureDesk: Sendable {
         isTrial,
         // Who has sent a good part of an image is there, unless it says itself that it is in trouble.
         speaksAgainstAll: CircuitBreaker.counts(error) && (error.status != nil || !begun.hasProgressed),
+        redirectedAt: asked.origin == url.origin ? nil : begun.begun,
         tries: tries,
         schedule,
         at: now

@@ -86,6 +86,7 @@ struct FailureTable: Sendable {
     of url: ImageURL,
     _ isTrial: Bool,
     speaksAgainstAll: Bool,
+    redirectedAt begun: Duration? = nil,
     tries: Int?,
     _ schedule: RetrySchedule,
     at now: Duration
@@ -94,7 +95,15 @@ struct FailureTable: Sendable {
     let isLast = speaksAgainstAll && isTrial && breaker.doubts(url.origin)
     var release = Release()
     if speaksAgainstAll {
-      breaker.failed(url.origin, error, isTrial: isTrial, isAgain: tries ?? 1 > 1, at: now, using: &random)
+      breaker.failed(
+        url.origin,
+        error,
+        isTrial: isTrial,
+        isAgain: tries ?? 1 > 1,
+        redirectedAt: begun,
+        at: now,
+        using: &random
+      )
     } else if error.code != .unavailable {
       release = answered(url.origin, at: now)
     } else if isTrial {

@@ -84,4 +84,14 @@ import Testing
     breaker.gaveUp("h")
     #expect(breaker.verdict("h", at: .seconds(2)) == .ask)
   }
+
+  @Test mutating func `who is sent on makes the wait longer if asked after it, once`() throws {
+    for _ in 0..<5 { breaker.failed("h", status(), at: .zero, using: &random) }
+    let first = try #require(breaker.reopening("h"))
+    breaker.failed("h", status(), redirectedAt: first - .milliseconds(1), at: first, using: &random)
+    #expect(breaker.reopening("h") == first, "it was under way")
+    for _ in 0..<2 { breaker.failed("h", status(), redirectedAt: first, at: first, using: &random) }
+    let second = try #require(breaker.reopening("h"))
+    #expect(second >= first + .seconds(2) && second <= first + .seconds(4))
+  }
 }

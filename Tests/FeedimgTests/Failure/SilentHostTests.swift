@@ -8,7 +8,8 @@ import Testing
 
 /// What becomes of images whose one host is silent for a while, on a network that stays as it is.
 @Suite(.timeLimit(.minutes(10))) struct SilentHostTests {
-  /// Those whose name begins with `silent` do not answer until the test says so; others do.
+  /// Those whose name begins with `silent` do not answer until the test says so; others do, `moved` with where the
+  /// image is: with the one that is `silent`.
   private final class Hosts: Downloading {
     let asked = Gathered<String>()
     let isRepaired = Atomic(false)
@@ -18,7 +19,11 @@ import Testing
       into receiver: any BodyReceiving
     ) async throws(LoadError) -> ResponseHead {
       asked.add(request.url.text)
-      guard isRepaired.load(ordering: .acquiring) || !request.url.host.hasPrefix("silent") else {
+      let isMoved = request.url.host.hasPrefix("moved")
+      if isMoved, let next = try? ImageURL(request.url.text.replacing("moved", with: "silent")) {
+        receiver.note(.redirected(next))
+      }
+      guard isRepaired.load(ordering: .acquiring) || !isMoved && !request.url.host.hasPrefix("silent") else {
         throw LoadError(.timeout, url: request.url, message: "no answer came within 20 s")
       }
       let fields = HTTPFields([.init(name: "Content-Type", value: "image/jpeg")])
@@ -103,6 +108,17 @@ import Testing
     // Waits of 2, 4, 8 and 16 s, each at least half as long.
     #expect(time.time.now() >= .seconds(15))
     #expect(Set(hosts.asked.all.suffix(4)).count == 4, "none twice before the others")
+  }
+
+  @Test func `a host that others redirect to is tried later each time as well`() async throws {
+    let test = try TestLoader(downloader: hosts, time: time.time)
+    let slots = await slots(try (0..<8).map { try item("\($0)", host: "moved") }, test)
+    let asked = hosts.asked.all.count
+    for _ in 1...4 { await passToTrial(when: slots.count, test) }
+    #expect(time.time.now() >= .seconds(15))
+    #expect(hosts.asked.all.count == asked + 4)
+    hosts.repair()
+    await pass { show(slots, .original) }
   }
 
   @Test func `those that have tried in vain have their images as soon as the others`() async throws {
