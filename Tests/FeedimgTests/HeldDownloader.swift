@@ -9,6 +9,8 @@ final class HeldDownloader: Downloading {
     var body = SampleImage.jpeg
     /// Those of an image that is fresh for a minute.
     var fields = [("Content-Type", "image/jpeg"), ("ETag", "\"1\""), ("Cache-Control", "max-age=60")]
+    /// Whether nothing comes of it behind the body, although it is not the end.
+    var breaksOff = false
   }
 
   /// What was asked for, in order.
@@ -48,6 +50,7 @@ final class HeldDownloader: Downloading {
     let head = ResponseHead(status: answer.status, fields: fields, url: request.url)
     try receiver.begin(head)
     try receiver.receive(answer.body[...])
+    if answer.breaksOff { throw LoadError(.truncated, url: request.url, message: "it broke off") }
     return head
   }
 }

@@ -92,6 +92,8 @@ final class ServiceLink: Sendable {
       guard error.code != .cancelled || silence != nil && !Task.isCancelled else { throw error }
       // The image itself may have broken off; then the next attempt says so.
       if silence == nil, receiver.head == nil { giveUp("it does not answer: \(error.message)") }
+      // What the program loads itself nobody else asks for.
+      run.note(isPaidElsewhere: false)
       return nil
     }
     guard head.status == 200 else { return try refused(head, receiver.bytes, variant) }

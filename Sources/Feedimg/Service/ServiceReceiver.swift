@@ -36,7 +36,7 @@ final class ServiceReceiver: BodyReceiving {
     let isBrought = head.status == 200 && ServiceLink.isForwarded(cacheStatus)
     state.withLock { ($0.head, $0.isBrought) = (head, isBrought) }
     guard isBrought else { return }
-    if ServiceLink.isCollapsed(cacheStatus) { run.notePaidElsewhere() }
+    if ServiceLink.isCollapsed(cacheStatus) { run.note(isPaidElsewhere: true) }
     // Who finds it too much leaves before it comes.
     try run.reportIfWanted(
       LoadProgress(received: ByteCount(0), total: head.contentLength.map { ByteCount($0) })

@@ -37,8 +37,8 @@ final class LoadRun: Sendable {
 
   func leave() { state.withLock { $0.isLeft = true } }
 
-  /// What comes from now on counts with nobody of those who wait.
-  func notePaidElsewhere() { state.withLock { $0.isPaidElsewhere = true } }
+  /// Whether what comes from now on counts with nobody of those who wait.
+  func note(isPaidElsewhere: Bool) { state.withLock { $0.isPaidElsewhere = isPaidElsewhere } }
 
   /// Tells everybody how far the transfer has come, and ends it where the last of them leaves for that.
   ///

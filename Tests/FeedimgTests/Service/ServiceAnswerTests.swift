@@ -10,16 +10,19 @@ import Testing
   private typealias Answer = HeldDownloader.Answer
 
   /// A loader beside a service that answers so.
-  private func loader(_ answer: Answer) throws -> TestLoader {
-    try TestLoader(service: { folder in
-      let socket = folder + "/service.sock"
-      close(open(socket, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600))
-      let service = HeldDownloader(
-        holding: { _ in false },
-        answering: { $0.url.text.contains("/v1/image") ? answer : Answer() }
-      )
-      return ServiceLink(socket: socket, cacheFolder: folder + "/cache", downloader: service)
-    })
+  private func loader(_ answer: Answer, downloader: (any Downloading)? = nil) throws -> TestLoader {
+    try TestLoader(
+      downloader: downloader,
+      service: { folder in
+        let socket = folder + "/service.sock"
+        close(open(socket, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600))
+        let service = HeldDownloader(
+          holding: { _ in false },
+          answering: { $0.url.text.contains("/v1/image") ? answer : Answer() }
+        )
+        return ServiceLink(socket: socket, cacheFolder: folder + "/cache", downloader: service)
+      }
+    )
   }
 
   @Test(arguments: [("feedimg; fwd=uri-miss; stored", 1), ("feedimg; fwd=uri-miss; collapsed", 0)])
@@ -35,6 +38,17 @@ import Testing
     let progress = await prefetch.finish()
     #expect(progress.received == ByteCount(paid * SampleImage.jpeg.count))
     #expect(progress.fetched == paid && progress.cached == 1 - paid)
+  }
+
+  @Test func `a prefetch pays for what it has to load itself, as it comes no further for somebody else`()
+    async throws
+  {
+    let fields = [("Content-Type", "image/jpeg"), ("Cache-Status", "feedimg; fwd=uri-miss; collapsed")]
+    let broken = Answer(body: Array(SampleImage.jpeg.prefix(100)), fields: fields, breaksOff: true)
+    let test = try loader(broken, downloader: HeldDownloader(holding: { _ in false }))
+    let item = try TestLoader.item(original: "http://a.example/a.jpg")
+    let progress = await test.loader.prefetch([item]).finish()
+    #expect(progress.fetched == 1 && progress.received == ByteCount(SampleImage.jpeg.count), "\(progress)")
   }
 
   @Test func `who loads by a service can see how far what somebody else pays for has come`() async throws {
