@@ -104,6 +104,7 @@ extension LoadError {
   func telling(ofThumbnail other: LoadError) -> LoadError {
     var error = self
     error.message += "; the thumbnail failed as well: \(other.message)"
+    error.ofThumbnail = [other]
     return error
   }
 }

@@ -71,6 +71,9 @@ public struct LoadError: Error, Sendable, Hashable {
   /// Whether its server was left alone from then on, as it had failed again and again.
   package var isOfLeftAlone = false
 
+  /// What befell the thumbnail that was to stand in for the original, if that failed as well; one at most.
+  package var ofThumbnail: [LoadError] = []
+
   /// The decision that the load followed, where there was one.
   public var resolution: Resolution?
 

@@ -34,12 +34,16 @@ final class WakeCalls: Sendable {
 
   deinit { close() }
 
-  /// Waits for the origin that a failure is about, if it is about one.
+  /// Waits for the origins that a failure is about, if it is about any: also for that of the thumbnail.
   ///
   /// - Parameters:
   ///   - error: The failure.
-  ///   - wake: Called once; must not wait for anything.
+  ///   - wake: Called once for each; must not wait for anything.
   func wait(after error: LoadError, _ wake: @escaping @Sendable () -> Void) {
+    for error in [error] + error.ofThumbnail { waitForOne(after: error, wake) }
+  }
+
+  private func waitForOne(after error: LoadError, _ wake: @escaping @Sendable () -> Void) {
     guard CircuitBreaker.counts(error), let origin = error.blamedOrigin else { return }
     state.withLock { state in
       var call = state.calls[origin] ?? Call()

@@ -13,6 +13,8 @@ import Testing
   private final class Hosts: Downloading {
     let asked = Gathered<String>()
     let isRepaired = Atomic(false)
+    /// The one that answers before.
+    private let repaired = Mutex<String?>(nil)
 
     func download(
       _ request: DownloadRequest,
@@ -23,7 +25,8 @@ import Testing
       if isMoved, let next = try? ImageURL(request.url.text.replacing("moved", with: "silent")) {
         receiver.note(.redirected(next))
       }
-      guard isRepaired.load(ordering: .acquiring) || !isMoved && !request.url.host.hasPrefix("silent") else {
+      let isWell = isRepaired.load(ordering: .acquiring) || repaired.withLock { $0 == request.url.host }
+      guard isWell || !isMoved && !request.url.host.hasPrefix("silent") else {
         throw LoadError(.timeout, url: request.url, message: "no answer came within 20 s")
       }
       let fields = HTTPFields([.init(name: "Content-Type", value: "image/jpeg")])
@@ -35,6 +38,7 @@ import Testing
     }
 
     func repair() { isRepaired.store(true, ordering: .releasing) }
+    func repair(only host: String) { repaired.withLock { $0 = host } }
     func fallSilent() { isRepaired.store(false, ordering: .releasing) }
 
     func count(of item: FeedItem) -> Int { asked.all.count { $0 == item.original?.url.text } }
@@ -207,5 +211,19 @@ import Testing
     await passToTrial(when: 1, test)
     let progress = await prefetch.finish()
     #expect(progress.fetched == 13, "\(progress)")
+  }
+
+  @Test func `a slot whose original and thumbnail fail waits for both hosts`() async throws {
+    let test = try TestLoader(downloader: hosts, time: time.time)
+    var item = try item("a", host: "silent")
+    item.thumbnail = ImageVariant(role: .thumbnail, url: try ImageURL("http://silent-too.example/a-small"))
+    let slots = await slots([item], test)
+    #expect(show(slots, .placeholder) && hosts.asked.all.count == 2)
+    hosts.repair(only: "silent-too.example")
+    _ = try await test.loader.load(try self.item("b", host: "silent-too"))
+    while !show(slots, .thumbnail) { await Task.yield() }
+    #expect(time.time.now() == .zero)
+    hosts.repair()
+    await pass { show(slots, .original) }
   }
 }
