@@ -35,6 +35,12 @@ final class ManualTime: Sendable {
     for continuation in woken { continuation.resume() }
   }
 
+  /// Lets so much time pass that one who waits for that goes on, if any does.
+  func passToNext() {
+    let wait = state.withLock { state in state.sleepers.values.map(\.until).min().map { $0 - state.now } }
+    if let wait { pass(max(.zero, wait)) }
+  }
+
   /// Lets time pass as soon as so many wait for it.
   func pass(_ duration: Duration, when count: Int) async {
     while sleepers < count { await Task.yield() }

@@ -69,10 +69,11 @@ import Testing
     while slots.contains(where: { $0.presentation?.isLoading != false }) { await Task.yield() }
   }
 
-  /// Lets time pass until it is so.
+  /// Lets time pass until it is so, from one wait to the next: each look takes its turn among all that other tests do,
+  /// and a host may be left alone for minutes.
   private func pass(until isSo: () -> Bool) async {
     while !isSo() {
-      if time.sleepers > 0 { time.pass(.milliseconds(500)) }
+      time.passToNext()
       await Task.yield()
     }
   }
