@@ -14,8 +14,6 @@ final class ServiceLink: Sendable {
     var loaded = 0
     /// Why it is not asked any more.
     var obstacle: String?
-    /// The question whether it answers at all, which is asked once.
-    var greeting: Task<Bool, Never>?
   }
 
   private let socket: String
@@ -23,6 +21,8 @@ final class ServiceLink: Sendable {
   private let cacheFolder: String
   private let downloader: any Downloading
   private let greeting: ServiceGreeting
+  /// Why it does not answer at all, before it is left as much time as an image may take.
+  private let silence: SharedAnswer<LoadError?>
   private let vigil: ServiceVigil
   /// Guards what is known of the service; nothing is asked under it.
   private let state = Mutex(State())
@@ -35,7 +35,9 @@ final class ServiceLink: Sendable {
     time: MonotonicTime = .system()
   ) {
     (self.socket, self.cacheFolder, self.downloader) = (socket, cacheFolder, downloader)
-    greeting = ServiceGreeting(socket: socket, downloader: downloader, timeout: greetingTimeout)
+    let greeting = ServiceGreeting(socket: socket, downloader: downloader, timeout: greetingTimeout)
+    self.greeting = greeting
+    silence = SharedAnswer { await greeting.perform() }
     vigil = ServiceVigil(greeting, time)
   }
 
@@ -109,18 +111,8 @@ final class ServiceLink: Sendable {
     )
   }
 
-  /// Whether it answers at all, before it is left as much time as an image may take.
   private func greeted() async -> Bool {
-    let greeting = state.withLock { state in
-      let greeting = state.greeting ?? Task { await self.greet() }
-      state.greeting = greeting
-      return greeting
-    }
-    return await greeting.value
-  }
-
-  private func greet() async -> Bool {
-    guard let error = await greeting.perform() else { return true }
+    guard let error = await silence.value else { return true }
     giveUp("it does not answer: \(error.message)")
     return false
   }
