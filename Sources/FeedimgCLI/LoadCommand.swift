@@ -38,7 +38,7 @@ struct LoadCommand: AsyncParsableCommand {
   @Flag(help: "Ask the server about what is cached before it is printed, also if it is fresh.")
   var reload = false
 
-  @Flag(help: "Also print every step of the load with its time, for a single item.")
+  @Flag(help: "Also print every step of the load with its time, for a single item; no service is asked.")
   var trace = false
 
   @OptionGroup var situation: SituationOptions
@@ -77,7 +77,7 @@ struct LoadCommand: AsyncParsableCommand {
     }
     report.add(await loader.finishRevalidations(within: Self.patience))
     report.showTrace()
-    service.tell(of: loader)
+    service.tell(of: loader, isTraced: trace != nil)
     // Such as that nothing could be counted, which shows only now.
     for warning in loader.warnings { Output.complain(warning) }
     throw fault ?? CommandFailure(report.status)

@@ -15,7 +15,14 @@ struct ServiceOptions: ParsableArguments {
   }
 
   /// Says what came of it.
-  func tell(of loader: ImageLoader) {
-    if verbose, let account = loader.serviceAccount { Output.complain(account) }
+  ///
+  /// - Parameters:
+  ///   - loader: What has loaded.
+  ///   - isTraced: Whether it was not asked, so that there is something to trace.
+  func tell(of loader: ImageLoader, isTraced: Bool = false) {
+    guard verbose else { return }
+    let reason = "not loaded by the service: `--trace` tells what this program does"
+    let account = isTraced && !noService ? reason : loader.serviceAccount
+    if let account { Output.complain(account) }
   }
 }

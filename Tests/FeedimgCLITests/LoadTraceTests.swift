@@ -26,6 +26,15 @@ import Testing
     #expect(told.count >= 8 && told.allSatisfy { $0[53] == " " && $0[54] != " " })
   }
 
+  @Test func `it is said that what is traced is not loaded by the service`() throws {
+    let (folder, server) = (try TestFolder(), try LoadTests.makeServer())
+    let path = try folder.write("item.json", LoadTests.item(server, original: "/moved", thumbnail: nil))
+    let load = ["load", "--item", path, "--network", "wifi", "--trace"]
+    let run = try CommandRun(load + ["-v"], in: folder)
+    #expect(run.errors == "feedimg: not loaded by the service: `--trace` tells what this program does\n")
+    #expect(try CommandRun(load + ["-v", "--no-service"], in: folder).errors == "")
+  }
+
   @Test func `JSON has the trace as a member, also where the load fails`() throws {
     let (folder, server) = (try TestFolder(), try LoadTests.makeServer())
     func steps(_ target: String, _ network: String) throws -> [String] {

@@ -14,6 +14,8 @@ final class ServiceLink: Sendable {
     var loaded = 0
     /// Why it is not asked any more.
     var obstacle: String?
+    /// Why it has not loaded an image last, though it may load others.
+    var mishap: String?
   }
 
   private let socket: String
@@ -44,9 +46,10 @@ final class ServiceLink: Sendable {
   /// What came of it up to now, in words; nil before it was needed.
   var account: String? {
     state.withLock { state in
-      if let obstacle = state.obstacle { return "not loaded by the service at `\(socket)`: \(obstacle)" }
+      let reason = state.obstacle ?? state.mishap
+      guard state.loaded > 0 else { return reason.map { "not loaded by the service at `\(socket)`: \($0)" } }
       let images = state.loaded == 1 ? "1 image" : "\(state.loaded) images"
-      return state.loaded == 0 ? nil : "\(images) loaded by the service at `\(socket)`"
+      return "\(images) loaded by the service at `\(socket)`" + (reason.map { ", others not: \($0)" } ?? "")
     }
   }
 
@@ -96,6 +99,7 @@ final class ServiceLink: Sendable {
       if silence == nil, receiver.head == nil { giveUp("it does not answer: \(error.message)") }
       // What the program loads itself nobody else asks for.
       run.note(isPaidElsewhere: false)
+      note("it broke off: \(error.message)")
       return nil
     }
     guard head.status == 200 else { return try refused(head, receiver.bytes, variant) }
@@ -214,6 +218,7 @@ final class ServiceLink: Sendable {
     guard let code = LoadError.Code.allCases.first(where: { $0.kebab == name }), code.isOfServer else {
       // Its folder, its policy or its rights are others; the folder will stay so.
       if head.status == 421 { giveUp(detail) }
+      note(detail)
       return nil
     }
     let prefix = "`\(variant.url)`: "
@@ -229,6 +234,8 @@ final class ServiceLink: Sendable {
   }
 
   private func giveUp(_ reason: String) { state.withLock { $0.obstacle = reason } }
+
+  private func note(_ mishap: String) { state.withLock { $0.mishap = mishap } }
 
   /// As a value in a query (RFC 3986 §2.3).
   private static func escaped(_ text: String) -> String {

@@ -68,4 +68,52 @@ import Testing
     let error = await #expect(throws: LoadError.self) { try await test.loader.load(item) }
     #expect(error?.status == 503 && error?.origin == "http://b.example")
   }
+
+  /// Breaks off in the middle of images that are asked for with `/half`.
+  private struct BreakingOff: Downloading {
+    func download(
+      _ request: DownloadRequest,
+      into receiver: any BodyReceiving
+    ) async throws(LoadError) -> ResponseHead {
+      let fields = HTTPFields([.init(name: "Content-Type", value: "image/jpeg")])
+      let head = ResponseHead(status: 200, fields: fields, url: request.url)
+      try receiver.begin(head)
+      guard request.url.text.hasSuffix("half%22%7D") else {
+        try receiver.receive(SampleImage.jpeg[...])
+        return head
+      }
+      try receiver.receive(SampleImage.jpeg.prefix(10))
+      throw LoadError(.truncated, url: request.url, message: "the body ended")
+    }
+  }
+
+  @Test func `it is said what a service did, and why it did not do the rest`() async throws {
+    let origin = try LoopbackServer { _ in
+      .answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+    }
+    let test = try TestLoader(service: { folder in
+      let socket = folder + "/service.sock"
+      close(open(socket, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600))
+      return ServiceLink(socket: socket, cacheFolder: folder + "/cache", downloader: BreakingOff())
+    })
+    func load(_ path: String) async throws -> String {
+      _ = try await test.loader.load(try TestLoader.item(origin, original: path))
+      let account = try #require(test.loader.serviceAccount)
+      return account.replacing("`\(test.folder)/service.sock`", with: "S")
+    }
+    #expect(try await load("/half") == "not loaded by the service at S: it broke off: the body ended")
+    let rest = "1 image loaded by the service at S, others not: it broke off: the body ended"
+    #expect(try await load("/whole") == rest)
+  }
+
+  @Test func `it is said what a service refuses to load`() async throws {
+    let problem =
+      #"{"type":"urn:feedimg:problem:forbidden-address","title":"x","status":403,"detail":"it is private"}"#
+    let test = try loader(Answer(status: 403, body: Array(problem.utf8), fields: []))
+    let origin = try LoopbackServer { _ in
+      .answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+    }
+    #expect(try await test.loader.load(try TestLoader.item(origin, original: "/a")).source == .network)
+    #expect(test.loader.serviceAccount?.hasSuffix(": it is private") == true)
+  }
 }
