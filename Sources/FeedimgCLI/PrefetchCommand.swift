@@ -19,8 +19,9 @@ struct PrefetchCommand: AsyncParsableCommand {
         feedimg prefetch feed.jsonl --limit 200MB --image-limit 2MB
         feedimg prefetch - --json < feed.jsonl | jq 'select(.outcome == "failed")'
 
-      Ends with 1 if an image could not be had, else with 0, also where items were left out. An original that may \
-      be had another time counts as failed, although its thumbnail is fetched in its place.
+      Ends with 1 if an image could not be had, else with 0, also where items were left out, or images came and \
+      could not be kept, which is told. An original that may be had another time counts as failed, although its \
+      thumbnail is fetched in its place.
       """
   )
 

@@ -12,10 +12,14 @@ struct PrefetchReport {
 
   mutating func add(_ outcome: Prefetch.Outcome, item: FeedItem) {
     if isJSON { Output.line(outcome.json(of: item)) }
-    guard case .failed(let error) = outcome.result else { return }
-    status = .failure
+    let complaint: String
+    switch outcome.result {
+    case .fetched, .skipped: return
+    case .unkept(let variant, _, let reason): complaint = "`\(variant.url)`: \(reason)"
+    case .failed(let error): (complaint, status) = (error.description, .failure)
+    }
     if showsBar { ProgressBar.clear() }
-    Output.complain(error.description)
+    Output.complain(complaint)
   }
 
   func end(_ progress: PrefetchProgress) {
@@ -25,6 +29,7 @@ struct PrefetchReport {
 
   private static func sentence(_ progress: PrefetchProgress) -> String {
     var parts = ["\(progress.fetched) fetched (\(progress.received.rounded))"]
+    if progress.unkept > 0 { parts.append("\(progress.unkept) not kept") }
     if progress.cached > 0 { parts.append("\(progress.cached) cached before") }
     for reason in Prefetch.Reason.allCases {
       if let count = progress.skipped[reason] { parts.append("\(count) left out: \(reason.text)") }

@@ -39,6 +39,30 @@ import Testing
     #expect(lines.last?["failed"] == 1)
   }
 
+  @Test func `what came and cannot be kept is told`() throws {
+    let (folder, server) = (try TestFolder(), try LoadTests.makeServer())
+    let items = ["/original.jpg", "/no-store"].map { LoadTests.item(server, original: $0, thumbnail: nil) }
+    let path = try folder.write("feed.jsonl", items.joined(separator: "\n"))
+    let forbidden = try CommandRun(["prefetch", path, "--network", "wifi"], in: folder)
+    #expect(forbidden.status == 0)
+    #expect(forbidden.output.hasPrefix("2 items: 1 fetched ("), "\(forbidden.output)")
+    #expect(forbidden.output.hasSuffix("; 1 not kept\n"), "\(forbidden.output)")
+    let reason = "not kept: the server forbids it (`no-store`)"
+    #expect(forbidden.errors == "feedimg: `\(server.url("/no-store"))`: \(reason)\n")
+    // No folder can be made below a file.
+    let nowhere = try folder.write("file", "") + "/cache"
+    let run = try CommandRun(
+      ["prefetch", path, "--json", "--network", "wifi", "--cache-dir", nowhere],
+      in: folder
+    )
+    #expect(run.status == 0)
+    let lines = try run.objects
+    #expect(lines.dropLast().map { $0["outcome"] } == ["unkept", "unkept"])
+    #expect(lines.contains { $0["reason"]?.text?.hasPrefix("not kept: cannot make the folder") == true })
+    #expect(lines.last?["fetched"] == 0 && lines.last?["unkept"] == 2)
+    #expect(try #require(lines.last?["bytes"]?.integer) > 0)
+  }
+
   @Test func `where data costs nothing is fetched`() throws {
     let (folder, server) = (try TestFolder(), try LoadTests.makeServer())
     let path = try feed(server, folder)

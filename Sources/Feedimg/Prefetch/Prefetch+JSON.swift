@@ -5,7 +5,7 @@ extension Prefetch.Outcome {
   /// What became of an item, as one line of JSON.
   ///
   /// - Parameter item: The one that ``index`` names.
-  /// - Returns: An object with `item`, `id`, `outcome` (`fetched`, `skipped` or `failed`) and what belongs to it.
+  /// - Returns: An object with `item`, `id`, `outcome` (`fetched`, `unkept`, `skipped` or `failed`) and what belongs to it.
   public func json(of item: FeedItem) -> String {
     var object = JSONObject([("item", .integer(index + 1)), ("id", .optional(item.id))])
     switch result {
@@ -14,6 +14,12 @@ extension Prefetch.Outcome {
       object["variant"] = .string(variant.role.rawValue)
       object["url"] = .string(variant.url.text)
       object["bytes"] = .integer(bytes.bytes)
+    case .unkept(let variant, let bytes, let reason):
+      object["outcome"] = "unkept"
+      object["variant"] = .string(variant.role.rawValue)
+      object["url"] = .string(variant.url.text)
+      object["bytes"] = .integer(bytes.bytes)
+      object["reason"] = .string(reason)
     case .skipped(let reason):
       object["outcome"] = "skipped"
       object["reason"] = .string(reason.rawValue)
@@ -35,7 +41,8 @@ extension PrefetchProgress {
       }
     )
     let value: JSONValue = [
-      "items": .integer(count), "fetched": .integer(fetched), "cached": .integer(cached),
+      "items": .integer(count), "fetched": .integer(fetched), "unkept": .integer(unkept),
+      "cached": .integer(cached),
       "skipped": .object(reasons), "failed": .integer(failed), "bytes": .integer(received.bytes),
       "milliseconds": .integer(Int(clamping: Int64((elapsed / .milliseconds(1)).rounded()))),
     ]

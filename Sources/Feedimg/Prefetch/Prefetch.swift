@@ -47,6 +47,8 @@ public final class Prefetch: Sendable {
     public enum Result: Sendable, Hashable {
       /// The image is in the cache now; so many bytes were moved for it.
       case fetched(ImageVariant, ByteCount)
+      /// The image came, for so many bytes, but is not in the cache; why, in words. The next prefetch fetches it again.
+      case unkept(ImageVariant, ByteCount, String)
       /// Left out.
       case skipped(Reason)
       /// The image could not be had.

@@ -6,6 +6,8 @@ public struct PrefetchProgress: Sendable, Hashable {
   public var count: Int
   /// Images that are in the cache now and were not before.
   public var fetched = 0
+  /// Images that came and could not be kept in the cache, or may not be.
+  public var unkept = 0
   /// Items that need nothing, as their image was cached already.
   public var cached = 0
   /// Items left out, by reason.
@@ -22,7 +24,7 @@ public struct PrefetchProgress: Sendable, Hashable {
   init(count: Int) { self.count = count }
 
   /// Items that are done with, one way or the other.
-  public var done: Int { fetched + cached + failed + skipped.values.reduce(0, +) }
+  public var done: Int { fetched + unkept + cached + failed + skipped.values.reduce(0, +) }
 
   /// Bytes a second on average; nil before anything came.
   public var rate: Double? {
@@ -32,7 +34,7 @@ public struct PrefetchProgress: Sendable, Hashable {
 
   /// How much longer it will take, if the rest is like what was; nil before that can be told.
   public var remaining: Duration? {
-    let transferred = fetched + failed
+    let transferred = fetched + unkept + failed
     guard transferred > 0, done <= count else { return nil }
     // Of those that are left, as many will need a transfer as of those that are done.
     let share = Double(transferred) / Double(done)

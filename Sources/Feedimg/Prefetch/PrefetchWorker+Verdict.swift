@@ -22,6 +22,13 @@ extension PrefetchWorker {
     )
   }
 
+  /// What came of an image that the network brought; the cache may have had no room for it, or no right to it.
+  static func result(of image: LoadedImage, _ received: ByteCount) -> Prefetch.Outcome.Result {
+    // Of what a service hands on while it comes, nothing is known yet.
+    guard image.path == nil, let reason = image.notes.last else { return .fetched(image.variant, received) }
+    return .unkept(image.variant, received, reason)
+  }
+
   /// Ends what failed; where nothing gets through any more, or nothing comes from its server, it waits with all others if
   /// they do.
   func endFailed(_ index: Int, _ error: LoadError) {

@@ -213,7 +213,7 @@ final class PrefetchWorker: Sendable {
     case .success(let image) where image.source != .network: endCached(index, image)
     case .success(let image):
       calls.forget(image.variant.url)
-      end(index, .fetched(image.variant, received))
+      end(index, Self.result(of: image, received))
     case .failure(let error as LoadError) where error.code == .cancelled:
       if reason == .spent, let length { return length }
       if let reason { end(index, .skipped(reason)) }
@@ -268,6 +268,7 @@ final class PrefetchWorker: Sendable {
     let isFirst = state.withLock { state in
       switch result {
       case .fetched: state.progress.fetched += 1
+      case .unkept: state.progress.unkept += 1
       case .skipped(.cached): state.progress.cached += 1
       case .skipped(let reason): state.progress.skipped[reason, default: 0] += 1
       case .failed: state.progress.failed += 1
