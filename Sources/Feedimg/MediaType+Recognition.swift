@@ -19,12 +19,14 @@ extension MediaType {
     }
     let prefix = Array(bytes.prefix(prefixLength))
     if let mediaType = sniff(prefix, declared: declared) { return mediaType }
-    let sent = declared.map { "`\($0)`" } ?? "a body without a type"
-    var error = LoadError(
-      .notAnImage,
-      url: url,
-      message: "the server sent \(sent), which is no image known here"
-    )
+    let message =
+      switch declared {
+      case let declared? where declared.hasPrefix("image/"):
+        "the server said that it sends `\(declared)`, but sent no image known here"
+      case let declared?: "the server sent `\(declared)`, which is no image known here"
+      case nil: "the server sent a body without a type, which is no image known here"
+      }
+    var error = LoadError(.notAnImage, url: url, message: message)
     error.suspectsCaptivePortal = CaptivePortal.isPage(mediaType: declared, prefix: prefix)
     throw error
   }

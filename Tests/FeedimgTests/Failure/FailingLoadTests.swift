@@ -146,17 +146,21 @@ import Testing
     #expect(downloader.asked.withLock(\.count) == asked, "nobody is asked any more")
   }
 
-  @Test func `a page in place of an image is said to be one, and not kept`() async throws {
+  @Test(arguments: [
+    ("text/html", "the server sent `text/html`, which is no image known here"),
+    ("image/png", "the server said that it sends `image/png`, but sent no image known here"),
+  ])
+  func `a page in place of an image is said to be one, and not kept`(
+    type: String,
+    says: String
+  ) async throws {
     let page = Array("<!DOCTYPE html><html><body>Please sign in</body></html>".utf8)
-    let server = try LoopbackServer { _ in .answer(200, [("Content-Type", "text/html")], body: page) }
+    let server = try LoopbackServer { _ in .answer(200, [("Content-Type", type)], body: page) }
     let test = try TestLoader()
     let item = try TestLoader.item(server, original: "/a.jpg")
     let error = await #expect(throws: LoadError.self) { try await test.loader.load(item) }
     #expect(error?.suspectsCaptivePortal == true)
-    #expect(
-      error?.message
-        == "the server sent `text/html`, which is no image known here; perhaps this network wants you to sign in first"
-    )
+    #expect(error?.message == "\(says); perhaps this network wants you to sign in first")
     #expect(test.loader.resolve(item).situation.original == .remote)
   }
 
