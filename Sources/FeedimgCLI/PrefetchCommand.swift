@@ -8,8 +8,8 @@ struct PrefetchCommand: AsyncParsableCommand {
     abstract: "Fetch the images of a feed into the cache, before anybody looks at them.",
     discussion: """
       Fetches for each item what the policy would load, a few at a time, and stops at a limit. Where data costs, or \
-      may, nothing is fetched unless the policy says so: a table with a column `priority` says by `now` and `soon` \
-      that a load is worth it at any time, and by `idle` that it is not.
+      may, or the setting `data-saver` is on, nothing is fetched unless the policy says so: a table with a column \
+      `priority` says by `now` and `soon` that a load is worth it at any time, and by `idle` that it is not.
 
       A terminal shows a bar with the bytes, the rate and the time that is left. Interrupting it loses nothing: \
       images that are complete are kept, and it goes on there next time.

@@ -68,7 +68,11 @@ import Testing
     let path = try feed(server, folder)
     let run = try CommandRun(["prefetch", path, "--network", "wifi", "--metered", "yes"], in: folder)
     #expect(run.status == 0)
-    #expect(run.output == "3 items: 0 fetched (0 B); 3 left out: data costs, or may\n")
+    #expect(run.output == "3 items: 0 fetched (0 B); 3 left out: data costs, may cost, or is to be saved\n")
+    let saver = try CommandRun(["settings", "set", "data-saver", "yes"], in: folder)
+    #expect(saver.status == 0)
+    let saving = try CommandRun(["prefetch", path, "--network", "wifi", "--metered", "no"], in: folder)
+    #expect(saving.output == run.output)
     #expect(server.log.opened == 0)
   }
 

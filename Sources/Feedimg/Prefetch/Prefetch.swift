@@ -31,7 +31,7 @@ public final class Prefetch: Sendable {
     case offline
     /// The policy would load nothing.
     case policy
-    /// Data costs, or may cost, and the policy does not say that it is worth it.
+    /// Data costs, may cost, or is to be saved (the setting `data-saver`), and the policy does not say that it is worth it.
     case dear = "data costs"
     /// The image is larger than one may be.
     case tooLarge = "too large"
