@@ -14,6 +14,13 @@ struct PrefetchAllowance: Sendable {
     case leaveOut(Prefetch.Reason)
   }
 
+  /// What the answer to an earlier attempt has told of an image's length.
+  enum Length: Hashable, Sendable {
+    case announced(ByteCount)
+    /// It said nothing, so that the image may be as long as one may be.
+    case open
+  }
+
   private struct Load: Sendable {
     /// What it loads, as others may; nil where that does not matter.
     let key: String?
@@ -71,14 +78,26 @@ struct PrefetchAllowance: Sendable {
   ///
   /// - Parameters:
   ///   - index: Names it until ``leave(_:)``.
-  ///   - size: As the item declares it, or an earlier answer did; nil where nobody knows.
+  ///   - size: As the item declares it; nil where nobody knows.
+  ///   - length: What an earlier attempt has told.
   ///   - key: Names the image among all; nothing is kept for one that another load has begun, as they share it.
   /// - Returns: What to do; who is to wait, enters again after any other was noted or left.
-  mutating func enter(_ index: Int, size: ByteCount?, of key: String? = nil) -> Entry {
-    let known = size.flatMap { $0.bytes > 0 ? Self.bounded($0.bytes) : nil }
+  mutating func enter(
+    _ index: Int,
+    size: ByteCount?,
+    after length: Length? = nil,
+    of key: String? = nil
+  ) -> Entry {
+    let told: ByteCount? =
+      switch length {
+      case .announced(let length)?: length
+      case .open?: nil
+      case nil: size
+      }
+    let known = told.flatMap { $0.bytes > 0 ? Self.bounded($0.bytes) : nil }
     if let known, known > perImage { return .leaveOut(.tooLarge) }
     let shares = key != nil && loads.values.contains { $0.key == key && !$0.givesWay }
-    let expected = known ?? estimate
+    let expected = known ?? (length == .open ? perImage : estimate)
     if shares || committed + expected <= total {
       loads[index] = Load(
         key: key,

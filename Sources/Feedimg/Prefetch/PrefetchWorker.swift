@@ -124,7 +124,7 @@ final class PrefetchWorker: Sendable {
   private static let attempts = 3
 
   private func fetch(_ index: Int) async {
-    var length: ByteCount?
+    var length: PrefetchAllowance.Length?
     for _ in 0..<Self.attempts {
       switch await enter(index, length) {
       case nil: return
@@ -141,7 +141,7 @@ final class PrefetchWorker: Sendable {
   }
 
   /// Waits until an image may be loaded, or is to be left out; nil after a stop.
-  private func enter(_ index: Int, _ length: ByteCount?) async -> Entrance? {
+  private func enter(_ index: Int, _ length: PrefetchAllowance.Length?) async -> Entrance? {
     while true {
       guard !isStopped else { return nil }
       guard loader.pressure.allowsPrefetch else { return .leaveOut(.memory) }
@@ -153,10 +153,11 @@ final class PrefetchWorker: Sendable {
       case .load(let wanted): role = wanted
       }
       let variant = items[index][role]
-      let size = length ?? variant?.size
       let entry = await withCheckedContinuation { continuation in
         let entry = state.withLock { state -> PrefetchAllowance.Entry? in
-          let entry = state.isStopped ? .wait : state.allowance.enter(index, size: size, of: variant?.url.key)
+          let entry =
+            state.isStopped
+            ? .wait : state.allowance.enter(index, size: variant?.size, after: length, of: variant?.url.key)
           guard entry == .wait, !state.isStopped else { return entry }
           state.waiters.append(continuation)
           return nil
@@ -183,7 +184,7 @@ final class PrefetchWorker: Sendable {
   /// Loads an image, and tells how that ended.
   ///
   /// - Returns: Nil, unless it has to wait for room; then what is known of its length by now.
-  private func load(_ index: Int, _ beginning: LoadOperation.Beginning) async -> ByteCount? {
+  private func load(_ index: Int, _ beginning: LoadOperation.Beginning) async -> PrefetchAllowance.Length? {
     var operation = LoadOperation(loader: loader, item: items[index], facts: [:], progress: nil)
     (operation.wish, operation.isPatient) = (LoadWish(.prefetch), !waits)
     operation.account = { [weak self] in self?.note($0, index, isFirst: $1) }
@@ -215,7 +216,7 @@ final class PrefetchWorker: Sendable {
       calls.forget(image.variant.url)
       end(index, Self.result(of: image, received))
     case .failure(let error as LoadError) where error.code == .cancelled:
-      if reason == .spent, let length { return length }
+      if reason == .spent { return length.map { .announced($0) } ?? .open }
       if let reason { end(index, .skipped(reason)) }
     case .failure(let error as LoadError) where error.code == .nothingToShow: end(index, .skipped(.offline))
     case .failure(let error as LoadError): endFailed(index, error)

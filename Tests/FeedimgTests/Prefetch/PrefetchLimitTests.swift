@@ -58,6 +58,25 @@ import Testing
     #expect(progress.done == 40)
   }
 
+  @Test func `what waits for room as no length was told is fetched once there is some`() async throws {
+    let gate = Gate()
+    let body = Self.picture(20_000)
+    let server = try LoopbackServer { _ in
+      let whole = Reply.chunked(Self.type, body: body, size: body.count)
+      guard case .send(let bytes)? = whole.steps.first else { return whole }
+      return Reply([.send(Array(bytes.prefix(10_000))), .wait(gate), .send(Array(bytes.dropFirst(10_000)))])
+    }
+    let test = try TestLoader()
+    // One that is open keeps half of it.
+    let limits = Prefetch.Limits(total: ByteCount(2 << 20), perImage: ByteCount(1 << 20))
+    let prefetch = test.loader.prefetch(try items(server, 6), limits: limits)
+    await server.reaches { $0.requests.count >= 4 }
+    gate.open()
+    let progress = await prefetch.finish()
+    #expect(progress.fetched == 6, "none takes more than the others leave: \(progress.skipped)")
+    #expect(progress.received.bytes <= 6 * 20_000 + 6 * 20_000)
+  }
+
   @Test func `with nothing to spend nothing is asked for`() async throws {
     let server = try LoopbackServer { _ in .answer(200, Self.type, body: SampleImage.jpeg) }
     let test = try TestLoader()
