@@ -156,7 +156,7 @@ let package = Package(
     // linked by name, not found by pkg-config, so that who builds without them hears nothing of them.
     .target(name: "CPixels"),
     .target(name: "CJPEG", dependencies: ["CPixels"], linkerSettings: [.linkedLibrary("jpeg")]),
-    .target(name: "CPNG", dependencies: ["CPixels"], linkerSettings: [.linkedLibrary("png16")]),
+    .target(name: "CPNG", dependencies: ["CPixels"], linkerSettings: ["png16", "z"].map { .linkedLibrary($0) }),
     .target(
       name: "CWebP",
       dependencies: ["CPixels"],

@@ -1,24 +1,10 @@
 #include "orientation.h"
 
 #include <string.h>
+#include <zlib.h>
 
 static uint32_t number(const uint8_t *bytes) {
   return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
-}
-
-/// Four bits at a time (PNG specification, annex D).
-static uint32_t checksum(const uint8_t *bytes, size_t count) {
-  static const uint32_t sums[] = {
-      0x00000000, 0x1DB71064, 0x3B6E20C8, 0x26D930AC, 0x76DC4190, 0x6B6B51F4, 0x4DB26158, 0x5005713C,
-      0xEDB88320, 0xF00F9344, 0xD6D6A3E8, 0xCB61B38C, 0x9B64C2B0, 0x86D3D2D4, 0xA00AE278, 0xBDBDF21C,
-  };
-  uint32_t sum = UINT32_MAX;
-  for (size_t i = 0; i < count; i++) {
-    sum ^= bytes[i];
-    sum = sum >> 4 ^ sums[sum & 15];
-    sum = sum >> 4 ^ sums[sum & 15];
-  }
-  return ~sum;
 }
 
 // Libpng tells of a chunk behind the pixels when these have been decoded, and many programs write eXIf there. Its
@@ -33,7 +19,7 @@ int32_t cpng_orientation(const uint8_t *bytes, size_t count, size_t most) {
     place += size + 12;
     if (memcmp(type, "eXIf", 4) != 0 || size < 2 || size > most) continue;
     bool has_order = content[0] == content[1] && (content[0] == 'I' || content[0] == 'M');
-    if (has_order && checksum(type, size + 4) == number(content + size)) return cpixels_exif_orientation(content, size);
+    if (has_order && crc32_z(0, type, size + 4) == number(content + size)) return cpixels_exif_orientation(content, size);
   }
   return 1;
 }
