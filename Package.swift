@@ -10,6 +10,11 @@ let settings: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
+/// Decodes one format, behind `CPixels`.
+func codec(_ name: String, _ libraries: [String]) -> Target {
+  .target(name: name, dependencies: ["CPixels"], linkerSettings: libraries.map { .linkedLibrary($0) })
+}
+
 /// A program that measures, for the script in `Benchmarks`; no product.
 func benchmark(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .executableTarget(
@@ -155,15 +160,11 @@ let package = Package(
     // The codecs of FeedimgDecoding, each behind one interface (CPixels), with their long jumps kept in C. They are
     // linked by name, not found by pkg-config, so that who builds without them hears nothing of them.
     .target(name: "CPixels"),
-    .target(name: "CJPEG", dependencies: ["CPixels"], linkerSettings: [.linkedLibrary("jpeg")]),
-    .target(name: "CPNG", dependencies: ["CPixels"], linkerSettings: ["png16", "z"].map { .linkedLibrary($0) }),
-    .target(
-      name: "CWebP",
-      dependencies: ["CPixels"],
-      linkerSettings: [.linkedLibrary("webp"), .linkedLibrary("webpdemux")]
-    ),
-    .target(name: "CGIF", dependencies: ["CPixels"], linkerSettings: [.linkedLibrary("gif")]),
-    .target(name: "CAVIF", dependencies: ["CPixels"], linkerSettings: [.linkedLibrary("avif")]),
+    codec("CJPEG", ["jpeg"]),
+    codec("CPNG", ["png16", "z"]),
+    codec("CWebP", ["webp", "webpdemux"]),
+    codec("CGIF", ["gif"]),
+    codec("CAVIF", ["avif"]),
     // Little CMS: colours to sRGB. zimg: resampling.
     .target(name: "CLCMS", linkerSettings: [.linkedLibrary("lcms2")]),
     .target(name: "CZimg", linkerSettings: [.linkedLibrary("zimg")]),
@@ -174,7 +175,6 @@ let package = Package(
     benchmark("CacheBenchmark", ["FeedimgCache", "FeedimgModel"]),
     // Many downloads in one process, for Benchmarks/transfers; no product.
     benchmark("TransferBenchmark", ["FeedimgTransfer", "FeedimgModel"]),
-
     // A scrolling client, for Benchmarks/pipeline; no product.
     benchmark("PipelineBenchmark", ["Feedimg"]),
 
