@@ -59,8 +59,12 @@ struct ImageTransfer: Sendable {
     defer { loader.transfers.end(run) }
     // What they have brought is kept when they end, and need not come again.
     let ends = loader.transfers.windingDown(of: variant.url, beside: run)
-    for end in ends { await end.wait(Self.greatestWait, loader.time) }
-    if !ends.isEmpty, let image = keptMeanwhile() { return .image(image) }
+    if !ends.isEmpty {
+      await withTaskGroup(of: Void.self) { group in
+        for end in ends { group.addTask { await end.wait(Self.greatestWait, loader.time) } }
+      }
+      if let image = keptMeanwhile() { return .image(image) }
+    }
     let settings = loader.settings.currentSettings()
     loader.follow(settings)
     for _ in 1..<Self.greatestParts {

@@ -34,6 +34,22 @@ import Testing
     #expect(downloader.asked.count == 1)
   }
 
+  @Test func `a load waits for all that winds down at once`() async throws {
+    let time = ManualTime()
+    let test = try TestLoader(downloader: HeldDownloader(holding: { _ in false }), time: time.time)
+    let item = try TestLoader.item(original: "http://a.example/a.jpg")
+    let variant = try #require(item.original)
+    for _ in 1...3 {
+      let run = LoadRun(.visible)
+      run.leave()
+      test.loader.transfers.begin(run, of: variant)
+    }
+    let load = Task { try await test.loader.load(item) }
+    await time.pass(.seconds(1), when: 3)
+    #expect(try await load.value.bytes == SampleImage.jpeg)
+    #expect(time.time.now() == .seconds(1))
+  }
+
   @Test
   func `a load waits for a question about its image that was stopped, and goes on with what it brought`()
     async throws
