@@ -77,6 +77,8 @@ final class PrefetchWorker: Sendable {
 
   func run() async {
     defer { tellEnded() }
+    // Who waits on would be woken to try servers in place of others.
+    defer { calls.close() }
     loader.askAboutCost()
     let number = loader.facts.listen(priority: { .prefetch }, { [weak self] in self?.reconsider() })
     defer { loader.facts.leave(number) }

@@ -77,6 +77,17 @@ import Testing
     #expect(progress.received.bytes <= 6 * 20_000 + 6 * 20_000)
   }
 
+  @Test func `what told no length and never has room is left out in the end`() async throws {
+    let body = Self.picture(400_000)
+    let server = try LoopbackServer { _ in .chunked(Self.type, body: body, size: 40_000) }
+    let test = try TestLoader()
+    let limits = Prefetch.Limits(total: ByteCount(1 << 20), perImage: ByteCount(1 << 19))
+    let progress = await test.loader.prefetch(try items(server, 6), limits: limits).finish()
+    #expect(progress.fetched == 2 && progress.skipped == [.spent: 4], "\(progress)")
+    // What was in hand when it became too much.
+    #expect(progress.received.bytes <= (1 << 20) + (1 << 16))
+  }
+
   @Test func `with nothing to spend nothing is asked for`() async throws {
     let server = try LoopbackServer { _ in .answer(200, Self.type, body: SampleImage.jpeg) }
     let test = try TestLoader()
