@@ -153,7 +153,10 @@ struct LoadOperation: Sendable {
         do throws(LoadError) {
           // Who tries again is the service, if it loads.
           if let image = try await served(variant, run) {
-            if image.source == .network { loader.failures.returned(variant.url.origin) }
+            // Its server has answered, whoever asked.
+            if image.source == .network || run.isPaidElsewhere {
+              loader.failures.returned(variant.url.origin)
+            }
             return .success(image)
           }
           let image = try await loader.failures.perform(variant.url) { begun async throws(LoadError) in

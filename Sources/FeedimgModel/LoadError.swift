@@ -71,6 +71,9 @@ public struct LoadError: Error, Sendable, Hashable {
   /// Whether its server was left alone from then on, as it had failed again and again.
   package var isOfLeftAlone = false
 
+  /// Whether a service met with it, so that whom it leaves alone is not known here.
+  package var isOfService = false
+
   /// What befell the thumbnail that was to stand in for the original, if that failed as well; one at most.
   package var ofThumbnail: [LoadError] = []
 

@@ -16,7 +16,7 @@ extension FailureDesk {
   ///   - waiter: Who is woken, if not by then of no urgency.
   ///   - error: How the origin has failed it.
   ///   - replays: How often it was woken for it before, in vain, but for trials.
-  ///   - hasTried: Whether it was woken for a trial last.
+  ///   - hasTried: Whether it was woken last to try the origin, left alone or not.
   /// - Returns: The number to leave with.
   func wait(
     for origin: String,
@@ -102,7 +102,7 @@ extension FailureDesk {
         let chosen = urgent.first { state.vigil.tries($0.number, origin, at: now) }
         return (chosen, state.breaker.needsTrial(origin))
       }
-      chosen?.waiter.wake(isLeftAlone ? .trial : .return)
+      chosen?.waiter.wake(isLeftAlone ? .trial : .rested)
     }
     setAlarm()
   }

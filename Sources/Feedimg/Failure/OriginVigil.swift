@@ -10,6 +10,8 @@ struct OriginVigil: Sendable {
   enum Reason: Sendable {
     /// The origin is left alone no longer, and somebody is to try it.
     case trial
+    /// It has rested, and is to ask the origin again, which is not left alone.
+    case rested
     /// There is reason to believe that the image can be had.
     case `return`
   }
@@ -61,7 +63,7 @@ struct OriginVigil: Sendable {
   ///   - waiter: Is woken once.
   ///   - error: How the origin has failed it.
   ///   - replays: How often it was woken before, in vain, but for trials.
-  ///   - hasTried: Whether it was woken for a trial last.
+  ///   - hasTried: Whether it was woken last to try the origin, left alone or not.
   ///   - isLeftAlone: Whether the origin is.
   ///   - now: The time.
   /// - Returns: The number to leave with.
@@ -77,8 +79,10 @@ struct OriginVigil: Sendable {
     issued += 1
     if hasTried { trials[origin] = nil }
     let rest = Self.rest(after: replays)
-    let isBack = error.isOfLeftAlone && !isLeftAlone
-    let triesAt = isBack ? now + rest : error.status == nil ? now + max(Self.firstRest, rest) : nil
+    let isLeftAloneElsewhere = error.isOfLeftAlone && error.isOfService
+    let isBack = error.isOfLeftAlone && !error.isOfService && !isLeftAlone
+    let hasOwnTime = error.status == nil || isLeftAloneElsewhere
+    let triesAt = isBack ? now + rest : hasOwnTime ? now + max(Self.firstRest, rest) : nil
     records[origin, default: [:]][issued] = Record(
       waiter: waiter,
       restsUntil: now + rest,

@@ -12,6 +12,8 @@ final class WakeCalls: Sendable {
     var number: Int?
     var replays = 0
     var hasTried = false
+    /// The images that it has failed, by their keys, wherever they redirect from.
+    var images: Set<String> = []
   }
 
   private struct State {
@@ -46,8 +48,11 @@ final class WakeCalls: Sendable {
   private func waitForOne(after error: LoadError, _ wake: @escaping @Sendable () -> Void) {
     guard CircuitBreaker.counts(error), let origin = error.blamedOrigin else { return }
     state.withLock { state in
+      guard !state.isOver else { return }
       var call = state.calls[origin] ?? Call()
-      guard !state.isOver, call.number == nil else { return }
+      if let url = error.url { call.images.insert(url.key) }
+      state.calls[origin] = call
+      guard call.number == nil else { return }
       state.issued += 1
       call.id = state.issued
       let waiter = OriginVigil.Waiter(priority: priority) { [weak self, id = call.id] reason in
@@ -77,10 +82,12 @@ final class WakeCalls: Sendable {
     }
   }
 
-  /// The image was had from an origin, so that it was not woken in vain.
+  /// The image was had, so that it was not woken in vain for its origin, nor for those that it redirected to.
   func forget(_ url: ImageURL) {
     state.withLock { state in
-      if state.calls[url.origin]?.number == nil { state.calls[url.origin] = nil }
+      state.calls = state.calls.filter { origin, call in
+        call.number != nil || origin != url.origin && !call.images.contains(url.key)
+      }
     }
   }
 
@@ -97,6 +104,9 @@ final class WakeCalls: Sendable {
       state.calls[origin]?.number = nil
       switch reason {
       case .trial: state.calls[origin]?.hasTried = true
+      case .rested:
+        state.calls[origin]?.hasTried = true
+        state.calls[origin]?.replays += 1
       case .return: state.calls[origin]?.replays += 1
       }
     }

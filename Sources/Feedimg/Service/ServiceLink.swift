@@ -230,6 +230,7 @@ final class ServiceLink: Sendable {
       retryAfter: head.fields["Retry-After"].flatMap { Int($0) }
     )
     error.origin = problem["origin"]?.text
+    (error.isOfService, error.isOfLeftAlone) = (true, problem["originLeftAlone"] == true)
     throw error
   }
 

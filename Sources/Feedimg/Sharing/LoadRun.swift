@@ -37,6 +37,9 @@ final class LoadRun: Sendable {
 
   func leave() { state.withLock { $0.isLeft = true } }
 
+  /// Whether what comes was asked for by somebody beyond this program.
+  var isPaidElsewhere: Bool { state.withLock { $0.isPaidElsewhere } }
+
   /// Whether what comes from now on counts with nobody of those who wait.
   func note(isPaidElsewhere: Bool) { state.withLock { $0.isPaidElsewhere = isPaidElsewhere } }
 

@@ -214,6 +214,26 @@ import Testing
     #expect(progress.fetched == 13, "\(progress)")
   }
 
+  @Test func `a prefetch that has ended waits for no host any more`() async throws {
+    let test = try TestLoader(downloader: hosts, time: time.time, tries: 2)
+    let items = try (0..<12).map { try item("\($0)") }
+    let prefetch = test.loader.prefetch(items, waitsForNetwork: true)
+    await pass { prefetch.progress.waiting == 12 }
+    while test.loader.failures.state.withLock({ $0.vigil.isEmpty }) { await Task.yield() }
+    // Another program fetches them.
+    let other = try TestLoader(
+      downloader: HeldDownloader(holding: { _ in false }),
+      folder: test.folder,
+      time: ManualTime().time
+    )
+    for item in items { #expect(try await other.loader.load(item).source == .network) }
+    await test.become(.ethernet)
+    #expect(await prefetch.finish().cached == 12)
+    #expect(test.loader.failures.state.withLock { $0.vigil.count } == 0)
+    // Held on to until here.
+    prefetch.stop()
+  }
+
   @Test func `a slot whose original and thumbnail fail waits for both hosts`() async throws {
     let test = try TestLoader(downloader: hosts, time: time.time)
     var item = try item("a", host: "silent")

@@ -1,6 +1,7 @@
 import FeedimgModel
 import Glibc
 import LoopbackServer
+import Synchronization
 import Testing
 
 @testable import Feedimg
@@ -11,14 +12,23 @@ import Testing
 
   /// A loader beside a service that answers so.
   private func loader(_ answer: Answer, downloader: (any Downloading)? = nil) throws -> TestLoader {
+    try loader(downloader: downloader) { answer }
+  }
+
+  private func loader(
+    downloader: (any Downloading)? = nil,
+    time: MonotonicTime = .system(),
+    _ answer: @escaping @Sendable () -> Answer
+  ) throws -> TestLoader {
     try TestLoader(
       downloader: downloader,
+      time: time,
       service: { folder in
         let socket = folder + "/service.sock"
         close(open(socket, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600))
         let service = HeldDownloader(
           holding: { _ in false },
-          answering: { $0.url.text.contains("/v1/image") ? answer : Answer() }
+          answering: { $0.url.text.contains("/v1/image") ? answer() : Answer() }
         )
         return ServiceLink(socket: socket, cacheFolder: folder + "/cache", downloader: service)
       }
@@ -67,6 +77,51 @@ import Testing
     let item = try TestLoader.item(original: "http://a.example/a.jpg")
     let error = await #expect(throws: LoadError.self) { try await test.loader.load(item) }
     #expect(error?.status == 503 && error?.origin == "http://b.example")
+  }
+
+  @Test func `a slot asks the service again by itself for what is of a server that is left alone`()
+    async throws
+  {
+    let problem =
+      #"{"type":"urn:feedimg:problem:status","title":"x","status":502,"detail":"x","originStatus":503,"#
+      + #""originLeftAlone":true}"#
+    let (time, isWell) = (ManualTime(), Flag())
+    let test = try loader(time: time.time) {
+      isWell.isSet
+        ? Answer(fields: [("Content-Type", "image/jpeg"), ("Cache-Status", "feedimg; fwd=uri-miss")])
+        : Answer(status: 502, body: Array(problem.utf8), fields: [])
+    }
+    let slot = test.loader.slot()
+    slot.show(try TestLoader.item(original: "http://a.example/a.jpg"))
+    while slot.presentation?.isLoading != false { await Task.yield() }
+    #expect(slot.presentation?.error?.isOfLeftAlone == true)
+    isWell.set()
+    for _ in 0..<100_000 where slot.presentation?.shown != .original {
+      time.passToNext()
+      await Task.yield()
+    }
+    #expect(slot.presentation?.shown == .original)
+    #expect(time.time.now() >= .seconds(5), "it is still left alone a moment later")
+  }
+
+  @Test(arguments: ["feedimg; fwd=uri-miss; stored", "feedimg; fwd=uri-miss; collapsed"])
+  func `what a service gets from a server tells who waits for that`(status: String) async throws {
+    let test = try loader(Answer(fields: [("Content-Type", "image/jpeg"), ("Cache-Status", status)]))
+    let woken = Gathered<Bool>()
+    let calls = WakeCalls(test.loader.failures) { .visible }
+    let url = try ImageURL("http://a.example/b.jpg")
+    calls.wait(after: LoadError(.timeout, url: url, message: "no answer came")) { woken.add(true) }
+    _ = try await test.loader.load(try TestLoader.item(original: "http://a.example/a.jpg"))
+    #expect(woken.all.count == 1)
+    calls.close()
+  }
+
+  private final class Flag: Sendable {
+    private let value = Atomic(false)
+
+    var isSet: Bool { value.load(ordering: .acquiring) }
+
+    func set() { value.store(true, ordering: .releasing) }
   }
 
   /// Breaks off in the middle of images that are asked for with `/half`.
