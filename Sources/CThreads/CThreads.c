@@ -13,6 +13,12 @@ struct cthreads_thread {
 
 void cthreads_name(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 
+void cthreads_forbid_cancellation(void) {
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+  // Of no effect once it is disabled, but glibc then has nothing to switch before and after each call.
+  pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+}
+
 cthreads_thread *cthreads_start(void *(*run)(void *context), void *context) {
   cthreads_thread *thread = malloc(sizeof *thread);
   if (thread == NULL) return NULL;

@@ -67,6 +67,7 @@ package enum SystemThread {
     guard let context else { return nil }
     let work = Unmanaged<Work>.fromOpaque(context).takeRetainedValue()
     cthreads_name(work.name)
+    cthreads_forbid_cancellation()
     work.body()
     return nil
   }

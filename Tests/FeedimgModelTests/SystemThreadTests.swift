@@ -51,6 +51,23 @@ struct SystemThreadTests {
     }
   }
 
+  @Test("is cancelled by nobody", arguments: [false, true])
+  func cancellation(isJoinable: Bool) async throws {
+    let state = await withCheckedContinuation { continuation in
+      let body: @Sendable () -> Void = {
+        var state: Int32 = -1
+        pthread_setcancelstate(Int32(PTHREAD_CANCEL_DISABLE), &state)
+        continuation.resume(returning: state)
+      }
+      if isJoinable {
+        #expect(SystemThread.startJoinable("cancelled", body) != nil)
+      } else {
+        #expect(SystemThread.start("cancelled", body))
+      }
+    }
+    #expect(state == Int32(PTHREAD_CANCEL_DISABLE))
+  }
+
   @Test("lets go of what it was given when it ends")
   func release() async {
     final class Held: Sendable {

@@ -7,6 +7,12 @@
 // Names the calling thread, as debuggers and `top -H` show it; of a long name the first 15 bytes count (prctl(2)).
 void cthreads_name(const char *name);
 
+// Has nobody cancel the calling thread (pthread_cancel(3)), which Swift cannot be unwound from.
+//
+// Otherwise glibc says before and after each call that may block that the thread may now be cancelled, and may not any
+// more, each time with an atomic exchange.
+void cthreads_forbid_cancellation(void);
+
 // A thread that is to be joined or detached, once.
 typedef struct cthreads_thread cthreads_thread;
 
