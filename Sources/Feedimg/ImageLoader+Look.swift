@@ -67,6 +67,7 @@ extension ImageLoader {
   private func seenNetwork() -> NetworkState {
     let state = network.currentState()
     meter?.note(state)
+    facts.saw(state)
     return state
   }
 }

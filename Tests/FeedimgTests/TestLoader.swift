@@ -16,6 +16,8 @@ final class TestLoader: Sendable {
     private struct Shown {
       var state: NetworkState
       var audience: [AsyncStream<NetworkState>.Continuation] = []
+      /// What it turns out to be when somebody asks what it costs.
+      var found: NetworkState?
     }
 
     private let shown: Mutex<Shown>
@@ -41,6 +43,14 @@ final class TestLoader: Sendable {
         for continuation in shown.audience { continuation.yield(state) }
       }
     }
+
+    /// Is that for now, which nobody is told.
+    func glimpse(_ kind: NetworkKind) { shown.withLock { $0.state = Self.state(kind) } }
+
+    /// Turns out to cost something when somebody asks, which is told to nobody else.
+    func turnOutMetered(_ kind: NetworkKind) { shown.withLock { $0.found = Self.state(kind, .yes) } }
+
+    func lookAgain() { shown.withLock { $0.state = $0.found.take() ?? $0.state } }
 
     private static func state(_ kind: NetworkKind, _ metered: Metered = .no) -> NetworkState {
       NetworkState(

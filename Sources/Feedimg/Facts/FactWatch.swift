@@ -8,12 +8,12 @@ import Synchronization
 ///
 /// Nothing is watched before somebody listens, nor after a ``rest()``.
 final class FactWatch: Sendable {
-  private struct Listener {
+  struct Listener {
     let priority: @Sendable () -> LoadPriority
     let onChange: @Sendable () -> Void
   }
 
-  private struct State {
+  struct State {
     var listeners: [Int: Listener] = [:]
     var issued = 0
     var tasks: [Task<Void, Never>] = []
@@ -30,14 +30,15 @@ final class FactWatch: Sendable {
     var watches = 0
   }
 
-  private let network: any NetworkMonitoring
+  let network: any NetworkMonitoring
   private let settings: any SettingsReading
   private let time: MonotonicTime
-  private let failures: FailureDesk
+  let failures: FailureDesk
+  let glimpses: GlimpseVigil
   private let onState: @Sendable (NetworkState) -> Void
-  private let onNetwork: @Sendable (NetworkState) -> @Sendable () -> Void
+  let onNetwork: @Sendable (NetworkState) -> @Sendable () -> Void
   /// Guards who listens, and what was told last; listeners are called outside.
-  private let state = Mutex(State())
+  let state = Mutex(State())
 
   /// - Parameters:
   ///   - network: Tells how packets go.
@@ -60,6 +61,7 @@ final class FactWatch: Sendable {
     self.settings = settings
     self.time = time
     self.failures = failures
+    glimpses = GlimpseVigil(time)
     (self.onState, self.onNetwork) = (onState, onNetwork)
   }
 
@@ -104,6 +106,7 @@ final class FactWatch: Sendable {
       defer { (state.tasks, state.isWatching) = ([], state.isStopped) }
       return state.tasks
     }
+    if !tasks.isEmpty { glimpses.told() }
     for task in tasks { task.cancel() }
   }
 
@@ -159,6 +162,7 @@ final class FactWatch: Sendable {
       return state.tasks + state.policyTasks + [state.trial].compactMap { $0 }
     }
     failures.listen(nil)
+    glimpses.told()
     for task in tasks { task.cancel() }
   }
 
@@ -206,6 +210,7 @@ final class FactWatch: Sendable {
       return state.network
     }
     guard let old, old != new else { return }
+    glimpses.told()
     onState(new)
     var move: (@Sendable () -> Void)?
     if !old.isSamePath(as: new) {
@@ -270,7 +275,7 @@ final class FactWatch: Sendable {
 
 extension NetworkState {
   /// Whether packets go the same way, whatever it costs by now.
-  fileprivate func isSamePath(as other: NetworkState) -> Bool {
+  func isSamePath(as other: NetworkState) -> Bool {
     (kind, route, isReachable) == (other.kind, other.route, other.isReachable) && via == other.via
   }
 }

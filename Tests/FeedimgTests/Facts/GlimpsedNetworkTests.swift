@@ -1,0 +1,71 @@
+import FeedimgModel
+import Testing
+
+@testable import Feedimg
+
+/// A network that is there, or away, for a moment, of which nobody is told.
+@Suite(.timeLimit(.minutes(10))) struct GlimpsedNetworkTests {
+  private let time = ManualTime()
+  private let downloader = HeldDownloader(holding: { $0.url.text.hasSuffix("/held") })
+
+  private func loader(_ kind: NetworkKind) throws -> TestLoader {
+    let test = try TestLoader(kind, downloader: downloader, time: time.time)
+    test.loader.facts.watch()
+    return test
+  }
+
+  /// Lets time pass until something is shown.
+  private func wait(
+    for slot: ImageSlot,
+    _ isShown: (Presentation) -> Bool
+  ) async {
+    for _ in 0..<100_000 where slot.presentation.map(isShown) != true {
+      time.passToNext()
+      await Task.yield()
+    }
+  }
+
+  @Test func `what was bound while the network was away for a moment gets its image when it is back`()
+    async throws
+  {
+    let test = try loader(.wifi)
+    let slot = test.loader.slot()
+    test.network.glimpse(.offline)
+    slot.show(try TestLoader.item(original: "http://x.example/a"))
+    #expect(await slot.first { !$0.isLoading }?.shown == .placeholder)
+    test.network.glimpse(.wifi)
+    await wait(for: slot) { $0.shown == .original }
+    #expect(slot.presentation?.shown == .original)
+    #expect(downloader.asked == ["http://x.example/a"])
+  }
+
+  @Test func `what began over a network that was there for a moment is decided anew`() async throws {
+    let test = try loader(.cellular)
+    let slot = test.loader.slot()
+    test.network.glimpse(.wifi)
+    let item = try TestLoader.item(original: "http://x.example/held", thumbnail: "http://x.example/small")
+    slot.show(item)
+    while downloader.asked.isEmpty {
+      time.passToNext()
+      await Task.yield()
+    }
+    #expect(downloader.asked == ["http://x.example/held"])
+    test.network.glimpse(.cellular)
+    await wait(for: slot) { $0.shown == .thumbnail && !$0.isLoading }
+    #expect(slot.presentation?.shown == .thumbnail)
+    #expect(downloader.asked == ["http://x.example/held", "http://x.example/small"])
+  }
+
+  @Test func `a network that is told after all ends the wait for its end`() async throws {
+    let test = try loader(.wifi)
+    let slot = test.loader.slot()
+    test.network.glimpse(.offline)
+    slot.show(try TestLoader.item(original: "http://x.example/a"))
+    #expect(await slot.first { !$0.isLoading }?.shown == .placeholder)
+    while time.sleepers == 0 { await Task.yield() }
+    test.network.glimpse(.wifi)
+    await test.become(.offline)
+    while time.sleepers > 0 { await Task.yield() }
+    #expect(downloader.asked.isEmpty)
+  }
+}
