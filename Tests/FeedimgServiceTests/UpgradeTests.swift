@@ -80,6 +80,34 @@ import Testing
     #expect(work.withLock { $0.isEmpty }, "nothing wakes while nothing is transferred")
   }
 
+  @Test func `what was decided while the network was away for a moment is looked at again`() async throws {
+    let service = try ServiceRun(["--network=wifi"])
+    var configuration = ImageLoader.Configuration(environment: ServiceRun.variables(service.root))
+    configuration.overrides = [SituationOverride(fact: "network", value: "wifi", source: "the test")]
+    let loader = try ImageLoader(configuration)
+    let watch = UpgradeWatch(loader)
+    let work = Mutex<[(Duration, @Sendable () -> Void)]>([])
+    let hub = EventHub(EventLog(run: "r"))
+    var texts = hub.subscribe(after: nil).texts.makeAsyncIterator()
+    _ = await texts.next()
+    watch.start(telling: hub) { delay, next in work.withLock { $0.append((delay, next)) } }
+    let offline = Situation(network: .offline, original: .remote, thumbnail: .remote)
+    watch.note(.placeholder, of: try Self.item("a"), in: offline, by: loader)
+    watch.note(.placeholder, of: try Self.item("b"), in: offline, by: loader)
+    let due = work.withLock { work in
+      defer { work = [] }
+      return work
+    }
+    #expect(due.map(\.0) == [.milliseconds(1500)], "one look for both")
+    for (_, look) in due { look() }
+    for name in ["a", "b"] {
+      let text = await texts.next() ?? ""
+      #expect(text.contains("event: upgrade") && text.contains("/\(name).jpg"), "\(text)")
+    }
+    watch.note(.original, of: try Self.item("a"), in: offline, by: loader)
+    #expect(work.withLock { $0.isEmpty }, "there is nothing better")
+  }
+
   /// Has originals loaded on cellular as well.
   private static func wishForOriginals(_ service: ServiceRun) throws {
     let wish = #"{"always-load-originals-on-cellular":true}"#

@@ -14,6 +14,7 @@ final class EventSources: Sendable {
   private let loader: ImageLoader
   private let upgrades: UpgradeWatch
   private let transfers: TransferTeller
+  private let later: TransferTeller.Later
   /// Guards what is watched.
   private let state = Mutex(State())
 
@@ -25,13 +26,14 @@ final class EventSources: Sendable {
   ) {
     self.configuration = configuration
     self.loader = loader
-    self.upgrades = upgrades
+    (self.upgrades, self.later) = (upgrades, later)
     transfers = TransferTeller(loader.transferRegister, later: later)
   }
 
   /// Begins to tell; called once.
   func start(telling hub: EventHub) {
     transfers.start(telling: hub)
+    upgrades.start(telling: hub, later: later)
     let network = NetworkStatus(configuration).watch { [weak self] in
       hub.publish("network", $0.json)
       self?.reconsider(hub)
