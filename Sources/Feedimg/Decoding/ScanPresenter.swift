@@ -7,7 +7,8 @@ import Synchronization
 final class ScanPresenter: Sendable {
   private struct State {
     var task: Task<Void, Never>?
-    var number = 0
+    /// What was decoded last: of which image, and how much of it had come.
+    var last: (key: String, length: Int)?
     var isStopped = false
   }
 
@@ -39,8 +40,11 @@ final class ScanPresenter: Sendable {
     guard state.withLock({ $0.task == nil && !$0.isStopped }) else { return }
     guard let (variant, scan) = arrived(run) else { return }
     state.withLock { state in
-      guard state.task == nil, !state.isStopped, scan.number > state.number else { return }
-      state.number = scan.number
+      guard state.task == nil, !state.isStopped else { return }
+      // Not by its number: one that broke off and goes on counts its scans anew.
+      let (key, length) = (variant.url.key, scan.bytes.count)
+      if let last = state.last, last.key == key, last.length >= length { return }
+      state.last = (key, length)
       state.task = Task { await self.decode(scan, variant, run) }
     }
   }
@@ -68,7 +72,12 @@ final class ScanPresenter: Sendable {
         image.detail.area > 0
       {
         present(
-          ImageScan(variant: variant, bitmap: image.bitmap, detail: image.detail, number: scan.number)
+          ImageScan(
+            variant: variant,
+            bitmap: image.bitmap,
+            detail: image.detail,
+            length: scan.bytes.count
+          )
         )
       }
     }

@@ -8,12 +8,12 @@ public struct ImageScan: Sendable, Hashable {
   public var bitmap: Bitmap
   /// How many pixels tell apart what the bitmap shows; see ``DecodedImage/detail``.
   public var detail: PixelSize
-  /// From 1, for each that was worth to be decoded.
-  var number: Int
+  /// How many bytes of the image it was decoded from.
+  var length: Int
 
   /// Whether it is better to look at than an earlier one.
   func isSharper(than other: ImageScan) -> Bool {
-    (detail.area, number) > (other.detail.area, other.number)
+    (detail.area, length) > (other.detail.area, other.length)
   }
 
   /// Whether it is better to look at than what would be drawn without it.

@@ -40,7 +40,8 @@ extension Presentation {
     guard facts == earlier.facts, isDrawn(as: earlier) else { return next }
     if earlier.shown > shown, var image = earlier.image, let variant = kept(image.variant) {
       image.variant = variant
-      (next.content, next.resolution) = (.image(image), resolution ?? earlier.resolution)
+      image.resolution.item = item
+      (next.content, next.resolution) = (.image(image), resolution ?? image.resolution)
     }
     if var scan = earlier.scan, let variant = kept(scan.variant) {
       scan.variant = variant

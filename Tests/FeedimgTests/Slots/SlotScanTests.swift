@@ -40,7 +40,7 @@ import Testing
     let plain = test.loader.slot()
     plain.show(item)
     one.open()
-    let fine = await slot.first { $0.scan?.number != coarse?.scan?.number }
+    let fine = await slot.first { $0.scan?.length != coarse?.scan?.length }
     #expect(fine?.scan?.detail == PixelSize(width: 64, height: 48), "all that this size can show")
     two.open()
     for slot in [slot, late] {
@@ -89,6 +89,29 @@ import Testing
     let last = await slot.first { !$0.isLoading }
     #expect(last?.error != nil && last?.shown == .placeholder)
     #expect(last?.scan == shown?.scan && last?.pixels != nil)
+  }
+
+  @Test func `scans go on where a transfer broke off and goes on`() async throws {
+    let (one, two, bytes) = (Gate(), Gate(), try Clouds.bytes())
+    let (asked, time) = (Gathered<Bool>(), ManualTime())
+    let server = try LoopbackServer { _ in
+      asked.add(true)
+      return asked.all.count == 1
+        ? .reset(bytes, after: 900, when: one) : .stalled(bytes, after: 3300, until: two)
+    }
+    let test = try TestLoader(decoder: CodecDecoder(), time: time.time, tries: 2)
+    let slot = test.loader.slot()
+    slot.show(try TestLoader.item(server, original: "/a"), pixels: Self.pixels)
+    let coarse = await slot.first { $0.scan != nil }
+    one.open()
+    // Without another scan, it hangs here until the time is over.
+    while slot.presentation?.scan?.length == coarse?.scan?.length {
+      time.passToNext()
+      await Task.yield()
+    }
+    #expect(slot.presentation?.scan?.detail == PixelSize(width: 64, height: 48))
+    two.open()
+    #expect(await slot.first { !$0.isLoading }?.image?.bytes == bytes)
   }
 
   @Test func `a view that shows something else has the scans of the first no more`() async throws {

@@ -58,6 +58,18 @@ import Testing
     #expect(state.latest?.image?.bytes == [2], "a new version of as good an image is none that is worse")
   }
 
+  @Test func `an image that stays is of the item that is bound now, with all that its feed tells`() throws {
+    var state = SlotState()
+    var item = try item("a")
+    let binding = state.bind(Presentation(item: item))
+    let original = try image(item, .original)
+    state.update(binding) { $0.content = original }
+    item.alternativeText = "a cat"
+    _ = state.bind(Presentation(item: item))
+    #expect(state.latest?.image?.bytes == [1])
+    #expect(state.latest?.image?.resolution.item == item && state.latest?.resolution?.item == item)
+  }
+
   static let scans: [(ImageVariant.Role, Int, ImageVariant.Role, Int, Bool, String)] = [
     (.thumbnail, 8, .original, 9, true, "more of its pixels are right"),
     (.thumbnail, 8, .original, 8, false, "as sharp, and the thumbnail is whole"),
@@ -80,7 +92,7 @@ import Testing
       variant: try #require(item[arriving]),
       bitmap: try bitmap(16),
       detail: PixelSize(width: knownSide, height: knownSide),
-      number: 1
+      length: 1
     )
     for isFirst in [true, false] {
       var state = SlotState()
@@ -99,14 +111,14 @@ import Testing
     let variant = try #require(item.original)
     func scan(_ side: Int, _ number: Int) throws -> ImageScan {
       let detail = PixelSize(width: side, height: side)
-      return ImageScan(variant: variant, bitmap: try bitmap(16), detail: detail, number: number)
+      return ImageScan(variant: variant, bitmap: try bitmap(16), detail: detail, length: number)
     }
     var state = SlotState()
     let binding = state.bind(Presentation(item: item))
     for (side, number, expected) in [(4, 1, 1), (4, 2, 2), (2, 3, 2), (4, 1, 2), (8, 1, 1)] {
       let next = try scan(side, number)
       state.update(binding) { $0.scan = next }
-      #expect(state.latest?.scan?.number == expected)
+      #expect(state.latest?.scan?.length == expected)
     }
     state.update(binding) { $0.scan = nil }
     #expect(state.latest?.scan != nil, "nothing is not better")
