@@ -11,8 +11,8 @@ struct FetchedImage: Sendable {
   var source: LoadedImage.Source
   /// What brought it once, for its freshness; nil where that is not known.
   var answer: StoredAnswer?
-  /// Whether showing it has started a revalidation.
-  var isRevalidating = false
+  /// The ``ImageRevalidation/key`` of what showing it has started; nil where it has started none.
+  var revalidation: String?
   var notes: [String] = []
 }
 
@@ -49,7 +49,7 @@ extension FetchedImage {
   func freshness(at now: Double) -> ImageFreshness? {
     guard let answer else { return nil }
     var freshness = ImageFreshness(Freshness(of: answer, at: now))
-    freshness.isRevalidating = isRevalidating
+    freshness.isRevalidating = revalidation != nil
     return freshness
   }
 }

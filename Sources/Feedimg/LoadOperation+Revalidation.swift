@@ -48,7 +48,7 @@ extension LoadOperation {
       return try await asked(revalidation, under: vigil)
     }
     var found = found
-    found.isRevalidating = loader.revalidations.begin(revalidation)
+    if loader.revalidations.begin(revalidation) { found.revalidation = revalidation.key }
     return found
   }
 

@@ -236,7 +236,7 @@ struct LoadOperation: Sendable {
     _ variant: ImageVariant,
     _ resolution: Resolution
   ) -> LoadedImage {
-    LoadedImage(
+    var image = LoadedImage(
       variant: variant,
       source: fetched.source,
       resolution: resolution,
@@ -246,6 +246,8 @@ struct LoadOperation: Sendable {
       freshness: fetched.freshness(at: loader.clock()),
       notes: fetched.notes
     )
+    image.revalidation = fetched.revalidation
+    return image
   }
 
   private func placeholder(_ resolution: Resolution) -> LoadError {

@@ -22,8 +22,7 @@ extension ImageLoader {
   /// - Parameter image: As ``load(_:pixels:facts:priority:progress:)`` returned it.
   /// - Returns: At once where nobody asks; `failed` with `cancelled` when the calling task is cancelled.
   public func revalidation(of image: LoadedImage) async -> Revalidation {
-    guard image.freshness?.isRevalidating == true else { return .none }
-    let key = identity.asking(in: image.resolution.situation).shared(image.variant.url.key)
+    guard let key = image.revalidation else { return .none }
     let outcome = await revalidations.outcome(for: key)
     switch outcome {
     case .failure(let error): return .failed(error)
@@ -68,7 +67,7 @@ extension ImageLoader {
     image.mediaType = new.mediaType
     image.path = new.path
     image.source = new.source
-    image.freshness = new.freshness(at: clock())
+    (image.freshness, image.revalidation) = (new.freshness(at: clock()), nil)
     image.notes = new.notes
     if let failure = image.failure { image.standIn(for: failure) }
     return image

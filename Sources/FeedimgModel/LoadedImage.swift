@@ -26,6 +26,8 @@ public struct LoadedImage: Sendable, Hashable {
   public var path: String?
   /// Whether it may be out of date; nil where nothing is known of the answer that brought it.
   public var freshness: ImageFreshness?
+  /// What its server is being asked under, where showing it has started that.
+  package var revalidation: String?
   /// What the user should know although the load succeeded, such as that the image could not be kept.
   public var notes: [String]
   /// Why the original could not be had, where this is the thumbnail in its place.

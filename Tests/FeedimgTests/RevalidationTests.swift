@@ -138,6 +138,33 @@ import Testing
     #expect(stored.source == .disk && stored.bytes == Self.new && stored.path == changed.path)
   }
 
+  @Test func `the answer is heard also where the network turned out to cost something as it was asked for`()
+    async throws
+  {
+    let origin = try PictureOrigin(Self.old, [("ETag", "\"1\""), ("Cache-Control", "max-age=60")])
+    let before = try loader()
+    _ = try await before.loader.load(item(origin))
+    clock += 100
+    let gate = Gate()
+    let fields = [("Content-Type", "image/png"), ("ETag", "\"2\"")]
+    origin.answer(always: .held(by: gate, then: .answer(200, fields, body: Self.new)))
+    let test = try loader(folder: before.folder)
+    test.network.turnOutMetered(.wifi)
+    let image = try await test.loader.load(item(origin))
+    let told = Gathered<Revalidation>()
+    let asking = Task { told.add(await test.loader.revalidation(of: image)) }
+    // One that asks, and one that waits.
+    while told.all.isEmpty, test.loader.revalidations.recordCount < 2 { await Task.yield() }
+    gate.open()
+    await asking.value
+    guard case .changed(let changed) = told.all.first else {
+      Issue.record("no new version: \(told.all)")
+      return
+    }
+    #expect(changed.bytes == Self.new && changed.freshness?.isRevalidating == false)
+    #expect(origin.requests.last?["Save-Data"] == "on")
+  }
+
   @Test(arguments: [
     (Reply.answer(404), "a server that has it no more"), (.answer(503), "a server in trouble"),
     (.hangUp, "a server that hangs up"), (.truncated(SampleImage.png, after: 20), "an image that breaks off"),
