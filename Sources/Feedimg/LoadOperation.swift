@@ -157,12 +157,12 @@ struct LoadOperation: Sendable {
             if image.source == .network || run.isPaidElsewhere {
               loader.failures.returned(variant.url.origin)
             }
-            return .success(image)
+            return run.completed(image)
           }
           let image = try await loader.failures.perform(variant.url) { begun async throws(LoadError) in
             try await transferred(variant, question, run, begun, departure)
           }
-          return .success(image)
+          return run.completed(image)
         } catch {
           guard departure.isMissed else { return .failure(error.withHint) }
           // Who reads it meanwhile must not take it for whole.
@@ -264,5 +264,19 @@ extension LoadError {
     var error = self
     error.message += "; \(CaptivePortal.words)"
     return error
+  }
+}
+
+extension LoadRun {
+  /// What the load came to: the image, which another transfer may have brought after that of this run broke off.
+  ///
+  /// Who reads what has come of this one must not take it for whole then.
+  fileprivate func completed(_ image: FetchedImage) -> Result<FetchedImage?, LoadError> {
+    if let body = arrival?.body, body.count != image.bytes.count {
+      body.end(
+        LoadError(.truncated, message: "the transfer broke off, and another one has brought the image")
+      )
+    }
+    return .success(image)
   }
 }

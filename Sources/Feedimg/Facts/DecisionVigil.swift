@@ -61,12 +61,16 @@ struct DecisionVigil: Sendable {
 extension DecisionVigil {
   /// Over a load: whether the same image would still be chosen, be it from the cache by now.
   ///
-  /// What the network says counts here, not whether anything gets through: this load may be what finds out.
+  /// What the network says counts here, not whether anything gets through: this load may be what finds out. Who reads
+  /// the image already is not called off for a better one.
   init(over operation: LoadOperation, decided: ShownImage) {
     self.init(
       loader: operation.loader,
       priority: { operation.wish.priority },
-      holds: { operation.resolution(trustingNetwork: true).decision.image == decided },
+      holds: {
+        let image = operation.resolution(trustingNetwork: true).decision.image
+        return image == decided || image > decided && operation.isHandedOn()
+      },
       standing: operation.standing,
       wish: operation.wish
     )

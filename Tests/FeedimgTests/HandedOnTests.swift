@@ -1,0 +1,89 @@
+import FeedimgCache
+import FeedimgModel
+import FeedimgSettings
+import LoopbackServer
+import Testing
+
+@testable import Feedimg
+
+/// An image that somebody reads while it comes, when something else is decided.
+@Suite(.timeLimit(.minutes(10))) struct HandedOnTests {
+  private static let picture = SampleImage.jpeg + [UInt8](repeating: 0, count: 300_000)
+  private let gate = Gate()
+
+  /// The image that is decided, of which the beginning has come.
+  private func arriving(_ kind: NetworkKind) async throws -> (TestLoader, ArrivingImage, LoopbackServer) {
+    let server = try LoopbackServer { [gate] _ in
+      .stalled(Self.picture, after: 1000, until: gate, [("Content-Type", "image/jpeg")])
+    }
+    let test = try TestLoader(kind)
+    test.loader.facts.watch()
+    let item = try TestLoader.item(server, original: "/a", thumbnail: "/s")
+    let delivery = try await test.loader.deliver(item, wish: LoadWish(.visible), isReload: false)
+    guard case .arriving(let image, _) = delivery else { throw LoadError(.malformed, message: "it is whole") }
+    return (test, image, server)
+  }
+
+  private func read(_ image: ArrivingImage) async throws -> Int {
+    var count = 0
+    while let chunk = try await image.arrival.body.chunk(at: count) { count += chunk.count }
+    return count
+  }
+
+  @Test func `it is not taken for whole where it broke off and another transfer brought it`() async throws {
+    let server = try LoopbackServer { [gate] _ in
+      .reset(Self.picture, after: 1000, when: gate)
+    }
+    let time = ManualTime()
+    let test = try TestLoader(memoryLimit: .mebibytes(16), time: time.time, tries: 2)
+    let item = try TestLoader.item(server, original: "/a")
+    let variant = try #require(item.original)
+    let delivery = try await test.loader.deliver(item, wish: LoadWish(.visible), isReload: false)
+    guard case .arriving(let image, _) = delivery else { throw LoadError(.malformed, message: "it is whole") }
+    // One that was left a moment ago keeps what it has brought.
+    let other = LoadRun(.visible)
+    other.leave()
+    test.loader.transfers.begin(other, of: variant)
+    let kept = MemoryCache.Image(
+      role: .original,
+      mediaType: "image/jpeg",
+      bytes: Self.picture,
+      checksum: nil,
+      path: nil,
+      answer: image.arrival.answer
+    )
+    test.loader.memory.insert(kept, for: variant.url.key)
+    gate.open()
+    let passing = Task {
+      while !Task.isCancelled {
+        time.passToNext()
+        await Task.yield()
+      }
+    }
+    await #expect(throws: LoadError.self) { try await read(image) }
+    passing.cancel()
+    #expect(server.log.requests.count == 1)
+  }
+
+  @Test func `it is not cut off for a better one`() async throws {
+    let (test, image, server) = try await arriving(.cellular)
+    #expect(image.variant.role == .thumbnail)
+    let standing = test.loader.facts.standing
+    try test.settings.set(.alwaysLoadOriginalsOnCellular, to: "yes")
+    while test.loader.facts.standing == standing { await Task.yield() }
+    // Who was told looks on this executor, before what is given to it now.
+    for _ in 0..<3 { await Task(executorPreference: test.loader.disk) {}.value }
+    gate.open()
+    #expect(try await read(image) == Self.picture.count)
+    #expect(server.log.requests.count == 1)
+  }
+
+  @Test func `it is cut off when it has become too dear`() async throws {
+    let (test, image, server) = try await arriving(.wifi)
+    #expect(image.variant.role == .original)
+    await test.become(.cellular)
+    await #expect(throws: LoadError.self) { try await read(image) }
+    await server.reaches { $0.closedByClient >= 1 }
+    gate.open()
+  }
+}
