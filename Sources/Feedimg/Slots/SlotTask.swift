@@ -165,9 +165,11 @@ final class SlotTask: Sendable {
     let isToBeChecked =
       isJustBound && resolution.decision.load == nil && resolution.decision.image == shown.shown
     guard isToBeChecked || isWorthwhile(resolution, beside: shown, isJustBound: isJustBound) else {
-      await show(shown.lackingPixels, attempt, inPlaceOfWorse: true)
+      let tried = await show(shown.lackingPixels, attempt, inPlaceOfWorse: true)
       return settle(attempt) {
         $0.resolution = resolution
+        // Another size is wanted by now.
+        $0.isLoading = tried != nil && !$0.isExact && $0.request != tried
         // What stood in for an original that failed is what is wanted now.
         if $0.shown >= resolution.decision.image { $0.error = nil }
       }
@@ -178,9 +180,11 @@ final class SlotTask: Sendable {
     }
     let small = resolution.decision.load == nil ? nil : shown.lackingPixels
     let waiting = showCached(resolution, beside: shown, operation, attempt) ?? small
-    async let shownCached: Void = show(waiting, attempt, inPlaceOfWorse: true)
+    async let shownCached = show(waiting, attempt, inPlaceOfWorse: true)
     if pause > .zero, resolution.decision.load != nil, !isUnderWay(resolution, of: shown.item) {
-      guard (try? await loader.time.sleep(pause)) != nil else { return }
+      try? await loader.time.sleep(pause)
+      // It may also have ended for want of a thread.
+      guard !Task.isCancelled else { return }
     }
     do throws(LoadError) {
       let image = try await operation.run()
@@ -193,7 +197,7 @@ final class SlotTask: Sendable {
     } catch {
       guard error.code != .cancelled else { return }
       // The thumbnail may still be with the decoder.
-      await shownCached
+      _ = await shownCached
       settle(attempt) { presentation in
         presentation.resolution = error.resolution ?? resolution
         presentation.error = error.code == .nothingToShow ? nil : error
@@ -254,17 +258,19 @@ final class SlotTask: Sendable {
   ///   - image: The image; nothing happens without.
   ///   - attempt: For which binding of the view.
   ///   - inPlaceOfWorse: Whether what has come meanwhile stays, if that is as good and has the pixels that are wanted.
+  /// - Returns: Which pixels it had or was to have; nil for none.
+  @discardableResult
   private func show(
     _ image: LoadedImage?,
     _ attempt: SlotState.Binding,
     inPlaceOfWorse: Bool = false
-  ) async {
-    guard var image else { return }
+  ) async -> DecodeRequest? {
+    guard var image else { return nil }
     if let request = screen.request(attempt), image.bitmap == nil {
       let desk = loader.pixels
       guard let bitmap = try? await desk?.bitmap(image.bytes, of: image.variant.url, request, wish: wish)
       else {
-        return
+        return request
       }
       (image.bitmap, image.request) = (bitmap, request)
     }
@@ -273,6 +279,7 @@ final class SlotTask: Sendable {
       let isAsGood = $0.shown > role || $0.shown == role && $0.isExact
       if !(inPlaceOfWorse && isAsGood) { $0.content = .image(image) }
     }
+    return image.request
   }
 
   /// Shows the new version of a cached image that turned out to be out of date.

@@ -74,6 +74,21 @@ import Testing
     #expect(server.log.count(of: "/b") == 1)
   }
 
+  @Test func `an item gets its image also where no thread can be had to spare the network with`() async throws
+  {
+    let server = try LoopbackServer { _ in Self.picture }
+    let time = ManualTime()
+    let sleepless = MonotonicTime(now: time.time.now) { _ in throw CancellationError() }
+    let test = try TestLoader(time: sleepless)
+    let slot = test.loader.slot()
+    slot.show(try TestLoader.item(server, original: "/a"))
+    _ = await slot.first { !$0.isLoading }
+    time.pass(.milliseconds(100))
+    slot.show(try TestLoader.item(server, original: "/b"))
+    #expect(await slot.first { !$0.isLoading }?.shown == .original)
+    #expect(server.log.count(of: "/b") == 1)
+  }
+
   @Test func `an image that is shown stays when it is bound again, though memory has lost it`() async throws {
     let server = try LoopbackServer { _ in Self.picture }
     let test = try TestLoader()

@@ -68,6 +68,28 @@ import Testing
     #expect(stopped == 0)
   }
 
+  @Test func `it goes on until the latest size is made, also of a picture that no cache may keep`()
+    async throws
+  {
+    let fields = [("Content-Type", "image/jpeg"), ("Cache-Control", "no-store")]
+    let server = try LoopbackServer { _ in .answer(200, fields, body: SampleImage.jpeg) }
+    let decoder = HeldDecoder(isHeld: false, width: 1)
+    let test = try TestLoader(decoder: decoder)
+    let item = try Self.item(server)
+    let slot = test.loader.slot()
+    slot.show(item, pixels: Self.square(400))
+    _ = await slot.first { !$0.isLoading }
+    decoder.hold()
+    for side in [401, 402, 403] {
+      slot.show(item, pixels: Self.square(Double(side)))
+      while decoder.asked.all.count < 2 { await Task.yield() }
+    }
+    decoder.release()
+    #expect(await slot.first { !$0.isLoading }?.image?.request == Self.square(403))
+    #expect(decoder.asked.all.map { $0?.width } == [400, 401, 403])
+    #expect(server.log.count(of: "/a") == 1)
+  }
+
   @Test func `pixels of a size that are in memory are there at once, and nothing older takes their place`()
     async throws
   {
