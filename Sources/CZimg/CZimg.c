@@ -1,5 +1,6 @@
 #include "CZimg.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,10 +54,11 @@ static int pack(void *user, unsigned row, unsigned left, unsigned right) {
     for (unsigned x = left; x < right; x++) pixels[x * 4 + plane] = line[x];
   }
   const uint8_t *fourth = self->fourth == CZIMG_NOTHING ? NULL : line_of(self, 3, row);
+  bool has_alpha = self->fourth == CZIMG_ALPHA || self->fourth == CZIMG_MULTIPLIED;
   for (unsigned x = left; x < right; x++) {
     uint8_t *pixel = pixels + x * 4;
     pixel[3] = fourth == NULL ? 255 : fourth[x];
-    for (int plane = 0; self->fourth == CZIMG_ALPHA && plane < 3; plane++) {
+    for (int plane = 0; has_alpha && plane < 3; plane++) {
       if (pixel[plane] > pixel[3]) pixel[plane] = pixel[3];
     }
   }
@@ -139,8 +141,68 @@ static bool process(const zimg_filter_graph *graph, rows *input, rows *output, u
   return is_done;
 }
 
-bool czimg_resample(const czimg_source *source, uint8_t *target, uint32_t width, uint32_t height, char *reason,
-                    size_t size) {
+/// How many pixels of a side become one before the filter sees them: so many that it sees enough of them nevertheless.
+static uint32_t step(double from, uint32_t to) {
+  const double enough = 16;
+  double times = from / to / enough;
+  return times < 2 ? 1 : times > UINT16_MAX ? UINT16_MAX : (uint32_t)times;
+}
+
+static uint64_t quotient_up(uint64_t value, uint64_t divisor) { return (value + divisor - 1) / divisor; }
+
+size_t czimg_cost(const czimg_source *source, uint32_t width, uint32_t height) {
+  uint32_t across = step(source->shown_width, width), down = step(source->shown_height, height);
+  // Six lobes, and some 16 bytes for each pixel under them.
+  double filters = (source->shown_width / across + source->shown_height / down) * 6 * 16;
+  uint64_t area = quotient_up(source->width, across) * quotient_up(source->height, down);
+  return (size_t)filters + (across > 1 || down > 1 ? area * 4 : 0);
+}
+
+/// Of a block of pixels the average, in which what is not seen has no say.
+static void average(const czimg_source *source, uint64_t left, uint64_t top, uint64_t right, uint64_t bottom,
+                    uint8_t *target) {
+  uint64_t sums[4] = {0}, count = (right - left) * (bottom - top);
+  for (uint64_t y = top; y < bottom; y++) {
+    const uint8_t *pixel = source->pixels + y * source->stride + left * 4;
+    for (uint64_t x = left; x < right; x++, pixel += 4) {
+      uint32_t alpha = source->fourth == CZIMG_ALPHA ? pixel[3] : 255;
+      for (int channel = 0; channel < 3; channel++) sums[channel] += pixel[channel] * alpha;
+      sums[3] += pixel[3];
+    }
+  }
+  for (int channel = 0; channel < 3; channel++) {
+    target[channel] = (uint8_t)((sums[channel] + count * 255 / 2) / (count * 255));
+  }
+  target[3] = (uint8_t)((sums[3] + count / 2) / count);
+}
+
+/// Makes a smaller picture by averages of blocks; NULL where there is no memory for it.
+static uint8_t *average_blocks(czimg_source *source, uint32_t across, uint32_t down) {
+  uint64_t width = quotient_up(source->width, across), height = quotient_up(source->height, down);
+  uint8_t *pixels = malloc(width * height * 4);
+  if (pixels == NULL) return NULL;
+  for (uint64_t y = 0; y < height; y++) {
+    uint64_t top = y * down, bottom = top + down < source->height ? top + down : source->height;
+    for (uint64_t x = 0; x < width; x++) {
+      uint64_t left = x * across, right = left + across < source->width ? left + across : source->width;
+      average(source, left, top, right, bottom, pixels + (y * width + x) * 4);
+    }
+  }
+  source->pixels = pixels;
+  source->width = (uint32_t)width;
+  source->height = (uint32_t)height;
+  source->stride = width * 4;
+  source->left /= across;
+  source->top /= down;
+  // The last block of a side may stand for less than the others.
+  source->shown_width = fmin(source->shown_width / across, (double)width - source->left);
+  source->shown_height = fmin(source->shown_height / down, (double)height - source->top);
+  if (source->fourth == CZIMG_ALPHA) source->fourth = CZIMG_MULTIPLIED;
+  return pixels;
+}
+
+static bool resample(const czimg_source *source, uint8_t *target, uint32_t width, uint32_t height, char *reason,
+                     size_t size) {
   rows input = {.source = source, .fourth = source->fourth};
   rows output = {.target = target, .target_stride = (size_t)width * 4, .fourth = source->fourth};
   zimg_filter_graph *graph = build(source, width, height);
@@ -151,5 +213,20 @@ bool czimg_resample(const czimg_source *source, uint8_t *target, uint32_t width,
     if (reason[0] == 0) snprintf(reason, size, "not enough memory");
   }
   zimg_filter_graph_free(graph);
+  return is_done;
+}
+
+bool czimg_resample(const czimg_source *source, uint8_t *target, uint32_t width, uint32_t height, char *reason,
+                    size_t size) {
+  uint32_t across = step(source->shown_width, width), down = step(source->shown_height, height);
+  if (across == 1 && down == 1) return resample(source, target, width, height, reason, size);
+  czimg_source averaged = *source;
+  uint8_t *pixels = average_blocks(&averaged, across, down);
+  if (pixels == NULL) {
+    snprintf(reason, size, "not enough memory");
+    return false;
+  }
+  bool is_done = resample(&averaged, target, width, height, reason, size);
+  free(pixels);
   return is_done;
 }

@@ -1,4 +1,5 @@
 import CPixels
+import CZimg
 import FeedimgModel
 
 /// Reads one encoded image, frame by frame; used by one thread.
@@ -79,11 +80,24 @@ final class FrameReader {
     }
     let least = placement.leastSize(of: stored)
     let decoding = cpixels_cost(reader, UInt32(least.width), UInt32(least.height))
-    let (cost, isTooGreat) = Int(clamping: decoding).addingReportingOverflow(outputSize * 2)
+    let (cost, isTooGreat) = Int(clamping: decoding).addingReportingOverflow(
+      outputSize * 2 + resamplingCost(stored)
+    )
     guard !isTooGreat, cost <= limits.memory.bytes else {
       let need = ByteCount(isTooGreat ? .max : cost).rounded
       throw DecodeError(.tooLarge, "decoding takes \(need), more than the \(limits.memory) that are allowed")
     }
+  }
+
+  /// What resampling takes, in bytes, as far as that is more than usual; codecs that decode a smaller picture leave less
+  /// of it to do.
+  private func resamplingCost(_ stored: PixelSize) -> Int {
+    guard placement.storedSize != stored else { return 0 }
+    var source = czimg_source()
+    (source.width, source.height) = (UInt32(stored.width), UInt32(stored.height))
+    (source.shown_width, source.shown_height) = (placement.part.width, placement.part.height)
+    let size = placement.storedSize
+    return max(0, Int(czimg_cost(&source, UInt32(size.width), UInt32(size.height))) - (1 << 20))
   }
 
   /// Of one frame as it is handed out, in bytes.

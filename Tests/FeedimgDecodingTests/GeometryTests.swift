@@ -103,6 +103,37 @@ struct GeometryTests {
     #expect(placement.sourceSize == (row.isTurned ? row.stored.turned : row.stored))
   }
 
+  /// Of a long line, its left half is red, and its right half blue or clear.
+  @Test(arguments: [
+    (1000, 1000, [0, 0, 255, 255], "as it is"), (1000, 20, [0, 0, 255, 255], "by the filter alone"),
+    (1000, 20, [0, 0, 255, 0], "by the filter alone, with alpha"),
+    (200_000, 200, [0, 0, 255, 255], "averaged"),
+    (200_000, 200, [255, 255, 255, 0], "averaged, with alpha"),
+    (199_999, 100, [0, 0, 255, 255], "with a rest"),
+  ])
+  func `a line of any length keeps its colours`(length: Int, side: Int, end: [UInt8], what: String) throws {
+    let pixels = (0..<length).map { $0 < length / 2 ? [255, 0, 0, 255] : end }
+    var limits = DecodingLimits()
+    limits.memory = .mebibytes(8)
+    let request = DecodeRequest(DisplaySize(width: Double(side), height: 1))
+    let bitmap = try Fixture.decode(PNGBytes.make(pixels, []), request, limits).bitmap
+    #expect(bitmap.size == PixelSize(width: side, height: 1))
+    let shown = end[3] == 0 ? [0, 0, 0, 0] : end.map(Int.init)
+    for (place, color) in [(0.0, [255, 0, 0, 255]), (0.3, [255, 0, 0, 255]), (0.7, shown), (1, shown)] {
+      #expect(bitmap.isAbout(color, place, 0, within: 8), "\(what): \(bitmap.pixel(place, 0)) at \(place)")
+    }
+  }
+
+  @Test func `a line that would take a filter without end is refused`() throws {
+    let bytes = PNGBytes.make([[UInt8]](repeating: [1, 2, 3], count: 400_000), [])
+    var limits = DecodingLimits()
+    limits.memory = .mebibytes(32)
+    let request = DecodeRequest(DisplaySize(width: 200_000, height: 1))
+    let error = #expect(throws: DecodeError.self) { try Fixture.decode(bytes, request, limits) }
+    #expect(error?.code == .tooLarge)
+    #expect(try Fixture.decode(bytes, DecodeRequest(), limits).bitmap.size.width == 400_000)
+  }
+
   @Test func `a codec that can decode a smaller picture is told how small it may be`() {
     let display = DisplaySize(width: 300, height: 300, fitting: .fill)
     let placement = Placement(stored: Self.size(4000, 3000), isTurned: false, display: display)

@@ -35,16 +35,21 @@ struct PNGBytes {
     return signature + all.flatMap(\.bytes)
   }
 
-  /// RFC 1950 and 1951: one block, not compressed.
+  /// RFC 1950 and 1951: blocks that are not compressed.
   private static func stored(_ bytes: [UInt8]) -> [UInt8] {
-    let count = UInt16(bytes.count)
     var (low, high): (UInt32, UInt32) = (1, 0)
     for byte in bytes {
       low = (low + UInt32(byte)) % 65521
       high = (high + low) % 65521
     }
-    let lengths = [count, ~count].flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }
-    return [0x78, 0x01, 1] + lengths + bytes + number(high << 16 | low)
+    let greatest = Int(UInt16.max)
+    let blocks = stride(from: 0, to: bytes.count, by: greatest).flatMap { start in
+      let block = bytes[start..<min(start + greatest, bytes.count)]
+      let count = UInt16(block.count)
+      let lengths = [count, ~count].flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }
+      return [block.endIndex == bytes.count ? 1 : 0] + lengths + block
+    }
+    return [0x78, 0x01] + blocks + number(high << 16 | low)
   }
 
   private static func number(_ value: UInt32) -> [UInt8] {

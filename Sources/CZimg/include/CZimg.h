@@ -11,6 +11,8 @@ typedef enum {
   CZIMG_NOTHING,
   /// Alpha, which is multiplied in.
   CZIMG_ALPHA,
+  /// Alpha, which has been.
+  CZIMG_MULTIPLIED,
   /// A colour like the others.
   CZIMG_COLOR,
 } czimg_fourth;
@@ -26,7 +28,12 @@ typedef struct {
   czimg_fourth fourth;
 } czimg_source;
 
+/// The most bytes that resampling takes beside both pictures; an estimate, which looks at no pixels.
+size_t czimg_cost(const czimg_source *source, uint32_t width, uint32_t height);
+
 /// Resamples into rows without gaps, by Lanczos' filter with three lobes.
+///
+/// A side that becomes much shorter is averaged first, as the filter takes time and memory by the length of what it sees.
 ///
 /// Returns whether it could; the reason is in words.
 bool czimg_resample(const czimg_source *source, uint8_t *target, uint32_t width, uint32_t height, char *reason,
