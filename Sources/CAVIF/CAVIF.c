@@ -9,6 +9,8 @@ typedef struct {
   cpixels_reader base;
   avifDecoder *decoder;
   uint8_t *pixels;
+  // What is shown of each picture.
+  avifCropRect part;
 } reader;
 
 static void close_reader(cpixels_reader *base) {
@@ -24,7 +26,7 @@ static size_t cost(const cpixels_reader *base, uint32_t width, uint32_t height) 
   const reader *self = (const reader *)base;
   // The planes of the codec, of which it keeps some for frames to come, and the picture made of them.
   uint64_t sample = self->decoder->image->depth > 8 ? 2 : 1;
-  return (uint64_t)base->head.width * base->head.height * (4 + 4 * sample);
+  return (uint64_t)self->decoder->image->width * self->decoder->image->height * (4 + 4 * sample);
 }
 
 static cpixels_status fail(reader *self, const char *reason) {
@@ -42,6 +44,24 @@ static int32_t orientation(const avifImage *image) {
   // Mode 0 exchanges top and bottom, mode 1 left and right.
   static const int32_t flipped[] = {4, 5, 2, 7}, mirrored[] = {2, 7, 4, 5};
   return image->imir.mode == 0 ? flipped[angle] : mirrored[angle];
+}
+
+/// The part that the file says is shown (ISO/IEC 14496-12 §12.1.4); all where it is none that can be.
+static avifCropRect shown_part(const avifImage *image) {
+  avifCropRect part;
+  avifDiagnostics diagnostics;
+  if ((image->transformFlags & AVIF_TRANSFORM_CLAP) != 0 &&
+      avifCropRectConvertCleanApertureBox(&part, &image->clap, image->width, image->height, image->yuvFormat,
+                                          &diagnostics)) {
+    return part;
+  }
+  return (avifCropRect){.width = image->width, .height = image->height};
+}
+
+/// In milliseconds.
+static uint32_t duration(const avifImageTiming *timing) {
+  double value = timing->duration * 1000;
+  return value >= UINT32_MAX ? UINT32_MAX : value > 0 ? (uint32_t)value : 0;
 }
 
 static cpixels_status next(cpixels_reader *base, uint32_t width, uint32_t height, size_t memory,
@@ -66,14 +86,18 @@ static cpixels_status next(cpixels_reader *base, uint32_t width, uint32_t height
   rgb.rowBytes = image->width * 4;
   result = avifImageYUVToRGB(image, &rgb);
   if (result != AVIF_RESULT_OK) return fail(self, avifResultToString(result));
+  const avifCropRect *part = &self->part;
+  if ((uint64_t)part->x + part->width > image->width || (uint64_t)part->y + part->height > image->height) {
+    return fail(self, "a frame of another size");
+  }
   *frame = (cpixels_frame){
-      .pixels = self->pixels,
-      .width = image->width,
-      .height = image->height,
+      .pixels = self->pixels + ((size_t)part->y * image->width + part->x) * 4,
+      .width = part->width,
+      .height = part->height,
       .stride = (size_t)image->width * 4,
       .layout = CPIXELS_RGBA,
       .is_opaque = image->alphaPlane == NULL || cpixels_is_opaque(self->pixels, size / 4),
-      .duration = (uint32_t)(self->decoder->imageTiming.duration * 1000),
+      .duration = duration(&self->decoder->imageTiming),
   };
   return CPIXELS_WHOLE;
 }
@@ -106,8 +130,9 @@ cpixels_reader *cavif_open(const uint8_t *bytes, size_t count, const cpixels_sto
     return NULL;
   }
   const avifImage *image = self->decoder->image;
-  self->base.head.width = image->width;
-  self->base.head.height = image->height;
+  self->part = shown_part(image);
+  self->base.head.width = self->part.width;
+  self->base.head.height = self->part.height;
   // The coded picture must not be larger than what the file says, for that is what has been allowed.
   uint64_t area = (uint64_t)image->width * image->height;
   if (area < self->decoder->imageSizeLimit) self->decoder->imageSizeLimit = area < 65536 ? 65536 : (uint32_t)area;

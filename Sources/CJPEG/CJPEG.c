@@ -102,11 +102,12 @@ static size_t cost(const cpixels_reader *base, uint32_t width, uint32_t height) 
   return bytes;
 }
 
-/// What lies behind the end of the data is grey in a picture that is stored from top to bottom; it becomes nothing.
-static bool clear_rest(reader *self, size_t stride) {
-  if (self->jpeg.progressive_mode || self->last_row >= self->jpeg.output_height) return false;
-  memset(self->pixels + self->last_row * stride, 0, (self->jpeg.output_height - self->last_row) * stride);
-  return true;
+static void clear_rest(reader *self, uint32_t first, cpixels_frame *frame) {
+  frame->missing_rows = self->jpeg.output_height - first;
+  frame->is_opaque = false;
+  // Of ink, there is none.
+  int nothing = frame->layout == CPIXELS_CMYK ? 255 : 0;
+  memset(self->pixels + first * frame->stride, nothing, frame->missing_rows * frame->stride);
 }
 
 /// The eighths of its size at which all of a picture is known whose scans have come in part.
@@ -152,9 +153,7 @@ static cpixels_status decode(reader *self, uint32_t width, uint32_t height, size
     // What has come until then is worth something.
     if (self->pixels == NULL || jpeg->output_scanline == 0) return CPIXELS_FAILED;
     if (self->last_row == UINT32_MAX) self->last_row = jpeg->output_scanline;
-    size_t stride = (size_t)jpeg->output_width * 4;
-    memset(self->pixels + jpeg->output_scanline * stride, 0, (jpeg->output_height - jpeg->output_scanline) * stride);
-    frame->is_opaque = false;
+    clear_rest(self, jpeg->output_scanline, frame);
     return CPIXELS_DAMAGED;
   }
   bool is_cmyk = jpeg->jpeg_color_space == JCS_CMYK || jpeg->jpeg_color_space == JCS_YCCK;
@@ -190,7 +189,8 @@ static cpixels_status decode(reader *self, uint32_t width, uint32_t height, size
   // Behind the last row there is nothing that could be missed but the end mark.
   jpeg_finish_decompress(jpeg);
   if (self->has_no_end && !is_complete) self->is_damaged = true;
-  if (clear_rest(self, stride)) frame->is_opaque = false;
+  // What lies behind the end of the data is grey in a picture that is stored from top to bottom.
+  if (!jpeg->progressive_mode && self->last_row < jpeg->output_height) clear_rest(self, self->last_row, frame);
   return self->is_damaged ? CPIXELS_DAMAGED : CPIXELS_WHOLE;
 }
 

@@ -42,8 +42,8 @@ static void fit(const cpixels_reader *base, uint32_t *width, uint32_t *height) {
 static size_t cost(const cpixels_reader *base, uint32_t width, uint32_t height) {
   const reader *self = (const reader *)base;
   uint64_t area = (uint64_t)base->head.width * base->head.height;
-  // The canvas is kept twice (libwebp's src/demux/anim_decode.c).
-  if (self->features.has_animation) return area * 8 + self->whole_end;
+  // The canvas is kept twice (libwebp's src/demux/anim_decode.c), and a lossless frame is unpacked whole beside it.
+  if (self->features.has_animation) return area * 12 + self->whole_end;
   fit(base, &width, &height);
   // A lossless picture is unpacked whole; of a lossy one, some rows of blocks are.
   bool is_lossless = self->features.format == 2;
@@ -160,13 +160,15 @@ static cpixels_status next_still(reader *self, uint32_t width, uint32_t height, 
   bool is_whole = status == VP8_STATUS_OK;
   if (!is_whole && rows <= 0) return fail(self, status == VP8_STATUS_SUSPENDED ? "the data end too early" : "damaged");
   bool has_all = is_whole || rows >= (int)height;
+  // Of a lossless picture, what the header says of alpha is a hint (RFC 9649, section 3.4).
+  bool may_have_alpha = self->features.has_alpha || self->features.format == 2;
   *frame = (cpixels_frame){
       .pixels = self->pixels,
       .width = width,
       .height = height,
       .stride = (size_t)width * 4,
       .layout = CPIXELS_RGBA,
-      .is_opaque = has_all && (!self->features.has_alpha || cpixels_is_opaque(self->pixels, size / 4)),
+      .is_opaque = has_all && (!may_have_alpha || cpixels_is_opaque(self->pixels, size / 4)),
   };
   return is_whole ? CPIXELS_WHOLE : CPIXELS_DAMAGED;
 }

@@ -27,7 +27,8 @@ struct RenderedFrame {
   }
 
   private var isCMYK: Bool { frame.layout == CPIXELS_CMYK }
-  private var isOpaque: Bool { frame.is_opaque || isCMYK }
+  /// Of CMYK, alpha has no place in the pixels.
+  private var isOpaque: Bool { isCMYK ? frame.missing_rows == 0 : frame.is_opaque }
   private var count: Int { placement.storedSize.width * placement.storedSize.height }
 
   func bitmap() throws(DecodeError) -> Bitmap {
@@ -52,13 +53,24 @@ struct RenderedFrame {
       for row in 0..<Int(frame.height) {
         (target + row * stride).update(from: frame.pixels + row * frame.stride, count: stride)
       }
-      if !isOpaque { cpixels_premultiply(target, count) }
+      if !isOpaque && !isCMYK { cpixels_premultiply(target, count) }
     } else if let failure = resample(target) {
       return failure
     }
     conversion.apply(to: target, count: count, isOpaque: isOpaque)
+    if isCMYK { clearMissingRows(target) }
     if format == .bgra { cpixels_swap_red_and_blue(target, count) }
     return nil
+  }
+
+  /// What did not come of a picture whose pixels have no alpha is clear only now.
+  private func clearMissingRows(_ target: UnsafeMutablePointer<UInt8>) {
+    guard frame.missing_rows > 0 else { return }
+    let known = Double(frame.height - frame.missing_rows) * Double(head.height) / Double(frame.height)
+    let (width, height) = (placement.storedSize.width, placement.storedSize.height)
+    let shown = (known - placement.part.top) / placement.part.height * Double(height)
+    let first = Int(min(max(0, shown), Double(height)))
+    (target + first * width * 4).update(repeating: 0, count: (height - first) * width * 4)
   }
 
   private var isAsItShouldBe: Bool {

@@ -68,6 +68,20 @@ struct DamageTests {
     }
   }
 
+  @Test(arguments: [
+    DecodeRequest(damage: .show), DecodeRequest(DisplaySize(width: 30, height: 30), damage: .show),
+  ])
+  func `of a CMYK picture that is cut off, what is missing is clear as well`(_ request: DecodeRequest) throws
+  {
+    let bytes = try Fixture.bytes("inks.jpg")
+    let whole = try Fixture.decode(bytes, request)
+    #expect(whole.bitmap.isOpaque && !whole.isPartial)
+    let image = try Fixture.decode(Array(bytes.prefix(bytes.count * 3 / 4)), request)
+    #expect(image.isPartial && !image.bitmap.isOpaque)
+    #expect(image.bitmap.pixel(0.5, 1) == [0, 0, 0, 0])
+    #expect(image.bitmap.pixel(0.5, 0) == whole.bitmap.pixel(0.5, 0))
+  }
+
   @Test func `the scans of a progressive picture that have come show all of it`() throws {
     let bytes = try Fixture.bytes("progressive.jpg")
     let image = try Fixture.decode(Array(bytes.prefix(bytes.count * 2 / 3)), DecodeRequest(damage: .show))
@@ -139,6 +153,11 @@ struct DamageTests {
     limits.frames = 2
     let short = try Fixture.animation(bytes, DecodeRequest(), limits)
     #expect((short.frames.count, short.isPartial) == (2, true))
+    // Of 40 by 30 pixels: what is handed out twice, two canvases, and what a lossless frame is unpacked into.
+    limits.memory = ByteCount(1200 * 4 * 5 - 1)
+    let webp = try Fixture.bytes("animation.webp")
+    let error = #expect(throws: DecodeError.self) { try Fixture.animation(webp, DecodeRequest(), limits) }
+    #expect(error?.code == .tooLarge)
   }
 
   @Test func `of an animated WebP that is cut off, the whole frames are shown`() throws {

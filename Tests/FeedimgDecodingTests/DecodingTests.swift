@@ -87,6 +87,30 @@ struct DecodingTests {
     }
   }
 
+  @Test(arguments: [nil, DisplaySize(width: 20, height: 15)])
+  func `of a picture whose container shows a part, that part is all there is`(_ size: DisplaySize?) throws {
+    let image = try Fixture.decode(try Fixture.bytes("part.avif"), DecodeRequest(size))
+    #expect(image.sourceSize == PixelSize(width: 40, height: 30))
+    // The fields meet where 24 of its columns and 12 of its rows are over.
+    for (across, down, color) in [
+      (0.3, 0.2, Self.red), (0.8, 0.2, Self.green), (0.3, 0.7, Self.blue), (0.8, 0.7, Self.yellow),
+      (0.54, 0.34, Self.red), (0.66, 0.46, Self.yellow),
+    ] {
+      #expect(
+        image.bitmap.isAbout(color, across, down, within: size == nil ? 6 : 30),
+        "\(image.bitmap.pixel(across, down))"
+      )
+    }
+  }
+
+  @Test func `what a lossless WebP says of its alpha is a hint`() throws {
+    var bytes = try Fixture.bytes("fading.webp")
+    let whole = try Fixture.decode(bytes).bitmap
+    // RFC 9649, section 3.4: a byte for the format, twice 14 bits for the size, and one that says that there is alpha.
+    bytes[24] &= ~0x10
+    #expect(try Fixture.decode(bytes).bitmap == whole && !whole.isOpaque)
+  }
+
   @Test func `grey and one bit become colours`() throws {
     let gray = try Fixture.decode(try Fixture.bytes("gray.jpg")).bitmap
     for (across, down, value) in [(0.25, 0.25, 76), (0.75, 0.25, 150), (0.25, 0.75, 29), (0.75, 0.75, 226)] {

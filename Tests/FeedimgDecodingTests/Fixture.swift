@@ -23,7 +23,7 @@ enum Fixture {
     "interlaced.png", "palette.png", "deep.png", "bits.png", "fading.png", "profile.png", "fields.webp",
     "lossless.webp", "fading.webp", "profile.webp", "animation.webp", "fields.avif", "deep.avif",
     "profile.avif",
-    "colors.avif", "turned.avif", "animation.avif", "animation.gif", "interlaced.gif",
+    "colors.avif", "turned.avif", "part.avif", "animation.avif", "animation.gif", "interlaced.gif",
   ]
 
   static func decode(

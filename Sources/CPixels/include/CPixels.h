@@ -76,6 +76,8 @@ typedef struct {
   cpixels_layout layout;
   /// Whether every alpha is 255.
   bool is_opaque;
+  /// Of a damaged frame, how many rows at the bottom did not come, where that is known.
+  uint32_t missing_rows;
   /// In milliseconds.
   uint32_t duration;
   /// Of a damaged frame, in how many pixels of the stored picture all of it is known, as where some scans are still
