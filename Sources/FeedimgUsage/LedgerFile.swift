@@ -1,3 +1,4 @@
+import FeedimgModel
 import Glibc
 
 /// The ledger of one month: a text file that processes append lines to at the same time.
@@ -7,11 +8,6 @@ import Glibc
 /// not mix with those of others (`O_APPEND`), so that a process which is killed leaves a whole line or none. No lock is
 /// waited for without end: a process that was stopped may hold one.
 struct LedgerFile {
-  /// Longer files are not read, in bytes.
-  ///
-  /// A year of lines that nobody compacts is shorter.
-  static let greatestLength = 64 << 20
-
   /// How often a lock is tried, a millisecond apart: while transfers wait, at the end of a program, and where nobody
   /// waits.
   static let (shortly, lastly, patiently) = (10, 250, 1000)
@@ -23,8 +19,12 @@ struct LedgerFile {
   /// The month that a file name stands for, such as `2026-11`; nil for any other file.
   static func month(ofName name: String) -> String? {
     guard name.hasSuffix(".txt"), name.utf8.count == 11 else { return nil }
-    return String(name.dropLast(4))
+    let month = String(name.dropLast(4))
+    return CalendarDay("\(month)-01") == nil ? nil : month
   }
+
+  /// What a compaction that was killed has left.
+  private var leftover: String { "\(path).new" }
 
   /// Adds lines at the end, each by one call.
   ///
@@ -32,18 +32,25 @@ struct LedgerFile {
   ///   - lines: What to add.
   ///   - tries: How often to try to get the lock.
   /// - Returns: How many of them were added, fewer on a disk that is full, and the length of the file then.
-  /// - Throws: ``UsageFault``, `EWOULDBLOCK` where another is replacing the file; nothing is then added.
+  /// - Throws: ``UsageFault``, `EWOULDBLOCK` where another is replacing the file; where no line at all was added.
   func append(
     _ lines: [UsageLine],
     within tries: Int = shortly
   ) throws(UsageFault) -> (count: Int, length: Int) {
     let file = try LockedLedger(path, LOCK_SH, within: tries, O_RDWR | O_APPEND | O_CREAT)
     var length = try file.length()
-    var lead = length == 0 ? UsageSheet.heading : try file.endsWithin(length) ? [UInt8(ascii: "\n")] : []
+    // A torn line is written again by whoever wrote it, so what there is of it must not become whole. Another may also
+    // just be writing the rest of one: behind that, it is a remark.
+    var lead = length == 0 ? UsageSheet.heading : try file.endsWithin(length) ? Array("#\n".utf8) : []
     for (count, line) in lines.enumerated() {
       let bytes = lead + line.bytes
-      guard let written = try? file.write(bytes), written == bytes.count else { return (count, length) }
-      length += written
+      do throws(UsageFault) {
+        try file.writeAll(bytes)
+      } catch {
+        guard count > 0 else { throw error }
+        return (count, length)
+      }
+      length += bytes.count
       lead = []
     }
     return (lines.count, length)
@@ -56,7 +63,7 @@ struct LedgerFile {
   @discardableResult func compact() throws(UsageFault) -> Int? {
     do throws(UsageFault) {
       // Its lock keeps others from compacting at the same time.
-      let new = try LockedLedger("\(path).new", LOCK_EX, within: 0, O_WRONLY | O_CREAT)
+      let new = try LockedLedger(leftover, LOCK_EX, within: 0, O_WRONLY | O_CREAT)
       do throws(UsageFault) {
         return try replace(by: new)
       } catch {
@@ -71,8 +78,8 @@ struct LedgerFile {
 
   private func replace(by new: borrowing LockedLedger) throws(UsageFault) -> Int {
     let old = try OpenLedger(path, O_RDONLY)
-    let text = try old.read(upTo: Self.greatestLength)
-    let content = UsageSheet(text).compacted
+    let (sheet, end) = try old.sheet()
+    let content = sheet.compacted
     try new.replaceContent(with: content)
     // From here on others wait, so all that takes time is done before.
     let file = try LockedLedger(path, LOCK_EX, within: Self.patiently, O_RDONLY)
@@ -80,16 +87,26 @@ struct LedgerFile {
       throw UsageFault("replace", path, reason: EWOULDBLOCK)
     }
     // What was appended since.
-    let rest = try file.read(upTo: Self.greatestLength, from: UsageSheet.lengthOfLines(text))
+    let rest = try file.read(from: end)
     try new.writeAll(rest)
     guard rename(new.path, path) == 0 else { throw UsageFault("replace", path) }
     return content.count + rest.count
   }
 
-  /// Removes the file; that it is not there is as good.
+  /// Removes the file, and what a compaction has left of it; that they are not there is as good.
   func remove() throws(UsageFault) {
+    try Self.remove(path, within: Self.patiently)
     do throws(UsageFault) {
-      let file = try LockedLedger(path, LOCK_EX, within: Self.patiently, O_RDONLY)
+      try Self.remove(leftover, within: 0)
+    } catch {
+      // Who compacts finds the file gone, and removes it.
+      guard error.reason == EWOULDBLOCK else { throw error }
+    }
+  }
+
+  private static func remove(_ path: String, within tries: Int) throws(UsageFault) {
+    do throws(UsageFault) {
+      let file = try LockedLedger(path, LOCK_EX, within: tries, O_RDONLY)
       guard unlink(file.path) == 0 else { throw UsageFault("remove", path) }
     } catch {
       guard error.reason == ENOENT else { throw error }
@@ -119,7 +136,7 @@ struct LedgerFile {
   /// - Throws: ``UsageFault``.
   func sheet() throws(UsageFault) -> UsageSheet {
     do throws(UsageFault) {
-      return UsageSheet(try OpenLedger(path, O_RDONLY).read(upTo: Self.greatestLength))
+      return try OpenLedger(path, O_RDONLY).sheet().sheet
     } catch {
       guard error.reason == ENOENT else { throw error }
       return UsageSheet()

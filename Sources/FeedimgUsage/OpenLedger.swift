@@ -41,20 +41,48 @@ struct OpenLedger: ~Copyable {
     return last != UInt8(ascii: "\n")
   }
 
-  /// Reads to the end.
+  /// More bytes of lines that nobody understands than this are those of something else.
+  private static let greatestForeignLength = 1 << 20
+
+  /// Adds up all lines.
   ///
-  /// - Throws: ``UsageFault``, `EFBIG` where there is more than the limit.
-  func read(upTo limit: Int, from start: Int = 0) throws(UsageFault) -> [UInt8] {
-    guard lseek(descriptor, start, SEEK_SET) == start else { throw UsageFault("read", path) }
-    guard try length() <= limit else { throw UsageFault("read", path, reason: EFBIG) }
+  /// - Returns: The sums, and where the last line that has its end ends.
+  /// - Throws: ``UsageFault``, `EFBIG` where nobody understands too much of it.
+  func sheet() throws(UsageFault) -> (sheet: UsageSheet, end: Int) {
+    var sheet = UsageSheet()
+    var (rest, end): ([UInt8], Int) = ([], 0)
+    try forEachBlock(from: 0) { block throws(UsageFault) in
+      rest += block
+      let length = UsageSheet.lengthOfLines(rest)
+      sheet.add(lines: rest[..<length])
+      rest.removeFirst(length)
+      end += length
+      guard sheet.foreignLength + rest.count <= Self.greatestForeignLength else {
+        throw UsageFault("read", path, reason: EFBIG)
+      }
+    }
+    return (sheet, end)
+  }
+
+  /// Reads to the end.
+  func read(from start: Int) throws(UsageFault) -> [UInt8] {
     var bytes: [UInt8] = []
-    var block = [UInt8](repeating: 0, count: 16_384)
+    try forEachBlock(from: start) { bytes += $0 }
+    return bytes
+  }
+
+  private func forEachBlock(
+    from start: Int,
+    _ take: (ArraySlice<UInt8>) throws(UsageFault) -> Void
+  ) throws(UsageFault) {
+    guard lseek(descriptor, start, SEEK_SET) == start else { throw UsageFault("read", path) }
+    var block = [UInt8](repeating: 0, count: 65_536)
     while true {
       let count = Glibc.read(descriptor, &block, block.count)
-      if count == 0 { return bytes }
+      if count == 0 { return }
       if count < 0, errno == EINTR { continue }
       guard count > 0 else { throw UsageFault("read", path) }
-      bytes.append(contentsOf: block[..<count])
+      try take(block[..<count])
     }
   }
 
@@ -118,11 +146,7 @@ struct LockedLedger: ~Copyable {
 
   func endsWithin(_ length: Int) throws(UsageFault) -> Bool { try file.endsWithin(length) }
 
-  func read(upTo limit: Int, from start: Int) throws(UsageFault) -> [UInt8] {
-    try file.read(upTo: limit, from: start)
-  }
-
-  func write(_ bytes: [UInt8]) throws(UsageFault) -> Int { try file.write(bytes) }
+  func read(from start: Int) throws(UsageFault) -> [UInt8] { try file.read(from: start) }
 
   /// Puts the bytes in place of the content, on the disk when this returns.
   func replaceContent(with bytes: [UInt8]) throws(UsageFault) {

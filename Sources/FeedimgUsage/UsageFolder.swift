@@ -9,7 +9,8 @@ struct UsageFolder: Sendable {
   /// Makes the folder and those above it that are missing, for the user alone, as XDG has it.
   func make() throws(UsageFault) { try Self.make(path) }
 
-  /// The months that there are ledgers of, the earliest first; none where there is no folder.
+  /// The months that there are ledgers of, or leftovers of their compaction, the earliest first; none where there is no
+  /// folder.
   ///
   /// - Throws: ``UsageFault`` where the folder cannot be read.
   func months() throws(UsageFault) -> [String] {
@@ -18,12 +19,13 @@ struct UsageFolder: Sendable {
       return []
     }
     defer { closedir(folder) }
-    var months: [String] = []
+    var months: Set<String> = []
     while let entry = readdir(folder) {
       let name = withUnsafeBytes(of: entry.pointee.d_name) {
         String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
       }
-      if let month = LedgerFile.month(ofName: name) { months.append(month) }
+      let ledger = name.hasSuffix(".new") ? String(name.dropLast(4)) : name
+      if let month = LedgerFile.month(ofName: ledger) { months.insert(month) }
     }
     return months.sorted()
   }

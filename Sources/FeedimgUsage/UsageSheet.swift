@@ -26,21 +26,31 @@ struct UsageSheet: Sendable, Hashable {
 
   private var sums: [Slot: Amount] = [:]
   /// Lines that were torn, or written by something else; they are kept, but count nothing.
-  private(set) var foreignLines: [ArraySlice<UInt8>] = []
+  private(set) var foreignLines: [[UInt8]] = []
+  /// How many bytes they have, with their ends.
+  private(set) var foreignLength = 0
 
   init() {}
 
   /// Adds up the lines of a ledger; lines that begin with `#` are remarks.
   ///
   /// A last line without its end is about to be written or was torn, and does not count yet.
-  init(_ text: [UInt8]) {
-    var rest = text[...]
+  init(_ text: [UInt8]) { add(lines: text[...]) }
+
+  /// Adds up lines, as far as they have their ends.
+  mutating func add(lines: ArraySlice<UInt8>) {
+    var rest = lines
     while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
       let line = rest[..<end]
       rest = rest[(end + 1)...]
       guard let first = line.first, first != UInt8(ascii: "#") else { continue }
-      if let usage = UsageLine(line)?.usage { add(usage) } else { foreignLines.append(line) }
+      if let usage = UsageLine(line)?.usage { add(usage) } else { addForeign(line) }
     }
+  }
+
+  private mutating func addForeign(_ line: ArraySlice<UInt8>) {
+    foreignLines.append(Array(line))
+    foreignLength += line.count + 1
   }
 
   var isEmpty: Bool { sums.isEmpty }

@@ -68,6 +68,14 @@ struct SharedLedgerTests {
   }
 }
 
+/// A process of its own, as the length that its files may have is that of all of it.
+struct FullDiskTests {
+  @Test func `what a full disk has torn counts once, and that it is full is said once`() throws {
+    let folder = try LedgerFolder()
+    #expect(try Worker(["full", folder.root]).wait() == 0)
+  }
+}
+
 /// A process of its own, as its time zone is that of all of it.
 struct TimeZoneTests {
   @Test func `days are those of the time zone that holds now`() throws {

@@ -69,6 +69,35 @@ struct UsageLedgerTests {
     #expect(try ledger.all().foreignLineCount == 1)
   }
 
+  @Test func `a line that lacks its end alone does not count, as who wrote it writes it again`() throws {
+    try folder.write("2026-11-21 cellular metered 100 1", to: "2026-11.txt")
+    let ledger = ledger()
+    ledger.add(ByteCount(7), transfers: 1, network: .cellular, metered: .yes)
+    #expect(ledger.usage(on: try days("2026-11-21", "2026-11-21")).map(\.received.bytes) == [7])
+    #expect(try ledger.all().foreignLineCount == 1)
+  }
+
+  @Test func `a ledger of many blocks is read and compacted`() throws {
+    let line = "2026-11-20 cellular metered 3 1\n"
+    let count = 10_000
+    try folder.write(String(repeating: line, count: count) + "what is this\n", to: "2026-11.txt")
+    #expect(try ledger().all().usage.map(\.received.bytes) == [3 * count])
+    let length = try #require(try LedgerFile(folder: folder.path, month: "2026-11").compact())
+    #expect(length < 200)
+    let (usage, foreignLineCount) = try ledger().all()
+    #expect(usage.map(\.transfers) == [count] && foreignLineCount == 1)
+  }
+
+  @Test(arguments: [
+    String(repeating: "x", count: 2 << 20), String(repeating: "what is this\n", count: 100_000),
+  ])
+  func `a file of something else is not read, and stays as it is`(_ text: String) throws {
+    try folder.write(text, to: "2026-11.txt")
+    #expect(throws: UsageFault.self) { try ledger().all() }
+    #expect(throws: UsageFault.self) { try LedgerFile(folder: folder.path, month: "2026-11").compact() }
+    #expect(try folder.text(of: "2026-11.txt") == text)
+  }
+
   @Test func `a long ledger is compacted, and says the same`() throws {
     let line = "2026-11-20 cellular metered 3 1\n"
     try folder.write(String(repeating: line, count: 10_000) + "what is this\n", to: "2026-11.txt")
@@ -136,9 +165,13 @@ struct UsageLedgerTests {
     try ledger.clear()
     ledger.add(ByteCount(7), transfers: 1, network: .cellular, metered: .yes)
     try folder.write("2025-01-01 wifi unmetered 1 1\n", to: "2025-01.txt")
-    try folder.write("mine", to: "notes.txt")
+    try folder.write("2025-01-01 wifi unmetered 1 1\n", to: "2025-01.txt.new")
+    try folder.write("2025-02-01 wifi unmetered 1 1\n", to: "2025-02.txt.new")
+    let others = ["2025-13.txt", "2025-99.txt.new", "notes-1.txt", "notes.txt"]
+    for name in others { try folder.write("mine", to: name) }
+    #expect(try ledger.all().usage.map(\.received.bytes) == [1, 7])
     try ledger.clear()
-    #expect(folder.names == ["notes.txt"])
+    #expect(folder.names == others)
     #expect(try ledger.all().usage.isEmpty)
     ledger.add(ByteCount(5), transfers: 1, network: .cellular, metered: .yes)
     #expect(try ledger.all().usage.map(\.received.bytes) == [5])

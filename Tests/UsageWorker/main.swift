@@ -6,7 +6,10 @@ import Glibc
 // UsageWorker zones 0: succeeds if the day follows the time zone.
 
 let arguments = CommandLine.arguments
-guard arguments.count == 3, let count = Int(arguments[2]) else { exit(2) }
+// UsageWorker full FOLDER: succeeds if all is counted once of what is torn at every length, and that is told.
+
+guard arguments.count == 3, arguments[1] == "full" || Int(arguments[2]) != nil else { exit(2) }
+let count = Int(arguments[2]) ?? 0
 var moment = timespec()
 clock_gettime(CLOCK_REALTIME, &moment)
 let start = Double(moment.tv_sec)
@@ -17,6 +20,31 @@ if arguments[1] == "zones" {
     return LocalCalendar.day(at: start)
   }
   exit(days[0] < days[1] ? 0 : 1)
+}
+if arguments[1] == "full" {
+  // Else the kernel ends who writes more than it may.
+  signal(SIGXFSZ, SIG_IGN)
+  let kind = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+  func allow(_ length: rlim_t) {
+    var limit = rlimit()
+    getrlimit(kind, &limit)
+    limit.rlim_cur = min(length, limit.rlim_max)
+    setrlimit(kind, &limit)
+  }
+  for length in 1..<200 {
+    let folder = "\(arguments[2])/\(length)"
+    let ledger = UsageLedger(folder: folder) { start }
+    allow(rlim_t(length))
+    for _ in 0..<3 { ledger.add(ByteCount(7), transfers: 1, network: .cellular, metered: .yes) }
+    let isWritten = ledger.flush()
+    let warnings = ledger.takeWarnings()
+    guard warnings.count == (isWritten ? 0 : 1) else { exit(3) }
+    allow(.max)
+    guard ledger.flush(), let usage = try? UsageLedger(folder: folder, clock: { start }).all().usage,
+      usage.map(\.received.bytes) == [21], usage.map(\.transfers) == [3]
+    else { exit(4) }
+  }
+  exit(0)
 }
 let ledger = UsageLedger(folder: arguments[1]) { start }
 
