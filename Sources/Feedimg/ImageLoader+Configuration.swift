@@ -44,6 +44,8 @@ extension ImageLoader {
     public var observers: [any LoadObserving] = []
     /// Makes the pixels that slots and loads are asked for; nil where the program decodes itself.
     public var decoder: (any ImageDecoding)?
+    /// Whether images are kept in memory for the next who shows them; a program that only fetches says no.
+    public var keepsInMemory = true
     /// What the folders are derived from; the variables of the process unless others are given.
     public var environment: [String: String]
 

@@ -61,7 +61,10 @@ public final class ImageLoader: Sendable {
     let folders = Folders(configuration)
     let settings = SettingsStore(folder: try folders.configuration)
     let current = settings.currentSettings()
-    let budget = MemoryBudget(isDecoding: configuration.decoder != nil)
+    let budget = MemoryBudget(
+      isDecoding: configuration.decoder != nil,
+      keepsNothing: !configuration.keepsInMemory
+    )
     let shelf = try PolicyShelf(configuration)
     let policy = try PolicyInForce(configuration.policy, on: shelf)
     let services = NetworkServices(of: configuration)

@@ -55,6 +55,8 @@ struct PrefetchCommand: AsyncParsableCommand {
   func run() async throws {
     var configuration = try situation.configuration()
     service.apply(to: &configuration)
+    // Nobody looks at the images here.
+    configuration.keepsInMemory = false
     var limits = Prefetch.Limits()
     if let limit { limits.total = try Self.size(limit, "--limit") }
     if let imageLimit { limits.perImage = try Self.size(imageLimit, "--image-limit") }

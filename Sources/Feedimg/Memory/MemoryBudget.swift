@@ -6,16 +6,18 @@ import Synchronization
 final class MemoryBudget: Sendable {
   private let files: SystemFiles
   private let isDecoding: Bool
+  private let keepsNothing: Bool
   /// Looked up when it is first needed, and not again.
   private let share = Mutex<ByteCount?>(nil)
 
-  init(isDecoding: Bool = false, files: SystemFiles = SystemFiles()) {
-    self.isDecoding = isDecoding
+  init(isDecoding: Bool = false, keepsNothing: Bool = false, files: SystemFiles = SystemFiles()) {
+    (self.isDecoding, self.keepsNothing) = (isDecoding, keepsNothing)
     self.files = files
   }
 
   func limits(_ settings: UserSettings) -> MemoryLimits {
-    MemoryLimits(total: settings.cacheMemoryLimit ?? standardTotal(), isDecoding: isDecoding)
+    let total = keepsNothing ? ByteCount(0) : settings.cacheMemoryLimit ?? standardTotal()
+    return MemoryLimits(total: total, isDecoding: isDecoding)
   }
 
   private func standardTotal() -> ByteCount {

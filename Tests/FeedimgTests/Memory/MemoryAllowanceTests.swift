@@ -156,6 +156,8 @@ struct MemoryAllowanceTests {
     #expect(limits == MemoryLimits(encoded: ByteCount(300), decoded: ByteCount(600)))
     let alone = MemoryBudget(isDecoding: false).limits(settings)
     #expect(alone == MemoryLimits(encoded: ByteCount(900), decoded: ByteCount(0)))
+    let nothing = MemoryBudget(keepsNothing: true).limits(settings)
+    #expect(nothing == MemoryLimits(encoded: ByteCount(0), decoded: ByteCount(0)))
   }
 
   static let events = [
