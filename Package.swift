@@ -167,7 +167,7 @@ let package = Package(
     codec("CAVIF", ["avif"]),
     // Little CMS: colours to sRGB. zimg: resampling.
     .target(name: "CLCMS", linkerSettings: [.linkedLibrary("lcms2")]),
-    .target(name: "CZimg", linkerSettings: [.linkedLibrary("zimg")]),
+    .target(name: "CZimg", dependencies: ["CPixels"], linkerSettings: [.linkedLibrary("zimg")]),
     // Decodes one image many times, for Benchmarks/decoding; no product.
     benchmark("DecodingBenchmark", ["FeedimgDecoding", "FeedimgModel"]),
 
@@ -221,7 +221,7 @@ let package = Package(
     ),
     .testTarget(
       name: "FeedimgDecodingTests",
-      dependencies: ["FeedimgDecoding", "FeedimgModel"],
+      dependencies: ["FeedimgDecoding", "FeedimgModel", "CPixels"],
       exclude: ["Fixtures"],
       swiftSettings: settings
     ),

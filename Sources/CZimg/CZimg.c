@@ -25,6 +25,7 @@ static uint8_t *line_of(const rows *self, int plane, unsigned row) {
 /// Takes the channels of a part of a row apart, and multiplies alpha in.
 static int unpack(void *user, unsigned row, unsigned left, unsigned right) {
   const rows *self = user;
+  if (cpixels_is_stopped(self->source->stop)) return 1;
   const uint8_t *restrict pixels = self->source->pixels + row * self->source->stride;
   uint8_t *restrict red = line_of(self, 0, row);
   uint8_t *restrict green = line_of(self, 1, row);
@@ -176,12 +177,12 @@ static void average(const czimg_source *source, uint64_t left, uint64_t top, uin
   target[3] = (uint8_t)((sums[3] + count / 2) / count);
 }
 
-/// Makes a smaller picture by averages of blocks; NULL where there is no memory for it.
+/// Makes a smaller picture by averages of blocks, up to where it is stopped; NULL where there is no memory for it.
 static uint8_t *average_blocks(czimg_source *source, uint32_t across, uint32_t down) {
   uint64_t width = quotient_up(source->width, across), height = quotient_up(source->height, down);
   uint8_t *pixels = malloc(width * height * 4);
   if (pixels == NULL) return NULL;
-  for (uint64_t y = 0; y < height; y++) {
+  for (uint64_t y = 0; y < height && !cpixels_is_stopped(source->stop); y++) {
     uint64_t top = y * down, bottom = top + down < source->height ? top + down : source->height;
     for (uint64_t x = 0; x < width; x++) {
       uint64_t left = x * across, right = left + across < source->width ? left + across : source->width;

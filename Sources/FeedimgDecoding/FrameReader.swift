@@ -127,7 +127,7 @@ final class FrameReader {
     }
     let conversion = conversion ?? ColorConversion(head, isCMYK: frame.layout == CPIXELS_CMYK)
     self.conversion = conversion
-    let bitmap = try RenderedFrame(frame, head, placement, request.format, conversion).bitmap()
+    let bitmap = try RenderedFrame(frame, head, placement, request.format, conversion, stop).bitmap()
     let isPartial = status == CPIXELS_DAMAGED
     let known = PixelSize(width: Int(frame.known_width), height: Int(frame.known_height))
     return Frame(

@@ -11,19 +11,22 @@ struct RenderedFrame {
   private let placement: Placement
   private let format: Bitmap.Format
   private let conversion: ColorConversion
+  private let stop: StopSign
 
   init(
     _ frame: cpixels_frame,
     _ head: cpixels_head,
     _ placement: Placement,
     _ format: Bitmap.Format,
-    _ conversion: ColorConversion
+    _ conversion: ColorConversion,
+    _ stop: StopSign
   ) {
     self.frame = frame
     self.head = head
     self.placement = placement
     self.format = format
     self.conversion = conversion
+    self.stop = stop
   }
 
   private var isCMYK: Bool { frame.layout == CPIXELS_CMYK }
@@ -31,6 +34,7 @@ struct RenderedFrame {
   private var isOpaque: Bool { isCMYK ? frame.missing_rows == 0 : frame.is_opaque }
   private var count: Int { placement.storedSize.width * placement.storedSize.height }
 
+  /// - Throws: ``DecodeError``, also where it is told to stop.
   func bitmap() throws(DecodeError) -> Bitmap {
     var failure: DecodeError?
     let bytes = [UInt8](unsafeUninitializedCapacity: count * 4) { buffer, initialized in
@@ -48,15 +52,10 @@ struct RenderedFrame {
 
   /// Everything but the turn, in place.
   private func fill(_ target: UnsafeMutablePointer<UInt8>) -> DecodeError? {
-    if isAsItShouldBe {
-      let stride = Int(frame.width) * 4
-      for row in 0..<Int(frame.height) {
-        (target + row * stride).update(from: frame.pixels + row * frame.stride, count: stride)
-      }
-      if !isOpaque && !isCMYK { cpixels_premultiply(target, count) }
-    } else if let failure = resample(target) {
-      return failure
-    }
+    let failure = isAsItShouldBe ? copy(target) : resample(target)
+    // Resampling fails where it is stopped.
+    if stop.isSet { return DecodeError(.cancelled, "decoding was cancelled") }
+    if let failure { return failure }
     conversion.apply(to: target, count: count, isOpaque: isOpaque)
     if isCMYK { clearMissingRows(target) }
     if format == .bgra { cpixels_swap_red_and_blue(target, count) }
@@ -78,6 +77,15 @@ struct RenderedFrame {
       && placement.part.width == Double(head.width) && placement.part.height == Double(head.height)
   }
 
+  private func copy(_ target: UnsafeMutablePointer<UInt8>) -> DecodeError? {
+    let stride = Int(frame.width) * 4
+    for row in 0..<Int(frame.height) {
+      (target + row * stride).update(from: frame.pixels + row * frame.stride, count: stride)
+    }
+    if !isOpaque && !isCMYK { cpixels_premultiply(target, count) }
+    return nil
+  }
+
   private func resample(_ target: UnsafeMutablePointer<UInt8>) -> DecodeError? {
     // The codec may have decoded a smaller picture than the file has.
     let across = Double(frame.width) / Double(head.width)
@@ -92,6 +100,7 @@ struct RenderedFrame {
     source.shown_width = placement.part.width * across
     source.shown_height = placement.part.height * down
     source.fourth = isCMYK ? CZIMG_COLOR : isOpaque ? CZIMG_NOTHING : CZIMG_ALPHA
+    source.stop = UnsafePointer(stop.pointer)
     var reason = [CChar](repeating: 0, count: 200)
     let size = placement.storedSize
     guard czimg_resample(&source, target, UInt32(size.width), UInt32(size.height), &reason, reason.count)

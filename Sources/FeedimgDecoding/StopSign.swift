@@ -10,4 +10,6 @@ final class StopSign: @unchecked Sendable {
   deinit { pointer.deallocate() }
 
   func set() { cpixels_ask_to_stop(pointer) }
+
+  var isSet: Bool { cpixels_is_stopped(pointer) }
 }

@@ -1,3 +1,4 @@
+import CPixels
 import FeedimgModel
 import Glibc
 import Synchronization
@@ -58,6 +59,29 @@ struct ThreadTests {
       try CodecDecoder.decode(bytes, DecodeRequest(), DecodingLimits(), stop)
     }
     #expect(error?.code == .cancelled)
+  }
+
+  /// The width of the picture that is made of one 64 pixels wide and 64 high; none, less, and much less.
+  @Test(arguments: [64.0, 32, 1])
+  func `so does what comes after decoding`(_ width: Double) throws {
+    let pixels = [UInt8](repeating: 200, count: 64 * 64 * 4)
+    let stored = PixelSize(width: 64, height: 64)
+    let size = DisplaySize(width: width, height: width)
+    let placement = Placement(stored: stored, isTurned: false, display: size)
+    let stop = StopSign()
+    try pixels.withUnsafeBufferPointer { pixels throws in
+      var head = cpixels_head()
+      (head.width, head.height, head.orientation) = (64, 64, 1)
+      var frame = cpixels_frame()
+      frame.pixels = pixels.baseAddress
+      (frame.width, frame.height, frame.stride, frame.is_opaque) = (64, 64, 64 * 4, true)
+      let conversion = ColorConversion(head, isCMYK: false)
+      let rendered = RenderedFrame(frame, head, placement, .rgba, conversion, stop)
+      #expect(try rendered.bitmap().size == placement.storedSize)
+      stop.set()
+      let error = #expect(throws: DecodeError.self) { try rendered.bitmap() }
+      #expect(error?.code == .cancelled)
+    }
   }
 
   @Test func `a queue starts threads up to its width, then wakes those that sleep`() {

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "CPixels.h"
+
 typedef enum {
   /// Nothing; it becomes 255.
   CZIMG_NOTHING,
@@ -26,6 +28,8 @@ typedef struct {
   double left, top, shown_width, shown_height;
   /// What the fourth byte is.
   czimg_fourth fourth;
+  /// Ends resampling soon once it is set; may be NULL.
+  const cpixels_stop *stop;
 } czimg_source;
 
 /// The most bytes that resampling takes beside both pictures; an estimate, which looks at no pixels.
@@ -35,7 +39,7 @@ size_t czimg_cost(const czimg_source *source, uint32_t width, uint32_t height);
 ///
 /// A side that becomes much shorter is averaged first, as the filter takes time and memory by the length of what it sees.
 ///
-/// Returns whether it could; the reason is in words.
+/// Returns whether it could, and was not stopped; the reason is in words.
 bool czimg_resample(const czimg_source *source, uint8_t *target, uint32_t width, uint32_t height, char *reason,
                     size_t size);
 
