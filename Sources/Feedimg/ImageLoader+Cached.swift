@@ -16,21 +16,14 @@ extension ImageLoader {
 
   /// The image of a variant from disk, taken into memory.
   func stored(_ variant: ImageVariant) -> FetchedImage? {
-    guard let (stored, bytes) = store.read(variant.url.key, for: identity.sent) else {
-      LoadWitness.tell(.missed)
-      return nil
-    }
-    LoadWitness.tell(.found(.disk))
-    let image = MemoryCache.Image(
-      role: stored.role,
-      mediaType: stored.mediaType,
-      bytes: bytes,
-      checksum: stored.checksum,
-      path: stored.path,
-      answer: stored.answer
-    )
+    let key = variant.url.key
     // Who is no longer wanted takes nobody's place in memory.
-    if !Task.isCancelled { memory.insert(image, for: variant.url.key) }
-    return FetchedImage(image, from: .disk)
+    let image = memory.fill(
+      key,
+      ifWanted: { !Task.isCancelled },
+      from: { store.read(key, for: identity.sent).map(MemoryCache.Image.init) }
+    )
+    LoadWitness.tell(image == nil ? .missed : .found(.disk))
+    return image.map { FetchedImage($0, from: .disk) }
   }
 }

@@ -84,9 +84,7 @@ struct ImageRevalidation: Sendable {
     guard storageAllowed(head: updated.head) else { return loader.forget(key) }
     // What cannot be written down is asked again another time.
     _ = try? loader.store.refresh(key, asked: asked, news: news)
-    guard var image = loader.memory[key], image.answer == asked else { return }
-    image.answer = updated
-    loader.memory.insert(image, for: key)
+    loader.memory.update(key, from: asked, to: updated)
   }
 }
 

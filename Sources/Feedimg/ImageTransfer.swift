@@ -135,8 +135,9 @@ struct ImageTransfer: Sendable {
 extension ImageLoader {
   /// Removes what is kept of an image that must not be kept any more.
   func forget(_ key: String) {
-    memory.remove(key)
     // Where it cannot be written now, the next answer will say the same.
     _ = try? store.remove(key)
+    // Last, so that nobody takes it from disk into memory again.
+    memory.remove(key)
   }
 }

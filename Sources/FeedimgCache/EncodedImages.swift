@@ -46,6 +46,14 @@ struct EncodedImages: Sendable {
     return forget(store.insert(Entry(key: key, image: image), for: key, cost: cost))
   }
 
+  /// Takes news of the answer that brought an image, where that is still the one; it thereby counts as used.
+  ///
+  /// - Returns: What gives way, to be let go of outside of a lock.
+  mutating func update(_ key: String, from asked: StoredAnswer, to updated: StoredAnswer) -> [Entry] {
+    guard store.use(key)?.image.answer == asked else { return [] }
+    return forget(store.change(key, costBy: 0) { $0.image.answer = updated })
+  }
+
   /// Keeps a copy of an image.
   ///
   /// - Parameters:

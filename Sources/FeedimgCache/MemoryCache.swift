@@ -56,7 +56,12 @@ package final class MemoryCache: Sendable {
     /// Nil until the first image comes.
     var limits: MemoryLimits?
     var kinds = MemoryKinds.all
+    var reads = OpenReads()
     var onFilling: (@Sendable () -> Void)?
+
+    mutating func insert(_ image: Image, for key: String) -> Gone {
+      Gone(encoded: encoded.insert(image, for: key), decoded: decoded.remove(key, exceptOf: image.checksum))
+    }
 
     /// Has the tiers hold to what is allowed now.
     mutating func applyLimits() -> Gone {
@@ -131,10 +136,40 @@ package final class MemoryCache: Sendable {
   package func insert(_ image: Image, for key: String) {
     prepare()
     change { state in
-      Gone(
-        encoded: state.encoded.insert(image, for: key),
-        decoded: state.decoded.remove(key, exceptOf: image.checksum)
-      )
+      state.reads.overtake(key)
+      return state.insert(image, for: key)
+    }
+  }
+
+  /// Reads an image from elsewhere, and keeps it unless an image of the key was kept, updated or removed meanwhile:
+  /// that was later.
+  ///
+  /// - Parameters:
+  ///   - key: That of the image.
+  ///   - isWanted: Asked after reading; nothing is kept where it says no.
+  ///   - read: Gives the image; called once.
+  /// - Returns: What was read, whether or not it is kept.
+  package func fill(
+    _ key: String,
+    ifWanted isWanted: () -> Bool = { true },
+    from read: () -> Image?
+  ) -> Image? {
+    state.withLock { $0.reads.begin(key) }
+    let image = read()
+    let kept = isWanted() ? image : nil
+    if kept != nil { prepare() }
+    change { state in
+      guard !state.reads.end(key), let kept else { return Gone() }
+      return state.insert(kept, for: key)
+    }
+    return image
+  }
+
+  /// Takes news of the answer that brought an image, where it is still that image which is kept.
+  package func update(_ key: String, from asked: StoredAnswer, to updated: StoredAnswer) {
+    change { state in
+      state.reads.overtake(key)
+      return Gone(encoded: state.encoded.update(key, from: asked, to: updated))
     }
   }
 
@@ -181,7 +216,10 @@ package final class MemoryCache: Sendable {
 
   /// Removes an image, decoded ones included.
   package func remove(_ key: String) {
-    change { Gone(encoded: $0.encoded.remove(key), decoded: $0.decoded.remove(key)) }
+    change { state in
+      state.reads.overtake(key)
+      return Gone(encoded: state.encoded.remove(key), decoded: state.decoded.remove(key))
+    }
   }
 
   /// Removes images until no more than so many bytes are left in all, decoded ones first.
@@ -228,6 +266,20 @@ package final class MemoryCache: Sendable {
     }
     onFilling?()
     withExtendedLifetime(gone) {}
+  }
+}
+
+extension MemoryCache.Image {
+  /// - Parameter found: As the disk cache gives it.
+  package init(_ found: (image: StoredImage, bytes: [UInt8])) {
+    self.init(
+      role: found.image.role,
+      mediaType: found.image.mediaType,
+      bytes: found.bytes,
+      checksum: found.image.checksum,
+      path: found.image.path,
+      answer: found.image.answer
+    )
   }
 }
 

@@ -100,17 +100,7 @@ struct AnswerShelf: Sendable {
   }
 
   private func stored(_ key: String) -> MemoryCache.Image? {
-    guard let (image, bytes) = store.read(key) else { return nil }
-    let kept = MemoryCache.Image(
-      role: image.role,
-      mediaType: image.mediaType,
-      bytes: bytes,
-      checksum: image.checksum,
-      path: image.path,
-      answer: image.answer
-    )
-    memory.insert(kept, for: Self.place(of: key))
-    return kept
+    memory.fill(Self.place(of: key)) { store.read(key).map(MemoryCache.Image.init) }
   }
 
   /// Where memory has what the disk has under a key; no image is there, as no URL has a space.
