@@ -49,10 +49,10 @@ public struct CachedImageDetails: Sendable, Hashable {
     self.freshness = ImageFreshness(freshness)
     lifetime = freshness.lifetime.seconds
     nextLoad =
-      switch Asking(about: answer, by: identity, at: now) {
-      case .nothing: .show
+      switch RevalidationPlan(answer, by: identity, at: now) {
+      case .none: .show
       case .meanwhile: .showAndAsk
-      case .first: .askFirst
+      case .before: .askFirst
       }
     question = fields(validators.question)
     hasStrongValidator = validators.rangeCondition != nil

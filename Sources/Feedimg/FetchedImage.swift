@@ -1,7 +1,7 @@
 import FeedimgCache
 import FeedimgModel
 
-/// The bytes of an image that one load brought, for all who waited for it.
+/// The bytes of an image that one load brought, for all its callers.
 struct FetchedImage: Sendable {
   var bytes: [UInt8]
   /// Of the bytes, where the disk cache has made it.
@@ -40,7 +40,14 @@ extension FetchedImage {
     )
   }
 
-  /// Whether one who sends this need not ask for another: what was made smaller to save data is not for who saves none.
+  /// The same with another note.
+  func noting(_ note: String) -> FetchedImage {
+    var image = self
+    image.notes.append(note)
+    return image
+  }
+
+  /// Whether a program that sends this may have it: an image that was made smaller to save data serves no other.
   func suits(_ identity: RequestIdentity) -> Bool {
     identity.savesData || answer?.varied["Save-Data"] == nil
   }

@@ -1,29 +1,43 @@
 import FeedimgCache
 import FeedimgModel
+import Synchronization
 
 extension ImageLoader {
   /// The image of a variant from memory, else from disk, verified; nil where neither has it.
-  func cached(_ variant: ImageVariant) -> FetchedImage? {
+  func cached(_ variant: ImageVariant) async -> FetchedImage? {
     let key = variant.url.key
-    if let image = memory[key] {
-      // Else the disk would think that what is shown most is used least.
-      store.noteUse(of: key, for: identity.sent, times: 1)
-      LoadWitness.tell(.found(.memory))
-      return FetchedImage(image, from: .memory)
-    }
-    return stored(variant)
+    guard let image = memory[key] else { return await stored(variant) }
+    // Otherwise the disk would take what is shown most for what is used least.
+    uses.note(key)
+    LoadWitness.tell(.found(.memory))
+    return FetchedImage(image, from: .memory)
   }
 
-  /// The image of a variant from disk, taken into memory.
-  func stored(_ variant: ImageVariant) -> FetchedImage? {
-    let key = variant.url.key
-    // Who is no longer wanted takes nobody's place in memory.
-    let image = memory.fill(
-      key,
-      ifWanted: { !Task.isCancelled },
-      from: { store.read(key, for: identity.sent).map(MemoryCache.Image.init) }
-    )
+  /// The image of a variant from disk, taken into memory unless the task is cancelled meanwhile.
+  func stored(_ variant: ImageVariant) async -> FetchedImage? {
+    let (key, wanted) = (variant.url.key, Wanted())
+    let image = await withTaskCancellationHandler {
+      await disk.run { [memory, store, identity] in
+        memory.fill(
+          key,
+          ifWanted: { wanted.value },
+          from: { store.read(key, for: identity.sent).map(MemoryCache.Image.init) }
+        )
+      }
+    } onCancel: {
+      wanted.value = false
+    }
     LoadWitness.tell(image == nil ? .missed : .found(.disk))
     return image.map { FetchedImage($0, from: .disk) }
+  }
+}
+
+/// Whether a caller still wants what is read for it.
+private final class Wanted: Sendable {
+  private let flag = Atomic(true)
+
+  var value: Bool {
+    get { flag.load(ordering: .acquiring) }
+    set { flag.store(newValue, ordering: .releasing) }
   }
 }

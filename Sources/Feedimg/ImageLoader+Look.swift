@@ -16,11 +16,11 @@ extension ImageLoader {
     let policy = policy.current()
     let settings = settings.currentSettings()
     let sight = Sight(
-      network: isNetworkGiven ? nil : trustingNetwork ? seenNetwork() : failures.judged(seenNetwork()),
+      network: isNetworkGiven ? nil : trustingNetwork ? seenNetwork() : retries.liveness.judged(seenNetwork()),
       asksAboutCost: policy.asksAboutCost,
       settings: settings,
       budget: BudgetReading(for: policy, settings, usage),
-      bandwidth: gate.bandwidth
+      bandwidth: scheduler.link.bandwidth
     )
     return (latestReader.reader(of: sight, overrides, hostFacts.declared), policy)
   }

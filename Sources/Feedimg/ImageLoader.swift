@@ -26,27 +26,26 @@ public final class ImageLoader: Sendable {
   let identity: RequestIdentity
   /// Seconds since 1970; may jump.
   let clock: @Sendable () -> Double
-  /// Runs come to nothing where they are to be decided anew.
-  let desk: LoadDesk<FetchedImage?>
-  let revalidations: RevalidationDesk
-  let gate: TransferGate
-  let failures: FailureDesk
-  /// Nil where nobody counts.
+  let coalescer: Coalescer<FetchedImage>
+  let revalidator: Revalidator
+  let scheduler: DownloadScheduler
+  let retries: RetryController
+  /// Nil where usage is not counted.
   let usage: (any UsageKeeping)?
   let meter: UsageMeter?
   let observers: [any LoadObserving]
   /// Nil where the program loads by itself.
   let service: ServiceLink?
-  let facts: FactWatch
+  let facts: FactMonitor
   /// For waits; never jumps.
   let time: MonotonicTime
   /// Where loads wait for files; starts with the first load.
-  let disk: DiskThread
+  let disk: ThreadExecutor
   /// What is being transferred now.
   let transfers: TransferRegister
-  /// The uses of images that memory had.
+  /// The uses of images in memory.
   let uses: MemoryUses
-  /// What was found of the freshness of what memory has.
+  /// The freshness of images in memory.
   let freshness = FreshnessMemo()
   /// What decisions are made on, as long as it stays the same.
   let latestReader = LatestReader()
@@ -133,39 +132,39 @@ public final class ImageLoader: Sendable {
     self.budget = budget
     pixels = decoder.map { DecodingDesk($0, memory, time) }
     pressure = MemoryPressure(memory, environment: environment)
-    let disk = DiskThread()
+    let disk = ThreadExecutor("feedimg-disk")
     let meter = usage.map { UsageMeter($0, network: network, time: time, on: disk) }
-    self.downloader = WatchedDownloader(downloader: downloader, meter: meter)
+    self.downloader = downloader
     (self.usage, self.meter, self.observers) = (usage, meter, observers)
     self.policy = policy
     self.overrides = overrides
     self.hostFacts = hostFacts
     self.identity = identity
     self.clock = clock
-    let revalidations = RevalidationDesk(clock: clock)
-    let gate = TransferGate(time)
-    let failures = FailureDesk(time, schedule: retries)
-    facts = FactWatch(
+    let revalidator = Revalidator(clock: clock)
+    let scheduler = DownloadScheduler(time)
+    let retries = RetryController(time, schedule: retries)
+    facts = FactMonitor(
       network: network,
       settings: settings,
       time: time,
-      failures: failures,
+      retries: retries,
       // Also where all is decided without a look at the network.
       onState: { meter?.note($0) },
       onNetwork: { state in
         downloader.forgetConnections()
-        revalidations.forgetPast()
-        // Before others begin, as the new network may grant more places.
-        let leave = gate.leavingPath()
-        gate.enter(network: state.kind)
-        // Behind the steps of those who end what is no longer decided: it need not be asked for anew.
-        return { Task(executorPreference: disk) { leave() } }
+        revalidator.forgetPast()
+        // Before others begin, as the new network may grant more slots.
+        let leave = scheduler.leavingPath()
+        scheduler.enter(network: state.kind)
+        // After the loads that are decided otherwise by now have ended.
+        return { Task { @PipelineActor in leave() } }
       }
     )
-    (self.revalidations, self.gate, self.failures, self.time) = (revalidations, gate, failures, time)
+    (self.revalidator, self.scheduler, self.retries, self.time) = (revalidator, scheduler, retries, time)
     (self.disk, transfers, base) = (disk, TransferRegister(), nil)
     uses = MemoryUses(of: store, for: identity.sent, on: disk)
-    desk = LoadDesk(executor: disk)
+    coalescer = Coalescer()
     memory.whenFilled { [weak pressure] in pressure?.start() }
   }
 
@@ -174,22 +173,22 @@ public final class ImageLoader: Sendable {
     (self.base, self.policy, self.overrides) = (base, policy, overrides)
     (network, settings, hostFacts, identity) = (base.network, base.settings, base.hostFacts, base.identity)
     (store, memory, budget, pressure) = (base.store, base.memory, base.budget, base.pressure)
-    (downloader, desk, gate, failures) = (base.downloader, base.desk, base.gate, base.failures)
-    (revalidations, transfers, facts, disk) = (base.revalidations, base.transfers, base.facts, base.disk)
+    (downloader, coalescer, scheduler, retries) = (base.downloader, base.coalescer, base.scheduler, base.retries)
+    (revalidator, transfers, facts, disk) = (base.revalidator, base.transfers, base.facts, base.disk)
     (usage, meter, observers, pixels) = (base.usage, base.meter, base.observers, base.pixels)
     (clock, time, service, uses) = (base.clock, base.time, base.service, base.uses)
   }
 
   deinit {
     guard base == nil else { return }
-    facts.stop()
+    Task { @PipelineActor [facts] in facts.stop() }
     disk.stop()
   }
 
   /// Watches neither the network nor the settings until the next transfer, unless somebody waits for something, and keeps
   /// no image twice; for when nobody is likely to ask soon.
   package func rest() {
-    facts.rest()
+    Task { @PipelineActor [facts] in facts.rest() }
     memory.removeCopies()
   }
 
@@ -277,15 +276,10 @@ public final class ImageLoader: Sendable {
     priority: LoadPriority = .visible,
     progress: (@Sendable (LoadProgress) -> Void)? = nil
   ) async throws(LoadError) -> LoadedImage {
-    var operation = LoadOperation(loader: self, item: item, facts: facts, progress: progress)
-    operation.wish = LoadWish(priority)
-    operation.pixels = { pixels }
-    return try await perform(operation)
-  }
-
-  /// Performs a load where it may wait for files.
-  func perform(_ operation: LoadOperation) async throws(LoadError) -> LoadedImage {
-    try await withTaskExecutorPreference(disk) { () async throws(LoadError) in try await operation.run() }
+    var load = ImageLoad(loader: self, item: item, facts: facts)
+    (load.handle, load.progress) = (LoadHandle(priority), progress)
+    load.pixels = { pixels }
+    return try await load.run()
   }
 }
 

@@ -8,7 +8,7 @@ import Testing
   private let loads = NamedLoads()
 
   @Test func `what is said of a load holds for that alone`() {
-    let (one, other) = (LoadWish(.prefetch), LoadWish(.prefetch))
+    let (one, other) = (LoadHandle(.prefetch), LoadHandle(.prefetch))
     loads.begin("one", one)
     loads.begin("other", other)
     loads.set("one", .visible)
@@ -21,7 +21,7 @@ import Testing
     loads.set("one", .visible)
     loads.set("other", .visible)
     loads.set("one", .near)
-    let (one, again) = (LoadWish(.prefetch), LoadWish(.prefetch))
+    let (one, again) = (LoadHandle(.prefetch), LoadHandle(.prefetch))
     loads.begin("one", one)
     #expect(one.priority == .near)
     // Said once, it holds for one load.
@@ -31,7 +31,7 @@ import Testing
 
   @Test func `what was said of loads that never began is not kept for ever`() {
     for number in 0..<200 { loads.set("\(number)", .visible) }
-    let wishes = (0..<200).map { _ in LoadWish(.prefetch) }
+    let wishes = (0..<200).map { _ in LoadHandle(.prefetch) }
     for (number, wish) in wishes.enumerated() { loads.begin("\(number)", wish) }
     #expect(wishes.map(\.priority).prefix(136).allSatisfy { $0 == .prefetch })
     #expect(wishes.map(\.priority).dropFirst(136).allSatisfy { $0 == .visible })
@@ -39,12 +39,12 @@ import Testing
 
   @Test func `a load that has ended has no name`() {
     do {
-      let wish = LoadWish(.prefetch)
+      let wish = LoadHandle(.prefetch)
       loads.begin("one", wish)
       withExtendedLifetime(wish) {}
     }
     loads.set("one", .visible)
-    let next = LoadWish(.prefetch)
+    let next = LoadHandle(.prefetch)
     loads.begin("one", next)
     #expect(next.priority == .visible)
   }

@@ -52,7 +52,7 @@ import Testing
 
   @Test func `a program tells what has become more urgent, and gets the image once`() async throws {
     // While this waits for events, the program needs the threads that tests share.
-    let thread = DiskThread()
+    let thread = ThreadExecutor("test")
     defer { thread.stop() }
     try await withTaskExecutorPreference(thread) { try await tellWhatBecomesUrgent() }
   }

@@ -72,13 +72,13 @@ import Testing
     #expect(isSame(fast.take(half), picture[..<half]))
     #expect(try service.number("feedimg_arriving_readers") == 3)
     // What has just come is on its way to the disk.
-    while try service.number("feedimg_arriving_bytes") > ArrivingBody.window {}
+    while try service.number("feedimg_arriving_bytes") > ResponseStream.window {}
     #expect(try service.number("feedimg_arriving_bytes") > 0)
     #expect(isSame(slow.take(1000), picture[1000..<2000]))
 
     gate.open()
     #expect(isSame(fast.take(picture.count - half), picture[half...]))
-    while try service.number("feedimg_arriving_bytes") > ArrivingBody.window {}
+    while try service.number("feedimg_arriving_bytes") > ResponseStream.window {}
     // What has come whole is there for the next one, who comes after and is done before.
     let next = try client()
     next.get(target)

@@ -62,11 +62,11 @@ import Testing
     teller.start(telling: hub)
     step()
     #expect(await texts.next()?.contains(#"{"count":0,"transfers":[]}"#) == true)
-    let run = LoadRun(.visible)
+    let run = InFlightLoad(.visible)
     let variant = try #require(try Self.item("a").original)
     register.begin(run, of: variant)
     for count in 1...100 {
-      run.report(LoadProgress(received: ByteCount(count), total: ByteCount(100)))
+      try? run.report(LoadProgress(received: ByteCount(count), total: ByteCount(100)))
       register.tell()
     }
     #expect(work.withLock { $0.count } == 1, "whatever happens, one telling is on its way")

@@ -169,7 +169,7 @@ import Testing
     let ending = Ending()
     let delivery = try await test.loader.deliver(
       item,
-      wish: LoadWish(.visible),
+      handle: LoadHandle(.visible),
       isReload: false,
       observer: ending
     )
@@ -178,7 +178,7 @@ import Testing
     }
     let error = await #expect(throws: LoadError.self) {
       var position = 0
-      while let chunk = try await image.arrival.body.chunk(at: position) { position += chunk.count }
+      while let chunk = try await image.response.body.chunk(at: position) { position += chunk.count }
     }
     #expect(error?.code == .truncated)
     while !ending.hasCome { await Task.yield() }

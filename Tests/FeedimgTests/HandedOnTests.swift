@@ -17,16 +17,16 @@ import Testing
       .stalled(Self.picture, after: 1000, until: gate, [("Content-Type", "image/jpeg")])
     }
     let test = try TestLoader(kind)
-    test.loader.facts.watch()
+    await test.loader.facts.watch()
     let item = try TestLoader.item(server, original: "/a", thumbnail: "/s")
-    let delivery = try await test.loader.deliver(item, wish: LoadWish(.visible), isReload: false)
+    let delivery = try await test.loader.deliver(item, handle: LoadHandle(.visible), isReload: false)
     guard case .arriving(let image, _) = delivery else { throw LoadError(.malformed, message: "it is whole") }
     return (test, image, server)
   }
 
   private func read(_ image: ArrivingImage) async throws -> Int {
     var count = 0
-    while let chunk = try await image.arrival.body.chunk(at: count) { count += chunk.count }
+    while let chunk = try await image.response.body.chunk(at: count) { count += chunk.count }
     return count
   }
 
@@ -38,19 +38,15 @@ import Testing
     let test = try TestLoader(memoryLimit: .mebibytes(16), time: time.time, tries: 2)
     let item = try TestLoader.item(server, original: "/a")
     let variant = try #require(item.original)
-    let delivery = try await test.loader.deliver(item, wish: LoadWish(.visible), isReload: false)
+    let delivery = try await test.loader.deliver(item, handle: LoadHandle(.visible), isReload: false)
     guard case .arriving(let image, _) = delivery else { throw LoadError(.malformed, message: "it is whole") }
-    // One that was left a moment ago keeps what it has brought.
-    let other = LoadRun(.visible)
-    other.leave()
-    test.loader.transfers.begin(other, of: variant)
     let kept = MemoryCache.Image(
       role: .original,
       mediaType: "image/jpeg",
       bytes: Self.picture,
       checksum: nil,
       path: nil,
-      answer: image.arrival.answer
+      answer: image.response.answer
     )
     test.loader.memory.insert(kept, for: variant.url.key)
     gate.open()
@@ -68,11 +64,11 @@ import Testing
   @Test func `it is not cut off for a better one`() async throws {
     let (test, image, server) = try await arriving(.cellular)
     #expect(image.variant.role == .thumbnail)
-    let standing = test.loader.facts.standing
+    let standing = test.loader.facts.generation
     try test.settings.set(.alwaysLoadOriginalsOnCellular, to: "yes")
-    while test.loader.facts.standing == standing { await Task.yield() }
+    while test.loader.facts.generation == standing { await Task.yield() }
     // Who was told looks on this executor, before what is given to it now.
-    for _ in 0..<3 { await Task(executorPreference: test.loader.disk) {}.value }
+    for _ in 0..<3 { await Task { @PipelineActor in }.value }
     gate.open()
     #expect(try await read(image) == Self.picture.count)
     #expect(server.log.requests.count == 1)

@@ -42,7 +42,7 @@ import Testing
     await server.reaches { $0.requests.count == 1 }
     let second = Task { try await test.loader.load(item) }
     let key = try #require(item.original?.url.key)
-    while test.loader.desk.count(of: key) < 2 { await Task.yield() }
+    while test.loader.coalescer.count(of: key) < 2 { await Task.yield() }
     first.cancel()
     await #expect(throws: LoadError.self) { try await first.value }
     #expect(server.log.closedByClient == 0)

@@ -52,12 +52,14 @@ import Testing
         }
       }
     }
-    #expect(loader.desk.isIdle, "no load leaves anything behind")
-    #expect(loader.gate.isIdle, "nor does any transfer")
-    #expect(loader.facts.listenerCount == 0)
-    #expect(loader.revalidations.recordCount == 0)
+    #expect(loader.coalescer.isIdle, "no load leaves anything behind")
+    let isIdle = await loader.scheduler.isIdle
+    #expect(isIdle, "nor does any transfer")
+    #expect(await loader.facts.listenerCount == 0)
+    #expect(await loader.revalidator.recordCount == 0)
     // 2,048 URLs and 512 hosts, of 3,200 and 700 that failed.
-    #expect((1000...2560).contains(loader.failures.recordCount), "\(loader.failures.recordCount)")
+    let count = await loader.retries.recordCount
+    #expect((1000...2560).contains(count), "\(count)")
     #expect(loader.memory.encoded.size <= ByteCount(100_000))
   }
 
@@ -72,23 +74,12 @@ import Testing
     }
     // A load that nobody waits for is forgotten at once; its transfer gives its place back when it has ended.
     let loader = test.loader
-    while !(loader.desk.isIdle && loader.gate.isIdle && loader.facts.listenerCount == 0) {
+    while await !Self.isIdle(loader) {
       await Task.yield()
     }
   }
 
-  @Test func `of images that may be out of date few wait to be asked about, those shown last`() {
-    var table = RevalidationTable()
-    var dropped: [String] = []
-    for number in 0..<1000 {
-      if case .queue(let key?) = table.ask(String(number), at: 0) { dropped.append(key) }
-    }
-    #expect(table.count == RevalidationTable.greatestRunning + RevalidationTable.greatestQueue)
-    #expect(dropped.first == "2" && dropped.last == String(999 - RevalidationTable.greatestQueue))
-    for number in 0..<10_000 {
-      _ = table.askAtOnce("other \(number)")
-      _ = table.end("other \(number)", at: 0, failing: nil)
-    }
-    #expect(table.pastCount <= RevalidationTable.greatestPasts)
+  @PipelineActor private static func isIdle(_ loader: ImageLoader) -> Bool {
+    loader.coalescer.isIdle && loader.scheduler.isIdle && loader.facts.listenerCount == 0
   }
 }

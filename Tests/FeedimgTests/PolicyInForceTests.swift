@@ -131,8 +131,8 @@ import Testing
     let policy = try PolicyInForce(.standard, on: PolicyShelf(folders.configuration()))
     let test = try TestLoader()
     let told = Gathered<Bool>()
-    _ = test.loader.facts.listen(priority: { .visible }, { told.add(true) })
-    test.loader.facts.watchPolicy(policy)
+    _ = await test.loader.facts.listen(priority: { .visible }) { told.add(true) }
+    await test.loader.facts.watchPolicy(policy)
     // The files are looked at once at first, perhaps after the first change.
     for (count, image) in ["thumbnail", "placeholder", "thumbnail", "placeholder"].enumerated() {
       try folders.replace("user", "default.md", PolicyFolders.table(image))

@@ -87,12 +87,12 @@ import Testing
 
   // MARK: Images that were chosen by Save-Data
 
-  static let askings: [(String?, Bool, Double, Asking, String)] = [
-    (nil, false, 100, .nothing, "asked for in the same way"),
-    ("on", true, 100, .nothing, "asked for in the same way, thriftily"),
-    (nil, true, 100, .nothing, "better than what would be asked for now, and there already"),
+  static let askings: [(String?, Bool, Double, RevalidationPlan, String)] = [
+    (nil, false, 100, RevalidationPlan.none, "asked for in the same way"),
+    ("on", true, 100, .none, "asked for in the same way, thriftily"),
+    (nil, true, 100, .none, "better than what would be asked for now, and there already"),
     ("on", false, 100, .meanwhile, "there may be a better one now, but this one is shown at once"),
-    ("on", false, 5, .nothing, "just asked"), ("on", true, 4000, .meanwhile, "out of date"),
+    ("on", false, 5, .none, "just asked"), ("on", true, 4000, .meanwhile, "out of date"),
   ]
 
   @Test(arguments: askings)
@@ -100,7 +100,7 @@ import Testing
     _ stored: String?,
     _ savesData: Bool,
     _ age: Double,
-    _ asking: Asking,
+    _ asking: RevalidationPlan,
     _ reason: String
   ) throws {
     var situation = Situation(network: .wifi, metered: .no, original: .cached, thumbnail: .none)
@@ -118,6 +118,6 @@ import Testing
       requestedAt: 0,
       respondedAt: 0
     )
-    #expect(Asking(about: answer, by: identity, at: age) == asking, "\(reason)")
+    #expect(RevalidationPlan(answer, by: identity, at: age) == asking, "\(reason)")
   }
 }

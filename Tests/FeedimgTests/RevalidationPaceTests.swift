@@ -25,11 +25,11 @@ import Testing
 
   /// Returns when the loader knows.
   private func become(_ metered: Metered, _ test: TestLoader) async {
-    test.loader.facts.watch()
-    let standing = test.loader.facts.standing
+    await test.loader.facts.watch()
+    let standing = test.loader.facts.generation
     guard test.network.currentState().metered != metered else { return }
     test.network.become(.wifi, metered: metered)
-    while test.loader.facts.standing == standing { await Task.yield() }
+    while test.loader.facts.generation == standing { await Task.yield() }
   }
 
   @Test func `many who show one image ask about it once`() async throws {
@@ -78,8 +78,8 @@ import Testing
     #expect(try await test.loader.load(item).freshness?.isRevalidating == true)
     let reloads = (0..<2).map { _ in Task { try await test.loader.reload(item) } }
     let key = try #require(item.original).url.key
-    let keys = [key, test.loader.identity.shared(key, asking: ImageTransfer.endToEnd)]
-    while keys.map({ test.loader.revalidations.count(of: $0) }).reduce(0, +) < 2 { await Task.yield() }
+    let keys = [key, test.loader.identity.shared(key, asking: ImageDownload.endToEnd)]
+    while keys.map({ test.loader.revalidator.coalescer.count(of: $0) }).reduce(0, +) < 2 { await Task.yield() }
     gate.open()
     for reload in reloads { #expect(try await reload.value.notes == []) }
     _ = await test.loader.finishRevalidations(within: .seconds(600))

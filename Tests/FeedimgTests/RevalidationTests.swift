@@ -154,7 +154,7 @@ import Testing
     let told = Gathered<Revalidation>()
     let asking = Task { told.add(await test.loader.revalidation(of: image)) }
     // One that asks, and one that waits.
-    while told.all.isEmpty, test.loader.revalidations.recordCount < 2 { await Task.yield() }
+    while told.all.isEmpty, test.loader.revalidator.coalescer.count(of: image.revalidation ?? "") < 2 { await Task.yield() }
     gate.open()
     await asking.value
     guard case .changed(let changed) = told.all.first else {
@@ -182,7 +182,7 @@ import Testing
     origin.answer(always: .held(by: gate, then: reply))
     let image = try await test.loader.load(item(origin))
     let asking = Task { await test.loader.revalidation(of: image) }
-    while test.loader.revalidations.count(of: image.variant.url.key) == 0 { await Task.yield() }
+    while test.loader.revalidator.coalescer.count(of: image.variant.url.key) == 0 { await Task.yield() }
     gate.open()
     guard case .failed = await asking.value else {
       Issue.record("\(because) is no failure")
@@ -228,15 +228,27 @@ import Testing
         : Reply([.send(Reply.head(304, [("ETag", "\"2\"")]))], keepsConnection: true)
     }
     let original = try #require(try item(origin).original)
-    let stored = try #require(test.loader.cached(original))
-    let variant = ImageVariant(role: .original, url: try ImageURL(server.url("/a.jpg")))
-    let revalidation = ImageRevalidation(
+    let stored = try #require(await test.loader.cached(original))
+    let revalidation = Revalidation.Request(
       loader: test.loader,
-      variant: variant,
+      variant: ImageVariant(role: .original, url: try ImageURL(server.url("/a.jpg"))),
       identity: test.loader.identity,
-      shown: stored
+      shown: stored,
+      isReload: false
     )
-    #expect(try await revalidation.ask(LoadRun(.near))?.bytes == Self.new)
+    let revalidator = test.loader.revalidator
+    let outcome = await revalidator.outcome(
+      of: revalidation,
+      revalidator.coalescer.waiter(),
+      LoadHandle(.near),
+      since: nil,
+      while: { true }
+    )
+    guard case .answered(let new, _) = outcome else {
+      Issue.record("no response")
+      return
+    }
+    #expect(new?.bytes == Self.new)
     #expect(server.log.requests.map { $0["If-None-Match"] } == ["\"1\"", nil])
   }
 

@@ -130,11 +130,11 @@ final class TestLoader: Sendable {
 
   /// Returns when everybody has been told that the network is another, if it is.
   func become(_ kind: NetworkKind, metered: Metered = .no) async {
-    loader.facts.watch()
-    let (standing, old) = (loader.facts.standing, network.currentState())
+    await loader.facts.watch()
+    let (generation, old) = (loader.facts.generation, network.currentState())
     network.become(kind, metered: metered)
     guard network.currentState() != old else { return }
-    while loader.facts.standing == standing { await Task.yield() }
+    while loader.facts.generation == generation { await Task.yield() }
   }
 
   /// An item with these targets of a server.

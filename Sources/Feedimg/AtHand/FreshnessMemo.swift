@@ -8,7 +8,7 @@ import Synchronization
 final class FreshnessMemo: Sendable {
   /// What showing an image means.
   struct Verdict: Sendable, Hashable {
-    var asking: Asking
+    var asking: RevalidationPlan
     /// For how long it stays fresh, in seconds.
     var left: Double
   }
@@ -46,7 +46,7 @@ final class FreshnessMemo: Sendable {
       if 0..<Self.lifetime ~= passed, verdict.left > 0 || known.verdict.left <= 0 { return verdict }
     }
     let verdict = Verdict(
-      asking: Asking(about: answer, by: identity, at: now),
+      asking: RevalidationPlan(answer, by: identity, at: now),
       left: Freshness(of: answer, at: now).left
     )
     let entry = Entry(answer: answer, savesData: identity.savesData, verdict: verdict, madeAt: now)

@@ -49,8 +49,8 @@ extension ImageLoader {
     let identity = identity.asking(in: situation)
     let verdict = image.answer.map { freshness.verdict(variant.url.key, $0, by: identity, at: clock()) }
     // Whose server was asked a moment ago is not asked now.
-    if let verdict, verdict.asking != .nothing,
-      !revalidations.isResting(identity.shared(variant.url.key))
+    if let verdict, verdict.asking != .none,
+      !revalidator.isResting(identity.shared(variant.url.key))
     {
       return nil
     }

@@ -14,7 +14,7 @@ final class MemoryUses: Sendable {
 
   private let store: any ImageStoring
   private let request: HTTPFields
-  private let disk: DiskThread
+  private let disk: ThreadExecutor
   /// Guards what is untold.
   private let state = Mutex(State())
 
@@ -22,7 +22,7 @@ final class MemoryUses: Sendable {
   ///   - store: What is told.
   ///   - request: What is sent, by which the store chooses among several answers of a URL.
   ///   - disk: Where it is told.
-  init(of store: any ImageStoring, for request: HTTPFields, on disk: DiskThread) {
+  init(of store: any ImageStoring, for request: HTTPFields, on disk: ThreadExecutor) {
     (self.store, self.request, self.disk) = (store, request, disk)
   }
 
@@ -37,7 +37,7 @@ final class MemoryUses: Sendable {
       return state.counts
     }
     guard !due.isEmpty else { return }
-    Task(executorPreference: disk) { [store, request] in
+    disk.enqueue { [store, request] in
       for (key, times) in due { store.noteUse(of: key, for: request, times: times) }
     }
   }

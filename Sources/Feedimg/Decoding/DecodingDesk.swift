@@ -7,7 +7,7 @@ final class DecodingDesk: Sendable {
 
   private let decoder: any ImageDecoding
   private let memory: MemoryCache
-  private let desk = LoadDesk<Outcome>()
+  private let desk = Coalescer<Outcome>()
   private let gate: DecodingGate
 
   init(_ decoder: any ImageDecoding, _ memory: MemoryCache, _ time: MonotonicTime) {
@@ -32,12 +32,12 @@ final class DecodingDesk: Sendable {
     _ bytes: [UInt8],
     of url: ImageURL,
     _ request: DecodeRequest,
-    wish: LoadWish = LoadWish(.visible)
+    handle: LoadHandle = LoadHandle(.visible)
   ) async throws(DecodeError) -> Bitmap {
     let key = DecodedKey(url, request)
     if let key, let bitmap = memory[key, of: bytes] { return bitmap }
     let memory = memory
-    return try await decoded(bytes, of: url, request, wish) { image in
+    return try await decoded(bytes, of: url, request, handle) { image in
       if let key, !image.isPartial { memory.insert(image.bitmap, for: key, of: bytes) }
     }.bitmap
   }
@@ -47,9 +47,9 @@ final class DecodingDesk: Sendable {
     _ bytes: [UInt8],
     of url: ImageURL,
     _ request: DecodeRequest,
-    wish: LoadWish
+    handle: LoadHandle
   ) async throws(DecodeError) -> DecodedImage {
-    try await decoded(bytes, of: url, request, wish) { _ in }
+    try await decoded(bytes, of: url, request, handle) { _ in }
   }
 
   /// All frames of a whole image, which are not kept: who plays them has them.
@@ -74,7 +74,7 @@ final class DecodingDesk: Sendable {
   private func inTurn<Answer: Sendable>(
     _ body: @Sendable () async throws(DecodeError) -> Answer
   ) async throws(DecodeError) -> Answer {
-    let outcome = await gate.turn(of: LoadRun(.visible)) { () async -> Result<Answer, DecodeError> in
+    let outcome = await gate.turn(of: InFlightLoad(.visible)) { () async -> Result<Answer, DecodeError> in
       do throws(DecodeError) {
         return .success(try await body())
       } catch {
@@ -91,29 +91,38 @@ final class DecodingDesk: Sendable {
     _ bytes: [UInt8],
     of url: ImageURL,
     _ request: DecodeRequest,
-    _ wish: LoadWish,
+    _ handle: LoadHandle,
     keep: @escaping @Sendable (DecodedImage) -> Void
   ) async throws(DecodeError) -> DecodedImage {
     let (decoder, gate) = (decoder, gate)
-    let share: LoadDesk<Outcome>.Share
+    let key = Self.key(bytes, url, request)
+    let outcome: Outcome
     do throws(LoadError) {
-      share = try await desk.answer(for: Self.key(bytes, url, request), wish: wish) { run in
-        let outcome = await gate.turn(of: run) { () async -> Outcome in
-          do throws(DecodeError) {
-            let image = try await decoder.decode(bytes, request)
-            // Who is no longer wanted takes nobody's place in memory.
-            if !Task.isCancelled { keep(image) }
-            return .success(image)
-          } catch {
-            return .failure(error)
-          }
-        }
+      outcome = try await desk.answer(for: key, handle: handle) { load in
+        let outcome = await gate.turn(of: load) { await Self.decode(bytes, request, by: decoder, keep) }
         return .success(outcome ?? .failure(Self.cancelled))
-      }
+      }.answer
     } catch {
       throw Self.cancelled
     }
-    return try share.answer.get()
+    return try outcome.get()
+  }
+
+  /// Decodes away from the pipeline's thread, as a decoder may compute for long.
+  @concurrent private static func decode(
+    _ bytes: [UInt8],
+    _ request: DecodeRequest,
+    by decoder: any ImageDecoding,
+    _ keep: @Sendable (DecodedImage) -> Void
+  ) async -> Outcome {
+    do throws(DecodeError) {
+      let image = try await decoder.decode(bytes, request)
+      // An image that no caller wants any more takes no place in memory.
+      if !Task.isCancelled { keep(image) }
+      return .success(image)
+    } catch {
+      return .failure(error)
+    }
   }
 
   private static var cancelled: DecodeError { DecodeError(.cancelled, "decoding was cancelled") }

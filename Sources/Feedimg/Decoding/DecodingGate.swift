@@ -27,21 +27,21 @@ final class DecodingGate: Sendable {
   /// Decodes when it is the turn of a run, whose priority may change until then.
   ///
   /// - Returns: Nil where the task was cancelled before its turn; then nothing was decoded.
-  func turn<Answer: Sendable>(of run: LoadRun, _ body: () async -> Answer) async -> Answer? {
+  func turn<Answer: Sendable>(of run: InFlightLoad, _ body: () async -> Answer) async -> Answer? {
     let now = time.now()
     let ticket = state.withLock { $0.line.enter(run.priority, at: now) }
-    run.listenToPriority { [weak run] in if let run { self.reprioritise(ticket, run) } }
+    run.onPriority { [weak run] in if let run { self.reprioritise(ticket, run) } }
     // It may have changed before anybody listened.
     reprioritise(ticket, run)
     defer {
-      run.listenToPriority(nil)
+      run.onPriority(nil)
       leave(ticket)
     }
     guard await place(ticket) else { return nil }
     return await body()
   }
 
-  private func reprioritise(_ ticket: DecodingLine.Ticket, _ run: LoadRun) {
+  private func reprioritise(_ ticket: DecodingLine.Ticket, _ run: InFlightLoad) {
     let now = time.now()
     state.withLock { $0.line.setPriority(ticket, run.priority, at: now) }
   }

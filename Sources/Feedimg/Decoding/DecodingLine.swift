@@ -10,8 +10,8 @@ struct DecodingLine: Sendable {
     fileprivate let number: Int
   }
 
-  /// So long a class waits without beginning anything before the next place is its own, as in ``LoadQueue``.
-  static let patience = LoadQueue.patience
+  /// So long a class waits without beginning anything before the next place is its own, as in ``SchedulerState``.
+  static let patience = SchedulerState.starvationLimit(of: .prefetch)
 
   private let width: Int
   private var running: [Ticket: LoadPriority] = [:]

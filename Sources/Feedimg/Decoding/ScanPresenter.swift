@@ -16,7 +16,7 @@ final class ScanPresenter: Sendable {
   /// What pixels are wanted now.
   private let request: @Sendable () -> DecodeRequest?
   private let item: FeedItem
-  private let wish: LoadWish
+  private let handle: LoadHandle
   private let present: @Sendable (ImageScan) -> Void
   /// Guards what is being decoded; tasks are cancelled outside.
   private let state = Mutex(State())
@@ -24,19 +24,19 @@ final class ScanPresenter: Sendable {
   init(
     _ desk: DecodingDesk,
     _ item: FeedItem,
-    _ wish: LoadWish,
+    _ handle: LoadHandle,
     request: @escaping @Sendable () -> DecodeRequest?,
     present: @escaping @Sendable (ImageScan) -> Void
   ) {
     self.desk = desk
     self.item = item
-    self.wish = wish
+    self.handle = handle
     self.request = request
     self.present = present
   }
 
   /// More has come; called on the transfer's thread.
-  func look(at run: LoadRun) {
+  func look(at run: InFlightLoad) {
     guard state.withLock({ $0.task == nil && !$0.isStopped }) else { return }
     guard let (variant, scan) = arrived(run) else { return }
     state.withLock { state in
@@ -57,18 +57,18 @@ final class ScanPresenter: Sendable {
     task?.cancel()
   }
 
-  private func arrived(_ run: LoadRun) -> (ImageVariant, ArrivingScans.Scan)? {
+  private func arrived(_ run: InFlightLoad) -> (ImageVariant, ArrivingScans.Scan)? {
     guard let (url, scan) = run.scan(),
       let variant = [item.original, item.thumbnail].compactMap({ $0 }).first(where: { $0.url.key == url.key })
     else { return nil }
     return (variant, scan)
   }
 
-  private func decode(_ scan: ArrivingScans.Scan, _ variant: ImageVariant, _ run: LoadRun) async {
+  private func decode(_ scan: ArrivingScans.Scan, _ variant: ImageVariant, _ run: InFlightLoad) async {
     // What cannot be decoded yet may be with the next scan.
     if var request = request() {
       request.damage = .show
-      if let image = try? await desk.scan(scan.bytes, of: variant.url, request, wish: wish),
+      if let image = try? await desk.scan(scan.bytes, of: variant.url, request, handle: handle),
         image.detail.area > 0
       {
         present(

@@ -11,7 +11,7 @@ package final class AnswerCache: Sendable {
   let loader: ImageLoader
   let shelf: AnswerShelf
   private let reach: Reach
-  private let desk: LoadDesk<FetchExchange.Outcome>
+  private let desk: Coalescer<FetchExchange.Outcome>
   private let lastNumber = Atomic(0)
 
   /// A cache beside that of a loader, whose network, queue and limits it shares.
@@ -35,7 +35,7 @@ package final class AnswerCache: Sendable {
     self.loader = loader
     self.reach = reach
     shelf = AnswerShelf(beside: folder, of: loader)
-    desk = LoadDesk(executor: loader.disk)
+    desk = Coalescer()
   }
 
   /// Answers a request.
@@ -139,7 +139,7 @@ package final class AnswerCache: Sendable {
   }
 
   private enum Beginning: Sendable {
-    case arriving(Arrival)
+    case arriving(StreamingResponse)
     case ended(FetchExchange.Outcome)
   }
 
@@ -154,8 +154,8 @@ package final class AnswerCache: Sendable {
       do throws(LoadError) {
         let share = try await desk.answer(
           for: key,
-          wish: LoadWish(request.priority),
-          arrival: { opening.settle(.success(.arriving($0))) },
+          handle: LoadHandle(request.priority),
+          onResponse: { opening.settle(.success(.arriving($0))) },
           by: { await exchange.run($0) }
         )
         opening.settle(.success(.ended(share.answer)))

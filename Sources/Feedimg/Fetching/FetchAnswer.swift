@@ -8,7 +8,7 @@ package struct FetchAnswer: Sendable {
     case absent(length: Int?)
     case whole([UInt8])
     /// With its length, where that is announced.
-    case arriving(ArrivingBody, length: Int?)
+    case arriving(ResponseStream, length: Int?)
   }
 
   package let status: Int
@@ -50,7 +50,7 @@ extension FetchAnswer {
 
   /// What a server is answering.
   init(
-    _ arrival: Arrival,
+    _ arrival: StreamingResponse,
     to request: FetchRequest,
     cacheStatus: String,
     isWhole: Bool,
@@ -67,11 +67,6 @@ extension FetchAnswer {
       leave: leave
     )
   }
-}
-
-extension ResponseHead {
-  /// The announced length of a body that follows an answer to `GET`; of these, no body does (RFC 9110 §6.4.1).
-  var bodyLength: Int? { status == 204 || status == 304 ? nil : contentLength }
 }
 
 extension StoredAnswer {

@@ -22,54 +22,92 @@ struct FetchExchange: Sendable {
   /// A server that drips a byte now and then is given up in the end.
   private static let greatestDuration = Duration.seconds(600)
 
-  func run(_ run: LoadRun) async -> Result<Outcome, LoadError> {
+  @PipelineActor func run(_ load: InFlightLoad) async -> Result<Outcome, LoadError> {
     do throws(LoadError) {
       guard !cache.isOffline(for: request.url) else {
         throw LoadError(.connection, url: request.url, message: "there is no network")
       }
-      let answer = try await ask(fields, run)
-      guard let stored else { return .success(.answered(answer)) }
-      guard isAnswered(by: answer.head) else {
-        replace(stored, by: answer)
-        return .success(.answered(answer))
+      let response = try await ask(fields, load)
+      guard let stored else { return .success(.answered(response)) }
+      guard isAnswered(by: response.head) else {
+        await onDisk { replace(stored, by: response) }
+        return .success(.answered(response))
       }
-      guard Validators(of: stored.answer).match(notModified: answer.head.fields) else {
-        // It is about a version that we do not have (RFC 9111 §4.3.4): then we need all of it.
-        return .success(.answered(try await ask(request.whole(), run)))
+      guard Validators(of: stored.answer).match(notModified: response.head.fields) else {
+        // It is about a version that is not stored here (RFC 9111 §4.3.4): the whole response is requested.
+        return .success(.answered(try await ask(request.whole(), load)))
       }
-      return .success(.unchanged(update(stored, by: answer)))
+      return .success(.unchanged(await onDisk { update(stored, by: response) }))
     } catch {
       return .failure(error)
     }
   }
 
-  private func ask(_ fields: HTTPFields, _ run: LoadRun) async throws(LoadError) -> StoredAnswer {
-    cache.loader.transfers.begin(run, of: request.url)
-    defer { cache.loader.transfers.end(run) }
-    let settings = cache.loader.settings.currentSettings()
+  private func onDisk<Answer: Sendable>(_ work: @escaping @Sendable () -> Answer) async -> Answer {
+    await cache.loader.disk.run(work)
+  }
+
+  @PipelineActor private func ask(_ fields: HTTPFields, _ load: InFlightLoad) async throws(LoadError) -> StoredAnswer {
+    let loader = cache.loader
+    loader.transfers.begin(load, of: request.url)
+    defer { loader.transfers.end(load) }
+    let settings = loader.settings.currentSettings()
     cache.shelf.follow(settings)
-    let collector = AnswerCollector(self, run)
-    defer { collector.discard() }
-    var order = DownloadRequest(
+    loader.askAboutCost()
+    loader.facts.watch()
+    var download = DownloadRequest(
       url: request.url,
       fields: fields,
       bodyLimit: settings.downloadLimit,
       totalTimeout: Self.greatestDuration
     )
-    order.method = request.isHead ? .head : .get
-    cache.loader.askAboutCost()
-    cache.loader.facts.watch()
-    order.followsRedirects = false
-    let transfer = GatedTransfer(
-      downloader: cache.loader.downloader,
-      gate: cache.loader.gate,
-      request: order,
-      receiver: collector,
-      run: run,
-      executor: cache.loader.disk
+    download.method = request.isHead ? .head : .get
+    download.followsRedirects = false
+    let incoming = IncomingResponse(purpose(settings, fields), load, of: loader)
+    defer { incoming.discard() }
+    let session = DownloadSession(
+      loader: loader,
+      request: download,
+      incoming: incoming,
+      load: load,
+      attempt: nil
     )
-    _ = try await transfer.perform()
-    return try collector.finish()
+    try await session.perform()
+    let whole = try incoming.finish()
+    if let writer = whole.writer {
+      await onDisk {
+        // What the disk does not take is fetched again.
+        _ = try? cache.shelf.keep(writer, whole.response, to: request)
+        writer.discard()
+      }
+    }
+    return whole.response
+  }
+
+  private func purpose(_ settings: UserSettings, _ fields: HTTPFields) -> IncomingResponse.Purpose {
+    IncomingResponse.Purpose(
+      url: request.url,
+      limit: settings.downloadLimit,
+      sent: request.fields,
+      isImage: false,
+      isConditional: false,
+      isHead: request.isHead,
+      isResumable: fields["range"].map(Self.isOpen) ?? true,
+      check: { head throws(LoadError) in if let failure = failure(head) { throw failure } },
+      isStreamed: { !isAnswered(by: $0) },
+      storageObstacle: { keeps($0) ? nil : "not kept" },
+      makeWriter: { [shelf = cache.shelf] () throws(CacheError) in try shelf.makeWriter() },
+      metadata: { response, _ in
+        ImageMetadata(key: request.url.key, role: .original, mediaType: "", answer: response)
+      }
+    )
+  }
+
+  /// Whether a range reaches to the end of the body (RFC 9110 §14.1.2), so that its rest can be requested alone.
+  private static func isOpen(_ range: String) -> Bool {
+    let digits = range.dropFirst("bytes=".count).dropLast()
+    return range.hasPrefix("bytes=") && range.hasSuffix("-") && !digits.isEmpty
+      && digits.allSatisfy { $0.isASCII && $0.isNumber }
   }
 
   // MARK: What an answer means

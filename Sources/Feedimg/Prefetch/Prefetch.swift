@@ -78,7 +78,7 @@ public final class Prefetch: Sendable {
     }
     self.worker = worker
     self.outcomes = outcomes
-    task = Task(executorPreference: loader.disk) {
+    task = Task { @PipelineActor in
       await worker.run()
       continuation.finish()
     }

@@ -31,8 +31,8 @@ extension PrefetchWorker {
 
   /// Ends what failed; where nothing gets through any more, or nothing comes from its server, it waits with all others if
   /// they do.
-  func endFailed(_ index: Int, _ error: LoadError) {
-    guard waits, Connectivity.counts(error) else { return end(index, .failed(error)) }
+  @PipelineActor func endFailed(_ index: Int, _ error: LoadError) {
+    guard waits, NetworkLiveness.counts(error) else { return end(index, .failed(error)) }
     if verdict(index) == .skip(.offline) { return end(index, .skipped(.offline)) }
     guard error.isSilence, error.isOfLeftAlone else { return end(index, .failed(error)) }
     end(index, .skipped(.offline))
@@ -41,7 +41,7 @@ extension PrefetchWorker {
   }
 
   /// Ends what was in the cache; the thumbnail may be all that there was, as the network has become worse on the way.
-  func endCached(_ index: Int, _ image: LoadedImage) {
+  @PipelineActor func endCached(_ index: Int, _ image: LoadedImage) {
     guard waits, image.variant.role == .thumbnail, image.failure == nil, items[index].original != nil else {
       return end(index, .skipped(.cached))
     }

@@ -39,7 +39,7 @@ final class PrefetchWorker: Sendable {
   /// Guards that outcomes are told one batch after the other, so that the last who tells has told all.
   private let telling = Mutex(())
   /// Has those that wait looked at again when a server that failed is there again.
-  let calls: WakeCalls
+  let calls: CircuitSubscription
 
   init(
     loader: ImageLoader,
@@ -50,7 +50,7 @@ final class PrefetchWorker: Sendable {
   ) {
     (self.loader, self.items, self.tell) = (loader, items, tell)
     self.waits = waits
-    calls = WakeCalls(loader.failures) { .prefetch }
+    calls = CircuitSubscription(loader.retries) { .prefetch }
     changes = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     start = clock.now
     let allowance = PrefetchAllowance(limits)
@@ -75,12 +75,12 @@ final class PrefetchWorker: Sendable {
     changes.continuation.finish()
   }
 
-  func run() async {
+  @PipelineActor func run() async {
     defer { tellEnded() }
     // Who waits on would be woken to try servers in place of others.
     defer { calls.close() }
     loader.askAboutCost()
-    let number = loader.facts.listen(priority: { .prefetch }, { [weak self] in self?.reconsider() })
+    let number = loader.facts.listen(priority: { .prefetch }) { [weak self] in self?.reconsider() }
     defer { loader.facts.leave(number) }
     await fetch(Array(items.indices))
     guard isWaiting else { return }
@@ -100,15 +100,13 @@ final class PrefetchWorker: Sendable {
     }
   }
 
-  private func fetch(_ indices: [Int]) async {
+  @PipelineActor private func fetch(_ indices: [Int]) async {
     state.withLock { $0.rest = indices[...] }
-    await withTaskGroup(of: Void.self) { group in
-      for _ in indices.prefix(Self.concurrency) {
-        group.addTask(executorPreference: loader.disk) {
-          while let index = self.takeNext() { await self.fetch(index) }
-        }
-      }
+    let workers = indices.prefix(Self.concurrency).map { _ in
+      Task { @PipelineActor in while let index = self.takeNext() { await self.fetch(index) } }
     }
+    // Each worker ends when ``stop()`` leaves nothing to take, and cancels what it loads.
+    for worker in workers { await worker.value }
   }
 
   private func takeNext() -> Int? { state.withLock { $0.isStopped ? nil : $0.rest.popFirst() } }
@@ -118,14 +116,14 @@ final class PrefetchWorker: Sendable {
   /// What comes of an item before it is loaded.
   private enum Entrance {
     /// It is loaded by this decision.
-    case load(LoadOperation.Beginning)
+    case load((resolution: Resolution, generation: Int?))
     case leaveOut(Prefetch.Reason)
   }
 
   /// What begins anew so often, as its place was taken by what turned out larger, is left out.
   private static let attempts = 3
 
-  private func fetch(_ index: Int) async {
+  @PipelineActor private func fetch(_ index: Int) async {
     var length: PrefetchAllowance.Length?
     for _ in 0..<Self.attempts {
       switch await enter(index, length) {
@@ -143,11 +141,11 @@ final class PrefetchWorker: Sendable {
   }
 
   /// Waits until an image may be loaded, or is to be left out; nil after a stop.
-  private func enter(_ index: Int, _ length: PrefetchAllowance.Length?) async -> Entrance? {
+  @PipelineActor private func enter(_ index: Int, _ length: PrefetchAllowance.Length?) async -> Entrance? {
     while true {
       guard !isStopped else { return nil }
       guard loader.pressure.allowsPrefetch else { return .leaveOut(.memory) }
-      let standing = loader.facts.standing
+      let generation = loader.facts.generation
       let decided = loader.decide(items[index])
       let role: ImageVariant.Role
       switch verdict(decided) {
@@ -167,7 +165,7 @@ final class PrefetchWorker: Sendable {
         if let entry { continuation.resume(returning: entry) }
       }
       switch entry {
-      case .begin: return .load(LoadOperation.Beginning(resolution: decided.resolution, standing: standing))
+      case .begin: return .load((decided.resolution, generation))
       case .leaveOut(let reason): return .leaveOut(reason)
       case .wait: continue
       }
@@ -186,17 +184,20 @@ final class PrefetchWorker: Sendable {
   /// Loads an image, and tells how that ended.
   ///
   /// - Returns: Nil, unless it has to wait for room; then what is known of its length by now.
-  private func load(_ index: Int, _ beginning: LoadOperation.Beginning) async -> PrefetchAllowance.Length? {
-    var operation = LoadOperation(loader: loader, item: items[index], facts: [:], progress: nil)
-    (operation.wish, operation.isPatient) = (LoadWish(.prefetch), !waits)
-    operation.account = { [weak self] in self?.note($0, index, isFirst: $1) }
-    operation.beginning = beginning
-    operation.allowsStandIn = { [weak self] in
+  @PipelineActor private func load(
+    _ index: Int,
+    _ decided: (resolution: Resolution, generation: Int?)
+  ) async -> PrefetchAllowance.Length? {
+    var operation = ImageLoad(loader: loader, item: items[index], facts: [:])
+    (operation.handle, operation.waitsForSilentHosts) = (LoadHandle(.prefetch), !waits)
+    operation.accounting = { [weak self] in self?.note($0, index, isFirst: $1) }
+    operation.decided = decided
+    operation.allowsFallback = { [weak self] in
       guard let self else { return false }
       let verdict = verdict($0.decision, in: $0.situation, by: loader.policy.current())
       return if case .load = verdict { true } else { false }
     }
-    let load = Task(executorPreference: loader.disk) { [operation] in try await operation.run() }
+    let load = Task { @PipelineActor [operation] in try await operation.run() }
     let isOver = state.withLock { state in
       state.loads[index] = load
       return state.isStopped || state.reasons[index] != nil
@@ -247,7 +248,7 @@ final class PrefetchWorker: Sendable {
   func reconsider() {
     changes.continuation.yield()
     lookAgain()
-    Task(executorPreference: loader.disk) { self.endOutdated() }
+    Task { @PipelineActor in self.endOutdated() }
   }
 
   private func endOutdated() {

@@ -59,14 +59,16 @@ final class ServiceLink: Sendable {
   ///   - variant: What to load.
   ///   - settings: Tell the greatest length.
   ///   - store: The cache that the service writes to.
-  ///   - run: Tells how urgent it is, and hears how far it has come.
+  ///   - disk: Where that may be read.
+  ///   - inFlight: Knows the priority, and hears of progress.
   /// - Returns: Nil where the program is to load it itself.
   /// - Throws: ``LoadError`` as the service met with it.
   func load(
     _ variant: ImageVariant,
     _ settings: UserSettings,
     from store: any ImageStoring,
-    run: LoadRun
+    on disk: ThreadExecutor,
+    load inFlight: InFlightLoad
   ) async throws(LoadError) -> FetchedImage? {
     guard state.withLock({ $0.obstacle == nil }) else { return nil }
     guard access(socket, F_OK) == 0 else {
@@ -74,20 +76,20 @@ final class ServiceLink: Sendable {
       return nil
     }
     guard await greeted() else { return nil }
-    let priority = run.priority
+    let priority = inFlight.priority
     // That of no other load, whoever else asks the service.
     let name = String(UInt64.random(in: .min ... .max), radix: 36)
     guard let request = request(variant, settings, priority, name) else { return nil }
     let urgency = ServiceUrgency(after: priority) { await self.tell($0, of: name) }
-    run.listenToPriority { [weak run] in if let run { urgency.follow { run.priority } } }
+    inFlight.onPriority { [weak inFlight] in if let inFlight { urgency.follow { inFlight.priority } } }
     defer {
-      run.listenToPriority(nil)
+      inFlight.onPriority(nil)
       urgency.end()
     }
-    urgency.follow { run.priority }
-    let receiver = ServiceReceiver(run, vigil)
-    run.setScans(of: variant.url) { [weak receiver] in receiver?.scan() }
-    defer { run.setScans(of: variant.url, nil) }
+    urgency.follow { inFlight.priority }
+    let receiver = ServiceReceiver(inFlight, vigil)
+    inFlight.setScans(of: variant.url) { [weak receiver] in receiver?.scan() }
+    defer { inFlight.setScans(of: variant.url, nil) }
     let head: ResponseHead
     do throws(LoadError) {
       head = try await perform(request, into: receiver)
@@ -98,13 +100,13 @@ final class ServiceLink: Sendable {
       // The image itself may have broken off; then the next attempt says so.
       if silence == nil, receiver.head == nil { giveUp("it does not answer: \(error.message)") }
       // What the program loads itself nobody else asks for.
-      run.note(isPaidElsewhere: false)
+      inFlight.countsElsewhere = false
       note("it broke off: \(error.message)")
       return nil
     }
     guard head.status == 200 else { return try refused(head, receiver.bytes, variant) }
     state.withLock { $0.loaded += 1 }
-    let kept = store.read(variant.url.key)?.image
+    let kept = await disk.run { store.read(variant.url.key)?.image }
     return FetchedImage(
       bytes: receiver.bytes,
       mediaType: head.fields["Content-Type"] ?? "application/octet-stream",

@@ -11,13 +11,13 @@ final class ServiceReceiver: BodyReceiving {
     var scans = ArrivingScans()
   }
 
-  private let run: LoadRun
+  private let load: InFlightLoad
   private let vigil: ServiceVigil
   private let witness = LoadWitness.present
   /// Guards what has come; the transfer's thread adds.
   private let state = Mutex(State())
 
-  init(_ run: LoadRun, _ vigil: ServiceVigil) { (self.run, self.vigil) = (run, vigil) }
+  init(_ load: InFlightLoad, _ vigil: ServiceVigil) { (self.load, self.vigil) = (load, vigil) }
 
   var head: ResponseHead? { state.withLock { $0.head } }
   var bytes: [UInt8] { state.withLock { $0.bytes } }
@@ -36,9 +36,9 @@ final class ServiceReceiver: BodyReceiving {
     let isBrought = head.status == 200 && ServiceLink.isForwarded(cacheStatus)
     state.withLock { ($0.head, $0.isBrought) = (head, isBrought) }
     guard isBrought else { return }
-    if ServiceLink.isCollapsed(cacheStatus) { run.note(isPaidElsewhere: true) }
+    if ServiceLink.isCollapsed(cacheStatus) { load.countsElsewhere = true }
     // Who finds it too much leaves before it comes.
-    try run.reportIfWanted(
+    try load.report(
       LoadProgress(received: ByteCount(0), total: head.contentLength.map { ByteCount($0) })
     )
   }
@@ -52,6 +52,6 @@ final class ServiceReceiver: BodyReceiving {
     guard let head else { return }
     let progress = LoadProgress(received: ByteCount(count), total: head.contentLength.map { ByteCount($0) })
     witness?.tell(.progress(progress))
-    try run.reportIfWanted(progress)
+    try load.report(progress)
   }
 }

@@ -27,13 +27,13 @@ extension ImageLoader {
     var first = Presentation(item: item, pixels, facts: facts)
     let inMemory = [item.original, item.thumbnail].compactMap { $0 }.filter { memory[$0.url.key] != nil }
     guard !inMemory.isEmpty else { return first }
-    let operation = LoadOperation(loader: self, item: item, facts: facts, progress: nil)
-    let resolution = operation.resolution()
+    let load = ImageLoad(loader: self, item: item, facts: facts)
+    let resolution = load.resolution()
     let decision = resolution.decision
     let role = decision.load == nil ? decision.image.role : decision.show.role
     guard let variant = inMemory.first(where: { $0.role == role }), let kept = memory[variant.url.key]
     else { return first }
-    var image = operation.image(FetchedImage(kept, from: .memory), variant, resolution)
+    var image = load.loaded(FetchedImage(kept, from: .memory), variant, resolution)
     if let request = pixels {
       guard let bitmap = self.pixels?.kept(of: variant.url, request) else { return first }
       (image.bitmap, image.request) = (bitmap, request)

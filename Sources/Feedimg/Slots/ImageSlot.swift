@@ -37,7 +37,7 @@ public final class ImageSlot: Sendable {
 
   deinit {
     let (task, listener) = state.withLock { ($0.task, $0.listener) }
-    if let listener { loader.facts.leave(listener) }
+    if let listener { Task { @PipelineActor [facts = loader.facts] in facts.leave(listener) } }
     task?.cancel()
     screen.close()
   }
@@ -134,12 +134,14 @@ public final class ImageSlot: Sendable {
   public func upgrade() { state.withLock { $0.task }?.upgrade() }
 
   private func listen() {
-    let number = loader.facts.listen(
-      priority: { [weak self] in self?.priority ?? .prefetch },
-      { [weak self] in self?.state.withLock { $0.task }?.reconsider() }
-    )
-    state.withLock { $0.listener = number }
-    loader.facts.watchPolicy(loader.policy)
+    Task { @PipelineActor [weak self] in
+      guard let self else { return }
+      let number = loader.facts.listen(priority: { [weak self] in self?.priority ?? .prefetch }) { [weak self] in
+        self?.state.withLock { $0.task }?.reconsider()
+      }
+      state.withLock { $0.listener = number }
+      loader.facts.watchPolicy(loader.policy)
+    }
   }
 }
 

@@ -39,7 +39,7 @@ extension SlotTask {
     let isRunning = state.withLock { $0.isRunning }
     guard !isRunning || screen.latest?.isLoading == false else { return setPriority(priority) }
     state.withLock { $0.isJustBound = true }
-    wish.priority = priority
+    handle.priority = priority
     reconsider()
   }
 
@@ -50,7 +50,7 @@ extension SlotTask {
       return state.isRunning
     }
     guard !isRunning else { return setPriority(priority) }
-    wish.priority = priority
+    handle.priority = priority
     reconsider()
   }
 

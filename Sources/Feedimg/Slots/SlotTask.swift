@@ -31,9 +31,9 @@ final class SlotTask: Sendable {
   let loader: ImageLoader
   /// Knows the item, and what pixels are wanted, as they may be bound again.
   let screen: SlotScreen
-  let wish: LoadWish
+  let handle: LoadHandle
   /// Has it decide anew when a server that failed is there again, while it is visible.
-  let calls: WakeCalls
+  let calls: CircuitSubscription
   /// As it was bound first.
   private let (item, pixels): (FeedItem, DecodeRequest?)
   private let facts: [String: String]
@@ -55,9 +55,9 @@ final class SlotTask: Sendable {
     self.screen = screen
     (self.item, self.pixels, self.facts) = (item, loader.pixels == nil ? nil : pixels, facts)
     state = Mutex(State(pause: pause))
-    let wish = LoadWish(priority)
-    self.wish = wish
-    calls = WakeCalls(loader.failures) { wish.priority == .visible ? .visible : nil }
+    let handle = LoadHandle(priority)
+    self.handle = handle
+    calls = CircuitSubscription(loader.retries) { handle.priority == .visible ? .visible : nil }
   }
 
   /// Takes over the screen, with what is in memory if that is decided, else with the placeholder.
@@ -80,15 +80,15 @@ final class SlotTask: Sendable {
   }
 
   func setPriority(_ priority: LoadPriority) {
-    let isSeenNow = priority == .visible && wish.priority != .visible
-    wish.priority = priority
+    let isSeenNow = priority == .visible && handle.priority != .visible
+    handle.priority = priority
     // What had changed while it was out of sight.
     if isSeenNow { reconsider() }
   }
 
   func upgrade() {
     // Ends what runs for less than that.
-    wish.askForOriginal()
+    handle.askForOriginal()
     reconsider()
   }
 
@@ -101,14 +101,14 @@ final class SlotTask: Sendable {
         return nil
       }
       (state.isRunning, state.isOutdated) = (true, false)
-      state.task = Task(executorPreference: loader.disk) { await self.run(binding) }
+      state.task = Task { @PipelineActor in await self.run(binding) }
       state.follows += 1
       return state.following.take()
     }
     following?.cancel()
   }
 
-  @concurrent private func run(_ binding: SlotState.Binding) async {
+  @PipelineActor private func run(_ binding: SlotState.Binding) async {
     repeat {
       guard let attempt = screen.renew(binding) else { return }
       await pursue(attempt)
@@ -129,21 +129,22 @@ final class SlotTask: Sendable {
       guard !goesOn, !state.isOver, let image = state.asked else { return goesOn }
       state.follows += 1
       let number = state.follows
-      state.following = Task(executorPreference: loader.disk) { await self.follow(image, rest, number) }
+      state.following = Task { @PipelineActor in await self.follow(image, rest, number) }
       return false
     }
   }
 
   /// Decides, shows the best that is cached, and gets what is decided.
-  private func pursue(_ attempt: SlotState.Binding) async {
+  @PipelineActor private func pursue(_ attempt: SlotState.Binding) async {
     guard let shown = screen.latest else { return }
     calls.leave()
-    var operation = LoadOperation(loader: loader, item: shown.item, facts: facts) { [self] progress in
+    var load = ImageLoad(loader: loader, item: shown.item, facts: facts)
+    (load.handle, load.waitsForSilentHosts) = (handle, false)
+    load.progress = { [self] progress in
       state.withLock { $0.isReceiving = true }
       screen.update(attempt) { $0.progress = progress }
     }
-    (operation.wish, operation.isPatient) = (wish, false)
-    operation.pixels = { [self] in
+    load.pixels = { [self] in
       state.withLock { $0.isReceiving = false }
       return screen.request(attempt)
     }
@@ -154,13 +155,13 @@ final class SlotTask: Sendable {
     }
     if let scans {
       // Who is out of sight can wait for the whole.
-      operation.onArrival = { [wish] in if wish.priority == .visible { scans.look(at: $0) } }
+      load.onScan = { [handle] in if handle.priority == .visible { scans.look(at: $0) } }
     }
     let (isJustBound, pause) = state.withLock { state in
       defer { (state.isJustBound, state.pause) = (false, .zero) }
       return (state.isJustBound, state.pause)
     }
-    let resolution = operation.resolution()
+    let resolution = load.resolution()
     // What was there already may be out of date: the load sees to that.
     let isToBeChecked =
       isJustBound && resolution.decision.load == nil && resolution.decision.image == shown.shown
@@ -179,7 +180,7 @@ final class SlotTask: Sendable {
       ($0.resolution, $0.isLoading, $0.error) = (resolution, !isToBeChecked || $0.isLoading, nil)
     }
     let small = resolution.decision.load == nil ? nil : shown.lackingPixels
-    let waiting = showCached(resolution, beside: shown, operation, attempt) ?? small
+    let waiting = await showCached(resolution, beside: shown, load, attempt) ?? small
     async let shownCached = show(waiting, attempt, inPlaceOfWorse: true)
     if pause > .zero, resolution.decision.load != nil, !isUnderWay(resolution, of: shown.item) {
       try? await loader.time.sleep(pause)
@@ -187,7 +188,7 @@ final class SlotTask: Sendable {
       guard !Task.isCancelled else { return }
     }
     do throws(LoadError) {
-      let image = try await operation.run()
+      let image = try await load.run()
       settle(attempt) {
         $0.take(image)
         ($0.resolution, $0.error) = (image.resolution, image.failure)
@@ -207,7 +208,7 @@ final class SlotTask: Sendable {
   }
 
   /// Decides anew when the server of what could not be had is there again.
-  private func waitForServer(of image: LoadedImage? = nil, after failure: LoadError?) {
+  @PipelineActor private func waitForServer(of image: LoadedImage? = nil, after failure: LoadError?) {
     if let failure { return calls.wait(after: failure) { [weak self] in self?.reconsider() } }
     if let image { calls.forget(image.variant.url) }
   }
@@ -218,7 +219,7 @@ final class SlotTask: Sendable {
     return ScanPresenter(
       desk,
       shown.item,
-      wish,
+      handle,
       request: { [screen] in screen.request(attempt) },
       present: { [screen] scan in screen.update(attempt) { $0.scan = scan } }
     )
@@ -236,17 +237,17 @@ final class SlotTask: Sendable {
   /// Shows the thumbnail that is cached while the original is on its way.
   ///
   /// - Returns: The thumbnail, if it has yet to be decoded before it can be shown.
-  private func showCached(
+  @PipelineActor private func showCached(
     _ resolution: Resolution,
     beside shown: Presentation,
-    _ operation: LoadOperation,
+    _ load: ImageLoad,
     _ attempt: SlotState.Binding
-  ) -> LoadedImage? {
+  ) async -> LoadedImage? {
     guard resolution.decision.load != nil, resolution.decision.show > shown.shown,
       let variant = resolution.decision.show.role.flatMap({ shown.item[$0] }), screen.isCurrent(attempt),
-      let found = loader.cached(variant)
+      let found = await loader.cached(variant)
     else { return nil }
-    let image = operation.image(found, variant, resolution)
+    let image = load.loaded(found, variant, resolution)
     guard shown.request == nil else { return image }
     screen.update(attempt) { $0.content = .image(image) }
     return nil
@@ -268,7 +269,7 @@ final class SlotTask: Sendable {
     guard var image else { return nil }
     if let request = screen.request(attempt), image.bitmap == nil {
       let desk = loader.pixels
-      guard let bitmap = try? await desk?.bitmap(image.bytes, of: image.variant.url, request, wish: wish)
+      guard let bitmap = try? await desk?.bitmap(image.bytes, of: image.variant.url, request, handle: handle)
       else {
         return request
       }
@@ -283,7 +284,7 @@ final class SlotTask: Sendable {
   }
 
   /// Shows the new version of a cached image that turned out to be out of date.
-  @concurrent private func follow(_ image: LoadedImage, _ rest: SlotState.Binding, _ number: Int) async {
+  @PipelineActor private func follow(_ image: LoadedImage, _ rest: SlotState.Binding, _ number: Int) async {
     if case .changed(let new) = await loader.revalidation(of: image) { await show(new, rest) }
     // Who was called off is followed anew.
     state.withLock { if $0.follows == number { $0.asked = nil } }

@@ -6,7 +6,7 @@ final class UsageMeter: Sendable {
   private let ledger: any UsageKeeping
   private let network: any NetworkReading
   private let time: MonotonicTime
-  private let disk: DiskThread?
+  private let disk: ThreadExecutor?
   /// What the network was when anybody looked last.
   private let carrier = Mutex<Carrier?>(nil)
   /// Guards the count; it is written down outside.
@@ -25,7 +25,7 @@ final class UsageMeter: Sendable {
     _ ledger: any UsageKeeping,
     network: any NetworkReading,
     time: MonotonicTime,
-    on disk: DiskThread? = nil
+    on disk: ThreadExecutor? = nil
   ) {
     (self.ledger, self.network, self.time, self.disk) = (ledger, network, time, disk)
   }

@@ -4,7 +4,7 @@ import Synchronization
 /// The bodies that are sent while they come, so that what is held for those who read them can be told.
 final class ArrivingBodies: Sendable {
   private struct Entry {
-    var body: ArrivingBody
+    var body: ResponseStream
     var readers = 0
   }
 
@@ -21,12 +21,12 @@ final class ArrivingBodies: Sendable {
   }
 
   /// Takes note that a client begins to read.
-  func begin(_ body: ArrivingBody) {
+  func begin(_ body: ResponseStream) {
     entries.withLock { $0[ObjectIdentifier(body), default: Entry(body: body)].readers += 1 }
   }
 
   /// Takes note that a client reads no more.
-  func end(_ body: ArrivingBody) {
+  func end(_ body: ResponseStream) {
     entries.withLock { entries in
       entries[ObjectIdentifier(body)]?.readers -= 1
       if entries[ObjectIdentifier(body)]?.readers == 0 { entries[ObjectIdentifier(body)] = nil }

@@ -2,7 +2,7 @@ import Feedimg
 
 /// A body that is sent while it comes.
 struct AnswerStream: Sendable {
-  let body: ArrivingBody
+  let body: ResponseStream
   /// The part of it that is sent; nil for all.
   var part: Range<Int>?
   /// How much is sent; nil where only the end will tell.
@@ -17,7 +17,7 @@ struct AnswerStream: Sendable {
   ///   - length: That of all of it, where it is known.
   ///   - part: What of it is sent; nil for all.
   ///   - leave: Called when the client hangs up before the end.
-  init(_ body: ArrivingBody, length: Int?, part: Range<Int>? = nil, leave: @escaping @Sendable () -> Void) {
+  init(_ body: ResponseStream, length: Int?, part: Range<Int>? = nil, leave: @escaping @Sendable () -> Void) {
     (self.body, self.part, self.leave) = (body, part, leave)
     self.length = part?.count ?? length
     total = length

@@ -15,7 +15,7 @@ extension ImageRoute {
     leave: @escaping @Sendable () -> Void
   ) throws(Problem) -> ServiceAnswer {
     // Who comes while it comes causes no transfer.
-    let source = image.arrival.claim() ? LoadedImage.Source.network : .memory
+    let source = image.response.claim() ? LoadedImage.Source.network : .memory
     let label = ("source", source.rawValue)
     metrics.count("feedimg_images_total", ("image", image.variant.role.rawValue), label)
     let status = source == .network ? "feedimg; fwd=uri-miss" : "feedimg; fwd=uri-miss; collapsed"
@@ -24,8 +24,8 @@ extension ImageRoute {
       Self.lasting(image.variant, image.resolution.policy, rule: image.resolution.decision.rule) + passing
     // A server may have had its say in it.
     if let note = image.note { fields.append(("Feedimg-Note", HTTPFields.Field.value(note))) }
-    if let mediaType = image.arrival.mediaType { fields.append(("Content-Type", mediaType)) }
-    let length = image.arrival.answer.head.contentLength
+    if let mediaType = image.response.mediaType { fields.append(("Content-Type", mediaType)) }
+    let length = image.response.answer.head.contentLength
     var (code, part) = (200, nil as Range<Int>?)
     if let length {
       switch ByteRange(request.range, length: length) {
@@ -38,7 +38,7 @@ extension ImageRoute {
         throw Self.beyond(length, passing)
       }
     }
-    let stream = AnswerStream(image.arrival.body, length: length, part: part, leave: leave)
+    let stream = AnswerStream(image.response.body, length: length, part: part, leave: leave)
     guard request.method != "HEAD" else {
       // The image comes all the same, for the request that is likely to follow.
       return ServiceAnswer(code, fields: fields, body: .absent(length: stream.length))

@@ -24,7 +24,7 @@ struct ImageRoute: Sendable {
     // Who wants no server to be asked gets what is left without a network (RFC 9111 §5.2.1.7).
     let isCachedOnly = request.asksCaches(for: "only-if-cached")
     let loader = try request.target.loader(among: loaders, isOffline: isCachedOnly)
-    let wish = LoadWish(RequestPriority(request.fields["Priority"]).load)
+    let wish = LoadHandle(RequestPriority(request.fields["Priority"]).load)
     if let name = try request.loadName { loads.begin(name, wish) }
     // What a browser sends when its user reloads a page (RFC 9111 §5.2.1.4).
     let wantsNew = !isCachedOnly && request.asksCaches(for: "no-cache")
@@ -33,7 +33,7 @@ struct ImageRoute: Sendable {
     do throws(LoadError) {
       delivery = try await loader.deliver(
         item,
-        wish: wish,
+        handle: wish,
         isReload: wantsNew,
         isForWhole: Self.needsTag(request),
         observer: record

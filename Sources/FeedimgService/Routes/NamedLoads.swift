@@ -5,7 +5,7 @@ import Synchronization
 /// The loads that their clients have named, so that they can say later how urgent they have become.
 final class NamedLoads: Sendable {
   private struct Named: Sendable {
-    weak var wish: LoadWish?
+    weak var wish: LoadHandle?
   }
 
   private struct State {
@@ -26,7 +26,7 @@ final class NamedLoads: Sendable {
   /// Lets a load be named for as long as somebody holds on to its wish.
   ///
   /// What was said of it before holds at once: it may have come over a faster connection.
-  func begin(_ name: String, _ wish: LoadWish) {
+  func begin(_ name: String, _ wish: LoadHandle) {
     state.withLock { state in
       if state.loads.count >= state.room {
         state.loads = state.loads.filter { $0.value.wish != nil }
@@ -41,7 +41,7 @@ final class NamedLoads: Sendable {
 
   /// Says how urgent a load is from now on.
   func set(_ name: String, _ priority: LoadPriority) {
-    let wish = state.withLock { state -> LoadWish? in
+    let wish = state.withLock { state -> LoadHandle? in
       if let wish = state.loads[name]?.wish { return wish }
       state.early.removeAll { $0.name == name }
       state.early.append((name, priority))

@@ -8,9 +8,9 @@ import Testing
   private let time = ManualTime()
   private let downloader = HeldDownloader(holding: { $0.url.text.hasSuffix("/held") })
 
-  private func loader(_ kind: NetworkKind) throws -> TestLoader {
+  private func loader(_ kind: NetworkKind) async throws -> TestLoader {
     let test = try TestLoader(kind, downloader: downloader, time: time.time)
-    test.loader.facts.watch()
+    await test.loader.facts.watch()
     return test
   }
 
@@ -28,7 +28,7 @@ import Testing
   @Test func `what was bound while the network was away for a moment gets its image when it is back`()
     async throws
   {
-    let test = try loader(.wifi)
+    let test = try await loader(.wifi)
     let slot = test.loader.slot()
     test.network.glimpse(.offline)
     slot.show(try TestLoader.item(original: "http://x.example/a"))
@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test func `what began over a network that was there for a moment is decided anew`() async throws {
-    let test = try loader(.cellular)
+    let test = try await loader(.cellular)
     let slot = test.loader.slot()
     test.network.glimpse(.wifi)
     let item = try TestLoader.item(original: "http://x.example/held", thumbnail: "http://x.example/small")
@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test func `a network that is told after all ends the wait for its end`() async throws {
-    let test = try loader(.wifi)
+    let test = try await loader(.wifi)
     let slot = test.loader.slot()
     test.network.glimpse(.offline)
     slot.show(try TestLoader.item(original: "http://x.example/a"))

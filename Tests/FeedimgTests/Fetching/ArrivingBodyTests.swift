@@ -4,15 +4,15 @@ import Testing
 @testable import Feedimg
 
 /// Bodies that are read while they come.
-@Suite(.timeLimit(.minutes(10))) struct ArrivingBodyTests {
-  private let body = ArrivingBody()
+@Suite(.timeLimit(.minutes(10))) struct ResponseStreamTests {
+  private let body = ResponseStream()
 
   private func append(_ bytes: [UInt8], at position: Int) {
     bytes.withUnsafeBytes { body.append($0, at: position) }
   }
 
   /// All that comes, and how it ends.
-  private static func read(_ body: ArrivingBody) async -> ([UInt8], LoadError?) {
+  private static func read(_ body: ResponseStream) async -> ([UInt8], LoadError?) {
     var bytes: [UInt8] = []
     do throws(LoadError) {
       while let chunk = try await body.chunk(at: bytes.count) { bytes += chunk }
@@ -60,7 +60,7 @@ import Testing
   }
 
   private static let content = (0..<40).flatMap {
-    [UInt8](repeating: $0, count: ArrivingBody.window / 10 + 7)
+    [UInt8](repeating: $0, count: ResponseStream.window / 10 + 7)
   }
 
   private func appendAll(notingWhatIsWritten file: File?) {
@@ -73,7 +73,7 @@ import Testing
 
   @Test func `what is on disk is held for those who keep up alone`() async {
     appendAll(notingWhatIsWritten: File(Self.content))
-    #expect((ArrivingBody.window - 110_000...ArrivingBody.window).contains(body.heldCount))
+    #expect((ResponseStream.window - 110_000...ResponseStream.window).contains(body.heldCount))
     body.end()
     #expect(body.count == Self.content.count)
     #expect(await Self.read(body).0 == Self.content)

@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  private func ask(_ cache: AnswerCache, _ url: String) async throws -> ArrivingBody {
+  private func ask(_ cache: AnswerCache, _ url: String) async throws -> ResponseStream {
     let request = FetchRequest(try ImageURL(url), fields: HTTPFields(), priority: .visible)
     guard case .arriving(let body, _) = try await cache.answer(request).body else {
       throw LoadError(.malformed, message: "there is no beginning")
@@ -28,7 +28,7 @@ import Testing
     return body
   }
 
-  private static func read(_ body: ArrivingBody) async throws(LoadError) -> [UInt8] {
+  private static func read(_ body: ResponseStream) async throws(LoadError) -> [UInt8] {
     var bytes: [UInt8] = []
     while let chunk = try await body.chunk(at: bytes.count) { bytes += chunk }
     return bytes
@@ -39,7 +39,7 @@ import Testing
     let configuration = folders.configuration()
     let loader = try ImageLoader(configuration)
     let cache = try AnswerCache(loader, configuration)
-    var bodies: [ArrivingBody] = []
+    var bodies: [ResponseStream] = []
     for _ in 0..<8 { bodies.append(try await ask(cache, origin.url("/a"))) }
     #expect(origin.log.count(of: "/a") == 1)
     gate.open()
@@ -47,7 +47,7 @@ import Testing
     #expect(try await bodies[0].chunk(at: content.count) == nil)
     let held = Set(bodies.map(ObjectIdentifier.init)).count * bodies[0].heldCount
     #expect(bodies[0].count == content.count)
-    #expect((1...ArrivingBody.window).contains(held))
+    #expect((1...ResponseStream.window).contains(held))
     for body in bodies.prefix(2) { #expect(try await Self.read(body) == content) }
     // Whoever has left holds nothing.
     weak let rest = bodies.first

@@ -108,9 +108,9 @@ import Testing
   func `what a service gets from a server tells who waits for that`(status: String) async throws {
     let test = try loader(Answer(fields: [("Content-Type", "image/jpeg"), ("Cache-Status", status)]))
     let woken = Gathered<Bool>()
-    let calls = WakeCalls(test.loader.failures) { .visible }
+    let calls = CircuitSubscription(test.loader.retries) { .visible }
     let url = try ImageURL("http://a.example/b.jpg")
-    calls.wait(after: LoadError(.timeout, url: url, message: "no answer came")) { woken.add(true) }
+    await calls.wait(after: LoadError(.timeout, url: url, message: "no answer came")) { woken.add(true) }
     _ = try await test.loader.load(try TestLoader.item(original: "http://a.example/a.jpg"))
     #expect(woken.all.count == 1)
     calls.close()

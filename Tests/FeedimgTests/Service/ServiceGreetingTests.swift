@@ -64,7 +64,8 @@ import Testing
             variant,
             UserSettings(),
             from: test.loader.store,
-            run: LoadRun(.near)
+            on: test.loader.disk,
+            load: InFlightLoad(.near)
           )
           #expect(image == nil)
         }

@@ -11,7 +11,8 @@ import Testing
   private let service = HeldDownloader(holding: { $0.url.text.contains("/v1/image") })
   private let link: ServiceLink
   private let variant: ImageVariant
-  private let run = LoadRun(.prefetch)
+  private let run = InFlightLoad(.prefetch)
+  private static let waiter = Coalescer<Int>().waiter()
 
   init() throws {
     test = try TestLoader()
@@ -30,7 +31,7 @@ import Testing
 
   /// Begins the load of a prefetch, and lets it come into view when it has been asked for.
   private func urgentLoad() async -> Task<FetchedImage?, any Error> {
-    let load = Task { try await link.load(variant, UserSettings(), from: test.loader.store, run: run) }
+    let load = Task { try await link.load(variant, UserSettings(), from: test.loader.store, on: test.loader.disk, load: run) }
     while told.isEmpty { await Task.yield() }
     set(.visible)
     while told.count < 2 { await Task.yield() }
@@ -38,8 +39,8 @@ import Testing
   }
 
   private func set(_ priority: LoadPriority) {
-    run.note(priority)
-    run.announce()
+    run.set(priority: priority, first: Self.waiter)
+    run.announcePriority()
   }
 
   @Test func `a prefetch that comes into view is urgent for the service as well`() async throws {

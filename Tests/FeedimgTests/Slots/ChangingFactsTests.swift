@@ -52,12 +52,12 @@ import Testing
     let handOver = HandOver(deciding: .original)
     let test = try TestLoader(.wifi, observers: [handOver])
     let facts = test.loader.facts
-    if isWatched { facts.watch() }
+    if isWatched { await facts.watch() }
     handOver.perform { [network = test.network] in
-      let standing = facts.standing
+      let standing = facts.generation
       network.become(.cellular)
       // The change is told before this load listens.
-      while isWatched, facts.standing == standing {}
+      while isWatched, facts.generation == standing {}
     }
     let item = try TestLoader.item(server, original: "/a", thumbnail: "/s")
     #expect(try await test.loader.load(item).variant.role == .thumbnail)

@@ -132,7 +132,7 @@ import Testing
     slot.show(item)
     #expect(await slot.first { !$0.isLoading }?.error?.status == 500)
     // Or it would be believed.
-    test.loader.failures.reset()
+    await test.loader.retries.reset()
     slot.show(item)
     #expect(await slot.first { !$0.isLoading }?.shown == .original)
   }

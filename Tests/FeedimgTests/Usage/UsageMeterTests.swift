@@ -137,10 +137,10 @@ import Testing
     let tally = meter.begin(try ImageURL("http://pictures.example/a.jpg"))
     tally.add(10)
     // Each on a thread of its own, as they wait for each other.
-    let writer = Task(executorPreference: DiskThread()) { tally.end() }
+    let writer = Task(executorPreference: ThreadExecutor("test")) { tally.end() }
     while !slow.isAsked { await Task.yield() }
     let ended = Gathered<[String]>()
-    let ending = Task(executorPreference: DiskThread()) {
+    let ending = Task(executorPreference: ThreadExecutor("test")) {
       meter.endAll()
       ended.add(ledger.lines)
     }

@@ -1,0 +1,168 @@
+import FeedimgModel
+import FeedimgTransfer
+
+/// Brings one response: waits for a slot, sends the request, and resumes what is interrupted.
+///
+/// A download that loses its slot to a more urgent one waits again and then requests the rest. When packets take another path,
+/// it goes on there in the slot that it has. The receiver does not notice either.
+@PipelineActor struct DownloadSession {
+  let loader: ImageLoader
+  /// Without the fields that ask for the rest.
+  let request: DownloadRequest
+  let incoming: IncomingResponse
+  /// Knows the priority.
+  let load: InFlightLoad
+  /// Says whether the host may be asked; nil to ask in any case.
+  let attempt: Attempt?
+
+  /// A response that comes in more parts fails.
+  private static let greatestRequests = 32
+
+  func perform() async throws(LoadError) {
+    let (scheduler, load) = (loader.scheduler, load)
+    let ticket = scheduler.enter(host: request.url.host, load.priority)
+    load.onPriority { Task { @PipelineActor in scheduler.setPriority(ticket, load.priority) } }
+    defer {
+      load.onPriority(nil)
+      scheduler.leave(ticket)
+    }
+    for _ in 1...Self.greatestRequests {
+      let transfer = Transfer()
+      LoadWitness.tell(.queued)
+      guard await scheduler.slot(ticket, download(transfer)) else { throw cancelled }
+      LoadWitness.tell(.started)
+      do throws(LoadError) {
+        try await send(transfer, ticket)
+        guard incoming.lacksRest else { return }
+      } catch {
+        guard !Task.isCancelled, mayContinue(after: error, transfer) else {
+          throw transfer.isMoved && error.isInterruption ? error.ofOldPath : error
+        }
+      }
+      if !scheduler.hasSlot(ticket) { LoadWitness.tell(.paused) }
+      scheduler.stopped(ticket)
+    }
+    throw LoadError(.truncated, url: request.url, message: "the image came in too many parts")
+  }
+
+  /// Whether an error only means that the rest, or the whole body, is to be requested.
+  private func mayContinue(after error: LoadError, _ transfer: Transfer) -> Bool {
+    if incoming.startsOver { return true }
+    guard transfer.isStopped else { return false }
+    return error.isInterruption
+  }
+
+  /// What the scheduler may do with a transfer.
+  private func download(_ transfer: Transfer) -> DownloadScheduler.Download {
+    let incoming = incoming
+    // This machine is reached by the same path on every network.
+    let isLocal = request.url.isLoopback
+    return DownloadScheduler.Download(
+      preempt: {
+        guard incoming.stop() else { return false }
+        transfer.stop()
+        return true
+      },
+      movePath: {
+        guard !isLocal, transfer.isRunning else { return }
+        transfer.isMoved = true
+        if incoming.stop(isPathGone: true) { transfer.stop() }
+      }
+    )
+  }
+
+  /// Sends one request and waits for its response.
+  private func send(_ transfer: Transfer, _ ticket: DownloadScheduler.Ticket) async throws(LoadError) {
+    try attempt?.begin()
+    let (loader, attempt) = (loader, attempt)
+    let tally = loader.meter?.begin(request.url)
+    defer { tally?.end() }
+    var request = request
+    let range = incoming.prepare(handler(ticket), tally)
+    if !range.fields.isEmpty {
+      request.fields.fields.removeAll { $0.isNamed("range") || $0.isNamed("if-range") }
+      request.fields.fields += range.fields
+    }
+    loader.scheduler.link.began()
+    defer { loader.scheduler.link.ended(hasResponse: incoming.hasResponse) }
+    do throws(LoadError) {
+      try await transfer.run(request, into: incoming, by: loader.downloader)
+      incoming.flush()
+    } catch {
+      incoming.flush()
+      if error.code == .cancelled { attempt?.stopped() }
+      throw error
+    }
+  }
+
+  /// Tells the scheduler and the attempt of what the transfer's thread sees.
+  private func handler(_ ticket: DownloadScheduler.Ticket) -> @Sendable (IncomingResponse.Event) -> Void {
+    let (scheduler, attempt, url) = (loader.scheduler, attempt, request.url)
+    let isAwaited = attempt?.isProbe == true
+    let liveness = loader.retries.liveness
+    return { event in
+      switch event {
+      case .responded(let status, let isImage):
+        // Other loads wait for a probe; all others are told of the response when it has come.
+        if isAwaited {
+          Task { @PipelineActor in attempt?.responded(status: status, isImage: isImage) }
+        } else if !url.isLoopback {
+          liveness.heard(isImage: isImage)
+        }
+      case .redirected(let next): Task { @PipelineActor in attempt?.redirected(to: next) }
+      case .received(let count): Task { @PipelineActor in scheduler.received(ticket, count) }
+      }
+    }
+  }
+
+  private var cancelled: LoadError { LoadError(.cancelled, url: request.url, message: "cancelled") }
+
+  /// One request, which can be stopped without the load.
+  @PipelineActor private final class Transfer {
+    private var task: Task<Result<ResponseHead, LoadError>, Never>?
+    private(set) var isStopped = false
+    /// Whether packets took another path while it ran.
+    var isMoved = false
+
+    nonisolated init() {}
+
+    var isRunning: Bool { task != nil }
+
+    func stop() {
+      isStopped = true
+      task?.cancel()
+    }
+
+    func run(
+      _ request: DownloadRequest,
+      into incoming: IncomingResponse,
+      by downloader: any Downloading
+    ) async throws(LoadError) {
+      let task = Task { () async -> Result<ResponseHead, LoadError> in
+        do throws(LoadError) {
+          return .success(try await downloader.download(request, into: incoming))
+        } catch {
+          return .failure(error)
+        }
+      }
+      self.task = task
+      if isStopped { task.cancel() }
+      let result = await withTaskCancellationHandler {
+        await task.value
+      } onCancel: {
+        task.cancel()
+      }
+      self.task = nil
+      _ = try result.get()
+    }
+  }
+}
+
+extension LoadError {
+  /// The same error as one of a path that is gone, which says nothing of the present one.
+  fileprivate var ofOldPath: LoadError {
+    var error = self
+    error.isOfOldPath = true
+    return error
+  }
+}

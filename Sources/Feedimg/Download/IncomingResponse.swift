@@ -1,0 +1,577 @@
+import FeedimgCache
+import FeedimgModel
+import FeedimgTransfer
+import Synchronization
+
+/// Receives one response, in the parts that one or several requests bring (RFC 9110 §14, RFC 9111 §3.4).
+///
+/// One object serves all requests of a load: when a transfer stops, its bytes stay, and the next request asks for the rest.
+/// A chunk goes from the transfer's thread into memory, the stream and the file, without a hop to another thread.
+final class IncomingResponse: BodyReceiving {
+  /// What is requested, and what is done with the response.
+  struct Purpose: Sendable {
+    var url: ImageURL
+    /// A longer body fails with `tooLarge`.
+    var limit: ByteCount
+    /// The fields of the request that `Vary` may name.
+    var sent: HTTPFields
+    /// Whether the response is an image: only a success is accepted, its type is recognised and its bytes are collected.
+    var isImage: Bool
+    /// Whether 304 is a valid response, as the request has validators of a stored one.
+    var isConditional: Bool
+    /// Whether the request is for the head alone.
+    var isHead = false
+    /// Whether the rest can be requested alone; not where the request itself asks for a closed range.
+    var isResumable = true
+    /// Refuses a response by its head.
+    var check: @Sendable (ResponseHead) throws(LoadError) -> Void = { _ throws(LoadError) in }
+    /// Whether the body may be read while it arrives.
+    var isStreamed: @Sendable (ResponseHead) -> Bool = { $0.status != 304 }
+    /// Why a response is not stored; nil where it is.
+    var storageObstacle: @Sendable (StoredAnswer) -> String?
+    var makeWriter: @Sendable () throws(CacheError) -> any ImageWriting
+    /// What the store is told of a body of a media type.
+    var metadata: @Sendable (StoredAnswer, _ mediaType: String) -> ImageMetadata
+  }
+
+  /// What the transfer's thread tells the pipeline.
+  enum Event: Sendable {
+    case responded(status: Int, isImage: Bool)
+    case redirected(ImageURL)
+    /// So many bytes of the body came since the last event.
+    case received(Int)
+  }
+
+  private struct State {
+    var requestedAt: Double
+    /// The response that has the bytes so far, as that of the whole body; its status may be 304.
+    var response: StoredAnswer?
+    /// The head of the request that brought bytes last, by which the rest is requested.
+    var lastHead: ResponseHead?
+    /// The bytes of an image; of other responses only their number is kept.
+    var bytes: [UInt8] = []
+    /// Where in the whole body the bytes begin: not at zero where the request itself asks for a range.
+    var start = 0
+    var count = 0
+    /// How many of the bytes the disk has as a partial download.
+    var storedCount = 0
+    /// Whether the disk has a partial download, which goes when another response takes its place.
+    var hasPartial = false
+    var mediaType: String?
+    /// Why the body is not stored, once that is so.
+    var obstacle: String?
+    var writer: (any ImageWriting)?
+    var stream: StreamingResponse?
+    var scans = ArrivingScans()
+    var shelter = BodyShelter()
+
+    // Of the request that is out:
+    var resumption: Resumption?
+    var hasResponse = false
+    /// Whether the body that comes belongs to the response.
+    var isReceiving = false
+    /// Whether the bytes so far are of no use, so that the whole body must be requested.
+    var startsOver = false
+    /// Whether nothing that still comes counts.
+    var isStopped = false
+    /// How often a response that cannot be resumed may be given up for another path.
+    var restartsLeft = 2
+
+    var reportedAt: Duration
+    var unreported = 0
+    var toldAt: Duration
+    var untold = 0
+  }
+
+  private let purpose: Purpose
+  private let load: InFlightLoad
+  private let clock: @Sendable () -> Double
+  private let time: MonotonicTime
+  private let link: LinkMonitor
+  private let liveness: LivenessMonitor
+  private let onProgress: @Sendable () -> Void
+  private let witness = LoadWitness.present
+  /// Told of what the pipeline must know; set while a request is out.
+  private let onEvent = Mutex<(@Sendable (Event) -> Void)?>(nil)
+  private let tally = Mutex<UsageMeter.Tally?>(nil)
+  /// Guards the response as it grows.
+  private let state: Mutex<State>
+
+  init(_ purpose: Purpose, _ load: InFlightLoad, of loader: ImageLoader) {
+    (self.purpose, self.load) = (purpose, load)
+    (clock, time, link, liveness) = (loader.clock, loader.time, loader.scheduler.link, loader.retries.liveness)
+    onProgress = { [transfers = loader.transfers] in transfers.tell() }
+    let now = loader.time.now()
+    state = Mutex(State(requestedAt: loader.clock(), reportedAt: now, toldAt: now))
+  }
+
+  // MARK: Requests
+
+  /// Takes a partial download from the disk, before the first request.
+  func resume(_ partial: ImageBeginning) {
+    guard Vary(partial.answer.head.fields).matches(partial.answer.varied, purpose.sent) else { return }
+    state.withLock { state in
+      (state.response, state.lastHead) = (partial.answer, partial.answer.head)
+      (state.bytes, state.count) = (partial.bytes, partial.bytes.count)
+      (state.storedCount, state.hasPartial) = (partial.bytes.count, true)
+      state.mediaType = MediaType.sniff(
+        Array(partial.bytes.prefix(MediaType.prefixLength)),
+        declared: partial.answer.head.fields["Content-Type"]
+      )
+    }
+  }
+
+  /// Prepares a request.
+  ///
+  /// - Parameter onEvent: Called on the transfer's thread.
+  /// - Returns: The fields that ask for the rest; none to ask for the whole body.
+  func prepare(
+    _ onEvent: @escaping @Sendable (Event) -> Void,
+    _ tally: UsageMeter.Tally?
+  ) -> HTTPFields {
+    self.onEvent.withLock { $0 = onEvent }
+    self.tally.withLock { $0 = tally }
+    let (requestedAt, now) = (clock(), time.now())
+    return state.withLock { state in
+      state.resumption = resumption(state)
+      (state.requestedAt, state.hasResponse, state.isReceiving) = (requestedAt, false, false)
+      (state.startsOver, state.isStopped) = (false, false)
+      (state.reportedAt, state.toldAt) = (now, now)
+      return state.resumption?.fields ?? HTTPFields()
+    }
+  }
+
+  /// How to request the rest of what has come; nil where that is not safe, or nothing has.
+  private func resumption(_ state: State) -> Resumption? {
+    guard purpose.isResumable, let head = state.lastHead else { return nil }
+    return Resumption(head, kept: state.start + state.count, now: DeltaSeconds.whole(clock()))
+  }
+
+  /// Whether the present request has a response.
+  var hasResponse: Bool { state.withLock { $0.hasResponse } }
+
+  /// Whether the transfer failed only so that the whole body is requested.
+  var startsOver: Bool { state.withLock { $0.startsOver } }
+
+  /// Whether the server sent less than it was asked for, so that the rest is requested at once.
+  var lacksRest: Bool {
+    state.withLock { state in
+      guard state.isReceiving, let total = state.response?.head.contentLength, state.count > state.storedCount else {
+        return false
+      }
+      return state.start + state.count < total && resumption(state) != nil
+    }
+  }
+
+  /// Stops the present request, if what has come can be resumed.
+  ///
+  /// - Parameter isPathGone: Whether the connection is likely to be dead, so that a restart is worth it as well.
+  /// - Returns: Whether nothing that still comes counts.
+  func stop(isPathGone: Bool = false) -> Bool {
+    let wantsStream = load.wantsStream
+    return state.withLock { state in
+      if state.isReceiving, !isPromised(state) {
+        // Bytes that a reader has been given cannot be replaced by those of another response.
+        guard isPathGone, state.restartsLeft > 0, !wantsStream else { return false }
+        state.restartsLeft -= 1
+      }
+      state.isStopped = true
+      return true
+    }
+  }
+
+  /// Whether the server has promised to send the rest alone.
+  private func isPromised(_ state: State) -> Bool {
+    guard purpose.isResumable, let head = state.lastHead else { return false }
+    return Resumption(head, kept: state.start + state.count + 1, now: DeltaSeconds.whole(clock()))?.isPromised == true
+  }
+
+  // MARK: The head
+
+  func begin(_ head: ResponseHead) throws(LoadError) {
+    link.responded()
+    witness?.tell(.answered(status: head.status))
+    let isImage = head.fields["content-type"]?.lowercased().hasPrefix("image/") == true
+    event(.responded(status: head.status, isImage: isImage))
+    try purpose.check(head)
+    let response = StoredAnswer(
+      head: head,
+      varied: Vary(head.fields).select(from: purpose.sent),
+      requestedAt: state.withLock { state in
+        state.hasResponse = true
+        return state.requestedAt
+      },
+      respondedAt: clock()
+    )
+    switch try step(response) {
+    case .append: try append(response)
+    case .complete:
+      state.withLock { state in
+        state.response?.head.contentLength = state.count
+        state.response?.head.endsByClosing = false
+      }
+    case .replace: try replace(response)
+    case .startOver:
+      state.withLock { state in
+        discardBody(&state)
+        state.startsOver = true
+      }
+      throw LoadError(.truncated, url: purpose.url, message: "the server does not resume the interrupted download")
+    case .answer: throw response.refusal(of: purpose.url)
+    }
+  }
+
+  private func step(_ response: StoredAnswer) throws(LoadError) -> Resumption.Step {
+    let head = response.head
+    if let resumption = state.withLock({ $0.resumption }), !(head.status == 304 && purpose.isConditional) {
+      return resumption.step(head)
+    }
+    guard purpose.isImage else { return .replace }
+    let isAccepted = [200, 203].contains(head.status) || head.status == 304 && purpose.isConditional
+    return isAccepted ? .replace : .answer
+  }
+
+  /// A response of the whole body, or one without a body, takes the place of what came before.
+  private func replace(_ response: StoredAnswer) throws(LoadError) {
+    let (old, stream) = state.withLock { ($0, $0.stream) }
+    if let stream {
+      // Readers have bytes of another response: only the same version can follow.
+      guard old.response?.head.status == response.head.status,
+        Validators(of: old.response ?? response).rangeCondition != nil,
+        Validators(of: old.response ?? response).isSameVersion(as: Validators(of: response))
+      else {
+        let error = LoadError(
+          .truncated,
+          url: purpose.url,
+          message: "the image changed while its transfer was interrupted"
+        )
+        stream.body.end(error)
+        throw error
+      }
+    }
+    if let old = old.writer { setAsideOrDiscard(old) }
+    let start = response.head.part?.lowerBound ?? 0
+    let obstacle = purpose.storageObstacle(response)
+    let isStreamed = purpose.isStreamed(response.head)
+    let streaming = isStreamed && !purpose.isImage ? stream ?? StreamingResponse(response) : stream
+    state.withLock { state in
+      discardBody(&state)
+      (state.response, state.lastHead, state.start) = (response, response.head, start)
+      state.isReceiving = response.head.status != 304
+      (state.obstacle, state.stream) = (obstacle, streaming)
+      if purpose.isImage { state.bytes.reserveCapacity(min(response.head.contentLength ?? 0, 1 << 20)) }
+    }
+    if obstacle == nil, response.head.status != 304 { openWriter(response) }
+    if isStreamed, !purpose.isImage, stream == nil, let streaming { load.stream(streaming) }
+    if purpose.isImage, response.head.status != 304 { try announce() }
+  }
+
+  /// A part follows the bytes that are there.
+  private func append(_ part: StoredAnswer) throws(LoadError) {
+    let (count, hasWriter) = state.withLock { state in
+      if purpose.isImage { state.response = state.response?.completed(by: part, state.resumption) }
+      (state.lastHead, state.isReceiving) = (part.head, true)
+      return (state.count, state.writer != nil)
+    }
+    witness?.tell(.resumed(ByteCount(count)))
+    if purpose.isImage, !hasWriter, let response = state.withLock({ $0.response }) {
+      // The bytes came from the disk: they go into the new file, too.
+      if let obstacle = purpose.storageObstacle(response) {
+        state.withLock { $0.obstacle = obstacle }
+      } else {
+        openWriter(response)
+        let bytes = state.withLock { $0.bytes }
+        bytes.withUnsafeBytes { write($0, end: bytes.count) }
+      }
+      let bytes = state.withLock { $0.bytes }
+      bytes.withUnsafeBytes { streamImage($0, end: bytes.count) }
+    }
+    try announce()
+  }
+
+  /// Tells the callers how much will come, before it does.
+  private func announce() throws(LoadError) {
+    let (response, count) = state.withLock { ($0.response, $0.count) }
+    let total = response?.head.contentLength
+    if let total, purpose.isImage, total > purpose.limit.bytes { throw tooLarge }
+    try load.report(LoadProgress(received: ByteCount(count), total: total.map { ByteCount($0) }))
+  }
+
+  private func discardBody(_ state: inout State) {
+    (state.response, state.lastHead, state.bytes) = (nil, nil, [])
+    (state.start, state.count, state.storedCount) = (0, 0, 0)
+    (state.mediaType, state.obstacle, state.writer) = (nil, nil, nil)
+    (state.scans, state.shelter, state.isReceiving) = (ArrivingScans(), BodyShelter(), false)
+  }
+
+  // MARK: The body
+
+  func receive(_ bytes: UnsafeRawBufferPointer) throws(LoadError) {
+    let now = time.now()
+    let limitsChanged = link.received(bytes.count, at: now)
+    let (count, total, report, tell) = try state.withLock {
+      state throws(LoadError) -> (Int?, Int?, Bool, Int) in
+      if state.isStopped { throw Self.stopped }
+      state.untold += bytes.count
+      // The scheduler hears of bytes ten times a second.
+      let isDue = limitsChanged || now - state.toldAt >= .milliseconds(100)
+      let tell = isDue ? state.untold : 0
+      if isDue { (state.untold, state.toldAt) = (0, now) }
+      guard state.isReceiving else { return (nil, nil, false, tell) }
+      if purpose.isImage { state.bytes.append(contentsOf: bytes) }
+      state.count += bytes.count
+      if purpose.isImage, state.mediaType == nil, state.count >= MediaType.prefixLength {
+        state.mediaType = try recognise(state)
+      }
+      // Callers hear of the first bytes, and then at most every 16 ms, or of each 64 KiB.
+      state.unreported += bytes.count
+      let isFirst = state.count == bytes.count
+      let report = isFirst || now - state.reportedAt >= .milliseconds(16) || state.unreported >= 64 << 10
+      if report { (state.unreported, state.reportedAt) = (0, now) }
+      return (state.count, state.response?.head.contentLength, report, tell)
+    }
+    if tell > 0 {
+      event(.received(tell))
+      liveness.heard(isImage: purpose.isImage && count != nil)
+    }
+    guard let count else { return }
+    if purpose.isImage, count > purpose.limit.bytes { throw tooLarge }
+    if purpose.isImage {
+      streamImage(bytes, end: count)
+    } else {
+      state.withLock { $0.stream }?.body.append(bytes, at: count - bytes.count)
+    }
+    write(bytes, end: count)
+    guard report else { return }
+    let progress = LoadProgress(received: ByteCount(count), total: total.map { ByteCount($0) })
+    witness?.tell(.progress(progress))
+    onProgress()
+    try load.report(progress)
+  }
+
+  /// Reports the bytes that were not reported yet, when the transfer has ended.
+  func flush() {
+    let progress = state.withLock { state -> LoadProgress? in
+      guard state.unreported > 0 else { return nil }
+      state.unreported = 0
+      return LoadProgress(
+        received: ByteCount(state.count),
+        total: state.response?.head.contentLength.map { ByteCount($0) }
+      )
+    }
+    guard let progress else { return }
+    witness?.tell(.progress(progress))
+    try? load.report(progress)
+  }
+
+  func note(_ step: TransferStep) {
+    switch step {
+    case .moved(let count): tally.withLock { $0 }?.add(count)
+    case .requested:
+      tally.withLock { $0 }?.request()
+      witness?.tell(.requested)
+    case .redirected(let url):
+      tally.withLock { $0 }?.goOn(at: url)
+      witness?.tell(.redirected(url))
+      event(.redirected(url))
+    }
+  }
+
+  private func event(_ event: Event) { onEvent.withLock { $0 }?(event) }
+
+  // MARK: Streaming
+
+  /// Lets readers have an image as it arrives, once its type is known.
+  private func streamImage(_ bytes: UnsafeRawBufferPointer, end: Int) {
+    if let stream = state.withLock({ $0.stream }) { return stream.body.append(bytes, at: end - bytes.count) }
+    guard load.wantsStream else { return }
+    let (response, mediaType, start) = state.withLock { ($0.response, $0.mediaType, $0.bytes) }
+    guard let response, let mediaType else { return }
+    let stream = StreamingResponse(response, mediaType: mediaType)
+    start.withUnsafeBytes { stream.body.append($0, at: 0) }
+    state.withLock { $0.stream = stream }
+    load.stream(stream)
+  }
+
+  /// The latest scan of a progressive image that is worth showing.
+  func scan() -> ArrivingScans.Scan? {
+    state.withLock { state in
+      guard state.isReceiving else { return nil }
+      return state.scans.latest(in: state.bytes, of: state.response?.head.contentLength)
+    }
+  }
+
+  // MARK: The file
+
+  private func openWriter(_ response: StoredAnswer) {
+    do throws(CacheError) {
+      let writer = try purpose.makeWriter()
+      state.withLock { $0.writer = writer }
+      // A long image that is interrupted by a kill resumes as well.
+      if purpose.isImage, response.head.contentLength ?? .max >= 256 << 10,
+        Resumption(response.head, kept: 1, now: DeltaSeconds.whole(clock())) != nil
+      {
+        writer.announce(purpose.metadata(response, ""))
+      }
+    } catch {
+      state.withLock { $0.obstacle = "not kept: \(error)" }
+    }
+  }
+
+  private func write(_ bytes: UnsafeRawBufferPointer, end: Int) {
+    let (writer, stream, shelter) = state.withLock { ($0.writer, $0.stream, $0.shelter) }
+    guard let writer else { return }
+    do throws(CacheError) {
+      try writer.write(bytes)
+      if let stream { shelter.note(writer, holds: end, of: stream.body) }
+    } catch {
+      fail(writer, error)
+    }
+  }
+
+  private func fail(_ writer: any ImageWriting, _ error: CacheError) {
+    writer.discard()
+    state.withLock { ($0.writer, $0.obstacle) = (nil, "not kept: \(error)") }
+  }
+
+  /// Keeps what has come as a partial download, if that is more than the disk has and the rest can be requested.
+  ///
+  /// - Returns: Whether it is kept.
+  private func setAside() -> Bool {
+    let (body, isResumable) = state.withLock { ($0, resumption($0) != nil) }
+    guard purpose.isImage, let writer = body.writer, let response = body.response, let mediaType = body.mediaType,
+      body.count > body.storedCount, body.obstacle == nil, isResumable
+    else { return false }
+    do throws(CacheError) {
+      try writer.setAside(purpose.metadata(response, mediaType))
+      state.withLock { state in (state.writer, state.storedCount, state.hasPartial) = (nil, state.count, true) }
+      return true
+    } catch {
+      fail(writer, error)
+      return false
+    }
+  }
+
+  private func setAsideOrDiscard(_ writer: any ImageWriting) { if !setAside() { writer.discard() } }
+
+  // MARK: The end
+
+  /// The head of a valid 304; nil for other responses.
+  var notModified: StoredAnswer? { state.withLock { $0.response?.head.status == 304 ? $0.response : nil } }
+
+  /// A whole body.
+  struct Whole: Sendable {
+    let response: StoredAnswer
+    let bytes: [UInt8]
+    let count: Int
+    let mediaType: String
+    let obstacle: String?
+    let hasPartial: Bool
+    /// What makes the body visible in the store; nil where it is not stored.
+    let writer: (any ImageWriting)?
+  }
+
+  /// Checks that the body is whole.
+  ///
+  /// - Throws: ``LoadError`` when it is no image, or not a whole one.
+  func finish() throws(LoadError) -> Whole {
+    let body = state.withLock { $0 }
+    guard let response = body.response else {
+      throw LoadError(.malformed, url: purpose.url, message: "the server sent no response")
+    }
+    var mediaType = body.mediaType ?? ""
+    if purpose.isImage, body.mediaType == nil { mediaType = try recognise(body) }
+    let announced = purpose.isImage ? response.head.contentLength : response.head.bodyLength
+    if let total = announced, body.count != total, !purpose.isHead {
+      let message = "the body ended after \(body.count) of \(total) bytes"
+      throw LoadError(.truncated, url: purpose.url, message: message)
+    }
+    if purpose.isImage, response.head.endsByClosing, !ImageStructure.isWhole(body.bytes, mediaType: mediaType) {
+      throw LoadError(.truncated, url: purpose.url, message: "the body ended before the image was whole")
+    }
+    state.withLock { $0.writer = nil }
+    return Whole(
+      response: response,
+      bytes: body.bytes,
+      count: body.count,
+      mediaType: mediaType,
+      obstacle: body.obstacle,
+      hasPartial: body.hasPartial,
+      writer: body.writer
+    )
+  }
+
+  /// Ends a transfer that failed: the bytes are kept if the rest can be requested another time.
+  ///
+  /// - Parameter removePartial: Called where the partial download on disk is of no use.
+  /// - Returns: How many bytes are kept, of how many; nil where no more than before.
+  func interrupt(_ error: LoadError, removePartial: () -> Void) -> (before: Int, count: Int, total: Int?)? {
+    let body = state.withLock { $0 }
+    guard let response = body.response, response.head.status != 304 else { return nil }
+    // A refusal of the rest says nothing of the bytes that are there.
+    let isSound = error.isInterruption || error.code == .status
+    guard isSound, setAside() else {
+      if body.hasPartial, body.mediaType != nil, body.storedCount == 0 || !isSound { removePartial() }
+      return nil
+    }
+    return (body.storedCount, body.count, response.head.contentLength)
+  }
+
+  /// Leaves nothing behind unless the body was finished or kept.
+  func discard() {
+    let writer = state.withLock { $0.writer.take() }
+    writer?.discard()
+  }
+
+  // MARK: Errors
+
+  private func recognise(_ body: State) throws(LoadError) -> String {
+    try MediaType.recognise(
+      body.bytes,
+      declared: body.response?.head.fields["Content-Type"],
+      from: purpose.url
+    )
+  }
+
+  private var tooLarge: LoadError {
+    LoadError(.tooLarge, url: purpose.url, message: "the body is longer than the limit of \(purpose.limit)")
+  }
+
+  private static var stopped: LoadError {
+    LoadError(.cancelled, message: "the transfer gave its slot to a more urgent one, or moves to another path")
+  }
+}
+
+extension StoredAnswer {
+  /// The response of the whole after a part: servers need not repeat with it what they said before (RFC 9110 §15.3.7).
+  fileprivate func completed(by part: StoredAnswer, _ resumption: Resumption?) -> StoredAnswer {
+    var whole = updated(by: part)
+    whole.head.status = 200
+    whole.head.contentLength = (resumption?.whole(after: part.head) ?? part.head).contentLength
+    whole.head.endsByClosing = part.head.endsByClosing && whole.head.contentLength == nil
+    return whole
+  }
+}
+
+extension ResponseHead {
+  /// The announced length of a body that follows a response to `GET`; 204 and 304 have none (RFC 9110 §6.4.1).
+  var bodyLength: Int? { status == 204 || status == 304 ? nil : contentLength }
+
+  /// Which part of the whole body a 206 brings; nil for others.
+  fileprivate var part: ClosedRange<Int>? {
+    guard status == 206, case .part(let range, _)? = fields["content-range"].flatMap({ ContentRange($0) }) else {
+      return nil
+    }
+    return range
+  }
+}
+
+extension LoadError {
+  /// Whether the rest of the body may well be loaded another time.
+  var isInterruption: Bool {
+    switch code {
+    case .cancelled, .truncated, .connection, .timeout, .unavailable: true
+    default: false
+    }
+  }
+}

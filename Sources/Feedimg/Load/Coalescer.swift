@@ -1,0 +1,199 @@
+import FeedimgModel
+import Synchronization
+
+/// Shares one load of a key among all callers that ask for it while it runs.
+///
+/// The load has a task of its own: any caller may leave without disturbing the others, and when the last one leaves the
+/// load is cancelled. Its priority is the highest of its callers.
+final class Coalescer<Answer: Sendable>: Sendable {
+  typealias Waiter = CoalescerState.Waiter
+  typealias Load = @PipelineActor @Sendable (InFlightLoad) async -> Result<Answer, LoadError>
+
+  /// What waiting for a load came to.
+  enum Outcome: Sendable {
+    /// The load succeeded; one caller of each load is the first, with which its bytes count.
+    case answered(Answer, isFirst: Bool)
+    case failed(LoadError)
+    /// ``Coalescer/release(_:)`` ended the wait, and nothing is known of the load.
+    case released
+  }
+
+  private struct State {
+    var table = CoalescerState()
+    var continuations: [Waiter: CheckedContinuation<Outcome, Never>] = [:]
+    var loads: [CoalescerState.Load: (load: InFlightLoad, task: Task<Void, Never>)] = [:]
+    /// Loads of a key that were cancelled and have not ended yet.
+    var ending: [String: Task<Void, Never>] = [:]
+
+    /// Tells a load how urgent it is now, and which caller is its first.
+    func refresh(_ load: CoalescerState.Load) -> InFlightLoad? {
+      guard let priority = table.priority(of: load), let first = table.first(of: load),
+        let inFlight = loads[load]?.load
+      else { return nil }
+      inFlight.set(priority: priority, first: first)
+      return inFlight
+    }
+  }
+
+  /// Guards the callers and the loads; continuations are resumed and tasks cancelled outside.
+  private let state = Mutex(State())
+
+  init() {}
+
+  /// Names a caller, so that it can be released.
+  func waiter() -> Waiter { state.withLock { $0.table.issue() } }
+
+  /// Joins the running load of a key, or starts one.
+  ///
+  /// A new load of a key begins when a cancelled one of the same key has ended, whose bytes are then kept.
+  ///
+  /// - Parameters:
+  ///   - key: The same for all that may share.
+  ///   - waiter: From ``waiter()``.
+  ///   - handle: The priority of the caller.
+  ///   - progress: Called as bytes arrive, and at once where the load has progress already.
+  ///   - onResponse: Called as soon as a response can be read while it arrives.
+  ///   - load: The work, unless it runs already.
+  /// - Returns: `failed` with `cancelled` as soon as the calling task is cancelled.
+  func outcome(
+    for key: String,
+    _ waiter: Waiter,
+    handle: LoadHandle = LoadHandle(.visible),
+    progress: InFlightLoad.Listener? = nil,
+    onResponse: InFlightLoad.ResponseListener? = nil,
+    by load: @escaping Load
+  ) async -> Outcome {
+    let listener = handle.listen { [weak self] in self?.setPriority(waiter, handle) }
+    let outcome = await withTaskCancellationHandler {
+      await withCheckedContinuation { join(key, waiter, handle, (progress, onResponse), $0, load) }
+    } onCancel: {
+      leave(waiter, .failed(Self.cancelled))
+    }
+    handle.forget(listener)
+    state.withLock { $0.table.forget(waiter) }
+    return outcome
+  }
+
+  /// Joins the running load of a key, or starts one; see ``outcome(for:_:handle:progress:onResponse:by:)``.
+  ///
+  /// - Returns: What the load came to, and whether this caller is its first.
+  /// - Throws: What the load throws, or `cancelled` as soon as the calling task is cancelled.
+  func answer(
+    for key: String,
+    handle: LoadHandle = LoadHandle(.visible),
+    onResponse: InFlightLoad.ResponseListener? = nil,
+    by load: @escaping Load
+  ) async throws(LoadError) -> (answer: Answer, isFirst: Bool) {
+    switch await outcome(for: key, waiter(), handle: handle, onResponse: onResponse, by: load) {
+    case .answered(let answer, let isFirst): return (answer, isFirst)
+    case .failed(let error): throw error
+    case .released: throw Self.cancelled
+    }
+  }
+
+  /// The load that a caller waits for; nil where it does not wait.
+  func load(of waiter: Waiter) -> InFlightLoad? {
+    state.withLock { state in state.table.load(of: waiter).flatMap { state.loads[$0]?.load } }
+  }
+
+  /// Ends the wait of a caller with `released`; harmless when it has ended.
+  func release(_ waiter: Waiter) { leave(waiter, .released) }
+
+  /// Whether nothing runs and no caller waits.
+  var isIdle: Bool {
+    state.withLock { $0.table.isEmpty && $0.continuations.isEmpty && $0.loads.isEmpty && $0.ending.isEmpty }
+  }
+
+  /// How many callers wait in all.
+  var count: Int { state.withLock { $0.table.count } }
+
+  /// How many callers wait for a key.
+  func count(of key: String) -> Int { state.withLock { $0.table.count(of: key) } }
+
+  private func join(
+    _ key: String,
+    _ waiter: Waiter,
+    _ handle: LoadHandle,
+    _ listeners: (progress: InFlightLoad.Listener?, response: InFlightLoad.ResponseListener?),
+    _ continuation: CheckedContinuation<Outcome, Never>,
+    _ work: @escaping Load
+  ) {
+    let (joined, inFlight) = state.withLock { state in
+      let joined = state.table.join(key, waiter, handle.priority)
+      switch joined {
+      case .gone: return (joined, nil as InFlightLoad?)
+      case .join(let load):
+        state.continuations[waiter] = continuation
+        return (joined, state.refresh(load))
+      case .start(let load):
+        state.continuations[waiter] = continuation
+        let inFlight = InFlightLoad(handle.priority)
+        let predecessor = state.ending[key]
+        let task = Task { @PipelineActor in
+          await predecessor?.value
+          let result = await work(inFlight)
+          inFlight.response?.body.end(result.failure)
+          self.finish(load, result)
+        }
+        state.loads[load] = (inFlight, task)
+        return (joined, state.refresh(load))
+      }
+    }
+    if case .join = joined { LoadWitness.tell(.joined) }
+    guard let inFlight else {
+      if joined == .gone { continuation.resume(returning: .failed(Self.cancelled)) }
+      return
+    }
+    inFlight.listen(waiter, listeners.progress, listeners.response)
+    inFlight.announcePriority()
+  }
+
+  private func setPriority(_ waiter: Waiter, _ handle: LoadHandle) {
+    let inFlight = state.withLock { state in
+      state.table.setPriority(waiter, handle.priority).flatMap { state.refresh($0) }
+    }
+    inFlight?.announcePriority()
+  }
+
+  private func leave(_ waiter: Waiter, _ outcome: Outcome) {
+    let (continuation, inFlight, task) = state.withLock { state in
+      let continuation = state.continuations.removeValue(forKey: waiter)
+      switch state.table.leave(waiter) {
+      case .nothing: return (continuation, nil as InFlightLoad?, nil as Task<Void, Never>?)
+      case .keep(let load): return (continuation, state.refresh(load), nil)
+      case .stop(let load):
+        guard let ended = state.loads[load] else { return (continuation, nil, nil) }
+        state.ending[load.key] = ended.task
+        ended.load.abandon()
+        return (continuation, nil, ended.task)
+      }
+    }
+    task?.cancel()
+    inFlight?.forget(waiter)
+    inFlight?.announcePriority()
+    continuation?.resume(returning: outcome)
+  }
+
+  private func finish(_ load: CoalescerState.Load, _ result: Result<Answer, LoadError>) {
+    let continuations = state.withLock { state in
+      let ended = state.loads.removeValue(forKey: load)
+      if let ended, state.ending[load.key] == ended.task { state.ending[load.key] = nil }
+      return state.table.finish(load).compactMap { state.continuations.removeValue(forKey: $0) }
+    }
+    for (index, continuation) in continuations.enumerated() {
+      switch result {
+      case .success(let answer): continuation.resume(returning: .answered(answer, isFirst: index == 0))
+      case .failure(let error): continuation.resume(returning: .failed(error))
+      }
+    }
+  }
+
+  private static var cancelled: LoadError { LoadError(.cancelled, message: "the load was cancelled") }
+}
+
+extension Result {
+  /// The error, if it failed.
+  var failure: Failure? {
+    if case .failure(let failure) = self { failure } else { nil }
+  }
+}

@@ -1,0 +1,249 @@
+import FeedimgCache
+import FeedimgModel
+import Synchronization
+
+/// Asks servers whether cached images are still valid: loads of low priority with conditional requests.
+///
+/// One image is asked about once, however many callers show it. It is asked about again no sooner than 10 seconds after a
+/// response; after failures the pauses grow from 30 seconds to an hour.
+@PipelineActor final class Revalidator {
+  /// When an image was asked about last.
+  private struct Past {
+    var endedAt: Double
+    var rest: Double
+    var failures: Int
+    var error: LoadError?
+  }
+
+  nonisolated static let backoff = Backoff(first: .seconds(30), greatest: .seconds(3600))
+  /// More are not asked about at a time: each holds on to an image, and is asked about when it is shown again.
+  private nonisolated static let greatestCount = 64
+  private nonisolated static let greatestPasts = 4096
+
+  /// The new image; nil where the cached one is still valid.
+  nonisolated let coalescer = Coalescer<FetchedImage?>()
+  private nonisolated let clock: @Sendable () -> Double
+  /// Guards when images were asked about last, which other threads read.
+  private nonisolated let pasts = Mutex<[String: Past]>([:])
+  private var background: [String: Task<Void, Never>] = [:]
+  private var idleEvent: Event?
+  private var summary = RevalidationSummary()
+
+  nonisolated init(clock: @escaping @Sendable () -> Double) { self.clock = clock }
+
+  /// Asks about an image in the background, unless that runs or has just ended.
+  ///
+  /// - Parameters:
+  ///   - request: What to ask.
+  ///   - generation: Of the facts before the decision.
+  ///   - mayFetch: Whether the policy would still fetch the image; otherwise it is given up.
+  /// - Returns: Whether a result is to be expected.
+  func begin(
+    _ request: Revalidation.Request,
+    since generation: Int?,
+    while mayFetch: @escaping @PipelineActor @Sendable () -> Bool
+  ) -> Bool {
+    let key = request.key
+    if background[key] != nil || coalescer.count(of: key) > 0 { return true }
+    guard !isResting(key), background.count < Self.greatestCount else { return false }
+    background[key] = Task { @PipelineActor in
+      _ = await outcome(of: request, coalescer.waiter(), LoadHandle(.prefetch), since: generation, while: mayFetch)
+      background[key] = nil
+      if background.isEmpty { idleEvent.take()?.signal() }
+    }
+    return true
+  }
+
+  /// Asks about an image, or joins the request that runs.
+  func outcome(
+    of request: Revalidation.Request,
+    _ waiter: CoalescerState.Waiter,
+    _ handle: LoadHandle,
+    since generation: Int?,
+    while mayFetch: @escaping @PipelineActor @Sendable () -> Bool
+  ) async -> Coalescer<FetchedImage?>.Outcome {
+    await coalescer.outcome(for: request.key, waiter, handle: handle) { load in
+      let result = await request.perform(load, since: generation, while: mayFetch)
+      self.note(request, result)
+      return result
+    }
+  }
+
+  /// The result of the request that runs for a key; nil where none runs.
+  func running(_ key: String) async -> Coalescer<FetchedImage?>.Outcome? {
+    guard coalescer.count(of: key) > 0 || background[key] != nil else { return nil }
+    return await coalescer.outcome(for: key, coalescer.waiter(), handle: LoadHandle(.prefetch)) { _ in
+      .failure(LoadError(.cancelled, message: "the request has ended"))
+    }
+  }
+
+  /// Whether an image was asked about so short a time ago that another request would be in vain.
+  nonisolated func isResting(_ key: String) -> Bool {
+    let past = pasts.withLock { $0[key] }
+    return past.map { (0..<$0.rest).contains(clock() - $0.endedAt) } ?? false
+  }
+
+  /// Why the last request for a key failed; nil where it succeeded.
+  nonisolated func failure(of key: String) -> LoadError? { pasts.withLock { $0[key]?.error } }
+
+  /// Forgets failures, as the network has changed.
+  nonisolated func forgetPast() { pasts.withLock { $0 = [:] } }
+
+  /// How many images are remembered, or are being asked about.
+  var recordCount: Int { pasts.withLock(\.count) + background.count }
+
+  /// Waits until no request runs in the background.
+  func idle() async {
+    guard !background.isEmpty else { return }
+    let event = idleEvent ?? Event()
+    idleEvent = event
+    await event.wait()
+  }
+
+  /// Gives up all requests in the background.
+  func stop() { for task in background.values { task.cancel() } }
+
+  /// The results since the last call.
+  func takeSummary() -> RevalidationSummary {
+    defer { summary = RevalidationSummary() }
+    return summary
+  }
+
+  private func note(_ request: Revalidation.Request, _ result: Result<FetchedImage?, LoadError>) {
+    summary.count(result, of: request.variant.url)
+    let before = pasts.withLock { $0[request.key]?.failures ?? 0 }
+    let (rest, failures): (Double, Int) =
+      switch result.failure {
+      case nil: (RevalidationPlan.leastInterval, 0)
+      case let error? where error.code == .cancelled: (0, before)
+      case let error? where error.isRefusal:
+        (error.retryAfter.map { Double($0) } ?? RevalidationPlan.leastInterval, before)
+      case let error?:
+        (
+          max(
+            Double(error.retryAfter ?? 0), error.believedFor ?? 0,
+            Self.backoff.wait(after: before + 1) / .seconds(1)
+          ), before + 1
+        )
+      }
+    let past = Past(endedAt: clock(), rest: rest, failures: failures, error: result.failure)
+    pasts.withLock { pasts in
+      if pasts.count >= Self.greatestPasts { pasts = [:] }
+      pasts[request.key] = past
+    }
+  }
+}
+
+extension Revalidation {
+  /// One question to the server of a cached image (RFC 9111 §4.3).
+  ///
+  /// Whatever fails, the cached image stays and can be shown (RFC 9111 §4.2.4, RFC 5861 §4).
+  struct Request: Sendable {
+    let loader: ImageLoader
+    let variant: ImageVariant
+    /// What the request says of the program.
+    let identity: RequestIdentity
+    /// The cached image.
+    let shown: FetchedImage
+    /// Whether to ask beyond all caches on the way, and whoever has asked before.
+    let isReload: Bool
+
+    /// The same for all that may share a response.
+    var key: String { identity.shared(variant.url.key, asking: directives) }
+
+    private var directives: HTTPFields { isReload ? ImageDownload.endToEnd : HTTPFields() }
+
+    /// - Returns: The new image; nil where the cached one is still valid.
+    @PipelineActor fileprivate func perform(
+      _ load: InFlightLoad,
+      since generation: Int?,
+      while mayFetch: @escaping @PipelineActor @Sendable () -> Bool
+    ) async -> Result<FetchedImage?, LoadError> {
+      // The task has no way to end a request alone, so that the guard cancels a task around it.
+      let task = Task { @PipelineActor () async -> Result<FetchedImage?, LoadError> in
+        do throws(LoadError) {
+          return .success(try await ask(load))
+        } catch {
+          return .failure(error)
+        }
+      }
+      var isGivenUp = false
+      let decision = DecisionGuard(loader.facts, LoadHandle(.prefetch), since: generation, holds: mayFetch) {
+        isGivenUp = true
+        task.cancel()
+      }
+      defer { decision.end() }
+      var result = await withTaskCancellationHandler {
+        await task.value
+      } onCancel: {
+        task.cancel()
+      }
+      if isGivenUp, result.failure?.code == .cancelled {
+        let message = "the policy would no longer fetch it"
+        result = .failure(LoadError(.cancelled, url: variant.url, message: message))
+      }
+      switch result {
+      case .success(let new): LoadWitness.tell(.revalidated(isNew: new != nil))
+      case .failure(let error): LoadWitness.tell(.notRevalidated(error))
+      }
+      return result
+    }
+
+    @PipelineActor private func ask(_ load: InFlightLoad) async throws(LoadError) -> FetchedImage? {
+      guard let asked = shown.answer else { return nil }
+      let (store, key, sent) = (loader.store, variant.url.key, identity.sent)
+      if !isReload, let stored = await loader.disk.run({ store.answer(for: key, to: sent) }),
+        isNewer(stored, than: asked)
+      {
+        // Another process was faster.
+        return await loader.stored(variant).flatMap(different)
+      }
+      let validators = Validators(of: asked)
+      switch try await download(validators.question, load) {
+      case .image(let image):
+        return different(image)
+      case .notModified(let news) where validators.match(notModified: news.head.fields):
+        await keep(news, about: asked)
+        return nil
+      case .notModified:
+        // It is about a version that is not stored here (RFC 9111 §4.3.4): the whole image is requested.
+        guard case .image(let image) = try await download(HTTPFields(), load) else { return nil }
+        return different(image)
+      }
+    }
+
+    @PipelineActor private func download(
+      _ validators: HTTPFields,
+      _ load: InFlightLoad
+    ) async throws(LoadError) -> ImageDownload.Outcome {
+      let download = ImageDownload(
+        loader: loader,
+        variant: variant,
+        identity: identity,
+        fields: HTTPFields(validators.fields + directives.fields),
+        load: load
+      )
+      return try await loader.retries.performOnce(variant.url) { attempt async throws(LoadError) in
+        try await download.run(attempt)
+      }
+    }
+
+    /// Servers without validators send the same image again.
+    private func different(_ image: FetchedImage) -> FetchedImage? { image.bytes == shown.bytes ? nil : image }
+
+    private func isNewer(_ stored: StoredAnswer, than asked: StoredAnswer) -> Bool {
+      stored.respondedAt > asked.respondedAt
+        && Freshness(of: stored, at: loader.clock()).standing == .fresh
+        && Vary(stored.head.fields).matches(stored.varied, identity.sent)
+    }
+
+    @PipelineActor private func keep(_ news: StoredAnswer, about asked: StoredAnswer) async {
+      let (key, store) = (variant.url.key, loader.store)
+      let updated = asked.updated(by: news)
+      guard storageAllowed(head: updated.head) else { return await loader.forget(key) }
+      // What cannot be written is asked again another time.
+      await loader.disk.run { _ = try? store.refresh(key, asked: asked, news: news) }
+      loader.memory.update(key, from: asked, to: updated)
+    }
+  }
+}

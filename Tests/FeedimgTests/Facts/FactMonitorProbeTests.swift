@@ -1,0 +1,58 @@
+import FeedimgModel
+import FeedimgTransfer
+import Testing
+
+@testable import Feedimg
+
+/// When a network on which nothing gets through is tried again.
+@Suite(.timeLimit(.minutes(10))) @PipelineActor struct FactMonitorProbeTests {
+  private let time = ManualTime()
+  private let test: TestLoader
+
+  nonisolated init() throws { test = try TestLoader(time: time.time) }
+
+  private var watch: FactMonitor { test.loader.facts }
+
+  /// Has the network turn out to be dead.
+  private func die() async throws {
+    watch.watch()
+    for number in 0..<4 {
+      let url = try ImageURL("http://host\(number).example/a.jpg")
+      let silence = LoadError(.timeout, url: url, message: "no answer came")
+      await #expect(throws: LoadError.self) {
+        try await test.loader.retries.perform(url) { _ async throws(LoadError) -> Int in throw silence }
+      }
+    }
+    #expect(test.loader.retries.liveness.isOffline)
+  }
+
+  @Test func `a dead network is tried again from the first listener to the last`() async throws {
+    try await die()
+    #expect(!watch.awaitsProbe, "nobody listens")
+    let told = Gathered<Int>()
+    let first = watch.listen(priority: { .visible }) { told.add(1) }
+    #expect(watch.awaitsProbe)
+    let second = watch.listen(priority: { .visible }) {}
+    watch.leave(first)
+    #expect(watch.awaitsProbe)
+    watch.leave(second)
+    #expect(!watch.awaitsProbe)
+    while time.sleepers > 0 { await Task.yield() }
+    #expect(told.all.isEmpty)
+  }
+
+  @Test func `who listens to a dead network is told when it is time to try`() async throws {
+    try await die()
+    let told = Gathered<Int>()
+    let number = watch.listen(priority: { .visible }) { told.add(1) }
+    await time.pass(.seconds(5), when: 1)
+    while told.all.isEmpty { await Task.yield() }
+    watch.leave(number)
+  }
+
+  @Test func `a loader rests also while the network is dead`() async throws {
+    try await die()
+    watch.rest()
+    #expect(watch.generation == nil)
+  }
+}

@@ -1,0 +1,138 @@
+import FeedimgModel
+import FeedimgTransfer
+import Synchronization
+import Testing
+
+@testable import Feedimg
+
+/// What is watched while nobody listens, and what counts after that.
+@Suite(.timeLimit(.minutes(10))) @PipelineActor struct FactMonitorRestTests {
+  /// A network and settings that the test sets, and that know how many watch them.
+  private nonisolated final class Watched: NetworkMonitoring, SettingsReading {
+    struct State: Sendable {
+      var network = NetworkState(kind: .wifi, metered: .no, reason: "", meteredReason: "")
+      var settings = UserSettings()
+      var watching = 0
+    }
+
+    let state = Mutex(State())
+
+    func currentState() -> NetworkState { state.withLock { $0.network } }
+    func currentSettings() -> UserSettings { state.withLock { $0.settings } }
+    func takeWarnings() -> [String] { [] }
+    func states() -> AsyncStream<NetworkState> { stream(currentState()) }
+    func changes() -> AsyncStream<UserSettings> { stream(currentSettings()) }
+
+    private func stream<Element: Sendable>(_ present: Element) -> AsyncStream<Element> {
+      let (stream, continuation) = AsyncStream.makeStream(of: Element.self)
+      state.withLock { $0.watching += 1 }
+      continuation.onTermination = { [weak self] _ in self?.state.withLock { $0.watching -= 1 } }
+      continuation.yield(present)
+      return stream
+    }
+
+    func watching(is count: Int) async {
+      while state.withLock({ $0.watching }) != count { await Task.yield() }
+    }
+  }
+
+  private final class Ways: Sendable {
+    let kinds = Mutex<[NetworkKind]>([])
+  }
+
+  private let watched = Watched()
+  private let failures = RetryController(.system(), schedule: RetrySchedule(greatestTries: 1))
+  private let ways = Ways()
+  private let watch: FactMonitor
+
+  nonisolated init() {
+    watch = FactMonitor(
+      network: watched,
+      settings: watched,
+      time: .system(),
+      retries: failures,
+      onState: { _ in },
+      onNetwork: { [ways] state in
+        ways.kinds.withLock { $0.append(state.kind) }
+        return {}
+      }
+    )
+  }
+
+  private var entered: [NetworkKind] { ways.kinds.withLock { $0 } }
+
+  /// Has a load fail in a way that is remembered.
+  private func fail() async throws {
+    let url = try ImageURL("http://127.0.0.1/missing.jpg")
+    let missing = LoadError(.status, url: url, message: "not found", status: 404)
+    await #expect(throws: missing) {
+      try await failures.perform(url) { _ async throws(LoadError) -> Int in throw missing }
+    }
+    #expect(failures.recordCount > 0)
+  }
+
+  @Test func `nothing is watched before anybody listens, nor during a rest`() async {
+    #expect(watched.state.withLock { $0.watching } == 0)
+    let number = watch.listen(priority: { .visible }) {}
+    await watched.watching(is: 2)
+    watch.leave(number)
+    watch.rest()
+    await watched.watching(is: 0)
+    watch.watch()
+    await watched.watching(is: 2)
+    watch.stop()
+    await watched.watching(is: 0)
+    watch.watch()
+    #expect(watched.state.withLock { $0.watching } == 0, "it was stopped for good")
+  }
+
+  @Test func `it does not rest while anybody listens`() async {
+    let number = watch.listen(priority: { .visible }) {}
+    watch.rest()
+    await watched.watching(is: 2)
+    watch.leave(number)
+    watch.rest()
+    await watched.watching(is: 0)
+  }
+
+  nonisolated struct Change: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let isNewWay: Bool
+    let forgetsFailures: Bool
+    let happen: @Sendable (inout Facts) -> Void
+  }
+
+  nonisolated struct Facts: Sendable {
+    var network: NetworkState
+    var settings: UserSettings
+  }
+
+  nonisolated static let changes = [
+    Change(testDescription: "nothing", isNewWay: false, forgetsFailures: false) { _ in },
+    Change(testDescription: "another network", isNewWay: true, forgetsFailures: true) {
+      $0.network.kind = .cellular
+    },
+    Change(testDescription: "the price alone", isNewWay: false, forgetsFailures: false) {
+      $0.network.metered = .yes
+    },
+    Change(testDescription: "a setting", isNewWay: false, forgetsFailures: true) {
+      $0.settings.downloadLimit = ByteCount(1)
+    },
+  ]
+
+  @Test(arguments: changes) func `what changed during a rest counts after it`(_ change: Change) async throws {
+    watch.watch()
+    try await fail()
+    watch.rest()
+    await watched.watching(is: 0)
+    watched.state.withLock { state in
+      var facts = Facts(network: state.network, settings: state.settings)
+      change.happen(&facts)
+      (state.network, state.settings) = (facts.network, facts.settings)
+    }
+    #expect(entered == [.wifi], "nobody watches")
+    watch.watch()
+    #expect(entered == (change.isNewWay ? [.wifi, .cellular] : [.wifi]))
+    #expect((failures.recordCount == 0) == change.forgetsFailures)
+  }
+}

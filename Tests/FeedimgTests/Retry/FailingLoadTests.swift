@@ -1,0 +1,269 @@
+import FeedimgModel
+import FeedimgTransfer
+import LoopbackServer
+import Synchronization
+import Testing
+
+@testable import Feedimg
+
+/// What a load does about failures, with real layers.
+@Suite(.timeLimit(.minutes(10))) struct FailingLoadTests {
+  private static let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+
+  /// Fails hosts that are named after failures, without any network.
+  private final class Failing: Downloading {
+    let asked = Mutex<[String]>([])
+    let isRepaired = Atomic(false)
+
+    func download(
+      _ request: DownloadRequest,
+      into receiver: any BodyReceiving
+    ) async throws(LoadError) -> ResponseHead {
+      asked.withLock { $0.append(request.url.text) }
+      guard isRepaired.load(ordering: .relaxed) else {
+        throw LoadError(.timeout, url: request.url, message: "no answer came within 20 s")
+      }
+      let fields = HTTPFields([.init(name: "Content-Type", value: "image/jpeg")])
+      let head = ResponseHead(status: 200, fields: fields, url: request.url)
+      try receiver.begin(head)
+      try receiver.receive(SampleImage.jpeg[...])
+      return head
+    }
+  }
+
+  private func item(_ url: String, thumbnail: String? = nil) throws -> FeedItem {
+    FeedItem(
+      original: ImageVariant(role: .original, url: try ImageURL(url)),
+      thumbnail: try thumbnail.map { ImageVariant(role: .thumbnail, url: try ImageURL($0)) }
+    )
+  }
+
+  @Test func `what failed for a moment is tried again after a wait`() async throws {
+    let count = Atomic(0)
+    let server = try LoopbackServer { _ in
+      count.wrappingAdd(1, ordering: .relaxed).oldValue < 2 ? .answer(503) : Self.picture
+    }
+    let time = ManualTime()
+    let test = try TestLoader(time: time.time, tries: 4)
+    let item = try TestLoader.item(server, original: "/a.jpg")
+    let load = Task { try await test.loader.load(item) }
+    await time.pass(.milliseconds(500), when: 1)
+    await server.reaches { $0.requests.count == 2 }
+    await time.pass(.seconds(1), when: 1)
+    #expect(try await load.value.bytes == SampleImage.jpeg)
+    #expect(server.log.requests.count == 3)
+  }
+
+  @Test func `what is gone is not asked for again until the time is over or the network changes`()
+    async throws
+  {
+    let server = try LoopbackServer { _ in .answer(404) }
+    let time = ManualTime()
+    let test = try TestLoader(time: time.time)
+    let item = try TestLoader.item(server, original: "/a.jpg")
+    for _ in 0..<3 {
+      let error = await #expect(throws: LoadError.self) { try await test.loader.load(item) }
+      #expect(error?.status == 404)
+    }
+    #expect(server.log.requests.count == 1)
+    time.pass(.seconds(300))
+    await #expect(throws: LoadError.self) { try await test.loader.load(item) }
+    #expect(server.log.requests.count == 2)
+    test.network.become(.ethernet)
+    while await test.loader.retries.remembers(try #require(item.original?.url)) { await Task.yield() }
+    await #expect(throws: LoadError.self) { try await test.loader.load(item) }
+    #expect(server.log.requests.count == 3)
+  }
+
+  @Test func `a host that fails again and again is left alone, and says so`() async throws {
+    let port = try ClosedPort()
+    let time = ManualTime()
+    let test = try TestLoader(time: time.time)
+    func load(_ number: Int) async throws -> LoadedImage {
+      try await test.loader.load(try item("http://127.0.0.1:\(port.port)/\(number)"))
+    }
+    for number in 0..<5 { await #expect(throws: LoadError.self) { try await load(number) } }
+    // Two who wait and try in vain, each twice as long as the one before at most.
+    for number in 5..<7 {
+      let waiting = Task { try await load(number) }
+      await time.pass(.seconds(4), when: 1)
+      await #expect(throws: LoadError.self) { try await waiting.value }
+    }
+    // And one who need not wait any more.
+    time.pass(.seconds(8))
+    await #expect(throws: LoadError.self) { try await load(7) }
+    let error = await #expect(throws: LoadError.self) { try await load(8) }
+    #expect(error?.message.hasPrefix("the host failed before and is left alone for another") == true)
+  }
+
+  @Test func `a network on which nothing answers is treated like none, until something answers`() async throws
+  {
+    let downloader = Failing()
+    let time = ManualTime()
+    let test = try TestLoader(downloader: downloader, time: time.time)
+    for number in 0..<4 {
+      await #expect(throws: LoadError.self) {
+        try await test.loader.load(item("http://h\(number % 2).example/a"))
+      }
+    }
+    let later = try item("http://h9.example/a")
+    let resolution = test.loader.resolve(later)
+    #expect(resolution.situation.network == .offline)
+    #expect(
+      resolution.facts.first { $0.name == "network" }?.source == "connected (wifi), but nothing gets through"
+    )
+    let error = await #expect(throws: LoadError.self) { try await test.loader.load(later) }
+    #expect(error?.code == .nothingToShow)
+    #expect(downloader.asked.withLock(\.count) == 4)
+    downloader.isRepaired.store(true, ordering: .relaxed)
+    time.pass(.seconds(5))
+    #expect(try await test.loader.load(later).source == .network)
+    #expect(test.loader.resolve(try item("http://h8.example/a")).situation.network == .wifi)
+  }
+
+  @Test func `where nothing answers the cached thumbnail is shown as offline`() async throws {
+    let downloader = Failing()
+    let time = ManualTime()
+    let test = try TestLoader(.cellular, downloader: downloader, time: time.time)
+    let items = try (0..<5).map {
+      try item("http://h\($0 % 2).example/\($0)", thumbnail: "http://s.example/\($0)")
+    }
+    downloader.isRepaired.store(true, ordering: .relaxed)
+    for item in items { #expect(try await test.loader.load(item).variant.role == .thumbnail) }
+    downloader.isRepaired.store(false, ordering: .relaxed)
+    // Another network forgets what failed, so none may fail before the change is known.
+    await test.become(.wifi)
+    time.pass(.seconds(3))
+    for item in items.dropLast() {
+      let image = try await test.loader.load(item)
+      #expect(image.variant.role == .thumbnail)
+      #expect(image.notes == ["shown in place of the original: no answer came within 20 s"])
+    }
+    let asked = downloader.asked.withLock(\.count)
+    let image = try await test.loader.load(items[4])
+    #expect(image.variant.role == .thumbnail)
+    #expect(image.resolution.situation.network == .offline && image.notes == [])
+    #expect(downloader.asked.withLock(\.count) == asked, "nobody is asked any more")
+  }
+
+  @Test(arguments: [
+    ("text/html", "the server sent `text/html`, which is no image known here"),
+    ("image/png", "the server said that it sends `image/png`, but sent no image known here"),
+  ])
+  func `a page in place of an image is said to be one, and not kept`(
+    type: String,
+    says: String
+  ) async throws {
+    let page = Array("<!DOCTYPE html><html><body>Please sign in</body></html>".utf8)
+    let server = try LoopbackServer { _ in .answer(200, [("Content-Type", type)], body: page) }
+    let test = try TestLoader()
+    let item = try TestLoader.item(server, original: "/a.jpg")
+    let error = await #expect(throws: LoadError.self) { try await test.loader.load(item) }
+    #expect(error?.suspectsCaptivePortal == true)
+    #expect(error?.message == "\(says); perhaps this network wants you to sign in first")
+    #expect(test.loader.resolve(item).situation.original == .remote)
+  }
+
+  /// A captive portal cannot have the certificate of the host whose place it takes.
+  @Test(.enabled(if: TLSServer.isAvailable, "there is no /usr/bin/openssl to be the server"))
+  func `a certificate of another name is said to be suspect, and nothing is kept`() async throws {
+    let server = try TLSServer(certifiedFor: "login.hotspot.test")
+    let downloader = CurlDownloader(
+      userAgent: "feedimg-tests",
+      certificateFile: server.certificateFile
+    )
+    let test = try TestLoader(downloader: downloader)
+    let item = try item("https://localhost:\(server.port)/a.jpg")
+    let error = await #expect(throws: LoadError.self) { try await test.loader.load(item) }
+    #expect(error?.code == .security && error?.suspectsCaptivePortal == true)
+    #expect(error?.message.hasSuffix("; perhaps this network wants you to sign in first") == true)
+    #expect(test.loader.resolve(item).situation.original == .remote)
+    #expect(test.loader.store.isEmpty)
+  }
+
+  // MARK: Neighbours
+
+  @Test func `however often one image is tried, its host is not left alone for it`() async throws {
+    let server = try LoopbackServer { $0.path == "/good" ? Self.picture : .answer(500) }
+    let time = ManualTime()
+    let test = try TestLoader(time: time.time, tries: 4)
+    for number in 0..<4 {
+      let bad = try TestLoader.item(server, original: "/bad\(number)")
+      let load = Task { try await test.loader.load(bad) }
+      for _ in 1..<4 { await time.pass(.seconds(2), when: 1) }
+      await #expect(throws: LoadError.self) { try await load.value }
+    }
+    #expect(server.log.requests.count == 16)
+    let good = try TestLoader.item(server, original: "/good")
+    #expect(try await test.loader.load(good).source == .network)
+  }
+
+  @Test func `a good image waits for its turn while a host is left alone, and is had`() async throws {
+    let server = try LoopbackServer { $0.path == "/good" ? Self.picture : .answer(500) }
+    let time = ManualTime()
+    let test = try TestLoader(time: time.time)
+    for number in 0..<5 {
+      let bad = try TestLoader.item(server, original: "/bad\(number)")
+      await #expect(throws: LoadError.self) { try await test.loader.load(bad) }
+    }
+    let items = try ["/worse", "/good"].map { try TestLoader.item(server, original: $0) }
+    let loads = items.map { item in Task { try await test.loader.load(item) } }
+    // Whichever of them is first, the other does not fail for it.
+    await time.pass(.seconds(2), when: 2)
+    await #expect(throws: LoadError.self) { try await loads[0].value }
+    #expect(try await loads[1].value.bytes == SampleImage.jpeg)
+  }
+
+  @Test func `servers on other ports of a host are other servers`() async throws {
+    let bad = try LoopbackServer { _ in .answer(500) }
+    let good = try LoopbackServer { _ in Self.picture }
+    let test = try TestLoader(time: ManualTime().time)
+    for number in 0..<5 {
+      let item = try TestLoader.item(bad, original: "/\(number)")
+      await #expect(throws: LoadError.self) { try await test.loader.load(item) }
+    }
+    #expect(try await test.loader.load(try TestLoader.item(good, original: "/a")).source == .network)
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `what fails where a server redirects to is not held against that server`() async throws {
+    let closed = try ClosedPort()
+    let server = try LoopbackServer { request in
+      guard request.path != "/good" else { return Self.picture }
+      return .answer(302, [("Location", "http://127.0.0.1:\(closed.port)\(request.path)")])
+    }
+    let time = ManualTime()
+    let test = try TestLoader(time: time.time)
+    for number in 0..<12 {
+      let bad = try TestLoader.item(server, original: "/\(number)")
+      let error = await #expect(throws: LoadError.self) { try await test.loader.load(bad) }
+      #expect(error?.message.hasPrefix("the host failed before") == false)
+    }
+    #expect(server.log.requests.count == 12)
+    let good = try TestLoader.item(server, original: "/good")
+    #expect(try await test.loader.load(good).source == .network)
+    let direct = try item("http://127.0.0.1:\(closed.port)/direct")
+    let load = Task { try await test.loader.load(direct) }
+    // That one is left alone.
+    while time.sleepers == 0 { await Task.yield() }
+    load.cancel()
+    await #expect(throws: LoadError.self) { try await load.value }
+  }
+
+  @Test func `who waits for a host and leaves is gone at once`() async throws {
+    let server = try LoopbackServer { _ in .answer(500) }
+    let time = ManualTime()
+    let test = try TestLoader(time: time.time)
+    for number in 0..<5 {
+      let bad = try TestLoader.item(server, original: "/bad\(number)")
+      await #expect(throws: LoadError.self) { try await test.loader.load(bad) }
+    }
+    let last = try TestLoader.item(server, original: "/last")
+    let load = Task { try await test.loader.load(last) }
+    while time.sleepers == 0 { await Task.yield() }
+    load.cancel()
+    let error = await #expect(throws: LoadError.self) { try await load.value }
+    #expect(error?.code == .cancelled)
+    #expect(server.log.requests.count == 5)
+  }
+}

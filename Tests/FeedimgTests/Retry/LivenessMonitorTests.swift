@@ -1,0 +1,114 @@
+import FeedimgModel
+import FeedimgTransfer
+import Testing
+
+@testable import Feedimg
+
+/// What one failure says of the network, and of its server.
+@Suite @PipelineActor struct LivenessMonitorTests {
+  private let time = ManualTime()
+  private let controller: RetryController
+  private let monitor: LivenessMonitor
+
+  nonisolated init() {
+    controller = RetryController(time.time, schedule: RetrySchedule(greatestTries: 1))
+    monitor = controller.liveness
+  }
+
+  private func attempt(_ url: String, asked: String, hasProgressed: Bool = false) throws -> Attempt {
+    let attempt = Attempt(try ImageURL(url), controller)
+    if asked != url { attempt.redirected(to: try ImageURL(asked)) }
+    if hasProgressed { attempt.kept(1 << 20, of: nil) }
+    return attempt
+  }
+
+  private func isDead(
+    after error: LoadError,
+    hasProgressed: Bool = false,
+    _ path: (Int) -> (url: String, asked: String)
+  ) throws -> Bool {
+    controller.reset()
+    for number in 0..<8 {
+      let (url, asked) = path(number)
+      monitor.judge(error, of: try attempt(url, asked: asked, hasProgressed: hasProgressed))
+    }
+    return monitor.isOffline
+  }
+
+  @Test func `where servers redirect to one that is down the network is well`() throws {
+    let error = LoadError(.timeout, message: "no response came within 20 s")
+    #expect(try !isDead(after: error) { ("http://h\($0).example/a", "http://down.example/a") })
+    #expect(try isDead(after: error) { ("http://h\($0).example/a", "http://h\($0).example/a") })
+  }
+
+  @Test func `where good parts of images come the network is well, however they end`() throws {
+    let error = LoadError(.timeout, message: "nothing came for 20 s")
+    #expect(
+      try !isDead(after: error, hasProgressed: true) { ("http://h\($0).example/a", "http://h\($0).example/a") }
+    )
+  }
+
+  @Test func `where every server seems to redirect to one login nothing gets through`() throws {
+    var page = LoadError(.notAnImage, message: "a page")
+    #expect(try !isDead(after: page) { ("http://h\($0).example/a", "http://h\($0).example/") })
+    page.suspectsCaptivePortal = true
+    #expect(try isDead(after: page) { ("http://h\($0).example/a", "http://h\($0).example/") })
+    #expect(try !isDead(after: page) { _ in ("http://h.example/a", "http://h.example/") })
+  }
+
+  @Test func `this machine says nothing of the network, neither way`() throws {
+    let silence = LoadError(.timeout, message: "no response came within 20 s")
+    let missing = LoadError(.status, message: "not found", status: 404)
+    #expect(try !isDead(after: silence) { ("http://127.0.0.\($0 + 1)/a", "http://127.0.0.\($0 + 1)/a") })
+    controller.reset()
+    for number in 0..<4 {
+      monitor.judge(missing, of: try attempt("http://localhost/a", asked: "http://localhost/a"))
+      let url = "http://h\(number).example/a"
+      monitor.judge(silence, of: try attempt(url, asked: url))
+      #expect(monitor.isOffline == (number == 3))
+    }
+  }
+
+  @Test func `a connection that is refused says nothing of the network`() throws {
+    var refused = LoadError(.connection, message: "no connection: connection refused")
+    refused.wasRefused = true
+    #expect(try !isDead(after: refused) { ("http://h\($0).example/a", "http://h\($0).example/a") })
+  }
+
+  /// Fails a load, and returns its error.
+  private func fail(_ url: ImageURL, _ error: LoadError) async -> LoadError? {
+    do throws(LoadError) {
+      try await controller.perform(url) { attempt async throws(LoadError) -> Void in
+        try attempt.begin()
+        throw error
+      }
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  @Test func `a shortage of this program says nothing of a server, neither way`() async throws {
+    let url = try ImageURL("http://h.example/a")
+    let silence = LoadError(.connection, message: "no connection")
+    let shortage = LoadError(.unavailable, message: "too many open files: raise the limit")
+    for _ in 1...CircuitBreaker.threshold {
+      for error in [silence, shortage] { #expect(await fail(url, error)?.isRefusal == false) }
+    }
+    time.pass(.milliseconds(1))
+    #expect(controller.silence(of: url)?.message.contains("no connection") == true)
+  }
+
+  @Test func `a shortage of this program leaves what has come of an image`() {
+    #expect(LoadError(.unavailable, message: "too many open files: raise the limit").isInterruption)
+  }
+
+  @Test func `a probe that fails for a shortage lets the next load probe`() async throws {
+    let url = try ImageURL("http://h.example/a")
+    _ = await fail(url, LoadError(.status, message: "busy", status: 503, retryAfter: 5))
+    controller.forget(url)
+    time.pass(.seconds(5))
+    _ = await fail(url, LoadError(.unavailable, message: "too many open files: raise the limit"))
+    #expect(controller.admit(url.origin, insisting: false) == true, "it is the probe")
+  }
+}

@@ -1,0 +1,258 @@
+import FeedimgModel
+import FeedimgTransfer
+import LoopbackServer
+import Synchronization
+import Testing
+
+@testable import Feedimg
+
+/// What loads tell of a network that says it is connected, and what they do where nothing gets through.
+@Suite(.timeLimit(.minutes(10))) struct LyingNetworkTests {
+  /// How hosts answer, by their names: `slow` as far as the test lets it, `page` with a page, others not at all.
+  private final class Hosts: Downloading {
+    let asked = Gathered<String>()
+    let slowAnswer: Answer
+    /// How far `slow` has come, and how far it may.
+    let reached = Atomic(0)
+    let allowed = Atomic(1)
+    /// Whether all that fail have come to answer.
+    let isRepaired = Atomic(false)
+
+    init(_ slowAnswer: Answer = Answer()) { self.slowAnswer = slowAnswer }
+
+    func download(
+      _ request: DownloadRequest,
+      into receiver: any BodyReceiving
+    ) async throws(LoadError) -> ResponseHead {
+      asked.add(request.url.text)
+      if request.url.host == "slow.example" { return try await answerSlowly(request, receiver) }
+      if isRepaired.load(ordering: .acquiring) {
+        return try answer(request, "image/jpeg", SampleImage.jpeg[...], receiver)
+      }
+      if request.url.host.hasPrefix("page") {
+        return try answer(request, "text/html", Array("<html>".utf8)[...], receiver)
+      }
+      throw LoadError(.timeout, url: request.url, message: "no answer came within 20 s")
+    }
+
+    private func answer(
+      _ request: DownloadRequest,
+      status: Int = 200,
+      _ mediaType: String,
+      _ body: ArraySlice<UInt8>,
+      _ receiver: any BodyReceiving
+    ) throws(LoadError) -> ResponseHead {
+      let fields = HTTPFields([.init(name: "Content-Type", value: mediaType)])
+      let head = ResponseHead(status: status, fields: fields, url: request.url)
+      try receiver.begin(head)
+      try receiver.receive(body)
+      return head
+    }
+
+    /// The head with what comes at first, then a byte, then the rest.
+    private func answerSlowly(
+      _ request: DownloadRequest,
+      _ receiver: any BodyReceiving
+    ) async throws(LoadError) -> ResponseHead {
+      let (picture, count) = (SampleImage.jpeg, slowAnswer.count)
+      let head = try answer(request, status: slowAnswer.status, "image/jpeg", picture[..<count], receiver)
+      for part in [picture[count...count], picture[(count + 1)...]] {
+        let step = reached.add(1, ordering: .acquiringAndReleasing).newValue
+        while allowed.load(ordering: .acquiring) <= step, !Task.isCancelled { await Task.yield() }
+        guard !Task.isCancelled else { throw LoadError(.cancelled, url: request.url, message: "cancelled") }
+        try receiver.receive(part)
+      }
+      return head
+    }
+
+    func slowReaches(_ step: Int) async {
+      while reached.load(ordering: .acquiring) < step { await Task.yield() }
+    }
+
+    /// How many originals were asked for.
+    var originals: Int { asked.all.count { $0.hasSuffix("/a") } }
+  }
+
+  /// What the slow host begins its answer with.
+  struct Answer: Sendable {
+    var status = 200
+    /// Bytes of the body that come with the head.
+    var count = 100
+  }
+
+  struct Row: Sendable, CustomTestStringConvertible {
+    let failing: String
+    let answer: Answer
+    var testDescription: String { "\(failing) beside \(answer.status) and \(answer.count) bytes" }
+  }
+
+  private let time = ManualTime()
+
+  private func item(_ host: String, thumbnail: Bool = false) throws -> FeedItem {
+    FeedItem(
+      original: ImageVariant(role: .original, url: try ImageURL("http://\(host).example/a")),
+      thumbnail: thumbnail
+        ? ImageVariant(role: .thumbnail, url: try ImageURL("http://\(host).example/s")) : nil
+    )
+  }
+
+  private func network(_ test: TestLoader) throws -> NetworkKind {
+    test.loader.resolve(try item("later")).situation.network
+  }
+
+  /// Has eight loads fail, on two hosts.
+  private func fail(_ name: String = "dead", _ test: TestLoader) async throws {
+    for number in 0..<8 {
+      let host = "\(name)\(number % 2)"
+      await #expect(throws: LoadError.self) {
+        try await test.loader.load(
+          FeedItem(
+            original: ImageVariant(role: .original, url: try ImageURL("http://\(host).example/\(number)")),
+            thumbnail: nil
+          )
+        )
+      }
+    }
+  }
+
+  // MARK: Signs of life
+
+  static let signs = [
+    Row(failing: "dead", answer: Answer(count: 0)), Row(failing: "dead", answer: Answer()),
+    Row(failing: "dead", answer: Answer(status: 404, count: 0)),
+    Row(failing: "page", answer: Answer(count: 0)), Row(failing: "page", answer: Answer()),
+  ]
+
+  @Test(arguments: signs)
+  func `whatever fails beside an answer that comes does not speak against the network`(
+    _ row: Row
+  )
+    async throws
+  {
+    let hosts = Hosts(row.answer)
+    let test = try TestLoader(downloader: hosts, time: time.time)
+    let slow = Task { [item = try item("slow")] in try await test.loader.load(item) }
+    if row.answer.status == 200 {
+      await hosts.slowReaches(1)
+    } else {
+      // Nobody waits for the rest of that.
+      await #expect(throws: LoadError.self) { try await slow.value }
+    }
+    try await fail(row.failing, test)
+    #expect(try network(test) == .wifi)
+    hosts.allowed.store(9, ordering: .releasing)
+    if row.answer.status == 200 { #expect(try await slow.value.bytes == SampleImage.jpeg) }
+  }
+
+  @Test func `the next bytes of an image bring a network back that was taken to be dead`() async throws {
+    let hosts = Hosts()
+    let test = try TestLoader(downloader: hosts, time: time.time)
+    let slow = Task { [item = try item("slow")] in try await test.loader.load(item) }
+    await hosts.slowReaches(1)
+    time.pass(.seconds(3))
+    try await fail("dead", test)
+    #expect(try network(test) == .offline)
+    hosts.allowed.store(2, ordering: .releasing)
+    await hosts.slowReaches(2)
+    #expect(try network(test) == .wifi)
+    hosts.allowed.store(9, ordering: .releasing)
+    #expect(try await slow.value.bytes == SampleImage.jpeg)
+  }
+
+  @Test func `pages alone are taken for a login that stands before everything`() async throws {
+    let test = try TestLoader(downloader: Hosts(), time: time.time)
+    try await fail("page", test)
+    #expect(try network(test) == .offline)
+  }
+
+  // MARK: For how long
+
+  @Test func `many that fail at once keep the network dead for the first wait alone`() async throws {
+    let desk = RetryController(time.time, schedule: RetrySchedule(greatestTries: 1))
+    let begun = Gathered<Int>()
+    let loads = try (0..<8).map { number in
+      let url = try ImageURL("http://h\(number).example/a")
+      return Task {
+        try await desk.perform(url) { _ async throws(LoadError) -> Int in
+          begun.add(number)
+          while begun.all.count < 8 { await Task.yield() }
+          throw LoadError(.timeout, message: "no answer came within 20 s")
+        }
+      }
+    }
+    for load in loads { await #expect(throws: LoadError.self) { try await load.value } }
+    #expect(desk.liveness.isOffline)
+    time.pass(NetworkLiveness.firstWait)
+    #expect(!desk.liveness.isOffline)
+  }
+
+  // MARK: What loads do
+
+  @Test func `loads that have failed on a dead network try no further`() async throws {
+    let desk = RetryController(time.time, schedule: RetrySchedule(greatestTries: 4))
+    let (tries, ended) = (Gathered<Int>(), Gathered<Int>())
+    let loads = try (0..<4).map { number in
+      let url = try ImageURL("http://h\(number).example/a")
+      return Task {
+        defer { ended.add(number) }
+        return try await desk.perform(url) { _ async throws(LoadError) -> Int in
+          tries.add(number)
+          throw LoadError(.timeout, message: "no answer came within 20 s")
+        }
+      }
+    }
+    // Those that failed before the last one wait for their second try.
+    while time.sleepers < 3 || ended.all.isEmpty && time.sleepers < 4 { await Task.yield() }
+    time.pass(.milliseconds(500))
+    while ended.all.count < 4, tries.all.count == 4 { await Task.yield() }
+    #expect(tries.all.count == 4)
+    for load in loads {
+      load.cancel()
+      await #expect { try await load.value } throws: { ($0 as? LoadError)?.code == .timeout }
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `slots that gave up on a dead network have their images when it comes back`(
+    isCached: Bool
+  )
+    async throws
+  {
+    let hosts = Hosts()
+    let test = try TestLoader(.cellular, downloader: hosts, time: time.time, tries: 4)
+    let items = try (0..<6).map { try item("h\($0)", thumbnail: isCached) }
+    if isCached {
+      hosts.isRepaired.store(true, ordering: .releasing)
+      for item in items { #expect(try await test.loader.load(item).variant.role == .thumbnail) }
+      hosts.isRepaired.store(false, ordering: .releasing)
+    }
+    // Another network forgets what failed, so none may fail before the change is known.
+    await test.become(.wifi)
+    time.pass(.seconds(3))
+    let slots = items.map { _ in test.loader.slot() }
+    for (slot, item) in zip(slots, items) { slot.show(item) }
+    while try network(test) == .wifi { await Task.yield() }
+    hosts.isRepaired.store(true, ordering: .releasing)
+    while slots.contains(where: { $0.presentation?.shown != .original }) {
+      if time.sleepers > 0 { time.pass(.milliseconds(500)) }
+      await Task.yield()
+    }
+  }
+
+  @Test func `a prefetch that waits for the network loses no image on a dead one`() async throws {
+    let hosts = Hosts()
+    let test = try TestLoader(downloader: hosts, time: time.time, tries: 4)
+    let prefetch = test.loader.prefetch(try (0..<6).map { try item("h\($0)") }, waitsForNetwork: true)
+    while prefetch.progress.waiting + prefetch.progress.failed < 6 {
+      if time.sleepers > 0, try network(test) == .wifi { time.pass(.milliseconds(100)) }
+      await Task.yield()
+    }
+    #expect(prefetch.progress.waiting == 6)
+    hosts.isRepaired.store(true, ordering: .releasing)
+    while prefetch.progress.fetched + prefetch.progress.failed < 6 {
+      if time.sleepers > 0 { time.pass(.milliseconds(500)) }
+      await Task.yield()
+    }
+    #expect(await prefetch.finish().fetched == 6)
+  }
+}

@@ -1,0 +1,146 @@
+import FeedimgModel
+import Testing
+
+@testable import Feedimg
+
+/// What speaks for a network and against it, beyond the plain case.
+@Suite struct NetworkLivenessTests {
+  /// Has eight tries fail on two hosts, all begun at one time.
+  private func fail(_ network: inout NetworkLiveness, begun: Duration, at now: Duration) {
+    for number in 0..<8 { _ = network.failed("h\(number % 2)", begun: begun, at: now) }
+  }
+
+  private func dead(at now: Duration = .zero) -> NetworkLiveness {
+    var network = NetworkLiveness()
+    fail(&network, begun: now, at: now)
+    return network
+  }
+
+  struct Row: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    /// Seconds: the last sign of life, when the tries began and when they failed.
+    let (sign, begun, failed): (Double, Double, Double)
+    let isDead: Bool
+  }
+
+  static let rows = [
+    Row(testDescription: "something came while they waited", sign: 1, begun: 0, failed: 20, isDead: false),
+    Row(testDescription: "something came as they began", sign: 1, begun: 1, failed: 20, isDead: false),
+    Row(testDescription: "nothing came since they began", sign: 1, begun: 1.1, failed: 20, isDead: true),
+    Row(testDescription: "something is coming", sign: 1, begun: 1.1, failed: 2.9, isDead: false),
+    Row(testDescription: "nothing comes any more", sign: 1, begun: 1.1, failed: 3, isDead: true),
+  ]
+
+  @Test(arguments: rows) func `silence counts that nobody has broken`(_ row: Row) {
+    var network = NetworkLiveness()
+    #expect(network.heard(isImage: false, at: .seconds(row.sign)) == false)
+    fail(&network, begun: .seconds(row.begun), at: .seconds(row.failed))
+    #expect(network.isDead == row.isDead)
+  }
+
+  @Test func `pages count where no image has come for a minute`() {
+    var network = NetworkLiveness()
+    _ = network.heard(isImage: true, at: .zero)
+    for _ in 0..<8 { for host in ["a", "b"] { #expect(network.sawPage(host, at: .seconds(59)) == false) } }
+    let turns = (0..<4).map { network.sawPage("h\($0 % 2)", at: .seconds(60)) }
+    #expect(turns == [false, false, false, true])
+  }
+
+  @Test func `that a login answers does not bring images`() {
+    var network = NetworkLiveness()
+    for number in 0..<4 {
+      #expect(network.heard(isImage: false, at: .zero) == false, "the head of the page")
+      _ = network.sawPage("h\(number % 2)", at: .zero)
+    }
+    #expect(network.isDead)
+    #expect(network.heard(isImage: false, at: .zero) == false)
+    #expect(network.heard(isImage: true, at: .zero) == true)
+    #expect(!network.isDead)
+  }
+
+  // MARK: Trials
+
+  @Test func `only the failure of a trial makes the wait longer`() {
+    var network = dead()
+    #expect(network.began(at: .seconds(4)) == nil, "too early")
+    let probe = network.began(at: .seconds(5))
+    #expect(network.began(at: .seconds(5)) == nil, "one alone tries")
+    fail(&network, begun: .zero, at: .seconds(6))
+    for host in ["a", "b"] { _ = network.sawPage(host, at: .seconds(6)) }
+    #expect(network.probe(at: .seconds(6)) == .seconds(5), "it may end at any time")
+    _ = network.failed("a", begun: .seconds(5), probe: probe, at: .seconds(15))
+    #expect(network.probe(at: .seconds(15)) == .seconds(10))
+    _ = network.failed("a", begun: .seconds(5), probe: probe, at: .seconds(16))
+    #expect(network.probe(at: .seconds(16)) == .seconds(9), "it has failed once")
+  }
+
+  @Test func `the wait doubles with each trial that fails, up to a minute`() throws {
+    var network = dead()
+    var now = Duration.zero
+    var waits: [Duration] = []
+    for _ in 0..<6 {
+      let wait = try #require(network.probe(at: now))
+      waits.append(wait)
+      now += wait
+      let probe = network.began(at: now)
+      _ = network.failed("a", begun: now, probe: probe, at: now)
+    }
+    #expect(waits == [5, 10, 20, 40, 60, 60].map { .seconds($0) })
+  }
+
+  @Test func `a trial that is called off lets the next one try, one that never tells after a while`() {
+    var network = dead()
+    let first = network.began(at: .seconds(5))
+    network.gaveUp(first, at: .seconds(6))
+    #expect(!network.isOffline(at: .seconds(6)))
+    let second = network.began(at: .seconds(6))
+    network.gaveUp(first, at: .seconds(7))
+    #expect(network.isOffline(at: .seconds(35)), "the first is over")
+    #expect(!network.isOffline(at: .seconds(36)))
+    let third = network.began(at: .seconds(36))
+    #expect(third != nil && third != second)
+    _ = network.failed("a", begun: .seconds(6), probe: second, at: .seconds(36))
+    #expect(network.probe(at: .seconds(36)) == .seconds(5), "the third tries")
+  }
+
+  @Test func `a trial on another network says nothing of this one`() {
+    var network = dead()
+    let old = network.began(at: .seconds(5))
+    network.reset()
+    fail(&network, begun: .seconds(5), at: .seconds(5))
+    let new = network.began(at: .seconds(10))
+    #expect(new != nil && old != new)
+    _ = network.failed("a", begun: .seconds(5), probe: old, at: .seconds(10))
+    #expect(network.began(at: .seconds(10)) == nil, "the new one is still under way")
+  }
+
+  // MARK: Errors
+
+  static let errors: [(LoadError, Duration, Bool, String)] = {
+    let broken = LoadError(.connection, message: "no connection")
+    var refused = broken
+    refused.wasRefused = true
+    var unreachable = broken
+    unreachable.wasUnreachable = true
+    let unknown = LoadError(.unknownHost, message: "not found")
+    return [
+      (broken, .zero, true, "nothing came back"), (refused, .zero, false, "somebody refused"),
+      (unreachable, .milliseconds(40), false, "a router said that there is no way"),
+      (unreachable, .seconds(3), true, "no router answered"),
+      (LoadError(.timeout, message: ""), .seconds(10), true, "nothing came back"),
+      (unknown, .milliseconds(40), false, "somebody said that there is no such name"),
+      (unknown, .seconds(5), true, "nobody said anything"),
+      (LoadError(.status, message: "", status: 503), .zero, false, "an answer"),
+    ]
+  }()
+
+  @Test(arguments: errors)
+  func `what brought something back does not speak against the network`(
+    _ error: LoadError,
+    _ time: Duration,
+    _ counts: Bool,
+    _ reason: String
+  ) {
+    #expect(NetworkLiveness.counts(error, after: time) == counts, "\(reason)")
+  }
+}

@@ -1,0 +1,137 @@
+import FeedimgModel
+import FeedimgSettings
+import LoopbackServer
+import Synchronization
+import Testing
+
+@testable import Feedimg
+
+/// What loads wait for when the server that they ask was left alone and is tried again, with real layers.
+@Suite(.timeLimit(.minutes(10))) struct TrialTests {
+  /// A server that has failed often enough to be left alone, until a moment ago.
+  private struct Scene {
+    let time = ManualTime()
+    let test: TestLoader
+    let server: LoopbackServer
+    /// Let the head and the body of `/slow` come; of everything else they come at once.
+    let head = Gate()
+    let body = Gate()
+    /// Those that waited for a place.
+    let queued = Queued()
+
+    init(_ network: NetworkKind = .wifi) async throws {
+      let isWell = Atomic(false)
+      let (head, body) = (head, body)
+      let picture = SampleImage.jpeg
+      server = try LoopbackServer { request in
+        guard isWell.load(ordering: .acquiring) else { return .hangUp }
+        let fields = [("Content-Type", "image/jpeg"), ("Content-Length", "\(picture.count)")]
+        let start = Reply.head(200, fields) + picture.prefix(100)
+        guard request.path == "/slow" else {
+          return Reply([.send(start + picture.dropFirst(100))], keepsConnection: true)
+        }
+        return Reply([.wait(head), .send(start), .wait(body), .send(Array(picture.dropFirst(100)))])
+      }
+      test = try TestLoader(network, time: time.time, observers: [queued])
+      try test.settings.set(.alwaysLoadOriginalsOnCellular, to: "yes")
+      for number in 0..<5 {
+        let load = self.load("/\(number)")
+        await #expect(throws: LoadError.self) { try await load.value }
+      }
+      isWell.store(true, ordering: .releasing)
+      time.pass(.seconds(2))
+    }
+
+    func load(
+      _ path: String,
+      _ priority: LoadPriority = .visible,
+      progress: (@Sendable (LoadProgress) -> Void)? = nil
+    ) -> Task<[UInt8], any Error> {
+      Task { [test, server] in
+        let item = try TestLoader.item(server, original: path)
+        return try await test.loader.load(item, priority: priority, progress: progress).bytes
+      }
+    }
+
+    /// How often the server was asked since it was left alone.
+    var asked: Int { server.log.requests.count - 5 }
+
+    func begins(_ count: Int) async { await server.reaches { $0.requests.count == 5 + count } }
+  }
+
+  private final class Queued: LoadObserving {
+    let paths = Gathered<String>()
+
+    func observe(_ event: LoadEvent) {
+      if event.step == .queued, let url = event.item.original?.url { paths.add(url.text) }
+    }
+  }
+
+  @Test func `an image need not wait until that by which its server was tried is whole`() async throws {
+    let scene = try await Scene()
+    scene.head.open()
+    let begun = Gathered<ByteCount>()
+    let slow = scene.load("/slow", .prefetch) { begun.add($0.received) }
+    while begun.all.isEmpty { await Task.yield() }
+    #expect(try await scene.load("/fast").value == SampleImage.jpeg)
+    scene.body.open()
+    #expect(try await slow.value == SampleImage.jpeg)
+  }
+
+  @Test func `those who wait for a server go on as soon as it begins to answer`() async throws {
+    let scene = try await Scene()
+    let slow = scene.load("/slow", .prefetch)
+    await scene.begins(1)
+    let waiting = (0..<3).map { scene.load("/fast\($0)") }
+    while scene.time.sleepers < 3 { await Task.yield() }
+    #expect(scene.asked == 1, "one alone tries")
+    scene.head.open()
+    for load in waiting { #expect(try await load.value == SampleImage.jpeg) }
+    scene.body.open()
+    #expect(try await slow.value == SampleImage.jpeg)
+  }
+
+  @Test func `nobody waits for who tries longer than for a server that is left alone`() async throws {
+    let scene = try await Scene()
+    let slow = scene.load("/slow")
+    await scene.begins(1)
+    let waiting = scene.load("/fast")
+    await scene.time.pass(RetryController.patience, when: 1)
+    let error = await #expect(throws: LoadError.self) { try await waiting.value }
+    #expect(error?.code == .connection)
+    #expect(error?.message.hasPrefix("the host failed before and has not answered again yet: ") == true)
+    #expect(scene.asked == 1)
+    for gate in [scene.head, scene.body] { gate.open() }
+    #expect(try await slow.value == SampleImage.jpeg)
+    #expect(try await scene.load("/fast").value == SampleImage.jpeg)
+  }
+
+  @Test func `a prefetch that waits for its place holds up nothing visible of its server`() async throws {
+    let scene = try await Scene(.cellular)
+    let gate = Gate()
+    let other = try LoopbackServer { _ in .held(by: gate, then: .answer(404)) }
+    let busy = Task { try await scene.test.loader.load(try TestLoader.item(other, original: "/busy")) }
+    await other.reaches { $0.requests.count == 1 }
+    // Beside something visible nothing is prefetched on a link that may be slow.
+    let prefetch = scene.load("/prefetched", .prefetch)
+    let url = scene.server.url("/prefetched")
+    while !scene.queued.paths.all.contains(url) { await Task.yield() }
+    #expect(try await scene.load("/fast").value == SampleImage.jpeg)
+    #expect(scene.asked == 1)
+    gate.open()
+    await #expect(throws: LoadError.self) { try await busy.value }
+    #expect(try await prefetch.value == SampleImage.jpeg)
+  }
+
+  @Test func `who tries and leaves lets the next one try at once`() async throws {
+    let scene = try await Scene()
+    let slow = scene.load("/slow")
+    await scene.begins(1)
+    let waiting = scene.load("/fast")
+    while scene.time.sleepers < 1 { await Task.yield() }
+    slow.cancel()
+    #expect(try await waiting.value == SampleImage.jpeg)
+    await #expect(throws: LoadError.self) { try await slow.value }
+    while await !scene.test.loader.scheduler.isIdle { await Task.yield() }
+  }
+}
