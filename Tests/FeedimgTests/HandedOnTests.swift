@@ -30,37 +30,6 @@ import Testing
     return count
   }
 
-  @Test func `it is not taken for whole where it broke off and another transfer brought it`() async throws {
-    let server = try LoopbackServer { [gate] _ in
-      .reset(Self.picture, after: 1000, when: gate)
-    }
-    let time = ManualTime()
-    let test = try TestLoader(memoryLimit: .mebibytes(16), time: time.time, tries: 2)
-    let item = try TestLoader.item(server, original: "/a")
-    let variant = try #require(item.original)
-    let delivery = try await test.loader.deliver(item, handle: LoadHandle(.visible), isReload: false)
-    guard case .arriving(let image, _) = delivery else { throw LoadError(.malformed, message: "it is whole") }
-    let kept = MemoryCache.Image(
-      role: .original,
-      mediaType: "image/jpeg",
-      bytes: Self.picture,
-      checksum: nil,
-      path: nil,
-      answer: image.response.answer
-    )
-    test.loader.memory.insert(kept, for: variant.url.key)
-    gate.open()
-    let passing = Task {
-      while !Task.isCancelled {
-        time.passToNext()
-        await Task.yield()
-      }
-    }
-    await #expect(throws: LoadError.self) { try await read(image) }
-    passing.cancel()
-    #expect(server.log.requests.count == 1)
-  }
-
   @Test func `it is not cut off for a better one`() async throws {
     let (test, image, server) = try await arriving(.cellular)
     #expect(image.variant.role == .thumbnail)

@@ -39,15 +39,12 @@ import Testing
   @Test func `what is remembered of thousands of items is bounded`() async throws {
     let test = try TestLoader(memoryLimit: ByteCount(100_000), downloader: FailingOften())
     let loader = test.loader
-    // On a thread of its own, since each of many thousand steps would wait for all other tests.
-    await withTaskExecutorPreference(loader.disk) {
-      await withTaskGroup(of: Void.self) { group in
-        for worker in 0..<8 {
-          group.addTask {
-            for number in stride(from: worker, to: 4000, by: 8) {
-              guard let item = try? item(number) else { continue }
-              _ = try? await loader.load(item)
-            }
+    await withTaskGroup(of: Void.self) { group in
+      for worker in 0..<8 {
+        group.addTask {
+          for number in stride(from: worker, to: 4000, by: 8) {
+            guard let item = try? item(number) else { continue }
+            _ = try? await loader.load(item)
           }
         }
       }

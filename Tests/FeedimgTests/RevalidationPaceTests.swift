@@ -87,7 +87,7 @@ import Testing
     #expect(origin.requests.count == 3)
   }
 
-  @Test func `no more than two are asked about at a time, the others in their turn`() async throws {
+  @Test func `no more are asked about at a time than the limits of prefetching allow`() async throws {
     let gate = Gate()
     let isHeld = Mutex(false)
     let server = try LoopbackServer { request in
@@ -103,7 +103,7 @@ import Testing
     clock += 100
     isHeld.withLock { $0 = true }
     for item in items { #expect(try await test.loader.load(item).freshness?.isRevalidating == true) }
-    await server.reaches { $0.requests.count == 8 }
+    await server.reaches { $0.requests.count == 10 }
     gate.open()
     #expect(await test.loader.finishRevalidations(within: .seconds(600)).unchanged == 6)
     #expect(server.log.requests.count == 12)

@@ -15,18 +15,21 @@ import FeedimgTransfer
   /// Says whether the host may be asked; nil to ask in any case.
   let attempt: Attempt?
 
-  /// A response that comes in more parts fails.
-  private static let greatestRequests = 32
+  /// A response that its server sends in more parts fails.
+  private static let greatestParts = 32
 
   func perform() async throws(LoadError) {
     let (scheduler, load) = (loader.scheduler, load)
     let ticket = scheduler.enter(host: request.url.host, load.priority)
     load.onPriority { Task { @PipelineActor in scheduler.setPriority(ticket, load.priority) } }
+    // It may have changed before the listener was there.
+    scheduler.setPriority(ticket, load.priority)
     defer {
       load.onPriority(nil)
       scheduler.leave(ticket)
     }
-    for _ in 1...Self.greatestRequests {
+    var parts = 0
+    while parts < Self.greatestParts {
       let transfer = Transfer()
       LoadWitness.tell(.queued)
       guard await scheduler.slot(ticket, download(transfer)) else { throw cancelled }
@@ -34,10 +37,12 @@ import FeedimgTransfer
       do throws(LoadError) {
         try await send(transfer, ticket)
         guard incoming.lacksRest else { return }
+        parts += 1
       } catch {
         guard !Task.isCancelled, mayContinue(after: error, transfer) else {
           throw transfer.isMoved && error.isInterruption ? error.ofOldPath : error
         }
+        if incoming.startsOver { parts += 1 }
       }
       if !scheduler.hasSlot(ticket) { LoadWitness.tell(.paused) }
       scheduler.stopped(ticket)
@@ -83,6 +88,8 @@ import FeedimgTransfer
       request.fields.fields.removeAll { $0.isNamed("range") || $0.isNamed("if-range") }
       request.fields.fields += range.fields
     }
+    load.isRequested = true
+    defer { load.isRequested = false }
     loader.scheduler.link.began()
     defer { loader.scheduler.link.ended(hasResponse: incoming.hasResponse) }
     do throws(LoadError) {

@@ -30,8 +30,8 @@ import FeedimgModel
     loader.transfers.begin(load, of: variant)
     defer { loader.transfers.end(load) }
     let incoming = IncomingResponse(purpose(settings), load, of: loader)
-    let (store, key, isFirst) = (loader.store, variant.url.key, fields["If-None-Match"] == nil)
-    if isFirst, let partial = await loader.disk.run({ store.beginning(of: key) }) { incoming.resume(partial) }
+    let (store, key) = (loader.store, variant.url.key)
+    if let partial = await loader.disk.run({ store.beginning(of: key) }) { incoming.resume(partial) }
     load.setScans(of: variant.url) { [weak incoming] in incoming?.scan() }
     defer {
       load.setScans(of: variant.url, nil)
@@ -88,7 +88,12 @@ import FeedimgModel
     let (key, store) = (variant.url.key, loader.store)
     var (stored, obstacle) = (StoredImage?.none, whole.obstacle)
     if let writer = whole.writer, obstacle == nil {
-      let metadata = ImageMetadata(key: key, role: variant.role, mediaType: whole.mediaType, answer: whole.response)
+      let metadata = ImageMetadata(
+        key: key,
+        role: variant.role,
+        mediaType: whole.mediaType,
+        answer: whole.response
+      )
       switch await Self.commit(writer, metadata, on: loader.disk) {
       case .success(let image): stored = image
       case .failure(let error): obstacle = "not kept: \(error)"

@@ -77,7 +77,8 @@ final class IncomingResponse: BodyReceiving {
     /// How often a response that cannot be resumed may be given up for another path.
     var restartsLeft = 2
 
-    var reportedAt: Duration
+    /// Nil before the first bytes of the request that is out.
+    var reportedAt: Duration?
     var unreported = 0
     var toldAt: Duration
     var untold = 0
@@ -99,10 +100,12 @@ final class IncomingResponse: BodyReceiving {
 
   init(_ purpose: Purpose, _ load: InFlightLoad, of loader: ImageLoader) {
     (self.purpose, self.load) = (purpose, load)
-    (clock, time, link, liveness) = (loader.clock, loader.time, loader.scheduler.link, loader.retries.liveness)
+    (clock, time, link, liveness) = (
+      loader.clock, loader.time, loader.scheduler.link, loader.retries.liveness
+    )
     onProgress = { [transfers = loader.transfers] in transfers.tell() }
     let now = loader.time.now()
-    state = Mutex(State(requestedAt: loader.clock(), reportedAt: now, toldAt: now))
+    state = Mutex(State(requestedAt: loader.clock(), toldAt: now))
   }
 
   // MARK: Requests
@@ -136,7 +139,7 @@ final class IncomingResponse: BodyReceiving {
       state.resumption = resumption(state)
       (state.requestedAt, state.hasResponse, state.isReceiving) = (requestedAt, false, false)
       (state.startsOver, state.isStopped) = (false, false)
-      (state.reportedAt, state.toldAt) = (now, now)
+      (state.reportedAt, state.toldAt) = (nil, now)
       return state.resumption?.fields ?? HTTPFields()
     }
   }
@@ -156,7 +159,8 @@ final class IncomingResponse: BodyReceiving {
   /// Whether the server sent less than it was asked for, so that the rest is requested at once.
   var lacksRest: Bool {
     state.withLock { state in
-      guard state.isReceiving, let total = state.response?.head.contentLength, state.count > state.storedCount else {
+      guard state.isReceiving, let total = state.response?.head.contentLength, state.count > state.storedCount
+      else {
         return false
       }
       return state.start + state.count < total && resumption(state) != nil
@@ -183,7 +187,8 @@ final class IncomingResponse: BodyReceiving {
   /// Whether the server has promised to send the rest alone.
   private func isPromised(_ state: State) -> Bool {
     guard purpose.isResumable, let head = state.lastHead else { return false }
-    return Resumption(head, kept: state.start + state.count + 1, now: DeltaSeconds.whole(clock()))?.isPromised == true
+    return Resumption(head, kept: state.start + state.count + 1, now: DeltaSeconds.whole(clock()))?.isPromised
+      == true
   }
 
   // MARK: The head
@@ -193,14 +198,17 @@ final class IncomingResponse: BodyReceiving {
     witness?.tell(.answered(status: head.status))
     let isImage = head.fields["content-type"]?.lowercased().hasPrefix("image/") == true
     event(.responded(status: head.status, isImage: isImage))
+    // Nothing of a response that comes after the stop counts: it could not be taken back.
+    let (isStopped, requestedAt) = state.withLock { state in
+      state.hasResponse = true
+      return (state.isStopped, state.requestedAt)
+    }
+    if isStopped { throw Self.stopped }
     try purpose.check(head)
     let response = StoredAnswer(
       head: head,
       varied: Vary(head.fields).select(from: purpose.sent),
-      requestedAt: state.withLock { state in
-        state.hasResponse = true
-        return state.requestedAt
-      },
+      requestedAt: requestedAt,
       respondedAt: clock()
     )
     switch try step(response) {
@@ -216,7 +224,11 @@ final class IncomingResponse: BodyReceiving {
         discardBody(&state)
         state.startsOver = true
       }
-      throw LoadError(.truncated, url: purpose.url, message: "the server does not resume the interrupted download")
+      throw LoadError(
+        .truncated,
+        url: purpose.url,
+        message: "the server does not resume the interrupted download"
+      )
     case .answer: throw response.refusal(of: purpose.url)
     }
   }
@@ -254,7 +266,8 @@ final class IncomingResponse: BodyReceiving {
     let obstacle = purpose.storageObstacle(response)
     let isStreamed = purpose.isStreamed(response.head)
     let streaming = isStreamed && !purpose.isImage ? stream ?? StreamingResponse(response) : stream
-    state.withLock { state in
+    try state.withLock { state throws(LoadError) in
+      if state.isStopped { throw Self.stopped }
       discardBody(&state)
       (state.response, state.lastHead, state.start) = (response, response.head, start)
       state.isReceiving = response.head.status != 304
@@ -268,7 +281,8 @@ final class IncomingResponse: BodyReceiving {
 
   /// A part follows the bytes that are there.
   private func append(_ part: StoredAnswer) throws(LoadError) {
-    let (count, hasWriter) = state.withLock { state in
+    let (count, hasWriter) = try state.withLock { state throws(LoadError) in
+      if state.isStopped { throw Self.stopped }
       if purpose.isImage { state.response = state.response?.completed(by: part, state.resumption) }
       (state.lastHead, state.isReceiving) = (part.head, true)
       return (state.count, state.writer != nil)
@@ -323,10 +337,10 @@ final class IncomingResponse: BodyReceiving {
       if purpose.isImage, state.mediaType == nil, state.count >= MediaType.prefixLength {
         state.mediaType = try recognise(state)
       }
-      // Callers hear of the first bytes, and then at most every 16 ms, or of each 64 KiB.
+      // Callers hear of the first bytes of each request, and then at most every 16 ms, or of each 64 KiB.
       state.unreported += bytes.count
-      let isFirst = state.count == bytes.count
-      let report = isFirst || now - state.reportedAt >= .milliseconds(16) || state.unreported >= 64 << 10
+      let isDueForCallers = state.reportedAt.map { now - $0 >= .milliseconds(16) } ?? true
+      let report = isDueForCallers || state.unreported >= 64 << 10
       if report { (state.unreported, state.reportedAt) = (0, now) }
       return (state.count, state.response?.head.contentLength, report, tell)
     }
@@ -439,12 +453,14 @@ final class IncomingResponse: BodyReceiving {
   /// - Returns: Whether it is kept.
   private func setAside() -> Bool {
     let (body, isResumable) = state.withLock { ($0, resumption($0) != nil) }
-    guard purpose.isImage, let writer = body.writer, let response = body.response, let mediaType = body.mediaType,
+    guard purpose.isImage, let writer = body.writer, let response = body.response,
+      let mediaType = body.mediaType,
       body.count > body.storedCount, body.obstacle == nil, isResumable
     else { return false }
     do throws(CacheError) {
       try writer.setAside(purpose.metadata(response, mediaType))
-      state.withLock { state in (state.writer, state.storedCount, state.hasPartial) = (nil, state.count, true) }
+      state.withLock { state in (state.writer, state.storedCount, state.hasPartial) = (nil, state.count, true)
+      }
       return true
     } catch {
       fail(writer, error)
@@ -452,7 +468,11 @@ final class IncomingResponse: BodyReceiving {
     }
   }
 
-  private func setAsideOrDiscard(_ writer: any ImageWriting) { if !setAside() { writer.discard() } }
+  private func setAsideOrDiscard(_ writer: any ImageWriting) {
+    guard !setAside() else { return }
+    writer.discard()
+    state.withLock { $0.writer = nil }
+  }
 
   // MARK: The end
 
@@ -486,7 +506,8 @@ final class IncomingResponse: BodyReceiving {
       let message = "the body ended after \(body.count) of \(total) bytes"
       throw LoadError(.truncated, url: purpose.url, message: message)
     }
-    if purpose.isImage, response.head.endsByClosing, !ImageStructure.isWhole(body.bytes, mediaType: mediaType) {
+    if purpose.isImage, response.head.endsByClosing, !ImageStructure.isWhole(body.bytes, mediaType: mediaType)
+    {
       throw LoadError(.truncated, url: purpose.url, message: "the body ended before the image was whole")
     }
     state.withLock { $0.writer = nil }
@@ -538,7 +559,10 @@ final class IncomingResponse: BodyReceiving {
   }
 
   private static var stopped: LoadError {
-    LoadError(.cancelled, message: "the transfer gave its slot to a more urgent one, or moves to another path")
+    LoadError(
+      .cancelled,
+      message: "the transfer gave its slot to a more urgent one, or moves to another path"
+    )
   }
 }
 
@@ -559,7 +583,8 @@ extension ResponseHead {
 
   /// Which part of the whole body a 206 brings; nil for others.
   fileprivate var part: ClosedRange<Int>? {
-    guard status == 206, case .part(let range, _)? = fields["content-range"].flatMap({ ContentRange($0) }) else {
+    guard status == 206, case .part(let range, _)? = fields["content-range"].flatMap({ ContentRange($0) })
+    else {
       return nil
     }
     return range

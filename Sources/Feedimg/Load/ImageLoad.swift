@@ -191,7 +191,7 @@ struct ImageLoad: Sendable {
       if let image = await loader.cached(variant), image.suits(identity) { return .success(image) }
       do throws(LoadError) {
         // Service: a running one loads the image instead, with its own retries.
-        if let image = try await served(variant, load) { return .success(load.completed(image)) }
+        if let image = try await served(variant, load) { return .success(image) }
         // Schedule, download and store, several times if need be.
         let image = try await loader.retries.perform(variant.url) { attempt async throws(LoadError) in
           let download = ImageDownload(
@@ -206,7 +206,7 @@ struct ImageLoad: Sendable {
           }
           return image
         }
-        return .success(load.completed(image))
+        return .success(image)
       } catch {
         return .failure(error.withHint)
       }
@@ -285,7 +285,7 @@ struct ImageLoad: Sendable {
         return false
       }
       // A request that has yet to go out says what holds then.
-      let isNew = coalescer.load(of: waiter)?.progress == nil && resolution.decision.load != nil
+      let isNew = coalescer.load(of: waiter)?.isRequested != true && resolution.decision.load != nil
       return !isNew || loader.identity.asking(in: resolution.situation).savesData == identity.savesData
     }
     return DecisionGuard(loader.facts, handle, since: plan.generation, holds: holds) {
@@ -304,7 +304,7 @@ struct ImageLoad: Sendable {
     _ plan: Plan
   ) async throws(LoadError) -> FetchedImage? {
     guard plan.revalidates, cached.source != .network, let response = cached.answer else { return cached }
-    let identity = loader.identity.asking(in: plan.resolution.situation)
+    var identity = loader.identity.asking(in: plan.resolution.situation)
     let due = isReload ? .before : RevalidationPlan(response, by: identity, at: loader.clock())
     guard due != .none else { return cached }
     guard loader.mayFetch(plan.variant.role, in: plan.resolution.situation) else {
@@ -313,9 +313,9 @@ struct ImageLoad: Sendable {
     }
     if loader.askAboutCost() {
       let present = resolution()
-      guard present.decision.image == plan.resolution.decision.image,
-        loader.mayFetch(plan.variant.role, in: present.situation)
-      else { return present.decision.image == plan.resolution.decision.image ? cached : nil }
+      guard present.decision.image == plan.resolution.decision.image else { return nil }
+      guard loader.mayFetch(plan.variant.role, in: present.situation) else { return cached }
+      identity = loader.identity.asking(in: present.situation)
     }
     let revalidation = Revalidation.Request(
       loader: loader,
@@ -483,18 +483,5 @@ extension LoadError {
       case .unknownFormat, .damaged: .notAnImage
       }
     self.init(code, url: url, message: "the image cannot be decoded: \(error.message)")
-  }
-}
-
-extension InFlightLoad {
-  /// The image of the load, which another transfer may have brought after its own was interrupted.
-  ///
-  /// Readers of the interrupted response must not take it for whole then.
-  fileprivate func completed(_ image: FetchedImage) -> FetchedImage {
-    if let body = response?.body, body.count != image.bytes.count {
-      let message = "the transfer was interrupted, and another one brought the image"
-      body.end(LoadError(.truncated, message: message))
-    }
-    return image
   }
 }

@@ -21,6 +21,7 @@ final class InFlightLoad: Sendable {
     var onPriority: (@Sendable () -> Void)?
     var scans: (url: ImageURL, source: ScanSource)?
     var isAbandoned = false
+    var isRequested = false
     var countsElsewhere = false
   }
 
@@ -36,6 +37,12 @@ final class InFlightLoad: Sendable {
   var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
 
   func abandon() { state.withLock { $0.isAbandoned = true } }
+
+  /// Whether a request is out, or has brought something: a change of its price then comes too late for it.
+  var isRequested: Bool {
+    get { state.withLock { $0.isRequested || $0.progress != nil } }
+    set { state.withLock { $0.isRequested = newValue } }
+  }
 
   /// Whether the bytes count with a client of the service, and so with no caller here.
   var countsElsewhere: Bool {

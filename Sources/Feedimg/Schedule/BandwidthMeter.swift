@@ -69,7 +69,9 @@ struct BandwidthMeter: Sendable {
   }
 
   private mutating func report(_ estimate: Double) {
-    if let reported, estimate < Double(reported) * Self.reportStep, estimate > Double(reported) / Self.reportStep {
+    if let reported, estimate < Double(reported) * Self.reportStep,
+      estimate > Double(reported) / Self.reportStep
+    {
       return
     }
     reported = Int(min(estimate, 1e15).rounded())

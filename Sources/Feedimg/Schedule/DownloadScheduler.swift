@@ -48,10 +48,11 @@ import Synchronization
   /// - Returns: Whether there is one; false if the task was cancelled.
   func slot(_ ticket: Ticket, _ download: Download) async -> Bool {
     downloads[ticket] = download
-    if state.isRunning(ticket) { return !Task.isCancelled }
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        if Task.isCancelled { return continuation.resume(returning: false) }
+        if Task.isCancelled || state.isRunning(ticket) {
+          return continuation.resume(returning: !Task.isCancelled)
+        }
         waiting[ticket] = continuation
       }
     } onCancel: {
@@ -63,6 +64,7 @@ import Synchronization
 
   /// The transfer has ended without the whole response; it waits again unless it still has its slot.
   func stopped(_ ticket: Ticket) {
+    downloads[ticket] = nil
     state.stopped(ticket, at: time.now())
     advance()
   }
@@ -85,13 +87,10 @@ import Synchronization
     let wasStalled = state.isStalled(ticket)
     state.received(ticket, bytes, at: time.now())
     let limits = link.limits
-    guard wasStalled || limits != state.limits else { return }
+    guard wasStalled != state.isStalled(ticket) || limits != state.limits else { return }
     state.setLimits(limits)
     advance()
   }
-
-  /// Whether the next byte of a download must be reported at once, as others have its slot.
-  func isStalled(_ ticket: Ticket) -> Bool { state.isStalled(ticket) }
 
   // MARK: The network
 

@@ -9,10 +9,10 @@ import FeedimgModel
 ///   ``TransferLimits/besideUrgent`` of them below the most urgent priority that runs or could start.
 /// - **Preemption.** A visible download that finds no slot takes the slot of the least urgent download that can be
 ///   resumed, the latest started first.
-/// - **Stalls.** A download that brings nothing for a while, or almost nothing, does not count for other hosts. So
-///   at most twice the limit run.
+/// - **Stalls.** A download that brings nothing for a while, or almost nothing, does not count for other hosts. At most
+///   ``TransferLimits/total`` downloads are left out so, and therefore at most twice the limit run.
 /// - **Starvation.** A priority that could start nothing for ten seconds (visible: one second) gets a slot beyond the
-///   limits.
+///   limits. Visible downloads of a host of which nothing runs get one as well, so that slow hosts never hold them up.
 ///
 /// Times come from a clock that never jumps.
 struct SchedulerState: Sendable {
@@ -25,7 +25,7 @@ struct SchedulerState: Sendable {
   enum Action: Hashable, Sendable {
     /// The download has a slot: begin or resume it.
     case start(Ticket)
-    /// The download has lost its slot: end the transfer, then call ``stopped(_:at:)`` or ``leave(_:at:)``.
+    /// The download has lost its slot: end the transfer, then call ``stopped(_:at:)`` or ``leave(_:)``.
     case preempt(Ticket)
   }
 
@@ -56,7 +56,7 @@ struct SchedulerState: Sendable {
 
   /// A download without a byte of the body for so long is stalled: most responses begin within a round trip or two.
   static let responsePatience = Duration.seconds(1)
-  /// A download that brings less than ``leastBytes`` in so long is stalled.
+  /// A download that brings less than ``leastBytes`` in so long is stalled; this is found in at most twice the time.
   static let bodyPatience = Duration.seconds(2)
   static let leastBytes = 1 << 10
   /// So long a priority waits without starting anything before it gets a slot beyond the limits.
@@ -84,7 +84,7 @@ struct SchedulerState: Sendable {
   /// Nil where the download has left.
   func priority(of ticket: Ticket) -> LoadPriority? { entries[ticket]?.priority }
 
-  /// Whether the download was found stalled, so that its next byte must be told at once by ``received(_:_:at:)``.
+  /// Whether the download was found stalled, and has brought next to nothing since.
   func isStalled(_ ticket: Ticket) -> Bool { entries[ticket]?.isStalled ?? false }
 
   // MARK: Changes
@@ -109,12 +109,17 @@ struct SchedulerState: Sendable {
   /// Bytes of the body have come since the last call.
   mutating func received(_ ticket: Ticket, _ bytes: Int, at now: Duration) {
     guard var entry = entries[ticket], entry.phase == .running, bytes > 0 else { return }
-    if !entry.hasBody || entry.isStalled {
-      (entry.hasBody, entry.isStalled, entry.window) = (true, false, (now, bytes))
-    } else if now - entry.window.start >= Self.bodyPatience / 2, entry.window.bytes >= Self.leastBytes {
+    let age = now - entry.window.start
+    if !entry.hasBody || entry.isStalled && age >= Self.bodyPatience {
+      (entry.hasBody, entry.window) = (true, (now, bytes))
+    } else if !entry.isStalled, age >= Self.bodyPatience / 2, entry.window.bytes >= Self.leastBytes {
       entry.window = (now, bytes)
     } else {
       entry.window.bytes += bytes
+    }
+    // A byte now and then does not end a stall.
+    if entry.isStalled, entry.window.bytes >= Self.leastBytes {
+      (entry.isStalled, entry.window.start) = (false, now)
     }
     entries[ticket] = entry
   }
@@ -125,7 +130,9 @@ struct SchedulerState: Sendable {
     switch entry.phase {
     case .waiting: return
     case .running:
-      (entry.hasBody, entry.isStalled, entry.window, entry.refusedPreemption) = (false, false, (now, 0), false)
+      (entry.hasBody, entry.isStalled, entry.window, entry.refusedPreemption) = (
+        false, false, (now, 0), false
+      )
       entries[ticket] = entry
     case .stopping:
       (entry.phase, entry.isExtra) = (.waiting, false)
@@ -154,7 +161,7 @@ struct SchedulerState: Sendable {
     var actions: [Action] = []
     // Visible downloads first, with the slots that they take from others, which would otherwise start only to stop.
     startAll(downTo: .visible, &actions, at: now)
-    while let victim = preemptOne(preempt) {
+    while let victim = preemptOne(at: now, preempt) {
       actions.append(.preempt(victim))
       startAll(downTo: .visible, &actions, at: now)
     }
@@ -172,7 +179,9 @@ struct SchedulerState: Sendable {
     let hosts = Set(waiting.values.flatMap(\.keys))
     if !hosts.isEmpty {
       for ticket in running {
-        guard let entry = entries[ticket], !entry.isStalled, !hosts.subtracting([entry.host]).isEmpty else { continue }
+        guard let entry = entries[ticket], !entry.isStalled, !hosts.subtracting([entry.host]).isEmpty else {
+          continue
+        }
         deadlines.append(stallTime(entry))
       }
     }
@@ -211,11 +220,8 @@ extension SchedulerState {
   private mutating func findStalls(at now: Duration) {
     for ticket in running {
       guard var entry = entries[ticket], !entry.isStalled, stallTime(entry) <= now else { continue }
-      if entry.hasBody, entry.window.bytes >= Self.leastBytes {
-        entry.window = (now, 0)
-      } else {
-        entry.isStalled = true
-      }
+      entry.isStalled = !entry.hasBody || entry.window.bytes < Self.leastBytes
+      entry.window = (now, 0)
       entries[ticket] = entry
     }
   }
@@ -229,21 +235,32 @@ extension SchedulerState {
     runningEntries.filter { !$0.isExtra && (!$0.isStalled || $0.host == host) }
   }
 
+  /// How many stalled downloads are left out of the limit: as many as one host has, where the limit was higher before.
+  private var greatestLeftOut: Int {
+    let stalled = runningEntries.filter { !$0.isExtra && $0.isStalled }
+    return max(limits.total, Dictionary(grouping: stalled, by: \.host).values.map(\.count).max() ?? 0)
+  }
+
   private func runningCount(of host: String) -> Int {
     runningEntries.count { !$0.isExtra && $0.host == host }
   }
 
-  /// Whether a download to a host fits into the limits of number.
-  private func hasSlot(for host: String) -> Bool {
-    counted(for: host).count < limits.total && runningCount(of: host) < limits.perHost
-      && runningEntries.count { !$0.isExtra } < 2 * limits.total
+  /// Whether a download to a host fits into the limits of number, perhaps after a running one has stopped.
+  private func hasSlot(for host: String, without victim: Entry? = nil) -> Bool {
+    let all = runningEntries.count { !$0.isExtra }
+    let stopped = victim == nil ? 0 : 1
+    var leftOut = all - counted(for: host).count
+    if let victim, victim.isStalled, victim.host != host { leftOut -= 1 }
+    let ofHost = runningCount(of: host) - (victim?.host == host ? 1 : 0)
+    return ofHost < limits.perHost && all - stopped - min(leftOut, greatestLeftOut) < limits.total
   }
 
   /// Whether a download fits beside more urgent ones.
   private func fitsBesideUrgent(_ priority: LoadPriority, of host: String) -> Bool {
     let counted = counted(for: host)
     let urgent = LoadPriority.allCases.last { other in
-      counted.contains { $0.priority == other } || runningEntries.contains { $0.isExtra && $0.priority == other }
+      counted.contains { $0.priority == other }
+        || runningEntries.contains { $0.isExtra && $0.priority == other }
         || waiting[other]?.keys.contains { runningCount(of: $0) < limits.perHost } ?? false
     }
     guard let urgent, priority < urgent else { return true }
@@ -292,13 +309,13 @@ extension SchedulerState {
   // MARK: Preemption
 
   /// Stops one less urgent download, if that helps visible ones.
-  private mutating func preemptOne(_ preempt: (Ticket) -> Bool) -> Ticket? {
+  private mutating func preemptOne(at now: Duration, _ preempt: (Ticket) -> Bool) -> Ticket? {
     let isVisibleRunning = runningEntries.contains { $0.priority == .visible && !$0.isStalled }
     guard waits(.visible) || isVisibleRunning else { return nil }
     let victims = running.compactMap { ticket in entries[ticket].map { (ticket: ticket, entry: $0) } }
       .filter { $0.entry.priority < .visible && !$0.entry.refusedPreemption }
       .sorted { ($0.entry.priority, -$0.entry.started) < ($1.entry.priority, -$1.entry.started) }
-    for victim in victims where helps(victim.entry) {
+    for victim in victims where helps(victim.entry, at: now) {
       if preempt(victim.ticket) {
         running.remove(victim.ticket)
         entries[victim.ticket]?.phase = .stopping
@@ -310,23 +327,21 @@ extension SchedulerState {
   }
 
   /// Whether visible downloads gain by the slot of another.
-  private func helps(_ victim: Entry) -> Bool {
+  private func helps(_ victim: Entry, at now: Duration) -> Bool {
+    // A slot beyond the limits goes to a visible download only when that is due for one, and both are taken.
     guard !victim.isExtra else {
-      // Of the slots beyond the limits one is for what is visible.
-      return waits(.visible) && starvingSince[.visible] != nil
+      return hasStarved(.visible, at: now) && extraCount(of: .visible) == 0
+        && runningEntries.count(where: \.isExtra) > 1
     }
-    guard !victim.isStalled else { return false }
     let counted = runningEntries.filter { !$0.isExtra && !$0.isStalled }
     let isUrgent =
       counted.contains { $0.priority == .visible }
       || waiting[.visible]?.keys.contains { runningCount(of: $0) < limits.perHost } ?? false
-    if isUrgent, counted.count(where: { $0.priority < .visible }) > limits.besideUrgent { return true }
+    if isUrgent, !victim.isStalled, counted.count(where: { $0.priority < .visible }) > limits.besideUrgent {
+      return true
+    }
     // Else only where a visible download could then start.
-    return waiting[.visible]?.keys.contains { host in
-      let isSame = host == victim.host
-      return runningCount(of: host) - (isSame ? 1 : 0) < limits.perHost
-        && self.counted(for: host).count - 1 < limits.total
-    } ?? false
+    return waiting[.visible]?.keys.contains { hasSlot(for: $0, without: victim) } ?? false
   }
 
   // MARK: Starvation
@@ -335,7 +350,22 @@ extension SchedulerState {
     runningEntries.count { $0.isExtra && $0.priority == priority }
   }
 
+  private func isStarving(_ priority: LoadPriority) -> Bool {
+    guard let hosts = waiting[priority]?.keys else { return false }
+    // An extra visible download does not end the starvation of the others.
+    let own = priority == .visible ? extraCount(of: .visible) : 0
+    return runningEntries.count { $0.priority == priority } == own
+      || priority == .visible && hosts.contains { runningCount(of: $0) == 0 }
+  }
+
+  /// Whether a priority has waited for so long that a slot beyond the limits is due.
+  private func hasStarved(_ priority: LoadPriority, at now: Duration) -> Bool {
+    starvingSince[priority].map { now - $0 >= Self.starvationLimit(of: priority) } ?? false
+  }
+
   /// At most two downloads run beyond the limits, one of them visible.
+  ///
+  /// A third one runs only where both have become less urgent since, and cannot be resumed.
   private func mayStartExtra(_ priority: LoadPriority) -> Bool {
     let extra = runningEntries.count(where: \.isExtra)
     return priority == .visible
@@ -344,16 +374,12 @@ extension SchedulerState {
 
   private mutating func startStarving(_ actions: inout [Action], at now: Duration) {
     for priority in LoadPriority.allCases.reversed() {
-      // An extra visible download does not end the starvation of the others.
-      let own = priority == .visible ? extraCount(of: .visible) : 0
-      let isStarving = waits(priority) && runningEntries.count { $0.priority == priority } == own
-      guard isStarving else {
+      guard isStarving(priority) else {
         starvingSince[priority] = nil
         continue
       }
-      let since = starvingSince[priority] ?? now
-      starvingSince[priority] = since
-      guard now - since >= Self.starvationLimit(of: priority), mayStartExtra(priority),
+      starvingSince[priority] = starvingSince[priority] ?? now
+      guard hasStarved(priority, at: now), mayStartExtra(priority),
         let ticket = candidate(priority, where: { _ in true })
       else { continue }
       actions.append(start(ticket, isExtra: true, at: now))

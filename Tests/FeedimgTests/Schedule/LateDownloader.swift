@@ -1,14 +1,13 @@
 import FeedimgModel
 import Synchronization
 
-/// A server and a transfer thread in one, which are told to stop while more of an answer is at hand, and hand that on
-/// all the same.
+/// A transfer that delivers more bytes of a response after it was told to stop.
 final class LateDownloader: Downloading {
-  /// What comes of the first answer to each prefetch, and when.
+  /// What comes of the first response to each prefetch, and when.
   struct Arrival: Sendable {
-    /// So many bytes, with the head, before the transfer is stopped; nil where not even the head comes.
+    /// The bytes, with the head, that come before the stop; nil where not even the head does.
     var before: Int?
-    /// So many bytes in all when it is; nil where not even the head has come by then.
+    /// The bytes in all that come until the transfer ends after the stop; nil where not even the head does.
     var after: Int?
   }
 
@@ -21,24 +20,24 @@ final class LateDownloader: Downloading {
   }
 
   let picture: [UInt8]
-  /// Of the head of each answer, beside its length.
+  /// The fields of each response, without its length.
   let fields: [(String, String)]
   let arrival: Arrival
-  /// Guards what was asked for and who is held back, who is let go outside.
+  /// Guards the requests and the transfers that are held, which are released outside.
   private let state = Mutex(State())
 
   init(_ picture: [UInt8], _ fields: [(String, String)], _ arrival: Arrival) {
     (self.picture, self.fields, self.arrival) = (picture, fields, arrival)
   }
 
-  /// Those of prefetches, of which the paths begin with `/p`.
+  /// The requests for prefetches, whose paths begin with `/p`.
   var requests: [DownloadRequest] { state.withLock { $0.requests } }
-  /// How many first answers have come as far as they do before a stop.
+  /// How many first responses have come as far as they do before a stop.
   var begun: Int { state.withLock { $0.begun } }
   /// How many transfers were stopped.
   var stopped: Int { state.withLock { $0.stopped } }
 
-  /// Lets all that was not stopped come to its end.
+  /// Lets all transfers that were not stopped complete.
   func release() {
     let held = state.withLock { state in
       state.isReleased = true

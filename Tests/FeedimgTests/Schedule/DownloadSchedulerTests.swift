@@ -1,0 +1,111 @@
+import FeedimgModel
+import Testing
+
+@testable import Feedimg
+
+extension DownloadScheduler {
+  /// Packets take another path: moves all downloads that run.
+  func leavePath() { leavingPath()() }
+
+  /// Returns when the pipeline has done what was due.
+  nonisolated func settle() async {
+    // The first turn may be between a change and what follows from it.
+    for _ in 1...2 { _ = await limits }
+  }
+}
+
+@PipelineActor @Suite struct DownloadSchedulerTests {
+  private let scheduler = DownloadScheduler(ManualTime().time)
+  private let calls = Gathered<String>()
+
+  /// A download that notes what the scheduler asks of it.
+  private func download(_ name: String = "") -> DownloadScheduler.Download {
+    let calls = calls
+    return DownloadScheduler.Download(
+      preempt: {
+        calls.add("preempt \(name)")
+        return true
+      },
+      movePath: { calls.add("move \(name)") }
+    )
+  }
+
+  @Test func `a slot that is taken before it is used comes back later`() async {
+    // Two slots, as nothing is known of the link.
+    let prefetches = (0..<2).map { _ in scheduler.enter(host: "h", .prefetch) }
+    let visible = (0..<2).map { _ in scheduler.enter(host: "h", .visible) }
+    for ticket in visible { #expect(await scheduler.slot(ticket, download())) }
+    for ticket in prefetches { #expect(!scheduler.hasSlot(ticket)) }
+    for ticket in visible { scheduler.leave(ticket) }
+    for ticket in prefetches { #expect(await scheduler.slot(ticket, download())) }
+    for ticket in prefetches { scheduler.leave(ticket) }
+    #expect(scheduler.isIdle)
+  }
+
+  @Test func `a slot between two transfers is taken without a word`() async {
+    let prefetches = (0..<2).map { _ in scheduler.enter(host: "h", .prefetch) }
+    for (index, ticket) in prefetches.enumerated() {
+      #expect(await scheduler.slot(ticket, download("\(index)")))
+    }
+    scheduler.stopped(prefetches[1])
+    #expect(scheduler.hasSlot(prefetches[1]))
+    let visible = scheduler.enter(host: "h", .visible)
+    #expect(await scheduler.slot(visible, download()))
+    #expect(calls.all == ["preempt 0"])
+    for ticket in prefetches { #expect(!scheduler.hasSlot(ticket)) }
+    for ticket in prefetches + [visible] { scheduler.leave(ticket) }
+    #expect(scheduler.isIdle)
+  }
+
+  @Test func `a download that is cancelled while it waits gets no slot`() async {
+    let running = (0..<2).map { _ in scheduler.enter(host: "h", .visible) }
+    let waiting = scheduler.enter(host: "h", .visible)
+    let wait = Task { await scheduler.slot(waiting, download()) }
+    wait.cancel()
+    #expect(await wait.value == false)
+    for ticket in running + [waiting] { scheduler.leave(ticket) }
+    #expect(scheduler.isIdle)
+  }
+
+  @Test func `a download that starts on the new path does not leave it`() async {
+    let (old, new) = (scheduler.enter(host: "h", .visible), scheduler.enter(host: "h", .visible))
+    #expect(await scheduler.slot(old, download("old")))
+    let leave = scheduler.leavingPath()
+    #expect(await scheduler.slot(new, download("new")))
+    leave()
+    #expect(calls.all == ["move old"])
+  }
+
+  @Test func `a download that waits while the path changes does not leave the new one`() async {
+    let running = (0..<2).map { _ in scheduler.enter(host: "h", .visible) }
+    for ticket in running { #expect(await scheduler.slot(ticket, download("old"))) }
+    let waiting = scheduler.enter(host: "h", .visible)
+    let wait = Task.immediate { await scheduler.slot(waiting, download("new")) }
+    let leave = scheduler.leavingPath()
+    // There are more slots.
+    scheduler.enter(network: .ethernet)
+    #expect(await wait.value)
+    leave()
+    #expect(calls.all == ["move old", "move old"])
+  }
+
+  @Test func `the limits follow what arrives, and begin again on another network`() async {
+    let time = ManualTime()
+    let scheduler = DownloadScheduler(time.time)
+    scheduler.enter(network: .wifi)
+    #expect(scheduler.limits.total == 4)
+    let ticket = scheduler.enter(host: "h", .visible)
+    #expect(scheduler.link.bandwidth == nil)
+    scheduler.link.began()
+    scheduler.link.responded()
+    time.pass(.milliseconds(500))
+    #expect(scheduler.link.received(125_000, at: time.time.now()))
+    scheduler.received(ticket, 125_000)
+    scheduler.link.ended(hasResponse: true)
+    #expect(scheduler.link.bandwidth == 2_000_000)
+    #expect(scheduler.limits == TransferLimits(total: 2, perHost: 2, besideUrgent: 0))
+    scheduler.enter(network: .ethernet)
+    #expect(scheduler.link.bandwidth == nil)
+    #expect(scheduler.limits.total == 4)
+  }
+}

@@ -1,0 +1,100 @@
+import FeedimgCache
+import FeedimgModel
+import LoopbackServer
+import Synchronization
+import Testing
+
+@testable import Feedimg
+
+/// Loads that begin while a cancelled one of the same image ends.
+@Suite(.timeLimit(.minutes(10))) struct EndingLoadTests {
+  @Test func `an image that is stored as its last caller leaves is not downloaded again`() async throws {
+    let downloader = HeldDownloader(holding: { _ in false })
+    var made: HeldCommits?
+    let test = try TestLoader(
+      downloader: downloader,
+      time: ManualTime().time,
+      store: { disk in
+        let store = HeldCommits(disk)
+        made = store
+        return store
+      }
+    )
+    let store = try #require(made)
+    let item = try TestLoader.item(original: "http://a.example/a.jpg")
+    let first = Task { try await test.loader.load(item) }
+    while !store.isCommitting { await Task.yield() }
+    first.cancel()
+    await #expect(throws: LoadError.self) { try await first.value }
+    let second = Task { try await test.loader.load(item) }
+    while test.loader.coalescer.count < 1 { await Task.yield() }
+    store.release()
+    let image = try await second.value
+    #expect(image.bytes == SampleImage.jpeg && image.source != .network)
+    #expect(downloader.asked.count == 1)
+  }
+}
+
+/// A store that makes images visible when a test releases it.
+private final class HeldCommits: ImageStoring {
+  private final class Writer: ImageWriting {
+    let writer: any ImageWriting
+    let store: HeldCommits
+
+    init(_ writer: any ImageWriting, _ store: HeldCommits) { (self.writer, self.store) = (writer, store) }
+
+    func write(_ bytes: UnsafeRawBufferPointer) throws(CacheError) { try writer.write(bytes) }
+    func makeReader() -> (any WrittenReading)? { writer.makeReader() }
+    func commit(_ metadata: ImageMetadata) throws(CacheError) -> StoredImage { try writer.commit(metadata) }
+
+    func commit(
+      _ metadata: ImageMetadata,
+      _ later: (@escaping @Sendable () -> Void) -> Void
+    ) async throws(CacheError) -> StoredImage {
+      await store.wait()
+      return try writer.commit(metadata)
+    }
+
+    func announce(_ metadata: ImageMetadata) { writer.announce(metadata) }
+    func setAside(_ metadata: ImageMetadata) throws(CacheError) { try writer.setAside(metadata) }
+    func discard() { writer.discard() }
+  }
+
+  private let store: any ImageStoring
+  private let begun = Atomic(false)
+  private let released = Atomic(false)
+
+  init(_ store: any ImageStoring) { self.store = store }
+
+  var isCommitting: Bool { begun.load(ordering: .acquiring) }
+
+  func release() { released.store(true, ordering: .releasing) }
+
+  private func wait() async {
+    begun.store(true, ordering: .releasing)
+    while !released.load(ordering: .acquiring) { await Task.yield() }
+  }
+
+  func makeWriter() throws(CacheError) -> any ImageWriting { Writer(try store.makeWriter(), self) }
+
+  func read(_ key: String, for request: HTTPFields) -> (image: StoredImage, bytes: [UInt8])? {
+    store.read(key, for: request)
+  }
+  func read(_ key: String) -> (image: StoredImage, bytes: [UInt8])? { store.read(key) }
+  func contains(_ keys: [String]) -> [Bool] { store.contains(keys) }
+  var isEmpty: Bool { store.isEmpty }
+  func noteUse(of key: String, for request: HTTPFields, times: Int) {
+    store.noteUse(of: key, for: request, times: times)
+  }
+  func follow(_ settings: UserSettings) { store.follow(settings) }
+  func answer(for key: String) -> StoredAnswer? { store.answer(for: key) }
+  func answer(for key: String, to request: HTTPFields) -> StoredAnswer? {
+    store.answer(for: key, to: request)
+  }
+  func refresh(_ key: String, asked: StoredAnswer, news: StoredAnswer) throws(CacheError) -> StoredAnswer? {
+    try store.refresh(key, asked: asked, news: news)
+  }
+  func remove(_ key: String) throws(CacheError) -> Bool { try store.remove(key) }
+  func beginning(of key: String) -> ImageBeginning? { store.beginning(of: key) }
+  func removeBeginning(of key: String) { store.removeBeginning(of: key) }
+}

@@ -1,0 +1,30 @@
+import FeedimgModel
+import FeedimgTransfer
+import LoopbackServer
+import Testing
+
+@testable import Feedimg
+
+@Suite struct MultiplexingTests {
+  @Test(.enabled(if: NginxServer.isAvailable, "there is no nginx, or no openssl, to speak HTTP/2"))
+  func `loads from one server share a connection where it speaks HTTP/2`() async throws {
+    let server = try NginxServer(serving: SampleImage.jpeg)
+    let downloader = CurlDownloader(
+      userAgent: "feedimg-tests",
+      certificateFile: server.certificateFile
+    )
+    let test = try TestLoader(downloader: downloader)
+    let items = try (0..<24).map { number in
+      let url = try ImageURL("https://localhost:\(server.port)/\(number)")
+      return FeedItem(original: ImageVariant(role: .original, url: url), thumbnail: nil)
+    }
+    // More than one connection would be opened for so many at a time.
+    #expect(await test.loader.scheduler.limits.perHost > 1)
+    let progress = await test.loader.prefetch(items).finish()
+    #expect(progress.fetched == 24)
+    let notes = server.notes(24)
+    #expect(notes.count == 24)
+    #expect(Set(notes).count == 1)
+    #expect(notes.first?.version == "HTTP/2.0")
+  }
+}

@@ -1,0 +1,184 @@
+import FeedimgCache
+import FeedimgModel
+import LoopbackServer
+import Testing
+
+@testable import Feedimg
+
+/// Downloads that are preempted while their response arrives.
+@Suite(.timeLimit(.minutes(10))) struct PreemptedDownloadTests {
+  struct Row: Sendable, CustomTestStringConvertible {
+    let fields: [(String, String)]
+    let arrival: LateDownloader.Arrival
+    /// The `Range` of each request of a download that was preempted.
+    let ranges: [String?]
+    let reason: String
+
+    init(
+      _ fields: [(String, String)],
+      before: Int?,
+      after: Int?,
+      _ ranges: [String?],
+      _ reason: String
+    ) {
+      (self.fields, self.ranges, self.reason) = (fields, ranges, reason)
+      arrival = LateDownloader.Arrival(before: before, after: after)
+    }
+
+    var testDescription: String { reason }
+  }
+
+  static let size = 4000
+  static let picture = PictureOrigin.picture(1, size: size)
+  private static let plain = [("Content-Type", "image/jpeg"), ("Cache-Control", "max-age=600")]
+  private static let weak = plain + [("ETag", "W/\"1\""), ("Accept-Ranges", "bytes")]
+  private static let strong = plain + [("ETag", "\"1\""), ("Accept-Ranges", "bytes")]
+
+  static let rows = [
+    Row(plain, before: nil, after: nil, [nil, nil], "nothing has come"),
+    Row(plain, before: nil, after: 0, [nil, nil], "a head comes after the stop"),
+    Row(plain, before: nil, after: size / 2, [nil, nil], "a part comes that cannot be resumed"),
+    Row(plain, before: nil, after: size, [nil, nil], "all comes after the stop"),
+    Row(weak, before: nil, after: size / 2, [nil, nil], "a weak tag says nothing about bytes"),
+    Row(strong, before: nil, after: size / 2, [nil, nil], "what comes after the stop does not count"),
+    Row(strong, before: 0, after: size / 2, [nil, nil], "there is nothing to resume behind a head alone"),
+    Row(strong, before: 1000, after: 3000, [nil, "bytes=1000-"], "the bytes before the stop are resumed"),
+  ]
+
+  /// Four run on a link of unknown speed, and two of them are preempted for a visible download.
+  private static let paths = (0..<4).map { "http://a.example/p\($0)" }
+
+  private static func item(_ url: String) throws -> FeedItem {
+    FeedItem(original: ImageVariant(role: .original, url: try ImageURL(url)), thumbnail: nil)
+  }
+
+  private static func check(_ downloader: LateDownloader, _ row: Row) {
+    let ranges = paths.map { path in
+      downloader.requests.filter { $0.url.text == path }.map { $0.fields["Range"] }
+    }
+    #expect(downloader.stopped == 2)
+    #expect(ranges.filter { $0 == row.ranges }.count >= 2, "\(row.reason)")
+    #expect(ranges.allSatisfy { $0 == row.ranges || $0 == [nil] }, "\(row.reason)")
+  }
+
+  @Test(arguments: rows) func `a preempted image is whole, shown and stored`(_ row: Row) async throws {
+    let downloader = LateDownloader(Self.picture, row.fields, row.arrival)
+    let test = try TestLoader(downloader: downloader, time: ManualTime().time)
+    let told = Gathered<LoadProgress>()
+    let prefetches = try Self.paths.map { path in
+      let item = try Self.item(path)
+      return Task { try await test.loader.load(item, priority: .prefetch) { told.add($0) } }
+    }
+    while downloader.begun < 4 { await Task.yield() }
+    #expect(try await test.loader.load(Self.item("http://a.example/v")).bytes == Self.picture)
+    downloader.release()
+    for prefetch in prefetches { #expect(try await prefetch.value.bytes == Self.picture) }
+    for path in Self.paths {
+      let key = try ImageURL(path).key
+      #expect(test.loader.store.read(key)?.bytes == Self.picture)
+      #expect(test.loader.memory[key]?.bytes == Self.picture)
+      await test.loader.disk.run {}
+      #expect(test.loader.store.beginning(of: key) == nil)
+    }
+    #expect(told.all.allSatisfy { $0.received.bytes <= Self.size })
+    #expect(told.all.filter { $0.received.bytes == Self.size }.count == 4)
+    #expect(await test.loader.scheduler.isIdle)
+    Self.check(downloader, row)
+  }
+
+  @Test(arguments: rows)
+  func `a preempted response is whole, streamed and stored`(_ row: Row) async throws {
+    let downloader = LateDownloader(Self.picture, row.fields, row.arrival)
+    let test = try TestLoader(downloader: downloader, time: ManualTime().time)
+    let cache = AnswerCache(test.loader, beside: test.folder)
+    let requests = try Self.paths.map {
+      FetchRequest(try ImageURL($0), fields: HTTPFields(), priority: .prefetch)
+    }
+    let prefetches = requests.map { request in Task { try await Self.body(of: cache.answer(request)) } }
+    while downloader.begun < 4 { await Task.yield() }
+    let visible = FetchRequest(
+      try ImageURL("http://a.example/v"),
+      fields: HTTPFields(),
+      priority: .visible
+    )
+    #expect(try await Self.body(of: cache.answer(visible)) == Self.picture)
+    downloader.release()
+    for prefetch in prefetches { #expect(try await prefetch.value == Self.picture) }
+    for request in requests { #expect(cache.shelf.find(request).found?.bytes == Self.picture) }
+    Self.check(downloader, row)
+  }
+
+  @Test func `a download whose server promises no ranges is not preempted`() async throws {
+    let tagged = Self.plain + [("ETag", "\"1\"")]
+    let downloader = LateDownloader(Self.picture, tagged, .init(before: 1000, after: 3000))
+    let time = ManualTime()
+    let test = try TestLoader(downloader: downloader, time: time.time)
+    let prefetches = try Self.paths.map { path in
+      let item = try Self.item(path)
+      return Task { try await test.loader.load(item, priority: .prefetch) }
+    }
+    while downloader.begun < 4 { await Task.yield() }
+    let visible = Task { try await test.loader.load(Self.item("http://a.example/v")) }
+    // Until it gets a slot beyond the limits.
+    await time.pass(.seconds(1), when: 1)
+    #expect(try await visible.value.bytes == Self.picture)
+    downloader.release()
+    for prefetch in prefetches { #expect(try await prefetch.value.bytes == Self.picture) }
+    #expect(downloader.stopped == 0)
+    #expect(downloader.requests.allSatisfy { $0.fields["Range"] == nil })
+  }
+
+  /// A transfer that ends as if it were whole, after another number of bytes than announced.
+  private struct Miscounting: Downloading {
+    let extra: Int
+
+    func download(
+      _ request: DownloadRequest,
+      into receiver: any BodyReceiving
+    ) async throws(LoadError) -> ResponseHead {
+      let fields = HTTPFields([
+        .init(name: "Content-Type", value: "image/jpeg"), .init(name: "Cache-Control", value: "max-age=600"),
+      ])
+      let head = ResponseHead(
+        status: 200,
+        fields: fields,
+        url: request.url,
+        contentLength: PreemptedDownloadTests.size - extra
+      )
+      try receiver.begin(head)
+      try receiver.receive(PreemptedDownloadTests.picture[...])
+      return head
+    }
+  }
+
+  @Test(arguments: [-1, 1])
+  func `a body without the announced length is neither shown nor stored`(_ extra: Int) async throws {
+    let test = try TestLoader(downloader: Miscounting(extra: extra))
+    let item = try Self.item("http://a.example/a")
+    let error = await #expect(throws: LoadError.self) { try await test.loader.load(item) }
+    #expect(error?.code == .truncated)
+    let key = try #require(item.original?.url.key)
+    #expect(test.loader.store.read(key) == nil && test.loader.memory[key] == nil)
+    let cache = AnswerCache(test.loader, beside: test.folder)
+    let request = FetchRequest(
+      try ImageURL("http://a.example/a"),
+      fields: HTTPFields(),
+      priority: .visible
+    )
+    let answer = try await cache.answer(request)
+    await #expect(throws: LoadError.self) { try await Self.body(of: answer) }
+    #expect(cache.shelf.find(request).found == nil)
+  }
+
+  static func body(of answer: FetchAnswer) async throws -> [UInt8] {
+    switch answer.body {
+    case .absent: return []
+    case .whole(let bytes): return bytes
+    case .arriving(let body, let length):
+      var bytes: [UInt8] = []
+      while let chunk = try await body.chunk(at: bytes.count) { bytes += chunk }
+      #expect(length == bytes.count)
+      return bytes
+    }
+  }
+}
