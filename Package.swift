@@ -39,6 +39,8 @@ let package = Package(
   name: "feedimg",
   products: [
     .library(name: "Feedimg", targets: ["Feedimg"]),
+    // What people look at and look after: the doctor, the cache, usage and policies.
+    .library(name: "FeedimgAdmin", targets: ["FeedimgAdmin"]),
     // Pixels of encoded images, for programs that do not decode themselves; others need none of its libraries.
     .library(name: "FeedimgDecoding", targets: ["FeedimgDecoding"]),
     // Apart, so that who links Feedimg alone builds neither swift-log nor swift-metrics.
@@ -58,10 +60,12 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
   ],
   targets: [
-    // Rank 4: the front end. It decides nothing.
+    // Rank 5: the front end. It decides nothing.
     .executableTarget(
       name: "FeedimgCLI",
-      dependencies: ["Feedimg", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      dependencies: [
+        "Feedimg", "FeedimgAdmin", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
       swiftSettings: settings
     ),
 
@@ -82,11 +86,23 @@ let package = Package(
       swiftSettings: settings
     ),
 
-    // Rank 3: the service over HTTP.
+    // Rank 4: the service over HTTP.
     .target(
       name: "FeedimgService",
-      dependencies: ["Feedimg", "FeedimgModel", "FeedimgJSON", "FeedimgThreads", "CXXHash", "CRuntime"] + nio,
+      dependencies: [
+        "Feedimg", "FeedimgAdmin", "FeedimgModel", "FeedimgJSON", "FeedimgThreads", "CXXHash", "CRuntime",
+      ] + nio,
       resources: [.embedInCode("openapi.json"), .embedInCode("Page")],
+      swiftSettings: settings
+    ),
+
+    // Rank 3: what people look at: the doctor, cache administration, usage reports, policy verbs.
+    .target(
+      name: "FeedimgAdmin",
+      dependencies: [
+        "Feedimg", "FeedimgModel", "FeedimgPolicy", "FeedimgPolicies", "FeedimgReachability",
+        "FeedimgTransfer", "FeedimgCache", "FeedimgSettings", "FeedimgUsage", "FeedimgJSON",
+      ],
       swiftSettings: settings
     ),
 
@@ -248,6 +264,11 @@ let package = Package(
         "Feedimg", "FeedimgCache", "FeedimgDecoding", "FeedimgModel", "FeedimgPolicies", "FeedimgPolicy",
         "FeedimgSettings", "FeedimgTransfer", "FeedimgUsage", "LoopbackServer", "TestSystem",
       ],
+      swiftSettings: settings
+    ),
+    .testTarget(
+      name: "FeedimgAdminTests",
+      dependencies: ["FeedimgAdmin", "Feedimg", "FeedimgModel", "FeedimgSettings"],
       swiftSettings: settings
     ),
     .testTarget(

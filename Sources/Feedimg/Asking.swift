@@ -1,8 +1,8 @@
 import FeedimgCache
-import FeedimgModel
+package import FeedimgModel
 
 /// What showing a cached image asks of its server (pure).
-enum Asking: Hashable, Sendable {
+package enum Asking: Hashable, Sendable {
   case nothing
   /// It is shown at once, and its server is asked about it meanwhile.
   case meanwhile
@@ -16,7 +16,7 @@ enum Asking: Hashable, Sendable {
   ///   - answer: What brought the image.
   ///   - identity: What we would send.
   ///   - now: Seconds since 1970.
-  init(about answer: StoredAnswer, by identity: RequestIdentity, at now: Double) {
+  package init(about answer: StoredAnswer, by identity: RequestIdentity, at now: Double) {
     let vary = Vary(answer.head.fields)
     // What the image depends on beyond the request has not changed within a moment.
     // Nor does saving data make it another program's.

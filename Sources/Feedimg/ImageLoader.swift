@@ -205,7 +205,7 @@ public final class ImageLoader: Sendable {
   public var serviceAccount: String? { service?.account }
 
   /// The policy that decides now, where it comes from, and why no other one does.
-  public var policyInForce: Policies.Standing { policy.standing() }
+  public var policyInForce: PolicyStanding { policy.standing() }
 
   /// What a load would do now, and why.
   ///

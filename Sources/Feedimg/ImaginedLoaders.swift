@@ -60,17 +60,10 @@ extension PolicyShelf {
   /// Refuses what is not the name of a policy on the shelf, such as a path.
   ///
   /// - Throws: ``ConfigurationError`` with a suggestion where a name is near.
-  func checkName(_ name: String) throws(ConfigurationError) {
+  package func checkName(_ name: String) throws(ConfigurationError) {
     let names = names()
     guard !names.contains(name) else { return }
     let near = PolicyName.nearest(to: name, among: names).map { "; did you mean `\($0)`?" }
     throw ConfigurationError(["there is no policy `\(name)`" + (near ?? "")])
   }
-}
-
-extension Policies {
-  /// Refuses what is not the name of a policy of the shelf, such as a path.
-  ///
-  /// - Throws: ``ConfigurationError`` with a suggestion where a name is near.
-  package func checkName(_ name: String) throws(ConfigurationError) { try shelf.checkName(name) }
 }

@@ -7,7 +7,7 @@ public struct PolicyFault: Error, Sendable, Hashable, CustomStringConvertible {
   /// Otherwise something was read, and there are slips in it.
   public var isUnreadable: Bool
 
-  init(_ messages: [String], isUnreadable: Bool = false) {
+  package init(_ messages: [String], isUnreadable: Bool = false) {
     self.messages = messages
     self.isUnreadable = isUnreadable
   }

@@ -108,10 +108,10 @@ final class PolicyInForce: Sendable {
   }
 
   /// Where the policy came from, and what became of the other places.
-  func standing() -> Policies.Standing {
+  func standing() -> PolicyStanding {
     refresh()
     let state = state.withLock { $0 }
-    return Policies.Standing(selection, state.readings, state.choice, state.chosen)
+    return PolicyStanding(selection, state.readings, state.choice, state.chosen)
   }
 
   /// What the user should know, each thing once.

@@ -1,11 +1,11 @@
 /// What a place that a policy can come from holds at one time.
-enum PolicyReading: Sendable, Hashable {
+package enum PolicyReading: Sendable, Hashable {
   case nothing
   case bytes([UInt8])
   case fault(PolicyFault)
 
   /// - Throws: ``PolicyFault`` where there is no text.
-  func text() throws(PolicyFault) -> [UInt8] {
+  package func text() throws(PolicyFault) -> [UInt8] {
     switch self {
     case .nothing: throw PolicyFault(["there is nothing"], isUnreadable: true)
     case .bytes(let bytes): return bytes

@@ -1,33 +1,33 @@
-import FeedimgPolicy
+package import FeedimgPolicy
 
 /// The places that one policy can come from, and the choice among them.
 ///
 /// On the way to the first decision of a program: generic types of its own would cost more than the files.
-struct PolicySelection: Sendable {
+package struct PolicySelection: Sendable {
   let name: String
   /// The one that counts first in front.
-  let sources: [PolicySource]
+  package let sources: [PolicySource]
   let facts: FactCatalog
 
   /// A policy that is in order, and where it came from.
-  struct Chosen: Sendable {
-    let source: PolicySource
-    let policy: CompiledPolicy
+  package struct Chosen: Sendable {
+    package let source: PolicySource
+    package let policy: CompiledPolicy
   }
 
   /// Why what one source holds is not in order.
-  struct Refusal: Sendable {
-    let source: PolicySource
-    let fault: PolicyFault
+  package struct Refusal: Sendable {
+    package let source: PolicySource
+    package let fault: PolicyFault
   }
 
   /// What came of a reading.
-  struct Choice: Sendable {
+  package struct Choice: Sendable {
     /// Nil where no source holds a policy that is in order.
-    var chosen: Chosen?
+    package var chosen: Chosen?
     /// Whether ``chosen`` is what its source said before, and no longer does.
     var isEarlier = false
-    var refusals: [Refusal] = []
+    package var refusals: [Refusal] = []
   }
 
   func stamps() -> [FileStamp] {
@@ -35,6 +35,9 @@ struct PolicySelection: Sendable {
     for source in sources { stamps.append(source.stamp) }
     return stamps
   }
+
+  /// What all sources say now.
+  package func read() -> [PolicyReading] { read(stamps()) }
 
   /// What all sources say.
   ///
@@ -53,7 +56,7 @@ struct PolicySelection: Sendable {
   ///   - old: What was chosen before: it stays where its own source now holds something that is not in
   ///     order, and where nothing else is left.
   /// - Returns: The choice, with what was refused before it was found.
-  func choose(_ readings: [PolicyReading], keeping old: Chosen? = nil) -> Choice {
+  package func choose(_ readings: [PolicyReading], keeping old: Chosen? = nil) -> Choice {
     var choice = Choice()
     for index in sources.indices where choice.chosen == nil && readings[index] != .nothing {
       let source = sources[index]
@@ -80,7 +83,7 @@ struct PolicySelection: Sendable {
 
 extension PolicySelection.Choice {
   /// Why nothing was chosen.
-  var fault: PolicyFault {
+  package var fault: PolicyFault {
     PolicyFault(
       refusals.flatMap(\.fault.messages),
       isUnreadable: refusals.contains { $0.fault.isUnreadable }
@@ -94,7 +97,7 @@ extension PolicySelection.Choice {
   }
 
   /// What a user should be told of files that are refused, one line each.
-  var warnings: [String] {
+  package var warnings: [String] {
     refusals.compactMap { refusal in
       guard let first = refusal.fault.messages.first else { return nil }
       let rest = refusal.fault.messages.count - 1

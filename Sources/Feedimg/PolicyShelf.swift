@@ -1,16 +1,16 @@
 import FeedimgPolicies
-import FeedimgPolicy
+package import FeedimgPolicy
 import FeedimgSettings
 
 /// All policies that there are: those that come with feedimg, and those in two folders, which replace them by name.
-struct PolicyShelf: Sendable {
-  let facts: FactCatalog
+package struct PolicyShelf: Sendable {
+  package let facts: FactCatalog
   /// Nil where the environment names none.
   private let userFolder: String?
   private let systemFolder: String
 
   /// - Throws: ``ConfigurationError`` for facts of the application that no table could spell.
-  init(_ configuration: ImageLoader.Configuration) throws(ConfigurationError) {
+  package init(_ configuration: ImageLoader.Configuration) throws(ConfigurationError) {
     do throws(FactError) {
       facts =
         configuration.hostFacts.isEmpty ? .standard : try FactCatalog(hosting: configuration.hostFacts)
@@ -25,9 +25,9 @@ struct PolicyShelf: Sendable {
   }
 
   /// Where a policy of that name can come from, whether or not it does.
-  func selection(named name: String) -> PolicySelection {
+  package func selection(named name: String) -> PolicySelection {
     var sources: [PolicySource] = []
-    func add(_ layer: Policies.Layer, _ folder: String) {
+    func add(_ layer: PolicyLayer, _ folder: String) {
       for ending in PolicyFile.policyEndings {
         let file = PolicyFile(folder: folder, name: name + ending)
         sources.append(PolicySource(name: name, layer: layer, file: file))
@@ -44,7 +44,7 @@ struct PolicyShelf: Sendable {
   /// The policy that a configuration asks for.
   ///
   /// - Throws: ``PolicyFault``, unreadable, with a suggestion where a name is near.
-  func selection(
+  package func selection(
     of policy: ImageLoader.Configuration.Policy
   ) throws(PolicyFault) -> PolicySelection {
     switch policy {
@@ -56,7 +56,7 @@ struct PolicyShelf: Sendable {
   /// The policy that someone named: one of the shelf, or else a file.
   ///
   /// - Throws: ``PolicyFault``, unreadable, with a suggestion where a name is near.
-  func selection(of argument: String) throws(PolicyFault) -> PolicySelection {
+  package func selection(of argument: String) throws(PolicyFault) -> PolicySelection {
     let file = PolicyFile(path: argument)
     if !argument.contains("/") {
       let named = selection(named: argument)
@@ -75,7 +75,7 @@ struct PolicyShelf: Sendable {
   }
 
   /// The names of all policies, those that are refused included: the default first, then by name.
-  func names() -> [String] {
+  package func names() -> [String] {
     let folders = [userFolder, systemFolder].compactMap { $0 }
     let files = folders.flatMap { (try? PolicyFile.files(in: $0)) ?? [] }
     let names = Set(files.filter(\.holdsPolicy).map(\.name) + ShippedPolicies.all.map(\.name))
@@ -83,7 +83,7 @@ struct PolicyShelf: Sendable {
   }
 
   /// The default first, then by name.
-  static func precedes(_ name: String, _ other: String) -> Bool {
+  package static func precedes(_ name: String, _ other: String) -> Bool {
     (name == "default" ? 0 : 1, name) < (other == "default" ? 0 : 1, other)
   }
 }

@@ -1,17 +1,36 @@
 import FeedimgPolicies
-import FeedimgPolicy
+package import FeedimgPolicy
+
+/// Where a policy comes from; a later one replaces an earlier one of the same name.
+public enum PolicyLayer: String, Sendable, Hashable {
+  /// It comes with feedimg.
+  case builtIn = "built-in"
+  /// The administrator's folder, `/etc/feedimg/policies`.
+  case system
+  /// The user's folder, `$XDG_CONFIG_HOME/feedimg/policies`.
+  case user
+  /// A file that was given by its path.
+  case given
+}
 
 /// One place that a policy can come from.
-struct PolicySource: Sendable, Hashable {
-  let name: String
-  let layer: Policies.Layer
+package struct PolicySource: Sendable, Hashable {
+  package let name: String
+  package let layer: PolicyLayer
   /// Nil for what comes with feedimg.
-  let file: PolicyFile?
+  package let file: PolicyFile?
+
+  package init(name: String, layer: PolicyLayer, file: PolicyFile?) {
+    (self.name, self.layer, self.file) = (name, layer, file)
+  }
 
   /// What places in messages begin with.
-  var fileName: String { file?.path ?? "\(name).md" }
+  package var fileName: String { file?.path ?? "\(name).md" }
 
   var stamp: FileStamp { file?.stamp ?? .special }
+
+  /// What the source says now.
+  package var reading: PolicyReading { reading(stamp) }
 
   /// What the source says now.
   func reading(_ stamp: FileStamp) -> PolicyReading {
@@ -30,7 +49,7 @@ struct PolicySource: Sendable, Hashable {
   /// The table in a text of this source.
   ///
   /// - Throws: ``PolicyFault`` with all slips.
-  func table(in text: [UInt8], facts: FactCatalog) throws(PolicyFault) -> PolicyTable {
+  package func table(in text: [UInt8], facts: FactCatalog) throws(PolicyFault) -> PolicyTable {
     do throws(PolicyErrors) {
       return try parse(text, facts: facts)
     } catch {
@@ -39,7 +58,7 @@ struct PolicySource: Sendable, Hashable {
   }
 
   /// The table in a text of this source, with errors that tell each place.
-  func parse(_ text: [UInt8], facts: FactCatalog) throws(PolicyErrors) -> PolicyTable {
+  package func parse(_ text: [UInt8], facts: FactCatalog) throws(PolicyErrors) -> PolicyTable {
     guard !fileName.hasSuffix(".json") else {
       return try PolicyTable(name: name, fileName: fileName, json: text, facts: facts)
     }
@@ -47,7 +66,7 @@ struct PolicySource: Sendable, Hashable {
   }
 
   /// Whether a text of this source can be read at all, whatever slips are in it.
-  func isLegible(_ text: [UInt8]) -> Bool { PolicyTable.isLegible(fileName: fileName, text: text) }
+  package func isLegible(_ text: [UInt8]) -> Bool { PolicyTable.isLegible(fileName: fileName, text: text) }
 
   /// The policy in a text of this source, if it is in order; what comes with feedimg is known to be.
   ///

@@ -1,4 +1,4 @@
-import FeedimgModel
+package import FeedimgModel
 import FeedimgPolicy
 
 /// Puts together what a policy is asked with, and who says so.
@@ -169,5 +169,7 @@ extension SituationReader.Way {
 
 extension NetworkState {
   /// Who says whether the modem is in a foreign network, in words.
-  var sourceOfRoaming: String { isRoaming ? "ModemManager says so" : "nothing tells of a foreign network" }
+  package var sourceOfRoaming: String {
+    isRoaming ? "ModemManager says so" : "nothing tells of a foreign network"
+  }
 }

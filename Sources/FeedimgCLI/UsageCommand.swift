@@ -1,5 +1,6 @@
 import ArgumentParser
 import Feedimg
+import FeedimgAdmin
 
 /// `feedimg usage`: what the network has brought.
 struct UsageCommand: ParsableCommand {

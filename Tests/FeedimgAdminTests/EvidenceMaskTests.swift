@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Feedimg
+@testable import FeedimgAdmin
 
 struct EvidenceMaskTests {
   static let rows: [(text: String, masked: String, because: String)] = [

@@ -1,7 +1,8 @@
+import Feedimg
 import FeedimgModel
 import Testing
 
-@testable import Feedimg
+@testable import FeedimgAdmin
 
 /// What a report says of counts, and how it is drawn.
 @Suite struct UsageReportTests {

@@ -14,7 +14,7 @@ import Testing
     var files: [(String, String, String)]
     var policy = ImageLoader.Configuration.Policy.standard
     var image: ShownImage
-    var layer: Policies.Layer
+    var layer: PolicyLayer
     /// What is refused, by the ends of the paths.
     var refused: [String] = []
 

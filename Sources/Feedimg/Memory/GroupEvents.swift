@@ -2,7 +2,7 @@ import FeedimgSettings
 import Glibc
 
 /// Tells when control groups meet their memory limits, by their files `memory.events` (inotify(7)).
-final class GroupEvents: Sendable {
+package final class GroupEvents: Sendable {
   private let interest: FileInterest
   private let files: SystemFiles
   private let paths: [String]
@@ -19,7 +19,7 @@ final class GroupEvents: Sendable {
   ///   - groups: Those that hold for this process.
   ///   - files: Where they are.
   ///   - onEvent: See ``FileInterest``.
-  init?(_ groups: MemoryGroups, files: SystemFiles, onEvent: (@Sendable () -> Void)? = nil) {
+  package init?(_ groups: MemoryGroups, files: SystemFiles, onEvent: (@Sendable () -> Void)? = nil) {
     guard !groups.eventFiles.isEmpty, let interest = FileInterest(onEvent: onEvent) else { return nil }
     self.interest = interest
     self.files = files

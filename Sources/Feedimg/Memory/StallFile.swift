@@ -2,24 +2,24 @@ import FeedimgModel
 import Glibc
 
 /// A file that tells when programs wait for memory (the kernel's `Documentation/accounting/psi.rst`).
-final class StallFile: Sendable {
+package final class StallFile: Sendable {
   /// Which file, and what to write to it first.
-  struct Place: Sendable, Hashable {
-    var path: String
+  package struct Place: Sendable, Hashable {
+    package var path: String
     var trigger: [UInt8]
 
     /// The whole system: some program waits for a tenth of two seconds.
     ///
     /// As systemd asks by default. Without privileges, windows are multiples of two seconds. The kernel drops the
     /// last byte of what is written.
-    static func system(_ files: SystemFiles) -> Place {
+    package static func system(_ files: SystemFiles) -> Place {
       Place(path: files.path("/proc/pressure/memory"), trigger: Array("some 200000 2000000\0".utf8))
     }
 
     /// What the service manager names in the environment (systemd.io/MEMORY_PRESSURE); nil where it does not.
     ///
     /// - Returns: A place without a path where it asks not to listen at all.
-    init?(environment: [String: String]) {
+    package init?(environment: [String: String]) {
       guard let path = environment["MEMORY_PRESSURE_WATCH"], !path.isEmpty else { return nil }
       self.path = path == "/dev/null" ? "" : path
       trigger = environment["MEMORY_PRESSURE_WRITE"].flatMap(Base64.decode) ?? []
@@ -37,7 +37,7 @@ final class StallFile: Sendable {
   private let isPipe: Bool
 
   /// - Throws: The system's reason, in words.
-  init(_ place: Place) throws(SystemReason) {
+  package init(_ place: Place) throws(SystemReason) {
     descriptor = open(place.path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else { throw SystemReason() }
     var status = stat()
@@ -61,13 +61,13 @@ final class StallFile: Sendable {
 }
 
 /// Why the system refused something.
-struct SystemReason: Error, Sendable, Hashable, CustomStringConvertible {
+package struct SystemReason: Error, Sendable, Hashable, CustomStringConvertible {
   let code: Int32
 
   init(_ code: Int32 = errno) { self.code = code }
 
   /// In words, such as `permission denied`.
-  var description: String {
+  package var description: String {
     let words = String(cString: strerror(code))
     return words.prefix(1).lowercased() + words.dropFirst()
   }

@@ -1,6 +1,6 @@
+import Feedimg
 import FeedimgCache
 import FeedimgModel
-import FeedimgPolicy
 import FeedimgSettings
 import FeedimgTransfer
 
@@ -78,8 +78,8 @@ extension Diagnosis {
   /// The table that decides.
   static func policy(_ configuration: ImageLoader.Configuration) -> Finding {
     do throws(ConfigurationError) {
-      let policy = try PolicyInForce(configuration.policy, on: PolicyShelf(configuration)).current()
-      let count = policy.table.rules.count
+      let policy = try standing(configuration)
+      let count = policy.ruleCount
       return Finding(
         subject: "policy",
         verdict: .ok,
@@ -93,6 +93,17 @@ extension Diagnosis {
         text: "nothing can be decided: \(reason)",
         isFatal: true
       )
+    }
+  }
+
+  private static func standing(
+    _ configuration: ImageLoader.Configuration
+  ) throws(ConfigurationError) -> PolicyStanding {
+    let policies = try Policies(configuration)
+    do throws(PolicyFault) {
+      return try policies.standing()
+    } catch {
+      throw ConfigurationError(error.messages)
     }
   }
 }

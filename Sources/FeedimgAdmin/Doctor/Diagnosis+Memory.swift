@@ -1,3 +1,4 @@
+import Feedimg
 import FeedimgModel
 import FeedimgSettings
 

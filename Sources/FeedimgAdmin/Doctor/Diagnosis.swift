@@ -1,3 +1,5 @@
+public import Feedimg
+import FeedimgJSON
 import FeedimgReachability
 
 /// What feedimg can and cannot do on this system, and why.
@@ -54,5 +56,25 @@ public struct Diagnosis: Sendable, Hashable {
     let mask = EvidenceMask(home: configuration.environment["HOME"])
     for index in findings.indices { findings[index].text = mask.applied(to: findings[index].text) }
     evidence = evidence.map(mask.applied)
+  }
+}
+
+extension Diagnosis {
+  /// The findings as one line of JSON.
+  ///
+  /// - Parameter hasEvidence: Whether the evidence is part of it.
+  /// - Returns: One object.
+  public func json(withEvidence hasEvidence: Bool = false) -> String {
+    var object = JSONObject([("works", .bool(canWork))])
+    object["findings"] = .array(
+      findings.map {
+        [
+          "subject": .string($0.subject), "verdict": .string($0.verdict.rawValue), "text": .string($0.text),
+          "fatal": .bool($0.isFatal),
+        ]
+      }
+    )
+    if hasEvidence { object["evidence"] = .array(evidence.map(JSONValue.string)) }
+    return JSONValue.object(object).text(.compact)
   }
 }

@@ -1,3 +1,4 @@
+public import Feedimg
 import FeedimgJSON
 import FeedimgPolicy
 
@@ -44,7 +45,7 @@ extension Policies {
     let inForce = (try? standing()).flatMap { $0.layer == .given ? nil : $0.name }
     return shelf.names().map { name in
       let selection = shelf.selection(named: name)
-      let readings = selection.read(selection.stamps())
+      let readings = selection.read()
       let choice = selection.choose(readings)
       let place = choice.chosen.flatMap { selection.sources.firstIndex(of: $0.source) }
       let text = place.flatMap { try? readings[$0].text() }
@@ -66,7 +67,7 @@ extension Policies {
   public func standing(of argument: String? = nil) throws(PolicyFault) -> Standing {
     let policy = argument.map(ImageLoader.Configuration.Policy.named) ?? configuration.policy
     let selection = try shelf.selection(of: policy)
-    let readings = selection.read(selection.stamps())
+    let readings = selection.read()
     let choice = selection.choose(readings)
     guard let chosen = choice.chosen else { throw choice.fault }
     return Standing(selection, readings, choice, chosen)
@@ -98,5 +99,36 @@ extension Policies {
       return file.holdsPolicy || file.holdsCases ? path : nil
     }
     return (shelf.names() + files).filter { $0.hasPrefix(start) }
+  }
+}
+
+/// What the author of a policy says about it beside the table.
+enum Prose {
+  /// The first paragraph of a Markdown text that is neither a heading nor a table, or the `description` of JSON.
+  ///
+  /// - Parameter text: The file of a policy.
+  /// - Returns: One line; empty where the file begins with the table.
+  static func firstParagraph(_ text: [UInt8]) -> String {
+    if case .object(let object)? = try? JSONReader.value(in: text) {
+      return line(object["description"]?.text ?? "")
+    }
+    var paragraph: [Substring] = []
+    for line in String(decoding: text, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+    {
+      let words = line.drop { $0.isWhitespace }
+      if words.isEmpty || words.hasPrefix("#") {
+        if paragraph.isEmpty { continue }
+        break
+      }
+      if words.hasPrefix("|") || words.hasPrefix("<!--") || words.hasPrefix("```") { break }
+      paragraph.append(words)
+    }
+    return line(paragraph.joined(separator: " "))
+  }
+
+  /// In single spaces and without control characters, as it is shown in a list.
+  private static func line(_ text: String) -> String {
+    text.split { $0.isWhitespace || $0.isNewline }.joined(separator: " ")
+      .filter { $0.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control } }
   }
 }

@@ -1,3 +1,4 @@
+public import Feedimg
 import FeedimgModel
 import FeedimgSettings
 import FeedimgUsage

@@ -1,3 +1,4 @@
+public import Feedimg
 import FeedimgJSON
 public import FeedimgModel
 

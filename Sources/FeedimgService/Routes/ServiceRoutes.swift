@@ -1,4 +1,5 @@
 import Feedimg
+import FeedimgAdmin
 import FeedimgModel
 
 /// Puts the routes together.

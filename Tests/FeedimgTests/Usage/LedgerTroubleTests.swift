@@ -70,17 +70,6 @@ import Testing
     #expect(try Self.budget(bench.loader).left == "0 B" && bench.loader.warnings.isEmpty)
   }
 
-  @Test func `who asks how a policy decides here and now is warned of it as well`() throws {
-    var configuration = ImageLoader.Configuration(environment: [:])
-    (configuration.configurationFolder, configuration.stateFolder) = (folder + "/config", folder)
-    try SettingsStore(folder: folder + "/config").set(.cellularBudget, to: "600 MB")
-    try Data().write(to: URL(filePath: usage))
-    let account = try Policies(configuration).explain("budgeted", isLive: true)
-    #expect(account.warnings.count == 1)
-    #expect(account.warnings.first?.hasPrefix("the cellular-budget counts as spent: cannot ") == true)
-    #expect(try Policies(configuration).explain("budgeted").warnings.isEmpty, "nobody looked")
-  }
-
   @Test func `what was read before counts where it can be read no longer`() throws {
     let (ledger, file) = ledger()
     let bench = try TestLoader(.cellular, policy: "budgeted", usage: ledger)
