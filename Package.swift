@@ -121,7 +121,7 @@ let package = Package(
     edge("FeedimgTransfer", ["FeedimgThreads", "CCurl"]),
     edge("FeedimgCache", ["CSQLite", "CXXHash"]),
     edge("FeedimgSettings", ["FeedimgJSON", "FeedimgThreads"]),
-    edge("FeedimgUsage", ["FeedimgThreads"]),
+    edge("FeedimgUsage", ["FeedimgSQLite"]),
     edge(
       "FeedimgDecoding",
       ["FeedimgThreads", "CPixels", "CJPEG", "CPNG", "CWebP", "CGIF", "CAVIF", "CLCMS", "CZimg"]
@@ -132,6 +132,7 @@ let package = Package(
     .target(name: "FeedimgModel", dependencies: ["FeedimgJSON"], swiftSettings: settings),
     .target(name: "FeedimgJSON", swiftSettings: settings),
     .target(name: "FeedimgThreads", dependencies: ["CThreads"], swiftSettings: settings),
+    .target(name: "FeedimgSQLite", dependencies: ["CSQLite"], swiftSettings: settings),
     .target(name: "CThreads"),
     .target(
       name: "FeedimgPolicies",
@@ -161,7 +162,7 @@ let package = Package(
     .target(name: "CNetlink", dependencies: ["CLibNL"]),
     // libcurl: HTTP, TLS, proxies. Opened when the first transfer starts, so that `resolve` never pays.
     .target(name: "CCurl"),
-    // SQLite: the cache's index, safe across processes and kill -9.
+    // SQLite: the cache's index and the usage ledger, safe across processes and kill -9.
     .systemLibrary(
       name: "CSQLite",
       path: "Sources/CSQLite",
@@ -248,7 +249,7 @@ let package = Package(
     ),
     .testTarget(
       name: "FeedimgUsageTests",
-      dependencies: ["FeedimgUsage", "FeedimgModel", "UsageWorker"],
+      dependencies: ["FeedimgUsage", "FeedimgModel", "FeedimgSQLite", "UsageWorker"],
       swiftSettings: settings
     ),
     // Adds to a ledger from a process of its own, to be killed there; for the tests alone.
@@ -262,7 +263,7 @@ let package = Package(
       name: "FeedimgTests",
       dependencies: [
         "Feedimg", "FeedimgCache", "FeedimgDecoding", "FeedimgModel", "FeedimgPolicies", "FeedimgPolicy",
-        "FeedimgSettings", "FeedimgTransfer", "FeedimgUsage", "LoopbackServer", "TestSystem",
+        "FeedimgSettings", "FeedimgSQLite", "FeedimgTransfer", "FeedimgUsage", "LoopbackServer", "TestSystem",
       ],
       swiftSettings: settings
     ),
@@ -289,8 +290,8 @@ let package = Package(
     .testTarget(
       name: "FeedimgServiceTests",
       dependencies: [
-        "Feedimg", "FeedimgService", "FeedimgServe", "FeedimgModel", "FeedimgJSON", "LoopbackServer",
-        "FeedimgDecoding", .product(name: "NIOEmbedded", package: "swift-nio"),
+        "Feedimg", "FeedimgAdmin", "FeedimgService", "FeedimgServe", "FeedimgModel", "FeedimgJSON",
+        "LoopbackServer", "FeedimgDecoding", .product(name: "NIOEmbedded", package: "swift-nio"),
       ] + nio,
       swiftSettings: settings
     ),

@@ -22,8 +22,8 @@ public struct Usage: Sendable {
     ledger = UsageLedger(folder: folder, clock: SystemClock.seconds)
   }
 
-  /// What of the settings could not be used, each thing once.
-  public var warnings: [String] { settings.takeWarnings() }
+  /// Settings that could not be used, and a ledger that was damaged; each thing once.
+  public var warnings: [String] { settings.takeWarnings() + ledger.takeWarnings() }
 
   /// What was received lately, by any program of this user.
   ///
