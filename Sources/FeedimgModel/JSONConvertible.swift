@@ -14,25 +14,36 @@ extension Resolution: JSONConvertible {
   public var json: String { jsonText }
 
   package var jsonValue: JSONValue {
+    var object = jsonWithoutFacts
+    object["facts"] = factsJSON
+    return .object(object)
+  }
+
+  /// All members but the last, `facts`, which many items have in common.
+  package var jsonWithoutFacts: JSONObject {
     var object = JSONObject()
-    if let id = item.id { object["id"] = .string(id) }
-    object["image"] = .string(decision.image.rawValue)
-    object["source"] = .string(decision.source.rawValue)
-    object["show"] = .string(decision.show.rawValue)
-    object["load"] = .string(decision.load?.rawValue ?? "nothing")
-    object["url"] = .optional(url?.text)
-    object["upgrade"] = .string(decision.upgrade.rawValue)
-    object["policy"] = .string(policy)
-    object["rule"] = .integer(decision.rule)
-    object["place"] = .string(place)
-    object["why"] = .string(why)
-    if decision.image == .placeholder { object["placeholder"] = item.placeholder.jsonValue }
-    object["facts"] = .object(
+    if let id = item.id { object.append("id", .string(id)) }
+    object.append("image", .string(decision.image.rawValue))
+    object.append("source", .string(decision.source.rawValue))
+    object.append("show", .string(decision.show.rawValue))
+    object.append("load", .string(decision.load?.rawValue ?? "nothing"))
+    object.append("url", .optional(url?.text))
+    object.append("upgrade", .string(decision.upgrade.rawValue))
+    object.append("policy", .string(policy))
+    object.append("rule", .integer(decision.rule))
+    object.append("place", .string(place))
+    object.append("why", .string(why))
+    if decision.image == .placeholder { object.append("placeholder", item.placeholder.jsonValue) }
+    return object
+  }
+
+  /// The member `facts`.
+  package var factsJSON: JSONValue {
+    .object(
       JSONObject(
         facts.map { ($0.name, ["value": .string($0.value), "source": .string($0.source)]) }
       )
     )
-    return .object(object)
   }
 }
 
@@ -47,10 +58,10 @@ extension Placeholder: JSONConvertible {
 }
 
 extension LoadedImage: JSONConvertible {
-  /// The decision, and what came of it, as one line of JSON.
+  /// The decision and its result, as one line of JSON.
   ///
-  /// Here `image` and `source` say what was loaded and from where, which differs from the decision where the
-  /// original failed and the thumbnail took its place.
+  /// `image` and `source` name the image that was loaded. They differ from the decision if the original failed and
+  /// the thumbnail took its place.
   public var json: String { jsonText }
 
   package var jsonValue: JSONValue {
@@ -73,7 +84,7 @@ extension LoadedImage: JSONConvertible {
 extension LoadError: JSONConvertible {
   /// The decision, if one was made, and an `error` member with code and message, as one line of JSON.
   ///
-  /// A placeholder is no error here: it is all that there is to show.
+  /// If only the placeholder can be shown, the text has no `error` member.
   public var json: String { jsonText }
 
   package var jsonValue: JSONValue {

@@ -3,7 +3,7 @@ import FeedimgJSON
 /// Reads the members of an object, with errors that name them; null counts as absent.
 struct MemberReader {
   let object: JSONObject
-  /// What stands before a member's name in a message.
+  /// The text before a member's name in a message, such as `placeholder.`.
   let path: String
 
   private func value(_ name: String) -> JSONValue? {
@@ -21,7 +21,7 @@ struct MemberReader {
     return text
   }
 
-  /// Text, or a number as it is spelled: feeds use both to name their items.
+  /// A string, or a number as spelled: feeds use both as identifiers.
   func identifier(_ name: String) throws(FeedItemError) -> String? {
     if case .number(let text) = object[name] { return text }
     return try text(name)

@@ -18,15 +18,8 @@ struct SettingsDocument {
     }
   }
 
-  /// One name, its value, and where they stand.
-  private struct Member {
-    var name: String
-    var value: JSONValue
-    var span: JSONSpan
-  }
-
   private(set) var bytes: [UInt8]
-  private var members: [Member]
+  private var members: [JSONMember]
 
   /// An object without members.
   init() {
@@ -44,22 +37,22 @@ struct SettingsDocument {
   /// The value of a name and its line, counted from one; of several with one name the last.
   func value(of name: String) -> (value: JSONValue, line: Int)? {
     guard let member = members.last(where: { $0.name == name }) else { return nil }
-    return (member.value, bytes[..<member.span.value.lowerBound].count { $0 == 0x0A } + 1)
+    return (member.value, bytes[..<member.valueRange.lowerBound].count { $0 == 0x0A } + 1)
   }
 
   /// Puts a value in place of the old one, or behind the last member and laid out like it.
   mutating func set(_ name: String, to value: JSONValue) {
     let text = Array(value.text(.compact).utf8)
     if let member = members.last(where: { $0.name == name }) {
-      return edit(member.span.value, text)
+      return edit(member.valueRange, text)
     }
     let quoted = Array(JSONValue.string(name).text(.compact).utf8)
-    guard let last = members.last?.span else {
+    guard let last = members.last else {
       return edit(interior, Array("\n  ".utf8) + quoted + Array(": ".utf8) + text + Array("\n".utf8))
     }
-    let lead = bytes[last.lead..<last.name.lowerBound]
-    let colon = bytes[last.name.upperBound..<last.value.lowerBound]
-    edit(last.value.upperBound..<last.value.upperBound, [UInt8(ascii: ",")] + lead + quoted + colon + text)
+    let lead = bytes[last.lead..<last.nameRange.lowerBound]
+    let colon = bytes[last.nameRange.upperBound..<last.valueRange.lowerBound]
+    edit(last.valueRange.upperBound..<last.valueRange.upperBound, [UInt8(ascii: ",")] + lead + quoted + colon + text)
   }
 
   /// Takes out every member of a name.
@@ -67,11 +60,11 @@ struct SettingsDocument {
   /// - Returns: Whether there was one.
   @discardableResult mutating func remove(_ name: String) -> Bool {
     guard let index = members.lastIndex(where: { $0.name == name }) else { return false }
-    let span = members[index].span
+    let member = members[index]
     if index > 0 {
-      edit(members[index - 1].span.value.upperBound..<span.value.upperBound, [])
+      edit(members[index - 1].valueRange.upperBound..<member.valueRange.upperBound, [])
     } else if members.count > 1 {
-      edit(span.name.lowerBound..<members[1].span.name.lowerBound, [])
+      edit(member.nameRange.lowerBound..<members[1].nameRange.lowerBound, [])
     } else {
       edit(interior, [])
     }
@@ -82,7 +75,7 @@ struct SettingsDocument {
   /// The object that a name has as its value, as a document of its own; nil where it is none.
   func document(of name: String) -> SettingsDocument? {
     guard let member = members.last(where: { $0.name == name }) else { return nil }
-    return try? SettingsDocument(Array(bytes[member.span.value]))
+    return try? SettingsDocument(Array(bytes[member.valueRange]))
   }
 
   /// Puts a document in place of the value of a name, laid out as it is.
@@ -90,7 +83,7 @@ struct SettingsDocument {
     guard let member = members.last(where: { $0.name == name }) else {
       return set(name, to: .object(JSONObject(document.members.map { ($0.name, $0.value) })))
     }
-    edit(member.span.value, document.bytes)
+    edit(member.valueRange, document.bytes)
   }
 
   /// Whether there is no member.
@@ -119,12 +112,14 @@ struct SettingsDocument {
     (bytes, self.members) = (edited, members)
   }
 
-  private static func members(of bytes: [UInt8]) throws(Flaw) -> [Member] {
-    let value: JSONValue
-    do throws(JSONError) { value = try JSONReader.value(in: bytes) } catch { throw .notJSON(error) }
-    guard case .object(let object) = value else { throw .notAnObject(kind: value.kind) }
-    return zip(object.members, JSONSpan.members(of: bytes)).map {
-      Member(name: $0.name, value: $0.value, span: $1)
+  private static func members(of bytes: [UInt8]) throws(Flaw) -> [JSONMember] {
+    let kind: String
+    do throws(JSONError) {
+      if let members = try JSONReader.members(in: bytes) { return members }
+      kind = try JSONReader.value(in: bytes).kind
+    } catch {
+      throw .notJSON(error)
     }
+    throw .notAnObject(kind: kind)
   }
 }
