@@ -16,16 +16,21 @@ extension ImageLoader {
     let isEmpty = !outlook.asksCache || (store.isEmpty && memory.encoded.count == 0)
     let isCached = isEmpty ? { _ in false } : presence(of: items, outlook)
     var writer = JSONWriter(.compact)
-    // Neighbours mostly have the same facts, so their text is written once.
-    var facts = (readings: [FactReading](), text: Array("{}".utf8))
+    var common: CommonMembers?
     for item in items {
       let resolution = outlook.resolution(of: item, isCached: isCached)
-      if resolution.facts != facts.readings {
-        facts = (resolution.facts, Array(resolution.factsJSON.text(.compact).utf8))
-      }
-      writer.write(resolution.jsonWithoutFacts) { writer in
-        writer.name("facts")
-        writer.write(json: facts.text)
+      let members =
+        if let common, common.hold(for: resolution) { common } else { CommonMembers(resolution) }
+      common = members
+      writer.object { writer in
+        if let id = item.id { writer.member("id", id) }
+        writer.members(members.decision)
+        writer.member("url", resolution.url?.text)
+        writer.members(members.reason)
+        if resolution.decision.image == .placeholder {
+          writer.members(["placeholder": item.placeholder.jsonValue])
+        }
+        writer.members(members.facts)
       }
       writer.endLine()
       guard writer.bytes.count >= Self.pieceLength else { continue }
@@ -37,4 +42,25 @@ extension ImageLoader {
 
   /// The length at which lines are handed over, in bytes.
   private static let pieceLength = 1 << 16
+}
+
+/// The text of members that neighbouring items mostly have in common, so that it is written once.
+private final class CommonMembers {
+  private let resolution: Resolution
+  let decision: JSONWriter
+  let reason: JSONWriter
+  let facts: JSONWriter
+
+  init(_ resolution: Resolution) {
+    self.resolution = resolution
+    decision = JSONWriter(members: resolution.decisionMembers)
+    reason = JSONWriter(members: resolution.reasonMembers)
+    facts = JSONWriter(members: resolution.factMembers)
+  }
+
+  /// Whether another resolution has the same members.
+  func hold(for other: Resolution) -> Bool {
+    resolution.decision == other.decision && resolution.policy == other.policy
+      && resolution.place == other.place && resolution.why == other.why && resolution.facts == other.facts
+  }
 }

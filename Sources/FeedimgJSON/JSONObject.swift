@@ -33,4 +33,10 @@ package struct JSONObject: Sendable, Hashable {
     if members.isEmpty { members.reserveCapacity(4) }
     members.append(Member(name: name, value: value))
   }
+
+  package mutating func append(_ other: JSONObject) { members += other.members }
+}
+
+extension JSONObject: ExpressibleByDictionaryLiteral {
+  package init(dictionaryLiteral elements: (String, JSONValue)...) { self.init(elements) }
 }

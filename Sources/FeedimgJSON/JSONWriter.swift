@@ -17,6 +17,12 @@ package struct JSONWriter: Sendable {
 
   package init(_ layout: Layout) { self.layout = layout }
 
+  /// A writer that has written members without braces; see ``members(_:)``.
+  package init(members object: JSONObject) {
+    self.init(.compact)
+    members(object)
+  }
+
   package mutating func write(_ value: JSONValue) {
     switch value {
     case .null: bytes += "null".utf8
@@ -30,35 +36,39 @@ package struct JSONWriter: Sendable {
           writer.write(element)
         }
       }
-    case .object(let object): write(object) { _ in }
+    case .object(let object): self.object { $0.members(object) }
     }
   }
 
-  /// Writes an object.
-  ///
-  /// - Parameters:
-  ///   - object: The first members.
-  ///   - writeMore: Writes further members, each with ``name(_:)`` and a value.
-  package mutating func write(_ object: JSONObject, _ writeMore: (inout JSONWriter) -> Void) {
-    list("{", "}") { writer in
-      for member in object.members {
-        writer.name(member.name)
-        writer.write(member.value)
-      }
-      writeMore(&writer)
+  /// Writes an object, whose members the closure writes.
+  package mutating func object(_ writeMembers: (inout JSONWriter) -> Void) { list("{", "}", writeMembers) }
+
+  /// Writes all members of an object, without its braces.
+  package mutating func members(_ object: JSONObject) {
+    for member in object.members {
+      name(member.name)
+      write(member.value)
     }
   }
 
-  /// Writes the name of a member; its value comes next.
-  package mutating func name(_ name: String) {
+  /// Copies the text of at least one member, without braces, from another writer.
+  package mutating func members(_ other: JSONWriter) {
+    separate()
+    bytes += other.bytes
+  }
+
+  /// Writes a member whose value is a string or null.
+  package mutating func member(_ name: String, _ text: String?) {
+    self.name(name)
+    if let text { write(text) } else { write(.null) }
+  }
+
+  private mutating func name(_ name: String) {
     separate()
     write(name)
     bytes.append(UInt8(ascii: ":"))
     if layout == .indented { bytes.append(UInt8(ascii: " ")) }
   }
-
-  /// Writes a value that is JSON text already.
-  package mutating func write(json: [UInt8]) { bytes += json }
 
   /// Ends a line, as in JSON lines.
   package mutating func endLine() { bytes.append(UInt8(ascii: "\n")) }

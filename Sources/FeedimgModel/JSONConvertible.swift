@@ -14,36 +14,37 @@ extension Resolution: JSONConvertible {
   public var json: String { jsonText }
 
   package var jsonValue: JSONValue {
-    var object = jsonWithoutFacts
-    object["facts"] = factsJSON
+    var object = JSONObject()
+    if let id = item.id { object.append("id", .string(id)) }
+    object.append(decisionMembers)
+    object.append("url", .optional(url?.text))
+    object.append(reasonMembers)
+    if decision.image == .placeholder { object.append("placeholder", item.placeholder.jsonValue) }
+    object.append(factMembers)
     return .object(object)
   }
 
-  /// All members but the last, `facts`, which many items have in common.
-  package var jsonWithoutFacts: JSONObject {
-    var object = JSONObject()
-    if let id = item.id { object.append("id", .string(id)) }
-    object.append("image", .string(decision.image.rawValue))
-    object.append("source", .string(decision.source.rawValue))
-    object.append("show", .string(decision.show.rawValue))
-    object.append("load", .string(decision.load?.rawValue ?? "nothing"))
-    object.append("url", .optional(url?.text))
-    object.append("upgrade", .string(decision.upgrade.rawValue))
-    object.append("policy", .string(policy))
-    object.append("rule", .integer(decision.rule))
-    object.append("place", .string(place))
-    object.append("why", .string(why))
-    if decision.image == .placeholder { object.append("placeholder", item.placeholder.jsonValue) }
-    return object
+  // The members in the order of ``jsonValue``, without those that are the item's own. Many items have them in common.
+
+  package var decisionMembers: JSONObject {
+    [
+      "image": .string(decision.image.rawValue), "source": .string(decision.source.rawValue),
+      "show": .string(decision.show.rawValue), "load": .string(decision.load?.rawValue ?? "nothing"),
+    ]
   }
 
-  /// The member `facts`.
-  package var factsJSON: JSONValue {
-    .object(
-      JSONObject(
-        facts.map { ($0.name, ["value": .string($0.value), "source": .string($0.source)]) }
-      )
-    )
+  package var reasonMembers: JSONObject {
+    [
+      "upgrade": .string(decision.upgrade.rawValue), "policy": .string(policy),
+      "rule": .integer(decision.rule), "place": .string(place), "why": .string(why),
+    ]
+  }
+
+  package var factMembers: JSONObject {
+    let readings = facts.map { fact -> (String, JSONValue) in
+      (fact.name, ["value": .string(fact.value), "source": .string(fact.source)])
+    }
+    return ["facts": .object(JSONObject(readings))]
   }
 }
 

@@ -7,8 +7,9 @@ struct MemberReader {
   let path: String
 
   private func value(_ name: String) -> JSONValue? {
-    let value = object[name]
-    return value == .null ? nil : value
+    guard let value = object[name] else { return nil }
+    if case .null = value { return nil }
+    return value
   }
 
   private func mismatch(_ name: String, _ expected: String, _ found: String) -> FeedItemError {

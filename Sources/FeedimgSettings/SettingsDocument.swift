@@ -52,7 +52,10 @@ struct SettingsDocument {
     }
     let lead = bytes[last.lead..<last.nameRange.lowerBound]
     let colon = bytes[last.nameRange.upperBound..<last.valueRange.lowerBound]
-    edit(last.valueRange.upperBound..<last.valueRange.upperBound, [UInt8(ascii: ",")] + lead + quoted + colon + text)
+    edit(
+      last.valueRange.upperBound..<last.valueRange.upperBound,
+      [UInt8(ascii: ",")] + lead + quoted + colon + text
+    )
   }
 
   /// Takes out every member of a name.

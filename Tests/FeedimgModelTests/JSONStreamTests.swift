@@ -18,12 +18,17 @@ struct JSONStreamTests {
 
   @Test(
     arguments: [
-      ("", []), ("7", [7]), ("12 -3.5e+2\n0", [12, .number("-3.5e+2"), 0]), ("[]", []), ("[12,345]", [12, 345]),
-      ("\u{FEFF}true null\n\"ä\\ud83d\\ude00\"", [true, .null, "ä😀"]), ("[[1], {\"a\": 2}]", [[1], ["a": 2]]),
+      ("", []), ("7", [7]), ("12 -3.5e+2\n0", [12, .number("-3.5e+2"), 0]), ("[]", []),
+      ("[12,345]", [12, 345]),
+      ("\u{FEFF}true null\n\"ä\\ud83d\\ude00\"", [true, .null, "ä😀"]),
+      ("[[1], {\"a\": 2}]", [[1], ["a": 2]]),
     ] as [(String, [JSONValue])],
     [1, 2, 3, .max]
   )
-  func `pieces have the values of the document`(document: (text: String, values: [JSONValue]), length: Int) throws {
+  func `pieces have the values of the document`(
+    document: (text: String, values: [JSONValue]),
+    length: Int
+  ) throws {
     #expect(try Self.read(document.text, pieces: length) == document.values)
   }
 
