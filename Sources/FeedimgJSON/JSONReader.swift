@@ -144,6 +144,7 @@ extension JSONReader {
   ///   - close: The closing bracket.
   ///   - expected: What may follow an element, in words.
   ///   - read: Reads one element. It also gets the place behind the bracket or comma before the element.
+  /// - Throws: ``JSONError`` of an element, or of what stands between elements.
   @inline(__always)
   private mutating func list(
     until close: Unicode.Scalar,

@@ -65,7 +65,7 @@ package struct JSONStream: Sendable {
   /// The line, counted from one, where the first incomplete value begins.
   package var unreadLine: Int { line(of: done) }
 
-  /// The line of an offset, counted from one. Elements of the latest piece have one.
+  /// The line, counted from one, of an offset that the latest piece gave.
   package func line(of offset: Int) -> Int { place(of: offset).line }
 
   private mutating func read(
@@ -121,9 +121,7 @@ package struct JSONStream: Sendable {
     }
   }
 
-  /// The error with its place in the document.
-  ///
-  /// - Parameter offset: Where in ``bytes`` the text begins that the error's place is relative to.
+  /// The error with its place in the document, from a place relative to an offset in ``bytes``.
   private func inDocument(_ error: JSONError, from offset: Int = 0) -> JSONError {
     let start = place(of: offset)
     var error = error
