@@ -71,7 +71,7 @@ public final class ImageLoader: Sendable {
     let cacheFolder = try folders.cache
     let downloader = CurlDownloader(
       userAgent: configuration.userAgent,
-      reach: configuration.reachesPrivateHosts ? .everything : .internet
+      addresses: configuration.reachesPrivateHosts ? .everything : .internet
     )
     let time = MonotonicTime.system()
     self.init(

@@ -26,8 +26,10 @@ package struct DownloadRequest: Sendable, Hashable {
   package var answerTimeout: Duration
   /// Without a byte of a begun answer for so long, the transfer is given up.
   package var stallTimeout: Duration
-  /// Over all; nil for none.
+  /// For all of the transfer; nil for none.
   package var totalTimeout: Duration?
+  /// For the head from its first byte, and the time over which a body must keep a least rate of some bytes a second.
+  package var paceTimeout = Duration.seconds(30)
 
   package init(
     url: ImageURL,

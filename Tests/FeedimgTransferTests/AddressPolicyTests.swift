@@ -5,8 +5,8 @@ import Testing
 
 @testable import FeedimgTransfer
 
-/// Whom transfers connect to where private hosts are not allowed.
-@Suite(.timeLimit(.minutes(10))) struct ReachTests {
+/// Which hosts transfers connect to where private hosts are forbidden.
+@Suite(.timeLimit(.minutes(10))) struct AddressPolicyTests {
   struct Row: Sendable, CustomTestStringConvertible {
     var address: String
     var isOfInternet: Bool
@@ -73,20 +73,20 @@ import Testing
   ])
   func `what is spelled as an address is refused before anything is resolved`(host: String) throws {
     let url = try ImageURL("http://\(host)/")
-    #expect(Reach.internet.objection(to: url)?.code == .forbiddenAddress)
-    #expect(Reach.everything.objection(to: url) == nil)
+    #expect(AddressPolicy.internet.objection(to: url)?.code == .forbiddenAddress)
+    #expect(AddressPolicy.everything.objection(to: url) == nil)
   }
 
   @Test(arguments: ["example.org", "1.1.1.1", "[2606:4700:4700::1111]"])
   func `other hosts are found out about when they are connected to`(host: String) throws {
-    #expect(Reach.internet.objection(to: try ImageURL("http://\(host)/")) == nil)
+    #expect(AddressPolicy.internet.objection(to: try ImageURL("http://\(host)/")) == nil)
   }
 
-  private func load(_ url: String, _ reach: Reach) async -> LoadError? {
+  private func load(_ url: String, _ addresses: AddressPolicy) async -> LoadError? {
     let downloader = CurlDownloader(
       userAgent: "feedimg-tests/1",
       certificateFile: nil,
-      reach: reach,
+      addresses: addresses,
       libraryNames: CurlLibrary.fileNames
     )
     do throws(LoadError) {
@@ -107,7 +107,7 @@ import Testing
     #expect(server.log.opened == 0)
   }
 
-  private static let oneAddress = Reach { $0 == HostAddress("127.0.0.1") }
+  private static let oneAddress = AddressPolicy { $0 == HostAddress("127.0.0.1") }
 
   @Test func `a redirect leads no further than a request`() async throws {
     let inside = try LoopbackServer { _ in .answer(body: [1]) }
@@ -134,7 +134,7 @@ import Testing
       userAgent: "feedimg-tests/1",
       certificateFile: nil,
       // The first request looks when it connects, and when it is sent.
-      reach: Reach { _ in looks.next() <= 2 },
+      addresses: AddressPolicy { _ in looks.next() <= 2 },
       libraryNames: CurlLibrary.fileNames
     )
     let request = DownloadRequest(url: try ImageURL(server.url("/")))
