@@ -167,14 +167,11 @@ final class CurlHandle {
   }
 
   private func set(fields: HTTPFields) throws(LoadError) {
-    var lines: [String] = []
     for field in fields.fields {
       guard field.canBeSent else {
         throw LoadError(.malformed, message: "the field `\(field.name)` of the request cannot be sent")
       }
-      lines.append(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
-    }
-    for line in lines {
+      let line = field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
       guard let longer = library.functions.slist_append(fieldList, line) else {
         throw LoadError(.unavailable, message: "libcurl ran out of memory")
       }

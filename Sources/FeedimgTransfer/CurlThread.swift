@@ -121,10 +121,14 @@ final class CurlThread: TaskExecutor {
   /// - Returns: Why it ended.
   private func serve(_ loop: consuming CurlLoop) -> LoadError {
     while true {
-      execute(take(), loop)
-      // Steps of tasks often order the next transfer, which then begins at once.
-      execute(take(), loop)
-      if let ending = queue.withLock({ $0.ending }) {
+      var (commands, ending) = take()
+      if !commands.isEmpty {
+        execute(commands, loop)
+        // Steps of tasks often order the next transfer, which then begins at once.
+        (commands, ending) = take()
+        execute(commands, loop)
+      }
+      if let ending {
         loop.stopAll(ending)
         return ending
       }
@@ -137,11 +141,11 @@ final class CurlThread: TaskExecutor {
     }
   }
 
-  private func take() -> [Command] {
+  private func take() -> (commands: [Command], ending: LoadError?) {
     queue.withLock { queue in
       defer { queue.commands = [] }
       queue.sleeping = nil
-      return queue.commands
+      return (queue.commands, queue.ending)
     }
   }
 

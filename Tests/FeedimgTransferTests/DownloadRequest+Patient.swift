@@ -1,7 +1,7 @@
 import FeedimgModel
 
 extension DownloadRequest {
-  /// For a transfer that a test holds up while others take the processor: its own limits are not what is tested.
+  /// A request without short limits, for a transfer that a test holds up while others take the processor.
   static func patient(_ url: ImageURL) -> DownloadRequest {
     DownloadRequest(url: url, answerTimeout: .seconds(600), stallTimeout: .seconds(600))
   }
