@@ -11,7 +11,7 @@ public struct CacheCheck: Sendable, Hashable {
   public var damaged: [String]
   /// The URLs of those that cannot be read now, and have been kept.
   public var unreadable: [String]
-  /// How many files were found that the index had lost, and knows again.
+  /// Always zero: files that the index does not know are removed.
   public var restored: Int
 
   /// Whether all that is left is as it was stored.
@@ -22,7 +22,7 @@ public struct CacheCheck: Sendable, Hashable {
     removed = verification.removed
     damaged = verification.damaged
     unreadable = verification.unreadable
-    restored = verification.restored
+    restored = 0
   }
 
   /// The same as one line of JSON.
