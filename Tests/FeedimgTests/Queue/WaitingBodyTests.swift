@@ -85,7 +85,7 @@ import Testing
     await line.reaches(200)
     while downloader.running < 2 { await Task.yield() }
     let count = try fileCount(test)
-    #expect(count == 2, "two have a place")
+    #expect(count <= 2, "two have a place, and small bodies are in memory")
     downloader.release()
     for load in loads { #expect(try await load.value.path != nil) }
     #expect(try fileCount(test) == 0)
