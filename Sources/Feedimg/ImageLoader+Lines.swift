@@ -10,9 +10,9 @@ extension ImageLoader {
   ///   - batch: What to decide about.
   ///   - take: Called with one piece of UTF-8 text after another, each some whole lines.
   public func resolve(_ batch: FeedItemBatch, asLines take: ([UInt8]) -> Void) {
-    let outlook = outlook()
-    let cached = outlook.asksCache && batch.count > 0 ? cachedKeys(of: batch) : nil
-    var lines = ResolutionLines(outlook, of: batch)
+    let context = decisionContext()
+    let cached = context.asksCache && batch.count > 0 ? cachedKeys(of: batch) : nil
+    var lines = ResolutionLines(context, of: batch)
     var output: [UInt8] = []
     output.reserveCapacity(Self.lineBuffer + Self.lineBuffer / 4)
     batch.bytes.withUnsafeBufferPointer { bytes in

@@ -49,7 +49,7 @@ public final class ImageLoader: Sendable {
   /// What was found of the freshness of what memory has.
   let freshness = FreshnessMemo()
   /// What decisions are made on, as long as it stays the same.
-  let latestReader = LatestReader()
+  let snapshotCache = SnapshotCache()
   /// The loader whose parts this one shares; nil for one with parts of its own.
   let base: ImageLoader?
 
@@ -240,10 +240,10 @@ public final class ImageLoader: Sendable {
     trustingNetwork: Bool,
     _ facts: (FeedItem) -> [String: String]
   ) -> [Resolution] {
-    var outlook = outlook(trustingNetwork: trustingNetwork)
-    let isCached = presence(of: items, outlook)
+    var context = decisionContext(trustingNetwork: trustingNetwork)
+    let isCached = presence(of: items, context)
     return items.map { item in
-      outlook.resolution(of: item, hostFacts.declared(in: facts(item)), isCached: isCached)
+      context.resolution(of: item, hostFacts.declared(in: facts(item)), isCached: isCached)
     }
   }
 

@@ -6,15 +6,15 @@ import FeedimgPolicy
 ///
 /// What two items have in common is put into words once; of what an item tells for itself, the bytes are copied.
 struct ResolutionLines {
-  private var outlook: Outlook
+  private var context: DecisionContext
   private let batch: FeedItemBatch
   /// By what tells items apart, but for what they tell for themselves.
   private var forms: [LineForm?]
 
-  init(_ outlook: Outlook, of batch: FeedItemBatch) {
-    self.outlook = outlook
+  init(_ context: DecisionContext, of batch: FeedItemBatch) {
+    self.context = context
     self.batch = batch
-    forms = Array(repeating: nil, count: Self.formCount * (outlook.policy.table.rules.count + 1))
+    forms = Array(repeating: nil, count: Self.formCount * (context.policy.table.rules.count + 1))
   }
 
   /// Three presences of each variant, three answers whether it fits, and whether the size is known.
@@ -36,19 +36,19 @@ struct ResolutionLines {
     func presence(_ url: ScannedItem.Span) -> Presence {
       url.isThere ? isCached(url) ? .cached : .remote : .none
     }
-    let situation = outlook.reader.situation(
+    let situation = context.reader.situation(
       original: presence(item.original),
       thumbnail: presence(item.thumbnail),
       size: item.size < 0 ? nil : ByteCount(item.size)
     )
-    let decision = outlook.policy.decide(situation)
+    let decision = context.policy.decide(situation)
     let place = Self.place(of: decision, in: situation)
     if forms[place] == nil {
       guard let whole = batch.item(item) else { return }
-      forms[place] = form(of: outlook.resolution(of: whole, in: situation))
+      forms[place] = form(of: context.resolution(of: whole, in: situation))
     }
     forms[place]?.append(item, in: bytes, to: &output, size: situation.size) {
-      outlook.policy.why(rule: decision.rule, in: situation)
+      context.policy.why(rule: decision.rule, in: situation)
     }
   }
 
@@ -59,9 +59,9 @@ struct ResolutionLines {
   ///   - output: What the line is added to.
   ///   - isCached: Whether the cache has the image of a URL.
   mutating func append(_ item: FeedItem, to output: inout [UInt8], isCached: (ImageURL) -> Bool) {
-    let resolution = outlook.resolution(of: item, isCached: isCached)
+    let resolution = context.resolution(of: item, isCached: isCached)
     // Of this machine there are few.
-    guard !outlook.reader.isLocal(item) else {
+    guard !context.reader.isLocal(item) else {
       output += resolution.json.utf8
       output.append(UInt8(ascii: "\n"))
       return
@@ -73,7 +73,7 @@ struct ResolutionLines {
   }
 
   private func form(of resolution: Resolution) -> LineForm {
-    LineForm(resolution, tellsSize: outlook.tellsSize(rule: resolution.decision.rule))
+    LineForm(resolution, tellsSize: context.tellsSize(rule: resolution.decision.rule))
   }
 
   private static func place(of decision: Decision, in situation: Situation) -> Int {

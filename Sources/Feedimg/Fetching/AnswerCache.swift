@@ -92,7 +92,7 @@ package final class AnswerCache: Sendable {
 
   /// Whether nothing may be fetched from a server now.
   func isOffline(for url: ImageURL) -> Bool {
-    let reader = loader.outlook(trustingNetwork: true).reader
+    let reader = loader.decisionContext(trustingNetwork: true).reader
     let item = FeedItem(original: ImageVariant(role: .original, url: url), thumbnail: nil)
     let isLocal = reader.isLocal(item)
     return reader.situation(original: .remote, thumbnail: .none, size: nil, isLocal: isLocal).network

@@ -4,7 +4,7 @@ import FeedimgModel
 
 /// `GET` and `POST /v1/image`: the bytes of the image that the policy chooses for an item.
 struct ImageRoute: Sendable {
-  let loaders: ImaginedLoaders
+  let loaders: OverrideLoaders
   let upgrades: UpgradeWatch
   let metrics: ServiceMetrics
   /// Where the images are kept.

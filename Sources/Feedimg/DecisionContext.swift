@@ -4,7 +4,7 @@ import FeedimgPolicy
 /// What the items of a batch are decided on: one look at the network and the settings, and one policy.
 ///
 /// Reasons are put into words once for all items that they are the same for.
-struct Outlook {
+struct DecisionContext {
   let reader: SituationReader
   let policy: CompiledPolicy
   private var grounds: [Outline: Grounds] = [:]
@@ -62,7 +62,7 @@ struct Outlook {
 
   /// What is decided about an item, without the reasons in words.
   struct Decided {
-    let outlook: Outlook
+    let context: DecisionContext
     let item: FeedItem
     let values: [String: String]
     let situation: Situation
@@ -70,8 +70,8 @@ struct Outlook {
 
     /// The same with the reasons.
     var resolution: Resolution {
-      var outlook = outlook
-      return outlook.resolution(of: item, in: situation, values, isLocal: outlook.reader.isLocal(item))
+      var context = context
+      return context.resolution(of: item, in: situation, values, isLocal: context.reader.isLocal(item))
     }
   }
 

@@ -5,7 +5,7 @@ import Synchronization
 /// Loaders for callers who want to be answered as in another situation, such as on another network.
 ///
 /// They share everything with one loader but what they decide by. For any thread.
-package final class ImaginedLoaders: Sendable {
+package final class OverrideLoaders: Sendable {
   private let base: ImageLoader
   private let shelf: PolicyShelf
   /// Guards the policies that were asked for, by name; files are read outside.
