@@ -129,7 +129,6 @@ let package = Package(
         .embedInCode("metered.md"), .embedInCode("metered.tests.md"),
         .embedInCode("roaming-aware.md"), .embedInCode("roaming-aware.tests.md"),
         .embedInCode("wifi-only.md"), .embedInCode("wifi-only.tests.md"),
-        .embedInCode("policy.schema.json"),
       ],
       swiftSettings: settings
     ),

@@ -44,12 +44,15 @@ struct Folders {
   /// Where what the network has brought is counted.
   ///
   /// - Throws: ``ConfigurationError`` where neither the configuration nor the environment names it.
-  var usage: String {
+  var usage: String { get throws(ConfigurationError) { "\(try state)/usage" } }
+
+  /// Where the usage and the last bandwidth are kept.
+  ///
+  /// - Throws: ``ConfigurationError`` where neither the configuration nor the environment names it.
+  var state: String {
     get throws(ConfigurationError) {
       try naming { () throws(SettingsError) in
-        let folder =
-          if let folder = configured.stateFolder { try Self.checked(folder) } else { try paths.stateFolder }
-        return "\(folder)/usage"
+        if let folder = configured.stateFolder { try Self.checked(folder) } else { try paths.stateFolder }
       }
     }
   }

@@ -11,17 +11,9 @@ extension ImageLoader {
 
   /// The same without what puts decisions into words.
   func look(trustingNetwork: Bool = false) -> (reader: SituationReader, policy: CompiledPolicy) {
-    let isNetworkGiven = overrides.contains { $0.fact == .network }
     // First, since it decides whom the network is asked of.
     let policy = policy.current()
-    let settings = settings.currentSettings()
-    let snapshot = FactSnapshot(
-      network: isNetworkGiven ? nil : trustingNetwork ? seenNetwork() : failures.judged(seenNetwork()),
-      asksAboutCost: policy.asksAboutCost,
-      settings: settings,
-      budget: BudgetReading(for: policy, settings, usage),
-      bandwidth: gate.bandwidth
-    )
+    let snapshot = snapshot(for: policy, trustingNetwork: trustingNetwork)
     return (snapshotCache.reader(of: snapshot, overrides, hostFacts.declared), policy)
   }
 
@@ -64,7 +56,7 @@ extension ImageLoader {
   }
 
   /// The network as it is; what comes from here on, comes over it.
-  private func seenNetwork() -> NetworkState {
+  func seenNetwork() -> NetworkState {
     let state = network.currentState()
     meter?.note(state)
     facts.saw(state)

@@ -48,6 +48,8 @@ public final class ImageLoader: Sendable {
   let uses: MemoryUses
   /// What was found of the freshness of what memory has.
   let freshness = FreshnessMemo()
+  /// The sources of facts beside the network, the settings and the ledger.
+  let sources: FactSources
   /// What decisions are made on, as long as it stays the same.
   let snapshotCache = SnapshotCache()
   /// The loader whose parts this one shares; nil for one with parts of its own.
@@ -101,7 +103,8 @@ public final class ImageLoader: Sendable {
       observers: configuration.observers,
       service: configuration.service.map {
         ServiceLink(socket: $0, cacheFolder: cacheFolder, downloader: downloader, time: time)
-      }
+      },
+      sources: FactSources(bandwidth: (try? folders.state).map { BandwidthMemory(folder: $0) })
     )
   }
 
@@ -123,9 +126,11 @@ public final class ImageLoader: Sendable {
     retries: RetrySchedule = RetrySchedule(),
     usage: (any UsageKeeping)? = nil,
     observers: [any LoadObserving] = [],
-    service: ServiceLink? = nil
+    service: ServiceLink? = nil,
+    sources: FactSources = FactSources()
   ) {
     self.service = service
+    self.sources = sources
     self.network = network
     self.settings = settings
     self.store = store
@@ -150,6 +155,7 @@ public final class ImageLoader: Sendable {
       settings: settings,
       time: time,
       failures: failures,
+      battery: { policy.current().asks(.battery) ? sources.battery.read().percent : nil },
       // Also where all is decided without a look at the network.
       onState: { meter?.note($0) },
       onNetwork: { state in
@@ -178,10 +184,12 @@ public final class ImageLoader: Sendable {
     (revalidations, transfers, facts, disk) = (base.revalidations, base.transfers, base.facts, base.disk)
     (usage, meter, observers, pixels) = (base.usage, base.meter, base.observers, base.pixels)
     (clock, time, service, uses) = (base.clock, base.time, base.service, base.uses)
+    sources = base.sources
   }
 
   deinit {
     guard base == nil else { return }
+    keepBandwidth()
     facts.stop()
     disk.stop()
   }

@@ -63,7 +63,7 @@ extension PolicyShelf {
   func checkName(_ name: String) throws(ConfigurationError) {
     let names = names()
     guard !names.contains(name) else { return }
-    let near = PolicyName.nearest(to: name, among: names).map { "; did you mean `\($0)`?" }
+    let near = Spelling.nearest(to: name, among: names).map { "; did you mean `\($0)`?" }
     throw ConfigurationError(["there is no policy `\(name)`" + (near ?? "")])
   }
 }

@@ -36,20 +36,45 @@ extension Policies {
   ) throws(PolicyFault) -> Account {
     let asked = try asked(argument)
     let catalog = try catalog(of: asked.table)
-    var imagined = ImaginedSituation(facts: catalog)
+    // What is not told is as the table of facts has it where it is unknown; a variant can be had, but is not cached.
+    var known = KnownFacts(Situation(network: .other, original: .remote, thumbnail: .remote))
     let policy = try compiled(asked.table)
     var warnings = asked.warnings
     if isLive {
-      let settings = try settings()
-      let ledger = (try? Folders(configuration).usage).map {
-        UsageLedger(folder: $0, clock: SystemClock.seconds)
-      }
-      let budget = BudgetReading(for: policy, settings, ledger)
-      imagined.look(at: NetworkStatus(configuration).state, settings, budget)
+      let (snapshot, ledger) = try snapshot(for: policy)
+      known.read(snapshot)
       warnings += ledger?.takeWarnings() ?? []
     }
-    for fact in given { try imagined.set(fact) }
-    return Account(Explanation(policy, in: imagined.situation), imagined, warnings: warnings)
+    do throws(FactError) {
+      for given in given {
+        let fact = try CheckedOverride(given, among: catalog)
+        known.set(fact)
+        // The price that was seen is that of another network.
+        if fact.fact == .network, known.sources[.metered] != given.source {
+          known.setMetered(.unknown, source: nil)
+        }
+      }
+    } catch {
+      throw PolicyFault([error.description], isUnreadable: true)
+    }
+    return Account(Explanation(policy, in: known.situation), known, warnings: warnings)
+  }
+
+  /// The facts of this machine, read as a loader reads them.
+  private func snapshot(for policy: CompiledPolicy) throws(PolicyFault) -> (FactSnapshot, UsageLedger?) {
+    let settings = try settings()
+    let folders = Folders(configuration)
+    let ledger = (try? folders.usage).map { UsageLedger(folder: $0, clock: SystemClock.seconds) }
+    let network = NetworkStatus(configuration).state
+    let memory = (try? folders.state).map { BandwidthMemory(folder: $0) }
+    let snapshot = FactSnapshot(
+      network: network,
+      settings: settings,
+      budget: BudgetReading(for: policy, settings, ledger),
+      bandwidth: BandwidthReading(live: nil, memory, network, at: SystemClock.seconds()),
+      battery: BatteryReader().read()
+    )
+    return (snapshot, ledger)
   }
 
   private func compiled(_ table: PolicyTable) throws(PolicyFault) -> CompiledPolicy {
@@ -70,13 +95,16 @@ extension Policies {
 }
 
 extension Policies.Account {
-  init(_ explanation: Explanation, _ imagined: ImaginedSituation, warnings: [String]) {
+  /// The source of a fact that nothing told.
+  private static let untold = "not told"
+
+  init(_ explanation: Explanation, _ known: KnownFacts, warnings: [String]) {
     lines = explanation.lines
     facts = explanation.facts.map {
       FactReading(
         name: $0.name,
         value: $0.value(in: explanation.situation),
-        source: imagined.sources[$0] ?? ImaginedSituation.unknown
+        source: known.sources[$0] ?? ($0.inputs.isEmpty ? Self.untold : $0.untold)
       )
     }
     self.warnings = warnings
@@ -84,7 +112,7 @@ extension Policies.Account {
       json = ""
       return
     }
-    let assumed = facts.filter { $0.source == ImaginedSituation.unknown }
+    let assumed = facts.filter { $0.source == Self.untold }
     object["assumed"] = .array(assumed.map { .string($0.name) })
     json = JSONValue.object(object).text(.compact)
   }

@@ -1,4 +1,6 @@
+import FeedimgJSON
 import FeedimgPolicies
+import FeedimgPolicy
 
 /// The policies that there are, and what can be asked of them.
 ///
@@ -21,7 +23,7 @@ public struct Policies: Sendable {
   public static var shippedNames: [String] { ShippedPolicies.all.map(\.name) }
 
   /// The JSON Schema of policies in their machine form (draft 2020-12).
-  public static var schema: String { String(decoding: ShippedPolicies.schema, as: UTF8.self) }
+  public static var schema: String { PolicySchema.json.text(.indented) }
 
   let shelf: PolicyShelf
   let configuration: ImageLoader.Configuration

@@ -1,3 +1,4 @@
+import FeedimgModel
 import FeedimgPolicies
 import FeedimgPolicy
 import FeedimgSettings
@@ -68,7 +69,7 @@ struct PolicyShelf: Sendable {
   }
 
   private func unknown(_ name: String) -> PolicyFault {
-    let near = PolicyName.nearest(to: name, among: names()).map { "; did you mean `\($0)`?" }
+    let near = Spelling.nearest(to: name, among: names()).map { "; did you mean `\($0)`?" }
     let text =
       "there is neither a policy nor a file `\(name)`" + (near ?? "; `feedimg policy list` names all")
     return PolicyFault([text], isUnreadable: true)

@@ -1,3 +1,5 @@
+package import FeedimgModel
+
 /// One dimension of a policy's states: a fact, and what of it the policy can tell apart.
 package struct Axis: Sendable, Hashable {
   package let fact: Fact

@@ -1,3 +1,5 @@
+import FeedimgModel
+
 /// Some regions of each axis of a space, and with them all states in which every fact is in one of its regions.
 package struct Box: Sendable, Hashable {
   /// One set for each axis, in the order of the axes.

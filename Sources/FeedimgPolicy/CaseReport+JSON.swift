@@ -1,4 +1,5 @@
 package import FeedimgJSON
+import FeedimgModel
 
 extension CaseReport {
   /// The report as an object.

@@ -41,6 +41,9 @@ package struct CompiledPolicy: Sendable {
     self.decisions = decisions
   }
 
+  /// Whether a rule may depend on a fact.
+  package func asks(_ fact: Fact) -> Bool { table.columns.contains(fact) }
+
   /// What the policy decides: the first rule that applies, then the laws.
   ///
   /// One look-up in an array; allocates nothing and cannot fail.

@@ -1,4 +1,5 @@
 package import FeedimgJSON
+import FeedimgModel
 
 extension DecisionTable {
   /// The rows as an array of objects; `when` has the facts that matter, in the grammar of cells.

@@ -1,4 +1,5 @@
 package import FeedimgJSON
+import FeedimgModel
 
 extension Explanation {
   /// The explanation as an object.

@@ -35,8 +35,9 @@ extension Fact {
   ///   - situation: Stays as it was on an error.
   /// - Throws: ``FactError`` that tells what the fact can be.
   package func set(typed: String, in situation: inout Situation) throws(FactError) {
-    guard self != .fits else {
-      throw FactError(message: "`fits` follows from `size` and `budget left`, set those")
+    guard inputs.isEmpty else {
+      let others = inputs.map { "`\($0)`" }.joined(separator: " and ")
+      throw FactError(message: "`\(name)` follows from \(others), set those")
     }
     switch try region(typed: typed) {
     case .word(let ordinal): set(ordinal: ordinal, in: &situation)

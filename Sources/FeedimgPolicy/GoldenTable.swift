@@ -1,3 +1,5 @@
+import FeedimgModel
+
 /// A table of cases that covers every state of a policy: what it decides today, to be compared with tomorrow.
 package struct GoldenTable {
   private let table: DecisionTable

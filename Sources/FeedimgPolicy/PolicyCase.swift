@@ -1,3 +1,5 @@
+import FeedimgModel
+
 /// One row of a table of cases: what a policy must decide wherever the row's conditions hold.
 package struct PolicyCase: Sendable, Hashable {
   /// In the author's words; empty where the table has no column `case`.

@@ -2,7 +2,7 @@ package import FeedimgJSON
 import FeedimgModel
 
 extension PolicyTable {
-  /// The policy in its machine form, as `policy.schema.json` describes it.
+  /// The policy in its machine form, as ``PolicySchema`` describes it.
   ///
   /// Prose and lines are not in it; ``init(name:fileName:json:facts:)`` reads the rest back.
   package var json: JSONValue {

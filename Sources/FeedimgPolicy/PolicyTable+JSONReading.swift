@@ -7,7 +7,7 @@ extension PolicyTable {
   /// - Parameters:
   ///   - name: The policy's name; the one inside the text is for people.
   ///   - fileName: What places in messages begin with.
-  ///   - json: A text that `policy.schema.json` describes, in UTF-8.
+  ///   - json: A text that ``PolicySchema`` describes, in UTF-8.
   ///   - catalog: The facts that the policy may ask about, beside those that it declares.
   /// - Throws: ``PolicyErrors`` with all problems, each with its field.
   package init(

@@ -1,3 +1,5 @@
+import FeedimgModel
+
 extension StateSpace {
   /// Disjoint boxes that cover exactly some states, given in ascending order: few, not always the fewest.
   package func partition(_ states: [Int]) -> [Box] {

@@ -18,11 +18,14 @@ package struct StateSpace: Sendable, Hashable {
   /// More states are refused rather than enumerated.
   package static let greatestCount = 2_000_000
 
+  /// The facts that the laws depend on, which therefore belong to the states of every policy.
+  private static let factsOfLaws: [Fact] = [.network, .original, .thumbnail]
+
   /// The states that some conditions can tell apart.
   ///
   /// - Throws: ``TooManyStatesError`` over ``greatestCount``.
   init(of conditions: [Condition]) throws(TooManyStatesError) {
-    var facts = Fact.ofLaws
+    var facts = Self.factsOfLaws
     var thresholds: [[Threshold]] = facts.map { _ in [] }
     for condition in conditions {
       if let place = facts.firstIndex(of: condition.fact) {

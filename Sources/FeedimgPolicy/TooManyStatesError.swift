@@ -1,3 +1,5 @@
+import FeedimgModel
+
 /// Why states cannot be enumerated.
 struct TooManyStatesError: Error {
   /// `Int.max` for any number that does not fit.

@@ -34,6 +34,14 @@ extension Diagnosis {
     return Finding(subject: "network", verdict: isKnown ? .ok : .warning, text: text)
   }
 
+  /// The charge that policies may ask about.
+  static func battery(_ reading: BatteryReading) -> Finding {
+    let text =
+      reading.percent.map { "\($0) %: \(reading.source)" }
+      ?? "\(reading.source); policies find the charge unknown"
+    return Finding(subject: "battery", verdict: .ok, text: text)
+  }
+
   /// What the kernel said, and what was made of it.
   static func evidence(_ report: NetworkReport, _ state: NetworkState) -> [String] {
     report.evidence + ["verdict: \(state.json)"]

@@ -46,7 +46,7 @@ public struct Diagnosis: Sendable, Hashable {
     let services = NetworkServices(of: configuration)
     let report = NetlinkReader(services: services).report()
     let network = NetworkStatus(configuration)
-    findings += Self.sources(report) + [Self.network(network.state)]
+    findings += Self.sources(report) + [Self.network(network.state), Self.battery(BatteryReader().read())]
     findings += [Self.transfer, Self.index] + Self.folders(configuration) + Self.memory(configuration)
     findings.append(Self.policy(configuration))
     evidence = SystemRelease.lines() + Self.evidence(report, network.state)

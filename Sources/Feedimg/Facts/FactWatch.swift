@@ -26,15 +26,18 @@ final class FactWatch: Sendable {
     var changes = 0
     var isWatching = false
     var isStopped = false
+    var followsBattery = false
     /// Which watch this is; what an earlier one tells late, though it was ended, is no news.
     var watches = 0
   }
 
   let network: any NetworkMonitoring
   private let settings: any SettingsReading
-  private let time: MonotonicTime
+  let time: MonotonicTime
   let failures: FailureDesk
   let glimpses: GlimpseVigil
+  /// The charge in percent; nil without a battery, and where the policy does not ask.
+  let battery: @Sendable () -> Int?
   private let onState: @Sendable (NetworkState) -> Void
   let onNetwork: @Sendable (NetworkState) -> @Sendable () -> Void
   /// Guards who listens, and what was told last; listeners are called outside.
@@ -45,6 +48,7 @@ final class FactWatch: Sendable {
   ///   - settings: What the user wants.
   ///   - time: For waits.
   ///   - failures: Tells when nothing gets through.
+  ///   - battery: The charge in percent; nil without a battery, and where the policy does not ask.
   ///   - onState: Called before anything else with what the network is, at first and on every change, also of its
   ///     price alone.
   ///   - onNetwork: Called before any listener when packets go another way, and at first. What it returns is called
@@ -54,12 +58,14 @@ final class FactWatch: Sendable {
     settings: any SettingsReading,
     time: MonotonicTime,
     failures: FailureDesk,
+    battery: @escaping @Sendable () -> Int? = { nil },
     onState: @escaping @Sendable (NetworkState) -> Void = { _ in },
     onNetwork: @escaping @Sendable (NetworkState) -> @Sendable () -> Void
   ) {
     self.network = network
     self.settings = settings
     self.time = time
+    self.battery = battery
     self.failures = failures
     glimpses = GlimpseVigil(time)
     (self.onState, self.onNetwork) = (onState, onNetwork)
@@ -186,6 +192,7 @@ final class FactWatch: Sendable {
       (state.network, state.settings) = (now, current)
       guard !state.isStopped else { return old }
       state.watches += 1
+      state.followsBattery = false
       let watch = state.watches
       state.tasks = [
         Task { [weak self] in for await state in states { self?.note(state, of: watch) } },
@@ -201,6 +208,7 @@ final class FactWatch: Sendable {
     let move = isSamePath == true ? nil : onNetwork(now)
     if isSamePath == false, now.isReachable { move?() }
     failures.listen { [weak self] in self?.turned() }
+    followBattery()
   }
 
   private func note(_ new: NetworkState, of watch: Int) {
@@ -238,7 +246,9 @@ final class FactWatch: Sendable {
       defer { state.policy = new }
       return state.policy
     }
-    if old != new { tell() }
+    guard old != new else { return }
+    followBattery()
+    tell()
   }
 
   /// The network turned out to be dead, or not to be.

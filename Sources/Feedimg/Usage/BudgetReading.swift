@@ -16,7 +16,7 @@ enum BudgetReading: Sendable, Hashable {
     _ settings: UserSettings,
     _ usage: (any UsageKeeping)?
   ) {
-    guard policy.table.columns.contains(where: { $0 == .budgetLeft || $0 == .fits }) else {
+    guard policy.asks(.budgetLeft) || policy.asks(.fits) else {
       self = .unasked
       return
     }

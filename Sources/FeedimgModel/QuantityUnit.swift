@@ -1,5 +1,3 @@
-import FeedimgModel
-
 /// What a quantity counts, and how people write it.
 ///
 /// Quantities are whole numbers of the smallest unit: bytes, bits per second, percent.
@@ -9,10 +7,10 @@ package enum QuantityUnit: Sendable, Hashable {
   case percent
 
   /// The greatest quantity that there can be; nil where there is no bound.
-  var greatest: Int? { self == .percent ? 100 : nil }
+  package var greatest: Int? { self == .percent ? 100 : nil }
 
   /// A quantity as an example in messages.
-  var example: String {
+  package var example: String {
     switch self {
     case .bytes: "20 MB"
     case .bitsPerSecond: "5 Mbit/s"
@@ -21,7 +19,7 @@ package enum QuantityUnit: Sendable, Hashable {
   }
 
   /// The units that may be written, as suggestions know them.
-  var names: [String] {
+  package var names: [String] {
     switch self {
     case .bytes: ["B", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB"]
     case .bitsPerSecond: Self.rates.map(\.name)

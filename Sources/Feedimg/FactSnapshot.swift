@@ -1,0 +1,125 @@
+import FeedimgModel
+import FeedimgPolicy
+import FeedimgUsage
+import Synchronization
+
+/// The sources of facts beside the network, the settings and the ledger.
+struct FactSources: Sendable {
+  var battery = BatteryReader()
+  /// Nil where nothing is kept between runs.
+  var bandwidth: BandwidthMemory?
+}
+
+/// What this machine told at one moment, of which the facts are made.
+struct FactSnapshot: Sendable, Hashable {
+  /// Nil where it is given and need not be read.
+  var network: NetworkState?
+  /// Whether services were asked what data costs.
+  var asksAboutCost = true
+  var settings: UserSettings
+  var budget = BudgetReading.unasked
+  var bandwidth: BandwidthReading?
+  var battery = BatteryReading.unread
+}
+
+extension ImageLoader {
+  /// Reads the facts of this machine that a policy may ask about.
+  func snapshot(for policy: CompiledPolicy, trustingNetwork: Bool) -> FactSnapshot {
+    let isNetworkGiven = overrides.contains { $0.fact == .network }
+    let settings = settings.currentSettings()
+    let network = isNetworkGiven ? nil : seenNetwork()
+    return FactSnapshot(
+      network: network.map { trustingNetwork ? $0 : failures.judged($0) },
+      asksAboutCost: policy.asksAboutCost,
+      settings: settings,
+      budget: BudgetReading(for: policy, settings, usage),
+      bandwidth: bandwidth(on: network),
+      battery: policy.asks(.battery) ? sources.battery.read() : .unread
+    )
+  }
+
+  private func bandwidth(on network: NetworkState?) -> BandwidthReading? {
+    let (live, now) = (gate.bandwidth, clock())
+    if let live, let network { sources.bandwidth?.note(live, network, at: now) }
+    return BandwidthReading(live: live, sources.bandwidth, network, at: now)
+  }
+
+  /// Keeps the bandwidth that was measured last, for a program that ends.
+  func keepBandwidth() {
+    guard let memory = sources.bandwidth, let live = gate.bandwidth else { return }
+    memory.note(live, network.currentState(), at: clock())
+    memory.flush()
+  }
+}
+
+/// The facts of one moment, each with its source in words.
+struct KnownFacts {
+  var situation: Situation
+  /// Empty for what nothing has told; see ``Fact/untold``.
+  private(set) var sources: [Fact: String] = [:]
+
+  init(_ situation: Situation) { self.situation = situation }
+
+  /// Takes the facts that this machine tells.
+  mutating func read(_ snapshot: FactSnapshot) {
+    if let network = snapshot.network {
+      let asks = snapshot.asksAboutCost
+      situation.network = network.kind
+      situation.metered = network.metered
+      situation.isRoaming = network.isRoaming
+      sources[.network] = network.reason
+      sources[.metered] =
+        asks || network.kind == .offline
+        ? network.meteredReason
+        : "\(network.meteredReason); services were not asked, as no rule depends on it"
+      sources[.roaming] = asks ? network.sourceOfRoaming : "not asked, as no rule depends on it"
+    }
+    situation.savesData = snapshot.settings.savesData
+    sources[.dataSaver] = Fact.dataSaver.untold
+    situation.alwaysOriginal = snapshot.settings.alwaysLoadOriginalsOnCellular
+    sources[.alwaysOriginal] = Fact.alwaysOriginal.untold
+    situation.budgetLeft = snapshot.budget.left
+    sources[.budgetLeft] = snapshot.budget.source
+    situation.bandwidth = snapshot.bandwidth?.bitsPerSecond
+    sources[.bandwidth] = snapshot.bandwidth?.source
+    situation.battery = snapshot.battery.percent
+    sources[.battery] = snapshot.battery.source
+  }
+
+  /// Takes a fact that was given.
+  mutating func set(_ given: CheckedOverride) {
+    given.apply(to: &situation)
+    sources[given.fact] = given.source
+  }
+
+  /// Sets what data costs, which was told of another network.
+  mutating func setMetered(_ metered: Metered, source: String?) {
+    situation.metered = metered
+    sources[.metered] = source
+  }
+}
+
+extension NetworkState {
+  /// Who says whether the modem is in a foreign network, in words.
+  fileprivate var sourceOfRoaming: String {
+    isRoaming ? "ModemManager says so" : "nothing tells of a foreign network"
+  }
+}
+
+/// Keeps the facts of the last snapshot, because most snapshots equal the one before.
+final class SnapshotCache: Sendable {
+  /// Guards the reader; it is made outside.
+  private let latest = Mutex<(snapshot: FactSnapshot, reader: SituationReader)?>(nil)
+
+  /// The reader for a snapshot; overrides and facts are the same in all calls.
+  func reader(
+    of snapshot: FactSnapshot,
+    _ overrides: [CheckedOverride],
+    _ hostFacts: [HostFact]
+  ) -> SituationReader {
+    if let known = latest.withLock({ $0?.snapshot == snapshot ? $0?.reader : nil }) { return known }
+    let reader = SituationReader(snapshot, overrides: overrides, hostFacts: hostFacts)
+    latest.withLock { $0 = (snapshot, reader) }
+    return reader
+  }
+}
