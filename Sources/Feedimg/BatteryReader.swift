@@ -1,15 +1,11 @@
-import FeedimgModel
 import Glibc
 
 /// The charge of this machine's batteries at one moment.
 struct BatteryReading: Sendable, Hashable {
-  /// Nil without a battery, and where the policy does not ask.
+  /// Nil without a battery.
   var percent: Int?
   /// In words, such as `BAT0, discharging`.
   var source: String
-
-  /// The charge of a machine whose batteries were not read.
-  static let unread = BatteryReading(percent: nil, source: Fact.battery.untold)
 }
 
 /// Reads the batteries from the kernel's power supplies (`/sys/class/power_supply`).

@@ -19,29 +19,56 @@ struct FactSnapshot: Sendable, Hashable {
   var settings: UserSettings
   var budget = BudgetReading.unasked
   var bandwidth: BandwidthReading?
-  var battery = BatteryReading.unread
+  /// Nil where the policy does not ask.
+  var battery: BatteryReading?
+}
+
+extension FactSnapshot {
+  /// Reads the facts of this machine that a policy may ask about.
+  ///
+  /// - Parameters:
+  ///   - policy: The policy; what costs time is read only where it asks.
+  ///   - network: Nil where it is given and need not be read.
+  ///   - settings: The settings.
+  ///   - usage: Nil where nothing is counted.
+  ///   - bandwidth: In bits per second, as this process has measured it.
+  ///   - sources: The sources of the other facts.
+  ///   - now: Seconds since 1970.
+  init(
+    for policy: CompiledPolicy,
+    network: NetworkState?,
+    settings: UserSettings,
+    usage: (any UsageKeeping)?,
+    bandwidth: Int? = nil,
+    from sources: FactSources,
+    at now: Double
+  ) {
+    self.network = network
+    self.settings = settings
+    budget = BudgetReading(for: policy, settings, usage)
+    self.bandwidth = BandwidthReading(live: bandwidth, sources.bandwidth, network, at: now)
+    battery = policy.asks(.battery) ? sources.battery.read() : nil
+  }
 }
 
 extension ImageLoader {
-  /// Reads the facts of this machine that a policy may ask about.
+  /// The facts of this machine now.
   func snapshot(for policy: CompiledPolicy, trustingNetwork: Bool) -> FactSnapshot {
     let isNetworkGiven = overrides.contains { $0.fact == .network }
-    let settings = settings.currentSettings()
     let network = isNetworkGiven ? nil : seenNetwork()
-    return FactSnapshot(
+    let (bandwidth, now) = (gate.bandwidth, clock())
+    if let bandwidth, let network { sources.bandwidth?.note(bandwidth, network, at: now) }
+    var snapshot = FactSnapshot(
+      for: policy,
       network: network.map { trustingNetwork ? $0 : failures.judged($0) },
-      asksAboutCost: policy.asksAboutCost,
-      settings: settings,
-      budget: BudgetReading(for: policy, settings, usage),
-      bandwidth: bandwidth(on: network),
-      battery: policy.asks(.battery) ? sources.battery.read() : .unread
+      settings: settings.currentSettings(),
+      usage: usage,
+      bandwidth: bandwidth,
+      from: sources,
+      at: now
     )
-  }
-
-  private func bandwidth(on network: NetworkState?) -> BandwidthReading? {
-    let (live, now) = (gate.bandwidth, clock())
-    if let live, let network { sources.bandwidth?.note(live, network, at: now) }
-    return BandwidthReading(live: live, sources.bandwidth, network, at: now)
+    snapshot.asksAboutCost = policy.asksAboutCost
+    return snapshot
   }
 
   /// Keeps the bandwidth that was measured last, for a program that ends.
@@ -82,8 +109,8 @@ struct KnownFacts {
     sources[.budgetLeft] = snapshot.budget.source
     situation.bandwidth = snapshot.bandwidth?.bitsPerSecond
     sources[.bandwidth] = snapshot.bandwidth?.source
-    situation.battery = snapshot.battery.percent
-    sources[.battery] = snapshot.battery.source
+    situation.battery = snapshot.battery?.percent
+    sources[.battery] = snapshot.battery?.source
   }
 
   /// Takes a fact that was given.

@@ -2,32 +2,25 @@ import FeedimgModel
 import FeedimgPolicy
 import Synchronization
 
-/// Loaders for callers who want to be answered as in another situation, such as on another network.
+/// Loaders that decide as in another situation, such as on another network.
 ///
 /// They share everything with one loader but what they decide by. For any thread.
 package final class OverrideLoaders: Sendable {
   private let base: ImageLoader
-  private let shelf: PolicyShelf
   /// Guards the policies that were asked for, by name; files are read outside.
   private let policies = Mutex<[String: PolicyInForce]>([:])
 
-  /// So many policies are kept; who asks for more has them read each time.
+  /// So many policies are kept; a further one is read each time.
   private static let greatestCount = 64
 
-  /// - Parameters:
-  ///   - base: The loader to share with.
-  ///   - configuration: That of the loader; its folders count, and its facts.
-  /// - Throws: ``ConfigurationError`` for facts of the application that no table could spell.
-  package init(_ base: ImageLoader, _ configuration: ImageLoader.Configuration) throws(ConfigurationError) {
-    self.base = base
-    shelf = try PolicyShelf(configuration)
-  }
+  /// - Parameter base: The loader to share with; its policies and its facts count.
+  package init(_ base: ImageLoader) { self.base = base }
 
   /// A loader that decides in another situation.
   ///
   /// - Parameters:
   ///   - facts: Given in place of what is seen, or of what the shared loader was given.
-  ///   - name: That of another policy; no path, so that nobody can have files read by it.
+  ///   - name: That of another policy; no path, so that no caller has files read by it.
   /// - Returns: The shared loader itself where nothing is given.
   /// - Throws: ``ConfigurationError`` for a fact or a policy that was not understood, or is not in order.
   package func loader(
@@ -35,7 +28,7 @@ package final class OverrideLoaders: Sendable {
     policy name: String?
   ) throws(ConfigurationError) -> ImageLoader {
     guard !facts.isEmpty || name != nil else { return base }
-    let given = try CheckedOverride.check(facts, among: shelf.facts)
+    let given = try CheckedOverride.check(facts, among: base.policy.shelf.facts)
     var replaced = Set(given.map(\.fact))
     // The price that holds for one network says nothing of another.
     if replaced.contains(.network) { replaced.insert(.metered) }
@@ -47,6 +40,7 @@ package final class OverrideLoaders: Sendable {
 
   private func policy(named name: String) throws(ConfigurationError) -> PolicyInForce {
     if let known = policies.withLock({ $0[name] }) { return known }
+    let shelf = base.policy.shelf
     try shelf.checkName(name)
     let policy = try PolicyInForce(.named(name), on: shelf)
     policies.withLock { policies in

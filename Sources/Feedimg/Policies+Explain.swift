@@ -65,14 +65,13 @@ extension Policies {
     let settings = try settings()
     let folders = Folders(configuration)
     let ledger = (try? folders.usage).map { UsageLedger(folder: $0, clock: SystemClock.seconds) }
-    let network = NetworkStatus(configuration).state
-    let memory = (try? folders.state).map { BandwidthMemory(folder: $0) }
     let snapshot = FactSnapshot(
-      network: network,
+      for: policy,
+      network: NetworkStatus(configuration).state,
       settings: settings,
-      budget: BudgetReading(for: policy, settings, ledger),
-      bandwidth: BandwidthReading(live: nil, memory, network, at: SystemClock.seconds()),
-      battery: BatteryReader().read()
+      usage: ledger,
+      from: FactSources(bandwidth: (try? folders.state).map { BandwidthMemory(folder: $0) }),
+      at: SystemClock.seconds()
     )
     return (snapshot, ledger)
   }

@@ -95,3 +95,37 @@ extension PolicyFile {
     path = folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
   }
 }
+
+/// What a place that a policy can come from holds at one time.
+enum PolicyReading: Sendable, Hashable {
+  case nothing
+  case bytes([UInt8])
+  case fault(PolicyFault)
+
+  /// - Throws: ``PolicyFault`` where there is no text.
+  func text() throws(PolicyFault) -> [UInt8] {
+    switch self {
+    case .nothing: throw PolicyFault(["there is nothing"], isUnreadable: true)
+    case .bytes(let bytes): return bytes
+    case .fault(let fault): throw fault
+    }
+  }
+}
+
+/// Why a policy, or a table of cases, cannot be used.
+public struct PolicyFault: Error, Sendable, Hashable, CustomStringConvertible {
+  /// One line for each fault, with the place and what was expected.
+  public var messages: [String]
+  /// Whether nothing could be read at all, or what was asked for was not understood.
+  ///
+  /// Otherwise something was read, and there are slips in it.
+  public var isUnreadable: Bool
+
+  init(_ messages: [String], isUnreadable: Bool = false) {
+    self.messages = messages
+    self.isUnreadable = isUnreadable
+  }
+
+  /// The messages, a line each.
+  public var description: String { messages.joined(separator: "\n") }
+}

@@ -88,3 +88,229 @@ struct PolicyShelf: Sendable {
     (name == "default" ? 0 : 1, name) < (other == "default" ? 0 : 1, other)
   }
 }
+
+/// The places that one policy can come from, and the choice among them.
+///
+/// On the way to the first decision of a program: generic types of its own would cost more than the files.
+struct PolicySelection: Sendable {
+  let name: String
+  /// The one that counts first in front.
+  let sources: [PolicySource]
+  let facts: FactCatalog
+
+  /// A policy that is in order, and where it came from.
+  struct Chosen: Sendable {
+    let source: PolicySource
+    let policy: CompiledPolicy
+  }
+
+  /// Why what one source holds is not in order.
+  struct Refusal: Sendable {
+    let source: PolicySource
+    let fault: PolicyFault
+  }
+
+  /// What came of a reading.
+  struct Choice: Sendable {
+    /// Nil where no source holds a policy that is in order.
+    var chosen: Chosen?
+    /// Whether ``chosen`` is what its source said before, and no longer does.
+    var isEarlier = false
+    var refusals: [Refusal] = []
+  }
+
+  func stamps() -> [FileStamp] {
+    var stamps: [FileStamp] = []
+    for source in sources { stamps.append(source.stamp) }
+    return stamps
+  }
+
+  /// What all sources say.
+  ///
+  /// - Parameter stamps: One for each source.
+  /// - Returns: Likewise.
+  func read(_ stamps: [FileStamp]) -> [PolicyReading] {
+    var readings: [PolicyReading] = []
+    for index in sources.indices { readings.append(sources[index].reading(stamps[index])) }
+    return readings
+  }
+
+  /// Takes the first source that is in order.
+  ///
+  /// - Parameters:
+  ///   - readings: What the sources say.
+  ///   - old: What was chosen before: it stays where its own source now holds something that is not in
+  ///     order, and where nothing else is left.
+  /// - Returns: The choice, with what was refused before it was found.
+  func choose(_ readings: [PolicyReading], keeping old: Chosen? = nil) -> Choice {
+    var choice = Choice()
+    for index in sources.indices where choice.chosen == nil && readings[index] != .nothing {
+      let source = sources[index]
+      do throws(PolicyFault) {
+        let text = try readings[index].text()
+        choice.chosen = Chosen(source: source, policy: try source.policy(in: text, facts: facts))
+      } catch {
+        choice.refusals.append(Refusal(source: source, fault: error))
+        if let old, old.source == source {
+          choice.chosen = old
+          choice.isEarlier = true
+        }
+      }
+    }
+    if choice.chosen == nil, let old {
+      choice.chosen = old
+      choice.isEarlier = true
+      let gone = PolicyFault(["\(old.source.fileName): is gone"], isUnreadable: true)
+      choice.refusals.append(Refusal(source: old.source, fault: gone))
+    }
+    return choice
+  }
+}
+
+extension PolicySelection.Choice {
+  /// Why nothing was chosen.
+  var fault: PolicyFault {
+    PolicyFault(
+      refusals.flatMap(\.fault.messages),
+      isUnreadable: refusals.contains { $0.fault.isUnreadable }
+    )
+  }
+
+  /// The policy that was chosen, in words that go on with "stays in force".
+  var inForce: String {
+    guard let source = chosen?.source, !isEarlier else { return "the earlier version" }
+    return source.file.map { "`\($0.path)`" } ?? "the built-in `\(source.name)`"
+  }
+
+  /// What a user should be told of files that are refused, one line each.
+  var warnings: [String] {
+    refusals.compactMap { refusal in
+      guard let first = refusal.fault.messages.first else { return nil }
+      let rest = refusal.fault.messages.count - 1
+      return "\(first)\(rest > 0 ? " (and \(rest) more)" : ""); \(inForce) stays in force"
+    }
+  }
+}
+
+/// One place that a policy can come from.
+struct PolicySource: Sendable, Hashable {
+  let name: String
+  let layer: Policies.Layer
+  /// Nil for what comes with feedimg.
+  let file: PolicyFile?
+
+  /// What places in messages begin with.
+  var fileName: String { file?.path ?? "\(name).md" }
+
+  var stamp: FileStamp { file?.stamp ?? .special }
+
+  /// What the source says now.
+  func reading(_ stamp: FileStamp) -> PolicyReading {
+    guard let file else {
+      if let text = ShippedPolicies.table(of: name) { return .bytes(text) }
+      return .nothing
+    }
+    // Only a file that was given by hand may be a pipe: others would wait for whoever writes into it.
+    if layer != .given {
+      if stamp == .missing { return .nothing }
+      if stamp == .special { return .fault(PolicyFault(["\(file.path): is no file"], isUnreadable: true)) }
+    }
+    return file.reading
+  }
+
+  /// The table in a text of this source.
+  ///
+  /// - Throws: ``PolicyFault`` with all slips.
+  func table(in text: [UInt8], facts: FactCatalog) throws(PolicyFault) -> PolicyTable {
+    do throws(PolicyErrors) {
+      return try parse(text, facts: facts)
+    } catch {
+      throw PolicyFault(error.errors.map(\.description), isUnreadable: !isLegible(text))
+    }
+  }
+
+  /// The table in a text of this source, with errors that tell each place.
+  func parse(_ text: [UInt8], facts: FactCatalog) throws(PolicyErrors) -> PolicyTable {
+    guard !fileName.hasSuffix(".json") else {
+      return try PolicyTable(name: name, fileName: fileName, json: text, facts: facts)
+    }
+    return try PolicyTable(name: name, fileName: fileName, markdown: text, facts: facts)
+  }
+
+  /// Whether a text of this source can be read at all, whatever slips are in it.
+  func isLegible(_ text: [UInt8]) -> Bool { PolicyTable.isLegible(fileName: fileName, text: text) }
+
+  /// The policy in a text of this source, if it is in order; what comes with feedimg is known to be.
+  ///
+  /// - Throws: ``PolicyFault`` with all that is wrong.
+  func policy(in text: [UInt8], facts: FactCatalog) throws(PolicyFault) -> CompiledPolicy {
+    let table = try table(in: text, facts: facts)
+    let messages: [String]
+    do throws(PolicyErrors) {
+      let errors = layer == .builtIn ? [] : try PolicyReport(table).errors
+      if errors.isEmpty { return try CompiledPolicy(table) }
+      messages = errors.map(\.problem.description)
+    } catch {
+      messages = error.errors.map(\.description)
+    }
+    throw PolicyFault(messages)
+  }
+}
+
+extension ShippedPolicies {
+  /// The text of a policy that comes with feedimg; the default first, as nearly everybody asks for it.
+  static func table(of name: String) -> [UInt8]? {
+    name == "default" ? defaultTable : all.first { $0.name == name }?.text
+  }
+}
+
+/// What the one place says that holds a policy, whether or not it is in order.
+struct PolicyContent {
+  let source: PolicySource
+  let reading: PolicyReading
+}
+
+extension PolicySelection {
+  /// What the first place says that holds anything; nil where none does.
+  func text() -> PolicyContent? {
+    for source in sources {
+      let reading = source.reading(source.stamp)
+      if reading != .nothing { return PolicyContent(source: source, reading: reading) }
+    }
+    return nil
+  }
+}
+
+/// A policy that a question is about.
+struct AskedPolicy {
+  let source: PolicySource
+  let table: PolicyTable
+  let text: [UInt8]
+  /// What the user should know, such as that another file of that name is refused.
+  let warnings: [String]
+}
+
+extension Policies {
+  /// The policy that someone named: of the shelf the one in force, of a file what it says, with gaps and all.
+  ///
+  /// - Throws: ``PolicyFault`` where it cannot be read.
+  func asked(_ argument: String) throws(PolicyFault) -> AskedPolicy {
+    let selection = try shelf.selection(of: argument)
+    if let source = selection.sources.first, source.layer == .given {
+      let text = try source.reading(source.stamp).text()
+      let table = try source.table(in: text, facts: shelf.facts)
+      return AskedPolicy(source: source, table: table, text: text, warnings: [])
+    }
+    let readings = selection.read(selection.stamps())
+    let choice = selection.choose(readings)
+    guard let chosen = choice.chosen, let index = selection.sources.firstIndex(of: chosen.source) else {
+      throw choice.fault
+    }
+    return AskedPolicy(
+      source: chosen.source,
+      table: chosen.policy.table,
+      text: try readings[index].text(),
+      warnings: choice.warnings
+    )
+  }
+}

@@ -23,7 +23,7 @@ struct ServiceRoutes {
     let settingsRoute = SettingsRoute(settings: settings)
     let usage = UsageRoute(usage: try Usage(configuration))
     let cacheRoute = CacheRoute(cache: cache)
-    let loaders = try OverrideLoaders(loader, configuration)
+    let loaders = OverrideLoaders(loader)
     let resolve = ResolveRoute(loaders: loaders)
     let loads = NamedLoads()
     let priority = PriorityRoute(loads: loads)

@@ -4,44 +4,44 @@ import Testing
 @testable import Feedimg
 
 /// When a policy that is asked for often is looked at.
-@Suite struct PolicyVigilTests {
+@Suite struct PolicyPollingTests {
   private func ask(
-    _ vigil: inout PolicyVigil,
+    _ polling: inout PolicyPolling,
     _ hasChanged: Bool = false,
     isSettled: Bool = true,
     isLooking: Bool = false,
     at now: Double = 10
-  ) -> Bool { vigil.mustLook(hasChanged, isSettled: isSettled, isLooking: isLooking, at: now) }
+  ) -> Bool { polling.mustLook(hasChanged, isSettled: isSettled, isLooking: isLooking, at: now) }
 
   @Test func `nothing is looked at twice unless something may have happened`() {
-    var vigil = PolicyVigil()
-    #expect(ask(&vigil), "nobody has looked")
-    #expect(!ask(&vigil))
-    #expect(ask(&vigil, true), "the watch says so")
-    #expect(!ask(&vigil))
-    #expect(ask(&vigil, isSettled: false), "a change might not have shown")
-    #expect(!ask(&vigil, at: 10.9))
-    #expect(ask(&vigil, at: 11), "no watch tells everything")
-    #expect(ask(&vigil, at: 5), "the clock was set back")
+    var polling = PolicyPolling()
+    #expect(ask(&polling), "nobody has looked")
+    #expect(!ask(&polling))
+    #expect(ask(&polling, true), "the watch says so")
+    #expect(!ask(&polling))
+    #expect(ask(&polling, isSettled: false), "a change might not have shown")
+    #expect(!ask(&polling, at: 10.9))
+    #expect(ask(&polling, at: 11), "no watch tells everything")
+    #expect(ask(&polling, at: 5), "the clock was set back")
   }
 
   @Test func `what happens while somebody reads is looked at later`() {
-    var vigil = PolicyVigil()
-    #expect(ask(&vigil))
-    #expect(!ask(&vigil, true, isLooking: true))
-    #expect(ask(&vigil))
-    vigil.note()
-    #expect(ask(&vigil))
-    #expect(!ask(&vigil))
+    var polling = PolicyPolling()
+    #expect(ask(&polling))
+    #expect(!ask(&polling, true, isLooking: true))
+    #expect(ask(&polling))
+    polling.note()
+    #expect(ask(&polling))
+    #expect(!ask(&polling))
   }
 
   @Test func `who asks often watches`() {
-    var vigil = PolicyVigil()
-    for number in 0..<PolicyVigil.looksBeforeWatching {
-      #expect(!vigil.isBusy)
-      #expect(ask(&vigil, at: Double(number) * 2))
+    var polling = PolicyPolling()
+    for number in 0..<PolicyPolling.looksBeforeWatching {
+      #expect(!polling.isBusy)
+      #expect(ask(&polling, at: Double(number) * 2))
     }
-    #expect(vigil.isBusy)
+    #expect(polling.isBusy)
   }
 
   @Test func `a policy that is asked for often changes as at first`() throws {
@@ -49,7 +49,7 @@ import Testing
     try FileManager.default.removeItem(atPath: "\(folders.root)/user/policies")
     let loader = try ImageLoader(folders.configuration())
     let item = try PolicyFolders.item()
-    for _ in 0...PolicyVigil.looksBeforeWatching { #expect(loader.resolve(item).decision.image == .original) }
+    for _ in 0...PolicyPolling.looksBeforeWatching { #expect(loader.resolve(item).decision.image == .original) }
     try FileManager.default.createDirectory(
       atPath: "\(folders.root)/user/policies",
       withIntermediateDirectories: true
