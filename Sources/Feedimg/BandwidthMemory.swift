@@ -30,12 +30,14 @@ final class BandwidthMemory: Sendable {
     var latest: BandwidthMeasurement?
     /// What the file holds.
     var written: BandwidthMeasurement?
+    /// When ``note(_:_:at:)`` last asked for a flush.
+    var flushedAt: Double?
   }
 
   private let path: String
   /// Guards the measurement, and the file against writers of this process.
   ///
-  /// Held across one read of the file, and writes of some hundred bytes, at most one a minute.
+  /// Held across one read of the file, and writes of some hundred bytes, one a minute at most.
   private let state = Mutex(State())
 
   /// In seconds.
@@ -49,16 +51,17 @@ final class BandwidthMemory: Sendable {
     ([network.kind.rawValue] + network.via + [network.route ?? ""]).joined(separator: " ")
   }
 
-  /// Takes a bandwidth that was measured just now.
+  /// Takes a bandwidth that was measured just now; touches no file.
   ///
-  /// It is written at most once a minute; ``flush()`` writes the last one.
-  func note(_ bitsPerSecond: Int, _ network: NetworkState, at now: Double) {
+  /// - Returns: Whether to ``flush()`` now, which is once a minute.
+  func note(_ bitsPerSecond: Int, _ network: NetworkState, at now: Double) -> Bool {
     let new = BandwidthMeasurement(bitsPerSecond: bitsPerSecond, network: Self.path(of: network), time: now)
-    state.withLock { state in
+    return state.withLock { state in
       state.isRead = true
       state.latest = new
-      let isDue = state.written.map { !(0..<Self.longestDelay ~= now - $0.time) } ?? true
-      if isDue { write(&state) }
+      let isDue = state.flushedAt.map { !(0..<Self.longestDelay ~= now - $0) } ?? true
+      if isDue { state.flushedAt = now }
+      return isDue
     }
   }
 
@@ -74,7 +77,7 @@ final class BandwidthMemory: Sendable {
     return latest.flatMap { $0.holds(on: Self.path(of: network), at: now) ? $0 : nil }
   }
 
-  /// Writes what is not written yet, for a program that ends.
+  /// Writes what is not written yet.
   func flush() { state.withLock { if $0.latest != $0.written { write(&$0) } } }
 
   private func read() -> BandwidthMeasurement? {

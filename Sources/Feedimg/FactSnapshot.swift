@@ -57,7 +57,10 @@ extension ImageLoader {
     let isNetworkGiven = overrides.contains { $0.fact == .network }
     let network = isNetworkGiven ? nil : seenNetwork()
     let (bandwidth, now) = (gate.bandwidth, clock())
-    if let bandwidth, let network { sources.bandwidth?.note(bandwidth, network, at: now) }
+    if let bandwidth, let network, let memory = sources.bandwidth, memory.note(bandwidth, network, at: now) {
+      // A decision never waits for the disk.
+      Task(executorPreference: disk) { memory.flush() }
+    }
     var snapshot = FactSnapshot(
       for: policy,
       network: network.map { trustingNetwork ? $0 : failures.judged($0) },
@@ -74,7 +77,7 @@ extension ImageLoader {
   /// Keeps the bandwidth that was measured last, for a program that ends.
   func keepBandwidth() {
     guard let memory = sources.bandwidth, let live = gate.bandwidth else { return }
-    memory.note(live, network.currentState(), at: clock())
+    _ = memory.note(live, network.currentState(), at: clock())
     memory.flush()
   }
 }

@@ -49,7 +49,9 @@ import Testing
     try FileManager.default.removeItem(atPath: "\(folders.root)/user/policies")
     let loader = try ImageLoader(folders.configuration())
     let item = try PolicyFolders.item()
-    for _ in 0...PolicyPolling.looksBeforeWatching { #expect(loader.resolve(item).decision.image == .original) }
+    for _ in 0...PolicyPolling.looksBeforeWatching {
+      #expect(loader.resolve(item).decision.image == .original)
+    }
     try FileManager.default.createDirectory(
       atPath: "\(folders.root)/user/policies",
       withIntermediateDirectories: true

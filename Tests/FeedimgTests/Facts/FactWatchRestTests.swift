@@ -129,4 +129,51 @@ import Testing
     #expect(entered == (change.isNewWay ? [.wifi, .cellular] : [.wifi]))
     #expect((failures.recordCount == 0) == change.forgetsFailures)
   }
+
+  @Test func `the charge is followed while somebody listens, and told when it has changed`() async {
+    let time = ManualTime()
+    let counted = Counted()
+    let watch = FactWatch(
+      network: watched,
+      settings: watched,
+      time: time.time,
+      failures: failures,
+      battery: { counted.charge.withLock { $0 } },
+      onNetwork: { _ in {} }
+    )
+    let number = watch.listen(priority: { .visible }, { counted.told.wrappingAdd(1, ordering: .relaxed) })
+    await time.pass(.seconds(60), when: 1)
+    // Asleep again, it has read the same charge.
+    while time.sleepers < 1 { await Task.yield() }
+    #expect(counted.told.load(ordering: .relaxed) == 0)
+    counted.charge.withLock { $0 = 79 }
+    await time.pass(.seconds(60), when: 1)
+    while time.sleepers < 1 { await Task.yield() }
+    #expect(counted.told.load(ordering: .relaxed) == 1)
+    watch.leave(number)
+    watch.rest()
+    while time.sleepers > 0 { await Task.yield() }
+    watch.stop()
+  }
+
+  @Test func `nothing is read of a machine without a battery, or where the policy does not ask`() {
+    let time = ManualTime()
+    let watch = FactWatch(
+      network: watched,
+      settings: watched,
+      time: time.time,
+      failures: failures,
+      battery: { nil },
+      onNetwork: { _ in {} }
+    )
+    watch.watch()
+    #expect(!watch.state.withLock { $0.followsBattery })
+    watch.stop()
+  }
+
+  /// A battery, and how often a change was told.
+  private final class Counted: Sendable {
+    let charge = Mutex<Int?>(80)
+    let told = Atomic(0)
+  }
 }
