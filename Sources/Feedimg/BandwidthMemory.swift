@@ -99,8 +99,7 @@ final class BandwidthMemory: Sendable {
     ]
     let text = value.text(.compact) + "\n"
     let fresh = "\(path).\(getpid())"
-    let folder = path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex)
-    mkdir(String(folder), 0o700)
+    for end in path.indices.dropFirst() where path[end] == "/" { mkdir(String(path[..<end]), 0o700) }
     guard let file = fopen(fresh, "wxe") else { return }
     let isWritten = fputs(text, file) >= 0
     let isClosed = fclose(file) == 0

@@ -6,7 +6,9 @@ import Testing
 
 /// The bandwidth that one run of a program leaves for the next.
 @Suite final class BandwidthMemoryTests {
-  private let folder = FileManager.default.temporaryDirectory.path + "/feedimg-bandwidth-\(UUID().uuidString)"
+  private let root = FileManager.default.temporaryDirectory.path + "/feedimg-bandwidth-\(UUID().uuidString)"
+  /// Does not exist at first, nor does the folder above it.
+  private var folder: String { root + "/state/feedimg" }
   private let home = NetworkState(
     kind: .wifi,
     metered: .no,
@@ -17,7 +19,7 @@ import Testing
     meteredReason: ""
   )
 
-  deinit { try? FileManager.default.removeItem(atPath: folder) }
+  deinit { try? FileManager.default.removeItem(atPath: root) }
 
   private func memory() -> BandwidthMemory { BandwidthMemory(folder: folder) }
 
