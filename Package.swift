@@ -85,7 +85,7 @@ let package = Package(
     // Rank 3: the service over HTTP.
     .target(
       name: "FeedimgService",
-      dependencies: ["Feedimg", "FeedimgModel", "FeedimgJSON", "FeedimgThreads", "CXXHash", "CRuntime"] + nio,
+      dependencies: ["Feedimg", "FeedimgModel", "FeedimgJSON", "FeedimgSystem", "CXXHash", "CRuntime"] + nio,
       resources: [.embedInCode("openapi.json"), .embedInCode("Page")],
       swiftSettings: settings
     ),
@@ -95,28 +95,29 @@ let package = Package(
       name: "Feedimg",
       dependencies: [
         "FeedimgModel", "FeedimgPolicy", "FeedimgPolicies", "FeedimgReachability", "FeedimgTransfer",
-        "FeedimgCache", "FeedimgSettings", "FeedimgUsage", "FeedimgJSON", "FeedimgThreads",
+        "FeedimgCache", "FeedimgSettings", "FeedimgUsage", "FeedimgJSON", "FeedimgSystem",
       ],
       swiftSettings: settings
     ),
 
     // Rank 1: the edges, one outside thing each; no edge imports another, nor the policy.
-    edge("FeedimgReachability", ["FeedimgThreads", "CNetlink", "CLibNL"]),
-    edge("FeedimgTransfer", ["FeedimgThreads", "CCurl"]),
+    edge("FeedimgReachability", ["FeedimgSystem", "CNetlink", "CLibNL"]),
+    edge("FeedimgTransfer", ["FeedimgSystem", "CCurl"]),
     edge("FeedimgCache", ["CSQLite", "CXXHash"]),
-    edge("FeedimgSettings", ["FeedimgJSON", "FeedimgThreads"]),
-    edge("FeedimgUsage", ["FeedimgThreads"]),
+    edge("FeedimgSettings", ["FeedimgJSON", "FeedimgSystem"]),
+    edge("FeedimgUsage", ["FeedimgSystem"]),
     edge(
       "FeedimgDecoding",
-      ["FeedimgThreads", "CPixels", "CJPEG", "CPNG", "CWebP", "CGIF", "CAVIF", "CLCMS", "CZimg"]
+      ["FeedimgSystem", "CPixels", "CJPEG", "CPNG", "CWebP", "CGIF", "CAVIF", "CLCMS", "CZimg"]
     ),
     .target(name: "FeedimgPolicy", dependencies: ["FeedimgModel", "FeedimgJSON"], swiftSettings: settings),
 
     // Rank 0: pure values and the ports, JSON with positions, the tables, and C.
     .target(name: "FeedimgModel", dependencies: ["FeedimgJSON"], swiftSettings: settings),
     .target(name: "FeedimgJSON", swiftSettings: settings),
-    .target(name: "FeedimgThreads", dependencies: ["CThreads"], swiftSettings: settings),
-    .target(name: "CThreads"),
+    // What every edge needs of Linux: files, locks, inotify, threads, wakers, clocks, waiting tasks.
+    .target(name: "FeedimgSystem", dependencies: ["CLinux"], swiftSettings: settings),
+    .target(name: "CLinux"),
     .target(
       name: "FeedimgPolicies",
       path: "Policies",
@@ -180,9 +181,10 @@ let package = Package(
 
     .testTarget(
       name: "FeedimgModelTests",
-      dependencies: ["FeedimgModel", "FeedimgJSON", "FeedimgThreads"],
+      dependencies: ["FeedimgModel", "FeedimgJSON"],
       swiftSettings: settings
     ),
+    .testTarget(name: "FeedimgSystemTests", dependencies: ["FeedimgSystem"], swiftSettings: settings),
     .testTarget(
       name: "FeedimgPolicyTests",
       dependencies: ["FeedimgPolicy", "FeedimgPolicies", "FeedimgModel", "FeedimgJSON"],
@@ -211,7 +213,7 @@ let package = Package(
     .target(name: "CTestKernel", path: "Tests/CTestKernel"),
     .testTarget(
       name: "FeedimgTransferTests",
-      dependencies: ["FeedimgTransfer", "FeedimgThreads", "FeedimgModel", "CCurl", "LoopbackServer"],
+      dependencies: ["FeedimgTransfer", "FeedimgModel", "CCurl", "LoopbackServer"],
       swiftSettings: settings
     ),
     .testTarget(
@@ -246,7 +248,7 @@ let package = Package(
       name: "FeedimgTests",
       dependencies: [
         "Feedimg", "FeedimgCache", "FeedimgDecoding", "FeedimgModel", "FeedimgPolicies", "FeedimgPolicy",
-        "FeedimgSettings", "FeedimgTransfer", "FeedimgUsage", "LoopbackServer", "TestSystem",
+        "FeedimgSettings", "FeedimgSystem", "FeedimgTransfer", "FeedimgUsage", "LoopbackServer", "TestSystem",
       ],
       swiftSettings: settings
     ),
@@ -269,7 +271,7 @@ let package = Package(
       name: "FeedimgServiceTests",
       dependencies: [
         "Feedimg", "FeedimgService", "FeedimgServe", "FeedimgModel", "FeedimgJSON", "LoopbackServer",
-        "FeedimgDecoding", .product(name: "NIOEmbedded", package: "swift-nio"),
+        "FeedimgDecoding", "FeedimgSystem", .product(name: "NIOEmbedded", package: "swift-nio"),
       ] + nio,
       swiftSettings: settings
     ),

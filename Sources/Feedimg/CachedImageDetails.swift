@@ -1,6 +1,7 @@
 import FeedimgCache
 import FeedimgJSON
 public import FeedimgModel
+import FeedimgSystem
 
 /// All that is known of one image that the cache keeps, and what a load would do with it.
 public struct CachedImageDetails: Sendable, Hashable {

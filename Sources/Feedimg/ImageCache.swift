@@ -1,6 +1,7 @@
 import FeedimgCache
 public import FeedimgModel
 import FeedimgSettings
+import FeedimgSystem
 
 /// The images that are kept on disk, as programs and people look after them.
 public struct ImageCache: Sendable {

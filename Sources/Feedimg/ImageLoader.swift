@@ -3,6 +3,7 @@ import FeedimgCache
 import FeedimgPolicy
 import FeedimgReachability
 import FeedimgSettings
+import FeedimgSystem
 import FeedimgTransfer
 import FeedimgUsage
 import Synchronization

@@ -3,6 +3,7 @@ public import FeedimgModel
 import FeedimgPolicy
 import FeedimgReachability
 import FeedimgSettings
+import FeedimgSystem
 import FeedimgUsage
 
 extension Policies {

@@ -1,5 +1,6 @@
 import FeedimgPolicy
 import FeedimgSettings
+import FeedimgSystem
 import Synchronization
 
 /// The policy that a loader decides by: as its file is now, or as it last was in order.

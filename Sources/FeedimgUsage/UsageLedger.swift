@@ -1,5 +1,5 @@
 package import FeedimgModel
-import FeedimgThreads
+import FeedimgSystem
 import Glibc
 import Synchronization
 

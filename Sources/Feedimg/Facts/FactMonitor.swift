@@ -1,6 +1,7 @@
 import FeedimgModel
 import FeedimgPolicy
 import FeedimgSettings
+import FeedimgSystem
 import Synchronization
 
 /// Reports when the facts that decisions depend on change: the network, the settings, the policy, or whether anything gets

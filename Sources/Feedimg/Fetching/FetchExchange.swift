@@ -1,5 +1,6 @@
 import FeedimgCache
 import FeedimgModel
+import FeedimgSystem
 
 /// One question to a server for who asks the cache of answers.
 struct FetchExchange: Sendable {

@@ -1,5 +1,6 @@
 import FeedimgModel
 import FeedimgPolicy
+import FeedimgSystem
 import Synchronization
 
 /// Does the work of a prefetch: a few items at a time, in their order.

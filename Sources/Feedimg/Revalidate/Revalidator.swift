@@ -1,5 +1,6 @@
 import FeedimgCache
 import FeedimgModel
+import FeedimgSystem
 import Synchronization
 
 /// Asks servers whether cached images are still valid: loads of low priority with conditional requests.

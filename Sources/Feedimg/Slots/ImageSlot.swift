@@ -1,4 +1,5 @@
 public import FeedimgModel
+import FeedimgSystem
 import Synchronization
 
 /// Shows one item after another in one reusable view.

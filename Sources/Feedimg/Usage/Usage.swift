@@ -1,5 +1,6 @@
 import FeedimgModel
 import FeedimgSettings
+import FeedimgSystem
 import FeedimgUsage
 
 /// What the network has brought, as people and programs look at it.

@@ -1,6 +1,6 @@
 import CNetlink
 import FeedimgModel
-import FeedimgThreads
+import FeedimgSystem
 import Glibc
 import Synchronization
 

@@ -1,4 +1,4 @@
-import FeedimgThreads
+import FeedimgSystem
 import Glibc
 
 /// Notices that something in a few folders may have changed, on a thread that sleeps until then.

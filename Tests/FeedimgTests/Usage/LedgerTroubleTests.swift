@@ -1,5 +1,6 @@
 import FeedimgModel
 import FeedimgSettings
+import FeedimgSystem
 import FeedimgUsage
 import FoundationEssentials
 import Glibc

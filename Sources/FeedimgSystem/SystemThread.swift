@@ -1,9 +1,9 @@
-import CThreads
+import CLinux
 import Glibc
 
-/// A thread of the system's own, for what blocks: on the threads that all tasks share, it would hold up the others.
+/// Threads for calls that block; on the threads that all tasks share, they would delay other tasks.
 package enum SystemThread {
-  /// What a new thread is handed.
+  /// The argument of a new thread.
   private final class Work: Sendable {
     let name: String
     let body: @Sendable () -> Void
@@ -14,14 +14,14 @@ package enum SystemThread {
     }
   }
 
-  /// Starts a thread, which nobody can wait for; it leaves signals to the threads of the program.
+  /// Starts a detached thread that blocks the signals of the program.
   ///
-  /// Those that tell of a fault in the thread itself reach it, so that crash reports work.
+  /// It receives the signals for its own faults, so that crash reports work.
   ///
   /// - Parameters:
   ///   - name: As debuggers and `top -H` show it, of at most 15 bytes.
-  ///   - body: Called once, on the thread, which ends with it. Let go where no thread starts.
-  /// - Returns: Whether the system grants one; `errno` says why not.
+  ///   - body: Called once, on the thread, which ends with it. Released if no thread starts.
+  /// - Returns: False where the system grants none; `errno` says why.
   package static func start(_ name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
     let work = Unmanaged.passRetained(Work(name, body))
     let failure = withoutSignals { create(work.toOpaque()) }
@@ -31,11 +31,11 @@ package enum SystemThread {
     return false
   }
 
-  /// Starts a thread as ``start(_:_:)`` does, which somebody waits for.
+  /// Starts a thread as ``start(_:_:)`` does, which the caller may join.
   ///
   /// - Parameters:
   ///   - name: As debuggers and `top -H` show it, of at most 15 bytes.
-  ///   - body: Called once, on the thread, which ends with it. Let go where no thread starts.
+  ///   - body: Called once, on the thread, which ends with it. Released if no thread starts.
   /// - Returns: Nil where the system grants none; `errno` says why.
   package static func startJoinable(
     _ name: String,
@@ -44,7 +44,7 @@ package enum SystemThread {
     let work = Unmanaged.passRetained(Work(name, body))
     var thread: OpaquePointer?
     let failure = withoutSignals {
-      thread = cthreads_start(run, work.toOpaque())
+      thread = clinux_start(run, work.toOpaque())
       return thread == nil ? errno : 0
     }
     if let thread { return JoinableThread(thread) }
@@ -63,16 +63,16 @@ package enum SystemThread {
   }
 
   private static let run: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { context in
-    // Always given, by the call above.
+    // The calls above always pass one.
     guard let context else { return nil }
     let work = Unmanaged<Work>.fromOpaque(context).takeRetainedValue()
-    cthreads_name(work.name)
-    cthreads_forbid_cancellation()
+    clinux_name(work.name)
+    clinux_forbid_cancellation()
     work.body()
     return nil
   }
 
-  /// A new thread takes over which signals are held back from who starts it.
+  /// Calls the body with all signals blocked, as a new thread inherits the mask of its creator.
   private static func withoutSignals(_ body: () -> Int32) -> Int32 {
     withUnsafeTemporaryAllocation(of: sigset_t.self, capacity: 2) { sets in
       guard let held = sets.baseAddress else { return ENOMEM }

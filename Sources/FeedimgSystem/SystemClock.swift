@@ -1,9 +1,9 @@
 import Glibc
 
-/// The time of day, for what must be comparable after a restart.
-enum SystemClock {
+/// The time of day, for values that are compared after a restart.
+package enum SystemClock {
   /// Seconds since 1970.
-  static func seconds() -> Double {
+  package static func seconds() -> Double {
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)
     return Double(now.tv_sec) + Double(now.tv_nsec) / 1e9

@@ -1,7 +1,7 @@
 import Synchronization
 import Testing
 
-@testable import Feedimg
+@testable import FeedimgSystem
 
 @Suite struct ThreadExecutorTests {
   /// What happened, in order.

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Feedimg
+@testable import FeedimgSystem
 
 /// How tasks sleep.
 @Suite(.timeLimit(.minutes(10))) struct AlarmThreadTests {

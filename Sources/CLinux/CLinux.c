@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "CThreads.h"
+#include "CLinux.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -7,20 +7,20 @@
 #include <sys/prctl.h>
 #include <time.h>
 
-struct cthreads_thread {
+struct clinux_thread {
   pthread_t id;
 };
 
-void cthreads_name(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
+void clinux_name(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 
-void cthreads_forbid_cancellation(void) {
+void clinux_forbid_cancellation(void) {
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
-  // Of no effect once it is disabled, but glibc then has nothing to switch before and after each call.
+  // Has no effect while cancellation is disabled, but glibc then switches nothing around each call.
   pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
 }
 
-cthreads_thread *cthreads_start(void *(*run)(void *context), void *context) {
-  cthreads_thread *thread = malloc(sizeof *thread);
+clinux_thread *clinux_start(void *(*run)(void *context), void *context) {
+  clinux_thread *thread = malloc(sizeof *thread);
   if (thread == NULL) return NULL;
   int failure = pthread_create(&thread->id, NULL, run, context);
   if (failure == 0) return thread;
@@ -29,7 +29,7 @@ cthreads_thread *cthreads_start(void *(*run)(void *context), void *context) {
   return NULL;
 }
 
-int cthreads_join(cthreads_thread *thread, long milliseconds) {
+int clinux_join(clinux_thread *thread, long milliseconds) {
   if (pthread_equal(thread->id, pthread_self())) return EDEADLK;
   struct timespec deadline;
   clock_gettime(CLOCK_MONOTONIC, &deadline);
@@ -44,7 +44,7 @@ int cthreads_join(cthreads_thread *thread, long milliseconds) {
   return failure;
 }
 
-void cthreads_detach(cthreads_thread *thread) {
+void clinux_detach(clinux_thread *thread) {
   pthread_detach(thread->id);
   free(thread);
 }

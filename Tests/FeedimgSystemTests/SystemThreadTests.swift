@@ -1,4 +1,4 @@
-import FeedimgThreads
+import FeedimgSystem
 import Foundation
 import Glibc
 import Testing
