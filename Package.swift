@@ -184,7 +184,11 @@ let package = Package(
       dependencies: ["FeedimgModel", "FeedimgJSON"],
       swiftSettings: settings
     ),
-    .testTarget(name: "FeedimgSystemTests", dependencies: ["FeedimgSystem"], swiftSettings: settings),
+    .testTarget(
+      name: "FeedimgSystemTests",
+      dependencies: ["FeedimgSystem", "TestSystem"],
+      swiftSettings: settings
+    ),
     .testTarget(
       name: "FeedimgPolicyTests",
       dependencies: ["FeedimgPolicy", "FeedimgPolicies", "FeedimgModel", "FeedimgJSON"],
@@ -192,13 +196,15 @@ let package = Package(
     ),
     .testTarget(
       name: "FeedimgReachabilityTests",
-      dependencies: ["FeedimgReachability", "FeedimgModel", "CNetlink", "CTestKernel", "TestSystem"],
+      dependencies: [
+        "FeedimgReachability", "FeedimgModel", "FeedimgSystem", "CNetlink", "CTestKernel", "TestSystem",
+      ],
       swiftSettings: settings
     ),
-    // A network, a bus with its services and processes of a test's own.
+    // A network, a bus with its services, processes, threads and folders of a test's own.
     .target(
       name: "TestSystem",
-      dependencies: ["CTestKernel"],
+      dependencies: ["FeedimgSystem", "CTestKernel"],
       path: "Tests/TestSystem",
       swiftSettings: settings
     ),
@@ -229,7 +235,7 @@ let package = Package(
     ),
     .testTarget(
       name: "FeedimgSettingsTests",
-      dependencies: ["FeedimgSettings", "FeedimgModel", "FeedimgJSON"],
+      dependencies: ["FeedimgSettings", "FeedimgModel", "FeedimgJSON", "FeedimgSystem", "TestSystem"],
       swiftSettings: settings
     ),
     .testTarget(

@@ -1,5 +1,6 @@
 import FeedimgPolicies
 import FeedimgPolicy
+import FeedimgSystem
 
 /// The cases of one file, and the policy that they are meant for.
 struct CaseSuite {

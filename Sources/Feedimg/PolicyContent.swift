@@ -1,4 +1,5 @@
 import FeedimgPolicy
+import FeedimgSystem
 
 /// What the one place says that holds a policy, whether or not it is in order.
 struct PolicyContent {

@@ -1,3 +1,4 @@
+import FeedimgSystem
 import Glibc
 
 /// A file that holds a policy, or cases of one.

@@ -20,18 +20,12 @@ final class PolicyInForce: Sendable {
     var isReading = false
     /// Whether it is worth a look.
     var vigil = PolicyVigil()
-    var watching = Watching.notYet
+    /// Nil before files are asked for often.
+    var watcher: FileWatcher?
     var warnings: [String] = []
     /// Whether what data costs matters besides.
     var isCostAskedFor = false
     var onChange: (@Sendable () -> Void)?
-  }
-
-  private enum Watching {
-    case notYet
-    case by(SettingsWatch)
-    /// The system grants none.
-    case never
   }
 
   private let selection: PolicySelection
@@ -124,10 +118,9 @@ final class PolicyInForce: Sendable {
   }
 
   private func refresh() {
-    let (watching, isBusy) = state.withLock { ($0.watching, $0.vigil.isBusy) }
-    if case .notYet = watching, isBusy { beginWatching() }
-    var hasChanged = true
-    if case .by(let watch) = watching { hasChanged = watch.hasChanged() }
+    let (watcher, isBusy) = state.withLock { ($0.watcher, $0.vigil.isBusy) }
+    if watcher == nil, isBusy { beginWatching() }
+    let hasChanged = watcher?.hasChanged() ?? true
     let now = clock()
     let isDue = state.withLock { state in
       state.vigil.mustLook(hasChanged, isSettled: state.isSettled, isLooking: state.isReading, at: now)
@@ -137,11 +130,8 @@ final class PolicyInForce: Sendable {
 
   /// Watches, and has the files looked at after that.
   private func beginWatching() {
-    let watch = SettingsWatch(paths: selection.sources.compactMap { $0.file?.path })
-    state.withLock { state in
-      guard case .notYet = state.watching else { return }
-      state.watching = watch.map(Watching.by) ?? .never
-    }
+    let watcher = FileWatcher(selection.sources.compactMap { $0.file?.path })
+    state.withLock { $0.watcher = $0.watcher ?? watcher }
   }
 
   private func look() {

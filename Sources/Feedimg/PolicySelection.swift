@@ -1,4 +1,5 @@
 import FeedimgPolicy
+import FeedimgSystem
 
 /// The places that one policy can come from, and the choice among them.
 ///

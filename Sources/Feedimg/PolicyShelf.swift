@@ -1,6 +1,7 @@
 import FeedimgPolicies
 import FeedimgPolicy
 import FeedimgSettings
+import FeedimgSystem
 
 /// All policies that there are: those that come with feedimg, and those in two folders, which replace them by name.
 struct PolicyShelf: Sendable {

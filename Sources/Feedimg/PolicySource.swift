@@ -1,5 +1,6 @@
 import FeedimgPolicies
 import FeedimgPolicy
+import FeedimgSystem
 
 /// One place that a policy can come from.
 struct PolicySource: Sendable, Hashable {

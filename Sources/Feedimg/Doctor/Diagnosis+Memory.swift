@@ -28,11 +28,11 @@ extension Diagnosis {
   }
 
   private static func pressure(_ environment: [String: String], _ files: SystemFiles) -> Finding {
-    let place = StallFile.Place(environment: environment) ?? .system(files)
+    let place = PSIFile.Place(environment: environment) ?? .system(files)
     let groups = MemoryGroups(files).flatMap { GroupEvents($0, files: files) }
     let group = groups == nil ? nil : "limits of the control group are told by its `memory.events`"
     do throws(SystemReason) {
-      _ = try StallFile(place)
+      _ = try PSIFile(place)
       let stalls = "images give way in steps when `\(place.path)` tells that memory is short"
       let text = [stalls, group].compactMap(\.self).joined(separator: "; ")
       return Finding(subject: "pressure", verdict: .ok, text: text)

@@ -201,7 +201,7 @@ import Synchronization
     }
     self.policy = policy.current().table
     policyTasks = policy.files.map { path in
-      let changes = FileChanges.of(path)
+      let changes = FileWatcher.changes(of: path)
       return Task { @PipelineActor [weak self] in
         for await _ in changes { self?.note(policy.current().table) }
       }

@@ -1,24 +1,25 @@
 import FeedimgModel
+import FeedimgSystem
 import Glibc
 
-/// A file that tells when programs wait for memory (the kernel's `Documentation/accounting/psi.rst`).
-final class StallFile: Sendable {
-  /// Which file, and what to write to it first.
+/// A pressure-stall file, which reports when programs wait for memory (the kernel's `Documentation/accounting/psi.rst`).
+final class PSIFile: Sendable {
+  /// The path, and the trigger to write first.
   struct Place: Sendable, Hashable {
     var path: String
     var trigger: [UInt8]
 
     /// The whole system: some program waits for a tenth of two seconds.
     ///
-    /// As systemd asks by default. Without privileges, windows are multiples of two seconds. The kernel drops the
-    /// last byte of what is written.
+    /// This is systemd's default. Without privileges, windows are multiples of two seconds. The kernel drops the last
+    /// byte of the trigger.
     static func system(_ files: SystemFiles) -> Place {
       Place(path: files.path("/proc/pressure/memory"), trigger: Array("some 200000 2000000\0".utf8))
     }
 
-    /// What the service manager names in the environment (systemd.io/MEMORY_PRESSURE); nil where it does not.
+    /// The file that the service manager names in the environment (systemd.io/MEMORY_PRESSURE); nil where it names none.
     ///
-    /// - Returns: A place without a path where it asks not to listen at all.
+    /// The path is empty where the service manager asks not to listen.
     init?(environment: [String: String]) {
       guard let path = environment["MEMORY_PRESSURE_WATCH"], !path.isEmpty else { return nil }
       self.path = path == "/dev/null" ? "" : path
@@ -32,7 +33,7 @@ final class StallFile: Sendable {
   }
 
   let descriptor: Int32
-  /// What `poll` waits for.
+  /// The events to poll(2) for.
   let events: Int16
   private let isPipe: Bool
 
@@ -43,7 +44,7 @@ final class StallFile: Sendable {
     var status = stat()
     isPipe = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
     events = Int16(isPipe ? POLLIN : POLLPRI)
-    // A pipe would only give it back.
+    // A reader of the pipe would read the trigger back.
     guard !isPipe, !place.trigger.isEmpty else { return }
     guard write(descriptor, place.trigger, place.trigger.count) == place.trigger.count else {
       throw SystemReason()
@@ -52,7 +53,7 @@ final class StallFile: Sendable {
 
   deinit { if descriptor >= 0 { close(descriptor) } }
 
-  /// Takes in what a pipe has told; the kernel's own file forgets by being asked.
+  /// Empties a pipe; poll(2) resets the file of the kernel.
   func drain() {
     guard isPipe else { return }
     var block = [UInt8](repeating: 0, count: 256)
@@ -60,15 +61,12 @@ final class StallFile: Sendable {
   }
 }
 
-/// Why the system refused something.
+/// The reason why the system refused a call.
 struct SystemReason: Error, Sendable, Hashable, CustomStringConvertible {
   let code: Int32
 
   init(_ code: Int32 = errno) { self.code = code }
 
   /// In words, such as `permission denied`.
-  var description: String {
-    let words = String(cString: strerror(code))
-    return words.prefix(1).lowercased() + words.dropFirst()
-  }
+  var description: String { FileFault.words(for: code) }
 }

@@ -5,7 +5,7 @@ import Glibc
 /// A netlink socket that hears when links, addresses, routes or rules change.
 ///
 /// What its messages say is of no interest: when it has fallen behind, they tell of the past.
-package final class EventSocket {
+package final class NetlinkEvents {
   /// Room for some 2,500 events; libnl's own 32 KiB have some 80.
   private static let bufferSize: Int32 = 1 << 20
 

@@ -1,24 +1,26 @@
 import Glibc
 
-/// A small file that readers see whole, before or after a replacement but never in between.
-struct AtomicFile {
-  /// Longer files are not read; in bytes.
-  static let greatestLength = 1 << 20
+/// A small file that readers see before or after a replacement, never in between.
+package struct AtomicFile: Sendable {
+  /// The longest file to read, in bytes.
+  package static let greatestLength = 1 << 20
 
-  let path: FilePath
+  package let path: FilePath
 
-  /// Whether there is neither a file nor a link that leads to one.
-  var isMissing: Bool {
+  package init(_ path: String) { self.path = FilePath(path) }
+
+  /// Whether there is neither a file nor a link to one.
+  package var isMissing: Bool {
     var status = stat()
     return stat(path.text, &status) != 0 && errno == ENOENT
   }
 
   /// The content; nil where there is no file.
   ///
-  /// - Throws: ``FileFault``, with `EISDIR` or `EFBIG` for what is no file or too long.
-  func content() throws(FileFault) -> [UInt8]? {
+  /// - Throws: ``FileFault``, with `EISDIR`, `EINVAL` or `EFBIG` for a folder, a pipe or a file that is too long.
+  package func content() throws(FileFault) -> [UInt8]? {
     do throws(FileFault) {
-      // Without waiting, as opening a pipe would.
+      // Opening a pipe would wait for its writer.
       let file = try OpenFile(path.text, to: "read", O_RDONLY | O_NONBLOCK)
       let type = try file.status().st_mode & S_IFMT
       guard type == S_IFREG else {
@@ -33,12 +35,12 @@ struct AtomicFile {
     }
   }
 
-  /// Runs the body while nobody else replaces the file; its folder is made where it is missing.
+  /// Runs the body while no other process or thread replaces the file; makes a missing folder.
   ///
-  /// The lock stands beside the file that symbolic links lead to, so that it is the same by every path.
-  func locked<Answer>(
-    _ body: (borrowing LockedFile) throws(FileFault) -> Answer
-  ) throws(FileFault) -> Answer {
+  /// The lock file is in the folder of the file at the end of all symbolic links, so that all paths share it.
+  package func locked<Result>(
+    _ body: (borrowing LockedFile) throws(FileFault) -> Result
+  ) throws(FileFault) -> Result {
     try FilePath.makeFolder(path.folder)
     let target = try path.links().last ?? path
     let lock = try FileLock(FilePath(folder: target.folder, name: ".\(target.name).lock").text)
@@ -46,27 +48,32 @@ struct AtomicFile {
   }
 }
 
-/// A file that only this thread may replace for now.
-struct LockedFile: ~Copyable {
-  /// No link.
-  let target: FilePath
-  let lock: FileLock
+/// A file that only this thread may replace.
+package struct LockedFile: ~Copyable {
+  /// The file at the end of all symbolic links.
+  private let target: FilePath
+  private let lock: FileLock
 
-  /// Puts the bytes in place of the content, on the disk when this returns.
+  fileprivate init(target: FilePath, lock: consuming FileLock) {
+    self.target = target
+    self.lock = lock
+  }
+
+  /// Replaces the content; the new one is on the disk when this returns.
   ///
-  /// Mode and owner stay; a new file is for the user alone.
+  /// Mode and owner stay; a new file has mode 0600.
   ///
-  /// - Throws: ``FileFault``; the file is then as before.
-  func replace(with bytes: [UInt8]) throws(FileFault) {
+  /// - Throws: ``FileFault``; the file is then unchanged.
+  package func replace(with bytes: [UInt8]) throws(FileFault) {
     let temporary = FilePath(folder: target.folder, name: ".\(target.name).tmp").text
-    // Under the lock, one that is there was left by a process that died.
+    // A process that died under the lock may have left one.
     unlink(temporary)
     do throws(FileFault) {
       let file = try OpenFile(temporary, to: "write", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
       try file.write(bytes)
       var old = stat()
       if stat(target.text, &old) == 0 {
-        // Only the superuser may give files away; for others the owner is the same.
+        // Only the superuser may change the owner; for others it is the same.
         _ = fchown(file.descriptor, old.st_uid, old.st_gid)
         guard fchmod(file.descriptor, old.st_mode & 0o7777) == 0 else { throw FileFault("change", temporary) }
       }

@@ -1,13 +1,12 @@
-import Glibc
+import FeedimgSystem
+package import Glibc
 
-@testable import FeedimgSettings
+/// A folder for one test, removed with its content when the test ends.
+package final class TemporaryFolder: Sendable {
+  package let path: String
 
-/// A folder for one test, removed with all that is in it when the test lets go of it.
-final class TemporaryFolder: Sendable {
-  let path: String
-
-  init() throws {
-    var template = Array("/tmp/feedimg-settings-XXXXXX".utf8CString)
+  package init() throws {
+    var template = Array("/tmp/feedimg-test-XXXXXX".utf8CString)
     let made = template.withUnsafeMutableBufferPointer { $0.baseAddress.flatMap { mkdtemp($0) } }
     guard made != nil else { throw FileFault("make", "/tmp") }
     path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
@@ -15,21 +14,21 @@ final class TemporaryFolder: Sendable {
 
   deinit { Self.removeTree(path) }
 
-  subscript(name: String) -> String { "\(path)/\(name)" }
+  package subscript(name: String) -> String { "\(path)/\(name)" }
 
   /// Writes as `cat >` does: in place, not at once.
-  func write(_ text: String, to name: String) throws {
+  package func write(_ text: String, to name: String) throws {
     let file = try OpenFile(self[name], to: "write", O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644)
     try file.write(Array(text.utf8))
   }
 
   /// The content of a file; nil where there is none.
-  func text(of name: String) throws -> String? {
-    try AtomicFile(path: FilePath(self[name])).content().map { String(decoding: $0, as: UTF8.self) }
+  package func text(of name: String) throws -> String? {
+    try AtomicFile(self[name]).content().map { String(decoding: $0, as: UTF8.self) }
   }
 
   /// The names of all that is in the folder, sorted.
-  var names: [String] { Self.names(in: path) }
+  package var names: [String] { Self.names(in: path) }
 
   private static func removeTree(_ path: String) {
     // A link to a folder is removed as the link that it is.
@@ -51,7 +50,7 @@ final class TemporaryFolder: Sendable {
     return names.sorted()
   }
 
-  func mode(of name: String) -> mode_t? {
+  package func mode(of name: String) -> mode_t? {
     var status = stat()
     return stat(self[name], &status) == 0 ? status.st_mode & 0o7777 : nil
   }

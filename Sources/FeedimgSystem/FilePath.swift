@@ -1,32 +1,32 @@
 import Glibc
 
-/// The path of a file as text, read by its slashes alone.
-struct FilePath: Hashable {
-  /// As many symbolic links in a row as the kernel follows (`MAXSYMLINKS`).
+/// The path of a file; only its slashes have a meaning.
+package struct FilePath: Hashable {
+  /// The most symbolic links in a row that the kernel follows (`MAXSYMLINKS`).
   private static let greatestLinkCount = 40
 
-  var text: String
+  package var text: String
 
-  init(_ text: String) { self.text = text }
+  package init(_ text: String) { self.text = text }
 
-  init(folder: String, name: String) {
+  package init(folder: String, name: String) {
     text = folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
   }
 
-  /// The folder that the file is in; `.` for a bare name, `/` for the root itself.
-  var folder: String {
+  /// The folder of the file; `.` for a bare name, `/` for the root itself.
+  package var folder: String {
     let trimmed = text.lastIndex { $0 != "/" }.map { text[...$0] } ?? ""
     guard let slash = trimmed.lastIndex(of: "/") else { return text.hasPrefix("/") ? "/" : "." }
     let end = trimmed[..<slash].lastIndex { $0 != "/" }
     return end.map { String(trimmed[...$0]) } ?? "/"
   }
 
-  var name: String { text.split(separator: "/").last.map(String.init) ?? text }
+  package var name: String { text.split(separator: "/").last.map(String.init) ?? text }
 
-  /// This path, and each that a symbolic link in its place leads to; the last is no link, or is missing.
+  /// This path and the targets of its symbolic links, in order; the last is a file, or missing.
   ///
-  /// - Throws: ``FileFault`` with `ELOOP` where the links go round.
-  func links() throws(FileFault) -> [FilePath] {
+  /// - Throws: ``FileFault`` with `ELOOP` where the links form a cycle.
+  package func links() throws(FileFault) -> [FilePath] {
     var chain = [self]
     while let next = chain.last?.linkTarget {
       guard chain.count <= Self.greatestLinkCount else { throw FileFault("follow", text, reason: ELOOP) }
@@ -43,8 +43,8 @@ struct FilePath: Hashable {
     return target.hasPrefix("/") ? FilePath(target) : FilePath(folder: folder, name: target)
   }
 
-  /// Makes the folder and those above it that are missing, for the user alone, as XDG has it.
-  static func makeFolder(_ folder: String) throws(FileFault) {
+  /// Makes the folder and all missing folders above it, with mode 0700 as XDG says.
+  package static func makeFolder(_ folder: String) throws(FileFault) {
     if mkdir(folder, 0o700) == 0 || errno == EEXIST { return }
     guard errno == ENOENT, FilePath(folder).folder != folder else { throw FileFault("make", folder) }
     try makeFolder(FilePath(folder).folder)
