@@ -70,10 +70,9 @@ format: ## format all Swift files in place
 lint: ## say where Swift files are not formatted or documented
 	$(SWIFT) format lint --strict -r -p $(SOURCES)
 
-check: lint ## lint, and check layers, imports and the length of files
+check: lint ## lint, and check layers and imports
 	@Scripts/packages test
 	.ci/layering
-	.ci/lines
 
 bench: build ## measure, and print what Benchmarks/RESULTS.md records
 	@Scripts/packages decoding bench

@@ -39,6 +39,8 @@ let package = Package(
   name: "feedimg",
   products: [
     .library(name: "Feedimg", targets: ["Feedimg"]),
+    // What people look at and look after: the doctor, the cache, usage and policies.
+    .library(name: "FeedimgAdmin", targets: ["FeedimgAdmin"]),
     // Pixels of encoded images, for programs that do not decode themselves; others need none of its libraries.
     .library(name: "FeedimgDecoding", targets: ["FeedimgDecoding"]),
     // Apart, so that who links Feedimg alone builds neither swift-log nor swift-metrics.
@@ -58,10 +60,12 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
   ],
   targets: [
-    // Rank 4: the front end. It decides nothing.
+    // Rank 5: the front end. It decides nothing.
     .executableTarget(
       name: "FeedimgCLI",
-      dependencies: ["Feedimg", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      dependencies: [
+        "Feedimg", "FeedimgAdmin", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
       swiftSettings: settings
     ),
 
@@ -82,11 +86,23 @@ let package = Package(
       swiftSettings: settings
     ),
 
-    // Rank 3: the service over HTTP.
+    // Rank 4: the service over HTTP.
     .target(
       name: "FeedimgService",
-      dependencies: ["Feedimg", "FeedimgModel", "FeedimgJSON", "FeedimgThreads", "CXXHash", "CRuntime"] + nio,
+      dependencies: [
+        "Feedimg", "FeedimgAdmin", "FeedimgModel", "FeedimgJSON", "FeedimgSystem", "CXXHash", "CRuntime",
+      ] + nio,
       resources: [.embedInCode("openapi.json"), .embedInCode("Page")],
+      swiftSettings: settings
+    ),
+
+    // Rank 3: what people look at: the doctor, cache administration, usage reports, policy verbs.
+    .target(
+      name: "FeedimgAdmin",
+      dependencies: [
+        "Feedimg", "FeedimgModel", "FeedimgPolicy", "FeedimgPolicies", "FeedimgReachability",
+        "FeedimgTransfer", "FeedimgCache", "FeedimgSettings", "FeedimgUsage", "FeedimgJSON", "FeedimgSystem",
+      ],
       swiftSettings: settings
     ),
 
@@ -95,28 +111,30 @@ let package = Package(
       name: "Feedimg",
       dependencies: [
         "FeedimgModel", "FeedimgPolicy", "FeedimgPolicies", "FeedimgReachability", "FeedimgTransfer",
-        "FeedimgCache", "FeedimgSettings", "FeedimgUsage", "FeedimgJSON", "FeedimgThreads",
+        "FeedimgCache", "FeedimgSettings", "FeedimgUsage", "FeedimgJSON", "FeedimgSystem",
       ],
       swiftSettings: settings
     ),
 
     // Rank 1: the edges, one outside thing each; no edge imports another, nor the policy.
-    edge("FeedimgReachability", ["FeedimgThreads", "CNetlink", "CLibNL"]),
-    edge("FeedimgTransfer", ["FeedimgThreads", "CCurl"]),
+    edge("FeedimgReachability", ["FeedimgSystem", "CNetlink", "CLibNL"]),
+    edge("FeedimgTransfer", ["FeedimgSystem", "CCurl"]),
     edge("FeedimgCache", ["CSQLite", "CXXHash"]),
-    edge("FeedimgSettings", ["FeedimgJSON", "FeedimgThreads"]),
-    edge("FeedimgUsage", ["FeedimgThreads"]),
+    edge("FeedimgSettings", ["FeedimgJSON", "FeedimgSystem"]),
+    edge("FeedimgUsage", ["FeedimgSQLite"]),
     edge(
       "FeedimgDecoding",
-      ["FeedimgThreads", "CPixels", "CJPEG", "CPNG", "CWebP", "CGIF", "CAVIF", "CLCMS", "CZimg"]
+      ["FeedimgSystem", "CPixels", "CJPEG", "CPNG", "CWebP", "CGIF", "CAVIF", "CLCMS", "CZimg"]
     ),
     .target(name: "FeedimgPolicy", dependencies: ["FeedimgModel", "FeedimgJSON"], swiftSettings: settings),
 
     // Rank 0: pure values and the ports, JSON with positions, the tables, and C.
     .target(name: "FeedimgModel", dependencies: ["FeedimgJSON"], swiftSettings: settings),
     .target(name: "FeedimgJSON", swiftSettings: settings),
-    .target(name: "FeedimgThreads", dependencies: ["CThreads"], swiftSettings: settings),
-    .target(name: "CThreads"),
+    // What every edge needs of Linux: files, locks, inotify, threads, wakers, clocks, waiting tasks.
+    .target(name: "FeedimgSystem", dependencies: ["CLinux"], swiftSettings: settings),
+    .target(name: "CLinux"),
+    .target(name: "FeedimgSQLite", dependencies: ["CSQLite"], swiftSettings: settings),
     .target(
       name: "FeedimgPolicies",
       path: "Policies",
@@ -129,7 +147,6 @@ let package = Package(
         .embedInCode("metered.md"), .embedInCode("metered.tests.md"),
         .embedInCode("roaming-aware.md"), .embedInCode("roaming-aware.tests.md"),
         .embedInCode("wifi-only.md"), .embedInCode("wifi-only.tests.md"),
-        .embedInCode("policy.schema.json"),
       ],
       swiftSettings: settings
     ),
@@ -145,7 +162,7 @@ let package = Package(
     .target(name: "CNetlink", dependencies: ["CLibNL"]),
     // libcurl: HTTP, TLS, proxies. Opened when the first transfer starts, so that `resolve` never pays.
     .target(name: "CCurl"),
-    // SQLite: the cache's index, safe across processes and kill -9.
+    // SQLite: the cache's index and the usage ledger, safe across processes and kill -9.
     .systemLibrary(
       name: "CSQLite",
       path: "Sources/CSQLite",
@@ -180,7 +197,12 @@ let package = Package(
 
     .testTarget(
       name: "FeedimgModelTests",
-      dependencies: ["FeedimgModel", "FeedimgJSON", "FeedimgThreads"],
+      dependencies: ["FeedimgModel", "FeedimgJSON"],
+      swiftSettings: settings
+    ),
+    .testTarget(
+      name: "FeedimgSystemTests",
+      dependencies: ["FeedimgSystem", "TestSystem"],
       swiftSettings: settings
     ),
     .testTarget(
@@ -190,13 +212,15 @@ let package = Package(
     ),
     .testTarget(
       name: "FeedimgReachabilityTests",
-      dependencies: ["FeedimgReachability", "FeedimgModel", "CNetlink", "CTestKernel", "TestSystem"],
+      dependencies: [
+        "FeedimgReachability", "FeedimgModel", "FeedimgSystem", "CNetlink", "CTestKernel", "TestSystem",
+      ],
       swiftSettings: settings
     ),
-    // A network, a bus with its services and processes of a test's own.
+    // A network, a bus with its services, processes, threads and folders of a test's own.
     .target(
       name: "TestSystem",
-      dependencies: ["CTestKernel"],
+      dependencies: ["FeedimgSystem", "CTestKernel"],
       path: "Tests/TestSystem",
       swiftSettings: settings
     ),
@@ -211,7 +235,7 @@ let package = Package(
     .target(name: "CTestKernel", path: "Tests/CTestKernel"),
     .testTarget(
       name: "FeedimgTransferTests",
-      dependencies: ["FeedimgTransfer", "FeedimgThreads", "FeedimgModel", "CCurl", "LoopbackServer"],
+      dependencies: ["FeedimgTransfer", "FeedimgModel", "CCurl", "LoopbackServer"],
       swiftSettings: settings
     ),
     .testTarget(
@@ -227,12 +251,12 @@ let package = Package(
     ),
     .testTarget(
       name: "FeedimgSettingsTests",
-      dependencies: ["FeedimgSettings", "FeedimgModel", "FeedimgJSON"],
+      dependencies: ["FeedimgSettings", "FeedimgModel", "FeedimgJSON", "FeedimgSystem", "TestSystem"],
       swiftSettings: settings
     ),
     .testTarget(
       name: "FeedimgUsageTests",
-      dependencies: ["FeedimgUsage", "FeedimgModel", "UsageWorker"],
+      dependencies: ["FeedimgUsage", "FeedimgModel", "FeedimgSQLite", "UsageWorker"],
       swiftSettings: settings
     ),
     // Adds to a ledger from a process of its own, to be killed there; for the tests alone.
@@ -246,8 +270,14 @@ let package = Package(
       name: "FeedimgTests",
       dependencies: [
         "Feedimg", "FeedimgCache", "FeedimgDecoding", "FeedimgModel", "FeedimgPolicies", "FeedimgPolicy",
-        "FeedimgSettings", "FeedimgTransfer", "FeedimgUsage", "LoopbackServer", "TestSystem",
+        "FeedimgSettings", "FeedimgSQLite", "FeedimgSystem", "FeedimgTransfer", "FeedimgUsage",
+        "LoopbackServer", "TestSystem",
       ],
+      swiftSettings: settings
+    ),
+    .testTarget(
+      name: "FeedimgAdminTests",
+      dependencies: ["FeedimgAdmin", "Feedimg", "FeedimgModel", "FeedimgSettings"],
       swiftSettings: settings
     ),
     .testTarget(
@@ -268,8 +298,9 @@ let package = Package(
     .testTarget(
       name: "FeedimgServiceTests",
       dependencies: [
-        "Feedimg", "FeedimgService", "FeedimgServe", "FeedimgModel", "FeedimgJSON", "LoopbackServer",
-        "FeedimgDecoding", .product(name: "NIOEmbedded", package: "swift-nio"),
+        "Feedimg", "FeedimgAdmin", "FeedimgService", "FeedimgServe", "FeedimgModel", "FeedimgJSON",
+        "LoopbackServer", "FeedimgDecoding", "FeedimgSystem",
+        .product(name: "NIOEmbedded", package: "swift-nio"),
       ] + nio,
       swiftSettings: settings
     ),

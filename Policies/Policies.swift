@@ -26,7 +26,4 @@ package enum ShippedPolicies {
       File(name: "wifi-only", text: PackageResources.wifi_only_md),
     ]
   }
-
-  /// The JSON Schema of a policy in its machine form (draft 2020-12).
-  package static var schema: [UInt8] { PackageResources.policy_schema_json }
 }

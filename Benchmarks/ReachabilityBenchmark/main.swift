@@ -31,7 +31,7 @@ func measureSnapshots(_ count: Int) {
 }
 
 func followEvents() -> Int32 {
-  guard let events = try? EventSocket() else { return 1 }
+  guard let events = try? NetlinkEvents() else { return 1 }
   var source = pollfd(fd: events.descriptor, events: Int16(POLLIN), revents: 0)
   let reader = NetlinkReader()
   tell("ready \(reader.currentState().kind.rawValue)")

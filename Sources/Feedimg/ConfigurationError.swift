@@ -5,7 +5,7 @@ public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvert
   /// Whether the system refused, so that the same input may do another time.
   public var isSystemFailure: Bool
 
-  init(_ messages: [String], isSystemFailure: Bool = false) {
+  package init(_ messages: [String], isSystemFailure: Bool = false) {
     self.messages = messages
     self.isSystemFailure = isSystemFailure
   }

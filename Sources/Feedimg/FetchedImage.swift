@@ -1,4 +1,4 @@
-import FeedimgCache
+package import FeedimgCache
 import FeedimgModel
 
 /// The bytes of an image that one load brought, for all its callers.
@@ -62,7 +62,7 @@ extension FetchedImage {
 }
 
 extension ImageFreshness {
-  init(_ freshness: Freshness) {
+  package init(_ freshness: Freshness) {
     self.init(
       isFresh: freshness.standing == .fresh,
       state: freshness.standing.rawValue,

@@ -4,11 +4,11 @@ import Glibc
 /// Where a loader keeps its files.
 ///
 /// Each is derived when it is asked for, so that one without a place does not stand in the way of another.
-struct Folders {
+package struct Folders {
   private let configured: ImageLoader.Configuration
   private let paths: SettingsPaths
 
-  init(_ configuration: ImageLoader.Configuration) {
+  package init(_ configuration: ImageLoader.Configuration) {
     configured = configuration
     let isHomeKnown = configuration.environment["HOME"]?.hasPrefix("/") ?? false
     let home = isHomeKnown ? nil : ProcessEnvironment.accountHome()
@@ -18,7 +18,7 @@ struct Folders {
   /// Where images are kept.
   ///
   /// - Throws: ``ConfigurationError`` where neither the configuration nor the environment names it.
-  var cache: String {
+  package var cache: String {
     get throws(ConfigurationError) {
       try naming { () throws(SettingsError) in
         if let folder = configured.cacheFolder { try Self.checked(folder) } else { try paths.cacheFolder }
@@ -29,7 +29,7 @@ struct Folders {
   /// Where the settings and the user's policies are.
   ///
   /// - Throws: ``ConfigurationError`` where neither the configuration nor the environment names it.
-  var configuration: String {
+  package var configuration: String {
     get throws(ConfigurationError) {
       try naming { () throws(SettingsError) in
         if let folder = configured.configurationFolder {
@@ -44,12 +44,15 @@ struct Folders {
   /// Where what the network has brought is counted.
   ///
   /// - Throws: ``ConfigurationError`` where neither the configuration nor the environment names it.
-  var usage: String {
+  package var usage: String { get throws(ConfigurationError) { "\(try state)/usage" } }
+
+  /// Where the usage and the last bandwidth are kept.
+  ///
+  /// - Throws: ``ConfigurationError`` where neither the configuration nor the environment names it.
+  package var state: String {
     get throws(ConfigurationError) {
       try naming { () throws(SettingsError) in
-        let folder =
-          if let folder = configured.stateFolder { try Self.checked(folder) } else { try paths.stateFolder }
-        return "\(folder)/usage"
+        if let folder = configured.stateFolder { try Self.checked(folder) } else { try paths.stateFolder }
       }
     }
   }

@@ -1,56 +1,66 @@
 import FeedimgCache
+import FeedimgJSON
 public import FeedimgModel
 
 extension ImageLoader {
-  /// Says what loads would do now, as ``resolve(_:facts:)`` does, in lines of JSON as of ``Resolution/json``.
+  /// Returns the decisions of ``resolve(_:facts:)`` as JSON lines, each as ``Resolution/json``.
   ///
-  /// For very many items: the network, the settings and the cache are asked once for the batch.
+  /// Reads the network, the settings and the cache once for all items, so it suits long feeds.
   ///
   /// - Parameters:
-  ///   - batch: What to decide about.
-  ///   - take: Called with one piece of UTF-8 text after another, each some whole lines.
-  public func resolve(_ batch: FeedItemBatch, asLines take: ([UInt8]) -> Void) {
-    let outlook = outlook()
-    let cached = outlook.asksCache && batch.count > 0 ? cachedKeys(of: batch) : nil
-    var lines = ResolutionLines(outlook, of: batch)
-    var output: [UInt8] = []
-    output.reserveCapacity(Self.lineBuffer + Self.lineBuffer / 4)
-    batch.bytes.withUnsafeBufferPointer { bytes in
-      for item in batch.scanned {
-        if item.unusual >= 0 {
-          lines.append(batch.unusual[item.unusual], to: &output) { cached?.contains($0.key) ?? false }
-        } else {
-          lines.append(item, in: bytes, to: &output) { span in
-            cached?.contains(String(decoding: bytes[span.range], as: UTF8.self)) ?? false
-          }
+  ///   - items: The items to decide about.
+  ///   - take: Gets the UTF-8 text in pieces of whole lines.
+  public func resolve(_ items: [FeedItem], asLines take: ([UInt8]) -> Void) {
+    var context = decisionContext()
+    // An empty cache is asked once, not for each item.
+    let isEmpty = !context.asksCache || (store.isEmpty && memory.encoded.count == 0)
+    let isCached = isEmpty ? { _ in false } : presence(of: items, context)
+    var writer = JSONWriter(.compact)
+    var common: CommonMembers?
+    for item in items {
+      let resolution = context.resolution(of: item, isCached: isCached)
+      let members =
+        if let common, common.hold(for: resolution) { common } else { CommonMembers(resolution) }
+      common = members
+      writer.object { writer in
+        if let id = item.id { writer.member("id", id) }
+        writer.members(members.decision)
+        writer.member("url", resolution.url?.text)
+        writer.members(members.reason)
+        if resolution.decision.image == .placeholder {
+          writer.members(["placeholder": item.placeholder.jsonValue])
         }
-        guard output.count >= Self.lineBuffer else { continue }
-        take(output)
-        output.removeAll(keepingCapacity: true)
+        writer.members(members.facts)
       }
+      writer.endLine()
+      guard writer.bytes.count >= Self.pieceLength else { continue }
+      take(writer.bytes)
+      writer.removeText()
     }
-    if !output.isEmpty { take(output) }
+    if !writer.bytes.isEmpty { take(writer.bytes) }
   }
 
-  /// Lines are handed over when there are about so many bytes of them.
-  private static let lineBuffer = 1 << 16
+  /// The length at which lines are handed over, in bytes.
+  private static let pieceLength = 1 << 16
+}
 
-  /// What is cached of a batch; nil for nothing, which is soon told of an empty cache.
-  private func cachedKeys(of batch: FeedItemBatch) -> Set<String>? {
-    guard !(store.isEmpty && memory.encoded.count == 0) else { return nil }
-    var keys: [String] = []
-    keys.reserveCapacity(2 * batch.count)
-    for item in batch.scanned {
-      if item.unusual >= 0 {
-        let whole = batch.unusual[item.unusual]
-        keys += [whole.original, whole.thumbnail].compactMap { $0?.url.key }
-      } else {
-        for role in ImageVariant.Role.allCases where item[role].isThere {
-          keys.append(String(decoding: batch.bytes[item[role].range], as: UTF8.self))
-        }
-      }
-    }
-    let cached = zip(keys, store.contains(keys)).filter { $1 || memory[$0] != nil }.map(\.0)
-    return cached.isEmpty ? nil : Set(cached)
+/// The text of members that neighbouring items mostly have in common, so that it is written once.
+private final class CommonMembers {
+  private let resolution: Resolution
+  let decision: JSONWriter
+  let reason: JSONWriter
+  let facts: JSONWriter
+
+  init(_ resolution: Resolution) {
+    self.resolution = resolution
+    decision = JSONWriter(members: resolution.decisionMembers)
+    reason = JSONWriter(members: resolution.reasonMembers)
+    facts = JSONWriter(members: resolution.factMembers)
+  }
+
+  /// Whether another resolution has the same members.
+  func hold(for other: Resolution) -> Bool {
+    resolution.decision == other.decision && resolution.policy == other.policy
+      && resolution.place == other.place && resolution.why == other.why && resolution.facts == other.facts
   }
 }

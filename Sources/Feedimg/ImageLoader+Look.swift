@@ -4,36 +4,28 @@ import FeedimgPolicy
 
 extension ImageLoader {
   /// A look at the network, the settings and the policy.
-  func outlook(trustingNetwork: Bool = false) -> Outlook {
+  func decisionContext(trustingNetwork: Bool = false) -> DecisionContext {
     let (reader, policy) = look(trustingNetwork: trustingNetwork)
-    return Outlook(reader, policy)
+    return DecisionContext(reader, policy)
   }
 
   /// The same without what puts decisions into words.
   func look(trustingNetwork: Bool = false) -> (reader: SituationReader, policy: CompiledPolicy) {
-    let isNetworkGiven = overrides.contains { $0.fact == .network }
     // First, since it decides whom the network is asked of.
     let policy = policy.current()
-    let settings = settings.currentSettings()
-    let sight = Sight(
-      network: isNetworkGiven ? nil : trustingNetwork ? seenNetwork() : retries.liveness.judged(seenNetwork()),
-      asksAboutCost: policy.asksAboutCost,
-      settings: settings,
-      budget: BudgetReading(for: policy, settings, usage),
-      bandwidth: scheduler.link.bandwidth
-    )
-    return (latestReader.reader(of: sight, overrides, hostFacts.declared), policy)
+    let snapshot = snapshot(for: policy, trustingNetwork: trustingNetwork)
+    return (snapshotCache.reader(of: snapshot, overrides, hostFacts.declared), policy)
   }
 
   /// What would be decided of an item now, as by ``resolve(_:facts:)``, without the reasons in words.
-  func decide(_ item: FeedItem) -> Outlook.Decided {
-    let outlook = outlook()
-    let isCached = presence(of: [item], outlook)
+  func decide(_ item: FeedItem) -> DecisionContext.Decided {
+    let context = decisionContext()
+    let isCached = presence(of: [item], context)
     let values = hostFacts.declared(in: [:])
-    let situation = outlook.situation(of: item, values, isCached: isCached)
-    let decision = outlook.policy.decide(situation)
-    return Outlook.Decided(
-      outlook: outlook,
+    let situation = context.situation(of: item, values, isCached: isCached)
+    let decision = context.policy.decide(situation)
+    return DecisionContext.Decided(
+      context: context,
       item: item,
       values: values,
       situation: situation,
@@ -42,9 +34,9 @@ extension ImageLoader {
   }
 
   /// Asks the cache about the images of items; whether it has that of a URL, where it matters.
-  func presence(of items: [FeedItem], _ outlook: Outlook) -> (ImageURL) -> Bool {
+  func presence(of items: [FeedItem], _ context: DecisionContext) -> (ImageURL) -> Bool {
     let keys =
-      outlook.asksCache ? items.flatMap { [$0.original, $0.thumbnail].compactMap { $0?.url.key } } : []
+      context.asksCache ? items.flatMap { [$0.original, $0.thumbnail].compactMap { $0?.url.key } } : []
     let cached = Set(zip(keys, keys.isEmpty ? [] : store.contains(keys)).lazy.filter(\.1).map(\.0))
     return { cached.contains($0.key) || self.memory[$0.key] != nil }
   }
@@ -64,7 +56,7 @@ extension ImageLoader {
   }
 
   /// The network as it is; what comes from here on, comes over it.
-  private func seenNetwork() -> NetworkState {
+  func seenNetwork() -> NetworkState {
     let state = network.currentState()
     meter?.note(state)
     facts.saw(state)

@@ -3,6 +3,7 @@ import FeedimgCache
 import FeedimgPolicy
 import FeedimgReachability
 import FeedimgSettings
+import FeedimgSystem
 import FeedimgTransfer
 import FeedimgUsage
 import Synchronization
@@ -47,8 +48,10 @@ public final class ImageLoader: Sendable {
   let uses: MemoryUses
   /// The freshness of images in memory.
   let freshness = FreshnessMemo()
+  /// The sources of facts beside the network, the settings and the ledger.
+  let sources: FactSources
   /// What decisions are made on, as long as it stays the same.
-  let latestReader = LatestReader()
+  let snapshotCache = SnapshotCache()
   /// The loader whose parts this one shares; nil for one with parts of its own.
   let base: ImageLoader?
 
@@ -70,7 +73,7 @@ public final class ImageLoader: Sendable {
     let cacheFolder = try folders.cache
     let downloader = CurlDownloader(
       userAgent: configuration.userAgent,
-      reach: configuration.reachesPrivateHosts ? .everything : .internet
+      addresses: configuration.reachesPrivateHosts ? .everything : .internet
     )
     let time = MonotonicTime.system()
     self.init(
@@ -100,7 +103,8 @@ public final class ImageLoader: Sendable {
       observers: configuration.observers,
       service: configuration.service.map {
         ServiceLink(socket: $0, cacheFolder: cacheFolder, downloader: downloader, time: time)
-      }
+      },
+      sources: FactSources(bandwidth: (try? folders.state).map { BandwidthMemory(folder: $0) })
     )
   }
 
@@ -122,9 +126,11 @@ public final class ImageLoader: Sendable {
     retries: RetrySchedule = RetrySchedule(),
     usage: (any UsageKeeping)? = nil,
     observers: [any LoadObserving] = [],
-    service: ServiceLink? = nil
+    service: ServiceLink? = nil,
+    sources: FactSources = FactSources()
   ) {
     self.service = service
+    self.sources = sources
     self.network = network
     self.settings = settings
     self.store = store
@@ -149,6 +155,7 @@ public final class ImageLoader: Sendable {
       settings: settings,
       time: time,
       retries: retries,
+      battery: { policy.current().asks(.battery) ? sources.battery.read().percent : nil },
       // Also where all is decided without a look at the network.
       onState: { meter?.note($0) },
       onNetwork: { state in
@@ -173,14 +180,18 @@ public final class ImageLoader: Sendable {
     (self.base, self.policy, self.overrides) = (base, policy, overrides)
     (network, settings, hostFacts, identity) = (base.network, base.settings, base.hostFacts, base.identity)
     (store, memory, budget, pressure) = (base.store, base.memory, base.budget, base.pressure)
-    (downloader, coalescer, scheduler, retries) = (base.downloader, base.coalescer, base.scheduler, base.retries)
+    (downloader, coalescer, scheduler, retries) = (
+      base.downloader, base.coalescer, base.scheduler, base.retries
+    )
     (revalidator, transfers, facts, disk) = (base.revalidator, base.transfers, base.facts, base.disk)
     (usage, meter, observers, pixels) = (base.usage, base.meter, base.observers, base.pixels)
     (clock, time, service, uses) = (base.clock, base.time, base.service, base.uses)
+    sources = base.sources
   }
 
   deinit {
     guard base == nil else { return }
+    keepBandwidth()
     Task { @PipelineActor [facts] in facts.stop() }
     disk.stop()
   }
@@ -204,7 +215,7 @@ public final class ImageLoader: Sendable {
   public var serviceAccount: String? { service?.account }
 
   /// The policy that decides now, where it comes from, and why no other one does.
-  public var policyInForce: Policies.Standing { policy.standing() }
+  public var policyInForce: PolicyStanding { policy.standing() }
 
   /// What a load would do now, and why.
   ///
@@ -239,10 +250,10 @@ public final class ImageLoader: Sendable {
     trustingNetwork: Bool,
     _ facts: (FeedItem) -> [String: String]
   ) -> [Resolution] {
-    var outlook = outlook(trustingNetwork: trustingNetwork)
-    let isCached = presence(of: items, outlook)
+    var context = decisionContext(trustingNetwork: trustingNetwork)
+    let isCached = presence(of: items, context)
     return items.map { item in
-      outlook.resolution(of: item, hostFacts.declared(in: facts(item)), isCached: isCached)
+      context.resolution(of: item, hostFacts.declared(in: facts(item)), isCached: isCached)
     }
   }
 

@@ -1,4 +1,4 @@
-import FeedimgReachability
+package import FeedimgReachability
 import Glibc
 
 extension NetworkServices {
@@ -6,7 +6,7 @@ extension NetworkServices {
   ///
   /// The buses stand in the variables that D-Bus has for them, or where they usually are. The portal is asked only
   /// from within a sandbox, as it knows less of the network than who may look for himself.
-  init(of configuration: ImageLoader.Configuration) {
+  package init(of configuration: ImageLoader.Configuration) {
     let environment = configuration.environment
     func variable(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
     self.init(system: variable("DBUS_SYSTEM_BUS_ADDRESS").map { .at($0) } ?? .system)

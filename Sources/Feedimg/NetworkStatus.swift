@@ -1,6 +1,7 @@
 public import FeedimgModel
 import FeedimgReachability
 import FeedimgSettings
+import FeedimgSystem
 import Synchronization
 
 /// The active network of this machine, seen by netlink; needs no daemon and no privilege.
@@ -27,7 +28,7 @@ public struct NetworkStatus: Sendable {
       monitor = NetlinkMonitor(reader: reader)
       return
     }
-    monitor = NetlinkMonitor(reader: reader, prompt: { settings.promptOfMarks() })
+    monitor = NetlinkMonitor(reader: reader, alsoWatching: { settings.watchMarks($0) })
   }
 
   /// What the user should know of the settings that hold the marks; each thing once, a line each.
@@ -72,17 +73,18 @@ public final class NetworkWatching: Sendable {
 }
 
 extension SettingsStore {
-  /// What tells that the user marked a network; other settings make no difference.
-  fileprivate func promptOfMarks() -> Prompt? {
-    guard let watch = watch() else { return nil }
+  /// Calls back when the user marks a network; other settings make no difference.
+  ///
+  /// - Returns: The watcher, which calls back as long as it lives; nil where the system grants no thread.
+  fileprivate func watchMarks(_ onChange: @escaping @Sendable () -> Void) -> FileWatcher? {
     let known = Mutex(currentSettings().markedNetworks)
-    return Prompt(descriptor: watch.descriptor) { [self] in
-      guard watch.hasChanged() else { return false }
+    return FileWatcher([file.path]) { [self] in
       let marks = currentSettings().markedNetworks
-      return known.withLock { known in
+      let isNew = known.withLock { known in
         defer { known = marks }
         return marks != known
       }
+      if isNew { onChange() }
     }
   }
 }

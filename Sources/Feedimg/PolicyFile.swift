@@ -1,14 +1,20 @@
+import FeedimgSystem
 import Glibc
 
 /// A file that holds a policy, or cases of one.
-struct PolicyFile: Sendable, Hashable {
+package struct PolicyFile: Sendable, Hashable {
   /// As places in messages begin with it.
-  let path: String
+  package let path: String
 
   /// Longer files are no policies; in bytes.
   private static let greatestLength = 16 << 20
 
+  package init(path: String) { self.path = path }
+
   var stamp: FileStamp { FileStamp(path: path) }
+
+  /// Whether there is anything of that path, or the system does not tell.
+  package var exists: Bool { stamp != .missing }
 
   /// The content; a pipe is read to its end.
   ///
@@ -31,36 +37,36 @@ struct PolicyFile: Sendable, Hashable {
   }
 
   /// The name of the policy that a file holds, or has cases of: the last part of its path without the endings.
-  var name: String {
+  package var name: String {
     let last = path.split(separator: "/").last ?? "policy"
     let ending = Self.endings.first { last.hasSuffix($0) && last.count > $0.count }
     return String(last.dropLast(ending?.count ?? 0))
   }
 
   /// Whether there is a folder of that path.
-  var isFolder: Bool {
+  package var isFolder: Bool {
     var status = stat()
     return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
 
   /// Whether the file holds cases, by its name.
-  var holdsCases: Bool { Self.caseEndings.contains { path.hasSuffix($0) } }
+  package var holdsCases: Bool { Self.caseEndings.contains { path.hasSuffix($0) } }
 
   /// Whether the file holds a policy, by its name.
-  var holdsPolicy: Bool {
+  package var holdsPolicy: Bool {
     let last = path.split(separator: "/").last ?? ""
     return Self.policyEndings.contains { last.hasSuffix($0) } && !holdsCases && last != "README.md"
       && !last.hasSuffix(".schema.json") && !last.hasPrefix(".")
   }
 
-  static let caseEndings = [".tests.md", ".golden.md"]
-  static let policyEndings = [".md", ".json"]
+  package static let caseEndings = [".tests.md", ".golden.md"]
+  package static let policyEndings = [".md", ".json"]
   private static let endings = caseEndings + policyEndings
 
   /// The files of a folder, by name.
   ///
   /// - Throws: ``PolicyFault``, unreadable, with the system's reason.
-  static func files(in folder: String) throws(PolicyFault) -> [PolicyFile] {
+  package static func files(in folder: String) throws(PolicyFault) -> [PolicyFile] {
     guard let directory = opendir(folder) else { throw PolicyFile(path: folder).failure(errno) }
     defer { closedir(directory) }
     var names: [String] = []
@@ -75,7 +81,7 @@ struct PolicyFile: Sendable, Hashable {
   }
 
   /// The content, or why there is none.
-  var reading: PolicyReading {
+  package var reading: PolicyReading {
     do throws(PolicyFault) {
       return .bytes(try content())
     } catch {
@@ -94,4 +100,38 @@ extension PolicyFile {
   init(folder: String, name: String) {
     path = folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
   }
+}
+
+/// What a place that a policy can come from holds at one time.
+package enum PolicyReading: Sendable, Hashable {
+  case nothing
+  case bytes([UInt8])
+  case fault(PolicyFault)
+
+  /// - Throws: ``PolicyFault`` where there is no text.
+  package func text() throws(PolicyFault) -> [UInt8] {
+    switch self {
+    case .nothing: throw PolicyFault(["there is nothing"], isUnreadable: true)
+    case .bytes(let bytes): return bytes
+    case .fault(let fault): throw fault
+    }
+  }
+}
+
+/// Why a policy, or a table of cases, cannot be used.
+public struct PolicyFault: Error, Sendable, Hashable, CustomStringConvertible {
+  /// One line for each fault, with the place and what was expected.
+  public var messages: [String]
+  /// Whether nothing could be read at all, or what was asked for was not understood.
+  ///
+  /// Otherwise something was read, and there are slips in it.
+  public var isUnreadable: Bool
+
+  package init(_ messages: [String], isUnreadable: Bool = false) {
+    self.messages = messages
+    self.isUnreadable = isUnreadable
+  }
+
+  /// The messages, a line each.
+  public var description: String { messages.joined(separator: "\n") }
 }

@@ -1,5 +1,6 @@
 import FeedimgPolicy
 import FeedimgSettings
+import FeedimgSystem
 import Synchronization
 
 /// The policy that a loader decides by: as its file is now, or as it last was in order.
@@ -18,21 +19,17 @@ final class PolicyInForce: Sendable {
     /// Whether a thread is reading; others decide by what there is.
     var isReading = false
     /// Whether it is worth a look.
-    var vigil = PolicyVigil()
-    var watching = Watching.notYet
+    var polling = PolicyPolling()
+    /// Nil before files are asked for often.
+    var watcher: FileWatcher?
     var warnings: [String] = []
     /// Whether what data costs matters besides.
     var isCostAskedFor = false
     var onChange: (@Sendable () -> Void)?
   }
 
-  private enum Watching {
-    case notYet
-    case by(SettingsWatch)
-    /// The system grants none.
-    case never
-  }
-
+  /// Where the policy was found, and where others can be found.
+  let shelf: PolicyShelf
   private let selection: PolicySelection
   private let clock: @Sendable () -> Double
   /// Guards what is in force; files are read and tables checked outside.
@@ -41,7 +38,12 @@ final class PolicyInForce: Sendable {
   /// Reads the policy.
   ///
   /// - Throws: ``PolicyFault`` where no source holds one that is in order.
-  init(_ selection: PolicySelection, clock: @escaping @Sendable () -> Double) throws(PolicyFault) {
+  init(
+    _ selection: PolicySelection,
+    on shelf: PolicyShelf,
+    clock: @escaping @Sendable () -> Double
+  ) throws(PolicyFault) {
+    self.shelf = shelf
     self.selection = selection
     self.clock = clock
     let stamps = selection.stamps()
@@ -69,7 +71,7 @@ final class PolicyInForce: Sendable {
     on shelf: PolicyShelf
   ) throws(ConfigurationError) {
     do throws(PolicyFault) {
-      try self.init(try shelf.selection(of: policy), clock: SystemClock.seconds)
+      try self.init(try shelf.selection(of: policy), on: shelf, clock: SystemClock.seconds)
     } catch {
       throw ConfigurationError(error.messages)
     }
@@ -108,10 +110,10 @@ final class PolicyInForce: Sendable {
   }
 
   /// Where the policy came from, and what became of the other places.
-  func standing() -> Policies.Standing {
+  func standing() -> PolicyStanding {
     refresh()
     let state = state.withLock { $0 }
-    return Policies.Standing(selection, state.readings, state.choice, state.chosen)
+    return PolicyStanding(selection, state.readings, state.choice, state.chosen)
   }
 
   /// What the user should know, each thing once.
@@ -123,24 +125,20 @@ final class PolicyInForce: Sendable {
   }
 
   private func refresh() {
-    let (watching, isBusy) = state.withLock { ($0.watching, $0.vigil.isBusy) }
-    if case .notYet = watching, isBusy { beginWatching() }
-    var hasChanged = true
-    if case .by(let watch) = watching { hasChanged = watch.hasChanged() }
+    let (watcher, isBusy) = state.withLock { ($0.watcher, $0.polling.isBusy) }
+    if watcher == nil, isBusy { beginWatching() }
+    let hasChanged = watcher?.hasChanged() ?? true
     let now = clock()
     let isDue = state.withLock { state in
-      state.vigil.mustLook(hasChanged, isSettled: state.isSettled, isLooking: state.isReading, at: now)
+      state.polling.mustLook(hasChanged, isSettled: state.isSettled, isLooking: state.isReading, at: now)
     }
     if isDue { look() }
   }
 
   /// Watches, and has the files looked at after that.
   private func beginWatching() {
-    let watch = SettingsWatch(paths: selection.sources.compactMap { $0.file?.path })
-    state.withLock { state in
-      guard case .notYet = state.watching else { return }
-      state.watching = watch.map(Watching.by) ?? .never
-    }
+    let watcher = FileWatcher(selection.sources.compactMap { $0.file?.path })
+    state.withLock { $0.watcher = $0.watcher ?? watcher }
   }
 
   private func look() {
@@ -148,7 +146,7 @@ final class PolicyInForce: Sendable {
     let isSettled = Self.isSettled(stamps, clock)
     let old = state.withLock { state -> State? in
       // Who reads may have begun before what was seen here.
-      if state.isReading { state.vigil.note() }
+      if state.isReading { state.polling.note() }
       guard !state.isReading, stamps != state.stamps || !state.isSettled else { return nil }
       state.isReading = true
       return state
@@ -172,5 +170,43 @@ final class PolicyInForce: Sendable {
   private static func isSettled(_ stamps: [FileStamp], _ clock: () -> Double) -> Bool {
     let now = clock()
     return stamps.allSatisfy { $0.isSettled(at: now) }
+  }
+}
+
+/// Says whether the files of a policy are worth a look (pure).
+///
+/// A program that asks a few times looks each time, because a watch costs more than it saves. A program that asks often,
+/// such as a service, watches and looks after a change. It also looks once a second, for changes that no watch tells:
+/// a folder above was replaced, or another machine changed the file.
+struct PolicyPolling: Sendable {
+  /// See ``SettingsStore``.
+  static let looksBeforeWatching = 256
+  /// In seconds.
+  static let longestRest = 1.0
+
+  private var looks = 0
+  private var lookedAt = -Double.infinity
+  private var isDirty = true
+
+  /// Whether it is time to watch.
+  var isBusy: Bool { looks >= Self.looksBeforeWatching }
+
+  /// Takes note that something may have happened that was not read.
+  mutating func note() { isDirty = true }
+
+  /// Takes note that a decision asks for the policy.
+  ///
+  /// - Parameters:
+  ///   - hasChanged: What the watch says; true where there is none.
+  ///   - isSettled: Whether any change since the last look would have shown.
+  ///   - isLooking: Whether another one looks now, so that nobody else does.
+  ///   - now: Seconds since 1970; may jump.
+  /// - Returns: Whether to look now; what has happened is forgotten only then.
+  mutating func mustLook(_ hasChanged: Bool, isSettled: Bool, isLooking: Bool, at now: Double) -> Bool {
+    isDirty = isDirty || hasChanged || !isSettled || !(0..<Self.longestRest ~= now - lookedAt)
+    guard isDirty, !isLooking else { return false }
+    (isDirty, lookedAt) = (false, now)
+    if !isBusy { looks += 1 }
+    return true
   }
 }

@@ -1,7 +1,8 @@
 import FeedimgJSON
 import FeedimgPolicy
 
-extension Policies {
+/// Which policy decides, where it comes from, and why no other one does.
+public struct PolicyStanding: Sendable, Hashable {
   /// One place that a policy could have come from, and what became of it.
   public struct Candidate: Sendable, Hashable {
     /// What became of a place.
@@ -17,7 +18,7 @@ extension Policies {
     }
 
     /// Which place.
-    public var layer: Layer
+    public var layer: PolicyLayer
     /// The file that was looked for; nil for what comes with feedimg.
     public var path: String?
     /// What became of it.
@@ -26,64 +27,61 @@ extension Policies {
     public var reasons: [String] = []
   }
 
-  /// Which policy decides, where it comes from, and why no other one does.
-  public struct Standing: Sendable, Hashable {
-    /// Such as `default`.
-    public var name: String
-    /// Where the policy that decides comes from.
-    public var layer: Layer
-    /// Its file; nil for what comes with feedimg.
-    public var path: String?
-    /// Whether an earlier version of the file decides, as the present one is refused.
-    public var isEarlier: Bool
-    /// How many rules it has.
-    public var ruleCount: Int
-    /// How many states its rules can tell apart.
-    public var stateCount: Int
-    /// All places, the one that counts first in front.
-    public var candidates: [Candidate]
+  /// Such as `default`.
+  public var name: String
+  /// Where the policy that decides comes from.
+  public var layer: PolicyLayer
+  /// Its file; nil for what comes with feedimg.
+  public var path: String?
+  /// Whether an earlier version of the file decides, as the present one is refused.
+  public var isEarlier: Bool
+  /// How many rules it has.
+  public var ruleCount: Int
+  /// How many states its rules can tell apart.
+  public var stateCount: Int
+  /// All places, the one that counts first in front.
+  public var candidates: [Candidate]
 
-    /// The places whose file is not in order.
-    public var refused: [Candidate] { candidates.filter { $0.status == .refused } }
+  /// The places whose file is not in order.
+  public var refused: [Candidate] { candidates.filter { $0.status == .refused } }
 
-    init(
-      _ selection: PolicySelection,
-      _ readings: [PolicyReading],
-      _ choice: PolicySelection.Choice,
-      _ chosen: PolicySelection.Chosen
-    ) {
-      name = chosen.policy.name
-      (layer, path) = (chosen.source.layer, chosen.source.file?.path)
-      isEarlier = choice.isEarlier
-      ruleCount = chosen.policy.table.rules.count
-      stateCount = (try? chosen.policy.table.space().possibleCount) ?? 0
-      candidates = zip(selection.sources, readings).map { source, reading in
-        var candidate = Candidate(layer: source.layer, path: source.file?.path)
-        if let refusal = choice.refusals.first(where: { $0.source == source }) {
-          candidate.status = .refused
-          candidate.reasons = refusal.fault.messages
-        } else if source == chosen.source {
-          candidate.status = .inForce
-        } else if reading != .nothing {
-          candidate.status = .replaced
-        }
-        return candidate
+  package init(
+    _ selection: PolicySelection,
+    _ readings: [PolicyReading],
+    _ choice: PolicySelection.Choice,
+    _ chosen: PolicySelection.Chosen
+  ) {
+    name = chosen.policy.name
+    (layer, path) = (chosen.source.layer, chosen.source.file?.path)
+    isEarlier = choice.isEarlier
+    ruleCount = chosen.policy.table.rules.count
+    stateCount = (try? chosen.policy.table.space().possibleCount) ?? 0
+    candidates = zip(selection.sources, readings).map { source, reading in
+      var candidate = Candidate(layer: source.layer, path: source.file?.path)
+      if let refusal = choice.refusals.first(where: { $0.source == source }) {
+        candidate.status = .refused
+        candidate.reasons = refusal.fault.messages
+      } else if source == chosen.source {
+        candidate.status = .inForce
+      } else if reading != .nothing {
+        candidate.status = .replaced
       }
+      return candidate
     }
+  }
 
-    /// The same as one line of JSON.
-    public var json: String {
-      let value: JSONValue = [
-        "policy": .string(name), "layer": .string(layer.rawValue), "file": .optional(path),
-        "earlierVersion": .bool(isEarlier), "rules": .integer(ruleCount), "states": .integer(stateCount),
-        "candidates": .array(candidates.map(\.json)),
-      ]
-      return value.text(.compact)
-    }
+  /// The same as one line of JSON.
+  public var json: String {
+    let value: JSONValue = [
+      "policy": .string(name), "layer": .string(layer.rawValue), "file": .optional(path),
+      "earlierVersion": .bool(isEarlier), "rules": .integer(ruleCount), "states": .integer(stateCount),
+      "candidates": .array(candidates.map(\.json)),
+    ]
+    return value.text(.compact)
   }
 }
 
-extension Policies.Candidate {
+extension PolicyStanding.Candidate {
   fileprivate var json: JSONValue {
     var object = JSONObject([
       ("layer", .string(layer.rawValue)), ("file", .optional(path)), ("status", .string(status.rawValue)),

@@ -2,14 +2,14 @@ import FeedimgCache
 import FeedimgModel
 
 /// What every request for an image says of who asks, which servers may choose an image by (RFC 9110 §12).
-struct RequestIdentity: Sendable {
+package struct RequestIdentity: Sendable {
   private let userAgent: String
   private let accept: String
   /// Whether the server is asked to send less, as data costs or the user saves it (the Save-Data field of the W3C's
   /// incubator group, wicg.github.io/savedata).
   private(set) var savesData = false
 
-  init(userAgent: String, accept: String = ImageLoader.usualAccept) {
+  package init(userAgent: String, accept: String = ImageLoader.usualAccept) {
     self.userAgent = userAgent
     // Else libcurl would say so by itself.
     self.accept = accept.isEmpty ? "*/*" : accept

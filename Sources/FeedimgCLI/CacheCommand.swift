@@ -1,5 +1,6 @@
 import ArgumentParser
 import Feedimg
+import FeedimgAdmin
 
 /// `feedimg cache`: what is kept on disk.
 struct CacheCommand: ParsableCommand {

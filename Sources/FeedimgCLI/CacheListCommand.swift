@@ -1,5 +1,6 @@
 public import ArgumentParser
-public import Feedimg
+import Feedimg
+public import FeedimgAdmin
 
 extension CacheCommand {
   /// `feedimg cache list`.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Feedimg
+import FeedimgAdmin
 
 extension CacheCommand {
   /// `feedimg cache pin`.

@@ -1,4 +1,5 @@
 import Feedimg
+import FeedimgAdmin
 
 /// All that is known of a cached image, as a person reads it.
 enum CacheShowText {

@@ -1,4 +1,5 @@
 import Feedimg
+import FeedimgAdmin
 
 /// What the cache holds and what was done to it, as a person reads it.
 enum CacheText {

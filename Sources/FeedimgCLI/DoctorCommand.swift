@@ -1,5 +1,6 @@
 import ArgumentParser
 import Feedimg
+import FeedimgAdmin
 
 /// `feedimg doctor`: what works here, and what does not.
 struct DoctorCommand: ParsableCommand {

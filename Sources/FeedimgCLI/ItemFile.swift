@@ -9,23 +9,22 @@ struct ItemFile {
   /// - Throws: ``CommandFailure`` with status 2, the file and what is wrong with it.
   func items() throws(CommandFailure) -> [FeedItem] {
     var items: [FeedItem] = []
-    try forEachBatch { batch, _ throws(CommandFailure) in items += batch.items }
+    try forEachBatch { batch, _ throws(CommandFailure) in items += batch }
     return items
   }
 
-  /// Hands over the items as they can be read, some at a time, so that a feed of any length takes little memory.
+  /// Reads the items in batches, so that memory stays flat however long the feed is.
   ///
-  /// - Parameter take: Called with each batch, and with whether it is the last, which may be empty.
-  /// - Throws: ``CommandFailure`` with status 2, the file, the line and what is wrong with it; what was handed over
-  ///   before was in order.
-  func forEachBatch(_ take: (FeedItemBatch, Bool) throws(CommandFailure) -> Void) throws(CommandFailure) {
+  /// - Parameter take: Gets each batch, and whether it is the last one. A batch may be empty.
+  /// - Throws: ``CommandFailure`` with status 2, the file, the line and the error. Earlier batches are valid.
+  func forEachBatch(_ take: ([FeedItem], Bool) throws(CommandFailure) -> Void) throws(CommandFailure) {
     let file = InputFile(path: path)
     var reader = FeedItemReader()
     var beginning: [UInt8] = []
     var isItems = false
     try file.forEachPiece { piece, isLast throws(CommandFailure) in
       if !isItems { beginning += piece.prefix(OtherFeed.prefixLength - beginning.count) }
-      let batch: FeedItemBatch
+      let batch: [FeedItem]
       do throws(FeedItemError) {
         batch = try reader.read(piece, isLast: isLast)
       } catch {
@@ -33,7 +32,7 @@ struct ItemFile {
         let place = [error.line, error.column].compactMap { $0 }.map { ":\($0)" }.joined()
         throw CommandFailure(.usage, "\(file.name)\(place): \(error.withoutLine)")
       }
-      isItems = isItems || batch.count > 0
+      isItems = isItems || !batch.isEmpty
       try take(batch, isLast)
     }
   }

@@ -21,7 +21,7 @@ struct ItemOption: ParsableArguments {
   func items() throws(CommandFailure) -> [FeedItem] { try ItemFile(path: item).items() }
 
   /// See ``ItemFile/forEachBatch(_:)``.
-  func forEachBatch(_ take: (FeedItemBatch, Bool) throws(CommandFailure) -> Void) throws(CommandFailure) {
+  func forEachBatch(_ take: ([FeedItem], Bool) throws(CommandFailure) -> Void) throws(CommandFailure) {
     try ItemFile(path: item).forEachBatch(take)
   }
 }

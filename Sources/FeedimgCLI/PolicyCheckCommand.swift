@@ -1,5 +1,6 @@
 import ArgumentParser
 import Feedimg
+import FeedimgAdmin
 
 /// `feedimg policy check`: whether tables are in order.
 struct PolicyCheckCommand: ParsableCommand {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Feedimg
+import FeedimgAdmin
 
 /// `feedimg policy`: the tables that decide.
 struct PolicyCommand: ParsableCommand {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Feedimg
+import FeedimgAdmin
 
 /// `feedimg policy diff`: where two policies decide differently.
 struct PolicyDiffCommand: ParsableCommand {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Feedimg
+import FeedimgAdmin
 
 /// `feedimg policy explain`: how a policy comes to a decision.
 struct PolicyExplainCommand: ParsableCommand {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Feedimg
+import FeedimgAdmin
 
 /// `feedimg policy export`: a policy for programs, or to begin one's own with.
 struct PolicyExportCommand: ParsableCommand {

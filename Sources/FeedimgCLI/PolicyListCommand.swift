@@ -1,5 +1,6 @@
 import ArgumentParser
 import Feedimg
+import FeedimgAdmin
 
 /// `feedimg policy list`: the policies that there are.
 struct PolicyListCommand: ParsableCommand {

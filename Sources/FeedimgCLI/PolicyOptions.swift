@@ -1,5 +1,6 @@
 import ArgumentParser
 import Feedimg
+import FeedimgAdmin
 
 /// Where policies are looked for, and what they may ask about.
 struct PolicyOptions: ParsableArguments {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Feedimg
+import FeedimgAdmin
 
 /// `feedimg policy table`: what a policy decides.
 struct PolicyTableCommand: ParsableCommand {

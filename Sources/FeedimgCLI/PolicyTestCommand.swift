@@ -1,5 +1,6 @@
 import ArgumentParser
 import Feedimg
+import FeedimgAdmin
 
 /// `feedimg policy test`: whether policies decide as their cases say.
 struct PolicyTestCommand: ParsableCommand {

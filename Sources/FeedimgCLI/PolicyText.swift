@@ -1,4 +1,5 @@
 import Feedimg
+import FeedimgAdmin
 
 /// What is to be told of policies, as a person reads it.
 enum PolicyText {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Feedimg
+import FeedimgAdmin
 
 /// `feedimg policy which`: the policy in force, and why.
 struct PolicyWhichCommand: ParsableCommand {

@@ -33,14 +33,17 @@ struct ResolveCommand: ParsableCommand {
   func run() throws {
     let loader = try ImageLoader(try situation.configuration())
     var printer = ResolutionPrinter(isVerbose: verbose)
-    try input.forEachBatch { batch, isLast throws(CommandFailure) in
+    try input.forEachBatch { items, isLast throws(CommandFailure) in
       if input.json {
-        loader.resolve(batch) { lines in
-          complain(loader.warnings)
-          Output.document(lines)
-        }
+        loader.resolve(
+          items,
+          asLines: { lines in
+            complain(loader.warnings)
+            Output.document(lines)
+          }
+        )
       } else {
-        let resolutions = loader.resolve(batch.items)
+        let resolutions = loader.resolve(items)
         complain(loader.warnings)
         printer.show(resolutions, areLast: isLast)
       }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Feedimg
+import FeedimgAdmin
 
 /// `feedimg usage`: what the network has brought.
 struct UsageCommand: ParsableCommand {
@@ -9,7 +10,7 @@ struct UsageCommand: ParsableCommand {
     discussion: """
       Every transfer of this user's programs is counted, also failed ones: heads and bodies, without what TLS adds, \
       by the network at the time and whether it was metered. What comes from this machine itself does not count. \
-      The counts are kept in $XDG_STATE_HOME/feedimg/usage or ~/.local/state/feedimg/usage, a text file a month.
+      The counts are kept in $XDG_STATE_HOME/feedimg/usage/usage.sqlite, by default in ~/.local/state.
 
       EXAMPLES
         feedimg usage

@@ -1,4 +1,5 @@
 import Feedimg
+import FeedimgAdmin
 
 /// A report of usage as a person reads it, in 80 columns.
 struct UsageText {

@@ -1,4 +1,5 @@
 import FeedimgModel
+import Glibc
 
 /// The form of exported entries: a tar archive that any tar lists and unpacks.
 ///
@@ -47,4 +48,286 @@ enum CacheArchive {
 
   /// What stands after the last member.
   static let end = [UInt8](repeating: 0, count: 2 * TarHeader.blockSize)
+}
+
+/// The header of one member of a tar archive, as POSIX.1-1988 has it (`ustar`), which every tar reads.
+struct TarHeader: Hashable {
+  /// What a member is, by the byte that says so.
+  enum Kind: UInt8 {
+    case file = 48  // 0
+    case folder = 53  // 5
+    /// More about the next member (POSIX.1-2001), in a content of its own.
+    case extended = 120  // x
+    /// The same about all that follow.
+    case globallyExtended = 103  // g
+  }
+
+  /// Headers take one block, and contents whole ones; in bytes.
+  static let blockSize = 512
+  /// What eleven octal digits can say.
+  static let greatestNumber = 0o777_7777_7777
+
+  var name: String
+  /// Of the content, in bytes.
+  var size: Int
+  /// Nil for links, devices, and whatever else we never write.
+  var kind: Kind?
+
+  /// So many bytes fill the last block of a content.
+  static func padding(of size: Int) -> Int { (blockSize - size % blockSize) % blockSize }
+
+  /// A block for a plain file of the user's.
+  ///
+  /// - Returns: Nil for a name or a size that the format cannot hold.
+  static func block(name: String, size: Int, modifiedAt: Double) -> [UInt8]? {
+    guard name.utf8.count <= Field.name.count, (0...greatestNumber).contains(size) else { return nil }
+    var block = [UInt8](repeating: 0, count: blockSize)
+    func put(_ text: some Sequence<UInt8>, _ field: Range<Int>) {
+      for (position, byte) in zip(field, text) { block[position] = byte }
+    }
+    func put(_ number: Int, _ field: Range<Int>) {
+      let digits = String(min(max(0, number), greatestNumber), radix: 8)
+      let zeros = String(repeating: "0", count: max(0, field.count - 1 - digits.count))
+      put((zeros + digits).utf8, field)
+    }
+    put(name.utf8, Field.name)
+    put(0o600, Field.mode)
+    put(0, Field.user)
+    put(0, Field.group)
+    put(size, Field.size)
+    put(Milliseconds.count(modifiedAt) / 1000, Field.modification)
+    block[Field.kind] = Kind.file.rawValue
+    put("ustar\u{0}00".utf8, Field.magic)
+    put(checksum(of: block), Field.checksum)
+    return block
+  }
+
+  /// Reads a block; nil for one that is damaged or no header.
+  init?(block: [UInt8]) {
+    guard block.count == Self.blockSize, Self.number(block[Field.checksum]) == Self.checksum(of: block),
+      let size = Self.number(block[Field.size])
+    else { return nil }
+    let isPosix = block[Field.magic.prefix(5)].elementsEqual("ustar".utf8)
+    let prefix = isPosix && block[Field.magic.lowerBound + 5] == 0 ? Self.text(block[Field.prefix]) : ""
+    let name = Self.text(block[Field.name])
+    self.name = prefix.isEmpty ? name : "\(prefix)/\(name)"
+    self.size = size
+    // Archives older than POSIX say nothing of a plain file.
+    kind = block[Field.kind] == 0 ? .file : Kind(rawValue: block[Field.kind])
+  }
+
+  private enum Field {
+    static let name = 0..<100
+    static let mode = 100..<108
+    static let user = 108..<116
+    static let group = 116..<124
+    static let size = 124..<136
+    static let modification = 136..<148
+    static let checksum = 148..<156
+    static let kind = 156
+    static let magic = 257..<265
+    static let prefix = 345..<500
+  }
+
+  /// The sum of all bytes, with spaces in place of the sum itself.
+  private static func checksum(of block: [UInt8]) -> Int {
+    block.indices.reduce(0) { $0 + (Field.checksum.contains($1) ? 32 : Int(block[$1])) }
+  }
+
+  private static func text(_ field: ArraySlice<UInt8>) -> String {
+    String(decoding: field.prefix { $0 != 0 }, as: UTF8.self)
+  }
+
+  /// Octal digits, with spaces before and a space or zero after them.
+  private static func number(_ field: ArraySlice<UInt8>) -> Int? {
+    let digits = field.drop { $0 == 32 }.prefix { $0 != 32 && $0 != 0 }
+    return Int(String(decoding: digits, as: UTF8.self), radix: 8).flatMap { $0 >= 0 ? $0 : nil }
+  }
+}
+
+/// Reads the members of an archive one after the other, from a file or a pipe.
+struct ArchiveReader: ~Copyable {
+  private let file: OpenFile
+  private var buffer: [UInt8]
+  /// What of the buffer has not been given out.
+  private var unread = 0..<0
+  /// What of the content of the present member has not been read, with what fills its last block.
+  private var remaining = 0
+  private var padding = 0
+
+  init(_ file: consuming OpenFile) {
+    self.file = file
+    buffer = [UInt8](repeating: 0, count: 1 << 17)
+  }
+
+  /// Whether the same can be read twice.
+  var isSeekable: Bool { lseek(file.descriptor, 0, SEEK_CUR) >= 0 }
+
+  /// Where it stands, to come back to.
+  func place() -> off_t { lseek(file.descriptor, 0, SEEK_CUR) }
+
+  mutating func rewind(to place: off_t) throws(CacheError) {
+    guard lseek(file.descriptor, place, SEEK_SET) == place else {
+      throw CacheError(.archive, FileFault("read", file.path).description)
+    }
+    unread = 0..<0
+    (remaining, padding) = (0, 0)
+  }
+
+  /// The header of the next member, after whatever is left of the one before; nil at the end of the archive.
+  mutating func next() throws(CacheError) -> TarHeader? {
+    try skip()
+    let block = try bytes(count: TarHeader.blockSize)
+    if block.allSatisfy({ $0 == 0 }) { return nil }
+    guard let header = TarHeader(block: block) else { throw fault("is damaged, or no archive") }
+    remaining = header.size
+    padding = TarHeader.padding(of: header.size)
+    return header
+  }
+
+  /// Gives the content of the present member to the body, piece by piece.
+  mutating func readContent(
+    _ body: (UnsafeRawBufferPointer) throws(CacheError) -> Void
+  ) throws(CacheError) {
+    while remaining > 0 {
+      let piece = try fill(atMost: remaining)
+      var trouble: CacheError?
+      buffer.withUnsafeBytes { bytes in
+        do throws(CacheError) {
+          try body(UnsafeRawBufferPointer(rebasing: bytes[piece]))
+        } catch {
+          trouble = error
+        }
+      }
+      if let trouble { throw trouble }
+      remaining -= piece.count
+    }
+  }
+
+  /// The content of the present member, which must be small.
+  mutating func content(atMost limit: Int) throws(CacheError) -> [UInt8] {
+    guard remaining <= limit else { throw fault("holds a member that is too long") }
+    let content = try bytes(count: remaining)
+    remaining = 0
+    return content
+  }
+
+  func fault(_ what: String) -> CacheError { CacheError(.archive, "`\(file.path)` \(what)") }
+
+  private mutating func skip() throws(CacheError) {
+    try readContent { _ in }
+    while padding > 0 { padding -= try fill(atMost: padding).count }
+  }
+
+  private mutating func bytes(count: Int) throws(CacheError) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(count)
+    while bytes.count < count { bytes += buffer[try fill(atMost: count - bytes.count)] }
+    return bytes
+  }
+
+  /// The place in the buffer of what comes next, at least one byte.
+  private mutating func fill(atMost count: Int) throws(CacheError) -> Range<Int> {
+    if unread.isEmpty {
+      let got: Int
+      do throws(FileFault) { got = try file.readNext(into: &buffer) } catch {
+        throw CacheError(.archive, error.description)
+      }
+      guard got > 0 else { throw fault("ends too early: it was cut off") }
+      unread = 0..<got
+    }
+    let piece = unread.prefix(count)
+    unread = piece.upperBound..<unread.upperBound
+    return piece
+  }
+}
+
+/// The file that an archive is written to: it gets its name when it is whole, in place of an earlier one.
+///
+/// Until then it has none, so that a kill leaves nothing behind; on file systems that cannot do that, it has the name
+/// with `.part`. What is no plain file, such as a pipe, is written to as it is.
+struct ArchiveFile: ~Copyable {
+  private let file: OpenFile
+  /// What it is to be called; nil where it has its name already.
+  private let target: String?
+  private let part: String
+  /// Whether the part has a name now.
+  private var isNamed: Bool
+
+  /// - Parameter path: A file, which need not be there.
+  /// - Throws: ``FileFault`` where nothing can be written there; an earlier file is as it was.
+  init(_ path: String) throws(FileFault) {
+    var status = stat()
+    let isThere = stat(path, &status) == 0
+    let isSpecial = isThere && status.st_mode & S_IFMT != S_IFREG
+    // A link stays one: what it leads to is replaced.
+    let target = isThere ? Self.resolved(path) ?? path : path
+    let part = "\(target).\(getpid()).part"
+    let opened = try Self.open(target, part: part, isSpecial: isSpecial)
+    self.target = isSpecial ? nil : target
+    self.part = part
+    isNamed = opened.isNamed
+    file = OpenFile(descriptor: opened.descriptor, path: target)
+  }
+
+  /// Takes over a descriptor, such as that of standard output.
+  init(descriptor: Int32, path: String) {
+    file = OpenFile(descriptor: descriptor, path: path)
+    target = nil
+    part = ""
+    isNamed = false
+  }
+
+  private static func open(
+    _ target: String,
+    part: String,
+    isSpecial: Bool
+  ) throws(FileFault) -> (descriptor: Int32, isNamed: Bool) {
+    if isSpecial { return (try open(target, O_WRONLY | O_NOCTTY), false) }
+    do throws(FileFault) {
+      return (try open(folder(of: target), O_WRONLY | withoutName), false)
+    } catch {
+      guard [EOPNOTSUPP, EISDIR, EINVAL].contains(error.reason) else { throw error }
+      return (try open(part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW), true)
+    }
+  }
+
+  private static func open(_ path: String, _ flags: Int32) throws(FileFault) -> Int32 {
+    let descriptor = Glibc.open(path, flags | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw FileFault("write", path) }
+    return descriptor
+  }
+
+  deinit { if isNamed { unlink(part) } }
+
+  func write(_ bytes: [UInt8]) throws(FileFault) { try file.write(bytes) }
+
+  /// Waits until the file is on the disk, then gives it its name.
+  mutating func finish() throws(FileFault) {
+    guard let target else { return }
+    guard fsync(file.descriptor) == 0 else { throw FileFault("write", target) }
+    if !isNamed {
+      let link = "/proc/self/fd/\(file.descriptor)"
+      guard linkat(AT_FDCWD, link, AT_FDCWD, part, AT_SYMLINK_FOLLOW) == 0 else {
+        throw FileFault("write", target)
+      }
+      isNamed = true
+    }
+    guard rename(part, target) == 0 else { throw FileFault("write", target) }
+    isNamed = false
+  }
+
+  /// O_TMPFILE, whose macro the importer leaves out (Linux, asm-generic/fcntl.h).
+  private static let withoutName = 0o20_000_000 | O_DIRECTORY
+
+  private static func folder(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  private static func resolved(_ path: String) -> String? {
+    guard let text = realpath(path, nil) else { return nil }
+    defer { free(text) }
+    return String(cString: text)
+  }
 }

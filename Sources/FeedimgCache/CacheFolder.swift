@@ -5,10 +5,9 @@ import Glibc
 /// ```
 /// index.sqlite        which bodies there are; -wal and -shm beside it
 /// lock                held while the index is opened, made or replaced
-/// incoming/           bodies that are being written, each locked by its writer
+/// incoming/           bodies that are being written, and a file for each process that writes, locked by them
 /// partial/            beginnings of bodies whose transfers broke off, one for a key
 /// bodies/3f/          bodies whose key's hash begins with 3f, as they came
-/// bodies/3f/catalog   the records of these bodies, to make a lost index from
 /// ```
 struct CacheFolder: Sendable, Hashable {
   let path: String
@@ -42,7 +41,6 @@ struct CacheFolder: Sendable, Hashable {
   static let indexCompanions = ["-wal", "-shm", "-journal"]
 
   func folder(of shard: Shard) -> String { "\(bodies)/\(shard.name)" }
-  func catalog(of shard: Shard) -> String { folder(of: shard) + "/catalog" }
   func path(of body: BodyName) -> String {
     String(unsafeUninitializedCapacity: capacity) { write(body, into: $0) }
   }
@@ -67,12 +65,12 @@ struct CacheFolder: Sendable, Hashable {
   /// A name for a body that is being written, never given twice.
   private func incomingPath() -> String { "\(incoming)/\(UInt64.random(in: .min ... .max).hexadecimal)" }
 
-  /// Makes a file in `incoming` that is ours: what can be locked there, others take for left by the dead.
+  /// Makes a file in `incoming` that is locked, as others remove those that can be locked.
   func makeIncomingFile(ending: String = "", _ flags: Int32) throws(FileFault) -> OpenFile {
     while true {
       let flags = flags | O_CREAT | O_EXCL | O_NOFOLLOW
       let file = try OpenFile(incomingPath() + ending, to: "write", flags, mode: 0o600)
-      // A sweep between the two calls takes the file for a dead process's, and removes it; then another one.
+      // A sweep between the two calls removes the file; then another is made.
       let isLocked = (try? file.tryLock()) ?? true
       if isLocked, !file.isUnlinked { return file }
     }
@@ -130,9 +128,9 @@ extension CacheFolder {
     return statvfs(path, &status) == 0 ? min(max(512, Int(clamping: status.f_frsize)), 1 << 20) : 4096
   }
 
-  /// What the index and the catalogs take of the disk, in bytes.
+  /// What the index takes of the disk, in bytes.
   var bookkeepingSize: Int {
-    let files = [index] + Self.indexCompanions.map { index + $0 } + Shard.all.map(catalog)
+    let files = [index] + Self.indexCompanions.map { index + $0 }
     return files.reduce(0) { $0 + ((try? Self.status($1))?.map { Int($0.st_blocks) * 512 } ?? 0) }
   }
 
@@ -163,6 +161,27 @@ extension CacheFolder {
     try Self.makeFolder(bodies)
     // A cache without its tag works as well.
     if isNew { try? writeTag() }
+  }
+
+  /// Writes a body that is whole in memory, under a name that no file has.
+  func write(_ bytes: [UInt8], as body: BodyName) throws(FileFault) {
+    let file = try makeBodyFile(body)
+    do throws(FileFault) { try file.write(bytes) } catch {
+      unlink(file.path)
+      throw error
+    }
+  }
+
+  private func makeBodyFile(_ body: BodyName) throws(FileFault) -> OpenFile {
+    let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
+    do throws(FileFault) {
+      return try OpenFile(path(of: body), to: "write", flags, mode: 0o600)
+    } catch {
+      guard error.reason == ENOENT else { throw error }
+      try create()
+      try Self.makeFolder(folder(of: body.shard))
+      return try OpenFile(path(of: body), to: "write", flags, mode: 0o600)
+    }
   }
 
   /// Makes the file of the index for the user alone, as SQLite would leave that to the process; those beside it follow.
@@ -211,14 +230,16 @@ extension CacheFolder {
     let folder = folder(of: shard)
     var fault: FileFault?
     let names = try Self.names(in: folder)
-    // The catalog last, as a body that a kill leaves is found by it.
-    for name in names.filter({ BodyName($0) != nil }) + names.filter({ $0.hasPrefix("catalog") }) {
+    for name in names where Self.isOurs(name) {
       let path = "\(folder)/\(name)"
       if unlink(path) != 0, errno != ENOENT { fault = fault ?? FileFault("remove", path) }
     }
     rmdir(folder)
     if let fault { throw fault }
   }
+
+  /// Whether we made the file of a name in a shard; earlier versions kept a catalog beside the bodies.
+  static func isOurs(_ name: String) -> Bool { BodyName(name) != nil || name.hasPrefix("catalog") }
 
   /// The names in a folder, in no order; none where there is no folder.
   static func names(in folder: String) throws(FileFault) -> [String] {

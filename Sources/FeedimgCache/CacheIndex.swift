@@ -3,14 +3,13 @@ import FeedimgModel
 
 /// The index of what is stored, through one connection; for one thread at a time.
 ///
-/// It knows rows, not files: a row may be there whose body has gone, and the other way round.
+/// It knows rows, not files. A body is placed before its row is committed and removed after its row is, so that a kill
+/// leaves at most a file without a row, which the next sweep removes.
 final class CacheIndex {
   let connection: SQLiteConnection
   /// Whether nothing can be changed.
   let isReadOnly: Bool
-  /// False once no catalog is left to be read; that never changes back in the same file.
-  private(set) var mayHaveUnread = true
-
+  /// Whether the settings for writing have been made on this connection.
   var isPreparedToWrite = false
 
   init(_ connection: SQLiteConnection) {
@@ -26,12 +25,41 @@ final class CacheIndex {
       return try body()
     }
   }
+}
 
+/// Rows, one at a time.
+extension CacheIndex {
   /// An entry with what changes when it is used.
   struct Entry {
     var record: EntryRecord
     /// In seconds since 1970.
     var usedAt: Int
+  }
+
+  /// What a look-up needs of an entry, which costs less to read than all of it.
+  struct Glance {
+    var body: BodyName
+    var size: Int
+    var isPinned: Bool
+    /// In seconds since 1970.
+    var usedAt: Int
+  }
+
+  func glance(at key: String) throws(SQLiteError) -> Glance? {
+    let hash = Checksum.of(key)
+    let select = try connection.statement("SELECT key, file, size, budget, used_at FROM entry WHERE id = ?1")
+    let found = try select.first([.integer(Int(Int64(bitPattern: hash)))]) { row -> Glance? in
+      guard row.isText(0, key), let body = row.withText(1, BodyName.init(utf8:)), body.keyHash == hash else {
+        return nil
+      }
+      return Glance(
+        body: body,
+        size: row.integer(2),
+        isPinned: row.integer(3) == Budget.pinned.rawValue,
+        usedAt: row.integer(4)
+      )
+    }
+    return found ?? nil
   }
 
   /// The entry of a key; nil where there is none.
@@ -40,132 +68,160 @@ final class CacheIndex {
     return entry.record.key == key ? entry : nil
   }
 
-  /// An entry as far as it tells whether the image is there.
-  struct Glance {
-    var outline: EntryOutline
-    /// In seconds since 1970.
-    var usedAt: Int
+  /// The entry in the row of this identifier; nil where there is no row, or a damaged one.
+  func entry(with identifier: Int64) throws(SQLiteError) -> Entry? {
+    let select = try connection.statement("SELECT \(Self.columns) FROM entry WHERE id = ?1")
+    return try select.first([.integer(Int(identifier))], Self.entry) ?? nil
   }
 
-  /// A glance at the entry of a key, which costs less than all of it; nil where there is none.
-  func glance(at key: String) throws(SQLiteError) -> Glance? {
-    let hash = Checksum.of(key)
-    let found = try connection.statement(Self.selection).first([.integer(Int(Int64(bitPattern: hash)))]) {
-      ($0.withText(0) { EntryOutline.find(key, in: $0) }, $0.integer(1))
-    }
-    switch found {
-    case .none, (.another, _)?: return nil
-    case (.ours(let outline), let usedAt)? where outline.body.keyHash == hash:
-      return Glance(outline: outline, usedAt: usedAt)
-    default: throw Self.damagedRow
-    }
-  }
-
-  /// The row of an identifier.
-  private static let selection = "SELECT record, used_at FROM entry WHERE id = ?1"
-
-  private static let damagedRow = SQLiteError(code: SQLITE_CORRUPT, message: "a row is damaged")
-
-  /// A record as it was read from the row of an identifier.
-  ///
-  /// - Throws: ``SQLiteError`` for a damaged row. SQLite sees damage to its own structures alone; where one row was
-  ///   changed, no other is to be relied on either, and the index is made again.
-  static func whole(_ record: EntryRecord?, _ identifier: Int64) throws(SQLiteError) -> EntryRecord {
-    guard let record, record.identifier == identifier else { throw damagedRow }
-    return record
-  }
-
-  /// The entries that a statement gives, with the columns `id`, `record` and `used_at`.
-  func entries(_ sql: String, _ values: [SQLiteStatement.Value] = []) throws(SQLiteError) -> [Entry] {
+  /// The entries that a condition selects, without damaged rows; the sweep removes those.
+  func entries(where condition: String, _ values: [SQLiteStatement.Value]) throws(SQLiteError) -> [Entry] {
     var entries: [Entry] = []
-    try connection.statement(sql).forEachRow(values) { row throws(SQLiteError) in
-      let record = try Self.whole(row.withText(1, EntryRecord.init(line:)), Int64(row.integer(0)))
-      entries.append(Entry(record: record, usedAt: row.integer(2)))
+    try connection.statement("SELECT \(Self.columns) FROM entry WHERE \(condition)").forEachRow(values) {
+      row in
+      if let entry = Self.entry(row) { entries.append(entry) }
       return true
     }
     return entries
   }
 
-  /// The entry in the row of this identifier; nil where there is no row.
-  func entry(with identifier: Int64) throws(SQLiteError) -> Entry? {
-    let found = try connection.statement(Self.selection).first([.integer(Int(identifier))]) {
-      ($0.withText(0, EntryRecord.init(line:)), $0.integer(1))
-    }
-    guard let found else { return nil }
-    return Entry(record: try Self.whole(found.0, identifier), usedAt: found.1)
-  }
-
-  /// Removes the row of a record that was just read, in the same transaction.
-  func displace(_ record: EntryRecord) throws(SQLiteError) {
-    try connection.statement("DELETE FROM entry WHERE id = ?1").run([.integer(Int(record.identifier))])
-    try account(record.budget, entries: -1, bytes: -record.size)
-  }
-
-  /// Enters a record with its line; false where its identifier has a row.
-  @discardableResult
-  func insert(_ record: EntryRecord, line: [UInt8], usedAt: Int) throws(SQLiteError) -> Bool {
+  /// Enters a record, in place of a row with its identifier.
+  func insert(_ record: EntryRecord, usedAt: Int, hits: Int = 0) throws(SQLiteError) {
     let insert = try connection.statement(
-      "INSERT OR IGNORE INTO entry (id, role, size, used_at, record) VALUES (?1, ?2, ?3, ?4, ?5)"
+      """
+      INSERT OR REPLACE INTO entry (\(Self.columns), hits)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)
+      """
     )
+    let head = record.head
     try insert.run([
-      .integer(Int(record.identifier)), .integer(record.budget.rawValue), .integer(record.size),
-      .integer(usedAt), .text(line),
+      .integer(Int(record.identifier)), .string(record.key), .integer(record.budget.rawValue),
+      .integer(Budget(record.role).rawValue), .string(record.body.text), .integer(record.size),
+      .integer(Int(Int64(bitPattern: record.checksum))), .string(record.mediaType),
+      .integer(Milliseconds.count(record.storedAt)), .integer(Milliseconds.count(record.requestedAt)),
+      .integer(Milliseconds.count(record.respondedAt)), .integer(head.status), .string(head.length),
+      .string(head.url), .text(head.fields), .text(head.varied), .integer(usedAt), .integer(hits),
+    ])
+    try account(record.budget, entries: 1, bytes: record.size)
+  }
+
+  /// Removes exactly this entry; false where the key has another by now, or none, or was pinned or unpinned.
+  @discardableResult
+  func delete(_ record: EntryRecord) throws(SQLiteError) -> Bool {
+    let delete = try connection.statement("DELETE FROM entry WHERE id = ?1 AND file = ?2 AND budget = ?3")
+    try delete.run([
+      .integer(Int(record.identifier)), .string(record.body.text), .integer(record.budget.rawValue),
     ])
     guard connection.changes > 0 else { return false }
-    try account(record.budget, entries: 1, bytes: record.size)
-    return true
-  }
-
-  /// Removes exactly this entry; false where the key has another by now, or none.
-  func delete(_ record: EntryRecord) throws(SQLiteError) -> Bool {
-    let delete = try connection.statement("DELETE FROM entry WHERE id = ?1 AND record = ?2")
-    try delete.run([.integer(Int(record.identifier)), .text(record.line)])
-    guard connection.changes > 0 else { return false }
     try account(record.budget, entries: -1, bytes: -record.size)
     return true
   }
 
-  /// Puts a record in place of another with the same body; false where the key has another by now, or none.
-  func replace(_ record: EntryRecord, with line: [UInt8]) throws(SQLiteError) -> Bool {
-    let update = try connection.statement("UPDATE entry SET record = ?3 WHERE id = ?1 AND record = ?2")
-    try update.run([.integer(Int(record.identifier)), .text(record.line), .text(line)])
+  /// Replaces the response of a record that was read before; false where the key has another entry or response by now.
+  func replace(_ record: EntryRecord, with new: EntryRecord) throws(SQLiteError) -> Bool {
+    let update = try connection.statement(
+      """
+      UPDATE entry SET requested_at = ?4, responded_at = ?5, status = ?6, length = ?7, url = ?8, fields = ?9,
+        varied = ?10
+      WHERE id = ?1 AND file = ?2 AND responded_at = ?3
+      """
+    )
+    try update.run([
+      .integer(Int(record.identifier)), .string(record.body.text),
+      .integer(Milliseconds.count(record.respondedAt)), .integer(Milliseconds.count(new.requestedAt)),
+      .integer(Milliseconds.count(new.respondedAt)), .integer(new.head.status), .string(new.head.length),
+      .string(new.head.url), .text(new.head.fields), .text(new.head.varied),
+    ])
     return connection.changes > 0
   }
 
-  /// Moves an entry to the budget of another record with the same body; false where the key has another by now.
-  func move(
-    _ record: EntryRecord,
-    to other: EntryRecord,
-    line: [UInt8],
-    usedAt: Int
-  ) throws(SQLiteError) -> Bool {
+  /// Moves an entry to another budget; false where the key has another entry by now, or none.
+  func move(_ record: EntryRecord, to budget: Budget, usedAt: Int) throws(SQLiteError) -> Bool {
     let update = try connection.statement(
-      "UPDATE entry SET role = ?3, used_at = ?4, record = ?5 WHERE id = ?1 AND record = ?2"
+      "UPDATE entry SET budget = ?4, used_at = ?5 WHERE id = ?1 AND file = ?2 AND budget = ?3"
     )
     try update.run([
-      .integer(Int(record.identifier)), .text(record.line), .integer(other.budget.rawValue), .integer(usedAt),
-      .text(line),
+      .integer(Int(record.identifier)), .string(record.body.text), .integer(record.budget.rawValue),
+      .integer(budget.rawValue), .integer(usedAt),
     ])
     guard connection.changes > 0 else { return false }
     try account(record.budget, entries: -1, bytes: -record.size)
-    try account(other.budget, entries: 1, bytes: other.size)
+    try account(budget, entries: 1, bytes: record.size)
     return true
   }
 
   /// Writes down that entries were used.
   func touch(_ touches: [Touch]) throws(SQLiteError) {
     let use = try connection.statement(
-      "UPDATE entry SET hits = hits + ?2, used_at = ?3 WHERE id = ?1"
+      "UPDATE entry SET hits = hits + ?2, used_at = coalesce(nullif(?3, -1), used_at) WHERE id = ?1"
     )
-    let count = try connection.statement("UPDATE entry SET hits = hits + ?2 WHERE id = ?1")
     for touch in touches {
-      let values: [SQLiteStatement.Value] = [.integer(Int(touch.identifier)), .integer(touch.hits)]
-      if let usedAt = touch.usedAt {
-        try use.run(values + [.integer(usedAt)])
-      } else {
-        try count.run(values)
-      }
+      try use.run([.integer(Int(touch.identifier)), .integer(touch.hits), .integer(touch.usedAt ?? -1)])
     }
+  }
+
+  private static let columns = """
+    id, key, budget, role, file, size, checksum, media_type, stored_at, requested_at, responded_at, status, length, \
+    url, fields, varied, used_at
+    """
+
+  /// Reads a row of these columns; nil for a damaged one.
+  private static func entry(_ row: SQLiteRow) -> Entry? {
+    guard let body = row.withText(4, BodyName.init(utf8:)),
+      Int64(bitPattern: body.keyHash) == Int64(row.integer(0)), row.integer(5) >= 0
+    else { return nil }
+    let record = EntryRecord(
+      key: row.string(1),
+      role: row.integer(3) == Budget.originals.rawValue ? .original : .thumbnail,
+      isPinned: row.integer(2) == Budget.pinned.rawValue,
+      mediaType: row.string(7),
+      body: body,
+      size: row.integer(5),
+      checksum: UInt64(bitPattern: Int64(row.integer(6))),
+      storedAt: Milliseconds.seconds(row.integer(8)),
+      requestedAt: Milliseconds.seconds(row.integer(9)),
+      respondedAt: Milliseconds.seconds(row.integer(10)),
+      head: HeadRecord(
+        status: row.integer(11),
+        length: row.string(12),
+        url: row.string(13),
+        fields: row.withText(14) { Array($0) },
+        varied: row.withText(15) { Array($0) }
+      )
+    )
+    return Entry(record: record, usedAt: row.integer(16))
+  }
+}
+
+/// Totals and counters.
+extension CacheIndex {
+  /// What a budget holds.
+  struct Total: Hashable {
+    var entries: Int
+    var bytes: Int
+  }
+
+  /// The counters that are kept over the life of the index, by their lines in the account.
+  enum Tally: Int {
+    case hits = 2
+    case misses = 3
+    /// More than zero where files may lie in the folder that have no row.
+    case unswept = 5
+    /// How often the folder was swept.
+    case sweeps = 6
+  }
+
+  func total(of budget: Budget) throws(SQLiteError) -> Total {
+    let select = try connection.statement("SELECT count, bytes FROM account WHERE line = ?1")
+    let total = try select.first([.integer(budget.rawValue)]) {
+      Total(entries: $0.integer(0), bytes: $0.integer(1))
+    }
+    return total ?? Total(entries: 0, bytes: 0)
+  }
+
+  func count(of tally: Tally) throws(SQLiteError) -> Int {
+    let select = try connection.statement("SELECT count FROM account WHERE line = ?1")
+    return try select.first([.integer(tally.rawValue)]) { $0.integer(0) } ?? 0
   }
 
   /// Adds to a counter.
@@ -175,45 +231,205 @@ final class CacheIndex {
       .run([.integer(tally.rawValue), .integer(count)])
   }
 
-  /// The counters that are kept over the life of the index, by their lines in the account.
-  enum Tally: Int {
-    case hits = 2
-    case misses
+  /// Adds to the total of a budget; each method that adds or removes a row calls this.
+  func account(_ budget: Budget, entries: Int, bytes: Int) throws(SQLiteError) {
+    try connection.statement("UPDATE account SET count = count + ?2, bytes = bytes + ?3 WHERE line = ?1")
+      .run([.integer(budget.rawValue), .integer(entries), .integer(bytes)])
+  }
+
+  /// Makes the totals from the rows.
+  func recount() throws(SQLiteError) {
+    for budget in Budget.allCases {
+      let sql = """
+        INSERT OR REPLACE INTO account
+        SELECT ?1, count(*), coalesce(sum(size), 0) FROM entry WHERE budget = ?1
+        """
+      try connection.statement(sql).run([.integer(budget.rawValue)])
+    }
+  }
+
+  /// When the entries unused and used for longest were last used; nil where there are none.
+  func useRange() throws(SQLiteError) -> ClosedRange<Int>? {
+    var range: ClosedRange<Int>?
+    for budget in Budget.allCases {
+      // Each is found at one end of the tree, so that it takes no longer the more is stored.
+      guard let first = try use(in: budget, "used_at"), let last = try use(in: budget, "used_at DESC"),
+        first <= last
+      else { continue }
+      range = min(first, range?.lowerBound ?? first)...max(last, range?.upperBound ?? last)
+    }
+    return range
+  }
+
+  private func use(in budget: Budget, _ order: String) throws(SQLiteError) -> Int? {
+    let sql = "SELECT used_at FROM entry WHERE budget = ?1 ORDER BY \(order) LIMIT 1"
+    return try connection.statement(sql).first([.integer(budget.rawValue)]) { $0.integer(0) }
+  }
+
+  func isEmpty() throws(SQLiteError) -> Bool {
+    try connection.statement("SELECT 1 FROM entry LIMIT 1").first { $0.integer(0) } == nil
+  }
+
+  /// Counts uses in times to come, written by a clock that was wrong, as uses now; as many as one step may.
+  func correctUses(after time: Int, now: Int) throws(SQLiteError) {
+    for budget in Budget.allCases {
+      let sql = """
+        UPDATE entry SET used_at = ?3 WHERE id IN (
+          SELECT id FROM entry WHERE budget = ?1 AND used_at > ?2 LIMIT \(Self.greatestCount))
+        """
+      try connection.statement(sql).run([.integer(budget.rawValue), .integer(time), .integer(now)])
+    }
   }
 }
 
+/// Eviction.
 extension CacheIndex {
-  /// The shards whose catalogs must still be read before their rows count; usually none.
-  func unreadShards() throws(SQLiteError) -> [Shard] {
-    guard mayHaveUnread else { return [] }
-    var shards: [Shard] = []
-    try connection.statement("SELECT shard FROM unread").forEachRow { row in
-      shards.append(Shard(number: UInt8(truncatingIfNeeded: row.integer(0))))
-      return true
+  /// Rows that were removed, with the bodies that lost them.
+  struct Removal {
+    var bodies: [BodyName] = []
+    /// What these bodies take.
+    var bytes = 0
+    /// Whether the budget still holds too much, as one transaction removes only so many.
+    var isUnfinished = false
+
+    init(_ records: [EntryRecord] = [], isUnfinished: Bool = false) {
+      bodies = records.map(\.body)
+      bytes = records.reduce(0) { $0 + $1.size }
+      self.isUnfinished = isUnfinished
     }
-    mayHaveUnread = !shards.isEmpty
-    return shards
+
+    mutating func add(_ other: Removal) {
+      bodies += other.bodies
+      bytes += other.bytes
+      isUnfinished = isUnfinished || other.isUnfinished
+    }
   }
 
-  /// Whether the rows of a shard are all there.
-  func hasRead(_ shard: Shard) throws(SQLiteError) -> Bool { try !unreadShards().contains(shard) }
+  /// One transaction removes at most so many rows, so that others need not wait long.
+  static let greatestCount = 256
 
-  /// Takes in what a catalog told of a shard, beside the rows that are there, which are newer; the bodies left over.
-  func adopt(_ records: [EntryRecord], of shard: Shard) throws(SQLiteError) -> [BodyName] {
-    var rest: [BodyName] = []
-    for record in records where try !insert(record, line: record.line, usedAt: Int(record.storedAt)) {
-      if try entry(with: record.identifier)?.record.body != record.body { rest.append(record.body) }
+  /// Removes the entries used least recently, until the incoming bytes fit.
+  func makeRoom(
+    for incoming: Int,
+    of budget: Budget,
+    limit: ByteCount,
+    isExact: Bool = false
+  ) throws(SQLiteError) -> Removal {
+    let stored = try total(of: budget).bytes
+    var eviction = Eviction(stored: stored, incoming: incoming, limit: limit, isExact: isExact)
+    guard eviction.required > 0 else { return Removal() }
+    let oldest = try oldest(of: budget, usedBefore: .max, atMost: Self.greatestCount) {
+      eviction.takes($0.size)
     }
-    try connection.statement("DELETE FROM unread WHERE shard = ?1").run([.integer(Int(shard.number))])
-    return rest
+    for record in oldest { try delete(record) }
+    // Nothing is left to remove, and still it does not fit: the total was damaged.
+    if oldest.isEmpty { try recount() }
+    return Removal(oldest, isUnfinished: !oldest.isEmpty && !eviction.isEnough)
+  }
+
+  /// Removes so many bytes because the disk is needed for something else; originals go first, as offline needs thumbnails.
+  func giveBack(_ bytes: Int, isExact: Bool = false) throws(SQLiteError) -> Removal {
+    var removal = Removal()
+    var rest = bytes
+    for budget in Budget.yielding where rest > 0 {
+      let stored = try total(of: budget).bytes
+      removal.add(try makeRoom(for: 0, of: budget, limit: ByteCount(max(0, stored - rest)), isExact: isExact))
+      rest -= min(rest, max(0, stored))
+    }
+    return removal
+  }
+
+  /// The entries used least recently that take so many bytes together, as far as one step goes; they stay.
+  ///
+  /// - Parameters:
+  ///   - bytes: How much is wanted.
+  ///   - takes: Whether a body takes anything.
+  /// - Returns: The entries, with those on the way whose bodies take nothing.
+  /// - Throws: ``SQLiteError`` where the index cannot be read.
+  func leastUsed(_ bytes: Int, where takes: (EntryRecord) -> Bool) throws(SQLiteError) -> [EntryRecord] {
+    var records: [EntryRecord] = []
+    var rest = bytes
+    for budget in Budget.yielding where rest > 0 {
+      records += try oldest(of: budget, usedBefore: .max, atMost: Self.greatestCount) { record in
+        guard rest > 0 else { return false }
+        if takes(record) { rest -= min(rest, record.size) }
+        return true
+      }
+    }
+    return records
+  }
+
+  /// Removes what has not been used since a time, as much as one step may.
+  func removeUnused(since time: Int, of budget: Budget, atMost count: Int) throws(SQLiteError) -> Removal {
+    let unused = try oldest(of: budget, usedBefore: time, atMost: count) { _ in true }
+    for record in unused { try delete(record) }
+    return Removal(unused, isUnfinished: unused.count == count)
+  }
+
+  /// Removes a few entries of each budget that have not been used since a time.
+  func removeUnused(since time: Int) throws(SQLiteError) -> Removal {
+    var removal = Removal()
+    for budget in Budget.yielding {
+      removal.add(try removeUnused(since: time, of: budget, atMost: Eviction.step))
+    }
+    return removal
+  }
+
+  /// The records used least recently, oldest first, up to the first that the body does not want.
+  private func oldest(
+    of budget: Budget,
+    usedBefore time: Int,
+    atMost count: Int,
+    while isWanted: (EntryRecord) -> Bool
+  ) throws(SQLiteError) -> [EntryRecord] {
+    var records: [EntryRecord] = []
+    let select = try connection.statement(
+      "SELECT \(Self.columns) FROM entry WHERE budget = ?1 AND used_at < ?2 ORDER BY used_at LIMIT ?3"
+    )
+    try select.forEachRow([.integer(budget.rawValue), .integer(time), .integer(count)]) { row in
+      guard let entry = Self.entry(row) else { return true }
+      guard isWanted(entry.record) else { return false }
+      records.append(entry.record)
+      return true
+    }
+    return records
+  }
+}
+
+/// What a sweep asks.
+extension CacheIndex {
+  /// The shards in which there are rows.
+  func shards() throws(SQLiteError) -> Set<Shard> {
+    var shards: Set<Shard> = []
+    try connection.statement("SELECT DISTINCT id >> 56 & 255 FROM entry").forEachRow { row in
+      shards.insert(Shard(number: UInt8(truncatingIfNeeded: row.integer(0))))
+      return true
+    }
+    return shards
   }
 
   /// The rows of a shard.
   func entries(in shard: Shard) throws(SQLiteError) -> [Entry] {
     let range = shard.identifiers
     return try entries(
-      "SELECT id, record, used_at FROM entry WHERE id BETWEEN ?1 AND ?2",
+      where: "id BETWEEN ?1 AND ?2",
       [.integer(Int(range.lowerBound)), .integer(Int(range.upperBound))]
     )
+  }
+
+  /// Removes the rows of a shard but those of these bodies; damaged rows too.
+  func retain(_ bodies: Set<BodyName>, in shard: Shard) throws(SQLiteError) {
+    let range = shard.identifiers
+    var lost: [Int] = []
+    try connection.statement("SELECT id, file FROM entry WHERE id BETWEEN ?1 AND ?2").forEachRow([
+      .integer(Int(range.lowerBound)), .integer(Int(range.upperBound)),
+    ]) { row in
+      let body = row.withText(1, BodyName.init(utf8:))
+      if body.map({ !bodies.contains($0) }) ?? true { lost.append(row.integer(0)) }
+      return true
+    }
+    for identifier in lost {
+      try connection.statement("DELETE FROM entry WHERE id = ?1").run([.integer(identifier)])
+    }
   }
 }

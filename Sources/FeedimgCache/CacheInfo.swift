@@ -31,7 +31,7 @@ package struct CacheInfo: Sendable, Hashable {
   /// The reads that found an image, and those that did not, since the index was made.
   package var hits: Int
   package var misses: Int
-  /// About what bodies, index and catalogs take of the disk, in whole blocks.
+  /// About what bodies and index take of the disk, in whole blocks.
   package var sizeOnDisk: ByteCount
 
   package var entries: Int { shares.reduce(pinned.entries) { $0 + $1.entries } }
@@ -58,8 +58,6 @@ package struct CacheVerification: Sendable, Hashable {
   package var whole = 0
   /// The keys of those that are missing or were changed; they have been removed.
   package var removed: [String] = []
-  /// How many bodies were found that the index did not know, and are known again.
-  package var restored = 0
   /// The keys of those that are missing or were changed, and could not be removed.
   package var damaged: [String] = []
   /// The keys of those that cannot be read now; they have been kept.

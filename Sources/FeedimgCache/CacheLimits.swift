@@ -50,3 +50,73 @@ package struct CacheLimits: Sendable, Hashable {
   /// In seconds; days beyond a human life count as that, so that no sum overflows.
   var unusedSeconds: Int { min(unusedDays, 36_500) * 86_400 }
 }
+
+/// What the bytes of an entry count against; the number is its line in the account of the index.
+package enum Budget: Int, Sendable, Hashable, CaseIterable {
+  case originals = 0
+  case thumbnails = 1
+  /// Of either role; nothing gives way in it, and nothing more is taken in once it is full.
+  case pinned = 4
+
+  /// Those whose entries give way to others and expire, from the one that others need least offline.
+  static let yielding: [Budget] = [.originals, .thumbnails]
+
+  init(_ role: ImageVariant.Role) { self = role == .original ? .originals : .thumbnails }
+}
+
+/// The room on the file system of a cache, which gives way before the disk is full (pure).
+struct DiskRoom: Sendable, Hashable {
+  /// What may still be written, in bytes.
+  var available: Int
+  /// Of the whole file system, in bytes.
+  var size: Int
+
+  /// What is left to others: a fiftieth of the file system, 256 MiB at most; in bytes.
+  ///
+  /// Less would let the cache be what fills a small disk, more would empty it on a large one that is nearly full, as
+  /// many are for years.
+  var reserve: Int { min(max(0, size) / 50, 256 << 20) }
+
+  /// What the cache should give back, in bytes.
+  var deficit: Int { max(0, reserve - max(0, available)) }
+}
+
+/// Decides how much a budget must give up (pure).
+///
+/// What exceeds the budget goes at once, and with it a few entries more until a sixteenth is free, so that the next
+/// commits find room without looking for something to remove, and none removes hundreds of files in a row, which
+/// file systems take badly.
+struct Eviction: Sendable, Hashable {
+  /// The bytes that have to go before what comes may be stored.
+  let required: Int
+  /// The bytes that should go, as far as a step reaches; none while nothing has to.
+  let desired: Int
+
+  private var freed = 0
+  private var extra = 0
+
+  /// So many entries go at most beyond what must.
+  static let step = 8
+
+  /// Where it is to be exact, nothing goes beyond what must, as nothing is about to come.
+  init(stored: Int, incoming: Int = 0, limit: ByteCount, isExact: Bool = false) {
+    // A total that was damaged must not overflow what is computed from it.
+    func bounded(_ count: Int) -> Int { min(max(0, count), 1 << 60) }
+    required = max(0, bounded(stored) + bounded(incoming) - bounded(limit.bytes))
+    desired = required == 0 || isExact ? required : required + bounded(limit.bytes) / 16
+  }
+
+  /// Whether what had to go has been taken.
+  var isEnough: Bool { freed >= required }
+
+  /// Whether the next entry, from the least recently used on, is to go.
+  mutating func takes(_ size: Int) -> Bool {
+    guard freed < desired else { return false }
+    if isEnough {
+      guard extra < Self.step else { return false }
+      extra += 1
+    }
+    freed = min(freed + min(max(0, size), 1 << 61), 1 << 61)
+    return true
+  }
+}

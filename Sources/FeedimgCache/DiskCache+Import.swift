@@ -126,17 +126,14 @@ extension DiskCache {
       result.leftOut += 1
       return
     }
-    var incoming: IncomingBody
-    do throws(FileFault) { incoming = try IncomingBody(in: folder) } catch {
-      throw CacheError(.folder, error.description)
-    }
+    let body = PendingBody()
     try reader.readContent { bytes throws(CacheError) in
-      do throws(FileFault) { try incoming.write(bytes) } catch {
+      do throws(FileFault) { try body.write(bytes, in: folder) } catch {
         throw CacheError(.body, error.description)
       }
     }
-    try Self.compare(incoming.checksum, record, reader)
-    _ = try store(incoming, record)
+    try Self.compare(body.checksum, record, reader)
+    _ = try store(body, record)
     result.entries += 1
     result.size = ByteCount(result.size.bytes + record.size)
   }

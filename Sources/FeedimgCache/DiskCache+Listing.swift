@@ -45,7 +45,7 @@ extension DiskCache {
     _ body: (CacheIndex.Entry) throws(CacheError) -> Bool
   ) throws(CacheError) {
     writeLedger()
-    let found = try read(of: Shard.all) { index throws(SQLiteError) in
+    let found = try pool.read { index throws(SQLiteError) in
       try index.identifiers(by: order, isReversed: isReversed, limit: limit, in: budgets)
     }
     var rest = (found ?? [])[...]
@@ -76,23 +76,16 @@ extension CacheIndex {
     in budgets: Set<Budget>
   ) throws(SQLiteError) -> [Int64] {
     let lines = budgets.map { String($0.rawValue) }.sorted().joined(separator: ", ")
-    let rows = "FROM entry WHERE role IN (\(lines))"
+    let rows = "FROM entry WHERE budget IN (\(lines))"
     let direction = isReversed ? "ASC" : "DESC"
     switch order {
     case .used: return try identifiers("SELECT id \(rows) ORDER BY used_at \(direction), id LIMIT ?1", limit)
     case .size: return try identifiers("SELECT id \(rows) ORDER BY size \(direction), id LIMIT ?1", limit)
     case .stored:
-      return try identifiers(rows, limit) { (left: Double, right) in
-        isReversed ? left < right : left > right
-      } key: {
-        $0.storedAt
-      }
+      return try identifiers("SELECT id \(rows) ORDER BY stored_at \(direction), id LIMIT ?1", limit)
     case .key:
-      return try identifiers(rows, limit) { (left: String, right) in
-        isReversed ? left > right : left < right
-      } key: {
-        $0.key
-      }
+      let direction = isReversed ? "DESC" : "ASC"
+      return try identifiers("SELECT id \(rows) ORDER BY key \(direction) LIMIT ?1", limit)
     }
   }
 
@@ -103,22 +96,5 @@ extension CacheIndex {
       return true
     }
     return identifiers
-  }
-
-  /// In the order of something that stands in the records alone.
-  private func identifiers<Key>(
-    _ rows: String,
-    _ limit: Int,
-    precedes: (Key, Key) -> Bool,
-    key: (EntryRecord) -> Key
-  ) throws(SQLiteError) -> [Int64] {
-    var keyed: [(key: Key, identifier: Int64)] = []
-    try connection.statement("SELECT id, record \(rows)").forEachRow { row throws(SQLiteError) in
-      let record = try Self.whole(row.withText(1, EntryRecord.init(line:)), Int64(row.integer(0)))
-      keyed.append((key(record), record.identifier))
-      return true
-    }
-    keyed.sort { precedes($0.key, $1.key) }
-    return keyed.prefix(max(0, limit)).map(\.identifier)
   }
 }

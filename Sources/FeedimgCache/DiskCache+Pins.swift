@@ -37,7 +37,7 @@ extension DiskCache {
   ) throws(CacheError) -> Bool {
     // Another process may replace the image at the same time; whoever comes second looks again.
     for _ in 0..<3 {
-      let found = try read(for: [key]) { index throws(SQLiteError) in try index.entry(of: key) }
+      let found = try pool.read { index throws(SQLiteError) in try index.entry(of: key) }
       guard let entry = found ?? nil, !isExpired(entry) else { return false }
       guard entry.record.isPinned != isPinned else { return true }
       guard try isFit(entry) else { return false }
@@ -49,16 +49,14 @@ extension DiskCache {
   /// Moves an entry from one budget to another; false where the key has another entry by now.
   private func move(_ old: EntryRecord, to new: EntryRecord) throws(CacheError) -> Bool {
     let limit = limits[new.budget]
-    let line = new.line
     let now = now
-    let log = log()
-    defer { withExtendedLifetime(log) {} }
     guard new.isPinned || new.size <= limit.bytes else {
       throw CacheError(
         .body,
         "`\(new.key)` stays pinned: it takes more than the \(limit.rounded) for all \(new.role)s"
       )
     }
+    try beginWritingOrRefuse()
     while true {
       let step = try pool.write { index throws(SQLiteError) -> Move in
         if new.isPinned {
@@ -68,9 +66,8 @@ extension DiskCache {
         let removal =
           new.isPinned
           ? CacheIndex.Removal() : try index.makeRoom(for: new.size, of: new.budget, limit: limit)
-        log?.note(removal.bodies, .going)
         guard !removal.isUnfinished else { return .unfinished(removal) }
-        return try index.move(old, to: new, line: line, usedAt: now) ? .done(removal) : .gone(removal)
+        return try index.move(old, to: new.budget, usedAt: now) ? .done(removal) : .gone(removal)
       }
       switch step {
       case .full(let pinned):
@@ -85,8 +82,6 @@ extension DiskCache {
         return false
       case .done(let removal):
         folder.remove(removal.bodies)
-        // The last line of a body is the one that counts.
-        try? Catalog(path: folder.catalog(of: new.body.shard)).append(line: line)
         return true
       }
     }

@@ -42,12 +42,9 @@ extension DiskCache {
       guard stored.isSameVersion(as: version) else { return nil }
       guard isHead || stored.match(notModified: news.head.fields) else { return nil }
       let updated = isHead ? answer.updated(byHead: news, size: record.size) : answer.updated(by: news)
-      let line = record.updated(by: updated).line
-      let isReplaced = try pool.write { index throws(SQLiteError) in try index.replace(record, with: line) }
-      guard isReplaced else { continue }
-      // The last line of a body is the one that counts.
-      try? Catalog(path: folder.catalog(of: record.body.shard)).append(line: line)
-      return updated
+      let new = record.updated(by: updated)
+      let isReplaced = try pool.write { index throws(SQLiteError) in try index.replace(record, with: new) }
+      if isReplaced { return updated }
     }
     return nil
   }

@@ -1,32 +1,48 @@
 import FeedimgModel
+import Synchronization
+
+/// A body with the record that its row is to have.
+struct PendingImage: Sendable {
+  let body: PendingBody
+  let record: EntryRecord
+}
+
+/// The images that wait for the next transaction.
+///
+/// A transaction costs several times what a row does, so that images which come at the same time share one.
+final class WaitingImages: Sendable {
+  struct One: Sendable {
+    let image: PendingImage
+    let continuation: CheckedContinuation<Result<EntryRecord, CacheError>, Never>
+  }
+
+  /// Guards the images that wait; they are written and continuations resumed outside.
+  private let waiting = Mutex<[One]>([])
+
+  /// - Returns: Whether it is the only one.
+  func add(_ one: One) -> Bool {
+    waiting.withLock { waiting in
+      waiting.append(one)
+      return waiting.count == 1
+    }
+  }
+
+  func takeAll() -> [One] {
+    waiting.withLock { waiting in
+      defer { waiting = [] }
+      return waiting
+    }
+  }
+}
 
 extension DiskCache {
-  /// Makes a written body the image of its key, and removes what no longer fits.
-  func store(_ incoming: consuming IncomingBody, _ metadata: ImageMetadata) throws(CacheError) -> StoredImage
-  {
-    let record = try record(of: incoming, metadata)
-    return try store(incoming, record)
-  }
-
-  /// Makes a written body that of a record, and removes what no longer fits.
-  func store(_ incoming: consuming IncomingBody, _ record: EntryRecord) throws(CacheError) -> StoredImage {
-    let log = log()
-    defer { withExtendedLifetime(log) {} }
-    let row = try place(&incoming, as: record, log)
-    let entered = try enterOrRemove(row, log)
-    return finish(entered)
-  }
-
   /// What is to be kept of a written body.
   ///
   /// - Throws: ``CacheError`` where it takes more than all of its kind may.
-  func record(
-    of incoming: borrowing IncomingBody,
-    _ metadata: ImageMetadata
-  ) throws(CacheError) -> EntryRecord {
+  func record(of body: PendingBody, _ metadata: ImageMetadata) throws(CacheError) -> EntryRecord {
     let limit = limits[Budget(metadata.role)]
-    guard incoming.size <= limit.bytes else {
-      let size = ByteCount(incoming.size).rounded
+    guard body.size <= limit.bytes else {
+      let size = ByteCount(body.size).rounded
       throw CacheError(
         .body,
         "`\(metadata.key)` is not kept: it takes \(size), more than the \(limit.rounded) for all \(metadata.role)s"
@@ -37,107 +53,148 @@ extension DiskCache {
     return EntryRecord(
       metadata,
       body: BodyName(key: metadata.key, mediaType: metadata.mediaType),
-      size: incoming.size,
-      checksum: incoming.checksum,
+      size: body.size,
+      checksum: body.checksum,
       storedAt: Milliseconds.seconds(Milliseconds.count(clock()))
     )
   }
 
-  /// A record with the line that it is kept as.
-  struct Row: Sendable {
-    let record: EntryRecord
-    let line: [UInt8]
+  /// Makes a written body that of a record, and removes what no longer fits.
+  func store(_ body: PendingBody, _ record: EntryRecord) throws(CacheError) -> StoredImage {
+    try finish(enter([PendingImage(body: body, record: record)])[0].get())
   }
 
-  /// Gives a body the name that its record says, and enters it in its catalog; what is missing then is its row.
-  func place(
-    _ incoming: inout IncomingBody,
-    as record: EntryRecord,
-    _ log: IntentLog?
-  ) throws(CacheError) -> Row {
-    log?.note([record.body], .coming)
-    do throws(FileFault) {
-      try incoming.place(as: record.body, in: folder)
-    } catch {
-      throw refusal(error, .body, size: record.size)
-    }
-    let row = Row(record: record, line: record.line)
-    // An entry that is missing in the catalog is lost only when the index is.
-    try? Catalog(path: folder.catalog(of: record.body.shard)).append(line: row.line)
-    return row
-  }
-
-  /// What follows when a row is there.
-  func finish(_ entered: EntryRecord) -> StoredImage {
-    // The last line of a body is the one that counts.
-    if entered.isPinned {
-      try? Catalog(path: folder.catalog(of: entered.body.shard)).append(line: entered.line)
-    }
-    tidy(Tidying(after: entered.body))
-    return entered.storedImage(path: folder.path(of: entered.body), usedAt: Double(now))
-  }
-
-  /// Writes the row of a body that has its name, or takes the body back.
+  /// The same, in one transaction with all others that come before that begins.
   ///
-  /// Where the index has no room on the disk, once more after others gave way.
-  func enterOrRemove(_ row: Row, _ log: IntentLog?) throws(CacheError) -> EntryRecord {
-    do throws(CacheError) {
-      do throws(CacheError) {
-        return try enter(row, log)
-      } catch {
-        guard error.isForWantOfRoom else { throw error }
-        giveWay(atLeast: Self.leastRoom)
-        return try enter(row, log)
-      }
-    } catch {
-      folder.remove([row.record.body])
-      throw error
+  /// - Parameters:
+  ///   - body: The bytes.
+  ///   - record: What is to be known of them.
+  ///   - later: Has something done in a moment.
+  /// - Returns: The image, whose row is there.
+  /// - Throws: ``CacheError``; the body has gone then.
+  func store(
+    _ body: PendingBody,
+    _ record: EntryRecord,
+    _ later: (@escaping @Sendable () -> Void) -> Void
+  ) async throws(CacheError) -> StoredImage {
+    let image = PendingImage(body: body, record: record)
+    let result = await withCheckedContinuation { continuation in
+      let isFirst = waiting.add(WaitingImages.One(image: image, continuation: continuation))
+      if isFirst { later { self.enterAll() } }
+    }
+    return finish(try result.get())
+  }
+
+  private func enterAll() {
+    let waiting = waiting.takeAll()
+    for (one, result) in zip(waiting, enter(waiting.map(\.image))) {
+      one.continuation.resume(returning: result)
     }
   }
 
-  /// What came of an attempt to write a row.
-  enum Entering {
-    /// With what lost its place; the record is pinned if its forerunner was.
-    case done(EntryRecord, CacheIndex.Removal)
+  private func finish(_ record: EntryRecord) -> StoredImage {
+    tidy()
+    return record.storedImage(path: folder.path(of: record.body), usedAt: Double(now))
+  }
+
+  /// Places bodies and writes their rows, in one transaction as far as that is possible.
+  ///
+  /// - Returns: What came of each; the body of a failed one has gone.
+  private func enter(_ images: [PendingImage]) -> [Result<EntryRecord, CacheError>] {
+    var steps: [Step] = []
+    do throws(CacheError) {
+      try beginWritingOrRefuse()
+      if images.count > 1 { steps = try attempt(images, givingBack: folder.room()?.deficit ?? 0) }
+    } catch {
+      // Without room, they may still be kept one by one; any other failure would only repeat itself.
+      guard error.isForWantOfRoom, images.count > 1 else {
+        folder.remove(images.map(\.record.body))
+        return images.map { _ in .failure(error) }
+      }
+    }
+    return images.enumerated().map { number, image -> Result<EntryRecord, CacheError> in
+      if number < steps.count, case .done(let record) = steps[number] { return .success(record) }
+      return Result { () throws(CacheError) in try enterAlone(image) }
+    }
+  }
+
+  /// What came of an attempt to place a body and to write its row.
+  enum Step {
+    /// The record is pinned if its forerunner was.
+    case done(EntryRecord)
     /// More has to give way first.
-    case unfinished(CacheIndex.Removal)
+    case unfinished
     /// It would be pinned, as the one that it replaces is, and pinned images would exceed their limit.
     case pinsFull
+    case unplaced(FileFault)
   }
 
-  /// Writes a row in as many transactions as it takes.
-  private func enter(_ row: Row, _ log: IntentLog?) throws(CacheError) -> EntryRecord {
-    let (now, expiry, limits) = (now, expiry, limits)
+  /// Places one body and writes its row, in as many transactions as it takes; once more after others gave way.
+  private func enterAlone(_ image: PendingImage) throws(CacheError) -> EntryRecord {
     // Once, as what is given back shows only when it is unlinked.
     var deficit = folder.room()?.deficit ?? 0
+    var mayGiveWay = true
     while true {
-      let step = try pool.write { index throws(SQLiteError) -> Entering in
-        let step = try index.enter(row, givingBack: deficit, within: limits, now: now)
-        switch step {
-        case .done(let record, var removal):
-          removal.add(try index.removeUnused(since: expiry))
-          log?.note(removal.bodies, .going)
-          return .done(record, removal)
-        case .unfinished(let removal): log?.note(removal.bodies, .going)
-        case .pinsFull: break
+      do throws(CacheError) {
+        switch try attempt([image], givingBack: deficit)[0] {
+        case .done(let record): return record
+        case .unfinished: deficit = 0
+        case .pinsFull:
+          throw CacheError(
+            .body,
+            "`\(image.record.key)` is not kept: with it, pinned images would take more than "
+              + "\(limits.pinned.rounded); the earlier one stays"
+          )
+        case .unplaced(let fault):
+          throw CacheError(.body, fault.description, isForWantOfRoom: fault.isForWantOfRoom)
         }
-        return step
-      }
-      switch step {
-      case .done(let record, let removal):
-        folder.remove(removal.bodies)
-        return record
-      case .unfinished(let removal):
-        folder.remove(removal.bodies)
-        deficit = 0
-      case .pinsFull:
-        throw CacheError(
-          .body,
-          "`\(row.record.key)` is not kept: with it, pinned images would take more than \(limits.pinned.rounded); "
-            + "the earlier one stays"
-        )
+      } catch {
+        guard error.isForWantOfRoom, mayGiveWay else {
+          folder.remove([image.record.body])
+          throw error
+        }
+        giveWay(atLeast: max(image.record.size, Self.leastRoom))
+        mayGiveWay = false
       }
     }
+  }
+
+  private func attempt(_ images: [PendingImage], givingBack deficit: Int) throws(CacheError) -> [Step] {
+    let (now, expiry, limits, folder) = (now, expiry, limits, folder)
+    let outcome = try pool.write { index throws(SQLiteError) in
+      var steps: [Step] = []
+      // Of one image, the later one must not be written before the earlier.
+      var left: Set<Int64> = []
+      var removal = CacheIndex.Removal()
+      for image in images {
+        guard !left.contains(image.record.identifier) else {
+          steps.append(.unfinished)
+          continue
+        }
+        var step = Step.unfinished
+        do throws(FileFault) {
+          try image.body.place(as: image.record.body, in: folder)
+        } catch {
+          step = .unplaced(error)
+        }
+        if case .unfinished = step {
+          let entered = try index.enter(
+            image.record,
+            givingBack: steps.isEmpty ? deficit : 0,
+            within: limits,
+            now: now
+          )
+          removal.add(entered.removal)
+          step = entered.step
+        }
+        if case .done = step {} else { left.insert(image.record.identifier) }
+        steps.append(step)
+      }
+      removal.add(try index.removeUnused(since: expiry))
+      return (steps: steps, removal: removal)
+    }
+    folder.remove(outcome.removal.bodies)
+    return outcome.steps
   }
 }
 
@@ -145,49 +202,40 @@ extension CacheIndex {
   /// Removes what must give way to a record, and inserts its row where that is enough.
   ///
   /// - Parameters:
-  ///   - row: What to insert.
+  ///   - record: What to insert.
   ///   - deficit: What others need of the disk, in bytes.
   ///   - limits: What may be kept.
   ///   - now: When it counts as used, in seconds since 1970.
-  /// - Returns: What came of that.
+  /// - Returns: What came of that, and what lost its place.
   /// - Throws: ``SQLiteError``; the transaction is to be undone then.
   func enter(
-    _ row: DiskCache.Row,
+    _ record: EntryRecord,
     givingBack deficit: Int,
     within limits: CacheLimits,
     now: Int
-  ) throws(SQLiteError) -> DiskCache.Entering {
-    let displaced = try entry(with: row.record.identifier)?.record
-    let isPinned =
-      row.record.isPinned || displaced.map { $0.isPinned && $0.key == row.record.key } ?? false
-    let record = row.record.pinned(isPinned)
+  ) throws(SQLiteError) -> (step: DiskCache.Step, removal: Removal) {
+    let displaced = try entry(with: record.identifier)?.record
+    let isPinned = record.isPinned || displaced.map { $0.isPinned && $0.key == record.key } ?? false
+    let record = record.pinned(isPinned)
     if isPinned {
       let others = max(
         0,
         try total(of: .pinned).bytes - (displaced?.isPinned == true ? displaced?.size ?? 0 : 0)
       )
-      guard record.size <= limits.pinned.bytes - min(others, limits.pinned.bytes) else { return .pinsFull }
+      guard record.size <= limits.pinned.bytes - min(others, limits.pinned.bytes) else {
+        return (.pinsFull, Removal())
+      }
     }
-    if let displaced { try displace(displaced) }
+    if let displaced { try delete(displaced) }
     var removal = deficit > 0 ? try giveBack(deficit) : Removal()
     // What others need is given back as far as one step goes; what must go from the budget, all of it.
     removal.isUnfinished = false
-    // Who made a lost index again may have taken in this very body.
-    if let displaced, displaced.body != record.body { removal.add(Removal([displaced])) }
+    if let displaced { removal.add(Removal([displaced])) }
     if !isPinned {
       removal.add(try makeRoom(for: record.size, of: record.budget, limit: limits[record.budget]))
     }
-    guard !removal.isUnfinished else { return .unfinished(removal) }
-    try insert(record, line: isPinned ? record.line : row.line, usedAt: now)
-    return .done(record, removal)
-  }
-
-  /// Removes some of what has not been used since a time.
-  func removeUnused(since time: Int) throws(SQLiteError) -> Removal {
-    var removal = Removal()
-    for budget in Budget.yielding {
-      removal.add(try removeUnused(since: time, of: budget, atMost: Eviction.step))
-    }
-    return removal
+    guard !removal.isUnfinished else { return (.unfinished, removal) }
+    try insert(record, usedAt: now)
+    return (.done(record), removal)
   }
 }

@@ -3,9 +3,9 @@ import Synchronization
 
 /// Keeps images in a folder, one file each, with an index in SQLite; several processes may share the folder.
 ///
-/// Any process may be killed at any instruction: entries may be lost, but none is ever wrong or torn, as each body has
-/// a name of its own, never given twice, and is read only together with its checksum. The row comes after its body and
-/// goes before it.
+/// Any process may be killed at any instruction: the last images may be lost, but none is ever wrong or torn, as each
+/// body has a name of its own, never given twice, and is verified by its checksum. The row comes after its body and goes
+/// before it, so that a kill leaves at most a file without a row; the next process that writes sweeps those away.
 package final class DiskCache: Sendable {
   let folder: CacheFolder
   let pool: IndexPool
@@ -16,10 +16,10 @@ package final class DiskCache: Sendable {
   /// Guards the uses that are not in the index yet.
   private let ledger = Mutex(TouchLedger())
 
-  let waitingRows = WaitingRows()
+  let waiting = WaitingImages()
 
-  /// Guards the log in use; nil before the first commit.
-  private let logInUse = Mutex<IntentLog?>(nil)
+  /// Guards the session of this process and how many images it has stored.
+  private let session = Mutex<(file: WriterSession?, stored: Int)>((nil, 0))
 
   /// Opens nothing yet: whatever is needed is opened, and made, when it is needed first.
   ///
@@ -45,28 +45,47 @@ package final class DiskCache: Sendable {
   /// Writes down which images were used and closes the index; the cache can be used on.
   package func close() {
     writeLedger()
-    endLog()
+    endWriting()
     pool.close()
   }
 
-  /// The log for a commit, to be held (`withExtendedLifetime`) until its bodies have gone; nil where none can be written.
+  /// Tells other processes that this one writes, before it makes or removes a body.
   ///
-  /// A new one is also the moment to look for those of the dead: who has been killed is started again.
-  func log() -> IntentLog? {
-    if let log = logInUse.withLock({ $0 }), !log.isOver { return log }
-    guard let log = try? IntentLog(in: folder) else { return nil }
-    // When another thread was faster, one of the two serves a single commit.
-    let earlier = logInUse.withLock { current in
-      defer { current = log }
-      return current
-    }
-    if earlier == nil { sweepIncoming() }
-    return log
+  /// A process that is killed leaves its session behind; the next one to begin then sweeps the folder.
+  ///
+  /// - Throws: ``FileFault`` where nothing can be written in the folder.
+  func beginWriting() throws(FileFault) {
+    if session.withLock({ $0.file.map { !$0.isOver } ?? false }) { return }
+    let new = try WriterSession(in: folder)
+    session.withLock { $0.file = new }
+    // A new index knows whether there are bodies that an earlier one knew.
+    if !folder.exists(folder.index) { _ = try? pool.write { _ throws(SQLiteError) in } }
+    sweepIncoming()
   }
 
-  /// Removes the log once the commits that write to it have ended.
-  func endLog() {
-    _ = logInUse.withLock { $0.take() }
+  /// The same, with the error that callers get.
+  func beginWritingOrRefuse() throws(CacheError) {
+    do throws(FileFault) { try beginWriting() } catch { throw refusal(error, .folder, size: 0) }
+  }
+
+  /// Tells other processes that this one has nothing under way.
+  func endWriting() {
+    let ended = session.withLock { session in session.file.take() }
+    _ = consume ended
+  }
+
+  /// Looks for what killed processes have left, and for uses in times to come, after every so many images.
+  func tidy() {
+    let stored = session.withLock { session in
+      session.stored += 1
+      return session.stored
+    }
+    if stored % 64 == 0 { sweepIncoming() }
+    guard stored % 256 == 0 else { return }
+    let now = now
+    _ = pool.touch { index throws(SQLiteError) in
+      try index.correctUses(after: now + TouchLedger.coarseness, now: now)
+    }
   }
 
   /// The time in whole seconds, safe for whatever the clock says.
@@ -83,7 +102,7 @@ extension DiskCache: ImageStoring {
   package func follow(_ settings: UserSettings) { limits = CacheLimits(settings) }
 
   package func contains(_ keys: [String]) -> [Bool] {
-    let found = try? read(for: keys) { index throws(SQLiteError) in
+    let found = try? pool.read { index throws(SQLiteError) in
       var isThere: [Bool] = []
       for key in keys {
         let glance = try index.glance(at: key)
@@ -95,9 +114,8 @@ extension DiskCache: ImageStoring {
   }
 
   private func isPresent(_ glance: CacheIndex.Glance) -> Bool {
-    let outline = glance.outline
-    guard outline.isPinned || glance.usedAt >= expiry else { return false }
-    return folder.size(of: outline.body) == outline.size
+    guard glance.isPinned || glance.usedAt >= expiry else { return false }
+    return folder.size(of: glance.body) == glance.size
   }
 
   package var isEmpty: Bool {
@@ -145,12 +163,13 @@ extension DiskCache: ImageStoring {
   }
 
   package func makeWriter() throws(CacheError) -> any ImageWriting {
-    try BodyWriter(cache: self)
+    do throws(FileFault) { try folder.create() } catch { throw refusal(error, .folder, size: 0) }
+    return BodyWriter(cache: self)
   }
 
   /// The entry of a key, as far as the index can be read.
   func entry(of key: String) -> CacheIndex.Entry? {
-    let found = try? read(for: [key]) { index throws(SQLiteError) in try index.entry(of: key) }
+    let found = try? pool.read { index throws(SQLiteError) in try index.entry(of: key) }
     return (found ?? nil) ?? nil
   }
 
@@ -159,13 +178,8 @@ extension DiskCache: ImageStoring {
   /// - Returns: False where the key has another entry by now.
   @discardableResult
   func remove(_ record: EntryRecord) -> Bool {
-    let log = log()
-    defer { withExtendedLifetime(log) {} }
-    let isRemoved = pool.touch { index throws(SQLiteError) in
-      guard try index.delete(record) else { return false }
-      log?.note([record.body], .going)
-      return true
-    }
+    guard (try? beginWriting()) != nil else { return true }
+    let isRemoved = pool.touch { index throws(SQLiteError) in try index.delete(record) }
     if isRemoved == true { folder.remove([record.body]) }
     return isRemoved != false
   }

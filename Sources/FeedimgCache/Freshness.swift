@@ -48,3 +48,225 @@ package struct Freshness: Sendable, Hashable {
     (standing, reason) = rules.first
   }
 }
+
+/// How long an answer is fresh, and by which rule (RFC 9111 §4.2.1, §4.2.2).
+package struct FreshnessLifetime: Sendable, Hashable {
+  /// The rule that decided.
+  package enum Rule: String, Sendable, Hashable, CaseIterable {
+    /// `Cache-Control: max-age` (§5.2.2.1).
+    case maxAge = "max-age"
+    /// `Expires` less `Date` (§5.3).
+    case expires = "Expires"
+    /// A tenth of the time since `Last-Modified`, a day at most (§4.2.2).
+    case heuristic = "Last-Modified"
+    /// A rule is there and makes no sense, so that the answer is stale (§4.2.1).
+    case invalid = "invalid"
+    /// The host says nothing of freshness at all.
+    case silent = "none"
+  }
+
+  package var seconds: Double
+  package var rule: Rule
+
+  /// The share of the time since the last change for which an answer counts as fresh (RFC 9111 §4.2.2).
+  static let heuristicShare = 0.1
+  /// The cap of that, in seconds.
+  ///
+  /// Feeds' images hardly ever change under their URL, but a day is soon enough to see one that did.
+  static let greatestHeuristic = 86_400.0
+
+  package init(of answer: StoredAnswer) {
+    let fields = answer.head.fields
+    let control = CacheControl(fields)
+    if control.has("max-age") {
+      let seconds = control.seconds("max-age")
+      self.init(seconds: Double(seconds ?? 0), rule: seconds == nil ? .invalid : .maxAge)
+    } else if fields["Expires"] != nil {
+      // A date that makes no sense, above all 0, means the past (§5.3).
+      let date = answer.date("Expires")
+      self.init(seconds: max(0, (date ?? 0) - answer.date), rule: date == nil ? .invalid : .expires)
+    } else if let changed = answer.date("Last-Modified"), Self.allowsHeuristic(answer.head.status) {
+      let share = max(0, answer.date - changed) * Self.heuristicShare
+      self.init(seconds: min(share, Self.greatestHeuristic), rule: .heuristic)
+    } else {
+      self.init(seconds: 0, rule: .silent)
+    }
+  }
+
+  private init(seconds: Double, rule: Rule) {
+    self.seconds = seconds
+    self.rule = rule
+  }
+
+  /// Whether answers of a status may be taken for fresh without being told (RFC 9110 §15.1).
+  static func allowsHeuristic(_ status: Int) -> Bool {
+    [200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501].contains(status)
+  }
+}
+
+/// The rules of freshness, in their order; the first that applies decides (pure).
+struct FreshnessRules {
+  /// Of the answer.
+  var control: CacheControl
+  /// Of the request.
+  var request: CacheControl
+  var fields: HTTPFields
+  var lifetime: FreshnessLifetime
+  var age: Double
+
+  typealias Verdict = (Freshness.Standing, String)
+
+  private var left: Double { lifetime.seconds - age }
+  private var staleFor: Double { max(0, -left) }
+
+  var first: Verdict { forbidden ?? unwanted ?? fresh ?? bound ?? permitted ?? stale }
+
+  /// What must be asked about although it may be fresh.
+  private var forbidden: Verdict? {
+    // With arguments it is about single fields; to ask then as well costs one question (§5.2.2.4).
+    if control.has("no-cache") { return (.mustAsk, "no-cache (RFC 9111 §5.2.2.4)") }
+    if request.has("no-cache") { return (.mustAsk, "no-cache in the request (RFC 9111 §5.2.1.4)") }
+    // Only those speak by Pragma who do not know Cache-Control (§5.4).
+    guard control.isEmpty, CacheControl(fields["Pragma"] ?? "").has("no-cache") else { return nil }
+    return (.mustAsk, "Pragma: no-cache (RFC 9111 §5.4)")
+  }
+
+  /// What is not fresh enough for this request.
+  private var unwanted: Verdict? {
+    if let limit = request.seconds("max-age"), age > Double(limit), !request.has("max-stale") {
+      // Reloading a page does not make an answer that never changes less fresh (RFC 8246 §2).
+      if left > 0, control.has("immutable") { return (.fresh, "immutable (RFC 8246 §2)") }
+      return (overdue, "max-age=\(limit) in the request (RFC 9111 §5.2.1.1)")
+    }
+    if let wish = request.seconds("min-fresh"), left < Double(wish) {
+      return (overdue, "min-fresh=\(wish) in the request (RFC 9111 §5.2.1.3)")
+    }
+    return nil
+  }
+
+  private var overdue: Freshness.Standing {
+    left <= 0 && control.has("must-revalidate") ? .mustAsk : .stale
+  }
+
+  private var fresh: Verdict? { left > 0 ? (.fresh, lifetimeReason) : nil }
+
+  /// What is stale and may by no means be used so.
+  private var bound: Verdict? {
+    control.has("must-revalidate") ? (.mustAsk, "must-revalidate (RFC 9111 §5.2.2.2)") : nil
+  }
+
+  /// What is stale and may be used nevertheless.
+  private var permitted: Verdict? {
+    if let argument = request["max-stale"] {
+      let limit = DeltaSeconds.parse(argument)
+      // Without an argument any age will do; one that makes no sense allows nothing.
+      if argument.isEmpty { return (.fresh, "max-stale in the request (RFC 9111 §5.2.1.2)") }
+      if let limit, staleFor <= Double(limit) {
+        return (.fresh, "max-stale=\(limit) in the request (RFC 9111 §5.2.1.2)")
+      }
+    }
+    if let limit = control.seconds("stale-while-revalidate"), staleFor < Double(limit) {
+      return (.staleWhileRevalidate, "stale-while-revalidate=\(limit) (RFC 5861 §3)")
+    }
+    if let limit = request.seconds("stale-if-error"), staleFor < Double(limit) {
+      return (.staleIfError, "stale-if-error=\(limit) in the request (RFC 5861 §4)")
+    }
+    if let limit = control.seconds("stale-if-error"), staleFor < Double(limit) {
+      return (.staleIfError, "stale-if-error=\(limit) (RFC 5861 §4)")
+    }
+    let isSilent = lifetime.rule == .silent && control.isEmpty && fields["Pragma"] == nil
+    return isSilent ? (.unsaid, "nothing is said of freshness (RFC 9111 §4.2.2)") : nil
+  }
+
+  private var stale: Verdict { (.stale, lifetimeReason) }
+
+  private var lifetimeReason: String {
+    let seconds = Int(min(lifetime.seconds, 1e12))
+    return switch lifetime.rule {
+    case .maxAge: "max-age=\(seconds) (RFC 9111 §5.2.2.1)"
+    case .expires: "Expires, \(seconds) s after Date (RFC 9111 §5.3)"
+    case .heuristic: "a tenth of the age at Last-Modified, \(seconds) s (RFC 9111 §4.2.2)"
+    case .invalid: "a freshness that makes no sense (RFC 9111 §4.2.1)"
+    case .silent: "no freshness (RFC 9111 §4.2.2)"
+    }
+  }
+}
+
+/// The directives of `Cache-Control` (RFC 9111 §5.2), as far as they can be read.
+package struct CacheControl: Sendable, Hashable {
+  /// Directive names in lower case, with their arguments; empty for none.
+  private var directives: [String: String] = [:]
+
+  package init(_ fields: HTTPFields) {
+    self.init(fields["Cache-Control"] ?? "")
+  }
+
+  /// Reads a list of directives; what makes no sense is left out.
+  package init(_ text: String) {
+    guard !text.isEmpty else { return }
+    for element in QuotedList.split(text) {
+      let parts = element.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      let name = Self.trimmed(parts[0]).lowercased()
+      guard !name.isEmpty else { continue }
+      let argument = parts.count > 1 ? QuotedList.unquoted(Self.trimmed(parts[1])) : ""
+      // Of several of one name the first counts (§4.2.1).
+      if directives[name] == nil { directives[name] = argument }
+    }
+  }
+
+  private static func trimmed(_ text: Substring) -> Substring {
+    let start = text.drop { $0 == " " || $0 == "\t" }
+    let end = start.lastIndex { $0 != " " && $0 != "\t" }
+    return end.map { start[...$0] } ?? ""
+  }
+
+  /// Whether a directive is there, whatever its argument.
+  package func has(_ name: String) -> Bool { directives[name] != nil }
+
+  /// Whether there is no directive at all.
+  var isEmpty: Bool { directives.isEmpty }
+
+  /// The argument of a directive that counts seconds; nil where there is none or it is no such number.
+  func seconds(_ name: String) -> Int? { directives[name].flatMap { DeltaSeconds.parse($0) } }
+
+  /// The argument of a directive; empty where it has none, nil where there is no such directive.
+  package subscript(name: String) -> String? { directives[name] }
+}
+
+/// Lists parted by commas, whose elements may have commas within quotes (RFC 9110 §5.6.1, §5.6.4).
+enum QuotedList {
+  static func split(_ text: String) -> [Substring] {
+    var elements: [Substring] = []
+    var start = text.startIndex
+    var isQuoted = false
+    var isEscaped = false
+    for index in text.indices {
+      switch text[index] {
+      case _ where isEscaped: isEscaped = false
+      case "\\" where isQuoted: isEscaped = true
+      case "\"": isQuoted.toggle()
+      case "," where !isQuoted:
+        elements.append(text[start..<index])
+        start = text.index(after: index)
+      default: break
+      }
+    }
+    return elements + [text[start...]]
+  }
+
+  /// The content of a quoted string; other text as it is.
+  static func unquoted(_ text: Substring) -> String {
+    guard text.count >= 2, text.first == "\"", text.last == "\"" else { return String(text) }
+    var content = ""
+    var isEscaped = false
+    for character in text.dropFirst().dropLast() {
+      if character == "\\", !isEscaped {
+        isEscaped = true
+      } else {
+        content.append(character)
+        isEscaped = false
+      }
+    }
+    return content
+  }
+}

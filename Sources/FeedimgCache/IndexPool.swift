@@ -1,4 +1,5 @@
 import FeedimgModel
+import Glibc
 import Synchronization
 
 /// Lends connections to the index, which is opened when first needed, and made anew when it is lost or damaged.
@@ -112,10 +113,7 @@ final class IndexPool: Sendable {
     let (stale, idle) = shelf.withLock { shelf in (shelf.turn(to: identity), shelf.idle.popLast()) }
     _ = consume stale
     if let idle { return idle }
-    if identity == nil {
-      // A cache that has lost its index only is still one: its catalogs tell what there is.
-      guard creating || folder.exists(folder.bodies) else { return nil }
-    }
+    guard creating || identity != nil else { return nil }
     let lent = try open()
     shelf.withLock { $0.identity = $0.identity ?? lent.identity }
     return lent
@@ -132,5 +130,238 @@ final class IndexPool: Sendable {
   /// The index file that is there now.
   func identity() throws(IndexFault) -> CacheFolder.Identity? {
     try IndexFault.ofFiles(folder.indexIdentity)
+  }
+}
+
+extension IndexPool {
+  /// Opens the index: made if there is none, made anew if it is damaged.
+  func open() throws(IndexFault) -> Lent {
+    switch try openExisting() {
+    case .opened(let lent): return lent
+    case .missing: break
+    case .damaged(let identity): try putAside(identity)
+    }
+    return try make()
+  }
+
+  private enum Finding {
+    case opened(Lent)
+    case missing
+    case damaged(CacheFolder.Identity)
+  }
+
+  private func openExisting() throws(IndexFault) -> Finding {
+    let lock: FolderLock
+    do throws(FileFault) {
+      lock = try FolderLock(folder, .shared)
+    } catch {
+      // Where nothing can be written, nobody replaces the index either.
+      guard [EROFS, EACCES, EPERM, ENOENT].contains(error.reason) else { throw .file(error) }
+      return try find(isWritable: false)
+    }
+    // Held until the index has been read once, by when SQLite has opened the files beside it.
+    return try lock.hold { () throws(IndexFault) in try find(isWritable: true) }
+  }
+
+  private func find(isWritable: Bool) throws(IndexFault) -> Finding {
+    guard let identity = try identity() else { return .missing }
+    if isWritable, folder.isIndexTorn { return .damaged(identity) }
+    do throws(IndexFault) {
+      guard let index = try connect(isWritable: isWritable) else { return .missing }
+      // One that was opened for want of room does not see what others write once there is room again.
+      return .opened(Lent(index: index, identity: identity, isForOnce: index.isReadOnly && isWritable))
+    } catch {
+      guard error.isDamage, isWritable else { throw error }
+      return .damaged(identity)
+    }
+  }
+
+  /// A connection to the index that is there; nil where it was never finished.
+  private func connect(isWritable: Bool) throws(IndexFault) -> CacheIndex? {
+    do throws(IndexFault) {
+      return try check(.write)
+    } catch {
+      // Where it cannot write files beside the index, SQLite reads it only on our word that it does not change.
+      // Should it change all the same, checksums tell.
+      guard case .database(let fault) = error else { throw error }
+      guard fault.isUnwritable && !isWritable || fault.isForWantOfRoom else { throw error }
+      return try check(.immutable)
+    }
+  }
+
+  private func check(_ access: SQLiteConnection.Access) throws(IndexFault) -> CacheIndex? {
+    let (index, standing) = try IndexFault.ofDatabase { () throws(SQLiteError) in
+      let index = CacheIndex(try SQLiteConnection(path: folder.index, access: access))
+      return (index, try index.standing())
+    }
+    switch standing {
+    case .ours: return index
+    case .older:
+      // One that cannot be written cannot be read either, and stays as it is.
+      guard !index.isReadOnly else { throw .database(.outdated) }
+      try IndexFault.ofDatabase(index.upgrade)
+      return index
+    case .empty: return nil
+    case .foreign: throw .foreign
+    case .newer(let version): throw .database(.newer(version))
+    }
+  }
+
+  /// Makes the index, unless another process has made it meanwhile.
+  private func make() throws(IndexFault) -> Lent {
+    let lock = try IndexFault.ofFiles { () throws(FileFault) in
+      try folder.create()
+      return try FolderLock(folder, .alone)
+    }
+    return try lock.hold { () throws(IndexFault) in
+      if try identity() == nil {
+        // What lies beside an index that has gone would be taken for part of the new one.
+        for ending in CacheFolder.indexCompanions { unlink(folder.index + ending) }
+      }
+      let index: CacheIndex
+      if let made = try identity() == nil ? nil : check(.write) {
+        index = made
+      } else {
+        let hasBodies = try IndexFault.ofFiles { () throws(FileFault) in
+          try folder.makeIndexFile()
+          return try !folder.shards().isEmpty
+        }
+        index = try IndexFault.ofDatabase { () throws(SQLiteError) in
+          let index = CacheIndex(try SQLiteConnection(path: folder.index, access: .write))
+          try index.create(hasBodies: hasBodies)
+          return index
+        }
+      }
+      guard let identity = try identity() else {
+        throw .file(FileFault("open", folder.index, reason: ENOENT))
+      }
+      return Lent(index: index, identity: identity, isForOnce: false)
+    }
+  }
+
+  /// Takes a damaged index out of the way, unless another process has done so already.
+  ///
+  /// It is kept under another name, in place of an earlier one, for whoever wants to look into it.
+  func putAside(_ damaged: CacheFolder.Identity) throws(IndexFault) {
+    let lock = try IndexFault.ofFiles { () throws(FileFault) in try FolderLock(folder, .alone) }
+    try lock.hold { () throws(IndexFault) in
+      guard try identity() == damaged else { return }
+      guard rename(folder.index, folder.damagedIndex) == 0 else {
+        throw .file(FileFault("put aside", folder.index))
+      }
+      for ending in CacheFolder.indexCompanions { unlink(folder.index + ending) }
+    }
+  }
+
+  /// Removes the index whatever state it is in, and what was put aside of earlier ones.
+  ///
+  /// Whoever has it open works on with a file without a name, and sees that before the next piece of work.
+  ///
+  /// - Throws: ``CacheError`` when it cannot be removed, or belongs to another program.
+  func removeIndex() throws(CacheError) {
+    do throws(IndexFault) {
+      try remove()
+    } catch {
+      throw error.cacheError(index: folder.index)
+    }
+  }
+
+  private func remove() throws(IndexFault) {
+    // What others have put into its place is theirs.
+    do throws(IndexFault) { _ = try openExisting() } catch .foreign { throw .foreign } catch {}
+    let lock = try IndexFault.ofFiles { () throws(FileFault) in try FolderLock(folder, .alone) }
+    try lock.hold { () throws(IndexFault) in
+      for path in [folder.index, folder.damagedIndex] + CacheFolder.indexCompanions.map({ folder.index + $0 })
+      {
+        guard unlink(path) == 0 || errno == ENOENT else { throw .file(FileFault("remove", path)) }
+      }
+    }
+  }
+}
+
+/// Why there is no index to work with.
+enum IndexFault: Error, Hashable {
+  case database(SQLiteError)
+  case file(FileFault)
+  /// The file is a database of another program.
+  case foreign
+
+  /// Runs the body, whose failures are those of the database.
+  static func ofDatabase<Answer>(
+    _ body: () throws(SQLiteError) -> Answer
+  ) throws(IndexFault) -> Answer {
+    do throws(SQLiteError) { return try body() } catch { throw .database(error) }
+  }
+
+  /// Throws where a later version has made the schema of the index.
+  static func ofStanding(_ index: CacheIndex) throws(IndexFault) {
+    if case .newer(let version)? = try? index.standing() { throw .database(.newer(version)) }
+  }
+
+  /// Runs the body, whose failures are those of files.
+  static func ofFiles<Answer: ~Copyable>(
+    _ body: () throws(FileFault) -> Answer
+  ) throws(IndexFault) -> Answer {
+    do throws(FileFault) { return try body() } catch { throw .file(error) }
+  }
+
+  /// Whether the file holds something else than we wrote, so that only a new one helps.
+  var isDamage: Bool { if case .database(let error) = self { error.isDamage } else { false } }
+
+  func cacheError(index path: String) -> CacheError {
+    switch self {
+    case .database(let error):
+      CacheError(
+        .index,
+        "cannot use the index `\(path)`: \(error)",
+        isForWantOfRoom: error.isForWantOfRoom
+      )
+    case .file(let fault):
+      CacheError(.folder, fault.description, isForWantOfRoom: fault.isForWantOfRoom)
+    case .foreign:
+      CacheError(.index, "cannot use the index `\(path)`: it belongs to another program")
+    }
+  }
+}
+
+/// The right to open the index, shared with others, or to make and replace it, alone.
+///
+/// SQLite finds the files beside the index by their names. While an index is being replaced these names lead to the
+/// old one's, so nobody may open it then. The kernel gives the lock back when the process dies.
+struct FolderLock: ~Copyable {
+  enum Share: Int32 {
+    case shared
+    case alone
+  }
+
+  /// Making or replacing takes milliseconds; whoever holds the lock for longer is stopped.
+  private static let patience = (tries: 400, milliseconds: Int32(5))
+
+  private let file: OpenFile
+
+  /// Waits for the lock, two seconds at most.
+  ///
+  /// - Throws: ``FileFault``, with `EWOULDBLOCK` when another did not give it back.
+  init(_ folder: CacheFolder, _ share: Share) throws(FileFault) {
+    let opened = try OpenFile(folder.lock, to: "lock", O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600)
+    try Self.lock(opened, share == .alone ? LOCK_EX : LOCK_SH)
+    file = opened
+  }
+
+  /// Runs the body with the lock held.
+  borrowing func hold<Answer>(
+    _ body: () throws(IndexFault) -> Answer
+  ) throws(IndexFault) -> Answer {
+    try body()
+  }
+
+  private static func lock(_ file: borrowing OpenFile, _ operation: Int32) throws(FileFault) {
+    for _ in 0..<patience.tries {
+      if flock(file.descriptor, operation | LOCK_NB) == 0 { return }
+      // Without locks (some network file systems), SQLite itself cannot be shared either.
+      guard errno == EWOULDBLOCK || errno == EINTR else { throw FileFault("lock", file.path) }
+      poll(nil, 0, patience.milliseconds)
+    }
+    throw FileFault("lock", file.path, reason: EWOULDBLOCK)
   }
 }

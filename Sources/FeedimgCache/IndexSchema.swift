@@ -3,48 +3,137 @@ enum IndexSchema {
   /// Marks the file as ours (sqlite.org/pragma.html#pragma_application_id): `fdig`.
   static let application = 0x6664_6967
   /// Counted up with each change; an index of a later version is left alone.
-  static let version = 2
+  static let version = 3
   /// In bytes.
   static let pageSize = 4096
-  /// After so many pages the log is taken into the database, so that a start after a kill reads little.
+  /// After so many pages the log is taken into the database.
   static let checkpointPages = 256
   /// A log that a long transaction has made longer is cut again; in bytes.
   static let greatestLog = 4 << 20
 
   /// Makes everything in an empty database.
   ///
-  /// `entry.id` is the hash of the key, so that look-ups need no second tree; `record` is a line of ``EntryRecord``.
-  /// `account` has the totals of each ``Budget``, which `entry.role` names, and beside them the counters of
-  /// ``CacheIndex/Tally``; triggers would keep it as well, at twice the price of a commit. `unread` names the shards
-  /// whose catalogs have not been read into this index yet; there are some only after an index was lost.
+  /// `entry.id` is the hash of the key, so that look-ups need no second tree. Times but `used_at` are in milliseconds.
+  /// `fields` and `varied` are names and values of fields in turn, in the form of ``RecordFields``. `account` has the
+  /// totals of each ``Budget``, which `entry.budget` names, and the counters of ``CacheIndex/Tally``.
   static let statements = """
     CREATE TABLE entry (
       id INTEGER PRIMARY KEY,
+      key TEXT NOT NULL,
+      budget INTEGER NOT NULL,
       role INTEGER NOT NULL,
+      file TEXT NOT NULL,
       size INTEGER NOT NULL,
       used_at INTEGER NOT NULL,
-      hits INTEGER NOT NULL DEFAULT 0,
-      record TEXT NOT NULL
+      checksum INTEGER NOT NULL,
+      media_type TEXT NOT NULL,
+      stored_at INTEGER NOT NULL,
+      requested_at INTEGER NOT NULL,
+      responded_at INTEGER NOT NULL,
+      hits INTEGER NOT NULL,
+      status INTEGER NOT NULL,
+      length TEXT NOT NULL,
+      url TEXT NOT NULL,
+      fields TEXT NOT NULL,
+      varied TEXT NOT NULL
     ) STRICT;
-    CREATE INDEX entry_by_use ON entry (role, used_at, size);
+    CREATE INDEX entry_by_use ON entry (budget, used_at, size);
     CREATE TABLE account (
       line INTEGER PRIMARY KEY,
       count INTEGER NOT NULL,
       bytes INTEGER NOT NULL
     ) STRICT;
-    INSERT INTO account VALUES (0, 0, 0), (1, 0, 0), (2, 0, 0), (3, 0, 0), (4, 0, 0);
-    CREATE TABLE unread (shard INTEGER PRIMARY KEY) STRICT;
+    INSERT INTO account VALUES (0, 0, 0), (1, 0, 0), (2, 0, 0), (3, 0, 0), (4, 0, 0), (5, 0, 0), (6, 0, 0);
     """
+}
 
-  /// What makes each version from the one before it; the first is for version 1.
+extension CacheIndex {
+  /// What a database is to us.
+  enum Standing {
+    case ours
+    /// With the schema that an earlier version has made.
+    case older
+    /// Without anything in it.
+    case empty
+    case foreign
+    /// With the schema that a later version has made.
+    case newer(Int)
+  }
+
+  func standing() throws(SQLiteError) -> Standing {
+    let application = try number("PRAGMA application_id")
+    let version = try number("PRAGMA user_version")
+    if application == IndexSchema.application {
+      return version == IndexSchema.version ? .ours : version > IndexSchema.version ? .newer(version) : .older
+    }
+    let count = try number("SELECT count(*) FROM sqlite_schema")
+    return application == 0 && version == 0 && count == 0 ? .empty : .foreign
+  }
+
+  private func number(_ sql: String) throws(SQLiteError) -> Int {
+    try connection.statement(sql).first { $0.integer(0) } ?? 0
+  }
+
+  /// Makes the settings for writing, once; connections that only read never need them.
   ///
-  /// Each only adds, so that an index which cannot be upgraded, as its disk is full or read-only, is read as it is.
-  static let upgrades = [
-    // Pinned images have a total of their own, and sizes are told without going through the records.
-    """
-    INSERT OR IGNORE INTO account VALUES (4, 0, 0);
-    DROP INDEX IF EXISTS entry_by_use;
-    CREATE INDEX entry_by_use ON entry (role, used_at, size);
-    """
-  ]
+  /// In this mode SQLite waits for the disk at checkpoints alone: a kill loses nothing, a power cut the last images.
+  func prepareToWrite() throws(SQLiteError) {
+    guard !isPreparedToWrite else { return }
+    try connection.execute(
+      "PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = \(IndexSchema.checkpointPages); "
+        + "PRAGMA journal_size_limit = \(IndexSchema.greatestLog)"
+    )
+    isPreparedToWrite = true
+  }
+
+  /// Makes our schema from that of version 1 or 2, which had all of a row in one line; all of it or nothing.
+  ///
+  /// - Throws: ``SQLiteError``; the index is as before then.
+  func upgrade() throws(SQLiteError) {
+    try prepareToWrite()
+    try connection.transaction { () throws(SQLiteError) in
+      // Another process may have done it meanwhile.
+      guard try number("PRAGMA user_version") < IndexSchema.version else { return }
+      var old: [(entry: Entry, hits: Int)] = []
+      try connection.statement("SELECT used_at, hits, record FROM entry").forEachRow { row in
+        guard let record = row.withText(2, EntryRecord.init(line:)) else { return true }
+        old.append((Entry(record: record, usedAt: row.integer(0)), row.integer(1)))
+        return true
+      }
+      let (hits, misses) = (try count(of: .hits), try count(of: .misses))
+      connection.forgetStatements()
+      try connection.execute(
+        "DROP TABLE entry; DROP TABLE account; DROP TABLE IF EXISTS unread; " + IndexSchema.statements
+      )
+      for row in old { try insert(row.entry.record, usedAt: row.entry.usedAt, hits: row.hits) }
+      try add(hits, to: .hits)
+      try add(misses, to: .misses)
+      try add(1, to: .unswept)
+      try connection.execute("PRAGMA user_version = \(IndexSchema.version)")
+    }
+  }
+
+  /// Makes sure that no later version has changed the schema since the index was opened.
+  ///
+  /// - Throws: ``SQLiteError`` that is not taken for damage.
+  func checkVersion() throws(SQLiteError) {
+    let version = try number("PRAGMA user_version")
+    if version > IndexSchema.version { throw .newer(version) }
+  }
+
+  /// Makes the schema in an empty database.
+  ///
+  /// - Parameter hasBodies: Whether there are bodies already, which then have no rows.
+  /// - Throws: ``SQLiteError``; the database is empty as before then.
+  func create(hasBodies: Bool) throws(SQLiteError) {
+    try prepareToWrite()
+    try connection.execute("PRAGMA page_size = \(IndexSchema.pageSize); PRAGMA journal_mode = WAL")
+    try connection.transaction { () throws(SQLiteError) in
+      try connection.execute(IndexSchema.statements)
+      if hasBodies { try add(1, to: .unswept) }
+      try connection.execute(
+        "PRAGMA application_id = \(IndexSchema.application); PRAGMA user_version = \(IndexSchema.version)"
+      )
+    }
+  }
 }

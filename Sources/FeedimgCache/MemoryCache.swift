@@ -288,3 +288,69 @@ extension MemoryCache.Account {
     self.init(count: store.count, size: ByteCount(store.cost), limit: ByteCount(store.limit))
   }
 }
+
+/// Which keys are being read, and of which of them there has been news meanwhile (pure).
+///
+/// What a read gives may be older than news that came while it lasted, whatever clocks say.
+struct OpenReads: Sendable {
+  private struct Read {
+    var readers: Int
+    var isOvertaken = false
+  }
+
+  private var reads: [String: Read] = [:]
+
+  mutating func begin(_ key: String) { reads[key, default: Read(readers: 0)].readers += 1 }
+
+  /// What is read of a key now may no longer be what there is.
+  mutating func overtake(_ key: String) {
+    // Mostly nobody reads, and then no key has to be hashed.
+    guard !reads.isEmpty else { return }
+    reads[key]?.isOvertaken = true
+  }
+
+  /// Ends what ``begin(_:)`` began.
+  ///
+  /// - Returns: Whether there was news; also where that came before this read, but during another that still lasts.
+  mutating func end(_ key: String) -> Bool {
+    guard var read = reads[key] else { return false }
+    read.readers -= 1
+    reads[key] = read.readers > 0 ? read : nil
+    return read.isOvertaken
+  }
+}
+
+/// How much a process keeps of images in memory, encoded and decoded apart.
+package struct MemoryLimits: Sendable, Hashable {
+  /// The most that images take as they came.
+  package var encoded: ByteCount
+  /// The most that images take as pixels.
+  package var decoded: ByteCount
+
+  package init(encoded: ByteCount, decoded: ByteCount) {
+    self.encoded = encoded
+    self.decoded = decoded
+  }
+
+  /// Divides what images may take in all.
+  ///
+  /// Pixels get two thirds, as they take several times the bytes that they came from; all goes to encoded images
+  /// where nothing is decoded.
+  package init(total: ByteCount, isDecoding: Bool) {
+    decoded = ByteCount(isDecoding ? total.bytes / 3 * 2 : 0)
+    encoded = ByteCount(total.bytes - decoded.bytes)
+  }
+}
+
+/// What memory may keep for now, as pressure takes one after the other away.
+package struct MemoryKinds: OptionSet, Sendable, Hashable {
+  package let rawValue: Int
+
+  package init(rawValue: Int) { self.rawValue = rawValue }
+
+  package static let encoded = MemoryKinds(rawValue: 1 << 0)
+  package static let decoded = MemoryKinds(rawValue: 1 << 1)
+  /// What encoded images are kept as besides.
+  package static let copies = MemoryKinds(rawValue: 1 << 2)
+  package static let all: MemoryKinds = [.encoded, .decoded, .copies]
+}

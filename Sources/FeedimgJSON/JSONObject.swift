@@ -1,4 +1,4 @@
-/// The members of a JSON object in the order in which they stand.
+/// The members of a JSON object, in their order in the text.
 package struct JSONObject: Sendable, Hashable {
   /// One name and its value.
   package struct Member: Sendable, Hashable {
@@ -12,11 +12,11 @@ package struct JSONObject: Sendable, Hashable {
     self.members = members.map { Member(name: $0.0, value: $0.1) }
   }
 
-  /// The value of a name; of several with one name the last one, as most readers have it.
+  /// The value of a name; the last of several with one name, as most readers take it.
   ///
   /// Setting a new name appends it; setting nil removes every member of that name.
   package subscript(name: String) -> JSONValue? {
-    get { members.last { $0.name == name }?.value }
+    get { members.lastIndex { $0.name == name }.map { members[$0].value } }
     set {
       guard let newValue else { return members.removeAll { $0.name == name } }
       if let index = members.lastIndex(where: { $0.name == name }) {
@@ -27,7 +27,16 @@ package struct JSONObject: Sendable, Hashable {
     }
   }
 
-  mutating func append(_ name: String, _ value: JSONValue) {
+  /// Appends a member, whether or not one of that name exists.
+  package mutating func append(_ name: String, _ value: JSONValue) {
+    // Most objects have a few members: growing from one by doubling would allocate three times.
+    if members.isEmpty { members.reserveCapacity(4) }
     members.append(Member(name: name, value: value))
   }
+
+  package mutating func append(_ other: JSONObject) { members += other.members }
+}
+
+extension JSONObject: ExpressibleByDictionaryLiteral {
+  package init(dictionaryLiteral elements: (String, JSONValue)...) { self.init(elements) }
 }

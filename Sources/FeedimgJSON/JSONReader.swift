@@ -1,25 +1,24 @@
 /// Reads JSON values one after another from UTF-8 bytes (RFC 8259).
 ///
-/// Foundation's decoder tells no position of a fault on Linux and loses the order of members; a person who
-/// mends a file needs the first, and a file that is written back the second.
+/// Foundation's decoder reports no position of an error on Linux, and it loses the order of members. A person who
+/// edits a file needs the first; a file that is written back needs the second.
 package struct JSONReader {
-  /// What is wrong nearer than this to the end of a text may be right once more of it is there: a literal, or the
-  /// digits of an escape.
-  package static let greatestWord = 5
+  /// An error this near to the end of a text may vanish once more bytes follow: in a literal, or in an escape.
+  static let greatestWord = 5
 
-  /// Deeper nesting is refused, so that hostile input cannot exhaust the stack.
+  /// Deeper nesting is an error, so that hostile input cannot exhaust the stack.
   static let greatestDepth = 512
 
-  package let bytes: UnsafeBufferPointer<UInt8>
-  /// Where the cursor stands.
-  package var offset = 0
+  let bytes: UnsafeBufferPointer<UInt8>
+  /// Where the next byte to read stands.
+  var offset = 0
 
-  /// A reader of bytes that stay where they are for as long as it reads.
-  package init(bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
+  /// A reader of bytes that outlive it.
+  init(bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
   /// All values of a text: none, one, or several separated by white space, as in JSON lines.
   ///
-  /// - Throws: ``JSONError`` with the place of the first fault.
+  /// - Throws: ``JSONError`` with the place of the first error.
   package static func values(in text: some Collection<UInt8>) throws(JSONError) -> [JSONValue] {
     try read(text) { reader throws(JSONError) in
       var values: [JSONValue] = []
@@ -30,7 +29,7 @@ package struct JSONReader {
 
   /// The one value of a text.
   ///
-  /// - Throws: ``JSONError`` with the place of the first fault, also where there is no value or a second one.
+  /// - Throws: ``JSONError`` with the place of the first error, also for no value or a second one.
   package static func value(in text: some Collection<UInt8>) throws(JSONError) -> JSONValue {
     try read(text) { reader throws(JSONError) in
       guard reader.skipWhiteSpace() else { throw reader.fault("expected a JSON value") }
@@ -40,27 +39,72 @@ package struct JSONReader {
     }
   }
 
-  private static func read<Answer>(
+  private static func read<Result>(
     _ text: some Collection<UInt8>,
-    _ body: (inout JSONReader) throws(JSONError) -> Answer
-  ) throws(JSONError) -> Answer {
-    func run(_ bytes: UnsafeBufferPointer<UInt8>) -> Result<Answer, JSONError> {
+    _ body: (inout JSONReader) throws(JSONError) -> Result
+  ) throws(JSONError) -> Result {
+    func run(_ bytes: UnsafeBufferPointer<UInt8>) -> Swift.Result<Result, JSONError> {
       var reader = JSONReader(bytes: bytes)
       if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { reader.offset = 3 }
       do throws(JSONError) { return .success(try body(&reader)) } catch { return .failure(error) }
     }
-    let answer = text.withContiguousStorageIfAvailable(run) ?? Array(text).withUnsafeBufferPointer(run)
-    return try answer.get()
+    let result = text.withContiguousStorageIfAvailable(run) ?? Array(text).withUnsafeBufferPointer(run)
+    return try result.get()
   }
+}
 
-  // MARK: Grammar
+// MARK: - Members with their places
 
-  /// Reads one value; the cursor stands on its first byte.
+/// A member of an object, and where it stands in the text, in offsets of bytes.
+package struct JSONMember: Sendable {
+  package var name: String
+  package var value: JSONValue
+  /// Behind the brace or comma before the member.
+  package var lead: Int
+  /// The name with its quotes.
+  package var nameRange: Range<Int>
+  package var valueRange: Range<Int>
+}
+
+extension JSONReader {
+  /// The members of the object that a text is, in order, each with its place.
   ///
-  /// - Throws: ``JSONError``; the cursor then stands where the text could not go on.
-  package mutating func value() throws(JSONError) -> JSONValue { try value(depth: 0) }
+  /// - Returns: Nil for a value that is not an object.
+  /// - Throws: ``JSONError`` with the place of the first error.
+  package static func members(in text: some Collection<UInt8>) throws(JSONError) -> [JSONMember]? {
+    guard case .object = try value(in: text) else { return nil }
+    return try read(text) { reader throws(JSONError) in
+      var members: [JSONMember] = []
+      reader.skipWhiteSpace()
+      try reader.list(until: "}", orElse: "`,` or `}`") { reader, lead throws(JSONError) in
+        let nameStart = reader.offset
+        let name = try reader.string()
+        let nameRange = nameStart..<reader.offset
+        try reader.takeColon()
+        let valueStart = reader.offset
+        let value = try reader.value(depth: 1)
+        members.append(
+          JSONMember(
+            name: name,
+            value: value,
+            lead: lead,
+            nameRange: nameRange,
+            valueRange: valueStart..<reader.offset
+          )
+        )
+      }
+      return members
+    }
+  }
+}
 
-  private mutating func value(depth: Int) throws(JSONError) -> JSONValue {
+// MARK: - Grammar
+
+extension JSONReader {
+  /// Reads one value; the reader stands on its first byte.
+  ///
+  /// - Throws: ``JSONError``; the reader then stands where the text could not continue.
+  mutating func value(depth: Int = 0) throws(JSONError) -> JSONValue {
     guard depth < Self.greatestDepth else { throw fault("nested more than \(Self.greatestDepth) deep") }
     switch peek {
     case UInt8(ascii: "{"): return .object(try object(depth: depth + 1))
@@ -77,35 +121,54 @@ package struct JSONReader {
 
   private mutating func object(depth: Int) throws(JSONError) -> JSONObject {
     var object = JSONObject()
-    offset += 1
-    skipWhiteSpace()
-    if take("}") { return object }
-    while true {
-      skipWhiteSpace()
-      guard peek == UInt8(ascii: "\"") else { throw unexpected("a member name in quotes") }
-      let name = try string()
-      skipWhiteSpace()
-      guard take(":") else { throw unexpected("`:` after the name") }
-      skipWhiteSpace()
-      object.append(name, try value(depth: depth))
-      skipWhiteSpace()
-      if take("}") { return object }
-      guard take(",") else { throw unexpected("`,` or `}`") }
+    try list(until: "}", orElse: "`,` or `}`") { reader, _ throws(JSONError) in
+      guard reader.peek == UInt8(ascii: "\"") else { throw reader.unexpected("a member name in quotes") }
+      let name = try reader.string()
+      try reader.takeColon()
+      object.append(name, try reader.value(depth: depth))
     }
+    return object
   }
 
   private mutating func array(depth: Int) throws(JSONError) -> [JSONValue] {
     var elements: [JSONValue] = []
-    offset += 1
-    skipWhiteSpace()
-    if take("]") { return elements }
-    while true {
-      skipWhiteSpace()
-      elements.append(try value(depth: depth))
-      skipWhiteSpace()
-      if take("]") { return elements }
-      guard take(",") else { throw unexpected("`,` or `]`") }
+    try list(until: "]", orElse: "`,` or `]`") { reader, _ throws(JSONError) in
+      elements.append(try reader.value(depth: depth))
     }
+    return elements
+  }
+
+  /// Reads an array or an object; the reader stands on the opening bracket.
+  ///
+  /// - Parameters:
+  ///   - close: The closing bracket.
+  ///   - expected: What may follow an element, in words.
+  ///   - read: Reads one element. It also gets the place behind the bracket or comma before the element.
+  /// - Throws: ``JSONError`` of an element, or of what stands between elements.
+  @inline(__always)
+  private mutating func list(
+    until close: Unicode.Scalar,
+    orElse expected: StaticString,
+    _ read: (inout JSONReader, Int) throws(JSONError) -> Void
+  ) throws(JSONError) {
+    offset += 1
+    var lead = offset
+    skipWhiteSpace()
+    if take(close) { return }
+    while true {
+      try read(&self, lead)
+      skipWhiteSpace()
+      if take(close) { return }
+      guard take(",") else { throw unexpected("\(expected)") }
+      lead = offset
+      skipWhiteSpace()
+    }
+  }
+
+  private mutating func takeColon() throws(JSONError) {
+    skipWhiteSpace()
+    guard take(":") else { throw unexpected("`:` after the name") }
+    skipWhiteSpace()
   }
 
   private mutating func literal(_ word: StaticString, _ value: JSONValue) throws(JSONError) -> JSONValue {
@@ -140,22 +203,120 @@ package struct JSONReader {
   }
 }
 
-// MARK: - The cursor
+// MARK: - Strings
 
 extension JSONReader {
-  var peek: UInt8? { offset < bytes.count ? bytes[offset] : nil }
+  /// Reads a string; the reader stands on the opening quote.
+  private mutating func string() throws(JSONError) -> String {
+    offset += 1
+    let start = offset
+    skipPlain()
+    if peek == UInt8(ascii: "\"") {
+      defer { offset += 1 }
+      return try text(UnsafeBufferPointer(rebasing: bytes[start..<offset]), at: start)
+    }
+    var buffer = Array(bytes[start..<offset])
+    while let byte = peek {
+      switch byte {
+      case UInt8(ascii: "\""):
+        offset += 1
+        return try text(buffer, at: start)
+      case UInt8(ascii: "\\"):
+        offset += 1
+        try escape(into: &buffer)
+      case 0..<0x20:
+        throw fault("a control character in a string must be escaped")
+      default:
+        let start = offset
+        skipPlain()
+        buffer += bytes[start..<offset]
+      }
+    }
+    throw fault("the string is not closed", at: start - 1)
+  }
 
-  private var isDigit: Bool { peek.map { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ?? false }
+  /// Moves to the next quote, backslash or control character.
+  private mutating func skipPlain() {
+    while offset < bytes.count, bytes[offset] >= 0x20, bytes[offset] != UInt8(ascii: "\""),
+      bytes[offset] != UInt8(ascii: "\\")
+    {
+      offset += 1
+    }
+  }
 
-  /// Moves past that character, if it stands here.
-  @discardableResult package mutating func take(_ character: Unicode.Scalar) -> Bool {
+  private func text(_ content: some Collection<UInt8>, at start: Int) throws(JSONError) -> String {
+    // The library validates slowly, and decodes ASCII fast.
+    if content.allSatisfy({ $0 < 0x80 }) { return String(decoding: content, as: UTF8.self) }
+    guard let text = String(validating: content, as: UTF8.self) else {
+      throw fault("a string is not valid UTF-8", at: start)
+    }
+    return text
+  }
+
+  private mutating func escape(into buffer: inout [UInt8]) throws(JSONError) {
+    guard let byte = peek else { throw unexpected("an escape") }
+    let simple: UInt8? =
+      switch byte {
+      case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): byte
+      case UInt8(ascii: "b"): 0x08
+      case UInt8(ascii: "f"): 0x0C
+      case UInt8(ascii: "n"): 0x0A
+      case UInt8(ascii: "r"): 0x0D
+      case UInt8(ascii: "t"): 0x09
+      default: nil
+      }
+    if let simple {
+      buffer.append(simple)
+      offset += 1
+      return
+    }
+    guard byte == UInt8(ascii: "u") else { throw unexpected("an escape such as `\\n` or `\\u00e4`") }
+    offset += 1
+    let code = try fourHexDigits()
+    // A text cut off within an emoji keeps half of a surrogate pair; the rest is still of use (RFC 8259 §8.2).
+    let scalar =
+      Unicode.Scalar(code) ?? trail(of: code).map { UTF16.decode(UTF16.EncodedScalar([code, $0])) }
+      ?? "\u{FFFD}"
+    buffer.append(contentsOf: String(scalar).utf8)
+  }
+
+  /// Moves past the second half of a surrogate pair, if both halves are there.
+  private mutating func trail(of lead: UInt16) -> UInt16? {
+    guard UTF16.isLeadSurrogate(lead), bytes[offset...].starts(with: [UInt8(ascii: "\\"), UInt8(ascii: "u")])
+    else { return nil }
+    var ahead = self
+    ahead.offset += 2
+    guard let trail = try? ahead.fourHexDigits(), UTF16.isTrailSurrogate(trail) else { return nil }
+    self = ahead
+    return trail
+  }
+
+  private mutating func fourHexDigits() throws(JSONError) -> UInt16 {
+    guard offset + 4 <= bytes.count,
+      let code = UInt16(String(decoding: bytes[offset..<offset + 4], as: UTF8.self), radix: 16),
+      bytes[offset] != UInt8(ascii: "+"), bytes[offset] != UInt8(ascii: "-")
+    else { throw unexpected("four hexadecimal digits") }
+    offset += 4
+    return code
+  }
+}
+
+// MARK: - Bytes
+
+extension JSONReader {
+  private var peek: UInt8? { offset < bytes.count ? bytes[offset] : nil }
+
+  private var isDigit: Bool { offset < bytes.count && bytes[offset] &- UInt8(ascii: "0") < 10 }
+
+  /// Moves past a character, if it stands here.
+  @discardableResult mutating func take(_ character: Unicode.Scalar) -> Bool {
     guard peek == UInt8(ascii: character) else { return false }
     offset += 1
     return true
   }
 
   /// Moves past white space; false at the end of the text.
-  @discardableResult package mutating func skipWhiteSpace() -> Bool {
+  @discardableResult mutating func skipWhiteSpace() -> Bool {
     while offset < bytes.count {
       switch bytes[offset] {
       case 0x20, 0x09, 0x0A, 0x0D: offset += 1
@@ -165,20 +326,25 @@ extension JSONReader {
     return false
   }
 
-  /// That something else was expected where the cursor stands.
-  package func unexpected(_ expected: String) -> JSONError {
+  /// The error for a byte that cannot stand here.
+  func unexpected(_ expected: String) -> JSONError {
     guard let byte = peek else { return fault("expected \(expected), but the text ends here") }
     let found =
       (0x21..<0x7F).contains(byte) ? "`\(Unicode.Scalar(byte))`" : "byte 0x\(String(byte, radix: 16))"
     return fault("expected \(expected), found \(found)")
   }
 
-  /// A fault at a place, or where the cursor stands.
-  package func fault(_ message: String, at place: Int? = nil) -> JSONError {
-    let offset = place ?? offset
+  /// An error at a place, or where the reader stands.
+  func fault(_ message: String, at place: Int? = nil) -> JSONError {
+    let (line, column) = Self.place(of: place ?? offset, in: bytes)
+    return JSONError(line: line, column: column, message: message)
+  }
+
+  /// The line and the column of an offset, counted from one.
+  static func place(of offset: Int, in bytes: UnsafeBufferPointer<UInt8>) -> (line: Int, column: Int) {
     let before = bytes.prefix(offset)
-    let line = before.count { $0 == 0x0A } + 1
-    let lineStart = before.lastIndex(of: 0x0A).map { $0 + 1 } ?? 0
-    return JSONError(line: line, column: offset - lineStart + 1, message: message)
+    var line = 1
+    for byte in before { line &+= byte == 0x0A ? 1 : 0 }
+    return (line, offset - (before.lastIndex(of: 0x0A) ?? -1))
   }
 }

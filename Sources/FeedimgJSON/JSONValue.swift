@@ -1,8 +1,8 @@
-/// A JSON value that keeps what it was written as.
+/// A JSON value as it was spelled.
 ///
 /// Members keep their order and numbers their spelling, so that a file can be read, changed in one place and
 /// written back without touching the rest. Source: RFC 8259.
-package indirect enum JSONValue: Sendable, Hashable {
+package enum JSONValue: Sendable, Hashable {
   case null
   case bool(Bool)
   /// A number as spelled, such as `1e3`; see ``integer`` and ``double``.
@@ -11,31 +11,31 @@ package indirect enum JSONValue: Sendable, Hashable {
   case array([JSONValue])
   case object(JSONObject)
 
-  /// The whole number that this is, or nil for anything else or one that does not fit.
+  /// The whole number; nil for other values, and for numbers that do not fit.
   package var integer: Int? {
     guard case .number(let text) = self else { return nil }
     return Int(text) ?? Double(text).flatMap { Int(exactly: $0) }
   }
 
-  /// The number that this is, as the nearest double.
+  /// The number as the nearest double; nil for other values.
   package var double: Double? {
     guard case .number(let text) = self else { return nil }
     return Double(text)
   }
 
-  /// The text that this is, without the quotes.
+  /// The string without quotes; nil for other values.
   package var text: String? {
     guard case .string(let text) = self else { return nil }
     return text
   }
 
-  /// The truth value that this is.
+  /// The truth value; nil for other values.
   package var boolean: Bool? {
     guard case .bool(let value) = self else { return nil }
     return value
   }
 
-  /// What this is in words for a message, such as `a string`.
+  /// The kind of value in words for a message, such as `a string`.
   package var kind: String {
     switch self {
     case .null: "null"
@@ -62,6 +62,6 @@ extension JSONValue {
   /// A whole number.
   package static func integer(_ value: some BinaryInteger) -> JSONValue { .number(String(value)) }
 
-  /// The string, or null where there is none.
+  /// The string, or null.
   package static func optional(_ value: String?) -> JSONValue { value.map(JSONValue.string) ?? .null }
 }

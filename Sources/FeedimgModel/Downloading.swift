@@ -1,11 +1,11 @@
 /// One transfer to perform.
 package struct DownloadRequest: Sendable, Hashable {
-  /// What is asked for (RFC 9110 §9.3).
+  /// The method (RFC 9110 §9.3).
   package enum Method: Sendable, Hashable {
     case get
-    /// The head of the answer alone.
+    /// The head of the response alone.
     case head
-    /// That something is done, of which the fields tell all.
+    /// An action that the fields alone describe.
     case post
   }
 
@@ -15,19 +15,23 @@ package struct DownloadRequest: Sendable, Hashable {
   package var socket: String?
   /// Sent beside those of the downloader itself.
   package var fields: HTTPFields
-  /// A longer body is given up with ``LoadError/Code/tooLarge``.
+  /// A longer body fails with ``LoadError/Code/tooLarge``.
   package var bodyLimit: ByteCount
   package var redirectLimit: Int
-  /// Whether an answer that names another place leads there, or is the answer.
+  /// Whether the transfer follows redirects; otherwise a redirect is the response.
   package var followsRedirects = true
-  /// To name resolution, connection and handshake.
+  /// For name resolution, connection and handshake.
   package var connectTimeout: Duration
-  /// From the request, once sent, to the first byte of the answer.
+  /// From the request, once sent, to the first byte of the response.
   package var answerTimeout: Duration
-  /// Without a byte of a begun answer for so long, the transfer is given up.
+  /// The longest silence within a response.
   package var stallTimeout: Duration
-  /// Over all; nil for none.
+  /// For all of the transfer; nil for none.
   package var totalTimeout: Duration?
+  /// The longest head, from its first byte, and the time over which a body must bring 100 bytes a second.
+  ///
+  /// 30 seconds, or the stall timeout where that is longer.
+  package var paceTimeout: Duration
 
   package init(
     url: ImageURL,
@@ -47,19 +51,22 @@ package struct DownloadRequest: Sendable, Hashable {
     self.answerTimeout = answerTimeout
     self.stallTimeout = stallTimeout
     self.totalTimeout = totalTimeout
+    paceTimeout = max(.seconds(30), stallTimeout)
   }
 }
 
-/// The final answer of a server, without its body.
+/// The final response of a server, without its body.
 package struct ResponseHead: Sendable, Hashable {
   package var status: Int
   package var fields: HTTPFields
-  /// Where the answer came from, after redirects.
+  /// Where the response came from, after redirects.
   package var url: ImageURL
   /// The announced length of the body, where there is one.
   package var contentLength: Int?
-  /// Whether only the closing of the connection marks the end of the body (RFC 9112 §6.3, case 8), or that of a content
-  /// coding, which is not looked for: whether the body is whole is to be seen from itself alone.
+  /// Whether only the body itself shows that it is whole.
+  ///
+  /// True where the close of the connection ends it (RFC 9112 §6.3, case 8), and for a decoded body, whose end libcurl
+  /// does not check.
   package var endsByClosing: Bool
 
   package init(
@@ -82,16 +89,16 @@ package struct ResponseHead: Sendable, Hashable {
 /// Called on the transfer's own thread, in order, never at the same time; must not block for long. Throwing stops
 /// the transfer, which then fails with the thrown error.
 package protocol BodyReceiving: Sendable {
-  /// Called by who waits for a place before each request goes out, so that the wait does not count as the answer's.
+  /// Called by the scheduler before each request, so that the wait for a slot does not count as the response's time.
   ///
-  /// What follows is more of a body that has begun, or an answer from its head on.
+  /// Either more of a begun body follows, or a response from its head on.
   func requestBegins()
-  /// Called before the first byte of the final answer; answers to redirects do not show.
+  /// Called before the first byte of the final response; redirects do not show.
   ///
-  /// Where a transfer begins anew it is called again: what came before is void then.
+  /// Where a transfer starts over it is called again: earlier bytes are void then.
   func begin(_ head: ResponseHead) throws(LoadError)
   func receive(_ bytes: UnsafeRawBufferPointer) throws(LoadError)
-  /// Called for what passes between; who receives need not care.
+  /// Called for steps in between, which a receiver may ignore.
   func note(_ step: TransferStep)
 }
 
@@ -99,11 +106,11 @@ extension BodyReceiving {
   package func note(_ step: TransferStep) {}
 }
 
-/// What passes in a transfer beside the head and the body of the final answer.
+/// What happens in a transfer beside the head and body of the final response.
 package enum TransferStep: Sendable, Hashable {
   /// A connection is there, and the request goes out on it.
   case requested
-  /// An answer says that the image is elsewhere, and the transfer goes on there.
+  /// A response redirects, and the transfer continues there.
   case redirected(ImageURL)
   /// So many bytes have come since the last such step: heads and bodies as they came over the network, also of
   /// redirects and of what is not delivered; without what TLS and TCP add.
@@ -111,7 +118,7 @@ package enum TransferStep: Sendable, Hashable {
 }
 
 extension BodyReceiving {
-  /// What measures no times has nothing to note.
+  /// Does nothing, for receivers that measure no times.
   package func requestBegins() {}
 }
 
@@ -119,8 +126,7 @@ extension BodyReceiving {
 package protocol Downloading: Sendable {
   /// Performs one transfer and returns when the whole body has been received.
   ///
-  /// Any status reaches the receiver; what to make of it is the caller's matter. Cancelling the task stops the
-  /// transfer.
+  /// Any status reaches the receiver. Cancelling the task stops the transfer. The caller resumes on its own executor.
   ///
   /// - Throws: ``LoadError``, also when the receiver throws it; `cancelled` when the task was cancelled.
   func download(
@@ -128,11 +134,11 @@ package protocol Downloading: Sendable {
     into receiver: any BodyReceiving
   ) async throws(LoadError) -> ResponseHead
 
-  /// Tells that the network has changed, so that no later transfer waits for a connection that leads nowhere.
+  /// Stops later transfers from using present connections; call it when the network has changed.
   func forgetConnections()
 }
 
 extension Downloading {
-  /// What keeps no connections has none to forget.
+  /// Does nothing, for downloaders without connections.
   package func forgetConnections() {}
 }

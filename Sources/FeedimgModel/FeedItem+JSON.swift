@@ -11,15 +11,17 @@ extension FeedItem {
       throw FeedItemError(path: nil, message: "expected an object, found \(json.kind)")
     }
     let reader = MemberReader(object: object, path: "")
-    let short = ItemVariants(
+    var variants = ItemVariants(
       original: try reader.url("originalImage").map { ImageVariant(role: .original, url: $0) },
       thumbnail: try reader.url("thumbnailImage").map { ImageVariant(role: .thumbnail, url: $0) }
     )
-    let rich = try reader.array("variants").map { elements throws(FeedItemError) in
-      // An empty list says no more than none.
-      elements.isEmpty ? nil : try ItemVariants(elements: elements)
+    // An empty list says as little as none.
+    if let elements = try reader.array("variants"), !elements.isEmpty {
+      let rich = try ItemVariants(elements: elements)
+      try rich.check(variants)
+      variants = rich
     }
-    let variants = try rich??.merged(with: short) ?? short.distinct
+    variants.removeDuplicate()
     guard variants.original != nil || variants.thumbnail != nil else {
       throw FeedItemError(
         path: nil,
@@ -45,20 +47,10 @@ extension FeedItem {
   ///
   /// - Parameter json: The document in UTF-8.
   /// - Returns: At least one item.
-  /// - Throws: ``FeedItemError`` with the line and column, or with the item and its member.
+  /// - Throws: ``FeedItemError`` with the line and column, or with the line, the item and its member.
   public static func items(json: [UInt8]) throws(FeedItemError) -> [FeedItem] {
-    let values: [JSONValue]
-    do throws(JSONError) {
-      values = try JSONReader.values(in: json)
-    } catch {
-      throw FeedItemError(
-        path: nil,
-        message: "not JSON: \(error.message)",
-        line: error.line,
-        column: error.column
-      )
-    }
-    return try items(in: values)
+    var reader = FeedItemReader()
+    return try reader.read(json[...], isLast: true)
   }
 
   /// Reads the items of a document: one, an array, or one after another as in JSON lines.
@@ -67,7 +59,7 @@ extension FeedItem {
   package static func items(in values: [JSONValue]) throws(FeedItemError) -> [FeedItem] {
     var elements = values
     if values.count == 1, case .array(let inner) = values[0] { elements = inner }
-    guard !elements.isEmpty else { throw FeedItemError(path: nil, message: "expected an item, found none") }
+    guard !elements.isEmpty else { throw FeedItemError.noItem }
     var items: [FeedItem] = []
     items.reserveCapacity(elements.count)
     for (index, element) in elements.enumerated() {
@@ -81,21 +73,21 @@ extension FeedItem {
   }
 }
 
-/// Why a JSON value is no item.
+/// Why a JSON value is not an item.
 public struct FeedItemError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The item counted from one, where there are several.
   public var item: Int?
-  /// The member, such as `variants[1].url`; nil where the item as a whole is meant.
+  /// The member, such as `variants[1].url`; nil for the item as a whole.
   public var path: String?
   /// What was expected, and what was found.
   public var message: String
 
-  /// The line of the document counted from one, where it is known: of what is no JSON, or where the item begins.
+  /// The line of the JSON error, or of the item's beginning, counted from one; nil if unknown.
   public var line: Int?
-  /// The column in bytes counted from one, where it is no JSON.
+  /// The column of the JSON error, in bytes counted from one; nil for other errors.
   public var column: Int?
 
-  /// Whether it is a URL of another scheme than http and https, which nobody may be led to.
+  /// Whether a URL has another scheme than http and https.
   package var namesOtherScheme = false
 
   init(path: String?, message: String, line: Int? = nil, column: Int? = nil) {
@@ -111,12 +103,14 @@ public struct FeedItemError: Error, Sendable, Hashable, CustomStringConvertible 
     return withoutLine
   }
 
-  /// The same without line and column, for who tells them in another way.
+  /// The message without line and column, for callers that print them elsewhere.
   public var withoutLine: String {
     if column != nil { return message }
     let place = [item.map { "item \($0)" }, path.map { "`\($0)`" }].compactMap { $0 }.joined(separator: ", ")
     return place.isEmpty ? message : "\(place): \(message)"
   }
+
+  static let noItem = FeedItemError(path: nil, message: "expected an item, found none")
 
   func inItem(_ number: Int) -> FeedItemError {
     var error = self

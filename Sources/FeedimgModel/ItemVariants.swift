@@ -1,11 +1,11 @@
 import FeedimgJSON
 
-/// The two variants that feedimg chooses between, out of however many an item lists.
+/// The two variants that feedimg chooses between, out of all that an item lists.
 struct ItemVariants {
   var original: ImageVariant?
   var thumbnail: ImageVariant?
 
-  /// A thumbnail narrower than this is taken only where no wider one is offered; in pixels.
+  /// The least width of a thumbnail, if the item has one that wide; in pixels.
   private static let preferredThumbnailWidth = 320
 
   init(original: ImageVariant?, thumbnail: ImageVariant?) {
@@ -13,13 +13,12 @@ struct ItemVariants {
     self.thumbnail = thumbnail
   }
 
-  /// The same without a thumbnail that is the original under another name.
-  var distinct: ItemVariants {
-    let isSame = thumbnail?.url.key == original?.url.key
-    return ItemVariants(original: original, thumbnail: isSame ? nil : thumbnail)
+  /// Removes a thumbnail that is the original under another name.
+  mutating func removeDuplicate() {
+    if thumbnail?.url.key == original?.url.key { thumbnail = nil }
   }
 
-  /// Reads `variants`: by `role`, or by width where none has a role.
+  /// Reads `variants`: by `role`, or by width if none has a role.
   init(elements: [JSONValue]) throws(FeedItemError) {
     var listed: [(variant: ImageVariant, hasRole: Bool)] = []
     for (index, element) in elements.enumerated() {
@@ -69,8 +68,9 @@ struct ItemVariants {
       original?.role = .original
       thumbnails.removeAll { $0.variant.url.key == widest.url.key }
     }
-    self =
-      ItemVariants(original: original, thumbnail: Self.thumbnail(among: thumbnails.map(\.variant))).distinct
+    self.original = original
+    thumbnail = Self.thumbnail(among: thumbnails.map(\.variant))
+    removeDuplicate()
   }
 
   /// The smallest that is wide enough, else the widest; the first of equals.
@@ -82,8 +82,8 @@ struct ItemVariants {
     return variants.first { width($0) == greatest }
   }
 
-  /// These, where the short form says nothing else.
-  func merged(with short: ItemVariants) throws(FeedItemError) -> ItemVariants {
+  /// Checks that the short form, where an item has both forms, says the same.
+  func check(_ short: ItemVariants) throws(FeedItemError) {
     func check(_ name: String, _ mine: ImageVariant?, _ other: ImageVariant?) throws(FeedItemError) {
       guard let other, other.url.key != mine?.url.key else { return }
       throw FeedItemError(
@@ -94,6 +94,5 @@ struct ItemVariants {
     try check("originalImage", original, short.original)
     let isOneForBoth = thumbnail == nil && short.thumbnail?.url.key == original?.url.key
     if !isOneForBoth { try check("thumbnailImage", thumbnail, short.thumbnail) }
-    return self
   }
 }

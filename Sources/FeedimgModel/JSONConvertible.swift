@@ -15,24 +15,36 @@ extension Resolution: JSONConvertible {
 
   package var jsonValue: JSONValue {
     var object = JSONObject()
-    if let id = item.id { object["id"] = .string(id) }
-    object["image"] = .string(decision.image.rawValue)
-    object["source"] = .string(decision.source.rawValue)
-    object["show"] = .string(decision.show.rawValue)
-    object["load"] = .string(decision.load?.rawValue ?? "nothing")
-    object["url"] = .optional(url?.text)
-    object["upgrade"] = .string(decision.upgrade.rawValue)
-    object["policy"] = .string(policy)
-    object["rule"] = .integer(decision.rule)
-    object["place"] = .string(place)
-    object["why"] = .string(why)
-    if decision.image == .placeholder { object["placeholder"] = item.placeholder.jsonValue }
-    object["facts"] = .object(
-      JSONObject(
-        facts.map { ($0.name, ["value": .string($0.value), "source": .string($0.source)]) }
-      )
-    )
+    if let id = item.id { object.append("id", .string(id)) }
+    object.append(decisionMembers)
+    object.append("url", .optional(url?.text))
+    object.append(reasonMembers)
+    if decision.image == .placeholder { object.append("placeholder", item.placeholder.jsonValue) }
+    object.append(factMembers)
     return .object(object)
+  }
+
+  // The members in the order of ``jsonValue``, without those that are the item's own. Many items have them in common.
+
+  package var decisionMembers: JSONObject {
+    [
+      "image": .string(decision.image.rawValue), "source": .string(decision.source.rawValue),
+      "show": .string(decision.show.rawValue), "load": .string(decision.load?.rawValue ?? "nothing"),
+    ]
+  }
+
+  package var reasonMembers: JSONObject {
+    [
+      "upgrade": .string(decision.upgrade.rawValue), "policy": .string(policy),
+      "rule": .integer(decision.rule), "place": .string(place), "why": .string(why),
+    ]
+  }
+
+  package var factMembers: JSONObject {
+    let readings = facts.map { fact -> (String, JSONValue) in
+      (fact.name, ["value": .string(fact.value), "source": .string(fact.source)])
+    }
+    return ["facts": .object(JSONObject(readings))]
   }
 }
 
@@ -47,10 +59,10 @@ extension Placeholder: JSONConvertible {
 }
 
 extension LoadedImage: JSONConvertible {
-  /// The decision, and what came of it, as one line of JSON.
+  /// The decision and its result, as one line of JSON.
   ///
-  /// Here `image` and `source` say what was loaded and from where, which differs from the decision where the
-  /// original failed and the thumbnail took its place.
+  /// `image` and `source` name the image that was loaded. They differ from the decision if the original failed and
+  /// the thumbnail took its place.
   public var json: String { jsonText }
 
   package var jsonValue: JSONValue {
@@ -73,7 +85,7 @@ extension LoadedImage: JSONConvertible {
 extension LoadError: JSONConvertible {
   /// The decision, if one was made, and an `error` member with code and message, as one line of JSON.
   ///
-  /// A placeholder is no error here: it is all that there is to show.
+  /// If only the placeholder can be shown, the text has no `error` member.
   public var json: String { jsonText }
 
   package var jsonValue: JSONValue {

@@ -3,12 +3,13 @@ import FeedimgJSON
 /// Reads the members of an object, with errors that name them; null counts as absent.
 struct MemberReader {
   let object: JSONObject
-  /// What stands before a member's name in a message.
+  /// The text before a member's name in a message, such as `placeholder.`.
   let path: String
 
   private func value(_ name: String) -> JSONValue? {
-    let value = object[name]
-    return value == .null ? nil : value
+    guard let value = object[name] else { return nil }
+    if case .null = value { return nil }
+    return value
   }
 
   private func mismatch(_ name: String, _ expected: String, _ found: String) -> FeedItemError {
@@ -21,7 +22,7 @@ struct MemberReader {
     return text
   }
 
-  /// Text, or a number as it is spelled: feeds use both to name their items.
+  /// A string, or a number as spelled: feeds use both as identifiers.
   func identifier(_ name: String) throws(FeedItemError) -> String? {
     if case .number(let text) = object[name] { return text }
     return try text(name)

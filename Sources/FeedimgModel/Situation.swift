@@ -8,6 +8,9 @@ public enum Presence: String, Sendable, Hashable, CaseIterable {
 }
 
 /// Everything that a policy may ask about one item at one moment (the facts).
+///
+/// A fact that feedimg itself knows is declared in this file alone: a stored property, a ``Fact``, and its place in
+/// ``Fact/standard``.
 public struct Situation: Sendable, Hashable {
   /// The kind of the active network.
   public var network: NetworkKind
@@ -25,19 +28,18 @@ public struct Situation: Sendable, Hashable {
   public var thumbnail: Presence
   /// The values of the facts that the host application defines, by name; see ``HostFact``.
   public var hostFacts: [String: String]
-  // The quantities, with `Int.max` for what nobody knows: comparing them with a threshold, which each decision does,
-  // then asks nothing first.
-  package private(set) var sizeBytes = Int.max
-  package private(set) var budgetLeftBytes = Int.max
-  package private(set) var bandwidthBits = Int.max
-  package private(set) var batteryPercent = Int.max
+  // The quantities, with `Int.max` for an unknown one: a decision then compares them without a check before.
+  fileprivate var sizeBytes = Int.max
+  fileprivate var budgetLeftBytes = Int.max
+  fileprivate var bandwidthBits = Int.max
+  fileprivate var batteryPercent = Int.max
 
-  /// The encoded length of the original; nil where nobody knows.
+  /// The encoded length of the original; nil where it is unknown.
   public var size: ByteCount? {
     get { Self.known(sizeBytes).map { ByteCount($0) } }
     set { sizeBytes = Self.stored(newValue?.bytes) }
   }
-  /// What may still be spent in this period; nil where nobody counts.
+  /// What may still be spent in this period; nil where no budget is set.
   public var budgetLeft: ByteCount? {
     get { Self.known(budgetLeftBytes).map { ByteCount($0) } }
     set { budgetLeftBytes = Self.stored(newValue?.bytes) }
@@ -96,4 +98,50 @@ public struct Situation: Sendable, Hashable {
       }
     }
   }
+
+  /// The index of the word of ``Fact/fits``.
+  package var fitsOrdinal: Int {
+    guard let size, let budgetLeft else { return 2 }
+    return size.bytes <= budgetLeft.bytes / 100 ? 1 : 0
+  }
+}
+
+extension Fact {
+  package static let network = Fact("network", \.network, untold: "not looked at")
+  package static let metered = Fact("metered", \.metered, untold: "not looked at")
+  package static let roaming = Fact("roaming", no: "no", yes: "yes", \.isRoaming, untold: "not looked at")
+  package static let dataSaver = Fact(
+    "data saver",
+    no: "off",
+    yes: "on",
+    \.savesData,
+    untold: "the setting data-saver"
+  )
+  package static let alwaysOriginal = Fact(
+    "always original",
+    no: "no",
+    yes: "yes",
+    \.alwaysOriginal,
+    untold: "the setting always-load-originals-on-cellular"
+  )
+  package static let original = Fact("original", \.original, untold: "the item and the cache")
+  package static let thumbnail = Fact("thumbnail", \.thumbnail, untold: "the item and the cache")
+  package static let size = Fact("size", .bytes, \.sizeBytes, untold: "the item does not tell")
+  package static let budgetLeft = Fact("budget left", .bytes, \.budgetLeftBytes, untold: "not counted")
+  package static let bandwidth = Fact("bandwidth", .bitsPerSecond, \.bandwidthBits, untold: "not measured")
+  package static let battery = Fact("battery", .percent, \.batteryPercent, untold: "not read")
+  /// Whether the original costs at most one percent of the budget that is left.
+  package static let fits = Fact(
+    "fits",
+    ["no", "yes", "unknown"],
+    \.fitsOrdinal,
+    derivedFrom: [size, budgetLeft],
+    untold: "size against budget left"
+  )
+
+  /// Every fact but those of the host application, in the fixed order of all output.
+  package static let standard = [
+    network, metered, roaming, dataSaver, alwaysOriginal, original, thumbnail, size, budgetLeft, bandwidth,
+    battery, fits,
+  ]
 }

@@ -1,3 +1,5 @@
+package import FeedimgModel
+
 /// One dimension of a policy's states: a fact, and what of it the policy can tell apart.
 package struct Axis: Sendable, Hashable {
   package let fact: Fact
@@ -91,5 +93,92 @@ package struct Axis: Sendable, Hashable {
       if thresholds[middle].quantity < quantity { low = middle + 1 } else { high = middle }
     }
     return low < thresholds.count && thresholds[low].quantity == quantity ? thresholds[low].text : nil
+  }
+}
+
+/// A part of what a fact can be that no rule of a policy tells apart: one value on an axis.
+package enum Region: Sendable, Hashable {
+  /// The word of that index.
+  case word(Int)
+  /// The quantities from one to another, both included.
+  case quantities(ClosedRange<Int>)
+  /// A quantity that nobody knows.
+  case unknown
+
+  /// Whether all of a region is in this one.
+  func contains(_ other: Region) -> Bool {
+    switch (self, other) {
+    case (.word(let mine), .word(let theirs)): mine == theirs
+    case (.quantities(let mine), .quantities(let theirs)):
+      mine.lowerBound <= theirs.lowerBound && theirs.upperBound <= mine.upperBound
+    case (.unknown, .unknown): true
+    default: false
+    }
+  }
+}
+
+/// A quantity that a policy compares with, and how its author wrote it.
+package struct Threshold: Sendable, Hashable {
+  package var quantity: Int
+  package var text: String
+}
+
+/// A set of the regions of one axis, by their indices.
+package struct RegionSet: Sendable, Hashable {
+  private var words: [UInt64]
+
+  /// The empty set for an axis.
+  init(none count: Int) { words = [UInt64](repeating: 0, count: (count + 63) / 64) }
+
+  /// All regions of an axis.
+  init(all count: Int) { self.init(0..<count, of: count) }
+
+  /// Some regions of an axis with that many.
+  init(_ indices: some Sequence<Int>, of count: Int) {
+    self.init(none: count)
+    for index in indices { insert(index) }
+  }
+
+  mutating func insert(_ index: Int) { words[index / 64] |= 1 << UInt64(index % 64) }
+
+  func contains(_ index: Int) -> Bool { words[index / 64] >> UInt64(index % 64) & 1 == 1 }
+
+  var isEmpty: Bool { words.allSatisfy { $0 == 0 } }
+
+  package var count: Int { words.reduce(0) { $0 + $1.nonzeroBitCount } }
+
+  /// Ascending.
+  package var indices: [Int] {
+    var indices: [Int] = []
+    for (place, word) in words.enumerated() {
+      var rest = word
+      while rest != 0 {
+        indices.append(place * 64 + rest.trailingZeroBitCount)
+        rest &= rest - 1
+      }
+    }
+    return indices
+  }
+
+  func isSubset(of other: RegionSet) -> Bool {
+    zip(words, other.words).allSatisfy { $0 & ~$1 == 0 }
+  }
+
+  func intersection(_ other: RegionSet) -> RegionSet {
+    var result = self
+    for index in words.indices { result.words[index] &= other.words[index] }
+    return result
+  }
+
+  func union(_ other: RegionSet) -> RegionSet {
+    var result = self
+    for index in words.indices { result.words[index] |= other.words[index] }
+    return result
+  }
+
+  func subtracting(_ other: RegionSet) -> RegionSet {
+    var result = self
+    for index in words.indices { result.words[index] &= ~other.words[index] }
+    return result
   }
 }

@@ -1,3 +1,5 @@
+import FeedimgModel
+
 /// Some regions of each axis of a space, and with them all states in which every fact is in one of its regions.
 package struct Box: Sendable, Hashable {
   /// One set for each axis, in the order of the axes.
@@ -42,5 +44,191 @@ extension StateSpace {
       states = next
     }
     return tie == nil ? states : states.filter(isPossible)
+  }
+}
+
+extension StateSpace {
+  /// Disjoint boxes that cover exactly some states, given in ascending order: few, not always the fewest.
+  package func partition(_ states: [Int]) -> [Box] {
+    slices(states[...], axis: 0).map { Box(choices: $0) }
+  }
+
+  /// A box for each class of equal slices along an axis, and so on for the axes after it.
+  private func slices(_ states: ArraySlice<Int>, axis: Int) -> [[RegionSet]] {
+    guard !states.isEmpty else { return [] }
+    guard axis < axes.count else { return [[]] }
+    let count = axes[axis].regions.count
+    var order: [[Int]] = []
+    var regions: [[Int]: RegionSet] = [:]
+    var rest = states
+    while let first = rest.first {
+      let region = first / strides[axis]
+      let end = rest.firstIndex { $0 / strides[axis] != region } ?? rest.endIndex
+      let slice = rest[..<end].map { $0 - region * strides[axis] }
+      if regions[slice] == nil { order.append(slice) }
+      regions[slice, default: RegionSet(none: count)].insert(region)
+      rest = rest[end...]
+    }
+    return order.flatMap { slice in
+      let choice = regions[slice] ?? RegionSet(none: count)
+      return slices(slice[...], axis: axis + 1).map { [choice] + $0 }
+    }
+  }
+
+  /// A box in words, such as `network ethernet/other, original remote/none`, or `every state`.
+  package func text(_ box: Box) -> String {
+    let parts = zip(axes, box.choices).compactMap { axis, choice in
+      choice.count == axis.regions.count
+        ? nil : axis.fact.name + " " + axis.labels(choice.indices).joined(separator: "/")
+    }
+    return parts.isEmpty ? "every state" : parts.joined(separator: ", ")
+  }
+}
+
+/// Covers a set of states with as few boxes as can be, for people to read.
+///
+/// Boxes may overlap, and may hold states in which no situation can be.
+package struct BoxCover {
+  private let space: StateSpace
+
+  /// With more states, boxes or steps the answer is still a cover, but perhaps not the smallest.
+  private static let greatestStateCount = 20_000
+  private static let greatestBoxCount = 400
+  private static let greatestStepCount = 4000
+
+  package init(in space: StateSpace) { self.space = space }
+
+  /// The fewest boxes that hold these states and no other possible ones, in the order of their first states.
+  ///
+  /// The states must be possible and given in ascending order.
+  package func boxes(covering states: [Int]) -> [Box] {
+    guard !states.isEmpty else { return [] }
+    let parts = space.partition(states)
+    guard parts.count > 1, space.count <= Self.greatestStateCount,
+      let candidates = largestBoxes(within: states)
+    else { return parts }
+    let chosen = Selection(candidates.map { space.states(in: $0) }, covering: states)
+      .fewest(steps: Self.greatestStepCount)
+    return chosen.count < parts.count ? chosen.map { candidates[$0] } : parts
+  }
+
+  /// Few boxes that hold these states and no other possible ones, each state once.
+  ///
+  /// The states must be possible and given in ascending order.
+  package func disjointBoxes(covering states: [Int]) -> [Box] {
+    let fewest = boxes(covering: states)
+    let isDisjoint = fewest.reduce(0) { $0 + space.states(in: $1).count } == states.count
+    return isDisjoint ? fewest : space.partition(states)
+  }
+
+  /// All boxes within the states that no other such box contains, by their first states.
+  ///
+  /// Begins with the box of all states and takes away, one by one, boxes that make up the other states: what is
+  /// left of a box are its parts beside the taken one, one for each axis. (The sharp product of multi-valued
+  /// logic, which yields all prime implicants.)
+  ///
+  /// - Parameter states: Ascending.
+  /// - Returns: nil if there are too many.
+  private func largestBoxes(within states: [Int]) -> [Box]? {
+    var boxes = [Box(all: space)]
+    for taken in space.partition(others(than: states)) {
+      var next: [Box] = []
+      var remnants: [Box] = []
+      for box in boxes {
+        if box.isDisjoint(from: taken) { next.append(box) } else { remnants += box.remnants(without: taken) }
+      }
+      remnants.sort { $0.count > $1.count }
+      for remnant in remnants where !next.contains(where: { remnant.isSubset(of: $0) }) {
+        next.append(remnant)
+      }
+      guard next.count <= Self.greatestBoxCount else { return nil }
+      boxes = next
+    }
+    return boxes.compactMap { box in space.states(in: box).first.map { (box, $0) } }
+      .sorted { $0.1 < $1.1 }
+      .map(\.0)
+  }
+
+  /// The possible states that are not among some.
+  private func others(than states: [Int]) -> [Int] {
+    var isListed = [Bool](repeating: false, count: space.count)
+    for state in states { isListed[state] = true }
+    return isListed.indices.filter { !isListed[$0] && space.isPossible($0) }
+  }
+}
+
+extension Box {
+  func isSubset(of other: Box) -> Bool { zip(choices, other.choices).allSatisfy { $0.isSubset(of: $1) } }
+
+  func isDisjoint(from other: Box) -> Bool {
+    zip(choices, other.choices).contains { $0.intersection($1).isEmpty }
+  }
+
+  /// The largest boxes within this one that do not meet another.
+  func remnants(without other: Box) -> [Box] {
+    choices.indices.compactMap { axis in
+      let rest = choices[axis].subtracting(other.choices[axis])
+      guard !rest.isEmpty else { return nil }
+      var remnant = self
+      remnant.choices[axis] = rest
+      return remnant
+    }
+  }
+}
+
+/// Chooses the fewest of some sets that together hold all of some elements.
+struct Selection {
+  /// For each element that matters, the sets that hold it; no element's sets contain another's.
+  private var demands: [[Int]]
+
+  /// - Parameters:
+  ///   - sets: Each ascending; together they hold all elements.
+  ///   - elements: Ascending.
+  init(_ sets: [[Int]], covering elements: [Int]) {
+    let places = Dictionary(uniqueKeysWithValues: elements.enumerated().map { ($1, $0) })
+    var holders = [[Int]](repeating: [], count: elements.count)
+    for (index, set) in sets.enumerated() {
+      for element in set { if let place = places[element] { holders[place].append(index) } }
+    }
+    // Whoever meets the demand of fewer sets also meets that of more.
+    demands = []
+    for holder in Set(holders).sorted(by: { ($0.count, $0.first ?? 0) < ($1.count, $1.first ?? 0) }) {
+      let members = Set(holder)
+      if !demands.contains(where: { members.isSuperset(of: $0) }) { demands.append(holder) }
+    }
+  }
+
+  /// The indices of the chosen sets, ascending; past that many partial choices the best so far.
+  func fewest(steps: Int) -> [Int] {
+    var best = greedy()
+    var left = steps
+    improve([], demands[...], &best, &left)
+    return best.sorted()
+  }
+
+  private func greedy() -> [Int] {
+    var chosen: [Int] = []
+    var open = demands
+    while !open.isEmpty {
+      var gains: [Int: Int] = [:]
+      for demand in open { for set in demand { gains[set, default: 0] += 1 } }
+      guard let best = gains.max(by: { ($0.value, $1.key) < ($1.value, $0.key) })?.key else { break }
+      chosen.append(best)
+      open.removeAll { $0.contains(best) }
+    }
+    return chosen
+  }
+
+  /// Tries each way to meet the demand that leaves the fewest ways, and so on.
+  private func improve(_ chosen: [Int], _ open: ArraySlice<[Int]>, _ best: inout [Int], _ left: inout Int) {
+    guard let next = open.min(by: { $0.count < $1.count }) else {
+      if chosen.count < best.count { best = chosen }
+      return
+    }
+    for set in next {
+      guard chosen.count + 1 < best.count, left > 0 else { return }
+      left -= 1
+      improve(chosen + [set], open.filter { !$0.contains(set) }[...], &best, &left)
+    }
   }
 }

@@ -1,4 +1,64 @@
+package import FeedimgJSON
 import FeedimgModel
+
+/// One row of a table of cases: what a policy must decide wherever the row's conditions hold.
+package struct PolicyCase: Sendable, Hashable {
+  /// In the author's words; empty where the table has no column `case`.
+  package let name: String
+  /// Where the row stands, counted from one.
+  package let line: Int
+  package let conditions: [Condition]
+  package let expectations: [Expectation]
+}
+
+/// The cases of a `NAME.tests.md`.
+package struct PolicyCases: Sendable, Hashable {
+  package let fileName: String
+  package let cases: [PolicyCase]
+
+  /// Reads the cases out of every table of a Markdown text.
+  ///
+  /// - Parameters:
+  ///   - fileName: What places in messages begin with.
+  ///   - markdown: The text, as ``PolicyTable`` takes it.
+  ///   - catalog: The facts that the cases may speak of.
+  /// - Throws: ``PolicyErrors`` with all problems of the file, also if it has no case.
+  package init(
+    fileName: String,
+    markdown: [UInt8],
+    facts catalog: FactCatalog = .standard
+  ) throws(PolicyErrors) {
+    var problems = ProblemList(file: fileName)
+    var cases: [PolicyCase] = []
+    for table in try MarkdownTable.tables(in: markdown, file: fileName) {
+      let parts = DecisionPart.allCases.map { ($0.rawValue, $0) }
+      let reader = TableReader(
+        table,
+        facts: catalog,
+        outcomes: parts,
+        others: ["case"],
+        problems: &problems
+      )
+      reader.forEachRow(problems: &problems) { _, row, problems in
+        let conditions = reader.conditions(in: row, problems: &problems)
+        let expectations = reader.expectations(in: row, problems: &problems)
+        var name = ""
+        for (column, cell) in zip(reader.columns, row.cells) {
+          if case .other("case") = column { name = cell.text }
+        }
+        cases.append(
+          PolicyCase(name: name, line: row.line, conditions: conditions, expectations: expectations)
+        )
+      }
+    }
+    try problems.check()
+    guard !cases.isEmpty else {
+      throw PolicyErrors(errors: [PolicyError(file: fileName, "no cases, expected a table with some")])
+    }
+    self.fileName = fileName
+    self.cases = cases
+  }
+}
 
 /// What came of running the cases of a policy.
 package struct CaseReport: Sendable, Hashable {
@@ -95,5 +155,79 @@ extension PolicyCase {
     let found = broken.part.value(in: decision)
     let rule = broken.part == .rule ? "" : " by rule \(decision.rule)"
     return "\(broken.part.rawValue) is \(found)\(rule), expected \(broken.text)"
+  }
+}
+
+extension CaseReport {
+  /// The report as an object.
+  package var json: JSONValue {
+    [
+      "policy": .string(policy),
+      "file": .string(fileName),
+      "ok": .bool(failures.isEmpty),
+      "cases": .integer(caseCount),
+      "passed": .integer(caseCount - failures.count),
+      "rules": .integer(ruleCount),
+      "exercisedRules": .array(exercisedRules.map(JSONValue.integer)),
+      "states": .integer(stateCount),
+      "checkedStates": .integer(checkedStateCount),
+      "failures": .array(failures.map(\.json)),
+    ]
+  }
+}
+
+extension CaseReport.Failure {
+  fileprivate var json: JSONValue {
+    [
+      "case": .string(testCase.name),
+      "place": .string(place),
+      "message": .string(message),
+      "witness": witness.json,
+    ]
+  }
+}
+
+extension CaseReport {
+  /// The report as one `testsuite` of JUnit's XML, which continuous integration servers read.
+  package var junit: String {
+    var text =
+      #"<testsuite name="\#(Self.escaped(policy))" tests="\#(caseCount)" failures="\#(failures.count)">"#
+      + "\n"
+    for testCase in cases {
+      let name = testCase.name.isEmpty ? "line \(testCase.line)" : testCase.name
+      let start =
+        #"  <testcase name="\#(Self.escaped(name))" classname="\#(Self.escaped(policy))""#
+        + #" file="\#(Self.escaped(fileName))" line="\#(testCase.line)""#
+      if let failure = failures.first(where: { $0.testCase == testCase }) {
+        text +=
+          start + ">\n" + #"    <failure message="\#(Self.escaped(failure.message))"/>"# + "\n  </testcase>\n"
+      } else {
+        text += start + "/>\n"
+      }
+    }
+    return text + "</testsuite>\n"
+  }
+
+  /// Several reports as one document.
+  package static func junit(_ reports: [CaseReport]) -> String {
+    let suites = reports.map(\.junit).joined()
+    return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n\(suites)</testsuites>\n"
+  }
+
+  /// The text for an attribute (XML 1.0 §2.4); control characters, which XML cannot hold, become question marks.
+  private static func escaped(_ text: String) -> String {
+    var escaped = ""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "&": escaped += "&amp;"
+      case "<": escaped += "&lt;"
+      case ">": escaped += "&gt;"
+      case "\"": escaped += "&quot;"
+      case "\t": escaped += " "
+      case "\0"..<" ", "\u{FFFE}", "\u{FFFF}": escaped += "?"
+      default: escaped.unicodeScalars.append(scalar)
+      }
+    }
+    return escaped
   }
 }

@@ -30,3 +30,182 @@ package struct Condition: Sendable, Hashable {
   /// The condition said of a situation in which it holds, such as `network is wifi`.
   func statement(in situation: Situation) -> String { "\(fact.name) is \(fact.value(in: situation))" }
 }
+
+extension Condition {
+  /// Reads a cell: `-`, `a`, `a, b`, `not a`, `< n`, `<= n`, `> n`, `>= n`, `a..b` (b excluded) or `unknown`.
+  ///
+  /// Comparisons and `unknown` may stand in a list too. `= n`, and two comparisons joined by `and`, are what
+  /// written tables need beside these.
+  ///
+  /// - Returns: nil for `-`.
+  /// - Throws: ``CellError`` for the first thing that is wrong.
+  static func read(_ cell: String, of fact: Fact) throws(CellError) -> Condition? {
+    guard cell != "-" else { return nil }
+    guard !cell.isEmpty else { throw CellError(message: "empty cell, write `-` where any value will do") }
+    let isNegated = cell.hasPrefix("not ")
+    var parser = TermParser(fact: fact, isNegated: isNegated)
+    for part in cell.dropFirst(isNegated ? 4 : 0).listed { try parser.read(part) }
+    return Condition(
+      fact: fact,
+      regions: parser.regions,
+      isNegated: isNegated,
+      thresholds: parser.thresholds,
+      text: (isNegated ? "not " : "") + parser.texts.joined(separator: ", ")
+    )
+  }
+}
+
+/// Reads the parts between the commas of a cell.
+private struct TermParser {
+  let fact: Fact
+  let isNegated: Bool
+  var regions: [Region] = []
+  var thresholds: [Threshold] = []
+  var texts: [String] = []
+
+  mutating func read(_ text: String) throws(CellError) {
+    guard !text.isEmpty else { throw CellError(message: "a value is missing beside a comma") }
+    let region =
+      switch fact.domain {
+      case .words(let words): try word(text, among: words)
+      case .quantity(let unit): try comparison(text, unit)
+      }
+    guard !regions.contains(region) else { throw CellError(message: "\(text.quoted) stands twice") }
+    regions.append(region)
+    texts.append(text)
+  }
+
+  private func word(_ text: String, among words: [String]) throws(CellError) -> Region {
+    if let index = words.firstIndex(of: text) { return .word(index) }
+    if text == "-" { throw CellError(message: "`-` means any value and stands alone") }
+    if text.hasPrefix("not ") { throw CellError(message: "`not` stands first, before all values") }
+    let near = Spelling.nearest(to: text, among: words)
+    let expected = near == nil ? ", expected \(words.joined(separator: ", "))" : ""
+    throw CellError(message: "\(fact.name) has no value \(text.quoted)\(expected)", suggestion: near)
+  }
+
+  private mutating func comparison(_ text: String, _ unit: QuantityUnit) throws(CellError) -> Region {
+    if text == "unknown" { return .unknown }
+    guard !isNegated else {
+      throw CellError(message: "`not` goes with words and `unknown`, write the opposite comparison")
+    }
+    guard let quantities = try range(text, unit) else {
+      throw CellError(message: "impossible interval \(text.quoted), no \(fact.name) is in it")
+    }
+    return .quantities(quantities)
+  }
+
+  /// The quantities of a comparison; nil where there are none.
+  private mutating func range(
+    _ text: String,
+    _ unit: QuantityUnit
+  ) throws(CellError) -> ClosedRange<Int>? {
+    if let (left, right) = Self.halves(text, around: " and ") {
+      let left = try range(String(left), unit)
+      let right = try range(String(right), unit)
+      guard let left, let right, left.overlaps(right) else { return nil }
+      return left.clamped(to: right)
+    }
+    if let (left, right) = Self.halves(text, around: "..") {
+      let lower = try quantity(left, unit)
+      let upper = try quantity(right, unit)
+      return lower < upper ? lower...(upper - 1) : nil
+    }
+    if text.hasPrefix("<=") { return 0...(try quantity(text.dropFirst(2), unit)) }
+    if text.hasPrefix(">=") { return (try quantity(text.dropFirst(2), unit))...Int.max }
+    if text.hasPrefix("<") {
+      let bound = try quantity(text.dropFirst(), unit)
+      return bound > 0 ? 0...(bound - 1) : nil
+    }
+    if text.hasPrefix(">") {
+      let bound = try quantity(text.dropFirst(), unit)
+      return bound < unit.greatest ?? .max ? (bound + 1)...Int.max : nil
+    }
+    if text.hasPrefix("=") {
+      let value = try quantity(text.dropFirst(), unit)
+      return value...value
+    }
+    throw CellError(
+      message: "\(fact.name) has no value \(text.quoted),"
+        + " expected a comparison such as `< \(unit.example)`, or `unknown`",
+      suggestion: Spelling.nearest(to: text, among: ["unknown"])
+    )
+  }
+
+  /// What stands before and after the first of some separators; nil where there is none.
+  private static func halves(_ text: String, around separator: String) -> (Substring, Substring)? {
+    for index in text.indices where text[index...].hasPrefix(separator) {
+      return (text[..<index], text[index...].dropFirst(separator.count))
+    }
+    return nil
+  }
+
+  private mutating func quantity(
+    _ text: Substring,
+    _ unit: QuantityUnit
+  ) throws(CellError) -> Int {
+    let trimmed = text.drop { $0 == " " }
+    let written = trimmed.hasSuffix(" ") ? trimmed.dropLast() : trimmed
+    guard let quantity = unit.quantity(written, needsUnit: true) else { throw fault(written, unit) }
+    guard quantity <= unit.greatest ?? .max else {
+      throw CellError(message: "\(written.quoted) is over the greatest \(fact.name), 100 %")
+    }
+    thresholds.append(Threshold(quantity: quantity, text: String(written)))
+    return quantity
+  }
+
+  private func fault(_ written: Substring, _ unit: QuantityUnit) -> CellError {
+    let number = written.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
+    let name = written.dropFirst(number.count).drop { $0 == " " }
+    guard Double(number) != nil, !name.isEmpty else {
+      return CellError(
+        message: "\(written.quoted) is not a quantity, expected a number and a unit such as `\(unit.example)`"
+      )
+    }
+    if unit.quantity("1" + name, needsUnit: true) != nil {
+      return CellError(message: "\(written.quoted) is more than can be counted")
+    }
+    return CellError(
+      message: "\(fact.name) has no unit \(name.quoted), expected \(unit.names.joined(separator: ", "))",
+      suggestion: Spelling.nearest(to: String(name), among: unit.names).map { "\(number) \($0)" }
+    )
+  }
+}
+
+/// Why a cell cannot be read; whoever reads the table adds the place.
+struct CellError: Error {
+  /// One line in words, without the suggestion.
+  var message: String
+  /// The word that was probably meant.
+  var suggestion: String?
+}
+
+extension StringProtocol {
+  /// Without spaces and tabs at the ends, and with one space for each run of them within.
+  var singleSpaced: String {
+    var bytes: [UInt8] = []
+    var isAfterBlank = false
+    for byte in utf8 {
+      if byte.isBlank {
+        isAfterBlank = true
+      } else {
+        if isAfterBlank, !bytes.isEmpty { bytes.append(0x20) }
+        isAfterBlank = false
+        bytes.append(byte)
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// The parts between the commas, single-spaced; a missing part is empty.
+  var listed: [String] {
+    utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).map {
+      String(decoding: $0, as: UTF8.self).singleSpaced
+    }
+  }
+}
+
+extension UInt8 {
+  /// A space or a tab.
+  var isBlank: Bool { self == 0x20 || self == 0x09 }
+}

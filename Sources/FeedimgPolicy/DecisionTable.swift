@@ -1,3 +1,4 @@
+package import FeedimgJSON
 package import FeedimgModel
 
 /// A policy's decisions in every state, grouped for reading.
@@ -98,6 +99,109 @@ extension StateSpace {
         return "not " + axis.labels(rest.indices).joined()
       }
       return axis.labels(choice.indices).joined(separator: ", ")
+    }
+  }
+}
+
+extension DecisionTable {
+  /// The rows as an array of objects; `when` has the facts that matter, in the grammar of cells.
+  package var json: JSONValue {
+    .array(
+      rows.map { row in
+        let when = zip(facts, row.facts).filter { $1 != "-" }.map { ($0.name, JSONValue.string($1)) }
+        let members: [(String, JSONValue)] =
+          [("when", .object(JSONObject(when)))] + row.decision.members + [
+            ("states", .integer(row.stateCount))
+          ]
+        return .object(JSONObject(members))
+      }
+    )
+  }
+}
+
+/// A table of cases that covers every state of a policy: what it decides today, to be compared with tomorrow.
+package struct GoldenTable {
+  private let table: DecisionTable
+
+  /// - Throws: ``PolicyErrors`` where there are too many states.
+  package init(_ table: PolicyTable) throws(PolicyErrors) { self.table = try DecisionTable(table) }
+
+  /// The text of a `NAME.golden.md`, which ``PolicyCases`` reads.
+  ///
+  /// The same policy always gives the same text, so that a difference between versions is a difference in what
+  /// the policy decides, or in which rule does.
+  package var markdown: String {
+    let header =
+      table.facts.map(\.name) + ["→ image", "source", "show", "load", "upgrade", "priority", "rule"]
+    let rows = table.rows.map { row in
+      row.facts
+        + [DecisionPart.image, .source, .show, .load, .upgrade, .priority, .rule].map {
+          $0.value(in: row.decision)
+        }
+    }
+    return """
+      # What \(table.name) decides
+
+      Recorded by `feedimg policy test --record`: every state, each in one row. Record again after a change that
+      was meant, and read the difference.
+
+      \(Self.aligned([header] + rows))
+      """
+  }
+
+  /// A table whose first row is the header, with columns of even width.
+  private static func aligned(_ rows: [[String]]) -> String {
+    let columns = rows.first?.indices ?? 0..<0
+    let widths = columns.map { column in rows.map { $0[column].count }.max() ?? 0 }
+    let lines = rows.map { row in
+      let cells = columns.map { row[$0] + String(repeating: " ", count: widths[$0] - row[$0].count) }
+      return "| " + cells.joined(separator: " | ") + " |"
+    }
+    let dashes = "|" + widths.map { String(repeating: "-", count: $0 + 2) }.joined(separator: "|") + "|"
+    return (lines.prefix(1) + [dashes] + lines.dropFirst()).map { $0 + "\n" }.joined()
+  }
+}
+
+/// What a policy decides in every single state, for machines.
+package struct StateListing: Sendable {
+  private let evaluation: Evaluation
+  private let fixed: [FixedFact]
+
+  /// Lists the states of a policy.
+  ///
+  /// - Parameters:
+  ///   - table: The policy; states for which it has no rule are left out.
+  ///   - fixed: Facts of which only these values are of interest.
+  /// - Throws: ``PolicyErrors`` where there are too many states.
+  package init(_ table: PolicyTable, fixing fixed: [FixedFact] = []) throws(PolicyErrors) {
+    evaluation = Evaluation(table, in: try table.space())
+    self.fixed = fixed
+  }
+
+  /// Calls with one object a state, in the order of states: the last fact counts fastest.
+  package func forEachState(_ body: (JSONValue) -> Void) {
+    let space = evaluation.space
+    for state in 0..<space.count where space.isPossible(state) && isWanted(state) {
+      guard let decision = evaluation.decision(at: state) else { continue }
+      let members = [("state", space.witness(at: state).json)] + decision.members
+      body(.object(JSONObject(members)))
+    }
+  }
+
+  /// An array with one object a state.
+  package var json: JSONValue {
+    var elements: [JSONValue] = []
+    forEachState { elements.append($0) }
+    return .array(elements)
+  }
+
+  private func isWanted(_ state: Int) -> Bool {
+    let space = evaluation.space
+    guard !fixed.isEmpty else { return true }
+    let coordinates = space.coordinates(of: state)
+    return space.axes.indices.allSatisfy { index in
+      let axis = space.axes[index]
+      return fixed.allSatisfy { $0.fact != axis.fact || axis.regions[coordinates[index]].contains($0.value) }
     }
   }
 }

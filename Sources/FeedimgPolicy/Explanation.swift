@@ -1,3 +1,4 @@
+package import FeedimgJSON
 package import FeedimgModel
 
 /// How a policy came to its decision: the rules it tried, in order, and what it decided.
@@ -66,5 +67,44 @@ extension Condition {
   func denial(in situation: Situation) -> String {
     guard isNegated else { return "\(statement(in: situation)), not \(text)" }
     return statement(in: situation)
+  }
+}
+
+extension Explanation {
+  /// The explanation as an object.
+  package var json: JSONValue {
+    let facts = facts.map { ($0.name, JSONValue.string($0.value(in: situation))) }
+    return [
+      "policy": .string(policy),
+      "facts": .object(JSONObject(facts)),
+      "steps": .array(steps.map(\.json)),
+      "decision": .object(JSONObject(decision.members)),
+      "place": .string(place),
+    ]
+  }
+}
+
+extension Explanation.Step {
+  fileprivate var json: JSONValue {
+    [
+      "rule": .integer(rule),
+      "place": .string(place),
+      "applies": .bool(applies),
+      "reason": .string(reason),
+    ]
+  }
+}
+
+extension Decision {
+  /// The members of a decision as every JSON output has them: rule, image, source, show, load, upgrade.
+  package var members: [(String, JSONValue)] {
+    [
+      ("rule", .integer(rule)),
+      ("image", .string(image.rawValue)),
+      ("source", .string(source.rawValue)),
+      ("show", .string(show.rawValue)),
+      ("load", .string(load?.rawValue ?? "nothing")),
+      ("upgrade", .string(upgrade.rawValue)),
+    ]
   }
 }

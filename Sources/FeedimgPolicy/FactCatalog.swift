@@ -49,3 +49,98 @@ package struct FactCatalog: Sendable, Hashable {
     }
   }
 }
+
+/// Why a fact cannot be set to a value.
+package struct FactError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// One line in words, without the suggestion.
+  package var message: String
+  /// The word that was probably meant.
+  package var suggestion: String?
+
+  package var description: String { message + (suggestion.map { "; did you mean `\($0)`?" } ?? "") }
+}
+
+extension Fact {
+  /// The fact that someone typed: in any case, with hyphens or underscores for spaces.
+  ///
+  /// - Parameters:
+  ///   - typed: Such as `always-original` or `Always original`.
+  ///   - catalog: The facts that there are.
+  /// - Throws: ``FactError`` with a suggestion where a fact is near.
+  package init(typed: String, among catalog: FactCatalog = .standard) throws(FactError) {
+    let name = Self.plain(typed)
+    guard let fact = catalog.facts.first(where: { $0.name == name }) else {
+      throw FactError(
+        message: "unknown fact \(typed.quoted)",
+        suggestion: Spelling.nearest(to: name, among: catalog.facts.map(\.name))
+      )
+    }
+    self = fact
+  }
+
+  /// Sets the fact to a value as someone typed it.
+  ///
+  /// - Parameters:
+  ///   - typed: One of the fact's words in any case, a quantity such as `300 kB`, or `unknown`.
+  ///   - situation: Stays as it was on an error.
+  /// - Throws: ``FactError`` that tells what the fact can be.
+  package func set(typed: String, in situation: inout Situation) throws(FactError) {
+    guard inputs.isEmpty else {
+      let others = inputs.map { "`\($0)`" }.joined(separator: " and ")
+      throw FactError(message: "`\(name)` follows from \(others), set those")
+    }
+    switch try region(typed: typed) {
+    case .word(let ordinal): set(ordinal: ordinal, in: &situation)
+    case .quantities(let range): set(quantity: range.lowerBound, in: &situation)
+    case .unknown: set(quantity: nil, in: &situation)
+    }
+  }
+
+  /// The one value that someone typed.
+  ///
+  /// - Throws: ``FactError`` that tells what the fact can be.
+  func region(typed: String) throws(FactError) -> Region {
+    let value = Self.plain(typed)
+    switch domain {
+    case .words(let words):
+      if let ordinal = words.firstIndex(where: { $0 == typed || Self.plain($0) == value }) {
+        return .word(ordinal)
+      }
+      let near = Spelling.nearest(to: value, among: words)
+      let expected = near == nil ? ", expected \(words.joined(separator: ", "))" : ""
+      throw FactError(message: "\(name) has no value \(typed.quoted)\(expected)", suggestion: near)
+    case .quantity(let unit):
+      if value == "unknown" { return .unknown }
+      let text = typed.singleSpaced
+      guard let quantity = unit.quantity(text, needsUnit: false), quantity <= unit.greatest ?? .max else {
+        throw FactError(
+          message: "\(name) has no value \(typed.quoted), expected \(unit.example.quoted) or the like"
+            + " or `unknown`"
+        )
+      }
+      return .quantities(quantity...quantity)
+    }
+  }
+
+  /// In lower case, with single spaces for hyphens, underscores and runs of spaces.
+  private static func plain(_ typed: String) -> String {
+    typed.lowercased().split { $0 == "-" || $0 == "_" || $0.isWhitespace }.joined(separator: " ")
+  }
+}
+
+extension Situation {
+  /// Sets a fact to a value, both as someone typed them, such as `always-original` and `yes`.
+  ///
+  /// - Parameters:
+  ///   - name: See ``Fact/init(typed:)``.
+  ///   - value: See ``Fact/set(typed:in:)``.
+  ///   - catalog: The facts that there are.
+  /// - Throws: ``FactError``; the situation then stays as it was.
+  package mutating func set(
+    fact name: String,
+    to value: String,
+    among catalog: FactCatalog = .standard
+  ) throws(FactError) {
+    try Fact(typed: name, among: catalog).set(typed: value, in: &self)
+  }
+}

@@ -142,3 +142,104 @@ struct PolicyCheck {
     )
   }
 }
+
+/// The check of a policy's promises, in every state that they and the rules can tell apart.
+struct PromiseCheck {
+  /// For each promise one error for each rule that breaks it.
+  let findings: [Finding]
+
+  /// - Throws: ``PolicyErrors`` where there are too many states.
+  init(_ table: PolicyTable) throws(PolicyErrors) {
+    guard !table.promises.isEmpty else {
+      findings = []
+      return
+    }
+    let conditions = table.rules.flatMap(\.conditions) + table.promises.flatMap(\.conditions)
+    let space = try table.space(of: conditions)
+    let evaluation = Evaluation(table, in: space)
+    findings = table.promises.flatMap { promise in
+      var broken: [Int: [Int]] = [:]
+      for state in space.states(in: Box(of: promise.conditions, in: space)) {
+        guard let decision = evaluation.decision(at: state),
+          !promise.expectations.allSatisfy({ $0.holds(for: decision) })
+        else { continue }
+        broken[decision.rule, default: []].append(state)
+      }
+      return broken.sorted { $0.key < $1.key }.map { rule, states in
+        Self.finding(promise, rule, states, table, space)
+      }
+    }
+  }
+
+  private static func finding(
+    _ promise: Promise,
+    _ rule: Int,
+    _ states: [Int],
+    _ table: PolicyTable,
+    _ space: StateSpace
+  ) -> Finding {
+    let boxes = BoxCover(in: space).boxes(covering: states).map(space.text)
+    let text = "promise \(promise.number) broken by rule \(rule): \(PolicyCheck.shown(boxes))"
+    return Finding(
+      code: .promiseBroken,
+      problem: PolicyError(file: table.fileName, line: promise.line, text),
+      rule: rule,
+      promise: promise.number,
+      boxes: boxes,
+      stateCount: states.count,
+      witness: states.first.map(space.witness)
+    )
+  }
+}
+
+/// A fact whose values can be ordered by what data costs the user.
+struct DearerFact {
+  /// States in which a policy loads less than in those that differ only in a dearer value of the fact.
+  struct Step {
+    let from: String
+    let to: String
+    /// Ascending; all have the value ``from``.
+    var states: [Int] = []
+  }
+
+  let fact: Fact
+  /// Pairs of a value and a dearer one; of the pairs that tell of the same situation the first counts.
+  private let pairs: [(from: String, to: String)]
+
+  static let all: [DearerFact] = [
+    // What is unknown may be free or not: it is asked only where the two that are known are in order.
+    DearerFact(fact: .metered, pairs: [("no", "yes"), ("no", "unknown"), ("unknown", "yes")]),
+    DearerFact(fact: .roaming, pairs: [("no", "yes")]),
+    DearerFact(fact: .dataSaver, pairs: [("off", "on")]),
+  ]
+
+  /// Where a policy loads more although the fact is dearer.
+  func steps(in evaluation: Evaluation, along axis: Int) -> [Step] {
+    let stride = evaluation.space.strides[axis]
+    let words = fact.words ?? []
+    let ordinals = pairs.map { (words.firstIndex(of: $0.from) ?? 0, words.firstIndex(of: $0.to) ?? 0) }
+    var steps = pairs.map { Step(from: $0.from, to: $0.to) }
+    for base in 0..<evaluation.space.count where base / stride % words.count == 0 {
+      let weights = words.indices.map { weight(evaluation.decision(at: base + $0 * stride)) }
+      for (index, (from, to)) in ordinals.enumerated() {
+        guard let less = weights[from], let more = weights[to], more > less else { continue }
+        steps[index].states.append(base + from * stride)
+        break
+      }
+    }
+    return steps.filter { !$0.states.isEmpty }.map {
+      Step(from: $0.from, to: $0.to, states: $0.states.sorted())
+    }
+  }
+
+  private func weight(_ decision: Decision?) -> Int? { decision.map { Self.weight($0.load) } }
+
+  /// How much a load costs in comparison with others.
+  static func weight(_ load: ImageVariant.Role?) -> Int {
+    switch load {
+    case nil: 0
+    case .thumbnail: 1
+    case .original: 2
+    }
+  }
+}

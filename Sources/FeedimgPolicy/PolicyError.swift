@@ -1,3 +1,5 @@
+package import FeedimgJSON
+
 /// One thing that is wrong with a policy, where it stands, and what was probably meant.
 package struct PolicyError: Error, Sendable, Hashable {
   /// The file's name as it was given, such as `default.md`.
@@ -62,5 +64,66 @@ extension StringProtocol {
     let shown = unicodeScalars.prefix(41).map { $0.value < 0x20 || $0.value == 0x7F ? "\u{FFFD}" : $0 }
     let text = String(String.UnicodeScalarView(shown.count > 40 ? shown.prefix(37) : shown[...]))
     return shown.count > 40 ? "`\(text)...`" : "`\(text)`"
+  }
+}
+
+extension PolicyError {
+  /// The problem as an object; members that do not apply are left out.
+  package var json: JSONValue { .object(JSONObject(members)) }
+
+  var members: [(String, JSONValue)] {
+    var members: [(String, JSONValue)] = [("file", .string(file))]
+    if let line { members.append(("line", .integer(line))) }
+    if let column { members.append(("column", .integer(column))) }
+    if let field { members.append(("field", .string(field))) }
+    members.append(("message", .string(message)))
+    if let suggestion { members.append(("suggestion", .string(suggestion))) }
+    return members
+  }
+}
+
+extension PolicyErrors {
+  /// The problems as an array.
+  package var json: JSONValue { .array(errors.map(\.json)) }
+}
+
+/// The problems of one file, gathered as it is read.
+struct ProblemList {
+  let file: String
+  private(set) var errors: [PolicyError] = []
+
+  /// More are not listed: a file with so many is not a policy with slips.
+  private static let greatestCount = 100
+
+  init(file: String) { self.file = file }
+
+  /// Whether further reading can tell nothing that would be listed.
+  var isFull: Bool { errors.count > Self.greatestCount }
+
+  mutating func add(_ error: PolicyError) {
+    guard !isFull else { return }
+    errors.append(
+      errors.count < Self.greatestCount
+        ? error
+        : PolicyError(
+          file: file,
+          line: error.line,
+          "more than \(Self.greatestCount) problems, the rest is left out"
+        )
+    )
+  }
+
+  mutating func add(line: Int?, column: Int? = nil, _ message: String, suggestion: String? = nil) {
+    add(PolicyError(file: file, line: line, column: column, message, suggestion: suggestion))
+  }
+
+  mutating func add(_ fault: CellError, in cell: MarkdownTable.Cell, line: Int) {
+    add(line: line, column: cell.column, fault.message, suggestion: fault.suggestion)
+  }
+
+  /// - Throws: ``PolicyErrors`` if there are any problems, in the order in which they stand.
+  func check() throws(PolicyErrors) {
+    guard !errors.isEmpty else { return }
+    throw PolicyErrors(errors: errors)
   }
 }

@@ -1,3 +1,5 @@
+package import FeedimgJSON
+
 /// What the check of a policy found, exactly: every state was enumerated.
 package struct PolicyReport: Sendable, Hashable {
   package let name: String
@@ -47,5 +49,88 @@ package struct PolicyReport: Sendable, Hashable {
 
   private static func count(_ count: Int, _ noun: String) -> String {
     "\(count) \(noun)\(count == 1 ? "" : "s")"
+  }
+}
+
+extension PolicyReport {
+  /// The report as an object.
+  package var json: JSONValue {
+    [
+      "policy": .string(name),
+      "ok": .bool(errors.isEmpty),
+      "rules": .integer(ruleCount),
+      "facts": .integer(factCount),
+      "states": .integer(stateCount),
+      "reached": .integer(reachedRuleCount),
+      "promises": .integer(promiseCount),
+      "findings": .array(findings.map(\.json)),
+    ]
+  }
+}
+
+extension Finding {
+  /// The finding as an object; members that do not apply are left out.
+  package var json: JSONValue {
+    var members: [(String, JSONValue)] = [
+      ("severity", .string(severity.rawValue)), ("code", .string(code.rawValue)),
+    ]
+    members += problem.members
+    if let rule { members.append(("rule", .integer(rule))) }
+    if !coveringRules.isEmpty { members.append(("coveredBy", .array(coveringRules.map(JSONValue.integer)))) }
+    if let promise { members.append(("promise", .integer(promise))) }
+    members.append(("states", .integer(stateCount)))
+    if !boxes.isEmpty { members.append(("boxes", .array(boxes.map(JSONValue.string)))) }
+    if let witness { members.append(("witness", witness.json)) }
+    return .object(JSONObject(members))
+  }
+}
+
+/// One thing that the check of a policy found.
+package struct Finding: Sendable, Hashable {
+  /// What to branch on.
+  package enum Code: String, Sendable, Hashable, CaseIterable {
+    case gap
+    case neverMatches = "never-matches"
+    case neverReached = "never-reached"
+    case promiseBroken = "promise-broken"
+    case loadsOffline = "loads-offline"
+    case changesNothing = "changes-nothing"
+    case loadsMoreWhenDearer = "loads-more-when-dearer"
+    case hidesCachedOriginal = "hides-cached-original"
+  }
+
+  /// Whether a policy with it can be in force.
+  package enum Severity: String, Sendable, Hashable {
+    case error
+    case warning
+  }
+
+  package let code: Code
+  /// What to tell, and where.
+  package let problem: PolicyError
+  /// The number of the rule that it is about.
+  package var rule: Int?
+  /// The numbers of the rules that cover ``rule`` together.
+  package var coveringRules: [Int] = []
+  /// The number of the promise that is broken.
+  package var promise: Int?
+  /// The states that it is about, as few boxes in words.
+  package var boxes: [String] = []
+  package var stateCount = 0
+  /// One of the states.
+  package var witness: Witness?
+
+  package var severity: Severity {
+    switch code {
+    case .gap, .neverMatches, .neverReached, .promiseBroken, .loadsOffline: .error
+    case .changesNothing, .loadsMoreWhenDearer, .hidesCachedOriginal: .warning
+    }
+  }
+}
+
+extension Finding: CustomStringConvertible {
+  /// Such as `error   shadow.md:10: rule 6 is never reached: covered by rules 1, 4, 5`.
+  package var description: String {
+    (severity == .error ? "error   " : "warning ") + problem.description
   }
 }

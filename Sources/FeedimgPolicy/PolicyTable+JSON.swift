@@ -2,7 +2,7 @@ package import FeedimgJSON
 import FeedimgModel
 
 extension PolicyTable {
-  /// The policy in its machine form, as `policy.schema.json` describes it.
+  /// The policy in its machine form, as ``PolicySchema`` describes it.
   ///
   /// Prose and lines are not in it; ``init(name:fileName:json:facts:)`` reads the rest back.
   package var json: JSONValue {
@@ -63,4 +63,234 @@ private func cellJSON(_ text: String) -> JSONValue {
   guard !text.hasPrefix("not ") else { return ["not": cellJSON(String(text.dropFirst(4)))] }
   let parts = text.listed.map(JSONValue.string)
   return parts.count == 1 ? parts[0] : .array(parts)
+}
+
+extension PolicyTable {
+  /// Reads a policy in its machine form.
+  ///
+  /// - Parameters:
+  ///   - name: The policy's name; the one inside the text is for people.
+  ///   - fileName: What places in messages begin with.
+  ///   - json: A text that ``PolicySchema`` describes, in UTF-8.
+  ///   - catalog: The facts that the policy may ask about, beside those that it declares.
+  /// - Throws: ``PolicyErrors`` with all problems, each with its field.
+  package init(
+    name: String,
+    fileName: String,
+    json: [UInt8],
+    facts catalog: FactCatalog = .standard
+  ) throws(PolicyErrors) {
+    let value: JSONValue
+    do throws(JSONError) {
+      value = try JSONReader.value(in: json)
+    } catch {
+      let problem = PolicyError(file: fileName, line: error.line, column: error.column, error.message)
+      throw PolicyErrors(errors: [problem])
+    }
+    var reader = PolicyJSONReader(file: fileName, catalog: catalog)
+    let (rules, promises) = reader.read(value)
+    try reader.problems.check()
+    self.name = name
+    self.fileName = fileName
+    self.rules = rules
+    self.promises = promises
+    columns = Set(rules.flatMap(\.conditions).map(\.fact)).sorted()
+    hostFacts = reader.catalog.hostFacts
+  }
+}
+
+/// Reads the machine form member by member and gathers what is wrong with it.
+private struct PolicyJSONReader {
+  let file: String
+  var catalog: FactCatalog
+  var problems: ProblemList
+
+  init(file: String, catalog: FactCatalog) {
+    self.file = file
+    self.catalog = catalog
+    problems = ProblemList(file: file)
+  }
+
+  mutating func read(_ value: JSONValue) -> (rules: [Rule], promises: [Promise]) {
+    guard
+      let policy = members(
+        of: value,
+        at: "",
+        known: ["rules"],
+        optional: ["$schema", "policy", "description", "facts", "promises"]
+      )
+    else { return ([], []) }
+    if let facts = policy["facts"] { declare(facts) }
+    var rules: [Rule] = []
+    for (index, element) in array(policy["rules"], at: "rules").enumerated() {
+      rules.append(rule(element, number: index + 1, at: "rules[\(index)]"))
+    }
+    if policy["rules"] == .array([]) { add("rules", "there are no rules") }
+    var promises: [Promise] = []
+    for (index, element) in array(policy["promises"], at: "promises").enumerated() {
+      promises.append(promise(element, number: index + 1, at: "promises[\(index)]"))
+    }
+    return (rules, promises)
+  }
+
+  // MARK: Parts
+
+  private mutating func declare(_ value: JSONValue) {
+    var declared: [HostFact] = []
+    for (index, element) in array(value, at: "facts").enumerated() {
+      let path = "facts[\(index)]"
+      guard let fact = members(of: element, at: path, known: ["name", "values"]) else { continue }
+      let name = text(fact["name"], at: "\(path).name") ?? ""
+      var values: [String] = []
+      for (index, value) in array(fact["values"], at: "\(path).values").enumerated() {
+        if let value = text(value, at: "\(path).values[\(index)]") { values.append(value) }
+      }
+      declared.append(HostFact(name: name, values: values))
+    }
+    let known = declared.filter { fact in !catalog.hostFacts.contains(fact) }
+    do throws(FactError) {
+      catalog = try FactCatalog(hosting: catalog.hostFacts + known)
+    } catch {
+      add("facts", error.description)
+    }
+  }
+
+  private mutating func rule(_ value: JSONValue, number: Int, at path: String) -> Rule {
+    var outcome = Outcome(image: .placeholder)
+    var conditions: [Condition] = []
+    if let rule = members(of: value, at: path, known: ["image"], optional: ["when", "upgrade", "priority"]) {
+      conditions = self.conditions(rule["when"], at: "\(path).when")
+      for column in OutcomeColumn.allCases {
+        let path = "\(path).\(column.rawValue)"
+        guard let value = rule[column.rawValue], let text = text(value, at: path) else { continue }
+        do throws(CellError) { try column.read(text, into: &outcome) } catch { add(path, error) }
+      }
+    }
+    return Rule(number: number, line: nil, conditions: conditions, outcome: outcome)
+  }
+
+  private mutating func promise(_ value: JSONValue, number: Int, at path: String) -> Promise {
+    var conditions: [Condition] = []
+    var expectations: [Expectation] = []
+    if let promise = members(of: value, at: path, known: ["expect"], optional: ["when"]) {
+      conditions = self.conditions(promise["when"], at: "\(path).when")
+      let parts = DecisionPart.allCases.filter { $0 != .rule }
+      let expected = members(
+        of: promise["expect"] ?? .null,
+        at: "\(path).expect",
+        known: [],
+        optional: parts.map(\.rawValue)
+      )
+      for part in parts {
+        let path = "\(path).expect.\(part.rawValue)"
+        guard let value = expected?[part.rawValue], let cell = cell(value, at: path) else { continue }
+        do throws(CellError) {
+          if let expectation = try Expectation.read(cell, of: part) { expectations.append(expectation) }
+        } catch {
+          add(path, error)
+        }
+      }
+    }
+    return Promise(number: number, line: nil, conditions: conditions, expectations: expectations)
+  }
+
+  private mutating func conditions(_ value: JSONValue?, at path: String) -> [Condition] {
+    guard let value else { return [] }
+    let names = catalog.facts.map(\.name)
+    guard let cells = members(of: value, at: path, known: [], optional: names, kind: "fact") else {
+      return []
+    }
+    var conditions: [Condition] = []
+    for fact in catalog.facts {
+      let path = "\(path).\(fact.name)"
+      guard let value = cells[fact.name], let cell = cell(value, at: path) else { continue }
+      do throws(CellError) {
+        if let condition = try Condition.read(cell, of: fact) { conditions.append(condition) }
+      } catch {
+        add(path, error)
+      }
+    }
+    return conditions
+  }
+
+  /// A string, an array of strings, or either under `not`, as the text of a cell.
+  private mutating func cell(_ value: JSONValue, at path: String) -> String? {
+    switch value {
+    case .string(let text):
+      return text
+    case .array(let elements):
+      let texts = elements.enumerated().compactMap { text($1, at: "\(path)[\($0)]") }
+      return texts.count == elements.count ? texts.joined(separator: ", ") : nil
+    case .object:
+      guard let not = members(of: value, at: path, known: ["not"])?["not"] else { return nil }
+      if case .object = not {
+        add("\(path).not", "expected a string or an array, found an object")
+        return nil
+      }
+      return cell(not, at: "\(path).not").map { "not " + $0 }
+    default:
+      add(path, "expected a string, an array or an object with `not`, found \(value.kind)")
+      return nil
+    }
+  }
+
+  // MARK: Members
+
+  /// An object, if it has all known members and no others.
+  private mutating func members(
+    of value: JSONValue,
+    at path: String,
+    known: [String],
+    optional: [String] = [],
+    kind: String = "member"
+  ) -> JSONObject? {
+    guard case .object(let object) = value else {
+      add(path, "expected an object, found \(value.kind)")
+      return nil
+    }
+    var seen: Set<String> = []
+    for member in object.members {
+      let place = path.isEmpty ? member.name : "\(path).\(member.name)"
+      if !(known + optional).contains(member.name) {
+        let near = Spelling.nearest(to: member.name, among: known + optional)
+        add(path, "unknown \(kind) \(member.name.quoted)", suggestion: near)
+      } else if !seen.insert(member.name).inserted {
+        add(place, "stands twice")
+      }
+    }
+    for name in known where object[name] == nil { add(path, "there is no `\(name)`") }
+    return object
+  }
+
+  private mutating func array(_ value: JSONValue?, at path: String) -> [JSONValue] {
+    guard let value else { return [] }
+    guard case .array(let elements) = value else {
+      add(path, "expected an array, found \(value.kind)")
+      return []
+    }
+    guard elements.count <= MarkdownTable.greatestRowCount else {
+      add(path, "more than \(MarkdownTable.greatestRowCount) elements")
+      return []
+    }
+    return elements
+  }
+
+  private mutating func text(_ value: JSONValue?, at path: String) -> String? {
+    guard let value else { return nil }
+    guard let text = value.text else {
+      add(path, "expected a string, found \(value.kind)")
+      return nil
+    }
+    return text
+  }
+
+  private mutating func add(_ path: String, _ fault: CellError) {
+    add(path, fault.message, suggestion: fault.suggestion)
+  }
+
+  private mutating func add(_ path: String, _ message: String, suggestion: String? = nil) {
+    var problem = PolicyError(file: file, message, suggestion: suggestion)
+    problem.field = path.isEmpty ? nil : path
+    problems.add(problem)
+  }
 }

@@ -1,3 +1,4 @@
+package import FeedimgJSON
 package import FeedimgModel
 
 /// All situations that conditions can tell apart, numbered; the last fact counts fastest.
@@ -18,11 +19,14 @@ package struct StateSpace: Sendable, Hashable {
   /// More states are refused rather than enumerated.
   package static let greatestCount = 2_000_000
 
+  /// The facts that the laws depend on, which therefore belong to the states of every policy.
+  private static let factsOfLaws: [Fact] = [.network, .original, .thumbnail]
+
   /// The states that some conditions can tell apart.
   ///
   /// - Throws: ``TooManyStatesError`` over ``greatestCount``.
   init(of conditions: [Condition]) throws(TooManyStatesError) {
-    var facts = Fact.ofLaws
+    var facts = Self.factsOfLaws
     var thresholds: [[Threshold]] = facts.map { _ in [] }
     for condition in conditions {
       if let place = facts.firstIndex(of: condition.fact) {
@@ -106,5 +110,119 @@ package struct StateSpace: Sendable, Hashable {
       state += index * stride
     }
     return state
+  }
+}
+
+/// Why states cannot be enumerated.
+struct TooManyStatesError: Error {
+  /// `Int.max` for any number that does not fit.
+  let count: Int
+  /// The fact with the most regions.
+  let fact: Fact?
+  let regionCount: Int
+}
+
+extension TooManyStatesError {
+  var message: String {
+    let shown = count == .max ? "far more" : "\(count)"
+    let cause = fact.map { ", mostly by `\($0.name)` with \(regionCount) parts" } ?? ""
+    return "\(shown) states, over the limit of \(StateSpace.greatestCount)\(cause)"
+  }
+}
+
+/// A state picked out of others as an example, and a situation in it.
+package struct Witness: Sendable, Hashable {
+  /// What one fact is in the state.
+  package struct Value: Sendable, Hashable {
+    package let fact: Fact
+    /// A word, a region such as `< 20 MB`, or `unknown`.
+    package let text: String
+  }
+
+  /// In the fixed order.
+  package let values: [Value]
+  package let situation: Situation
+
+  /// The state as an object, such as `{"network": "wifi", "size": "< 20 MB"}`.
+  package var json: JSONValue {
+    .object(JSONObject(values.map { ($0.fact.name, .string($0.text)) }))
+  }
+}
+
+extension StateSpace {
+  /// A state with its situation.
+  package func witness(at state: Int) -> Witness {
+    let values = zip(axes, coordinates(of: state)).map { axis, index in
+      Witness.Value(fact: axis.fact, text: axis.label(index))
+    }
+    return Witness(values: values, situation: situation(at: state))
+  }
+}
+
+/// Tells which combinations of `size`, `budget left` and the `fits` derived from them can be.
+///
+/// Without it the check would ask for rules, and count states, that no situation reaches.
+struct FitsTie: Sendable, Hashable {
+  private let fits: Int
+  private let size: Int?
+  private let budgetLeft: Int?
+
+  /// What is known of a quantity in a state.
+  private enum Knowledge {
+    case unknown
+    case between(ClosedRange<Int>)
+    /// The policy does not ask about it.
+    case open
+
+    var range: ClosedRange<Int>? {
+      switch self {
+      case .unknown: nil
+      case .between(let range): range
+      case .open: 0...Int.max
+      }
+    }
+
+    var canBeUnknown: Bool { if case .between = self { false } else { true } }
+  }
+
+  /// - Returns: nil where the axes are independent.
+  init?(_ axes: [Axis]) {
+    guard let fits = axes.firstIndex(where: { $0.fact == .fits }) else { return nil }
+    self.fits = fits
+    size = axes.firstIndex { $0.fact == .size }
+    budgetLeft = axes.firstIndex { $0.fact == .budgetLeft }
+  }
+
+  /// Whether a situation can be at those places of the axes.
+  func isPossible(_ coordinates: [Int], on axes: [Axis]) -> Bool {
+    let size = knowledge(size, coordinates, axes)
+    let budgetLeft = knowledge(budgetLeft, coordinates, axes)
+    guard coordinates[fits] != 2 else { return size.canBeUnknown || budgetLeft.canBeUnknown }
+    guard let size = size.range, let budgetLeft = budgetLeft.range else { return false }
+    return coordinates[fits] == 1
+      ? size.lowerBound <= budgetLeft.upperBound / 100 : size.upperBound > budgetLeft.lowerBound / 100
+  }
+
+  /// Chooses quantities within their regions such that `fits` comes out as the state says.
+  func settle(_ situation: inout Situation, at coordinates: [Int], on axes: [Axis]) {
+    let size = knowledge(size, coordinates, axes)
+    let budgetLeft = knowledge(budgetLeft, coordinates, axes)
+    switch coordinates[fits] {
+    case 1:
+      situation.size = (size.range?.lowerBound).map { ByteCount($0) }
+      situation.budgetLeft = (budgetLeft.range?.upperBound).map { ByteCount($0) }
+    case 0:
+      situation.size = (size.range?.upperBound).map { ByteCount($0) }
+      situation.budgetLeft = (budgetLeft.range?.lowerBound).map { ByteCount($0) }
+    default:
+      if case .open = size { situation.size = nil }
+      if case .open = budgetLeft { situation.budgetLeft = nil }
+    }
+  }
+
+  private func knowledge(_ axis: Int?, _ coordinates: [Int], _ axes: [Axis]) -> Knowledge {
+    guard let axis else { return .open }
+    if case .quantities(let range) = axes[axis].regions[coordinates[axis]] { return .between(range) }
+    return .unknown
   }
 }

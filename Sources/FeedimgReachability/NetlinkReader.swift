@@ -52,7 +52,7 @@ package final class NetlinkReader: NetworkReading {
       let loan = try borrow()
       let question = NetworkMemory.Question(services: services, peer: peer())
       // In any case, lest what is heard piles up.
-      let hasHeard = hears(loan)
+      let hasHeard = hasHeard(loan)
       if asRemembered, !hasHeard, let state = remembered(question, loan) {
         giveBack(loan)
         return state
@@ -71,8 +71,8 @@ package final class NetlinkReader: NetworkReading {
   }
 
   /// Whether anything was heard since this was asked last; what is remembered goes then.
-  private func hears(_ loan: Loan) -> Bool {
-    guard let (ears, _) = loan.hearing, ears.drain() != .none else { return false }
+  private func hasHeard(_ loan: Loan) -> Bool {
+    guard let (events, _) = loan.listening, events.drain() != .none else { return false }
     memory.withLock { $0.forget() }
     memo.withLock { $0.forget() }
     return true
@@ -80,7 +80,7 @@ package final class NetlinkReader: NetworkReading {
 
   /// What the latest look saw, for who has heard nothing since.
   private func remembered(_ question: NetworkMemory.Question, _ loan: Loan) -> NetworkState? {
-    guard let (_, number) = loan.hearing else { return nil }
+    guard let (_, number) = loan.listening else { return nil }
     let sight = memory.withLock { $0.sight(question, heardSince: number, at: .now) }
     guard let sight, sight.marks.allSatisfy({ mark($0.network) == $0.word }) else { return nil }
     return sight.state
@@ -137,14 +137,16 @@ package final class NetlinkReader: NetworkReading {
 private final class Loan: @unchecked Sendable {
   let kernel: LiveKernel
   let adviser = NetworkAdviser()
-  /// What tells of changes, with the number of the look from which on it does; nil until that is worth it.
-  private(set) var hearing: (ears: Ears, number: Int)?
+  /// The events since the look of this number; nil until listening is worth it.
+  private(set) var listening: (events: NetworkEvents, number: Int)?
 
   init(kernel: LiveKernel) { self.kernel = kernel }
 
   func listen(from number: Int, to services: NetworkServices) {
-    if hearing == nil, let events = try? EventSocket(isForAll: true) { hearing = (Ears(events), number) }
-    hearing?.ears.listen(to: services)
+    if listening == nil, let events = try? NetlinkEvents(isForAll: true) {
+      listening = (NetworkEvents(events), number)
+    }
+    listening?.events.listen(to: services)
   }
 }
 

@@ -3,8 +3,8 @@ import FeedimgModel
 
 /// The marks that the user gave networks, in the member `networks` of the settings file.
 ///
-/// It is an object such as `{"ssid:Home": "unmetered"}`. What a name of another sort means is for other versions to
-/// know: it stays in the file and counts for nothing.
+/// It is an object such as `{"ssid:Home": "unmetered"}`. Names of another form belong to other versions: they stay in
+/// the file and have no effect.
 struct NetworkMarks {
   private static let member = "networks"
   private static let words: [(word: String, metered: Metered)] = [("metered", .yes), ("unmetered", .no)]
@@ -12,7 +12,7 @@ struct NetworkMarks {
   private(set) var networks: [NetworkName: Metered] = [:]
   private(set) var warnings: [SettingsWarning] = []
 
-  /// Reads each mark on its own, so that a wrong one loses that mark alone; null counts as no mark.
+  /// Reads each mark on its own, so that an invalid one loses only itself; null counts as no mark.
   init(_ document: SettingsDocument, path: String) {
     guard let (value, line) = document.value(of: Self.member), value != .null else { return }
     guard let marks = document.document(of: Self.member) else {
@@ -37,7 +37,7 @@ struct NetworkMarks {
     }
   }
 
-  /// Marks a network; what is there in place of an object is replaced.
+  /// Marks a network; a member that is not an object is replaced.
   static func set(_ network: NetworkName, _ metered: Metered, in document: inout SettingsDocument) {
     guard let word = words.first(where: { $0.metered == metered })?.word else { return }
     guard var marks = document.document(of: member), !marks.isEmpty else {
@@ -47,7 +47,7 @@ struct NetworkMarks {
     document.set(member, to: marks)
   }
 
-  /// Takes the mark of a network away, and the member with the last one.
+  /// Removes the mark of a network, and the member with the last one.
   static func remove(_ network: NetworkName, from document: inout SettingsDocument) {
     guard var marks = document.document(of: member), marks.remove(network.text) else { return }
     if marks.isEmpty { document.remove(member) } else { document.set(member, to: marks) }

@@ -1,6 +1,7 @@
-import FeedimgModel
+package import FeedimgJSON
+package import FeedimgModel
 
-/// The settings that there are, each by the name that people and files use.
+/// The settings, each by its name on the command line and in the file.
 package enum SettingKey: String, Sendable, Hashable, CaseIterable {
   case alwaysLoadOriginalsOnCellular = "always-load-originals-on-cellular"
   case cacheOriginalsLimit = "cache-originals-limit"
@@ -48,7 +49,7 @@ package enum SettingKey: String, Sendable, Hashable, CaseIterable {
   /// The value in force where the user has set none, as ``value(in:)`` shows it.
   package var defaultValue: String { value(in: UserSettings()) }
 
-  /// The field of ``UserSettings`` that the setting is, and so what its values look like.
+  /// The field of ``UserSettings``, which also says how its values look.
   var field: SettingField {
     switch self {
     case .alwaysLoadOriginalsOnCellular: .choice(\.alwaysLoadOriginalsOnCellular)
@@ -65,7 +66,7 @@ package enum SettingKey: String, Sendable, Hashable, CaseIterable {
   }
 }
 
-/// A field of the settings with the values that it takes.
+/// A field of ``UserSettings`` and its valid values.
 enum SettingField {
   case choice(WritableKeyPath<UserSettings, Bool>)
   case size(WritableKeyPath<UserSettings, ByteCount>, least: ByteCount)
@@ -73,7 +74,7 @@ enum SettingField {
   case optionalSize(WritableKeyPath<UserSettings, ByteCount?>, nilWord: String)
   case count(WritableKeyPath<UserSettings, Int>, ClosedRange<Int>)
 
-  /// In words that read on after "expected".
+  /// The valid values in words; follows "expected".
   var expectation: String {
     switch self {
     case .choice: "`yes` or `no`"
@@ -82,5 +83,109 @@ enum SettingField {
     case .optionalSize(_, let word): "`\(word)` or a size such as `512 MiB`"
     case .count(_, let range): "a whole number from \(range.lowerBound) to \(range.upperBound)"
     }
+  }
+}
+
+extension SettingKey {
+  /// The value as people write it: `yes`, `512 MiB`, `7`.
+  package func value(in settings: UserSettings) -> String {
+    switch field {
+    case .choice(let path): settings[keyPath: path] ? "yes" : "no"
+    case .size(let path, _): settings[keyPath: path].description
+    case .optionalSize(let path, let word): settings[keyPath: path]?.description ?? word
+    case .count(let path, _): String(settings[keyPath: path])
+    }
+  }
+
+  /// The value as JSON: true or false, a size as people write it, a number.
+  package func json(in settings: UserSettings) -> JSONValue {
+    switch field {
+    case .choice(let path): .bool(settings[keyPath: path])
+    case .size(let path, _): .string(settings[keyPath: path].description)
+    case .optionalSize: .string(value(in: settings))
+    case .count(let path, _): .integer(settings[keyPath: path])
+    }
+  }
+
+  /// Sets the value from text, as a person types it.
+  ///
+  /// - Throws: ``SettingsError`` with `invalidValue`, the valid values, and a suggestion where one is near; the
+  ///   settings are then unchanged.
+  package func assign(_ text: String, in settings: inout UserSettings) throws(SettingsError) {
+    guard assign(typed: text, in: &settings) else {
+      let hint = suggestion(for: text).map { "; did you mean `\($0)`?" } ?? ""
+      throw SettingsError(.invalidValue, "`\(name)` takes \(field.expectation), not `\(text)`\(hint)")
+    }
+  }
+
+  /// Sets the value from JSON, as in the file.
+  ///
+  /// A size may also be a plain number of bytes, and any value the text that people type, such as `"yes"`.
+  ///
+  /// - Returns: Whether the value fits; if not, the settings are unchanged.
+  func assign(_ json: JSONValue, in settings: inout UserSettings) -> Bool {
+    switch (field, json) {
+    case (.choice(let path), .bool(let value)):
+      settings[keyPath: path] = value
+      return true
+    case (_, .string(let text)), (.size, .number(let text)), (.optionalSize, .number(let text)):
+      return assign(typed: text, in: &settings)
+    case (.count, .number):
+      return json.integer.map { assign(typed: String($0), in: &settings) } ?? false
+    default:
+      return false
+    }
+  }
+
+  private func assign(typed text: String, in settings: inout UserSettings) -> Bool {
+    switch field {
+    case .choice(let path):
+      guard let value = Self.choices[text.lowercased()] else { return false }
+      settings[keyPath: path] = value
+    case .size(let path, let least):
+      guard let size = ByteCount(text), size >= least else { return false }
+      settings[keyPath: path] = size
+    case .optionalSize(let path, let word):
+      guard text.lowercased() != word else {
+        settings[keyPath: path] = nil
+        return true
+      }
+      guard let size = ByteCount(text) else { return false }
+      settings[keyPath: path] = size
+    case .count(let path, let range):
+      guard let count = Int(text), range.contains(count) else { return false }
+      settings[keyPath: path] = count
+    }
+    return true
+  }
+
+  private static let choices = [
+    "yes": true, "true": true, "on": true, "no": false, "false": false, "off": false,
+  ]
+
+  private func suggestion(for text: String) -> String? {
+    switch field {
+    case .choice:
+      return Spelling.nearest(to: text, among: ["yes", "no", "true", "false"])
+    case .optionalSize(_, let word):
+      return Spelling.nearest(to: text, among: [word]) ?? nearestSize(to: text, least: ByteCount(0))
+    case .size(_, let least):
+      return nearestSize(to: text, least: least)
+    case .count(_, let range):
+      let digits = text.prefix { $0.isASCII && $0.isNumber }
+      return Int(digits).flatMap { range.contains($0) ? String($0) : nil }
+    }
+  }
+
+  private func nearestSize(to text: String, least: ByteCount) -> String? {
+    // The unit in the wrong case, or without its last letters: `512 mib`, `64m`.
+    let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
+    let unit = text.dropFirst(number.count).lowercased().filter { $0 != " " }
+    let units = ["KiB", "MiB", "GiB", "TiB", "kB", "MB", "GB", "TB"]
+    let meant = units.first {
+      !unit.isEmpty && [$0.lowercased(), "\($0.lowercased().first ?? "b")"].contains(unit)
+    }
+    guard let meant, let size = ByteCount("\(number) \(meant)"), size >= least else { return nil }
+    return "\(number) \(meant)"
   }
 }

@@ -1,15 +1,15 @@
 import FeedimgJSON
 
-/// The text of a settings file, of which single members change while all other bytes stay.
+/// The text of a settings file, in which single members change while all other bytes stay.
 ///
-/// People keep the file in order, and other versions keep settings in it that this one does not know.
+/// People lay the file out by hand, and other versions keep members in it that this one does not know.
 struct SettingsDocument {
-  /// Why a text is no settings file.
+  /// The reason why a text is not a settings file.
   enum Flaw: Error, Hashable, CustomStringConvertible {
     case notJSON(JSONError)
     case notAnObject(kind: String)
 
-    /// Reads on after the path: `:line:column: message`.
+    /// Follows the path: `:line:column: message`.
     var description: String {
       switch self {
       case .notJSON(let error): ":\(error.line):\(error.column): \(error.message)"
@@ -18,15 +18,8 @@ struct SettingsDocument {
     }
   }
 
-  /// One name, its value, and where they stand.
-  private struct Member {
-    var name: String
-    var value: JSONValue
-    var span: JSONSpan
-  }
-
   private(set) var bytes: [UInt8]
-  private var members: [Member]
+  private var members: [JSONMember]
 
   /// An object without members.
   init() {
@@ -34,7 +27,7 @@ struct SettingsDocument {
     members = []
   }
 
-  /// A text of nothing but white space counts as an object without members.
+  /// White space alone counts as an object without members.
   init(_ text: [UInt8]) throws(Flaw) {
     let isBlank = text.allSatisfy { [0x20, 0x09, 0x0A, 0x0D].contains($0) }
     bytes = isBlank ? Array("{}\n".utf8) : text
@@ -44,34 +37,37 @@ struct SettingsDocument {
   /// The value of a name and its line, counted from one; of several with one name the last.
   func value(of name: String) -> (value: JSONValue, line: Int)? {
     guard let member = members.last(where: { $0.name == name }) else { return nil }
-    return (member.value, bytes[..<member.span.value.lowerBound].count { $0 == 0x0A } + 1)
+    return (member.value, bytes[..<member.valueRange.lowerBound].count { $0 == 0x0A } + 1)
   }
 
-  /// Puts a value in place of the old one, or behind the last member and laid out like it.
+  /// Replaces the value, or adds a member after the last one in the same layout.
   mutating func set(_ name: String, to value: JSONValue) {
     let text = Array(value.text(.compact).utf8)
     if let member = members.last(where: { $0.name == name }) {
-      return edit(member.span.value, text)
+      return edit(member.valueRange, text)
     }
     let quoted = Array(JSONValue.string(name).text(.compact).utf8)
-    guard let last = members.last?.span else {
+    guard let last = members.last else {
       return edit(interior, Array("\n  ".utf8) + quoted + Array(": ".utf8) + text + Array("\n".utf8))
     }
-    let lead = bytes[last.lead..<last.name.lowerBound]
-    let colon = bytes[last.name.upperBound..<last.value.lowerBound]
-    edit(last.value.upperBound..<last.value.upperBound, [UInt8(ascii: ",")] + lead + quoted + colon + text)
+    let lead = bytes[last.lead..<last.nameRange.lowerBound]
+    let colon = bytes[last.nameRange.upperBound..<last.valueRange.lowerBound]
+    edit(
+      last.valueRange.upperBound..<last.valueRange.upperBound,
+      [UInt8(ascii: ",")] + lead + quoted + colon + text
+    )
   }
 
-  /// Takes out every member of a name.
+  /// Removes all members of a name.
   ///
   /// - Returns: Whether there was one.
   @discardableResult mutating func remove(_ name: String) -> Bool {
     guard let index = members.lastIndex(where: { $0.name == name }) else { return false }
-    let span = members[index].span
+    let member = members[index]
     if index > 0 {
-      edit(members[index - 1].span.value.upperBound..<span.value.upperBound, [])
+      edit(members[index - 1].valueRange.upperBound..<member.valueRange.upperBound, [])
     } else if members.count > 1 {
-      edit(span.name.lowerBound..<members[1].span.name.lowerBound, [])
+      edit(member.nameRange.lowerBound..<members[1].nameRange.lowerBound, [])
     } else {
       edit(interior, [])
     }
@@ -79,24 +75,24 @@ struct SettingsDocument {
     return true
   }
 
-  /// The object that a name has as its value, as a document of its own; nil where it is none.
+  /// The value of a name as a document; nil if it is not an object.
   func document(of name: String) -> SettingsDocument? {
     guard let member = members.last(where: { $0.name == name }) else { return nil }
-    return try? SettingsDocument(Array(bytes[member.span.value]))
+    return try? SettingsDocument(Array(bytes[member.valueRange]))
   }
 
-  /// Puts a document in place of the value of a name, laid out as it is.
+  /// Replaces the value of a name by a document, with its layout.
   mutating func set(_ name: String, to document: SettingsDocument) {
     guard let member = members.last(where: { $0.name == name }) else {
       return set(name, to: .object(JSONObject(document.members.map { ($0.name, $0.value) })))
     }
-    edit(member.span.value, document.bytes)
+    edit(member.valueRange, document.bytes)
   }
 
-  /// Whether there is no member.
+  /// Whether there are no members.
   var isEmpty: Bool { members.isEmpty }
 
-  /// The names of all members, each once, in the order in which they stand.
+  /// The names of all members in their order, each once.
   var names: [String] {
     var seen: Set<String> = []
     return members.map(\.name).filter { seen.insert($0).inserted }
@@ -112,19 +108,21 @@ struct SettingsDocument {
   private mutating func edit(_ range: Range<Int>, _ text: [UInt8]) {
     var edited = bytes
     edited.replaceSubrange(range, with: text)
-    // What is put in is JSON in the place of JSON, so the whole still is.
+    // JSON replaces JSON, so the whole is still JSON.
     guard let members = try? Self.members(of: edited) else {
       return assertionFailure("an edit broke the text")
     }
     (bytes, self.members) = (edited, members)
   }
 
-  private static func members(of bytes: [UInt8]) throws(Flaw) -> [Member] {
-    let value: JSONValue
-    do throws(JSONError) { value = try JSONReader.value(in: bytes) } catch { throw .notJSON(error) }
-    guard case .object(let object) = value else { throw .notAnObject(kind: value.kind) }
-    return zip(object.members, JSONSpan.members(of: bytes)).map {
-      Member(name: $0.name, value: $0.value, span: $1)
+  private static func members(of bytes: [UInt8]) throws(Flaw) -> [JSONMember] {
+    let kind: String
+    do throws(JSONError) {
+      if let members = try JSONReader.members(in: bytes) { return members }
+      kind = try JSONReader.value(in: bytes).kind
+    } catch {
+      throw .notJSON(error)
     }
+    throw .notAnObject(kind: kind)
   }
 }

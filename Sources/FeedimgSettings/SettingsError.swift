@@ -1,14 +1,14 @@
-/// Why a setting could not be told or changed.
+/// The reason why a setting could not be read or changed.
 package struct SettingsError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What to branch on.
+  /// The kind of error, to branch on.
   package enum Code: String, Sendable, Hashable, CaseIterable {
     /// There is no setting of that name.
     case unknownSetting
     /// The setting takes no such value.
     case invalidValue
-    /// Nothing tells where the settings are kept.
+    /// Neither the environment nor the account names a folder.
     case noFolder
-    /// The file cannot be read, so it must not be replaced either.
+    /// The file cannot be read, so that it must not be replaced either.
     case unreadable
     /// The folder or the file cannot be written.
     case unwritable
@@ -28,7 +28,7 @@ package struct SettingsError: Error, Sendable, Hashable, CustomStringConvertible
   package var description: String { message }
 }
 
-/// What the user should know of the settings file although the settings could be told.
+/// A problem of the settings file with which the settings could still be read.
 package struct SettingsWarning: Sendable, Hashable, CustomStringConvertible {
   /// One line in words, beginning with the path and the line where there is one.
   package var message: String

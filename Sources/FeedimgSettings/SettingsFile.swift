@@ -1,16 +1,17 @@
 package import FeedimgModel
+import FeedimgSystem
 import Glibc
 
-/// The file that keeps the settings, `settings.json`; safe to be changed by several processes at once.
+/// The file of the settings, `settings.json`; several processes may change it at once.
 package struct SettingsFile: Sendable {
-  /// As people are told it; may be a symbolic link, which stays one.
+  /// As messages name it; a symbolic link stays one.
   package let path: String
 
   package init(folder: String) { path = FilePath(folder: folder, name: "settings.json").text }
 
-  private var file: AtomicFile { AtomicFile(path: FilePath(path)) }
+  private var file: AtomicFile { AtomicFile(path) }
 
-  /// Reads the file; what cannot be used counts as not set and gives a warning.
+  /// Reads the file; an invalid value counts as not set and gives a warning.
   package func read() -> SettingsReadout {
     do throws(FileFault) {
       guard let bytes = try file.content() else { return SettingsReadout() }
@@ -22,8 +23,8 @@ package struct SettingsFile: Sendable {
 
   /// Sets one setting to a value as a person types it.
   ///
-  /// - Returns: What the file says now, with a warning where it had to be replaced as a whole.
-  /// - Throws: ``SettingsError``; the file is then as before.
+  /// - Returns: The new content, with a warning if the whole file had to be replaced.
+  /// - Throws: ``SettingsError``; the file is then unchanged.
   package func set(_ key: SettingKey, to text: String) throws(SettingsError) -> SettingsReadout {
     var settings = UserSettings()
     try key.assign(text, in: &settings)
@@ -31,22 +32,22 @@ package struct SettingsFile: Sendable {
     return try edit { $0.set(key.name, to: value) }
   }
 
-  /// Takes a setting out of the file, so that its default holds.
+  /// Removes a setting from the file, so that its default holds.
   ///
-  /// - Returns: What the file says now, with a warning where it had to be replaced as a whole.
-  /// - Throws: ``SettingsError``; the file is then as before.
+  /// - Returns: The new content, with a warning if the whole file had to be replaced.
+  /// - Throws: ``SettingsError``; the file is then unchanged.
   package func unset(_ key: SettingKey) throws(SettingsError) -> SettingsReadout {
     if file.isMissing { return SettingsReadout() }
     return try edit { $0.remove(key.name) }
   }
 
-  /// Marks a network as metered or not, or takes its mark away.
+  /// Marks a network as metered or not, or removes its mark.
   ///
   /// - Parameters:
   ///   - network: The network.
   ///   - metered: `yes` or `no`; nil for no mark.
-  /// - Returns: What the file says now, with a warning where it had to be replaced as a whole.
-  /// - Throws: ``SettingsError``; the file is then as before.
+  /// - Returns: The new content, with a warning if the whole file had to be replaced.
+  /// - Throws: ``SettingsError``; the file is then unchanged.
   package func mark(
     _ network: NetworkName,
     _ metered: Metered?
@@ -64,7 +65,7 @@ package struct SettingsFile: Sendable {
   private func edit(_ change: (inout SettingsDocument) -> Void) throws(SettingsError) -> SettingsReadout {
     do throws(FileFault) {
       return try file.locked { locked throws(FileFault) in
-        // What cannot be read must not be replaced.
+        // An unreadable file must not be replaced.
         let old = try file.content()
         let (found, warning) = try document(from: old)
         var document = found
@@ -79,7 +80,7 @@ package struct SettingsFile: Sendable {
     }
   }
 
-  /// The document to change; where the content is none, it is kept beside the file, and an empty one begun.
+  /// The document to change; invalid content is copied beside the file, and the document is empty.
   private func document(
     from content: [UInt8]?
   ) throws(FileFault) -> (document: SettingsDocument, warning: SettingsWarning?) {
@@ -94,7 +95,7 @@ package struct SettingsFile: Sendable {
     }
   }
 
-  /// Writes the content beside the file, under the first free number, unless it is there already.
+  /// Copies the content beside the file under the first free number, unless there is such a copy.
   ///
   /// - Returns: The path of the copy.
   private func keepAside(_ content: [UInt8]) throws(FileFault) -> String {
@@ -108,7 +109,7 @@ package struct SettingsFile: Sendable {
         return copy
       } catch {
         guard error.reason == EEXIST else { throw error }
-        if let earlier = try? AtomicFile(path: FilePath(copy)).content(), earlier == content { return copy }
+        if let earlier = try? AtomicFile(copy).content(), earlier == content { return copy }
         number += 1
       }
     }
@@ -118,7 +119,7 @@ package struct SettingsFile: Sendable {
     do throws(SettingsDocument.Flaw) {
       return SettingsReadout(try SettingsDocument(bytes), path: path)
     } catch {
-      // Kept before anybody mends or replaces the file; where that cannot be, the file itself is left as it is.
+      // Copied before the user mends or replaces the file; this call never changes the file itself.
       let kept = (try? keepAside(bytes)).map { ", what it said is kept in `\($0)`" } ?? ""
       return SettingsReadout(warning: "\(path)\(error); the defaults hold\(kept)")
     }

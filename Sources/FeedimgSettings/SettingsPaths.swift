@@ -1,4 +1,4 @@
-/// The folders that the user's files are kept in (XDG Base Directory Specification 0.8).
+/// The folders of the user's files (XDG Base Directory Specification 0.8).
 package struct SettingsPaths: Sendable, Hashable {
   /// The folder of this program inside each of the user's.
   private static let ownFolder = "feedimg"
@@ -8,23 +8,23 @@ package struct SettingsPaths: Sendable, Hashable {
 
   /// - Parameters:
   ///   - environment: The variables of the process; nothing else is read.
-  ///   - home: What stands in where `HOME` is missing, such as the home of the account.
+  ///   - home: The value where `HOME` is missing, such as the home of the account.
   package init(environment: [String: String], home: String? = nil) {
     self.environment = environment
     self.home = home
   }
 
-  /// Where `settings.json` is kept: `$XDG_CONFIG_HOME/feedimg`, else `~/.config/feedimg`.
+  /// The folder of `settings.json`: `$XDG_CONFIG_HOME/feedimg`, else `~/.config/feedimg`.
   package var configFolder: String {
     get throws(SettingsError) { try folder("XDG_CONFIG_HOME", below: ".config") }
   }
 
-  /// Where images are kept: `$XDG_CACHE_HOME/feedimg`, else `~/.cache/feedimg`.
+  /// The folder of the images: `$XDG_CACHE_HOME/feedimg`, else `~/.cache/feedimg`.
   package var cacheFolder: String {
     get throws(SettingsError) { try folder("XDG_CACHE_HOME", below: ".cache") }
   }
 
-  /// Where what is counted is kept: `$XDG_STATE_HOME/feedimg`, else `~/.local/state/feedimg`.
+  /// The folder of the usage: `$XDG_STATE_HOME/feedimg`, else `~/.local/state/feedimg`.
   package var stateFolder: String {
     get throws(SettingsError) { try folder("XDG_STATE_HOME", below: ".local/state") }
   }

@@ -1,20 +1,20 @@
 import FeedimgJSON
 package import FeedimgModel
 
-/// What a settings file says.
+/// The content of a settings file.
 package struct SettingsReadout: Sendable, Hashable {
   /// Defaults where the file says nothing.
   package var settings = UserSettings()
-  /// The settings that the file has a valid value for.
+  /// The settings with a valid value in the file.
   package var stored: Set<SettingKey> = []
-  /// What in the file could not be used, and why.
+  /// The invalid parts of the file, and why.
   package var warnings: [SettingsWarning] = []
 
   init() {}
 
   init(warning: String) { warnings = [SettingsWarning(message: warning)] }
 
-  /// Reads each setting on its own, so that a wrong value loses that setting alone; null counts as not set.
+  /// Reads each setting on its own, so that an invalid value loses only itself; null counts as not set.
   init(_ document: SettingsDocument, path: String) {
     for key in SettingKey.allCases {
       guard let (value, line) = document.value(of: key.name), value != .null else { continue }
@@ -34,7 +34,7 @@ package struct SettingsReadout: Sendable, Hashable {
     warnings += marks.warnings
   }
 
-  /// As the file spells it where that is short: `1.5` is a number too, so that its kind would not tell what is wrong.
+  /// A short value as the file spells it: `1.5` is a number too, so that its kind would not explain the error.
   private static func shown(_ value: JSONValue) -> String {
     switch value {
     case .string(let text), .number(let text): "`\(text)`"

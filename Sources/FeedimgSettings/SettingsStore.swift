@@ -1,7 +1,8 @@
 package import FeedimgModel
+import FeedimgSystem
 import Synchronization
 
-/// The settings of the user, kept in a file, and always as they are now.
+/// The settings of the user, kept in a file that other processes change too.
 package final class SettingsStore: SettingsReading {
   /// One setting as a list shows it.
   package struct Entry: Sendable, Hashable {
@@ -13,61 +14,67 @@ package final class SettingsStore: SettingsReading {
   }
 
   private struct State {
-    var ledger = ReadoutLedger()
-    var watching = Watching.notYet
+    var latest = LatestReadout()
+    /// Nil while reading the file each time is cheaper.
+    var watcher: FileWatcher?
   }
 
-  private enum Watching {
-    case notYet
-    case by(SettingsWatch)
-    /// The system grants none.
-    case never
-  }
-
-  /// Closing an inotify descriptor takes the kernel some 8 ms when the process ends (it waits for all who may still
-  /// look at the watch, fsnotify's SRCU), and reading the file some 16 µs: with fewer readings, a watch costs more than
-  /// it saves.
+  /// Opening an inotify instance costs a process some 8 ms at its end (fsnotify's SRCU); reading the file costs 16 µs.
   private static let usualReadingsBeforeWatching = 256
 
   package let file: SettingsFile
   private let readingsBeforeWatching: Int
-  private let monitor: SettingsMonitor
-  /// What has been read, and the watch that tells when to read again.
+  /// Guards the latest readout and the watcher; the file is read outside.
   private let state = Mutex(State())
 
-  /// - Parameter folder: The folder of `settings.json`; need not exist. Nothing is opened before it is needed.
+  /// Opens nothing yet.
+  ///
+  /// - Parameter folder: The folder of `settings.json`; need not exist.
   package convenience init(folder: String) {
     self.init(folder: folder, readingsBeforeWatching: Self.usualReadingsBeforeWatching)
   }
 
   init(folder: String, readingsBeforeWatching: Int) {
     file = SettingsFile(folder: folder)
-    monitor = SettingsMonitor(file: file)
     self.readingsBeforeWatching = readingsBeforeWatching
   }
 
-  /// The settings as they are now, also when another process has just changed them.
+  // MARK: Reading
+
+  /// The settings now, also right after another process changed them.
   ///
-  /// Reads the file each time, as a process that asks a few times needs no watch; one that asks often watches, and
-  /// from then on a call is one system call unless something has changed. What cannot be used counts as not set, see
-  /// ``takeWarnings()``.
+  /// The first calls read the file; later ones watch it, and cost one system call unless it changed. An invalid value
+  /// counts as not set, see ``takeWarnings()``.
   package func currentSettings() -> UserSettings { currentReadout().settings }
 
-  /// The present settings at once, then whenever they change; never the same twice in a row.
+  /// The settings at once, then after each change; never the same twice in a row.
   ///
-  /// Who takes them slowly gets the latest. Ends when the consumer leaves; with the last of them the thread that
-  /// waits for changes ends.
-  package func changes() -> AsyncStream<UserSettings> { monitor.changes() }
-
-  /// What tells a thread that waits for several things that the file may have changed.
-  ///
-  /// - Returns: Nil where the system grants no watch.
-  package func watch() -> SettingsWatch? {
-    FileBell().flatMap { SettingsWatch(path: FilePath(file.path), bell: $0) }
+  /// A slow consumer gets the latest. Where the system grants no thread to watch, the stream ends after the first.
+  package func changes() -> AsyncStream<UserSettings> {
+    let (stream, continuation) = AsyncStream.makeStream(
+      of: UserSettings.self,
+      bufferingPolicy: .bufferingNewest(1)
+    )
+    let told = Mutex<UserSettings?>(nil)
+    let watcher = FileWatcher([file.path]) { [file] in
+      let settings = file.read().settings
+      let isNew = told.withLock { told in
+        defer { told = settings }
+        return told != settings
+      }
+      if isNew { continuation.yield(settings) }
+    }
+    if let watcher {
+      continuation.onTermination = { _ in withExtendedLifetime(watcher) {} }
+    } else {
+      continuation.yield(file.read().settings)
+      continuation.finish()
+    }
+    return stream
   }
 
-  /// What the user should know of the file, each thing once; asks nothing of the disk.
-  package func takeWarnings() -> [String] { state.withLock { $0.ledger.takeWarnings() }.map(\.message) }
+  /// The messages about the file that were not taken before; reads nothing.
+  package func takeWarnings() -> [String] { state.withLock { $0.latest.takeWarnings() }.map(\.message) }
 
   /// The value in force of a setting.
   package func value(of key: SettingKey) -> String { key.value(in: currentSettings()) }
@@ -80,6 +87,8 @@ package final class SettingsStore: SettingsReading {
     }
   }
 
+  // MARK: Changing
+
   /// Sets one setting to a value as a person types it; the file holds it when this returns.
   ///
   /// - Throws: ``SettingsError``; nothing is then changed.
@@ -87,66 +96,98 @@ package final class SettingsStore: SettingsReading {
     keep(try file.set(key, to: text))
   }
 
-  /// Takes a setting out of the file, so that its default holds.
+  /// Removes a setting from the file, so that its default holds.
   ///
   /// - Throws: ``SettingsError``; nothing is then changed.
   package func unset(_ key: SettingKey) throws(SettingsError) {
     keep(try file.unset(key))
   }
 
-  /// Marks a network as metered or not, or takes its mark away; the file holds it when this returns.
+  /// Marks a network as metered or not, or removes its mark; the file holds it when this returns.
   ///
   /// - Throws: ``SettingsError``; nothing is then changed.
   package func mark(_ network: NetworkName, _ metered: Metered?) throws(SettingsError) {
     keep(try file.mark(network, metered))
   }
 
-  var isWatching: Bool {
-    state.withLock { if case .by = $0.watching { true } else { false } }
-  }
-
-  var isWaiting: Bool { monitor.isWaiting }
+  var isWatching: Bool { state.withLock { $0.watcher != nil } }
 
   private func keep(_ written: SettingsReadout) {
     state.withLock { state in
-      let number = state.ledger.beginReading()
-      _ = state.ledger.endReading(number, written)
-      // Another may have written right after: the warnings are this one's, the settings are read again.
-      state.ledger.invalidate()
+      let number = state.latest.beginReading()
+      _ = state.latest.endReading(number, written)
+      // Another process may have written since: the warnings are of this write, the settings are read again.
+      state.latest.invalidate()
     }
   }
 
   private func currentReadout() -> SettingsReadout {
     if let known = knownReadout() { return known }
-    let number = state.withLock { $0.ledger.beginReading() }
+    let number = state.withLock { $0.latest.beginReading() }
     let readout = file.read()
-    return state.withLock { $0.ledger.endReading(number, readout) }
+    return state.withLock { $0.latest.endReading(number, readout) }
   }
 
-  /// What was read before, where it is sure to hold still.
+  /// The latest readout, if the watcher says that it still holds.
   private func knownReadout() -> SettingsReadout? {
-    let (readings, watching) = state.withLock { ($0.ledger.readings, $0.watching) }
-    switch watching {
-    case .notYet:
+    let (readings, watcher) = state.withLock { ($0.latest.readings, $0.watcher) }
+    guard let watcher else {
       if readings >= readingsBeforeWatching { beginWatching() }
       return nil
-    case .never:
-      return nil
-    case .by(let watch):
-      let hasChanged = watch.hasChanged()
-      return state.withLock { state in
-        if hasChanged { state.ledger.invalidate() }
-        return state.ledger.isCurrent ? state.ledger.latest : nil
-      }
+    }
+    let hasChanged = watcher.hasChanged()
+    return state.withLock { state in
+      if hasChanged { state.latest.invalidate() }
+      return state.latest.isCurrent ? state.latest.readout : nil
     }
   }
 
   private func beginWatching() {
-    let watching = SettingsWatch(path: FilePath(file.path)).map(Watching.by) ?? .never
+    let watcher = FileWatcher([file.path])
     state.withLock { state in
-      guard case .notYet = state.watching else { return }
-      state.watching = watching
-      state.ledger.invalidate()
+      guard state.watcher == nil else { return }
+      state.watcher = watcher
+      state.latest.invalidate()
     }
+  }
+}
+
+/// The latest of several readouts, which threads may read at once and end in any order (pure).
+///
+/// Each reading takes a number when it begins; a higher number has seen all that a lower one has.
+struct LatestReadout: Sendable {
+  private(set) var readout: SettingsReadout?
+  private var number = 0
+  private var lastNumber = 0
+  private var neededNumber = 1
+  private var told: Set<SettingsWarning> = []
+
+  /// Whether the file did not change since the reading began.
+  var isCurrent: Bool { number >= neededNumber }
+
+  /// The number of readings that have begun.
+  var readings: Int { lastNumber }
+
+  /// The file has changed: only readings that begin after this call are current.
+  mutating func invalidate() { neededNumber = lastNumber + 1 }
+
+  mutating func beginReading() -> Int {
+    lastNumber += 1
+    return lastNumber
+  }
+
+  /// Keeps a readout unless there is a later one.
+  ///
+  /// - Returns: The latest of them.
+  mutating func endReading(_ number: Int, _ readout: SettingsReadout) -> SettingsReadout {
+    if number > self.number || self.readout == nil { (self.number, self.readout) = (number, readout) }
+    return self.readout ?? readout
+  }
+
+  /// The warnings of the latest readout that were not taken before; one that went away and came back is new.
+  mutating func takeWarnings() -> [SettingsWarning] {
+    let warnings = readout?.warnings ?? []
+    defer { told = Set(warnings) }
+    return warnings.filter { !told.contains($0) }
   }
 }

@@ -1,65 +1,25 @@
 import CCurl
 import FeedimgModel
+import Glibc
 
-/// libcurl's handle of one transfer at a time; used by one thread.
+/// One of libcurl's easy handles, for one transfer at a time; curl's thread alone uses it.
 final class CurlHandle {
   /// What is the same in all transfers of a downloader.
   struct Identity: Sendable {
     var userAgent: String
-    /// Whom to trust in place of the system's authorities, in PEM.
+    /// The authorities to trust in place of the system's, in PEM.
     var certificateFile: String?
-    /// Whom to connect to.
-    var reach = Reach.everything
-  }
-
-  /// What is set for a transfer beside its URL; where it is that of the last one, it stays as it is.
-  private struct Setup {
-    var method: DownloadRequest.Method
-    var socket: String?
-    var connectTimeout: Duration
-    var isSecure: Bool
-    var fields: HTTPFields
-
-    /// Nil where the last transfer must leave no trace.
-    init?(_ transfer: borrowing Transfer) {
-      guard !Self.hasCredentials(transfer.url.text) else { return nil }
-      method = transfer.request.method
-      socket = transfer.request.socket
-      connectTimeout = transfer.request.connectTimeout
-      isSecure = transfer.url.isSecure
-      fields = transfer.fields
-    }
-
-    func suits(_ transfer: borrowing Transfer) -> Bool {
-      method == transfer.request.method && socket == transfer.request.socket
-        && connectTimeout == transfer.request.connectTimeout && isSecure == transfer.url.isSecure
-        && fields == transfer.fields && !Self.hasCredentials(transfer.url.text)
-    }
-
-    private static func hasCredentials(_ text: String) -> Bool {
-      text.utf8.withContiguousStorageIfAvailable { $0.contains(UInt8(ascii: "@")) } ?? true
-    }
+    var addresses = AddressPolicy.everything
   }
 
   let pointer: UnsafeMutableRawPointer
-  /// Where the transfer lives while it runs, which libcurl hands to what it calls.
-  let place = UnsafeMutablePointer<RunningTransfer>.allocate(capacity: 1)
-  /// Where this is among the handles that run; nil for one that does not.
-  var index: Int?
-  /// The pool that it runs in; nil for one that does not.
-  var pool: UnsafeMutableRawPointer?
-  private let library: CurlLibrary
+  let library: CurlLibrary
   private let identity: Identity
   private let errorText: UnsafeMutablePointer<CChar>
   private var fieldList: UnsafeMutablePointer<curl_slist>?
-  /// What the options stand for; nil where they are to be set anew.
-  private var setup: Setup?
 
-  /// Fewer, larger reads; the default of 16 KiB costs a tenth more time on fast links.
-  ///
-  /// As long as the longest packet that the kernel hands on in one piece (tcp(7), segmentation offload). Of the 100 KiB
-  /// that the `curl` command takes, more has to be faulted in again for each transfer, which costs as much once more.
-  private static let bufferSize = 64 << 10
+  /// Larger reads than the default of 16 KiB, which costs a tenth more time on fast links.
+  static let bufferSize = 64 << 10
 
   /// - Returns: Nil for want of memory.
   init?(_ library: CurlLibrary, identity: Identity) {
@@ -75,36 +35,18 @@ final class CurlHandle {
     library.functions.easy_cleanup(pointer)
     library.functions.slist_free_all(fieldList)
     errorText.deallocate()
-    place.deallocate()
   }
 
-  /// The handle of libcurl's own, of those made here.
-  static func of(_ easy: UnsafeMutableRawPointer, _ library: CurlLibrary) -> CurlHandle? {
-    var owner: UnsafeMutableRawPointer?
-    _ = ccurl_get_pointer(library.table, easy, CURLINFO_PRIVATE, &owner)
-    return owner.map { Unmanaged<CurlHandle>.fromOpaque($0).takeUnretainedValue() }
-  }
-
-  /// Sets up the next transfer.
+  /// Sets up a transfer at its present URL.
   ///
-  /// - Parameter transfer: Tells the URL, the fields and the limits.
   /// - Throws: ``LoadError`` when libcurl refuses an option, or a field could not be sent as it is.
-  func prepare(_ transfer: borrowing Transfer) throws(LoadError) {
+  func prepare(_ transfer: Transfer) throws(LoadError) {
     errorText.pointee = 0
-    if setup?.suits(transfer) != true {
-      setup = nil
-      try setAll(transfer)
-      setup = Setup(transfer)
-    }
-    try set(CURLOPT_URL, to: PercentCoding.encodingUnsafe(transfer.url.text))
-  }
-
-  private func setAll(_ transfer: borrowing Transfer) throws(LoadError) {
     library.functions.easy_reset(pointer)
     library.functions.slist_free_all(fieldList)
     fieldList = nil
     try set(CURLOPT_PROTOCOLS_STR, to: "http,https")
-    // Redirects are followed by ``Transfer``. Were libcurl to follow one, it would be to these schemes alone.
+    // ``Transfer`` follows redirects. Should libcurl follow one, then only to these schemes.
     try set(CURLOPT_FOLLOWLOCATION, to: 0)
     try set(CURLOPT_REDIR_PROTOCOLS_STR, to: "http,https")
     try set(CURLOPT_USERAGENT, to: identity.userAgent)
@@ -112,28 +54,26 @@ final class CurlHandle {
     // Zero would mean the default of five minutes.
     let connectTimeout = max(1, Int32(clamping: transfer.request.connectTimeout.milliseconds))
     try set(CURLOPT_CONNECTTIMEOUT_MS, to: Int(connectTimeout))
-    // Refused where the handle has kept the buffer of its last transfer, as it does after sharing a connection
-    // (HTTP/2); reads are then of the default size.
+    // libcurl refuses while the handle keeps the buffer of its last transfer, as after a shared connection (HTTP/2).
     _ = ccurl_set_long(library.table, pointer, CURLOPT_BUFFERSIZE, Self.bufferSize)
-    // No alarms, as there are other threads. SIGPIPE is blocked by the thread.
+    // No alarms, as there are other threads. The thread blocks SIGPIPE.
     try set(CURLOPT_NOSIGNAL, to: 1)
-    // Otherwise the end of a transfer waits for its name look-up, and every other transfer with it. Newer than the
-    // oldest libcurl that is accepted, hence not required.
+    // Otherwise the end of a transfer waits for its name look-up, and every other transfer with it. Not required, as
+    // the oldest accepted libcurl lacks it.
     _ = ccurl_set_long(library.table, pointer, CURLOPT_QUICK_EXIT, 1)
     try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, to: 1)
     try set(CURLOPT_HTTP_VERSION, to: Int(CURL_HTTP_VERSION_2TLS))
     // A first connection that turns out to speak HTTP/2 serves those that wait for it. Without TLS it never does.
     try set(CURLOPT_PIPEWAIT, to: transfer.url.isSecure ? 1 : 0)
-    if transfer.url.isSecure { ccurl_prefer_quick_ciphers(library.table, pointer) }
-    // Images are compressed already. Without a word about codings a server may choose any (RFC 9110 §12.5.3); what
-    // comes coded all the same is decoded.
+    // Images are compressed already. Without this field a server may choose any coding (RFC 9110 §12.5.3); libcurl
+    // decodes one that comes anyway.
     if transfer.decodesContent { try set(CURLOPT_ACCEPT_ENCODING, to: "identity") }
     var fields = transfer.fields
     switch transfer.request.method {
     case .get: break
     case .head: try set(CURLOPT_NOBODY, to: 1)
     case .post:
-      // As a `GET` by another name: libcurl's own would name a type of the body that is not there.
+      // libcurl's own `POST` would send a type for a body that is not there.
       try set(CURLOPT_CUSTOMREQUEST, to: "POST")
       fields.fields.append(HTTPFields.Field(name: "Content-Length", value: "0"))
     }
@@ -144,64 +84,92 @@ final class CurlHandle {
       // No proxy leads there.
       try set(CURLOPT_PROXY, to: "")
     }
-    try setCallbacks()
+    try setCallbacks(transfer)
+    try set(CURLOPT_URL, to: CurlURL.encodingUnsafe(transfer.url.text))
   }
 
-  /// How much has come of the present answers: heads, and bodies before a content coding is undone.
+  /// The status of the latest head, of an interim response as well.
+  var status: Int { long(CURLINFO_RESPONSE_CODE) }
+
+  /// Whether the response came over HTTP/1.
+  var isHTTP1: Bool {
+    (CURL_HTTP_VERSION_1_0...CURL_HTTP_VERSION_1_1).contains(long(CURLINFO_HTTP_VERSION))
+  }
+
+  /// The fields of the latest head that is not an interim response's.
+  var fields: HTTPFields {
+    var fields = HTTPFields()
+    // As many as servers commonly send.
+    fields.fields.reserveCapacity(12)
+    let next = library.functions.easy_nextheader
+    var header = next?(pointer, UInt32(CURLH_HEADER), -1, nil)
+    while let current = header {
+      var value = Self.text(current.pointee.value)
+      // libcurl (7.88) leaves the line break of an empty field. It joins folded lines itself (RFC 9112 §5.2).
+      value.removeAll { $0.isNewline }
+      fields.fields.append(HTTPFields.Field(name: Self.text(current.pointee.name), value: value))
+      header = next?(pointer, UInt32(CURLH_HEADER), -1, current)
+    }
+    return fields
+  }
+
+  /// UTF-8 where it is valid, else Latin-1, as fields were once defined (RFC 9110 §5.5).
+  private static func text(_ bytes: UnsafePointer<CChar>) -> String {
+    if let text = String(validatingCString: bytes) { return text }
+    let bytes = UnsafeRawBufferPointer(start: bytes, count: strlen(bytes))
+    return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+  }
+
+  /// Bytes of the present responses so far: heads, and bodies before a content coding is undone.
   var receivedLength: Int {
-    var head = 0
     var body: curl_off_t = 0
-    _ = ccurl_get_long(library.table, pointer, CURLINFO_HEADER_SIZE, &head)
     _ = ccurl_get_offset(library.table, pointer, CURLINFO_SIZE_DOWNLOAD_T, &body)
-    return max(0, head) + max(0, Int(body))
+    return max(0, long(CURLINFO_HEADER_SIZE)) + max(0, Int(body))
   }
 
-  /// Whether others may use its connection after it was stopped; one of its own is closed then (HTTP/1.1).
+  /// Whether later transfers may use its connection after it was stopped (HTTP/2); libcurl closes others then.
+  ///
+  /// Before the first response, the version is unknown.
   var mayShareConnection: Bool {
-    var version = 0
-    _ = ccurl_get_long(library.table, pointer, CURLINFO_HTTP_VERSION, &version)
-    // Unknown before there is an answer. Without TLS it is never HTTP/2.
-    return place.pointee.transfer.url.isSecure && (version == 0 || version >= CURL_HTTP_VERSION_2_0)
+    let version = long(CURLINFO_HTTP_VERSION)
+    return version == 0 || version >= CURL_HTTP_VERSION_2_0
+  }
+
+  private func long(_ info: CURLINFO) -> Int {
+    var value = 0
+    _ = ccurl_get_long(library.table, pointer, info, &value)
+    return value
   }
 
   /// How the transfer ended.
   func outcome(_ code: CURLcode, connectTimeout: Duration) -> CurlOutcome {
-    var systemError = 0
-    _ = ccurl_get_long(library.table, pointer, CURLINFO_OS_ERRNO, &systemError)
-    return CurlOutcome(
+    CurlOutcome(
       code: code,
       text: errorText.pointee == 0 ? library.text(of: code) : String(cString: errorText),
-      systemError: Int32(truncatingIfNeeded: systemError),
+      systemError: Int32(truncatingIfNeeded: long(CURLINFO_OS_ERRNO)),
       connectTimeout: connectTimeout
     )
   }
 
-  private func setCallbacks() throws(LoadError) {
+  private func setCallbacks(_ transfer: Transfer) throws(LoadError) {
     let table = library.table
-    try check(
-      ccurl_set_write_function(table, pointer, CURLOPT_HEADERFUNCTION, RunningTransfer.headerCallback)
-    )
-    try check(ccurl_set_write_function(table, pointer, CURLOPT_WRITEFUNCTION, RunningTransfer.bodyCallback))
-    try check(
-      ccurl_set_request_function(table, pointer, CURLOPT_PREREQFUNCTION, RunningTransfer.requestCallback)
-    )
-    try set(CURLOPT_PRIVATE, to: Unmanaged.passUnretained(self).toOpaque())
+    try check(ccurl_set_write_function(table, pointer, CURLOPT_HEADERFUNCTION, Transfer.headerCallback))
+    try check(ccurl_set_write_function(table, pointer, CURLOPT_WRITEFUNCTION, Transfer.bodyCallback))
+    try check(ccurl_set_request_function(table, pointer, CURLOPT_PREREQFUNCTION, Transfer.requestCallback))
+    try check(ccurl_set_socket_function(table, pointer, CURLOPT_OPENSOCKETFUNCTION, Transfer.socketCallback))
+    // The loop keeps the transfer as long as it runs.
+    let context = Unmanaged.passUnretained(transfer).toOpaque()
     for option in [CURLOPT_HEADERDATA, CURLOPT_WRITEDATA, CURLOPT_PREREQDATA, CURLOPT_OPENSOCKETDATA] {
-      try set(option, to: UnsafeMutableRawPointer(place))
+      try set(option, to: context)
     }
-    let callback = RunningTransfer.socketCallback
-    try check(ccurl_set_socket_function(table, pointer, CURLOPT_OPENSOCKETFUNCTION, callback))
   }
 
   private func set(fields: HTTPFields) throws(LoadError) {
-    var lines: [String] = []
     for field in fields.fields {
       guard field.canBeSent else {
         throw LoadError(.malformed, message: "the field `\(field.name)` of the request cannot be sent")
       }
-      lines.append(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
-    }
-    for line in lines {
+      let line = field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
       guard let longer = library.functions.slist_append(fieldList, line) else {
         throw LoadError(.unavailable, message: "libcurl ran out of memory")
       }

@@ -1,5 +1,5 @@
 import CCurl
-import FeedimgModel
+package import FeedimgModel
 import Glibc
 
 /// libcurl, opened at run time.
@@ -38,5 +38,17 @@ final class CurlLibrary: @unchecked Sendable {
   /// What libcurl says of a result, such as `Couldn't connect to server`.
   func text(of code: CURLcode) -> String {
     functions.easy_strerror(code).map { String(cString: $0) } ?? "code \(code.rawValue)"
+  }
+}
+
+/// The versions of libcurl and its libraries, for people.
+package enum CurlVersion {
+  /// Such as `libcurl/7.88.1 OpenSSL/3.0.17 …`.
+  ///
+  /// Opens the library, which takes some milliseconds.
+  ///
+  /// - Throws: ``LoadError`` with `unavailable`, saying what to install.
+  package static func text() throws(LoadError) -> String {
+    try CurlLibrary.open().functions.version().map { String(cString: $0) } ?? "libcurl"
   }
 }

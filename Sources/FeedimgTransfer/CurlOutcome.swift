@@ -2,11 +2,11 @@ import CCurl
 import FeedimgModel
 import Glibc
 
-/// How libcurl ended a transfer, and what that means to people.
+/// How libcurl ended a transfer, and what to tell people about it.
 ///
-/// The codes and the wording of details are those of libcurl 7.88.
+/// Codes and wording are those of libcurl 7.88.
 struct CurlOutcome {
-  /// How far the transfer had come.
+  /// How far a transfer has come.
   struct Progress {
     var origin: Origin
     var requestWasSent = false
@@ -25,20 +25,18 @@ struct CurlOutcome {
   var text: String
   /// The `errno` of the call that failed, or 0.
   var systemError: Int32 = 0
-  /// What it may have failed for on this side.
+  /// The lack of descriptors that it may have failed for.
   var shortage: DescriptorShortage?
   /// The time limit that libcurl was given to connect.
   var connectTimeout: Duration = .zero
 
-  /// The answer ended before its head did, which libcurl takes for success.
+  /// The response ended within its head, which libcurl takes for success.
   static let headBroken = LoadError(
     .connection,
     message: "the connection ended within the head of the answer"
   )
 
-  var isFailure: Bool { code != CURLE_OK }
-
-  /// What went wrong; nil when nothing did.
+  /// The error; nil for success.
   func error(_ progress: Progress) -> LoadError? {
     var error = described(progress)
     error?.wasRefused = isRefusal && progress.head == nil
@@ -46,7 +44,7 @@ struct CurlOutcome {
     return error
   }
 
-  /// Whether packets came back to say that there is no connection, or none any more.
+  /// Whether packets came back that refused or ended the connection.
   private var isRefusal: Bool {
     switch code {
     case CURLE_COULDNT_CONNECT: systemError == ECONNREFUSED || systemError == ECONNRESET
@@ -87,13 +85,21 @@ struct CurlOutcome {
   }
 
   /// The exceeded limit in words.
-  static func error(_ limit: Patience.Limit, _ progress: Progress) -> LoadError {
+  static func error(_ limit: Timeouts.Limit, _ progress: Progress) -> LoadError {
     switch limit {
     case .answer(let time): LoadError(.timeout, message: "no answer came within \(time.words)")
     case .stall(let time) where progress.head == nil:
       LoadError(.timeout, message: "nothing came for \(time.words) within the head of the answer")
     case .stall(let time):
       LoadError(.timeout, message: "nothing came for \(time.words) after \(progress.words)")
+    case .head(let time):
+      LoadError(.timeout, message: "the head of the answer did not end within \(time.words)")
+    case .rate(let time):
+      LoadError(
+        .timeout,
+        message:
+          "less than \(Timeouts.leastRate) bytes a second came for \(time.words), after \(progress.words)"
+      )
     case .total(let time):
       LoadError(.timeout, message: "the transfer took longer than \(time.words), after \(progress.words)")
     }
@@ -101,7 +107,7 @@ struct CurlOutcome {
 
   // MARK: Groups of codes
 
-  /// The only time limit given to libcurl is the one to connect.
+  /// libcurl keeps only the limit to connect.
   private func timeout(_ host: String) -> LoadError {
     let step =
       if text.hasPrefix("Resolving") {
@@ -121,7 +127,7 @@ struct CurlOutcome {
     case CURLE_URL_MALFORMAT:
       LoadError(.unknownHost, message: "the host `\(progress.origin.host)` cannot be looked up: \(detail)")
     case CURLE_OUT_OF_MEMORY where progress.requestWasSent && progress.head == nil:
-      // What 7.88 says of a line in a head over its limit of 100 KiB; newer ones say CURLE_TOO_LARGE.
+      // 7.88 says so of a line in a head over its limit of 100 KiB; later versions say CURLE_TOO_LARGE.
       LoadError(.malformed, message: "a line in the head of the answer is too long")
     case CURLE_OUT_OF_MEMORY:
       LoadError(.unavailable, message: "libcurl ran out of memory")
@@ -155,7 +161,7 @@ struct CurlOutcome {
     return LoadError(.connection, message: "the connection broke after \(progress.words): \(reason)")
   }
 
-  /// TLS that ends without saying so, as opposed to a connection that is reset.
+  /// Whether TLS ended without saying so, and no reset came.
   private var endsQuietly: Bool { code == CURLE_RECV_ERROR && systemError == 0 && text.contains("eof") }
 
   private func security(_ host: String) -> LoadError? {
@@ -179,7 +185,7 @@ struct CurlOutcome {
     }
   }
 
-  /// A certificate that is not the host's may be that of a network which wants a login first.
+  /// A certificate for another host may be that of a network that asks for a login first.
   private static func refusal(_ code: CURLcode, _ error: LoadError) -> LoadError {
     var error = error
     error.suspectsCaptivePortal = code == CURLE_PEER_FAILED_VERIFICATION
@@ -210,12 +216,56 @@ struct CurlOutcome {
     return Self.lowered(text.dropFirst(prefix.count))
   }
 
-  /// One line that reads on: no capital at its start unless it is a name's, no full stop.
+  /// One line without a full stop, and without a capital at its start unless it is a name's.
   private static func lowered(_ text: some StringProtocol) -> String {
     let line = text.prefix { !$0.isNewline }
     let trimmed = line.hasSuffix(".") ? line.dropLast() : line[...]
     // Such as `HTTP/2` and `OpenSSL/3.0.19:`.
     let isName = trimmed.prefix { $0 != " " }.dropFirst().contains(where: \.isUppercase)
     return isName ? String(trimmed) : trimmed.prefix(1).lowercased() + trimmed.dropFirst()
+  }
+}
+
+/// The lack of a descriptor for a socket or file, which is no fault of the server or network.
+enum DescriptorShortage: Sendable {
+  /// This process has as many as it may.
+  case process
+  /// All processes together have as many as the system has.
+  case system
+
+  /// - Parameter error: An `errno` of socket(2) or open(2); nil for other errors.
+  init?(_ error: Int32) {
+    switch error {
+    case EMFILE: self = .process
+    case ENFILE: self = .system
+    default: return nil
+    }
+  }
+
+  /// The probable shortage behind a failure without an `errno`: name look-ups and certificates need descriptors too.
+  ///
+  /// - Returns: Nil for other failures, and once there are descriptors again.
+  static func behind(_ code: CURLcode) -> DescriptorShortage? {
+    switch code {
+    case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_SSL_CACERT_BADFILE,
+      CURLE_OUT_OF_MEMORY, CURLE_FAILED_INIT:
+      break
+    default: return nil
+    }
+    let probe = open("/dev/null", O_RDONLY | O_CLOEXEC)
+    guard probe >= 0 else { return DescriptorShortage(errno) }
+    close(probe)
+    return nil
+  }
+
+  var error: LoadError {
+    let message =
+      switch self {
+      case .process: "too many open files: raise the limit of the program (`ulimit -n`)"
+      case .system: "too many open files on this machine: raise its limit (`fs.file-max`)"
+      }
+    var error = LoadError(.unavailable, message: message)
+    error.isShortage = true
+    return error
   }
 }

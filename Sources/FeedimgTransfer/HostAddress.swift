@@ -45,7 +45,7 @@ package struct HostAddress: Sendable, Hashable {
     }
   }
 
-  /// Whether it is that of a host of the internet, and not of this machine, of a private network or of a cloud's own.
+  /// Whether it belongs to the internet: not to this machine, a private network or a cloud's internal services.
   ///
   /// By the registries of special-purpose addresses (RFC 6890 and its successors). An address that stands for one of
   /// IPv4 counts as that: mapped (`::ffff:0:0/96`) or translated (`64:ff9b::/96`, RFC 6052).

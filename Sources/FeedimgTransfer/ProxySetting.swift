@@ -1,7 +1,7 @@
 import FeedimgModel
 import Glibc
 
-/// The proxy that libcurl takes from the environment of the process, for who has to say why nothing comes through.
+/// The proxy that libcurl takes from the environment of the process, as error messages name it.
 struct ProxySetting: Hashable {
   /// The variable that names it.
   let variable: String
@@ -12,7 +12,7 @@ struct ProxySetting: Hashable {
   /// The proxy for a scheme; nil where there is none.
   ///
   /// - Parameters:
-  ///   - url: What is asked for.
+  ///   - url: The URL of the request.
   ///   - variable: The value of a variable of the environment.
   init?(for url: ImageURL, _ variable: (String) -> String?) {
     let scheme = Origin(url).scheme
@@ -36,7 +36,7 @@ struct ProxySetting: Hashable {
   /// Whether a connection to an address may be one to the proxy: names are not resolved for that.
   func mayBe(_ address: HostAddress) -> Bool { HostAddress(host).map { $0 == address } ?? true }
 
-  /// That it may not be connected to.
+  /// The error for a proxy that the policy forbids.
   func refusal(for url: ImageURL) -> LoadError {
     LoadError(
       .forbiddenAddress,

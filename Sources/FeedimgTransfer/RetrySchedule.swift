@@ -1,9 +1,6 @@
 package import FeedimgModel
 
-/// Says whether and when a failed transfer is worth another try.
-///
-/// The wait doubles with each failure, and is drawn from its upper half at random, so that many that failed at once do
-/// not come back at once (exponential backoff with jitter).
+/// Decides whether and when to retry a failed transfer.
 package struct RetrySchedule: Sendable, Hashable {
   /// What to do after a failure.
   package enum Step: Sendable, Hashable {
@@ -11,13 +8,11 @@ package struct RetrySchedule: Sendable, Hashable {
     case giveUp
   }
 
-  /// The wait after the first failure, before it is shortened at random.
-  package var firstWait: Duration
-  /// No wait is drawn from more than this.
-  package var greatestWait: Duration
-  /// Tries in all, with the first.
+  /// The waits between attempts.
+  package var backoff: Backoff
+  /// Attempts in all, with the first.
   package var greatestTries: Int
-  /// A server that asks for more is not asked again.
+  /// A server that asks for a longer wait is not retried.
   package var greatestRetryAfter: Duration
 
   package init(
@@ -26,15 +21,26 @@ package struct RetrySchedule: Sendable, Hashable {
     greatestTries: Int = 4,
     greatestRetryAfter: Duration = .seconds(60)
   ) {
-    self.firstWait = firstWait
-    self.greatestWait = greatestWait
+    backoff = Backoff(base: firstWait, greatest: greatestWait)
     self.greatestTries = greatestTries
     self.greatestRetryAfter = greatestRetryAfter
   }
 
+  /// The wait after the first failure, before jitter.
+  package var firstWait: Duration {
+    get { backoff.base }
+    set { backoff.base = newValue }
+  }
+
+  /// The longest wait.
+  package var greatestWait: Duration {
+    get { backoff.greatest }
+    set { backoff.greatest = newValue }
+  }
+
   /// Whether the same request may well succeed a little later.
   ///
-  /// What the server refuses for good, such as 404, or what breaks a limit of ours does not pass by itself.
+  /// A lasting refusal by the server, such as 404, and an exceeded limit do not pass by themselves.
   package static func isWorthRetrying(_ error: LoadError) -> Bool {
     switch error.code {
     case .connection, .timeout, .truncated, .unknownHost: true
@@ -50,22 +56,43 @@ package struct RetrySchedule: Sendable, Hashable {
   /// The next step.
   ///
   /// - Parameters:
-  ///   - error: How the last try failed; its `retryAfter` is the least wait.
-  ///   - tries: Those made so far, at least 1.
+  ///   - error: How the last attempt failed; its `retryAfter` is the least wait.
+  ///   - tries: Attempts so far, at least 1.
   ///   - random: Where the jitter comes from.
-  /// - Returns: A wait, or that it is of no use.
+  /// - Returns: A wait, or that a retry is of no use.
   package func step(
     after error: LoadError,
     tries: Int,
     using random: inout some RandomNumberGenerator
   ) -> Step {
     guard tries < greatestTries, Self.isWorthRetrying(error) else { return .giveUp }
-    // Doubled 30 times, half a second is 17 years.
-    let backoff = min(greatestWait, firstWait * (1 << min(max(tries, 1) - 1, 30)))
-    let jitter = Double(random.next() >> 11) * 0x1p-53
-    guard let asked = error.retryAfter else { return .wait(backoff * (0.5 + jitter / 2)) }
-    // The jitter of a wait that was asked for comes on top: before it nobody is welcome.
+    let wait = backoff.wait(after: tries, using: &random)
+    guard let asked = error.retryAfter else { return .wait(wait) }
     guard Double(asked) <= greatestRetryAfter / .seconds(1) else { return .giveUp }
-    return .wait(max(.seconds(asked), backoff * 0.5) + backoff * (jitter / 2))
+    // The jitter comes on top of a wait that the server asks for: no retry comes before it is over.
+    let least = backoff.ceiling(after: tries) * (1 - backoff.jitter)
+    return .wait(max(.seconds(asked), least) + (wait - least))
+  }
+}
+
+/// Reads how long a server asks clients to wait (RFC 9110 §10.2.3).
+package enum RetryAfter {
+  /// Reads the field.
+  ///
+  /// A date is relative to the server's own `Date`, as clocks differ; without one, to `now`.
+  ///
+  /// - Parameters:
+  ///   - fields: The fields of the response.
+  ///   - now: Seconds since 1970.
+  /// - Returns: Whole seconds from now, never negative; nil where the field is absent or invalid.
+  package static func seconds(_ fields: HTTPFields, now: Int) -> Int? {
+    guard let text = fields["retry-after"] else { return nil }
+    if text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+      // More digits than fit still mean a long time.
+      return text.isEmpty ? nil : Int(text) ?? .max
+    }
+    guard let date = HTTPDate.seconds(text, now: now) else { return nil }
+    let reference = fields["date"].flatMap { HTTPDate.seconds($0, now: now) } ?? now
+    return max(0, date - reference)
   }
 }

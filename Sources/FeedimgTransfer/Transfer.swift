@@ -1,42 +1,70 @@
+import CCurl
 import FeedimgModel
+import Glibc
 
-/// What one transfer makes of what arrives; libcurl moves the bytes.
-struct Transfer {
-  /// What to do with bytes of a body.
-  enum BodyStep: Equatable {
-    case deliver
-    /// They belong to the answer of a redirect.
-    case skip
-    /// They belong to the answer of a redirect and are too many to be read for the sake of the connection.
-    case abandon
-  }
-
-  /// What follows the end of libcurl's work on one URL.
+/// A running transfer: what libcurl delivers, from the request to the final response, redirects included.
+///
+/// libcurl calls it, on curl's thread, through the callbacks at the end of this file.
+final class Transfer {
+  /// What follows libcurl's work on one URL.
   enum EndStep {
+    /// The transfer continues at another URL.
     case follow
-    case succeed(ResponseHead)
-    case fail(LoadError)
+    case end(Result<ResponseHead, LoadError>)
   }
 
-  let request: DownloadRequest
+  /// What has come from the present URL.
+  private struct Exchange {
+    var budget = HeadBudget()
+    var requestWasSent = false
+    /// The final head, unless it redirects.
+    var head: ResponseHead?
+    var redirect: (status: Int, location: String)?
+    /// Whether libcurl undoes a content coding.
+    var isDecoded = false
+    /// Bytes of the body, once a content coding has been undone.
+    var received = 0
+    /// Bytes that the receiver has been told of.
+    var told = 0
+    /// Bytes of heads that it has not been told of.
+    var untold = 0
+    /// An address that the policy forbids.
+    var refused: HostAddress?
+    /// Why there was no descriptor for a socket, if so.
+    var shortage: DescriptorShortage?
+
+    var awaitsHead: Bool { head == nil && redirect == nil }
+  }
+
+  let order: TransferOrder
+  let handle: CurlHandle
+  /// Where it runs; nil before and after.
+  var multi: CurlMulti?
+  private(set) var timeouts: Timeouts
+  private let addresses: AddressPolicy
+  private let time: LoopTime
+  private let receiver: any BodyReceiving
   /// Where redirects have led; nil before the first.
   private var redirects: RedirectChain?
-  /// Bytes of the final body so far.
-  private(set) var received = 0
-  private var parser = ResponseHeadParser()
-  private var head: ResponseHead?
-  /// Whether libcurl undoes a content coding of the final body, which then has other bytes than came.
-  private(set) var hasDecodedBody = false
-  /// Whether the final head, or that of a redirect, is still to come.
-  private var awaitsHead = true
-  private var redirect: (status: Int, location: String, skipped: Int)?
-  private var requestWasSent = false
+  private var exchange = Exchange()
   private var failure: LoadError?
 
   /// A longer body of a redirect costs more than a new connection.
-  static let greatestSkipped = 64 << 10
+  private static let greatestSkipped = 64 << 10
+  /// A decoded body may be this long, whatever it was before.
+  private static let greatestUnsuspicious = 1 << 20
+  private static let greatestGrowth = 100
 
-  init(_ request: consuming DownloadRequest) { self.request = request }
+  init(_ order: TransferOrder, on handle: CurlHandle, addresses: AddressPolicy, time: LoopTime) {
+    self.order = order
+    self.handle = handle
+    self.addresses = addresses
+    self.time = time
+    receiver = order.receiver
+    timeouts = Timeouts(order.request, from: time.now)
+  }
+
+  var request: DownloadRequest { order.request }
 
   /// The present URL.
   var url: ImageURL { redirects?.url ?? request.url }
@@ -47,117 +75,177 @@ struct Transfer {
     return HTTPFields(request.fields.fields.filter { !Origin.binds($0) })
   }
 
-  /// Whether libcurl is to undo a content coding; who asks for codings gets them as they are.
+  /// Whether libcurl undoes a content coding; a request that names codings gets the bytes as sent.
   var decodesContent: Bool { request.fields["accept-encoding"] == nil }
 
-  /// How much is still to come of the body.
-  ///
-  /// - Parameter length: How long it probably is, as long as the server has not said.
-  /// - Returns: Bytes.
-  func missing(ofUnannounced length: Int) -> Int { max(0, (head?.contentLength ?? length) - received) }
-
-  mutating func sentRequest() { requestWasSent = true }
-
-  /// Takes a line of a head.
-  ///
-  /// - Returns: The final head, when the line ends it.
-  /// - Throws: ``LoadError`` with `malformed` or `tooLarge`.
-  mutating func takeHeaderLine(_ line: UnsafeRawBufferPointer) throws(LoadError) -> ResponseHead? {
-    // What follows the body are trailers (RFC 9110 §6.5), which say nothing that is needed here.
-    guard awaitsHead, let answer = try parser.take(line) else { return nil }
-    return try takeHead(answer)
-  }
-
-  private mutating func takeHead(_ answer: ResponseHeadParser.Head) throws(LoadError) -> ResponseHead? {
-    awaitsHead = false
-    if request.followsRedirects, RedirectChain.isRedirect(answer.status),
-      let location = answer.fields.fields.first(where: { $0.isNamed("location") })
-    {
-      redirect = (answer.status, location.value, 0)
-      return nil
-    }
-    let decoded = answer.contentCoding != nil && decodesContent
-    let final = ResponseHead(
-      status: answer.status,
-      fields: decoded ? answer.fields.withoutContentCoding : answer.fields,
-      url: url,
-      contentLength: decoded ? nil : answer.contentLength,
-      // The length tells nothing of what has been decoded, whose end libcurl does not look for.
-      endsByClosing: answer.endsByClosing || decoded
+  var progress: CurlOutcome.Progress {
+    CurlOutcome.Progress(
+      origin: Origin(url),
+      requestWasSent: exchange.requestWasSent,
+      head: exchange.head,
+      received: exchange.received
     )
-    if request.method != .head, let length = final.contentLength, length > request.bodyLimit.bytes {
-      throw tooLarge("the body has \(length) bytes, over")
-    }
-    hasDecodedBody = decoded
-    head = final
-    return final
   }
 
-  /// Takes note of bytes of a body before they are delivered.
-  ///
-  /// - Throws: ``LoadError`` with `tooLarge`.
-  mutating func takeBody(_ count: Int) throws(LoadError) -> BodyStep {
-    if let skipped = redirect?.skipped {
-      redirect?.skipped = skipped + count
-      return skipped + count > Self.greatestSkipped ? .abandon : .skip
-    }
-    received += count
-    guard received <= request.bodyLimit.bytes else { throw tooLarge("the body is longer than") }
-    return .deliver
+  // MARK: Beginning and end
+
+  /// Begins with the present URL.
+  func begin() {
+    timeouts.connectionBegan()
+    exchange = Exchange()
   }
 
-  /// Keeps why the transfer is stopped from this side; the first reason counts.
-  mutating func stop(_ error: LoadError) {
+  /// Keeps why this side stops the transfer; the first reason counts.
+  func fail(_ error: LoadError) {
     if failure == nil { failure = error }
   }
 
-  /// Keeps that a time limit was exceeded.
-  mutating func stop(_ limit: Patience.Limit) { stop(CurlOutcome.error(limit, progress)) }
-
-  /// The head of the final answer, where libcurl has ended well and nothing else is to be said.
-  mutating func takeSuccess() -> ResponseHead? {
-    guard failure == nil, redirect == nil else { return nil }
-    return head.take()
-  }
-
-  /// Decides what follows when libcurl has ended.
-  ///
-  /// - Parameter outcome: What libcurl says.
-  /// - Returns: The result, or that the transfer goes on at another URL.
-  mutating func end(_ outcome: CurlOutcome) -> EndStep {
-    if let failure { return .fail(named(failure)) }
+  /// Decides what follows when libcurl has ended with the present URL.
+  func end(_ code: CURLcode) -> EndStep {
+    tellMoved(to: handle.receivedLength)
+    if code == CURLE_COULDNT_CONNECT, let refused = exchange.refused { fail(refusal(of: refused)) }
     do throws(LoadError) {
-      // A redirect counts as soon as its head has come, however its body went.
-      if let redirect {
-        var chain = redirects ?? RedirectChain(from: request.url, limit: request.redirectLimit)
-        try chain.follow(redirect.location, status: redirect.status)
-        redirects = chain
-        self.redirect = nil
-        awaitsHead = true
-        parser = ResponseHeadParser()
-        requestWasSent = false
-        return .follow
-      }
-      if outcome.isFailure, let error = outcome.error(progress) { throw error }
+      return try step(after: code)
     } catch {
-      return .fail(named(error))
+      var error = error
+      error.url = error.url ?? request.url
+      return .end(.failure(error))
     }
-    return head.map { .succeed($0) } ?? .fail(named(CurlOutcome.headBroken))
   }
 
-  private var progress: CurlOutcome.Progress {
-    CurlOutcome.Progress(
-      origin: Origin(url),
-      requestWasSent: requestWasSent,
-      head: head,
-      received: received
+  private func step(after code: CURLcode) throws(LoadError) -> EndStep {
+    if let failure { throw failure }
+    // A redirect counts as soon as its head has come, however its body ended.
+    if let redirect = exchange.redirect {
+      var chain = redirects ?? RedirectChain(from: request.url, limit: request.redirectLimit)
+      try chain.follow(redirect.location, status: redirect.status, handle.library)
+      redirects = chain
+      receiver.note(.redirected(chain.url))
+      return .follow
+    }
+    if code != CURLE_OK {
+      var outcome = handle.outcome(code, connectTimeout: request.connectTimeout)
+      outcome.shortage = code == CURLE_COULDNT_CONNECT ? exchange.shortage : .behind(code)
+      if let error = outcome.error(progress) { throw error }
+    }
+    guard let head = exchange.head else { throw CurlOutcome.headBroken }
+    return .end(.success(head))
+  }
+
+  // MARK: Addresses
+
+  /// Whether it matters where a connection leads.
+  private var checksAddresses: Bool { !addresses.isUnlimited && request.socket == nil }
+
+  /// Opens a socket, unless the policy forbids its address.
+  fileprivate func openSocket(_ address: UnsafeMutablePointer<curl_sockaddr>) -> Int32 {
+    if checksAddresses {
+      guard let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr),
+        let target = HostAddress(UnsafeRawPointer(address) + offset)
+      else { return CURL_SOCKET_BAD }
+      guard addresses.allows(target) else {
+        exchange.refused = target
+        return CURL_SOCKET_BAD
+      }
+    }
+    // libcurl's own sockets would stay open in programs that this process starts.
+    let (family, kind, proto) = (address.pointee.family, address.pointee.socktype, address.pointee.protocol)
+    let descriptor = socket(family, kind | Int32(SOCK_CLOEXEC.rawValue), proto)
+    if descriptor < 0 { exchange.shortage = DescriptorShortage(errno) }
+    return descriptor
+  }
+
+  /// Checks the address of the connection, which another transfer may have opened, and notes the request.
+  fileprivate func maySendRequest(to peer: UnsafePointer<CChar>?) -> Bool {
+    if checksAddresses {
+      let address = peer.flatMap { HostAddress(String(cString: $0)) }
+      guard let address, addresses.allows(address) else {
+        fail(refusal(of: address))
+        return false
+      }
+    }
+    if let peer, request.socket == nil { order.peer.note(String(cString: peer)) }
+    exchange.requestWasSent = true
+    timeouts.requestSent(at: time.now)
+    receiver.note(.requested)
+    return true
+  }
+
+  private func refusal(of address: HostAddress?) -> LoadError {
+    // libcurl tells the address alone, and not whether it is the proxy's.
+    if let address, let proxy = ProxySetting.current(for: url), proxy.mayBe(address) {
+      return proxy.refusal(for: url)
+    }
+    return AddressPolicy.error(host: url.host, address)
+  }
+
+  // MARK: What comes
+
+  /// Takes a line of a head or trailer, with its line break.
+  fileprivate func take(line: UnsafeRawBufferPointer) throws(LoadError) {
+    timeouts.lineArrived(at: time.now)
+    exchange.untold += line.count
+    try exchange.budget.take(line, isTrailer: !exchange.awaitsHead)
+    // Lines after the final head are trailers (RFC 9110 §6.5), and nothing here needs them.
+    guard exchange.awaitsHead, line.isLineBreak else { return }
+    let status = handle.status
+    guard status >= 200 else { return }
+    timeouts.headEnded(at: time.now)
+    let head = try ReceivedHead(status: status, isHTTP1: handle.isHTTP1, fields: handle.fields)
+    if request.followsRedirects, RedirectChain.isRedirect(status),
+      let location = head.fields.fields.first(where: { $0.isNamed("location") })
+    {
+      exchange.redirect = (status, location.value)
+    } else {
+      try take(head: head)
+    }
+  }
+
+  private func take(head received: ReceivedHead) throws(LoadError) {
+    let isDecoded = received.contentCoding != nil && decodesContent
+    let head = ResponseHead(
+      status: received.status,
+      fields: isDecoded ? received.fields.withoutContentCoding : received.fields,
+      url: url,
+      contentLength: isDecoded ? nil : received.contentLength,
+      // The length says nothing of the decoded body, whose end libcurl does not check.
+      endsByClosing: received.endsByClosing || isDecoded
     )
+    if request.method != .head, let length = head.contentLength, length > request.bodyLimit.bytes {
+      throw tooLarge("the body has \(length) bytes, over")
+    }
+    exchange.isDecoded = isDecoded
+    exchange.head = head
+    try receiver.begin(head)
   }
 
-  private func named(_ error: LoadError) -> LoadError {
-    var error = error
-    error.url = error.url ?? request.url
-    return error
+  /// Takes bytes of a body.
+  ///
+  /// - Returns: False where the rest is not worth waiting for.
+  fileprivate func take(body bytes: UnsafeRawBufferPointer) throws(LoadError) -> Bool {
+    timeouts.bytesArrived(bytes.count, at: time.now)
+    let wire = exchange.isDecoded ? handle.receivedLength : exchange.told + exchange.untold + bytes.count
+    tellMoved(to: wire)
+    exchange.received += bytes.count
+    guard exchange.redirect == nil else { return exchange.received <= Self.greatestSkipped }
+    guard exchange.received <= request.bodyLimit.bytes else { throw tooLarge("the body is longer than") }
+    if exchange.isDecoded, exchange.received > Self.greatestUnsuspicious,
+      // libcurl counts a piece of a chunked body only after it has delivered it.
+      exchange.received / Self.greatestGrowth > wire + CurlHandle.bufferSize
+    {
+      throw LoadError(
+        .tooLarge,
+        message: "the body grows more than \(Self.greatestGrowth)-fold when its content coding is undone"
+      )
+    }
+    try receiver.receive(bytes)
+    return true
+  }
+
+  private func tellMoved(to count: Int) {
+    guard count > exchange.told else { return }
+    receiver.note(.moved(count - exchange.told))
+    (exchange.told, exchange.untold) = (count, 0)
   }
 
   private func tooLarge(_ fact: String) -> LoadError {
@@ -165,20 +253,44 @@ struct Transfer {
   }
 }
 
-extension HTTPFields {
-  /// The fields as they are once the content coding has been undone.
-  ///
-  /// As nginx's gunzip does: what describes the coded bytes goes, and a strong validator becomes a weak one, since
-  /// the bytes are no longer those it stands for (RFC 9110 §8.8.1). Ranges would be of the coded bytes as well.
-  var withoutContentCoding: HTTPFields {
-    let coded = ["content-encoding", "content-length", "accept-ranges", "content-md5", "digest"]
-    var result = HTTPFields(fields.filter { field in !coded.contains { field.isNamed($0) } })
-    result.fields.append(Field(name: "Accept-Ranges", value: "none"))
-    for index in result.fields.indices where result.fields[index].isNamed("etag") {
-      if result.fields[index].value.hasPrefix("\"") {
-        result.fields[index].value = "W/" + result.fields[index].value
-      }
+/// libcurl's callbacks; their context is the transfer.
+extension Transfer {
+  static let headerCallback: curl_write_callback = { bytes, size, count, context in
+    let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
+    return Transfer.continues(context) { transfer throws(LoadError) in
+      try transfer.take(line: line)
+      return true
+    } ? size * count : 0
+  }
+
+  static let bodyCallback: curl_write_callback = { bytes, size, count, context in
+    let piece = UnsafeRawBufferPointer(start: bytes, count: size * count)
+    return Transfer.continues(context) { transfer throws(LoadError) in try transfer.take(body: piece) }
+      ? size * count : 0
+  }
+
+  static let requestCallback: curl_prereq_callback = { context, peer, _, _, _ in
+    let isAllowed = Transfer.continues(context) { $0.maySendRequest(to: peer) }
+    return isAllowed ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+  }
+
+  static let socketCallback: curl_opensocket_callback = { context, _, address in
+    guard let context, let address else { return CURL_SOCKET_BAD }
+    return Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue().openSocket(address)
+  }
+
+  /// - Returns: False where libcurl has to stop.
+  private static func continues(
+    _ context: UnsafeMutableRawPointer?,
+    _ body: (Transfer) throws(LoadError) -> Bool
+  ) -> Bool {
+    guard let context else { return false }
+    let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+    do throws(LoadError) {
+      return try body(transfer)
+    } catch {
+      transfer.fail(error)
+      return false
     }
-    return result
   }
 }

@@ -1,22 +1,33 @@
+import FeedimgSQLite
 import Glibc
 
-/// A system call on a ledger that failed.
+/// A failed access to the ledger.
 package struct UsageFault: Error, Hashable, CustomStringConvertible {
-  /// What was tried, such as `read`; reads on after "cannot".
+  /// The failed action, such as `read`; it follows "cannot".
   var operation: String
   var path: String
-  /// The system's number for the reason (errno).
-  var reason: Int32
+  /// In words.
+  var reason: String
+  /// Whether another process holds a lock, so that a later try may succeed.
+  var isBusy = false
+  /// Whether the file does not exist.
+  var isMissing = false
 
-  /// Must be made before another call can overwrite the reason.
+  /// Reads `errno`, so it must run before another call overwrites it.
   init(_ operation: String, _ path: String, reason: Int32 = errno) {
+    let words = String(cString: strerror(reason))
     self.operation = operation
     self.path = path
-    self.reason = reason
+    self.reason = words.prefix(1).lowercased() + words.dropFirst()
+    (isBusy, isMissing) = (reason == EWOULDBLOCK, reason == ENOENT)
   }
 
-  package var description: String {
-    let words = String(cString: strerror(reason))
-    return "cannot \(operation) `\(path)`: \(words.prefix(1).lowercased())\(words.dropFirst())"
+  init(_ operation: String, _ path: String, _ error: SQLiteError) {
+    self.operation = operation
+    self.path = path
+    reason = error.description
+    isBusy = error.isBusy
   }
+
+  package var description: String { "cannot \(operation) `\(path)`: \(reason)" }
 }

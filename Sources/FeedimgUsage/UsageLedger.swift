@@ -1,80 +1,135 @@
 package import FeedimgModel
-import FeedimgThreads
+import FeedimgSQLite
 import Glibc
 import Synchronization
 
-/// What the network has brought, kept in files that any number of processes add to.
+/// Counts what the network has brought, in a database that any number of processes add to.
 ///
-/// Nothing is opened before there is something to count or to tell.
+/// Nothing is opened before the first count or the first question.
 package final class UsageLedger: UsageKeeping {
   private struct State {
-    /// What could not be written yet.
-    var unwritten = UsageSheet()
-    /// The sums of ledgers as they were read last.
-    var read: [String: (stamp: LedgerStamp, sheet: UsageSheet)] = [:]
-    /// A ledger that has grown to this length is compacted.
-    var compactionLength = UsageLedger.usualCompactionLength
-    var isCompacting = false
+    /// Counts that are not on disk yet.
+    var unwritten = UsageSums()
+    var idle: [OpenDatabase] = []
+    /// The latest answer of the database, for a time when it cannot be read.
+    var latest: (days: ClosedRange<CalendarDay>, usage: [NetworkUsage])?
+    var hasImported = false
     var wasFaultTold = false
     var wasGapTold = false
     var warnings: [String] = []
-
-    mutating func takeUnwritten() -> UsageSheet {
-      defer { unwritten = UsageSheet() }
-      return unwritten
-    }
   }
 
-  /// About 400 lines, which are read in a tenth of a millisecond.
-  private static let usualCompactionLength = 16 << 10
+  /// A connection, with the file that it has open.
+  ///
+  /// Sendable although a connection serves one thread at a time: an idle one belongs to the state, under its lock, and
+  /// a borrowed one to the borrower's thread.
+  private struct OpenDatabase: @unchecked Sendable {
+    let database: UsageDatabase
+    let file: FileIdentity?
+  }
 
-  private let folder: UsageFolder
+  /// How long other processes are waited for, in milliseconds: during transfers, by readers and at the end of the
+  /// program, and to clear.
+  private static let patience: (adding: Int32, reading: Int32, clearing: Int32) = (10, 250, 1000)
+  private static let greatestIdleCount = 2
+
+  private let folder: String
+  private let path: String
   private let clock: @Sendable () -> Double
-  /// Guards what is not on disk and what was read from there; files are touched outside.
+  /// Guards the counts in memory and the idle connections; no file is touched under it.
   private let state = Mutex(State())
 
   /// - Parameters:
-  ///   - folder: Where the ledgers are; need not exist.
+  ///   - folder: The folder of the database; it need not exist.
   ///   - clock: Seconds since 1970.
   package init(folder: String, clock: @escaping @Sendable () -> Double) {
-    self.folder = UsageFolder(path: folder)
+    self.folder = folder
     self.clock = clock
+    path = "\(folder)/usage.sqlite"
   }
 
   package func today() -> CalendarDay { LocalCalendar.day(at: clock()) }
 
+  package func takeWarnings() -> [String] {
+    state.withLock { state in
+      defer { state.warnings = [] }
+      return state.warnings
+    }
+  }
+
+  // MARK: Writing
+
   package func add(_ received: ByteCount, transfers: Int, network: NetworkKind, metered: Metered) {
-    // Offline means that no way was seen; something has carried it all the same.
     let usage = NetworkUsage(
       day: today(),
+      // Offline means that no path was known; some network has carried the bytes all the same.
       network: network == .offline ? .other : network,
       metered: metered,
       received: received,
       transfers: transfers
     )
-    let sheet = state.withLock { state in
-      state.unwritten.add(usage)
-      return state.takeUnwritten()
-    }
-    write(sheet, within: LedgerFile.shortly)
+    state.withLock { $0.unwritten.add(usage) }
+    write(within: Self.patience.adding)
   }
 
   @discardableResult package func flush() -> Bool {
-    write(state.withLock { $0.takeUnwritten() }, within: LedgerFile.lastly)
+    write(within: Self.patience.reading)
     return state.withLock { $0.unwritten.isEmpty }
   }
 
-  package func usage(on days: ClosedRange<CalendarDay>) -> [NetworkUsage] {
-    var sum = state.withLock { $0.unwritten }
-    for month in (try? months(in: days)) ?? [] {
-      if let sheet = try? sheet(of: month) { sum.add(sheet) }
+  private func write(within patience: Int32) {
+    let usage = state.withLock { state in
+      defer { state.unwritten = UsageSums() }
+      return state.unwritten.usage()
     }
-    return sum.usage(on: days)
+    guard !usage.isEmpty else { return }
+    do throws(UsageFault) {
+      _ = try withDatabase("write", makes: true, within: patience) { database throws(SQLiteError) in
+        try database.add(usage)
+      }
+      // A ledger that cannot be imported is reported by the next reader.
+      try? importTextLedgers(within: patience)
+    } catch {
+      state.withLock { state in
+        state.unwritten.add(usage)
+        // While another process writes, these counts wait for the next.
+        guard !error.isBusy, !state.wasFaultTold else { return }
+        state.wasFaultTold = true
+        state.warnings.append("usage is counted in memory alone: \(error)")
+      }
+    }
+  }
+
+  /// Removes all counts, and the ledgers of earlier versions.
+  ///
+  /// - Throws: ``UsageFault``; some counts may be gone then.
+  package func clear() throws(UsageFault) {
+    state.withLock { state in
+      (state.unwritten, state.latest) = (UsageSums(), nil)
+    }
+    // In this order, so that no other process imports a ledger after its counts are gone.
+    try TextLedgers(folder: folder).removeAll()
+    _ = try withDatabase("clear", makes: false, within: Self.patience.clearing) {
+      database throws(SQLiteError) in try database.clear()
+    }
+    for ending in Self.endings {
+      guard unlink(damagedPath + ending) == 0 || errno == ENOENT || errno == ENOTDIR else {
+        throw UsageFault("remove", damagedPath + ending)
+      }
+    }
+  }
+
+  // MARK: Reading
+
+  package func usage(on days: ClosedRange<CalendarDay>) -> [NetworkUsage] {
+    var sums = state.withLock { $0.unwritten }
+    sums.add((try? written(on: days)) ?? [])
+    return sums.usage(on: days)
   }
 
   package func gap(on days: ClosedRange<CalendarDay>) -> String? {
     do throws(UsageFault) {
-      for month in try months(in: days) { _ = try sheet(of: month) }
+      _ = try written(on: days)
       return nil
     } catch {
       let words = error.description
@@ -87,135 +142,166 @@ package final class UsageLedger: UsageKeeping {
     }
   }
 
-  package func takeWarnings() -> [String] {
-    state.withLock { state in
-      defer { state.warnings = [] }
-      return state.warnings
-    }
-  }
-
-  /// Every day on which something was counted, and how many lines nobody understood.
+  /// The counts of all days, and how many counts could not be read.
   ///
-  /// - Throws: ``UsageFault`` where a ledger cannot be read.
+  /// - Throws: ``UsageFault`` where the database or the ledger of an earlier version cannot be read.
   package func all() throws(UsageFault) -> (usage: [NetworkUsage], foreignLineCount: Int) {
-    var sum = state.withLock { $0.unwritten }
-    var foreignLineCount = 0
-    for month in try folder.months() {
-      let sheet = try folder.ledger(of: month).sheet()
-      sum.add(sheet)
-      foreignLineCount += sheet.foreignLines.count
+    var sums = state.withLock { $0.unwritten }
+    try importTextLedgers(within: Self.patience.reading)
+    let read = try withDatabase("read", makes: false, within: Self.patience.reading) {
+      database throws(SQLiteError) in (try database.usage(), try database.unreadableLineCount())
     }
-    return (sum.usage(), foreignLineCount)
+    guard let ((usage, unreadableCount), lineCount) = read else { return (sums.usage(), 0) }
+    sums.add(usage)
+    return (sums.usage(), unreadableCount + lineCount)
   }
 
-  /// Forgets all that was counted.
+  /// The counts on disk; the latest ones where they cannot be read any longer.
+  private func written(on days: ClosedRange<CalendarDay>) throws(UsageFault) -> [NetworkUsage] {
+    do throws(UsageFault) {
+      try importTextLedgers(within: Self.patience.reading)
+      let read = try withDatabase("read", makes: false, within: Self.patience.reading) {
+        database throws(SQLiteError) in try database.usage(on: days).usage
+      }
+      let usage = read ?? []
+      state.withLock { $0.latest = (days, usage) }
+      return usage
+    } catch {
+      let latest = state.withLock { $0.latest }
+      guard let latest, latest.days == days else { throw error }
+      return latest.usage
+    }
+  }
+
+  /// Moves the counts of earlier versions into the database, at the first use of this ledger.
+  private func importTextLedgers(within patience: Int32) throws(UsageFault) {
+    guard !state.withLock({ $0.hasImported }) else { return }
+    let ledgers = TextLedgers(folder: folder)
+    for name in try ledgers.claim(within: patience) {
+      guard let content = try ledgers.content(of: name) else { continue }
+      _ = try withDatabase("write", makes: true, within: patience) { database throws(SQLiteError) in
+        try database.importLedger(name, content)
+      }
+      // The others stay, so that a person can look at their unreadable lines.
+      if content.unreadableCount == 0 { ledgers.remove(name) }
+    }
+    state.withLock { $0.hasImported = true }
+  }
+
+  // MARK: The database
+
+  /// Runs the body with a connection.
   ///
-  /// - Throws: ``UsageFault``; some months may be gone then.
-  package func clear() throws(UsageFault) {
-    state.withLock { $0.unwritten = UsageSheet() }
-    for month in try folder.months() { try folder.ledger(of: month).remove() }
-  }
-
-  // MARK: Writing
-
-  private func write(_ sheet: UsageSheet, within tries: Int) {
-    var rest = sheet.usage()
-    while let month = rest.first?.day.monthText {
-      let lines = rest.prefix { $0.day.monthText == month }
-      do throws(UsageFault) {
-        let (count, length) = try append(
-          lines.map(UsageLine.init),
-          to: folder.ledger(of: month),
-          within: tries
-        )
-        guard count > 0 else { break }
-        rest.removeFirst(count)
-        compact(month, length)
+  /// A damaged database is set aside, with a warning, and the body runs again on a new one.
+  ///
+  /// - Parameters:
+  ///   - operation: The action for messages, such as `read`.
+  ///   - makes: Whether to make a database where there is none.
+  ///   - patience: How long to wait for other processes, in milliseconds.
+  ///   - body: Runs at most twice.
+  /// - Returns: Nil where there is no database.
+  /// - Throws: ``UsageFault``.
+  private func withDatabase<Answer>(
+    _ operation: String,
+    makes: Bool,
+    within patience: Int32,
+    _ body: (UsageDatabase) throws(SQLiteError) -> Answer
+  ) throws(UsageFault) -> Answer? {
+    var isSecond = false
+    while true {
+      let file = try FileIdentity(path)
+      if file == nil {
+        guard makes else { return nil }
+        try Self.makeFolder(folder)
+      }
+      do throws(SQLiteError) {
+        let open = try borrow(file, patience)
+        do throws(SQLiteError) {
+          let answer = try body(open.database)
+          giveBack(open)
+          return answer
+        } catch {
+          if error.isBusy { giveBack(open) }
+          throw error
+        }
       } catch {
-        tell(error)
-        break
+        guard error.isDamage, let file, !isSecond else { throw UsageFault(operation, path, error) }
+        try setAside(file)
+        isSecond = true
       }
     }
-    guard !rest.isEmpty else { return }
+  }
+
+  private func borrow(_ file: FileIdentity?, _ patience: Int32) throws(SQLiteError) -> OpenDatabase {
+    let (idle, stale) = state.withLock { state in
+      let stale = state.idle.filter { $0.file != file }
+      state.idle.removeAll { $0.file != file }
+      return (state.idle.popLast(), stale)
+    }
+    // Closed here, outside the lock: their file has lost its name.
+    _ = consume stale
+    if let idle {
+      idle.database.connection.patience = patience
+      return idle
+    }
+    let database = try UsageDatabase(path: path, patience: patience)
+    return OpenDatabase(database: database, file: file ?? (try? FileIdentity(path)))
+  }
+
+  private func giveBack(_ open: OpenDatabase) {
     state.withLock { state in
-      for usage in rest { state.unwritten.add(usage) }
+      if state.idle.count < Self.greatestIdleCount { state.idle.append(open) }
     }
   }
 
-  private func append(
-    _ lines: [UsageLine],
-    to ledger: LedgerFile,
-    within tries: Int
-  ) throws(UsageFault) -> (count: Int, length: Int) {
-    do throws(UsageFault) {
-      return try ledger.append(lines, within: tries)
-    } catch {
-      guard error.isMissing else { throw error }
-      try folder.make()
-      return try ledger.append(lines, within: tries)
-    }
-  }
+  /// SQLite's files: the database, its log, and the index of the log.
+  private static let endings = ["", "-wal", "-shm"]
 
-  private func tell(_ fault: UsageFault) {
-    // Another replaces the file: the next to be counted takes along what is unwritten.
-    guard !fault.isBusy else { return }
-    state.withLock { state in
-      guard !state.wasFaultTold else { return }
-      state.wasFaultTold = true
-      state.warnings.append("usage is counted in memory alone: \(fault)")
-    }
-  }
+  private var damagedPath: String { "\(path).damaged" }
 
-  /// Compacts a ledger that has grown long, on a thread of its own, as the disk may take its time.
-  private func compact(_ month: String, _ length: Int) {
-    let isDue = state.withLock { state in
-      guard !state.isCompacting, length >= state.compactionLength else { return false }
-      state.isCompacting = true
-      return true
-    }
-    guard isDue else { return }
-    let ledger = folder.ledger(of: month)
-    let work: @Sendable () -> Void = { [weak self] in
-      let length = (try? ledger.compact()) ?? nil
-      self?.state.withLock { state in
-        state.isCompacting = false
-        // What cannot be compacted is left alone until it is twice as long.
-        state.compactionLength = max(Self.usualCompactionLength, 2 * (length ?? state.compactionLength))
+  /// Renames a damaged database, in place of an earlier one, unless another process has done so already.
+  private func setAside(_ damaged: FileIdentity) throws(UsageFault) {
+    let lock = try LockedFile(folder, within: Self.patience.clearing, type: S_IFDIR)
+    guard lock.isNamed(folder), try FileIdentity(path) == damaged else { return }
+    for ending in Self.endings {
+      guard rename(path + ending, damagedPath + ending) == 0 || errno == ENOENT else {
+        throw UsageFault("set aside", path + ending)
       }
     }
-    if !SystemThread.start("feedimg-usage", work) { work() }
+    state.withLock { state in
+      state.latest = nil
+      state.warnings.append(
+        "the usage ledger `\(path)` is damaged: it was renamed to `\(damagedPath)`, and counting starts at zero"
+      )
+    }
   }
 
-  // MARK: Reading
-
-  private func months(in days: ClosedRange<CalendarDay>) throws(UsageFault) -> [String] {
-    let (first, last) = (days.lowerBound.monthText, days.upperBound.monthText)
-    // A month or two need no look at the folder.
-    if days.upperBound.daysSince1970 - days.lowerBound.daysSince1970 < 32 {
-      return first == last ? [first] : [first, last]
+  /// Makes the folder and its missing parents, for the user alone, as XDG requires.
+  private static func makeFolder(_ folder: String) throws(UsageFault) {
+    if mkdir(folder, 0o700) == 0 || errno == EEXIST { return }
+    guard errno == ENOENT, let slash = folder.lastIndex(of: "/"), slash > folder.startIndex else {
+      throw UsageFault("make", folder)
     }
-    return try folder.months().filter { $0 >= first && $0 <= last }
-  }
-
-  /// The sums of a month; those that were read last where it cannot be read any longer.
-  private func sheet(of month: String) throws(UsageFault) -> UsageSheet {
-    let ledger = folder.ledger(of: month)
-    let known = state.withLock { $0.read[month] }
-    do throws(UsageFault) {
-      guard let stamp = try ledger.stamp() else { return UsageSheet() }
-      if let known, known.stamp == stamp { return known.sheet }
-      let sheet = try ledger.sheet()
-      // Taken before reading: what came meanwhile is read again.
-      state.withLock { $0.read[month] = (stamp, sheet) }
-      return sheet
-    } catch {
-      guard let known else { throw error }
-      return known.sheet
-    }
+    try makeFolder(String(folder[..<slash]))
+    guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw UsageFault("make", folder) }
   }
 }
 
-extension UsageFault {
-  fileprivate var isMissing: Bool { reason == ENOENT }
-  fileprivate var isBusy: Bool { reason == EWOULDBLOCK }
+/// Tells one file from another that takes its name.
+private struct FileIdentity: Hashable {
+  var device: dev_t
+  var number: ino_t
+
+  /// Nil where there is no file.
+  ///
+  /// - Throws: ``UsageFault`` where the system does not tell.
+  init?(_ path: String) throws(UsageFault) {
+    var status = stat()
+    guard stat(path, &status) == 0 else {
+      guard errno == ENOENT else { throw UsageFault("read", path) }
+      return nil
+    }
+    guard status.st_mode & S_IFMT != S_IFDIR else { throw UsageFault("use", path, reason: EISDIR) }
+    (device, number) = (status.st_dev, status.st_ino)
+  }
 }

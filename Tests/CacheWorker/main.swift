@@ -136,13 +136,13 @@ case "squeeze":
   }
   let checked = try cache.verify()
   let bodies = Files.bodies(in: arguments[2]).count
-  say("stored \(stored) present \(there) whole \(sound) bodies \(bodies) restored \(checked.restored)")
+  say("stored \(stored) present \(there) whole \(sound) bodies \(bodies) removed \(checked.removed.count)")
 
-case "rebuild":
-  // Looks for everything, as far as it gets; makes a lost index again on the way.
+case "renew":
+  // Looks for everything and stores an image, as far as it gets; replaces a lost index on the way.
   say("ready")
-  let present = cache.contains((0..<keys).map(Specimen.key)).filter { $0 }.count
-  say("present \(present)")
+  _ = cache.contains((0..<keys).map(Specimen.key))
+  try? store(Specimen(key: 0, version: 1), in: cache)
 
 case "trickle":
   // Writes one image in small pieces and says after each how much there is of it.

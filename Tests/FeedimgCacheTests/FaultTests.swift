@@ -22,14 +22,16 @@ import Testing
     #expect(try cache.info().entries == 1)
   }
 
-  @Test func `an image keeps its bytes when the folder is removed while it is written`() throws {
+  @Test(arguments: [1000, 200_000])
+  func `an image keeps its bytes when the folder is removed while it is written`(size: Int) throws {
     let cache = DiskCache(folder)
     let writer = try cache.makeWriter()
-    try picture(1).withUnsafeBytes { try writer.write($0) }
+    let bytes = picture(1, size: size)
+    try bytes.withUnsafeBytes { try writer.write($0) }
     TestFolder.removeAll(folder.cache)
     let head = ResponseHead(status: 200, fields: HTTPFields(), url: try ImageURL("https://a/"))
     _ = try writer.commit(ImageMetadata(key: "a", role: .original, mediaType: "image/png", head: head))
-    #expect(cache.bytes("a") == picture(1))
+    #expect(cache.bytes("a") == bytes)
     #expect(folder.incoming.isEmpty)
   }
 
@@ -93,9 +95,10 @@ import Testing
     let words = lines[0].split(separator: " ")
     #expect(words[1] == words[3])
     #expect((Int(words[1]) ?? 0) > 20)
-    #expect(lines[1].hasPrefix("error cannot "))
-    #expect(lines[1].hasSuffix(": no space left on device"))
-    // What was used least gives way when one finds no room, so that the next one does, and the index to note that.
+    // What was used least gives way when one finds no room, so that this one does, or the next.
+    if lines[1] != "stored" {
+      #expect(lines[1].hasPrefix("error cannot ") && lines[1].hasSuffix(": no space left on device"))
+    }
     for (one, next) in zip(lines.dropFirst(), lines.dropFirst(2)) {
       #expect(one == "stored" || next == "stored", "\(lines)")
     }
@@ -160,7 +163,7 @@ import Testing
     #expect(words[1] == "500")
     #expect(words[3] == words[5])
     #expect((Int(words[3]) ?? 0) > 20)
-    // A fiftieth of 4 MiB, but for what the index and the catalogs have grown by since.
+    // A fiftieth of 4 MiB, but for what the index has grown by since.
     #expect((Int(words[7]) ?? 0) > 40_000, "\(lines)")
     #expect(lines[1] == "stored after clearing")
   }

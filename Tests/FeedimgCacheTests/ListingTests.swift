@@ -83,7 +83,7 @@ import Testing
           checksum: 0,
           storedAt: clock.now
         )
-        try index.insert(record, line: record.line, usedAt: Int(clock.now) - number)
+        try index.insert(record, usedAt: Int(clock.now) - number)
       }
     }
     #expect(try cache.info().entries == 3003)

@@ -67,9 +67,8 @@ import Testing
     #expect(checked.unreadable == [])
     #expect(checked.whole > 0)
     let after = try cache.info()
-    #expect(after.shares.map(\.entries).reduce(0, +) == checked.whole + checked.restored)
-    #expect(folder.bodies.count == checked.whole + checked.restored)
-    #expect(folder.files("bodies").filter { $0.hasSuffix(".new") } == [])
+    #expect(after.shares.map(\.entries).reduce(0, +) == checked.whole)
+    #expect(folder.bodies.count == checked.whole)
     #expect(folder.incoming.isEmpty)
     let images = try cache.list()
     #expect(after.size.bytes == images.reduce(0) { $0 + content(of: $1.path).count })
@@ -78,7 +77,7 @@ import Testing
   @Test func `files of dead writers are swept while the cache is used, those of the living are not`() throws {
     let cache = DiskCache(folder)
     let living = try cache.makeWriter()
-    try picture(1).withUnsafeBytes { try living.write($0) }
+    try picture(1, size: 100_000).withUnsafeBytes { try living.write($0) }
     let writer = try Child([Child.worker, "write", folder.cache])
     #expect(writer.line() == "stored")
     writer.kill()
@@ -95,70 +94,50 @@ import Testing
     #expect(left.contains("incoming/notes.txt"))
     let head = ResponseHead(status: 200, fields: HTTPFields(), url: try ImageURL("https://a/"))
     _ = try living.commit(ImageMetadata(key: "living", role: .original, mediaType: "", head: head))
-    #expect(cache.bytes("living") == picture(1))
+    #expect(cache.bytes("living") == picture(1, size: 100_000))
   }
 
-  @Test func `what a killed process was about to do is done by the next`() throws {
+  @Test func `what a killed process left half done is swept by the next that stores`() throws {
     let cache = DiskCache(folder)
     let kept = try cache.store("kept", picture(1))
-    try cache.store("lost row", picture(2))
-    let removed = try cache.store("removed", picture(3))
-    let strange = try cache.store("strange", picture(4))
+    let orphan = try cache.store("lost row", picture(2))
+    let lost = try cache.store("lost body", picture(3))
     cache.close()
-    // The rows of three are gone, as if their process had been killed before it entered or unlinked them.
     var handle: OpaquePointer?
     sqlite3_open(folder.cache + "/index.sqlite", &handle)
-    let result = sqlite3_exec(handle, "DELETE FROM entry WHERE record NOT LIKE '%kept%'", nil, nil, nil)
+    let result = sqlite3_exec(handle, "DELETE FROM entry WHERE key = 'lost row'", nil, nil, nil)
     sqlite3_close(handle)
     try #require(result == SQLITE_OK)
-    let names = try folder.bodies.map { try #require(BodyName($0.drop { $0 != "/" }.dropFirst(4))) }
-    let log = names.map { name in
-      (removed.path.hasSuffix(name.text) ? "-" : "+") + name.text + "\n"
-    }
-    unlink(strange.path)
-    overwrite(folder.cache + "/incoming/0123456789abcdef.log", Array((log.joined() + "torn").utf8))
+    unlink(lost.path)
+    // Nobody has it locked, as its owner is dead.
+    overwrite(folder.cache + "/incoming/0123456789abcdef.session", [])
     try cache.store("next", picture(5))
-    #expect(cache.contains(["kept", "lost row", "removed", "strange"]) == [true, true, false, false])
-    #expect(cache.bytes("lost row") == picture(2))
-    #expect(access(kept.path, F_OK) == 0)
-    #expect(access(removed.path, F_OK) != 0)
+    #expect(cache.contains(["kept", "lost row", "lost body", "next"]) == [true, false, false, true])
+    #expect(access(kept.path, F_OK) == 0 && access(orphan.path, F_OK) != 0)
+    #expect(try cache.info().entries == 2)
     cache.close()
     #expect(folder.files("incoming").isEmpty)
   }
 
-  @Test func `a log belongs to its owner while it lives, and ends with it`() throws {
-    let folder = CacheFolder(folder.cache)
-    try folder.create()
-    let body = BodyName(key: "a", mediaType: "image/png")
-    var log: IntentLog? = try IntentLog(in: folder)
-    log?.note([body], .coming)
-    log?.note([body], .going)
-    #expect(log?.isOver == false)
-    DiskCache(self.folder).sweepIncoming()
-    #expect(self.folder.files("incoming").count == 1)
-    log?.note(.init(repeating: body, count: 2000), .coming)
-    #expect(log?.isOver == true)
-    log = nil
-    #expect(self.folder.files("incoming").isEmpty)
+  @Test func `a session belongs to its process while that lives, and ends with it`() throws {
+    let cache = DiskCache(folder)
+    try cache.store("a", picture(1))
+    #expect(folder.files("incoming").count == 1)
+    DiskCache(folder).sweepIncoming()
+    #expect(folder.files("incoming").count == 1)
+    cache.close()
+    #expect(folder.files("incoming").isEmpty)
   }
 
-  @Test func `shards are visited in no order, one image in 256 visiting one`() {
-    let bodies = (0..<200_000).map { BodyName(key: "\($0)", mediaType: "") }
-    let visits = bodies.compactMap { Tidying(after: $0).visits }
-    #expect(Set(visits).count > 200)
-    #expect((600..<1000).contains(visits.count))
-  }
-
-  @Test func `bodies without a row are removed when their shard is visited`() throws {
+  @Test func `bodies without a row, and catalogs of earlier versions, are removed by a check`() throws {
     let cache = DiskCache(folder)
     let stored = try cache.store("a", picture(1))
     let slash = try #require(stored.path.lastIndex(of: "/"))
     let name = stored.path[stored.path.index(after: slash)...]
-    let orphan = stored.path[...slash] + name.prefix(17) + "0123456789abcdef.jpg"
-    overwrite(String(orphan), picture(2))
-    #expect(folder.bodies.count == 2)
-    let number = try #require(BodyName(name)).shard
-    #expect(try cache.visit(number) == 0)
+    overwrite(String(stored.path[...slash] + name.prefix(17) + "0123456789abcdef.jpg"), picture(2))
+    overwrite(stored.path[...slash] + "catalog", picture(2))
+    #expect(folder.bodies.count == 3)
+    #expect(try cache.verify().whole == 1)
     #expect(folder.bodies.count == 1)
     #expect(cache.bytes("a") == picture(1))
   }

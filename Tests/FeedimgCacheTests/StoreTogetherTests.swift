@@ -45,12 +45,10 @@ import Testing
 
   @Test func `none is promised before all are there`() throws {
     let cache = DiskCache(folder)
-    // Else the index would be made from the catalogs, which tell of them already.
     try cache.store("https://a/first", picture(9))
     let keys = (0..<5).map { "https://a/\($0)" }
     let outcomes = try begin(keys.enumerated().map { ($1, picture($0)) }, in: cache)
     #expect(rest.count == 1)
-    #expect(folder.bodies.count == 6)
     #expect(cache.contains(keys) == [false, false, false, false, false])
     #expect(outcomes.allSatisfy { $0.value == nil })
     end()
@@ -67,10 +65,7 @@ import Testing
     let outcomes = try begin([("https://a/1", picture(1)), ("https://a/2", picture(2))], in: cache)
     let other = DiskCache(folder)
     try other.store("https://a/3", picture(3))
-    for shard in Shard.all where folder.bodies.contains(where: { $0.hasPrefix("bodies/\(shard.name)/") }) {
-      #expect(try other.visit(shard) == 0)
-    }
-    #expect(folder.bodies.count == 3)
+    #expect(other.sweep())
     end()
     #expect(outcomes.allSatisfy { if case .success? = $0.value { true } else { false } })
     #expect(cache.bytes("https://a/1") == picture(1) && cache.bytes("https://a/2") == picture(2))
@@ -84,7 +79,6 @@ import Testing
     try #require(sqlite3_exec(handle, "CREATE TABLE notes (text)", nil, nil, nil) == SQLITE_OK)
     sqlite3_close(handle)
     let outcomes = try begin([("https://a/1", picture(1)), ("https://a/2", picture(2))], in: cache)
-    #expect(folder.bodies.count == 2)
     end()
     for outcome in outcomes { #expect(throws: CacheError.self) { try #require(outcome.value).get() } }
     #expect(folder.bodies.isEmpty)

@@ -51,10 +51,10 @@ final class TestFolder: Sendable {
   }
 
   /// The files of bodies that are being written, relative to the cache.
-  var incoming: [String] { files("incoming").filter { !$0.hasSuffix(".log") } }
+  var incoming: [String] { files("incoming").filter { !$0.hasSuffix(".session") } }
 
-  /// The files of bodies, relative to the cache; neither the catalogs nor new ones that a kill has left.
-  var bodies: [String] { files("bodies").filter { !$0.contains("/catalog") } }
+  /// The files of bodies, relative to the cache.
+  var bodies: [String] { files("bodies") }
 }
 
 struct SystemFailure: Error {

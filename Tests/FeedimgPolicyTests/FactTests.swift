@@ -78,4 +78,47 @@ struct FactTests {
     )
     #expect(Fact.fits.value(in: situation) == fits)
   }
+
+  @Test(arguments: Fact.standard)
+  func `what is set of a fact is read back, and no other fact changes`(fact: Fact) {
+    guard fact.inputs.isEmpty else { return }
+    var situation = Situation(network: .wifi, original: .cached, thumbnail: .cached)
+    let others = Fact.standard.filter { $0 != fact && !$0.inputs.contains(fact.name) }
+    let before = others.map { $0.value(in: situation) }
+    for (ordinal, word) in (fact.words ?? []).enumerated() {
+      fact.set(ordinal: ordinal, in: &situation)
+      #expect(fact.ordinal(in: situation) == ordinal)
+      #expect(fact.value(in: situation) == word)
+    }
+    if case .quantity(let unit) = fact.domain {
+      for quantity in [0, 7, unit.greatest ?? .max - 1, nil] {
+        fact.set(quantity: quantity, in: &situation)
+        #expect(fact.quantity(in: situation) == quantity)
+      }
+    }
+    #expect(others.map { $0.value(in: situation) } == before)
+  }
+
+  @Test func `a word is the case that the property holds`() {
+    var situation = Situation(network: .wifi, original: .cached, thumbnail: .cached)
+    for kind in NetworkKind.allCases {
+      situation.network = kind
+      #expect(Fact.network.value(in: situation) == kind.rawValue)
+    }
+    for metered in Metered.allCases {
+      situation.metered = metered
+      #expect(Fact.metered.value(in: situation) == metered.rawValue)
+    }
+    for presence in Presence.allCases {
+      (situation.original, situation.thumbnail) = (presence, .none)
+      #expect(Fact.original.value(in: situation) == presence.rawValue)
+      #expect(Fact.thumbnail.value(in: situation) == "none")
+    }
+    for isOn in [false, true] {
+      situation.isRoaming = isOn
+      situation.savesData = !isOn
+      #expect(Fact.roaming.value(in: situation) == (isOn ? "yes" : "no"))
+      #expect(Fact.dataSaver.value(in: situation) == (isOn ? "off" : "on"))
+    }
+  }
 }

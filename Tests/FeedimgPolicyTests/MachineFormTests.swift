@@ -58,7 +58,7 @@ struct MachineFormTests {
   }
 
   @Test func `the schema knows every fact and every word`() throws {
-    let schema = try JSONReader.value(in: ShippedPolicies.schema)
+    let schema = PolicySchema.json
     let definitions = try #require(schema["$defs"])
     let named = try #require(definitions["when"]?["properties"])
     for fact in Fact.standard {

@@ -1,5 +1,6 @@
 import CTestKernel
 import FeedimgModel
+import FeedimgSystem
 import Glibc
 import Synchronization
 import TestSystem
@@ -83,21 +84,18 @@ struct LiveMonitorTests {
     #expect(await kinds.next() == nil)
   }
 
-  @Test func `a prompt has the network looked at, if something has changed`() async throws {
+  @Test func `a change of the file that is also watched leads to a look`() async throws {
     let namespace = try Namespace()
     namespace.ip(Self.cable)
-    let bell = try #require(Bell())
+    let path = "/tmp/feedimg-marks-\(getpid())-\(UInt32.random(in: 0 ... .max))"
+    defer { unlink(path) }
     let metered = Mutex(Metered.no)
-    let prompt = Prompt(descriptor: bell.descriptor) {
-      bell.silence()
-      return true
-    }
     let reader = NetlinkReader(mark: { _ in metered.withLock { $0 } })
-    let monitor = NetlinkMonitor(reader: reader, prompt: { prompt })
+    let monitor = NetlinkMonitor(reader: reader, alsoWatching: { FileWatcher([path], onChange: $0) })
     var states = namespace.run { monitor.states() }.makeAsyncIterator()
     #expect(await states.next()?.metered == .no)
     metered.withLock { $0 = .yes }
-    bell.ring()
+    close(open(path, O_WRONLY | O_CREAT, 0o600))
     #expect(await states.next()?.metered == .yes)
   }
 
@@ -105,7 +103,7 @@ struct LiveMonitorTests {
     let namespace = try Namespace()
     // The loopback device is the one of which the kernel has nothing to add later.
     namespace.ip("link set lo up")
-    let events = try #require(namespace.run { try? EventSocket() })
+    let events = try #require(namespace.run { try? NetlinkEvents() })
     namespace.ip((0..<200).map { "route add 10.0.\($0).0/24 dev lo" }.joined(separator: "\n"))
     #expect(events.drain() == .none)
     for change in ["route add 0.0.0.0/1 dev lo", "route del 0.0.0.0/1", "link set lo mtu 1400"] {
@@ -117,7 +115,7 @@ struct LiveMonitorTests {
   @Test func `more events than the socket can hold are an overrun, and then there is quiet`() throws {
     let namespace = try Namespace()
     namespace.ip("link set lo up")
-    let events = try #require(namespace.run { try? EventSocket() })
+    let events = try #require(namespace.run { try? NetlinkEvents() })
     namespace.ip((0..<8000).map { "link set lo mtu \(1300 + $0 % 2)" }.joined(separator: "\n"))
     #expect(events.drain() == .overrun)
     #expect(events.drain() == .none)

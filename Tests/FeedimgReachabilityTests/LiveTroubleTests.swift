@@ -40,7 +40,7 @@ struct LiveTroubleTests {
     namespace.ip("\(LivePathTests.cables)\nroute add default via 192.0.2.1")
     let monitor = NetlinkMonitor(reader: NetlinkReader(), polling: .milliseconds(20))
     let states = namespace.run { () -> AsyncStream<NetworkState>? in
-      guard test_refuse_groups() == 0, (try? EventSocket()) == nil else { return nil }
+      guard test_refuse_groups() == 0, (try? NetlinkEvents()) == nil else { return nil }
       return monitor.states()
     }
     var iterator = try #require(states).makeAsyncIterator()
@@ -52,12 +52,12 @@ struct LiveTroubleTests {
     #expect(await iterator.next()?.kind == .offline)
   }
 
-  @Test func `where the system grants no prompt, the network is looked at again and again`() async throws {
+  @Test func `where the system grants no watcher, the network is looked at again and again`() async throws {
     let namespace = try Namespace()
     namespace.ip("\(LivePathTests.cables)\nroute add default via 192.0.2.1")
     let metered = Mutex(Metered.no)
     let reader = NetlinkReader(mark: { _ in metered.withLock { $0 } })
-    let monitor = NetlinkMonitor(reader: reader, prompt: { nil }, polling: .milliseconds(20))
+    let monitor = NetlinkMonitor(reader: reader, alsoWatching: { _ in nil }, polling: .milliseconds(20))
     var iterator = namespace.run { monitor.states() }.makeAsyncIterator()
     #expect(await iterator.next()?.metered == .no)
     metered.withLock { $0 = .yes }

@@ -1,3 +1,5 @@
+import Feedimg
+import FeedimgAdmin
 import FoundationEssentials
 import Glibc
 import LoopbackServer
@@ -157,14 +159,8 @@ import Testing
     #expect(service.end() == 1)
     // Until then somebody waited for the image.
     _ = image.rest()
-    let folder = "\(service.root)/.local/state/feedimg/usage"
-    let lines = try FileManager.default.contentsOfDirectory(atPath: folder).flatMap { name in
-      let text = try Data(contentsOf: URL(filePath: "\(folder)/\(name)"))
-      return String(decoding: text, as: UTF8.self).split(separator: "\n")
-    }
-    // Lines are day, network, price, bytes and transfers.
-    let transfers = lines.compactMap { $0.split(separator: " ").last.flatMap { Int($0) } }
-    #expect(transfers.reduce(0, +) == 1, "\(lines)")
+    let usage = try Usage(ImageLoader.Configuration(environment: ["HOME": service.root])).report()
+    #expect(usage.total.transfers == 1, "\(usage.json)")
     gate.open()
   }
 

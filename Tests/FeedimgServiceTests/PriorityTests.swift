@@ -1,4 +1,5 @@
 import FeedimgJSON
+import FeedimgSystem
 import LoopbackServer
 import Testing
 

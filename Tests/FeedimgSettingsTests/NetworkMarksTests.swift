@@ -1,4 +1,5 @@
 import FeedimgModel
+import TestSystem
 import Testing
 
 @testable import FeedimgSettings

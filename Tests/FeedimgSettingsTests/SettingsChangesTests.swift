@@ -1,5 +1,7 @@
 import FeedimgModel
+import FeedimgSystem
 import Glibc
+import TestSystem
 import Testing
 
 @testable import FeedimgSettings
@@ -47,14 +49,11 @@ struct SettingsChangesTests {
     #expect(await second.next()?.cacheExpiryDays == 30)
   }
 
-  @Test func `the thread ends with the last who listens, and begins anew`() async throws {
-    for _ in 1...20 {
-      do {
-        var changes = store.changes().makeAsyncIterator()
-        #expect(await changes.next() == UserSettings())
-        #expect(store.isWaiting)
-      }
-      #expect(!store.isWaiting)
+  @Test func `a consumer that leaves and comes back gets the present state`() async throws {
+    for days in 1...20 {
+      var changes = store.changes().makeAsyncIterator()
+      _ = try other.set(.cacheExpiryDays, to: String(days))
+      while await changes.next()?.cacheExpiryDays != days {}
     }
   }
 
@@ -69,60 +68,5 @@ struct SettingsChangesTests {
     #expect(await changes.next() == UserSettings())
     listener.cancel()
     #expect(await listener.value <= 1)
-  }
-
-  @Test func `a waiter that is stopped lets go of everything`() async throws {
-    /// Finishes the stream when nobody holds it any more.
-    final class Token: Sendable {
-      let continuation: AsyncStream<Void>.Continuation
-
-      init(_ continuation: AsyncStream<Void>.Continuation) { self.continuation = continuation }
-
-      deinit { continuation.finish() }
-    }
-    let (looks, look) = AsyncStream.makeStream(of: Void.self)
-    func makeWaiter() -> SettingsWaiter? {
-      let token = Token(look)
-      return SettingsWaiter(path: FilePath(folder["settings.json"])) { _ in token.continuation.yield() }
-    }
-    var waiter = makeWaiter()
-    #expect(waiter?.start() == true)
-    var iterator = looks.makeAsyncIterator()
-    #expect(await iterator.next() != nil)
-    waiter?.wake()
-    #expect(await iterator.next() != nil)
-    try folder.write("{}", to: "settings.json")
-    #expect(await iterator.next() != nil)
-    waiter?.stop()
-    waiter = nil
-    // Ends when the thread has let go of the closure.
-    while await iterator.next() != nil {}
-  }
-}
-
-struct SettingsAudienceTests {
-  @Test func `the first starts, the next wakes, the last stops`() {
-    var audience = SettingsAudience()
-    let first = audience.join()
-    let second = audience.join()
-    #expect(first.step == .start)
-    #expect(second.step == .wake)
-    #expect(audience.leave(first.number) == .none)
-    #expect(audience.leave(first.number) == .none)
-    #expect(audience.leave(second.number) == .stop)
-    #expect(audience.isEmpty)
-    #expect(audience.join().step == .start)
-  }
-
-  @Test func `nobody is told the same twice`() {
-    var audience = SettingsAudience()
-    var changed = UserSettings()
-    changed.cacheExpiryDays = 30
-    let first = audience.join().number
-    #expect(audience.tell(UserSettings()) == [first])
-    let second = audience.join().number
-    #expect(audience.tell(UserSettings()) == [second])
-    #expect(audience.tell(changed) == [first, second])
-    #expect(audience.tell(changed) == [])
   }
 }

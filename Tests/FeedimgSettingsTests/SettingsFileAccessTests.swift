@@ -1,5 +1,7 @@
 import FeedimgModel
+import FeedimgSystem
 import Glibc
+import TestSystem
 import Testing
 
 @testable import FeedimgSettings

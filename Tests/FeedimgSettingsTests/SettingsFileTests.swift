@@ -1,6 +1,7 @@
 import FeedimgModel
 import Glibc
 import Synchronization
+import TestSystem
 import Testing
 
 @testable import FeedimgSettings

@@ -1,6 +1,8 @@
 import FeedimgModel
+import FeedimgSystem
 import Glibc
 import Synchronization
+import TestSystem
 import Testing
 
 @testable import FeedimgSettings
@@ -88,7 +90,7 @@ struct SettingsFileTogetherTests {
       if number == 0 { return holder.closeInput() }
       _ = try? file.set(.cacheExpiryDays, to: "30")
       // Written by the shell before it gave the lock back.
-      let text = try? AtomicFile(path: FilePath(lock)).content()
+      let text = try? AtomicFile(lock).content()
       lockText.withLock { $0 = text ?? [] }
     }
     #expect(lockText.withLock { $0 } == Array("30\n".utf8))

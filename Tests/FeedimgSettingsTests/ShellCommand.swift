@@ -1,3 +1,4 @@
+import FeedimgSystem
 import Glibc
 
 @testable import FeedimgSettings

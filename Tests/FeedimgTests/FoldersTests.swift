@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Testing
 
 @testable import Feedimg
@@ -21,17 +20,5 @@ import Testing
     let folders = folders(["XDG_CONFIG_HOME": "/c"], cache: "")
     #expect(try folders.configuration == "/c/feedimg")
     #expect(throws: ConfigurationError.self) { try folders.cache }
-  }
-
-  @Test func `the cache tells of settings that cannot be used, once`() throws {
-    let folder = FileManager.default.temporaryDirectory.path + "/feedimg-folders-\(UUID().uuidString)"
-    defer { try? FileManager.default.removeItem(atPath: folder) }
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    try Data("{".utf8).write(to: URL(filePath: folder + "/settings.json"))
-    var configuration = ImageLoader.Configuration(environment: [:])
-    (configuration.cacheFolder, configuration.configurationFolder) = (folder + "/cache", folder)
-    let cache = try ImageCache(configuration)
-    #expect(cache.warnings.count == 1)
-    #expect(cache.warnings.isEmpty)
   }
 }

@@ -1,3 +1,4 @@
+import FeedimgSystem
 import Synchronization
 
 @testable import Feedimg

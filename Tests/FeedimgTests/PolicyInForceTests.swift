@@ -14,7 +14,7 @@ import Testing
     var files: [(String, String, String)]
     var policy = ImageLoader.Configuration.Policy.standard
     var image: ShownImage
-    var layer: Policies.Layer
+    var layer: PolicyLayer
     /// What is refused, by the ends of the paths.
     var refused: [String] = []
 
@@ -131,7 +131,7 @@ import Testing
     let policy = try PolicyInForce(.standard, on: PolicyShelf(folders.configuration()))
     let test = try TestLoader()
     let told = Gathered<Bool>()
-    _ = await test.loader.facts.listen(priority: { .visible }) { told.add(true) }
+    _ = await test.loader.facts.listen(priority: { .visible }, { told.add(true) })
     await test.loader.facts.watchPolicy(policy)
     // The files are looked at once at first, perhaps after the first change.
     for (count, image) in ["thumbnail", "placeholder", "thumbnail", "placeholder"].enumerated() {

@@ -51,15 +51,15 @@ import Testing
     }
     let loader = try ImageLoader(configuration)
     var reader = FeedItemReader()
-    let batch = try reader.read(ArraySlice(Self.feed.utf8), isLast: true)
-    #expect(batch.count == 10)
+    let items = try reader.read(ArraySlice(Self.feed.utf8), isLast: true)
+    #expect(items.count == 10)
     var output: [UInt8] = []
-    loader.resolve(batch) { output += $0 }
+    loader.resolve(items, asLines: { output += $0 })
     let lines = String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)
-    let expected = loader.resolve(batch.items).map(\.json)
+    let expected = loader.resolve(items).map(\.json)
     #expect(lines.count == expected.count)
     for (line, expected) in zip(lines, expected) { #expect(line == expected) }
-    #expect(batch.items.map { loader.resolve($0).json } == expected)
+    #expect(items.map { loader.resolve($0).json } == expected)
   }
 
   @Test(arguments: [NetworkKind.wifi, .offline])
@@ -75,11 +75,11 @@ import Testing
     let feed = ["a", "b", "c"].map { "{\"id\": \"\($0)\", \"originalImage\": \"\(server.url("/\($0)"))\"}\n" }
       .joined()
     var reader = FeedItemReader()
-    let batch = try reader.read(ArraySlice(feed.utf8), isLast: true)
+    let items = try reader.read(ArraySlice(feed.utf8), isLast: true)
     var output: [UInt8] = []
-    test.loader.resolve(batch) { output += $0 }
-    let expected = test.loader.resolve(batch.items).map { $0.json + "\n" }.joined()
+    test.loader.resolve(items, asLines: { output += $0 })
+    let expected = test.loader.resolve(items).map { $0.json + "\n" }.joined()
     #expect(String(decoding: output, as: UTF8.self) == expected)
-    #expect(test.loader.resolve(batch.items).map(\.situation.original) == [.cached, .cached, .remote])
+    #expect(test.loader.resolve(items).map(\.situation.original) == [.cached, .cached, .remote])
   }
 }

@@ -79,7 +79,9 @@ import Testing
     let reloads = (0..<2).map { _ in Task { try await test.loader.reload(item) } }
     let key = try #require(item.original).url.key
     let keys = [key, test.loader.identity.shared(key, asking: ImageDownload.endToEnd)]
-    while keys.map({ test.loader.revalidator.coalescer.count(of: $0) }).reduce(0, +) < 2 { await Task.yield() }
+    while keys.map({ test.loader.revalidator.coalescer.count(of: $0) }).reduce(0, +) < 2 {
+      await Task.yield()
+    }
     gate.open()
     for reload in reloads { #expect(try await reload.value.notes == []) }
     _ = await test.loader.finishRevalidations(within: .seconds(600))

@@ -154,7 +154,9 @@ import Testing
     let told = Gathered<Revalidation>()
     let asking = Task { told.add(await test.loader.revalidation(of: image)) }
     // One that asks, and one that waits.
-    while told.all.isEmpty, test.loader.revalidator.coalescer.count(of: image.revalidation ?? "") < 2 { await Task.yield() }
+    while told.all.isEmpty, test.loader.revalidator.coalescer.count(of: image.revalidation ?? "") < 2 {
+      await Task.yield()
+    }
     gate.open()
     await asking.value
     guard case .changed(let changed) = told.all.first else {

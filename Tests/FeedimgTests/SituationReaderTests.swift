@@ -11,8 +11,7 @@ import Testing
   ])
   func `a network that is only named costs what is usual`(_ kind: NetworkKind, _ metered: Metered) throws {
     let reader = SituationReader(
-      network: nil,
-      settings: UserSettings(),
+      FactSnapshot(network: nil, settings: UserSettings()),
       overrides: try CheckedOverride.check(
         [SituationOverride(fact: "network", value: kind.rawValue, source: "--network")],
         among: .standard

@@ -2,6 +2,7 @@ import FeedimgCache
 import FeedimgPolicies
 import FeedimgPolicy
 import FeedimgSettings
+import FeedimgSystem
 import FeedimgTransfer
 import FoundationEssentials
 import LoopbackServer

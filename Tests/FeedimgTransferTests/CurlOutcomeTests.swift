@@ -230,12 +230,16 @@ struct CurlOutcomeTests {
   @Test func `exceeded limits say which, and how far it came`() throws {
     let url = try ImageURL("http://a/")
     var progress = CurlOutcome.Progress(origin: Origin(url), requestWasSent: true)
-    func message(_ limit: Patience.Limit) -> String { CurlOutcome.error(limit, progress).message }
+    func message(_ limit: Timeouts.Limit) -> String { CurlOutcome.error(limit, progress).message }
     #expect(message(.answer(.seconds(20))) == "no answer came within 20 s")
     #expect(message(.stall(.seconds(5))) == "nothing came for 5 s within the head of the answer")
     progress.head = ResponseHead(status: 200, fields: HTTPFields(), url: url)
     progress.received = 1
     #expect(message(.stall(.seconds(5))) == "nothing came for 5 s after 1 byte")
+    #expect(message(.head(.seconds(30))) == "the head of the answer did not end within 30 s")
+    #expect(
+      message(.rate(.seconds(30))) == "less than 100 bytes a second came for 30 s, after 1 byte"
+    )
     #expect(message(.total(.seconds(60))) == "the transfer took longer than 60 s, after 1 byte")
   }
 }

@@ -4,6 +4,10 @@ import Testing
 @testable import FeedimgTransfer
 
 struct RedirectChainTests {
+  private let library: CurlLibrary
+
+  init() throws { library = try CurlLibrary.open() }
+
   @Test(arguments: [
     ("http://a/1", "2", true, "relative"),
     ("http://a/1", "HTTP://A:80/2", true, "the same origin in another spelling"),
@@ -18,14 +22,14 @@ struct RedirectChainTests {
   func `credentials stay at home`(first: String, location: String, staysHome: Bool, reason: String) throws {
     var chain = RedirectChain(from: try ImageURL(first), limit: 5)
     #expect(chain.staysHome)
-    try chain.follow(location, status: 302)
+    try chain.follow(location, status: 302, library)
     #expect(chain.staysHome == staysHome, "\(reason)")
   }
 
   @Test func `credentials are not sent again after a detour`() throws {
     var chain = RedirectChain(from: try ImageURL("http://a/1"), limit: 5)
-    try chain.follow("http://b/2", status: 302)
-    try chain.follow("http://a/3", status: 302)
+    try chain.follow("http://b/2", status: 302, library)
+    try chain.follow("http://a/3", status: 302, library)
     #expect(!chain.staysHome)
   }
 
@@ -42,11 +46,13 @@ struct RedirectChainTests {
       "http://127.0.0.1\\@b/",
       "the server redirected to `http://127.0.0.1\\@b/`, which contains a backslash"
     ),
+    ("tel:1", "the server redirected to `tel:1`, which has the scheme `tel`"),
+    ("1:2", "the server redirected to `1:2`, which is relative"),
     ("", "the server answered 302 with an empty `Location`"),
   ])
   func `a place that no image can come from is refused`(location: String, message: String) throws {
     var chain = RedirectChain(from: try ImageURL("http://a/1"), limit: 5)
-    let error = #expect(throws: LoadError.self) { try chain.follow(location, status: 302) }
+    let error = #expect(throws: LoadError.self) { try chain.follow(location, status: 302, library) }
     #expect(error?.code == .forbiddenRedirect)
     #expect(error?.message == message)
   }
@@ -54,23 +60,23 @@ struct RedirectChainTests {
   @Test(arguments: [("http://a/1", "back to `http://a/1`"), ("#other", "back to `http://a/1`")])
   func `a circle is told from a long way`(location: String, end: String) throws {
     var chain = RedirectChain(from: try ImageURL("http://a/1"), limit: 5)
-    let error = #expect(throws: LoadError.self) { try chain.follow(location, status: 302) }
+    let error = #expect(throws: LoadError.self) { try chain.follow(location, status: 302, library) }
     #expect(error?.code == .tooManyRedirects)
     #expect(error?.message.hasSuffix(end) == true)
   }
 
   @Test func `as many redirects as allowed are followed, and no more`() throws {
     var chain = RedirectChain(from: try ImageURL("http://a/0"), limit: 2)
-    try chain.follow("1", status: 302)
-    try chain.follow("2", status: 302)
-    let error = #expect(throws: LoadError.self) { try chain.follow("3", status: 302) }
+    try chain.follow("1", status: 302, library)
+    try chain.follow("2", status: 302, library)
+    let error = #expect(throws: LoadError.self) { try chain.follow("3", status: 302, library) }
     #expect(error?.message == "the server redirects further than the limit of 2 redirects")
     #expect(chain.url.text == "http://a/2")
   }
 
   @Test func `raw spaces and letters are encoded on the way`() throws {
     var chain = RedirectChain(from: try ImageURL("http://a/0"), limit: 2)
-    try chain.follow("/kaffee mit ä.png?q=ö", status: 302)
+    try chain.follow("/kaffee mit ä.png?q=ö", status: 302, library)
     #expect(chain.url.text == "http://a/kaffee%20mit%20%C3%A4.png?q=%C3%B6")
   }
 }

@@ -118,4 +118,43 @@ struct RequestFieldTests {
     let error = await downloader.failure(request)
     #expect(error?.code == .tooLarge)
   }
+
+  @Test(arguments: [(40_000_000, true), (900_000, false)])
+  func `a body that grows without measure is stopped`(count: Int, isStopped: Bool) async throws {
+    let server = try LoopbackServer { _ in
+      .answer(200, [("Content-Encoding", "gzip")], body: Self.gzippedZeros(count))
+    }
+    let collector = Collector()
+    let request = DownloadRequest(url: try ImageURL(server.url("/")), bodyLimit: .mebibytes(1000))
+    let error = await downloader.failure(request, into: collector)
+    #expect(collector.bytes.count <= 30_000_000)
+    guard isStopped else {
+      // The checksum at its end is not that of zeros.
+      #expect(error?.code == .malformed && collector.bytes.count >= count)
+      return
+    }
+    #expect(error?.code == .tooLarge)
+    #expect(error?.message == "the body grows more than 100-fold when its content coding is undone")
+  }
+
+  /// As many zeros or a few more, as 13 bits for 258 of them (RFC 1951 §3.2.6); nothing valid follows.
+  private static func gzippedZeros(_ count: Int) -> [UInt8] {
+    var bytes: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3]
+    var (bits, filled) = (0 as UInt8, 0)
+    func append(_ code: String) {
+      for bit in code.utf8 {
+        if bit == UInt8(ascii: "1") { bits |= 1 << UInt8(filled) }
+        filled += 1
+        if filled == 8 {
+          bytes.append(bits)
+          (bits, filled) = (0, 0)
+        }
+      }
+    }
+    // The last block, of the fixed code; a zero, and copies of the byte before.
+    append("110" + "00110000")
+    for _ in 0...(count / 258) { append("11000101" + "00000") }
+    append("0000000" + "0000000")
+    return bytes + [1, 2, 3, 4, 0, 0, 0, 0]
+  }
 }

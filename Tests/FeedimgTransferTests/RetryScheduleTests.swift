@@ -93,4 +93,13 @@ struct RetryScheduleTests {
     let retried: Set<LoadError.Code> = [.connection, .timeout, .truncated, .unknownHost]
     #expect(RetrySchedule.isWorthRetrying(LoadError(code, message: "failed")) == retried.contains(code))
   }
+
+  @Test func `a backoff grows by its factor, up to its limit, and less by its jitter`() {
+    let backoff = Backoff(base: .seconds(1), factor: 3, greatest: .seconds(20), jitter: 0.25)
+    var random = Constant.lowest
+    #expect((0...4).map { backoff.ceiling(after: $0) } == [1, 1, 3, 9, 20].map { .seconds($0) })
+    #expect(backoff.wait(after: 2, using: &random) == .milliseconds(2250))
+    #expect(backoff.ceiling(after: .max) == .seconds(20))
+    #expect(Backoff(base: .seconds(5), factor: 1, greatest: .seconds(9)).ceiling(after: .max) == .seconds(5))
+  }
 }

@@ -1,6 +1,4 @@
-import CCurl
 import FeedimgModel
-import Glibc
 import LoopbackServer
 import Testing
 
@@ -39,37 +37,6 @@ struct TLSTests {
     #expect(error?.code == .security)
     // Without the package ca-certificates, that is what is said.
     #expect(error?.message.contains("certificate") == true)
-  }
-
-  @Test(.enabled(if: TLSServer.isAvailable, "there is no /usr/bin/openssl to be the server"))
-  func `the cipher is the one that this processor is quick with`() async throws {
-    let server = try TLSServer(certifiedFor: "localhost")
-    let downloader = CurlDownloader(userAgent: "feedimg-tests/1", certificateFile: server.certificateFile)
-    let page = Collector()
-    _ = try await downloader.download(
-      DownloadRequest(url: try ImageURL("https://localhost:\(server.port)/")),
-      into: page
-    )
-    let expected = try hasFastAES() ? "TLS_AES_128_GCM_SHA256" : "TLS_CHACHA20_POLY1305_SHA256"
-    #expect(String(decoding: page.bytes, as: UTF8.self).contains(", TLSv1.3, Cipher is \(expected)\n"))
-  }
-
-  /// Whether the kernel says that the processor has instructions for AES.
-  private func hasFastAES() throws -> Bool {
-    let file = try #require(fopen("/proc/cpuinfo", "re"))
-    defer { fclose(file) }
-    var bytes = [UInt8](repeating: 0, count: 64 << 10)
-    let count = fread(&bytes, 1, bytes.count, file)
-    return String(decoding: bytes[..<count], as: UTF8.self).split { " \n".contains($0) }.contains("aes")
-  }
-
-  @Test(arguments: [
-    (true, ["TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"]),
-    (false, ["TLS_CHACHA20_POLY1305_SHA256", "TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384"]),
-  ])
-  func `every cipher of TLS 1.3 is offered, the quickest first`(hasFastAES: Bool, order: [String]) {
-    let names = String(cString: ccurl_preferred_ciphers(hasFastAES ? 1 : 0))
-    #expect(names.split(separator: ":").map(String.init) == order)
   }
 
   @Test func `a server without TLS is told from one with a bad certificate`() async throws {

@@ -1,13 +1,12 @@
+import FeedimgSQLite
 import FoundationEssentials
 import Glibc
-
-@testable import FeedimgUsage
 
 /// A folder for one test, removed with it.
 final class LedgerFolder: Sendable {
   let root: String
 
-  /// Where the ledgers are; does not exist yet.
+  /// The folder of the ledger; it does not exist yet.
   var path: String { root + "/state/feedimg/usage" }
 
   init() throws {
@@ -24,6 +23,21 @@ final class LedgerFolder: Sendable {
   func write(_ text: String, to name: String) throws {
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     try Data(text.utf8).write(to: URL(filePath: "\(path)/\(name)"))
+  }
+
+  /// The path of the database.
+  var database: String { path + "/usage.sqlite" }
+
+  /// The rows of the database, such as `2026-11-21 wifi unmetered 5 1`.
+  func rows() throws -> [String] {
+    var rows: [String] = []
+    try SQLiteConnection(path: database, access: .write).statement("SELECT * FROM usage ORDER BY 1, 2, 3")
+      .forEachRow { row in
+        let words = (0..<3).map { column in row.withText(column) { String(decoding: $0, as: UTF8.self) } }
+        rows.append((words + [3, 4].map { String(row.integer($0)) }).joined(separator: " "))
+        return true
+      }
+    return rows
   }
 
   var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted() }

@@ -7,70 +7,79 @@ import Testing
 
 /// Several processes that count at the same time, some of which are killed.
 struct SharedLedgerTests {
-  @Test func `several processes add up, while the file is compacted under them`() throws {
+  @Test func `several processes add up`() throws {
     let folder = try LedgerFolder()
     let workers = try (0..<4).map { _ in try Worker(folder, count: 250) }
-    let file = LedgerFile(folder: folder.path, month: LocalCalendar.month)
-    var compactions = 0
-    // Each reads to the end of what the worker says, so that all of it overlaps with compactions.
     for worker in workers {
-      while worker.readMark() { if try file.compact() != nil { compactions += 1 } }
+      while worker.readMark() {}
       #expect(worker.wait() == 0)
     }
     let usage = try UsageLedger(folder: folder.path) { 0 }.all().usage
     #expect(usage.reduce(0) { $0 + $1.transfers } == 1000)
     #expect(usage.reduce(0) { $0 + $1.received.bytes } == 1000 * 7)
-    #expect(compactions > 0)
   }
 
-  @Test func `what was counted before a process is killed is kept, whatever it was doing`() throws {
+  @Test func `counts that were confirmed survive the kill of their process`() throws {
     let folder = try LedgerFolder()
-    let file = LedgerFile(folder: folder.path, month: LocalCalendar.month)
     var (confirmed, rounds) = (0, 0)
-    for marks in [1, 2, 40, 450] {
+    for marks in [0, 1, 2, 40, 450] {
       let workers = try (0..<3).map { _ in try Worker(folder, count: 0) }
       rounds += workers.count
       for worker in workers {
         for _ in 0..<marks where worker.readMark() { confirmed += 1 }
-        _ = try? file.compact()
         worker.kill()
-        // What it has said before it died.
+        // Those that it confirmed before it died.
         while worker.readMark() { confirmed += 1 }
         #expect(worker.wait() == -SIGKILL)
       }
     }
-    let (usage, foreignLineCount) = try UsageLedger(folder: folder.path) { 0 }.all()
+    let ledger = UsageLedger(folder: folder.path) { 0 }
+    let usage = try ledger.all().usage
     let transfers = usage.reduce(0) { $0 + $1.transfers }
-    // Each may have died between the line and the word.
+    // Each may have died between the count and its mark.
     #expect(transfers >= confirmed && transfers <= confirmed + rounds)
     #expect(usage.reduce(0) { $0 + $1.received.bytes } == transfers * 7)
-    #expect(foreignLineCount == 0)
+    #expect(ledger.takeWarnings().isEmpty)
   }
 
-  @Test func `a compaction that is killed at any moment loses nothing`() throws {
-    let folder = try LedgerFolder()
-    let month = LocalCalendar.month
-    let line = "\(month)-01 wifi unmetered 3 1\n"
-    try folder.write(String(repeating: line, count: 3000), to: "\(month).txt")
-    var confirmed = 0
-    for _ in 0..<10 {
-      // Its file is long, so the first count of each starts a compaction.
-      let worker = try Worker(folder, count: 0)
-      if worker.readMark() { confirmed += 1 }
-      worker.kill()
-      while worker.readMark() { confirmed += 1 }
-      worker.wait()
+  /// Up to which file an import has come when its process is killed.
+  enum Step: CaseIterable {
+    case database, renamed, removed
+  }
+
+  @Test(arguments: Step.allCases)
+  func `an import that is killed at any moment loses nothing and counts nothing twice`(_ step: Step) throws {
+    for _ in 0..<4 {
+      let folder = try LedgerFolder()
+      let months = (1...9).map { "2025-0\($0)" }
+      for month in months {
+        let line = "\(month)-01 wifi unmetered 3 1\n"
+        try folder.write(String(repeating: line, count: 300), to: "\(month).txt")
+      }
+      let workers = try (0..<2).map { _ in try Worker(folder, count: 1) }
+      func hasCome() -> Bool {
+        let names = folder.names
+        return switch step {
+        case .database: names.contains("usage.sqlite")
+        case .renamed: names.contains { $0.hasSuffix(".old") }
+        case .removed: names.count < months.count
+        }
+      }
+      // Ends at the latest with the workers, which are then as good as killed.
+      while !hasCome(), workers.contains(where: \.isRunning) {}
+      for worker in workers { worker.kill() }
+      for worker in workers { worker.wait() }
+      let usage = try UsageLedger(folder: folder.path) { 0 }.all().usage.filter { $0.network == .wifi }
+      #expect(usage.map(\.received.bytes) == months.map { _ in 900 })
+      #expect(usage.map(\.transfers) == months.map { _ in 300 })
+      #expect(folder.names.filter { !$0.hasPrefix("usage.sqlite") }.isEmpty, "\(folder.names)")
     }
-    let usage = try UsageLedger(folder: folder.path) { 0 }.all().usage
-    #expect(usage.filter { $0.network == .wifi }.map(\.received.bytes) == [9000])
-    let counted = usage.filter { $0.network == .cellular }.reduce(0) { $0 + $1.transfers }
-    #expect(counted >= confirmed && counted <= confirmed + 10)
   }
 }
 
 /// A process of its own, as the length that its files may have is that of all of it.
 struct FullDiskTests {
-  @Test func `what a full disk has torn counts once, and that it is full is said once`() throws {
+  @Test func `a full disk loses no count, and is said once`() throws {
     let folder = try LedgerFolder()
     #expect(try Worker(["full", folder.root]).wait() == 0)
   }
@@ -81,10 +90,6 @@ struct TimeZoneTests {
   @Test func `days are those of the time zone that holds now`() throws {
     #expect(try Worker(["zones", "0"]).wait() == 0)
   }
-}
-
-extension LocalCalendar {
-  fileprivate static var month: String { day(at: Double(time(nil))).monthText }
 }
 
 /// A process that counts.
@@ -132,6 +137,13 @@ private final class Worker {
   }
 
   func kill() { if status == nil { Glibc.kill(process, SIGKILL) } }
+
+  /// Whether it has not ended; it is not waited for.
+  var isRunning: Bool {
+    var info = siginfo_t()
+    return waitid(P_PID, id_t(process), &info, WEXITED | WNOHANG | WNOWAIT) == 0
+      && info._sifields._sigchld.si_pid == 0
+  }
 
   /// The status that it gave, or minus the signal that ended it.
   @discardableResult func wait() -> Int32 {

@@ -37,7 +37,7 @@ private func check(_ table: PolicyTable?) {
   }
 }
 
-/// Reads items in two ways: as a whole, and piece by piece with what a scanner can take.
+/// Reads items in two ways: as a whole, and piece by piece.
 private func compare(_ text: [UInt8]) {
   let whole = try? FeedItem.items(json: text)
   var reader = FeedItemReader()
@@ -46,11 +46,11 @@ private func compare(_ text: [UInt8]) {
   repeat {
     let piece = rest.prefix(32)
     rest = rest.dropFirst(32)
-    guard let batch = try? reader.read(piece, isLast: rest.isEmpty) else {
+    guard let read = try? reader.read(piece, isLast: rest.isEmpty) else {
       items = nil
       break
     }
-    items?.append(contentsOf: batch.items)
+    items?.append(contentsOf: read)
   } while !rest.isEmpty
   precondition(items == whole, "two answers")
 }

@@ -50,10 +50,24 @@ extension Reply {
   /// Sends these bytes as they are and closes.
   package static func raw(_ text: String) -> Reply { Reply([.send(Array(text.utf8))]) }
 
-  /// Sends field lines without end.
+  /// Sends long field lines without end.
   package static let endlessHead = Reply([
-    .send(Array("HTTP/1.1 200 OK\r\n".utf8)), .sendForever(Array("X-More: and more\r\n".utf8)),
+    .send(Array("HTTP/1.1 200 OK\r\n".utf8)),
+    .sendForever(Array("X-More: \(String(repeating: "and more ", count: 100))\r\n".utf8)),
   ])
+
+  /// Sends short field lines without end.
+  package static let endlessFields = Reply([
+    .send(Array("HTTP/1.1 200 OK\r\n".utf8)), .sendForever(Array("X-More: 1\r\n".utf8)),
+  ])
+
+  /// Sends a chunked body whose trailer repeats a line without end.
+  package static func endlessTrailer(_ line: String) -> Reply {
+    let head = head(200, [("Transfer-Encoding", "chunked")])
+    return Reply([
+      .send(head + Array("1\r\na\r\n0\r\n".utf8)), .sendForever(Array("\(line)\r\n".utf8)),
+    ])
+  }
 
   /// Sends one field line without end.
   package static let endlessLine = Reply([

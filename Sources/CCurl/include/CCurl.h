@@ -8,16 +8,6 @@
 
 #include <curl/curl.h>
 #include <stddef.h>
-#include <sys/eventfd.h>
-
-// OpenSSL's functions, its types being of no matter here; NULL where libcurl does without.
-typedef struct ccurl_openssl {
-  const void *(*get_ciphers)(const void *context);
-  int (*count_of)(const void *ciphers);
-  const void *(*value_at)(const void *ciphers, int index);
-  const char *(*name_of)(const void *cipher);
-  int (*set_ciphersuites)(void *context, const char *names);
-} ccurl_openssl;
 
 // The functions of one opened libcurl; constant once opened.
 typedef struct ccurl_library {
@@ -34,10 +24,18 @@ typedef struct ccurl_library {
   CURLMcode (*multi_setopt)(CURLM *multi, CURLMoption option, ...);
   CURLMcode (*multi_add_handle)(CURLM *multi, CURL *easy);
   CURLMcode (*multi_remove_handle)(CURLM *multi, CURL *easy);
-  CURLMcode (*multi_socket_action)(CURLM *multi, curl_socket_t socket, int events, int *running);
-  CURLMcode (*multi_timeout)(CURLM *multi, long *milliseconds);
+  CURLMcode (*multi_perform)(CURLM *multi, int *running);
+  CURLMcode (*multi_poll)(CURLM *multi, struct curl_waitfd *others, unsigned int count, int timeout, int *ready);
+  CURLMcode (*multi_wakeup)(CURLM *multi);
   CURLMsg *(*multi_info_read)(CURLM *multi, int *left);
-  ccurl_openssl openssl;
+  struct curl_header *(*easy_nextheader)(
+      CURL *easy, unsigned int origin, int request, struct curl_header *previous);
+  CURLU *(*url)(void);
+  void (*url_cleanup)(CURLU *url);
+  CURLUcode (*url_set)(CURLU *url, CURLUPart part, const char *text, unsigned int flags);
+  CURLUcode (*url_get)(CURLU *url, CURLUPart part, char **text, unsigned int flags);
+  void (*free)(void *text);
+  char *(*version)(void);
 } ccurl_library;
 
 // Opens and initialises the library of that file name, such as "libcurl.so.4".
@@ -51,15 +49,6 @@ ccurl_library *ccurl_open(const char *name, char *reason, size_t size);
 // Makes UTF-8 its character set, and its alone, since libcurl converts the names of hosts (IDNA) from the character set
 // of the locale.
 void ccurl_prepare_thread(void);
-
-// The ciphers of TLS 1.3, the quickest first, in OpenSSL's words: AES where the processor has instructions for it, else
-// ChaCha20, which is several times as quick there. The same order as browsers have.
-const char *ccurl_preferred_ciphers(int has_fast_aes);
-
-// Has the handle offer these in that order, unless the system's configuration has chosen an order of its own.
-//
-// OpenSSL's own order begins with AES of 256 bits on every processor. All of them are allowed either way.
-void ccurl_prefer_quick_ciphers(const ccurl_library *curl, CURL *easy);
 
 static inline CURLcode ccurl_set_long(const ccurl_library *curl, CURL *easy, CURLoption option, long value) {
   return curl->easy_setopt(easy, option, value);
@@ -103,25 +92,9 @@ static inline CURLcode ccurl_get_offset(
   return curl->easy_getinfo(easy, info, value);
 }
 
-static inline CURLcode ccurl_get_pointer(const ccurl_library *curl, CURL *easy, CURLINFO info, void **value) {
-  return curl->easy_getinfo(easy, info, value);
-}
-
-// The text belongs to the handle and lasts until its next transfer.
-static inline CURLcode ccurl_get_text(const ccurl_library *curl, CURL *easy, CURLINFO info, const char **value) {
-  return curl->easy_getinfo(easy, info, value);
-}
-
 static inline CURLMcode ccurl_multi_set_long(
     const ccurl_library *curl, CURLM *multi, CURLMoption option, long value) {
   return curl->multi_setopt(multi, option, value);
-}
-
-// Sets what is told which sockets to wait for, and its context.
-static inline CURLMcode ccurl_multi_set_socket_function(
-    const ccurl_library *curl, CURLM *multi, curl_socket_callback value, void *context) {
-  CURLMcode code = curl->multi_setopt(multi, CURLMOPT_SOCKETDATA, context);
-  return code == CURLM_OK ? curl->multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, value) : code;
 }
 
 #endif

@@ -10,7 +10,6 @@
 #include <linux/nl80211.h>
 #include <linux/rtnetlink.h>
 #include <stddef.h>
-#include <sys/eventfd.h>
 #include <sys/timerfd.h>
 
 /// The room for a driver's name, its final NUL included (ETHTOOL_BUSINFO_LEN of linux/ethtool.h).

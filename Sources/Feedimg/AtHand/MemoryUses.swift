@@ -1,4 +1,5 @@
 import FeedimgModel
+import FeedimgSystem
 import Synchronization
 
 /// The uses of images that memory had, told to the disk from time to time, since each telling looks into its index.

@@ -1,5 +1,6 @@
 import FeedimgCache
 import FeedimgModel
+import FeedimgSystem
 
 /// Has images decoded, the most urgent first and each once however many want the same pixels of it, and keeps those.
 final class DecodingDesk: Sendable {
@@ -8,16 +9,17 @@ final class DecodingDesk: Sendable {
   private let decoder: any ImageDecoding
   private let memory: MemoryCache
   private let desk = Coalescer<Outcome>()
-  private let gate: DecodingGate
+  /// As many decode at once as the decoder can; images in view pass those out of view.
+  private let places: PriorityWaiters<LoadPriority>
 
   init(_ decoder: any ImageDecoding, _ memory: MemoryCache, _ time: MonotonicTime) {
     self.decoder = decoder
     self.memory = memory
-    gate = DecodingGate(width: decoder.width, time)
+    places = PriorityWaiters(places: decoder.width, time)
   }
 
   /// How many images wait for a decoder.
-  var waiting: Int { gate.count }
+  var waiting: Int { places.count }
 
   /// How many want pixels that are being made, or wait for a decoder.
   var wanted: Int { desk.count }
@@ -74,7 +76,7 @@ final class DecodingDesk: Sendable {
   private func inTurn<Answer: Sendable>(
     _ body: @Sendable () async throws(DecodeError) -> Answer
   ) async throws(DecodeError) -> Answer {
-    let outcome = await gate.turn(of: InFlightLoad(.visible)) { () async -> Result<Answer, DecodeError> in
+    let outcome = await places.turn(of: InFlightLoad(.visible)) { () async -> Result<Answer, DecodeError> in
       do throws(DecodeError) {
         return .success(try await body())
       } catch {
@@ -94,12 +96,12 @@ final class DecodingDesk: Sendable {
     _ handle: LoadHandle,
     keep: @escaping @Sendable (DecodedImage) -> Void
   ) async throws(DecodeError) -> DecodedImage {
-    let (decoder, gate) = (decoder, gate)
+    let (decoder, places) = (decoder, places)
     let key = Self.key(bytes, url, request)
     let outcome: Outcome
     do throws(LoadError) {
       outcome = try await desk.answer(for: key, handle: handle) { load in
-        let outcome = await gate.turn(of: load) { await Self.decode(bytes, request, by: decoder, keep) }
+        let outcome = await places.turn(of: load) { await Self.decode(bytes, request, by: decoder, keep) }
         return .success(outcome ?? .failure(Self.cancelled))
       }.answer
     } catch {
@@ -143,5 +145,25 @@ extension DecodedKey {
     let (width, height) = (Double(size.pixels.width), Double(size.pixels.height))
     let pixels = DisplaySize(width: width, height: height, fitting: size.fitting)
     self.init(url: url.key, size: pixels, format: request.format)
+  }
+}
+
+extension PriorityWaiters<LoadPriority> {
+  /// Runs the body with a place; the priority of the load may change while it waits for one.
+  ///
+  /// - Returns: Nil if the task is cancelled before there is a place.
+  fileprivate func turn<Answer: Sendable>(of load: InFlightLoad, _ body: () async -> Answer) async -> Answer?
+  {
+    let ticket = enter(load.priority)
+    // The load has the closure, and the closure the load, until this returns.
+    load.onPriority { self.setPriority(ticket, load.priority) }
+    // The priority may have changed before the load had the observer.
+    setPriority(ticket, load.priority)
+    defer {
+      load.onPriority(nil)
+      leave(ticket)
+    }
+    guard await place(ticket) else { return nil }
+    return await body()
   }
 }

@@ -1,5 +1,6 @@
 import FeedimgCache
 import FeedimgModel
+import FeedimgSystem
 
 /// Downloads one image, or asks whether a stored one is still valid, and stores what comes.
 @PipelineActor struct ImageDownload {

@@ -1,5 +1,6 @@
 import FeedimgCache
 import FeedimgModel
+import FeedimgSystem
 import FeedimgTransfer
 import Synchronization
 
@@ -105,7 +106,8 @@ final class IncomingResponse: BodyReceiving {
     )
     onProgress = { [transfers = loader.transfers] in transfers.tell() }
     let now = loader.time.now()
-    state = Mutex(State(requestedAt: loader.clock(), toldAt: now))
+    // A retry goes on with the stream that readers have.
+    state = Mutex(State(requestedAt: loader.clock(), stream: load.response, toldAt: now))
   }
 
   // MARK: Requests
@@ -126,7 +128,9 @@ final class IncomingResponse: BodyReceiving {
 
   /// Prepares a request.
   ///
-  /// - Parameter onEvent: Called on the transfer's thread.
+  /// - Parameters:
+  ///   - onEvent: Called on the transfer's thread.
+  ///   - tally: Counts the bytes that move; nil where usage is not counted.
   /// - Returns: The fields that ask for the rest; none to ask for the whole body.
   func prepare(
     _ onEvent: @escaping @Sendable (Event) -> Void,
@@ -246,21 +250,7 @@ final class IncomingResponse: BodyReceiving {
   /// A response of the whole body, or one without a body, takes the place of what came before.
   private func replace(_ response: StoredAnswer) throws(LoadError) {
     let (old, stream) = state.withLock { ($0, $0.stream) }
-    if let stream {
-      // Readers have bytes of another response: only the same version can follow.
-      guard old.response?.head.status == response.head.status,
-        Validators(of: old.response ?? response).rangeCondition != nil,
-        Validators(of: old.response ?? response).isSameVersion(as: Validators(of: response))
-      else {
-        let error = LoadError(
-          .truncated,
-          url: purpose.url,
-          message: "the image changed while its transfer was interrupted"
-        )
-        stream.body.end(error)
-        throw error
-      }
-    }
+    if let stream, response.head.status != 304 { try continueStream(stream, with: response) }
     if let old = old.writer { setAsideOrDiscard(old) }
     let start = response.head.part?.lowerBound ?? 0
     let obstacle = purpose.storageObstacle(response)
@@ -277,6 +267,22 @@ final class IncomingResponse: BodyReceiving {
     if obstacle == nil, response.head.status != 304 { openWriter(response) }
     if isStreamed, !purpose.isImage, stream == nil, let streaming { load.stream(streaming) }
     if purpose.isImage, response.head.status != 304 { try announce() }
+  }
+
+  /// Checks that a response has the bytes that readers of a stream have been given: only the same version may follow.
+  private func continueStream(_ stream: StreamingResponse, with response: StoredAnswer) throws(LoadError) {
+    let (old, new) = (stream.answer, response)
+    guard old.head.status == new.head.status || new.head.status == 206,
+      Validators(of: old).rangeCondition != nil, Validators(of: old).isSameVersion(as: Validators(of: new))
+    else {
+      let error = LoadError(
+        .truncated,
+        url: purpose.url,
+        message: "the image changed while its transfer was interrupted"
+      )
+      stream.body.end(error)
+      throw error
+    }
   }
 
   /// A part follows the bytes that are there.
@@ -524,7 +530,9 @@ final class IncomingResponse: BodyReceiving {
 
   /// Ends a transfer that failed: the bytes are kept if the rest can be requested another time.
   ///
-  /// - Parameter removePartial: Called where the partial download on disk is of no use.
+  /// - Parameters:
+  ///   - error: The failure.
+  ///   - removePartial: Called where the partial download on disk is of no use.
   /// - Returns: How many bytes are kept, of how many; nil where no more than before.
   func interrupt(_ error: LoadError, removePartial: () -> Void) -> (before: Int, count: Int, total: Int?)? {
     let body = state.withLock { $0 }

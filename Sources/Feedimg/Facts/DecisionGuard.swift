@@ -25,7 +25,7 @@ import FeedimgModel
     release: @escaping @PipelineActor @Sendable () -> Void
   ) {
     (self.facts, self.handle, self.holds, self.release) = (facts, handle, holds, release)
-    listener = facts.listen(priority: { handle.priority }) { [weak self] in self?.reconsider() }
+    listener = facts.listen(priority: { handle.priority }, { [weak self] in self?.reconsider() })
     handleListener = handle.listen { [weak self, weak handle] in
       guard handle?.asksForOriginal == true else { return }
       Task { @PipelineActor in self?.reconsider() }

@@ -1,6 +1,7 @@
 import FeedimgModel
 import FeedimgPolicy
 import FeedimgSettings
+import FeedimgSystem
 import Synchronization
 
 /// Reports when the facts that decisions depend on change: the network, the settings, the policy, or whether anything gets
@@ -26,8 +27,10 @@ import Synchronization
   private nonisolated let time: MonotonicTime
   private nonisolated let retries: RetryController
   private nonisolated let flaps: NetworkFlapFilter
+  private nonisolated let battery: @Sendable () -> Int?
   private nonisolated let onState: @Sendable (NetworkState) -> Void
-  private nonisolated let onNetwork: @PipelineActor @Sendable (NetworkState) -> @PipelineActor @Sendable () -> Void
+  private nonisolated let onNetwork:
+    @PipelineActor @Sendable (NetworkState) -> @PipelineActor @Sendable () -> Void
   /// Guards what other threads read.
   private nonisolated let snapshot = Mutex(Snapshot())
 
@@ -37,6 +40,7 @@ import Synchronization
   private var policyTasks: [Task<Void, Never>] = []
   private var policy: PolicyTable?
   private var probe: Task<Void, Never>?
+  private var batteryTask: Task<Void, Never>?
   private var lastSettings: UserSettings?
   private var lastNetwork: NetworkState?
   /// How many changes were reported; a rest counts as one.
@@ -51,6 +55,7 @@ import Synchronization
   ///   - settings: What the user wants.
   ///   - time: For waits.
   ///   - retries: Forgets failures when the network or the settings change.
+  ///   - battery: The charge in percent; nil without a battery, and where the policy does not ask.
   ///   - onState: Called first with each state of the network, also of its price alone.
   ///   - onNetwork: Called before any listener when packets take another path, and at first. Its result is called after
   ///     all listeners, if that path leads anywhere.
@@ -59,15 +64,19 @@ import Synchronization
     settings: any SettingsReading,
     time: MonotonicTime,
     retries: RetryController,
+    battery: @escaping @Sendable () -> Int? = { nil },
     onState: @escaping @Sendable (NetworkState) -> Void,
     onNetwork: @escaping @PipelineActor @Sendable (NetworkState) -> @PipelineActor @Sendable () -> Void
   ) {
     (self.network, self.settings, self.time, self.retries) = (network, settings, time, retries)
     (self.onState, self.onNetwork) = (onState, onNetwork)
+    self.battery = battery
     flaps = NetworkFlapFilter(time)
   }
 
-  /// Counts the changes that were reported; nil while nothing is watched. For any thread.
+  /// Counts the changes that were reported; nil while nothing is watched.
+  ///
+  /// For any thread.
   nonisolated var generation: Int? { snapshot.withLock { $0.generation } }
 
   /// How many listen.
@@ -112,6 +121,8 @@ import Synchronization
     watches += 1
     if !tasks.isEmpty { flaps.reported() }
     for task in tasks { task.cancel() }
+    batteryTask?.cancel()
+    batteryTask = nil
     (tasks, isWatching) = ([], isStopped)
     publish()
   }
@@ -123,7 +134,8 @@ import Synchronization
     flaps.reported()
     for task in tasks + policyTasks { task.cancel() }
     probe?.cancel()
-    (tasks, policyTasks, probe) = ([], [], nil)
+    batteryTask?.cancel()
+    (tasks, policyTasks, probe, batteryTask) = ([], [], nil, nil)
     publish()
   }
 
@@ -131,7 +143,9 @@ import Synchronization
   func report() {
     changes += 1
     publish()
-    let ordered = listeners.sorted { $0.key < $1.key }.map { (priority: $0.value.priority(), listener: $0.value) }
+    let ordered = listeners.sorted { $0.key < $1.key }.map {
+      (priority: $0.value.priority(), listener: $0.value)
+    }
     for priority in LoadPriority.allCases.reversed() {
       for entry in ordered where entry.priority == priority { entry.listener.onChange() }
     }
@@ -166,6 +180,7 @@ import Synchronization
         self?.setProbe()
       }
     }
+    followBattery()
   }
 
   private func note(_ new: NetworkState, of watch: Int) {
@@ -200,7 +215,7 @@ import Synchronization
     }
     self.policy = policy.current().table
     policyTasks = policy.files.map { path in
-      let changes = FileChanges.of(path)
+      let changes = FileWatcher.changes(of: path)
       return Task { @PipelineActor [weak self] in
         for await _ in changes { self?.note(policy.current().table) }
       }
@@ -210,7 +225,25 @@ import Synchronization
   private func note(_ new: PolicyTable) {
     guard policy != new else { return }
     policy = new
+    followBattery()
     report()
+  }
+
+  /// Reports when the charge has changed, once a minute at most.
+  ///
+  /// Reads it only where there is a battery and the policy asks for it. Events of the kernel would come sooner, but a
+  /// charge takes minutes to change by a percent.
+  private func followBattery() {
+    guard batteryTask == nil, !tasks.isEmpty, let charge = battery() else { return }
+    batteryTask = Task { @PipelineActor [weak self, sleep = time.sleep] in
+      var charge: Int? = charge
+      while (try? await sleep(.seconds(60))) != nil, !Task.isCancelled {
+        guard let self else { return }
+        let now = battery()
+        if now != charge { report() }
+        charge = now
+      }
+    }
   }
 
   // MARK: A dead network

@@ -1,4 +1,5 @@
 import FeedimgModel
+import FeedimgSystem
 import Synchronization
 
 /// Has decisions made again that followed a network which was there for a moment only.

@@ -10,7 +10,7 @@ import Synchronization
 package final class AnswerCache: Sendable {
   let loader: ImageLoader
   let shelf: AnswerShelf
-  private let reach: Reach
+  private let addresses: AddressPolicy
   private let desk: Coalescer<FetchExchange.Outcome>
   private let lastNumber = Atomic(0)
 
@@ -27,13 +27,13 @@ package final class AnswerCache: Sendable {
     self.init(
       loader,
       beside: try Folders(configuration).cache,
-      reach: configuration.reachesPrivateHosts ? .everything : .internet
+      addresses: configuration.reachesPrivateHosts ? .everything : .internet
     )
   }
 
-  init(_ loader: ImageLoader, beside folder: String, reach: Reach = .everything) {
+  init(_ loader: ImageLoader, beside folder: String, addresses: AddressPolicy = .everything) {
     self.loader = loader
-    self.reach = reach
+    self.addresses = addresses
     shelf = AnswerShelf(beside: folder, of: loader)
     desk = Coalescer()
   }
@@ -44,7 +44,7 @@ package final class AnswerCache: Sendable {
   ///
   /// - Throws: ``FetchError`` where there is no answer.
   package func answer(_ request: FetchRequest) async throws(FetchError) -> FetchAnswer {
-    if let objection = reach.objection(to: request.url) {
+    if let objection = addresses.objection(to: request.url) {
       throw FetchError(cause: objection, hasStored: false, cacheStatus: "feedimg; fwd=bypass")
     }
     return try await withTaskExecutorPreference(loader.disk) { () async throws(FetchError) in
@@ -76,7 +76,7 @@ package final class AnswerCache: Sendable {
   /// - Returns: Nil where anything is to be read, asked or told besides.
   package func atHand(_ request: FetchRequest) -> FetchAnswer? {
     let (found, hasOthers) = shelf.find(request, in: .memory)
-    guard let found, reach.objection(to: request.url) == nil else { return nil }
+    guard let found, addresses.objection(to: request.url) == nil else { return nil }
     let now = loader.clock()
     let plan = FetchPlan(request, stored: found.answer, hasOthers: hasOthers, at: now)
     guard plan == .reuse(revalidates: false) else { return nil }
@@ -92,7 +92,7 @@ package final class AnswerCache: Sendable {
 
   /// Whether nothing may be fetched from a server now.
   func isOffline(for url: ImageURL) -> Bool {
-    let reader = loader.outlook(trustingNetwork: true).reader
+    let reader = loader.decisionContext(trustingNetwork: true).reader
     let item = FeedItem(original: ImageVariant(role: .original, url: url), thumbnail: nil)
     let isLocal = reader.isLocal(item)
     return reader.situation(original: .remote, thumbnail: .none, size: nil, isLocal: isLocal).network

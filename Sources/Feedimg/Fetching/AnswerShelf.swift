@@ -1,11 +1,11 @@
-import FeedimgCache
-import FeedimgModel
+package import FeedimgCache
+package import FeedimgModel
 
 /// Where answers of any kind are kept: a cache on disk of their own beside that of images, made in the same way.
 ///
 /// What does not depend on the request is kept under its URL. Of an answer that does, the URL leads to a note of the
 /// fields that it depends on, and these to the variant (RFC 9111 §4.1).
-struct AnswerShelf: Sendable {
+package struct AnswerShelf: Sendable {
   struct Finding: Sendable {
     var key: String
     var answer: StoredAnswer
@@ -37,7 +37,7 @@ struct AnswerShelf: Sendable {
   ///   - settings: What the user allows.
   ///   - clock: Seconds since 1970.
   /// - Returns: One that opens nothing yet.
-  static func store(
+  package static func store(
     beside folder: String,
     _ settings: UserSettings,
     clock: @escaping @Sendable () -> Double

@@ -1,5 +1,6 @@
 import FeedimgCache
 import FeedimgModel
+import FeedimgSystem
 
 /// One question to a server for who asks the cache of answers.
 struct FetchExchange: Sendable {
@@ -47,7 +48,10 @@ struct FetchExchange: Sendable {
     await cache.loader.disk.run(work)
   }
 
-  @PipelineActor private func ask(_ fields: HTTPFields, _ load: InFlightLoad) async throws(LoadError) -> StoredAnswer {
+  @PipelineActor private func ask(
+    _ fields: HTTPFields,
+    _ load: InFlightLoad
+  ) async throws(LoadError) -> StoredAnswer {
     let loader = cache.loader
     loader.transfers.begin(load, of: request.url)
     defer { loader.transfers.end(load) }

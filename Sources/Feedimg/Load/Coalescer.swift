@@ -141,7 +141,9 @@ final class Coalescer<Answer: Sendable>: Sendable {
     }
     if case .join = joined { LoadWitness.tell(.joined) }
     guard let inFlight else {
-      if joined == .gone { continuation.resume(returning: .failed(Self.cancelled)) }
+      if joined == .gone {
+        continuation.resume(returning: Task.isCancelled ? .failed(Self.cancelled) : .released)
+      }
       return
     }
     inFlight.listen(waiter, listeners.progress, listeners.response)

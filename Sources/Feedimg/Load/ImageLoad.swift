@@ -7,7 +7,9 @@ import FeedimgPolicy
 /// ``perform(_:)`` is the whole of it, step by step. A step returns a value; nothing calls back into an earlier step. When
 /// the facts change so that another image is decided, the load begins again with a new plan.
 struct ImageLoad: Sendable {
-  /// Hears of progress, also of the head of a response before any byte. Bytes count where it is the first caller.
+  /// Hears of progress, also of the head of a response before any byte.
+  ///
+  /// Bytes count with the first caller.
   typealias Accounting = @Sendable (LoadProgress, _ isFirst: Bool) -> Void
 
   let loader: ImageLoader
@@ -78,7 +80,9 @@ struct ImageLoad: Sendable {
         case .image(let image): return image
         case .next(let next): plan = next
         case .outdated:
-          guard !isHandedOn() else { throw LoadError(.cancelled, message: "no caller waits for another image") }
+          guard !isHandedOn() else {
+            throw LoadError(.cancelled, message: "no caller waits for another image")
+          }
           plan = try self.plan()
         case .missing:
           misses += 1
@@ -117,14 +121,18 @@ struct ImageLoad: Sendable {
 
   // MARK: Plan
 
-  /// Decides: which image, from where. The placeholder ends the load here.
+  /// Decides which image to show, and from where it comes.
+  ///
+  /// The placeholder ends the load here.
   @PipelineActor private func plan(
     _ decided: (resolution: Resolution, generation: Int?)? = nil
   ) throws(LoadError) -> Plan {
     let generation = decided.map(\.generation) ?? loader.facts.generation
     var resolution = decided?.resolution ?? resolution()
     // Services know what data costs, and are asked once something is to be transferred.
-    if decided == nil, resolution.decision.load != nil, loader.askAboutCost() { resolution = self.resolution() }
+    if decided == nil, resolution.decision.load != nil, loader.askAboutCost() {
+      resolution = self.resolution()
+    }
     LoadWitness.tell(.decided(resolution))
     guard let role = resolution.decision.image.role, let variant = item[role] else {
       throw placeholder(resolution)
@@ -140,6 +148,7 @@ struct ImageLoad: Sendable {
   /// The decision now.
   ///
   /// - Parameter trustingNetwork: See ``ImageLoader/resolve(_:trustingNetwork:_:)``.
+  /// - Returns: With the laws applied, also where the original was asked for.
   func resolution(trustingNetwork: Bool = false) -> Resolution {
     var resolution = loader.resolve([item], trustingNetwork: trustingNetwork) { _ in facts }[0]
     guard handle.asksForOriginal else { return resolution }
@@ -175,7 +184,8 @@ struct ImageLoad: Sendable {
     if !waitsForSilentHosts, let silence = loader.retries.silence(of: variant.url) { throw silence }
     if isReload { loader.retries.forget(variant.url) }
     // A fallback may be requested long after the decision.
-    let identity = plan.failure == nil ? loader.identity.asking(in: plan.resolution.situation) : currentIdentity
+    let identity =
+      plan.failure == nil ? loader.identity.asking(in: plan.resolution.situation) : currentIdentity
     let fields = isReload ? ImageDownload.endToEnd : HTTPFields()
     let waiter = loader.coalescer.waiter()
     let decision = guarding(plan, waiter, identity)
@@ -193,7 +203,9 @@ struct ImageLoad: Sendable {
         // Service: a running one loads the image instead, with its own retries.
         if let image = try await served(variant, load) { return .success(image) }
         // Schedule, download and store, several times if need be.
-        let image = try await loader.retries.perform(variant.url) { attempt async throws(LoadError) in
+        let retries = loader.retries
+        let image = try await retries.perform(variant.url, waitsForSilence: waitsForSilentHosts) {
+          attempt async throws(LoadError) in
           let download = ImageDownload(
             loader: loader,
             variant: variant,
@@ -202,7 +214,11 @@ struct ImageLoad: Sendable {
             load: load
           )
           guard case .image(let image) = try await download.run(attempt) else {
-            throw LoadError(.malformed, url: variant.url, message: "unexpected 304 for an unconditional request")
+            throw LoadError(
+              .malformed,
+              url: variant.url,
+              message: "unexpected 304 for an unconditional request"
+            )
           }
           return image
         }
@@ -254,7 +270,8 @@ struct ImageLoad: Sendable {
   ) async throws(LoadError) -> FetchedImage? {
     guard !isReload, let service = loader.service else { return nil }
     let settings = loader.settings.currentSettings()
-    guard let image = try await service.load(variant, settings, from: loader.store, on: loader.disk, load: load)
+    guard
+      let image = try await service.load(variant, settings, from: loader.store, on: loader.disk, load: load)
     else { return nil }
     if image.answer != nil { loader.memory.insert(image.kept(as: variant.role), for: variant.url.key) }
     // Its server has responded, whichever client asked.
@@ -281,7 +298,8 @@ struct ImageLoad: Sendable {
       }
       let resolution = self.resolution(trustingNetwork: true)
       let image = resolution.decision.image
-      guard image == plan.resolution.decision.image || image > plan.resolution.decision.image && isHandedOn() else {
+      guard image == plan.resolution.decision.image || image > plan.resolution.decision.image && isHandedOn()
+      else {
         return false
       }
       // A request that has yet to go out says what holds then.
@@ -344,7 +362,13 @@ struct ImageLoad: Sendable {
       loader.revalidator.coalescer.release(waiter)
     }
     defer { decision.end() }
-    switch await loader.revalidator.outcome(of: revalidation, waiter, handle, since: plan.generation, while: mayFetch) {
+    switch await loader.revalidator.outcome(
+      of: revalidation,
+      waiter,
+      handle,
+      since: plan.generation,
+      while: mayFetch
+    ) {
     case .released: return nil
     case .answered(let new?, _): return new
     case .answered(nil, _): return await loader.cached(plan.variant) ?? cached

@@ -1,42 +1,38 @@
-import FeedimgSettings
-import Glibc
+import FeedimgSystem
 
-/// Tells when control groups meet their memory limits, by their files `memory.events` (inotify(7)).
-final class GroupEvents: Sendable {
-  private let interest: FileInterest
+/// The limits that control groups have met, from their files `memory.events`.
+package struct GroupEvents: Sendable {
+  private let watcher: FileWatcher
   private let files: SystemFiles
   private let paths: [String]
 
-  /// What counts as a sign, by its name in the file: throttled at `memory.high`, or out of memory.
+  /// The events that count: throttled at `memory.high`, or out of memory.
   ///
-  /// That `memory.max` was met (`max`) is none: the pages of files that were read fill a group up to there, and each
-  /// that gives way to another counts (cgroup-v2, "Memory Interface Files").
+  /// Meeting `memory.max` (`max`) does not count: the page cache fills a group up to there, and each page that replaces
+  /// another counts (cgroup-v2, "Memory Interface Files").
   private static let signs: Set<Substring> = ["high", "oom", "oom_kill"]
 
   /// Nil where there is no such file, or the system grants no watch.
   ///
   /// - Parameters:
-  ///   - groups: Those that hold for this process.
-  ///   - files: Where they are.
-  ///   - onEvent: See ``FileInterest``.
-  init?(_ groups: MemoryGroups, files: SystemFiles, onEvent: (@Sendable () -> Void)? = nil) {
-    guard !groups.eventFiles.isEmpty, let interest = FileInterest(onEvent: onEvent) else { return nil }
-    self.interest = interest
+  ///   - groups: The groups that limit this process.
+  ///   - files: The files of the kernel.
+  ///   - onEvent: See ``FileWatcher``.
+  package init?(_ groups: MemoryGroups, files: SystemFiles, onEvent: (@Sendable () -> Void)? = nil) {
+    let watched = groups.eventFiles.map { files.path($0) }
+    guard let watcher = FileWatcher(contentsOf: watched, onChange: onEvent) else { return nil }
+    self.watcher = watcher
     self.files = files
-    // The uppermost group has no such file.
-    paths = groups.eventFiles.filter { interest.watch(files.path($0), UInt32(IN_MODIFY)) }
-    if paths.isEmpty { return nil }
+    paths = groups.eventFiles
   }
 
-  /// How many signs there have been since the groups were made; those of a group count for those above it, too.
+  /// The number of events since the groups were made; those of a group count for the groups above it, too.
   func count() -> Int {
-    var total = 0
-    for path in paths { total += Self.count(in: files.read(path) ?? "") }
-    return total
+    paths.reduce(0) { $0 + Self.count(in: files.read($1) ?? "") }
   }
 
   /// Whether files have changed since the last call.
-  func haveChanged() -> Bool { interest.hasChanged() }
+  func haveChanged() -> Bool { watcher.hasChanged() }
 
   static func count(in text: String) -> Int {
     text.split(separator: "\n").reduce(0) { total, line in

@@ -1,25 +1,25 @@
-import FeedimgModel
+package import FeedimgModel
 import Glibc
 
 /// How much memory images may take where the user has not said, and why.
-struct MemoryAllowance: Sendable, Hashable {
+package struct MemoryAllowance: Sendable, Hashable {
   /// Where the limit of the process comes from.
-  enum Origin: Sendable, Hashable {
+  package enum Origin: Sendable, Hashable {
     case machine
     /// The control group in this folder.
     case group(String)
   }
 
   /// What the process may use, in bytes.
-  var memory: Int
-  var origin: Origin
+  package var memory: Int
+  package var origin: Origin
 
   /// What images may take: a sixteenth of what the process may use, from 8 MiB to 384 MiB.
   ///
   /// Libraries for phones take a fifth or a quarter, as one program has the screen there; on a desktop many have.
   /// More than 384 MiB holds more than a few screens of pixels even at 3840×2160. Less than 8 MiB holds no screen of
   /// thumbnails, but of a process that may use less than 32 MiB, a quarter is the most.
-  var share: ByteCount { ByteCount(min(max(memory / 16, min(8 << 20, memory / 4)), 384 << 20)) }
+  package var share: ByteCount { ByteCount(min(max(memory / 16, min(8 << 20, memory / 4)), 384 << 20)) }
 
   /// Takes the memory of the machine as given, in bytes.
   init(machine: Int, files: SystemFiles) {
@@ -31,7 +31,7 @@ struct MemoryAllowance: Sendable, Hashable {
     }
   }
 
-  init(_ files: SystemFiles) { self.init(machine: Self.machineMemory, files: files) }
+  package init(_ files: SystemFiles) { self.init(machine: Self.machineMemory, files: files) }
 
   private static var machineMemory: Int {
     let (pages, size) = (sysconf(Int32(_SC_PHYS_PAGES)), sysconf(Int32(_SC_PAGESIZE)))

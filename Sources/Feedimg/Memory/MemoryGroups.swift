@@ -1,5 +1,5 @@
 /// The control groups whose memory limits hold for this process (cgroups(7)).
-struct MemoryGroups: Sendable, Hashable {
+package struct MemoryGroups: Sendable, Hashable {
   enum Version: Sendable, Hashable {
     case one
     case two
@@ -32,7 +32,7 @@ struct MemoryGroups: Sendable, Hashable {
     if folders.isEmpty { return nil }
   }
 
-  init?(_ files: SystemFiles) {
+  package init?(_ files: SystemFiles) {
     guard let membership = files.read("/proc/self/cgroup"), let mounts = files.read("/proc/self/mountinfo")
     else { return nil }
     self.init(membership: membership, mounts: mounts)
@@ -73,7 +73,11 @@ struct MemoryGroups: Sendable, Hashable {
       guard fields[hyphen + 1] == type else { continue }
       let options = fields.last?.split(separator: ",") ?? []
       if let option, !options.contains(option) { continue }
-      return folders(of: path, root: MountTable.unescaped(fields[3]), mount: MountTable.unescaped(fields[4]))
+      return folders(
+        of: path,
+        root: SystemFiles.unescaped(fields[3]),
+        mount: SystemFiles.unescaped(fields[4])
+      )
     }
     return []
   }

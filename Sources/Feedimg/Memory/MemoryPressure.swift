@@ -18,7 +18,7 @@ final class MemoryPressure: Sendable {
     var nextListener = 0
   }
 
-  private let place: StallFile.Place
+  private let place: PSIFile.Place
   private let files: SystemFiles
   private let ladder: PressureLadder
   private let memory: MemoryCache
@@ -33,7 +33,7 @@ final class MemoryPressure: Sendable {
     self.memory = memory
     self.files = files
     self.ladder = ladder
-    place = StallFile.Place(environment: environment) ?? .system(files)
+    place = PSIFile.Place(environment: environment) ?? .system(files)
   }
 
   deinit { stop() }

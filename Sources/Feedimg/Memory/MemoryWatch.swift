@@ -1,68 +1,58 @@
-import FeedimgThreads
-import Glibc
+import FeedimgSystem
 import Synchronization
 
-/// A thread of its own, `feedimg-memory`, that sleeps until memory is short and climbs the ladder.
+/// The thread `feedimg-memory`, which sleeps until memory is short and then moves the ladder.
 final class MemoryWatch: Sendable {
-  private let place: StallFile.Place
+  private let place: PSIFile.Place
   private let files: SystemFiles
   private let ladder: PressureLadder
   private let onStep: @Sendable (PressureLadder.Step) -> Void
-  private let bell: (read: Int32, write: Int32)
+  private let waker: Waker
   private let isStopped = Atomic(false)
   private let start = SuspendingClock.now
 
-  /// Makes the watch; nil where the process has no descriptors left.
+  /// Makes the watch; nil where the process has no descriptor left.
   ///
-  /// The closure is called on the thread, after each change of the step.
+  /// - Parameters:
+  ///   - place: The PSI file.
+  ///   - files: The files of the control groups.
+  ///   - ladder: Decides the steps.
+  ///   - onStep: Called on the thread after each change of the step.
   init?(
-    _ place: StallFile.Place,
+    _ place: PSIFile.Place,
     _ files: SystemFiles,
     _ ladder: PressureLadder,
     onStep: @escaping @Sendable (PressureLadder.Step) -> Void
   ) {
-    var ends: [Int32] = [-1, -1]
-    let kind = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
-    guard socketpair(AF_UNIX, Int32(kind), 0, &ends) == 0 else { return nil }
-    bell = (ends[0], ends[1])
+    guard let waker = Waker() else { return nil }
+    self.waker = waker
     self.place = place
     self.files = files
     self.ladder = ladder
     self.onStep = onStep
   }
 
-  deinit {
-    close(bell.read)
-    close(bell.write)
-  }
-
-  /// Starts the thread, which keeps this alive until it is stopped; without it, nothing is noticed.
+  /// Starts the thread, which keeps this object until ``stop()``; without a thread, a shortage stays unnoticed.
   func begin() {
     _ = SystemThread.start("feedimg-memory") { self.run() }
   }
 
-  /// Has the thread end, at once if it waits.
+  /// Ends the thread.
   func stop() {
     isStopped.store(true, ordering: .releasing)
-    ring()
-  }
-
-  private func ring() {
-    var byte: UInt8 = 1
-    // A full buffer wakes as well.
-    _ = write(bell.write, &byte, 1)
+    waker.wake()
   }
 
   private func run() {
-    let senses = MemorySenses(place, files) { [weak self] in self?.ring() }
+    let sources = PressureSources(place, files, waker: waker)
     var ladder = ladder
-    while senses.isOpen, !isStopped.load(ordering: .acquiring) {
+    while sources.isOpen, !isStopped.load(ordering: .acquiring) {
       let before = ladder.step
       let wasSign =
         switch ladder.rest {
-        case .deaf(let until): senses.wait(for: bell.read, atMost: until - now, isListening: false)
+        case .deaf(let until): sources.wait(for: waker, atMost: until - now, isListening: false)
         case .listening(let until):
-          senses.wait(for: bell.read, atMost: until.map { $0 - now }, isListening: true)
+          sources.wait(for: waker, atMost: until.map { $0 - now }, isListening: true)
         }
       if isStopped.load(ordering: .acquiring) { return }
       if wasSign { ladder.heard(at: now) } else { ladder.waited(at: now) }
@@ -70,6 +60,6 @@ final class MemoryWatch: Sendable {
     }
   }
 
-  /// The time as `poll` counts it, which stands still while the computer sleeps.
+  /// The time as poll(2) counts it, which stands still while the machine sleeps.
   private var now: Duration { start.duration(to: SuspendingClock.now) }
 }

@@ -1,12 +1,17 @@
 import Glibc
 
 /// The files in which the kernel tells about itself, below a root that tests replace.
-struct SystemFiles: Sendable, Hashable {
+package struct SystemFiles: Sendable, Hashable {
   /// Put before every path; empty for the live system.
   var root = ""
 
   /// The longest file that is of use, in bytes.
   private static let limit = 1 << 20
+
+  /// The live system.
+  package init() {}
+
+  init(root: String) { self.root = root }
 
   func path(_ path: String) -> String { root + path }
 
@@ -25,6 +30,14 @@ struct SystemFiles: Sendable, Hashable {
       content += chunk[..<count]
     }
     return String(decoding: content, as: UTF8.self)
+  }
+
+  /// A path in a table of mounts, where white space and backslashes stand as three octal digits behind a backslash.
+  package static func unescaped(_ field: Substring) -> String {
+    var text = field.replacing("\\040", with: " ")
+    text = text.replacing("\\011", with: "\t")
+    text = text.replacing("\\012", with: "\n")
+    return String(text.replacing("\\134", with: "\\"))
   }
 
   /// A number on a line of its own; nil for anything else, such as `max`.

@@ -5,8 +5,8 @@ import FeedimgPolicy
 extension PrefetchWorker {
   func verdict(_ index: Int) -> PrefetchRule.Verdict { verdict(loader.decide(items[index])) }
 
-  func verdict(_ decided: Outlook.Decided) -> PrefetchRule.Verdict {
-    verdict(decided.decision, in: decided.situation, by: decided.outlook.policy)
+  func verdict(_ decided: DecisionContext.Decided) -> PrefetchRule.Verdict {
+    verdict(decided.decision, in: decided.situation, by: decided.context.policy)
   }
 
   func verdict(

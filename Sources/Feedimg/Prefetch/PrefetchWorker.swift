@@ -1,5 +1,6 @@
 import FeedimgModel
 import FeedimgPolicy
+import FeedimgSystem
 import Synchronization
 
 /// Does the work of a prefetch: a few items at a time, in their order.
@@ -80,7 +81,7 @@ final class PrefetchWorker: Sendable {
     // Who waits on would be woken to try servers in place of others.
     defer { calls.close() }
     loader.askAboutCost()
-    let number = loader.facts.listen(priority: { .prefetch }) { [weak self] in self?.reconsider() }
+    let number = loader.facts.listen(priority: { .prefetch }, { [weak self] in self?.reconsider() })
     defer { loader.facts.leave(number) }
     await fetch(Array(items.indices))
     guard isWaiting else { return }

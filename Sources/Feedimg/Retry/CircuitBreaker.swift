@@ -133,7 +133,8 @@ struct CircuitBreaker: Sendable {
       circuit.cooldown = Self.backoff.next(after: circuit.cooldown)
       circuit.hasInsisted = false
       let reopening = now + Backoff.jittered(circuit.cooldown, using: &random)
-      circuit.opensUntil = error.retryAfter == nil ? reopening : max(circuit.opensUntil ?? reopening, reopening)
+      circuit.opensUntil =
+        error.retryAfter == nil ? reopening : max(circuit.opensUntil ?? reopening, reopening)
     }
     circuits[origin] = circuit
   }

@@ -110,12 +110,17 @@ struct CircuitSubscriptions: Sendable {
   }
 
   /// The subscribers that wake now, one an origin, which wait no longer.
-  mutating func takeDue(at now: Duration, probeTime: (String) -> Duration?) -> [(origin: String, entry: Entry)] {
+  mutating func takeDue(
+    at now: Duration,
+    probeTime: (String) -> Duration?
+  ) -> [(origin: String, entry: Entry)] {
     var woken: [(origin: String, entry: Entry)] = []
     for origin in Array(records.keys) {
       let probeTime = probeTime(origin)
       guard let due = due(origin, probeTime), due <= now else { continue }
-      let ready = (records[origin] ?? [:]).filter { (probeTime == nil ? $0.value.retryAt : $0.value.notBefore) <= now }
+      let ready = (records[origin] ?? [:]).filter {
+        (probeTime == nil ? $0.value.retryAt : $0.value.notBefore) <= now
+      }
       let entries = ready.map { Entry(number: $0.key, subscriber: $0.value.subscriber) }
       let urgent = entries.byPriority
       // Those that need not wake ask by themselves when that changes.
@@ -183,7 +188,9 @@ extension Sequence<CircuitSubscriptions.Entry> {
   }
 
   private func waitForOne(after error: LoadError, _ wake: @escaping @PipelineActor @Sendable () -> Void) {
-    guard CircuitBreaker.counts(error), let origin = error.origin ?? error.url?.origin, !isClosed else { return }
+    guard CircuitBreaker.counts(error), let origin = error.origin ?? error.url?.origin, !isClosed else {
+      return
+    }
     var call = calls[origin] ?? Call()
     if let url = error.url { call.images.insert(url.key) }
     defer { calls[origin] = call }

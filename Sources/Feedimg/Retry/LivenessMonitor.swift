@@ -1,4 +1,5 @@
 import FeedimgModel
+import FeedimgSystem
 import Synchronization
 
 /// Whether the network carries anything, for any thread; see ``NetworkLiveness``.

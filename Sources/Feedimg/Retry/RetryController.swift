@@ -1,4 +1,5 @@
 import FeedimgModel
+import FeedimgSystem
 import FeedimgTransfer
 import Synchronization
 
@@ -64,18 +65,20 @@ import Synchronization
   ///
   /// - Parameters:
   ///   - url: Failures are remembered by its key and its origin.
+  ///   - waitsForSilence: Whether to wait for a host that does not respond at all; otherwise the load fails at once.
   ///   - attempt: One attempt, which reports its requests and responses to what it is given.
   /// - Returns: What the attempt that succeeded returned.
   /// - Throws: The failure of the last attempt, or of an earlier load where nothing is tried at all.
   func perform<Answer>(
     _ url: ImageURL,
+    waitsForSilence: Bool = true,
     _ attempt: (Attempt) async throws(LoadError) -> Answer
   ) async throws(LoadError) -> Answer {
     var (tries, advances, furthest) = (0, 0, 0)
     var wait = Wait()
     var last: LoadError?
     while true {
-      let begun = try await admitted(url, &wait, beyond: furthest, after: last)
+      let begun = try await admitted(url, &wait, waitsForSilence, beyond: furthest, after: last)
       var failure: LoadError
       do throws(LoadError) {
         let answer = try await attempt(begun)
@@ -115,7 +118,11 @@ import Synchronization
       return answer
     } catch {
       var failure = error
-      if begun.isHeldBack { liveness.probeCancelled(begun.networkProbe) } else { _ = failed(begun, &failure, tries: nil) }
+      if begun.isHeldBack {
+        liveness.probeCancelled(begun.networkProbe)
+      } else {
+        _ = failed(begun, &failure, tries: nil)
+      }
       throw failure
     }
   }
@@ -137,6 +144,7 @@ import Synchronization
   private func admitted(
     _ url: ImageURL,
     _ wait: inout Wait,
+    _ waitsForSilence: Bool,
     beyond furthest: Int,
     after last: LoadError?
   ) async throws(LoadError) -> Attempt {
@@ -148,6 +156,7 @@ import Synchronization
         let now = time.now()
         if let known = negatives.error(of: url.key, at: now) { throw known }
         if let last, wait.networkProbe == nil, isOutOfReach(url) { throw last }
+        if !waitsForSilence, let silence = silence(of: url) { throw silence }
         switch breaker.admission(url.origin, insisting: wait.hasWaited, at: now) {
         case .open(let pause, let error):
           guard now + pause <= deadline else { throw Self.refusal(url, error, for: pause) }
@@ -162,7 +171,12 @@ import Synchronization
         case .admitted:
           wait.networkProbe = wait.networkProbe ?? networkProbe(of: url)
           return Attempt(
-            url, self, insists: wait.hasWaited, beyond: furthest, networkProbe: wait.networkProbe)
+            url,
+            self,
+            insists: wait.hasWaited,
+            beyond: furthest,
+            networkProbe: wait.networkProbe
+          )
         }
         wait.hasWaited = true
       }

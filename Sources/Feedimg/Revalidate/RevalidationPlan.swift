@@ -1,8 +1,8 @@
 import FeedimgCache
-import FeedimgModel
+package import FeedimgModel
 
 /// Whether showing a cached image asks its server if it is still valid (pure).
-enum RevalidationPlan: Hashable, Sendable {
+package enum RevalidationPlan: Hashable, Sendable {
   case none
   /// The image is shown at once, and the server is asked meanwhile.
   case meanwhile
@@ -16,7 +16,7 @@ enum RevalidationPlan: Hashable, Sendable {
   ///   - response: The stored response.
   ///   - identity: What a request would say.
   ///   - now: Seconds since 1970.
-  init(_ response: StoredAnswer, by identity: RequestIdentity, at now: Double) {
+  package init(_ response: StoredAnswer, by identity: RequestIdentity, at now: Double) {
     let vary = Vary(response.head.fields)
     let isNew = (0..<Self.leastInterval).contains(now - response.respondedAt)
     // A request to save data does not make it the image of another program.

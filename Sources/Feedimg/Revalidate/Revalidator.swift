@@ -1,5 +1,6 @@
 import FeedimgCache
 import FeedimgModel
+import FeedimgSystem
 import Synchronization
 
 /// Asks servers whether cached images are still valid: loads of low priority with conditional requests.
@@ -47,7 +48,13 @@ import Synchronization
     if background[key] != nil || coalescer.count(of: key) > 0 { return true }
     guard !isResting(key), background.count < Self.greatestCount else { return false }
     background[key] = Task { @PipelineActor in
-      _ = await outcome(of: request, coalescer.waiter(), LoadHandle(.prefetch), since: generation, while: mayFetch)
+      _ = await outcome(
+        of: request,
+        coalescer.waiter(),
+        LoadHandle(.prefetch),
+        since: generation,
+        while: mayFetch
+      )
       background[key] = nil
       if background.isEmpty { idleEvent.take()?.signal() }
     }
@@ -121,7 +128,8 @@ import Synchronization
       case let error?:
         (
           max(
-            Double(error.retryAfter ?? 0), error.believedFor ?? 0,
+            Double(error.retryAfter ?? 0),
+            error.believedFor ?? 0,
             Self.backoff.wait(after: before + 1) / .seconds(1)
           ), before + 1
         )
@@ -229,7 +237,9 @@ extension Revalidation {
     }
 
     /// Servers without validators send the same image again.
-    private func different(_ image: FetchedImage) -> FetchedImage? { image.bytes == shown.bytes ? nil : image }
+    private func different(_ image: FetchedImage) -> FetchedImage? {
+      image.bytes == shown.bytes ? nil : image
+    }
 
     private func isNewer(_ stored: StoredAnswer, than asked: StoredAnswer) -> Bool {
       stored.respondedAt > asked.respondedAt

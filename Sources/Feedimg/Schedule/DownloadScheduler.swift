@@ -1,4 +1,5 @@
 import FeedimgModel
+import FeedimgSystem
 import Synchronization
 
 /// Gives slots to downloads as ``SchedulerState`` decides, and takes them away.

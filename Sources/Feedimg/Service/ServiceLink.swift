@@ -1,6 +1,7 @@
 import FeedimgCache
 import FeedimgJSON
 import FeedimgModel
+import FeedimgSystem
 import Glibc
 import Synchronization
 

@@ -1,4 +1,5 @@
 import FeedimgModel
+import FeedimgSystem
 import Synchronization
 
 /// Notices that the service hangs while requests wait for it, as they leave it all the time that an image may take.

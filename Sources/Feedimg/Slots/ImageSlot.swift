@@ -1,4 +1,5 @@
 public import FeedimgModel
+import FeedimgSystem
 import Synchronization
 
 /// Shows one item after another in one reusable view.
@@ -136,7 +137,8 @@ public final class ImageSlot: Sendable {
   private func listen() {
     Task { @PipelineActor [weak self] in
       guard let self else { return }
-      let number = loader.facts.listen(priority: { [weak self] in self?.priority ?? .prefetch }) { [weak self] in
+      let number = loader.facts.listen(priority: { [weak self] in self?.priority ?? .prefetch }) {
+        [weak self] in
         self?.state.withLock { $0.task }?.reconsider()
       }
       state.withLock { $0.listener = number }

@@ -1,5 +1,6 @@
 import FeedimgModel
 import FeedimgPolicy
+import FeedimgSystem
 import Synchronization
 
 extension SlotTask {

@@ -12,7 +12,9 @@ extension SlotTask {
     isJustBound: Bool
   ) -> Bool {
     guard resolution.decision.image > shown.shown else { return false }
-    guard let image = shown.image, resolution.decision.load != nil, !handle.asksForOriginal else { return true }
+    guard let image = shown.image, resolution.decision.load != nil, !handle.asksForOriginal else {
+      return true
+    }
     // An upgrade costs something: only for what is looked at.
     guard handle.priority == .visible else { return false }
     return isJustBound

@@ -1,6 +1,7 @@
 import FeedimgCache
 import FeedimgModel
 import FeedimgPolicy
+import FeedimgSystem
 import Synchronization
 
 /// All that is done for one binding of a slot, until the next one.

@@ -1,8 +1,8 @@
-import FeedimgModel
-import FeedimgPolicy
+package import FeedimgModel
+package import FeedimgPolicy
 
 /// What is known of the budget where something is decided.
-enum BudgetReading: Sendable, Hashable {
+package enum BudgetReading: Sendable, Hashable {
   /// No rule depends on it, so nobody has looked.
   case unasked
   case unset
@@ -11,12 +11,12 @@ enum BudgetReading: Sendable, Hashable {
   case unreadable(String)
 
   /// Looks at the ledger only where a rule depends on it.
-  init(
+  package init(
     for policy: CompiledPolicy,
     _ settings: UserSettings,
     _ usage: (any UsageKeeping)?
   ) {
-    guard policy.table.columns.contains(where: { $0 == .budgetLeft || $0 == .fits }) else {
+    guard policy.asks(.budgetLeft) || policy.asks(.fits) else {
       self = .unasked
       return
     }
@@ -33,7 +33,7 @@ enum BudgetReading: Sendable, Hashable {
   }
 
   /// The fact `budget left`; nil where nobody asks, or there is no budget.
-  var left: ByteCount? {
+  package var left: ByteCount? {
     switch self {
     case .unasked, .unset: nil
     case .known(let budget): budget.left
@@ -42,7 +42,7 @@ enum BudgetReading: Sendable, Hashable {
   }
 
   /// Who says so.
-  var source: String {
+  package var source: String {
     switch self {
     case .unasked: "the policy does not ask"
     case .unset: "the setting cellular-budget is none"

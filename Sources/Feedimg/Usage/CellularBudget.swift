@@ -18,7 +18,7 @@ public struct CellularBudget: Sendable, Hashable {
   ///   - settings: Tell the limit, and the day on which periods begin.
   ///   - today: A day of the period.
   ///   - usage: What was received on days; asked only where there is a budget.
-  init?(
+  package init?(
     _ settings: UserSettings,
     today: CalendarDay,
     usage: (ClosedRange<CalendarDay>) -> [NetworkUsage]
@@ -27,6 +27,12 @@ public struct CellularBudget: Sendable, Hashable {
     let period = BudgetPeriod(containing: today, firstDay: settings.cellularBudgetDay).days
     self.limit = limit
     days = period
-    used = UsageReport.Sum(usage(period).lazy.filter { $0.network == .cellular }).received
+    used = ByteCount(
+      usage(period).lazy.filter { $0.network == .cellular }.reduce(0) {
+        // The ledger is a file that anyone can write to: the greatest number stands for any greater sum.
+        let (sum, isTooGreat) = $0.addingReportingOverflow($1.received.bytes)
+        return isTooGreat ? .max : sum
+      }
+    )
   }
 }

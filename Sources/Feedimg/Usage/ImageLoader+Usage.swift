@@ -4,5 +4,8 @@ extension ImageLoader {
   /// Those under way count as ended. Without this, where the program ends all the same, they do not count, nor do the
   /// bytes of the last two seconds. Waits for the disk, and a quarter of a second at most for another program that
   /// replaces the ledger; does nothing where nothing is unwritten.
-  public func writeUsage() { meter?.endAll() }
+  public func writeUsage() {
+    meter?.endAll()
+    keepBandwidth()
+  }
 }

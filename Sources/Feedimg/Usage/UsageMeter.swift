@@ -1,4 +1,5 @@
 import FeedimgModel
+import FeedimgSystem
 import Synchronization
 
 /// Counts what transfers bring, by the network that brings it.

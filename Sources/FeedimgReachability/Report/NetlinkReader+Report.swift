@@ -26,8 +26,8 @@ extension NetlinkReader {
   }
 
   private var events: NetworkReport.Source {
-    let isThere = (try? EventSocket()) != nil
-    let period = Vigil.usualPolling / .seconds(1)
+    let isThere = (try? NetlinkEvents()) != nil
+    let period = MonitorThread.usualPolling / .seconds(1)
     return .init(
       name: "netlink events",
       isThere: isThere,

@@ -1,4 +1,5 @@
 import Feedimg
+import FeedimgSystem
 import Synchronization
 
 /// What events tell of, watched once somebody reads: the network, the settings, the policy, transfers and upgrades.
@@ -6,7 +7,7 @@ final class EventSources: Sendable {
   private struct State {
     var network: NetworkWatching?
     var settings: Task<Void, Never>?
-    var policies: FolderWatch?
+    var policies: FileWatcher?
     var isEnded = false
   }
 
@@ -45,10 +46,9 @@ final class EventSources: Sendable {
         self?.reconsider(hub)
       }
     }
+    // The loader reads a changed file by itself; this watcher only publishes the change.
     let files = loader.policyInForce.candidates.compactMap(\.path)
-    let folders = Set(files.map { String($0.prefix(upTo: $0.lastIndex(of: "/") ?? $0.startIndex)) })
-    // The loader heeds a changed file by itself; it is watched only to be told of.
-    let policies = FolderWatch(folders.sorted()) { [weak self] in self?.tellPolicy(to: hub) }
+    let policies = FileWatcher(files) { [weak self] in self?.tellPolicy(to: hub) }
     tellPolicy(to: hub)
     let isEnded = state.withLock { state in
       (state.network, state.settings, state.policies) = (network, settings, policies)
@@ -77,6 +77,5 @@ final class EventSources: Sendable {
     transfers.end()
     watched.network?.cancel()
     watched.settings?.cancel()
-    watched.policies?.stop()
   }
 }

@@ -1,4 +1,5 @@
 import Feedimg
+import FeedimgAdmin
 import FeedimgJSON
 
 /// `GET /v1/cache`: how much is kept, and with `images=` the images used last.

@@ -4,7 +4,7 @@ import FeedimgModel
 
 /// `GET` and `POST /v1/image`: the bytes of the image that the policy chooses for an item.
 struct ImageRoute: Sendable {
-  let loaders: ImaginedLoaders
+  let loaders: OverrideLoaders
   let upgrades: UpgradeWatch
   let metrics: ServiceMetrics
   /// Where the images are kept.
@@ -79,7 +79,7 @@ struct ImageRoute: Sendable {
       return try FeedItem.items(json: Array(text.utf8))
     } catch {
       guard !error.namesOtherScheme else { throw Problem(403, "`item`: \(error)", code: "forbidden-scheme") }
-      throw Problem(error.line == nil ? 422 : 400, "`item`: \(error)")
+      throw Problem(error.column == nil ? 422 : 400, "`item`: \(error)")
     }
   }
 

@@ -1,4 +1,5 @@
 import Feedimg
+import FeedimgAdmin
 
 /// `GET /metrics`: what Prometheus collects (text format 0.0.4).
 struct MetricsRoute: Sendable {

@@ -1,4 +1,5 @@
 import Feedimg
+import FeedimgAdmin
 
 /// `GET /v1/policies` and `/v1/policy`: the tables that decide, or could.
 struct PolicyRoute: Sendable {

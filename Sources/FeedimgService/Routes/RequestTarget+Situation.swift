@@ -10,7 +10,7 @@ extension RequestTarget {
   ///   - isOffline: Whether there is to be no network, whatever the query says.
   /// - Returns: The loader that decides by what is seen, where nothing is given.
   /// - Throws: ``Problem`` 422 for what is not understood.
-  func loader(among loaders: ImaginedLoaders, isOffline: Bool = false) throws(Problem) -> ImageLoader {
+  func loader(among loaders: OverrideLoaders, isOffline: Bool = false) throws(Problem) -> ImageLoader {
     var facts: [SituationOverride] = []
     for parameter in parameters {
       switch parameter.name {

@@ -2,7 +2,7 @@ import Feedimg
 
 /// `POST /v1/resolve`: what to show now, and why; fetches nothing.
 struct ResolveRoute: Sendable {
-  let loaders: ImaginedLoaders
+  let loaders: OverrideLoaders
 
   /// One resolution for each item, in the form in which the items came; the query may give another situation.
   func answer(_ request: ServiceRequest) throws(Problem) -> ServiceAnswer {

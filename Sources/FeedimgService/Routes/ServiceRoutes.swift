@@ -1,4 +1,5 @@
 import Feedimg
+import FeedimgAdmin
 import FeedimgModel
 
 /// Puts the routes together.
@@ -23,7 +24,7 @@ struct ServiceRoutes {
     let settingsRoute = SettingsRoute(settings: settings)
     let usage = UsageRoute(usage: try Usage(configuration))
     let cacheRoute = CacheRoute(cache: cache)
-    let loaders = try ImaginedLoaders(loader, configuration)
+    let loaders = OverrideLoaders(loader)
     let resolve = ResolveRoute(loaders: loaders)
     let loads = NamedLoads()
     let priority = PriorityRoute(loads: loads)

@@ -1,4 +1,5 @@
 import Feedimg
+import FeedimgAdmin
 
 /// `GET /v1/usage`: what the network has brought, by day and network.
 struct UsageRoute: Sendable {

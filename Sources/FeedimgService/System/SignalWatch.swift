@@ -1,4 +1,4 @@
-import FeedimgThreads
+import FeedimgSystem
 import Glibc
 import Synchronization
 

@@ -30,9 +30,9 @@ import Testing
     try await die()
     #expect(!watch.awaitsProbe, "nobody listens")
     let told = Gathered<Int>()
-    let first = watch.listen(priority: { .visible }) { told.add(1) }
+    let first = watch.listen(priority: { .visible }, { told.add(1) })
     #expect(watch.awaitsProbe)
-    let second = watch.listen(priority: { .visible }) {}
+    let second = watch.listen(priority: { .visible }, {})
     watch.leave(first)
     #expect(watch.awaitsProbe)
     watch.leave(second)
@@ -44,7 +44,7 @@ import Testing
   @Test func `who listens to a dead network is told when it is time to try`() async throws {
     try await die()
     let told = Gathered<Int>()
-    let number = watch.listen(priority: { .visible }) { told.add(1) }
+    let number = watch.listen(priority: { .visible }, { told.add(1) })
     await time.pass(.seconds(5), when: 1)
     while told.all.isEmpty { await Task.yield() }
     watch.leave(number)

@@ -1,4 +1,5 @@
 import FeedimgModel
+import FeedimgSystem
 import FeedimgTransfer
 import Synchronization
 import Testing
@@ -73,7 +74,7 @@ import Testing
 
   @Test func `nothing is watched before anybody listens, nor during a rest`() async {
     #expect(watched.state.withLock { $0.watching } == 0)
-    let number = watch.listen(priority: { .visible }) {}
+    let number = watch.listen(priority: { .visible }, {})
     await watched.watching(is: 2)
     watch.leave(number)
     watch.rest()
@@ -87,7 +88,7 @@ import Testing
   }
 
   @Test func `it does not rest while anybody listens`() async {
-    let number = watch.listen(priority: { .visible }) {}
+    let number = watch.listen(priority: { .visible }, {})
     watch.rest()
     await watched.watching(is: 2)
     watch.leave(number)
@@ -134,5 +135,54 @@ import Testing
     watch.watch()
     #expect(entered == (change.isNewWay ? [.wifi, .cellular] : [.wifi]))
     #expect((failures.recordCount == 0) == change.forgetsFailures)
+  }
+
+  @Test func `the charge is followed while somebody listens, and told when it has changed`() async {
+    let time = ManualTime()
+    let counted = Counted()
+    let watch = FactMonitor(
+      network: watched,
+      settings: watched,
+      time: time.time,
+      retries: failures,
+      battery: { counted.charge.withLock { $0 } },
+      onState: { _ in },
+      onNetwork: { _ in {} }
+    )
+    let number = watch.listen(priority: { .visible }, { counted.told.wrappingAdd(1, ordering: .relaxed) })
+    await time.pass(.seconds(60), when: 1)
+    // Asleep again, it has read the same charge.
+    while time.sleepers < 1 { await Task.yield() }
+    #expect(counted.told.load(ordering: .relaxed) == 0)
+    counted.charge.withLock { $0 = 79 }
+    await time.pass(.seconds(60), when: 1)
+    while time.sleepers < 1 { await Task.yield() }
+    #expect(counted.told.load(ordering: .relaxed) == 1)
+    watch.leave(number)
+    watch.rest()
+    while time.sleepers > 0 { await Task.yield() }
+    watch.stop()
+  }
+
+  @Test func `nothing is read of a machine without a battery, or where the policy does not ask`() {
+    let time = ManualTime()
+    let watch = FactMonitor(
+      network: watched,
+      settings: watched,
+      time: time.time,
+      retries: failures,
+      battery: { nil },
+      onState: { _ in },
+      onNetwork: { _ in {} }
+    )
+    watch.watch()
+    #expect(time.sleepers == 0)
+    watch.stop()
+  }
+
+  /// A battery, and how often a change was told.
+  private nonisolated final class Counted: Sendable {
+    let charge = Mutex<Int?>(80)
+    let told = Atomic(0)
   }
 }

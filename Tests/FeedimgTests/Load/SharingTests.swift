@@ -1,5 +1,6 @@
 import FeedimgModel
 import FeedimgPolicy
+import FeedimgSystem
 import LoopbackServer
 import Synchronization
 import Testing

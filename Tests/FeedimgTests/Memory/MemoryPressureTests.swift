@@ -112,8 +112,8 @@ import Testing
     let environment = [
       "MEMORY_PRESSURE_WATCH": system.files.path("/run/told"), "MEMORY_PRESSURE_WRITE": "c29tZQA=",
     ]
-    #expect(StallFile.Place(environment: environment)?.trigger == Array("some\0".utf8))
-    #expect(StallFile.Place(environment: ["MEMORY_PRESSURE_WATCH": "/dev/null"])?.path == "")
+    #expect(PSIFile.Place(environment: environment)?.trigger == Array("some\0".utf8))
+    #expect(PSIFile.Place(environment: ["MEMORY_PRESSURE_WATCH": "/dev/null"])?.path == "")
     let pressure = MemoryPressure(memory, environment: environment, files: system.files, ladder: Self.eager)
     pressure.start()
     try system.write("/run/told", "!")

@@ -1,4 +1,5 @@
 import FeedimgModel
+import FeedimgSystem
 import FeedimgTransfer
 import Testing
 
@@ -37,7 +38,9 @@ import Testing
   }
 
   @Test(arguments: [nil, "http://b.example"])
-  @PipelineActor func `who has had its image was not woken in vain, wherever the image is`(_ origin: String?) throws {
+  @PipelineActor func `who has had its image was not woken in vain, wherever the image is`(
+    _ origin: String?
+  ) throws {
     let calls = CircuitSubscription(desk) { .visible }
     let woken = Gathered<Bool>()
     let error = try silence(of: "http://a.example/a", leadingTo: origin)
@@ -50,7 +53,9 @@ import Testing
     calls.close()
   }
 
-  @Test @PipelineActor func `an image from another server says nothing of one that fails another image`() throws {
+  @Test @PipelineActor func `an image from another server says nothing of one that fails another image`()
+    throws
+  {
     let calls = CircuitSubscription(desk) { .visible }
     let woken = Gathered<Bool>()
     let error = try silence(of: "http://a.example/a", leadingTo: "http://b.example")

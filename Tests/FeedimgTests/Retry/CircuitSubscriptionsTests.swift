@@ -96,7 +96,13 @@ import Testing
     Return(error: silence, wasOpen: false, wakesNow: true, testDescription: "the host was silent"),
     Return(error: busy, wasOpen: true, wakesNow: true, testDescription: "the host was in trouble"),
     Return(error: busy, wasOpen: false, wakesNow: false, testDescription: "the image may be to blame"),
-    Return(error: silence, wakes: 1, wasOpen: true, wakesNow: false, testDescription: "it woke in vain just before"),
+    Return(
+      error: silence,
+      wakes: 1,
+      wasOpen: true,
+      wakesNow: false,
+      testDescription: "it woke in vain just before"
+    ),
   ]
 
   @Test(arguments: returns)
@@ -117,7 +123,8 @@ import Testing
     #expect(woken(at: .zero) == [number])
   }
 
-  @Test mutating func `a subscriber that waits while its origin comes back tries after its own wait`() throws {
+  @Test mutating func `a subscriber that waits while its origin comes back tries after its own wait`() throws
+  {
     _ = try fail("h", Self.busy)
     let number = subscribe(after: Self.busy, wakes: 1)
     breaker.responded("h")

@@ -44,7 +44,9 @@ import Testing
   @Test func `where good parts of images come the network is well, however they end`() throws {
     let error = LoadError(.timeout, message: "nothing came for 20 s")
     #expect(
-      try !isDead(after: error, hasProgressed: true) { ("http://h\($0).example/a", "http://h\($0).example/a") }
+      try !isDead(after: error, hasProgressed: true) {
+        ("http://h\($0).example/a", "http://h\($0).example/a")
+      }
     )
   }
 

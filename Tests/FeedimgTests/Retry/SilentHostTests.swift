@@ -1,4 +1,5 @@
 import FeedimgModel
+import FeedimgSystem
 import FeedimgTransfer
 import LoopbackServer
 import Synchronization

@@ -1,4 +1,5 @@
 import FeedimgModel
+import FeedimgSystem
 import Glibc
 import LoopbackServer
 import Synchronization

@@ -31,7 +31,9 @@ import Testing
 
   /// Begins the load of a prefetch, and lets it come into view when it has been asked for.
   private func urgentLoad() async -> Task<FetchedImage?, any Error> {
-    let load = Task { try await link.load(variant, UserSettings(), from: test.loader.store, on: test.loader.disk, load: run) }
+    let load = Task {
+      try await link.load(variant, UserSettings(), from: test.loader.store, on: test.loader.disk, load: run)
+    }
     while told.isEmpty { await Task.yield() }
     set(.visible)
     while told.count < 2 { await Task.yield() }

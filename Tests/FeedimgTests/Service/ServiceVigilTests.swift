@@ -62,7 +62,13 @@ import Testing
     try Data().write(to: URL(filePath: test.folder + "/service.sock"))
     let variant = ImageVariant(role: .original, url: try ImageURL("http://x.example/a"))
     return Task {
-      try await link.load(variant, UserSettings(), from: test.loader.store, on: test.loader.disk, load: InFlightLoad(.visible))
+      try await link.load(
+        variant,
+        UserSettings(),
+        from: test.loader.store,
+        on: test.loader.disk,
+        load: InFlightLoad(.visible)
+      )
     }
   }
 

@@ -1,6 +1,7 @@
 import FeedimgCache
 import FeedimgDecoding
 import FeedimgModel
+import FeedimgSystem
 import LoopbackServer
 import Testing
 

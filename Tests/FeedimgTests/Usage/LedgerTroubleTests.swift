@@ -1,8 +1,9 @@
 import FeedimgModel
+import FeedimgSQLite
 import FeedimgSettings
+import FeedimgSystem
 import FeedimgUsage
 import FoundationEssentials
-import Glibc
 import LoopbackServer
 import Testing
 
@@ -16,19 +17,14 @@ import Testing
 
   private var usage: String { "\(folder)/usage" }
 
-  /// The ledger of this month, and where its file is.
+  /// A ledger, and the path of its database.
   private func ledger() -> (ledger: UsageLedger, file: String) {
     let now = SystemClock.seconds()
-    let ledger = UsageLedger(folder: usage) { now }
-    return (ledger, "\(usage)/\(ledger.today().monthText).txt")
+    return (UsageLedger(folder: usage) { now }, "\(usage)/usage.sqlite")
   }
 
   private func makeFolder(_ path: String) throws {
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-  }
-
-  private func text(of file: String) throws -> String {
-    String(decoding: try Data(contentsOf: URL(filePath: file)), as: UTF8.self)
   }
 
   private static func budget(_ loader: ImageLoader) throws -> (left: String?, source: String?) {
@@ -62,23 +58,12 @@ import Testing
     }
     #expect(left == "0 B")
     let fault =
-      obstacle == .folderAsFile ? "cannot use `\(file)`: is a directory" : "`\(file)`: not a directory"
+      obstacle == .folderAsFile ? "cannot use `\(file)`: is a directory" : "`\(usage)`: not a directory"
     #expect(source?.hasPrefix("the setting cellular-budget, which counts as spent: cannot ") == true)
     #expect(source?.hasSuffix(fault) == true, "\(source ?? "")")
     #expect(warnings.count == 1 && warnings[0].hasPrefix("the cellular-budget counts as spent: cannot "))
     #expect(warnings.first?.hasSuffix(fault) == true, "\(warnings)")
     #expect(try Self.budget(bench.loader).left == "0 B" && bench.loader.warnings.isEmpty)
-  }
-
-  @Test func `who asks how a policy decides here and now is warned of it as well`() throws {
-    var configuration = ImageLoader.Configuration(environment: [:])
-    (configuration.configurationFolder, configuration.stateFolder) = (folder + "/config", folder)
-    try SettingsStore(folder: folder + "/config").set(.cellularBudget, to: "600 MB")
-    try Data().write(to: URL(filePath: usage))
-    let account = try Policies(configuration).explain("budgeted", isLive: true)
-    #expect(account.warnings.count == 1)
-    #expect(account.warnings.first?.hasPrefix("the cellular-budget counts as spent: cannot ") == true)
-    #expect(try Policies(configuration).explain("budgeted").warnings.isEmpty, "nobody looked")
   }
 
   @Test func `what was read before counts where it can be read no longer`() throws {
@@ -98,16 +83,16 @@ import Testing
     ledger.add(ByteCount(1), transfers: 1, network: .cellular, metered: .yes)
     let downloader = TestDownloader(body: SampleImage.jpeg)
     let bench = try TestLoader(.wifi, downloader: downloader, usage: ledger)
-    let before = try text(of: file)
-    let descriptor = open(file, O_RDONLY | O_CLOEXEC)
-    #expect(flock(descriptor, LOCK_EX) == 0)
+    func total() throws -> Int {
+      try UsageLedger(folder: usage) { 0 }.all().usage.reduce(0) { $0 + $1.received.bytes }
+    }
+    let other = try SQLiteConnection(path: file, access: .write)
+    try other.execute("BEGIN IMMEDIATE")
     _ = try await bench.loader.load(try TestLoader.item(original: "http://pictures.example/a.jpg"))
     bench.loader.writeUsage()
-    #expect(try text(of: file) == before)
-    #expect(flock(descriptor, LOCK_UN) == 0)
-    close(descriptor)
-    // A process that another test starts may hold the lock for a moment longer.
-    for _ in 0..<1000 where try text(of: file) == before { bench.loader.writeUsage() }
-    #expect(try text(of: file).hasSuffix(" wifi unmetered \(SampleImage.jpeg.count + 100) 1\n"))
+    #expect(try total() == 1)
+    try other.execute("ROLLBACK")
+    bench.loader.writeUsage()
+    #expect(try total() == 1 + SampleImage.jpeg.count + 100)
   }
 }

@@ -1,6 +1,7 @@
 import FeedimgModel
 import FeedimgPolicy
 import FeedimgSettings
+import FeedimgSystem
 import LoopbackServer
 import Synchronization
 import Testing

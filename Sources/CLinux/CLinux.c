@@ -1,0 +1,50 @@
+#define _GNU_SOURCE
+#include "CLinux.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+struct clinux_thread {
+  pthread_t id;
+};
+
+void clinux_name(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
+
+void clinux_forbid_cancellation(void) {
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+  // Has no effect while cancellation is disabled, but glibc then switches nothing around each call.
+  pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+}
+
+clinux_thread *clinux_start(void *(*run)(void *context), void *context) {
+  clinux_thread *thread = malloc(sizeof *thread);
+  if (thread == NULL) return NULL;
+  int failure = pthread_create(&thread->id, NULL, run, context);
+  if (failure == 0) return thread;
+  free(thread);
+  errno = failure;
+  return NULL;
+}
+
+int clinux_join(clinux_thread *thread, long milliseconds) {
+  if (pthread_equal(thread->id, pthread_self())) return EDEADLK;
+  struct timespec deadline;
+  clock_gettime(CLOCK_MONOTONIC, &deadline);
+  deadline.tv_sec += milliseconds / 1000;
+  deadline.tv_nsec += milliseconds % 1000 * 1000000;
+  if (deadline.tv_nsec >= 1000000000) {
+    deadline.tv_sec += 1;
+    deadline.tv_nsec -= 1000000000;
+  }
+  int failure = pthread_clockjoin_np(thread->id, NULL, CLOCK_MONOTONIC, &deadline);
+  if (failure == 0) free(thread);
+  return failure;
+}
+
+void clinux_detach(clinux_thread *thread) {
+  pthread_detach(thread->id);
+  free(thread);
+}

@@ -1,0 +1,31 @@
+#ifndef CLINUX_H
+#define CLINUX_H
+
+// The parts of glibc that Swift's Glibc module hides, and threads that can be joined: Swift 6.3 cannot store pthread_t.
+
+// eventfd(2).
+#include <sys/eventfd.h>
+
+// Names the calling thread for debuggers and `top -H`; the first 15 bytes count (prctl(2)).
+void clinux_name(const char *name);
+
+// Forbids pthread_cancel(3) for the calling thread, as Swift cannot unwind.
+//
+// Otherwise glibc marks the thread as cancellable around each blocking call, with two atomic exchanges.
+void clinux_forbid_cancellation(void);
+
+// A thread to join or detach, once.
+typedef struct clinux_thread clinux_thread;
+
+// Starts a thread; NULL with `errno` where the system grants none.
+clinux_thread *clinux_start(void *(*run)(void *context), void *context);
+
+// Waits until a thread and its destructors have ended, and frees it (pthread_clockjoin_np(3)).
+//
+// Returns 0; ETIMEDOUT after these milliseconds; EDEADLK for the calling thread. After an error the thread is still valid.
+int clinux_join(clinux_thread *thread, long milliseconds);
+
+// Frees a thread that no thread joins.
+void clinux_detach(clinux_thread *thread);
+
+#endif

@@ -1,0 +1,133 @@
+import FeedimgJSON
+import FeedimgModel
+import Glibc
+import Synchronization
+
+/// A bandwidth that was measured, where and when.
+struct BandwidthMeasurement: Sendable, Hashable {
+  var bitsPerSecond: Int
+  /// The path of the network; see ``BandwidthMemory/path(of:)``.
+  var network: String
+  /// Seconds since 1970.
+  var time: Double
+
+  /// An older measurement says nothing of the link; in seconds.
+  static let longestAge = 86_400.0
+
+  /// Whether the measurement still counts on a network at a time; a clock that was set back ends it.
+  func holds(on network: String, at now: Double) -> Bool {
+    self.network == network && (0..<Self.longestAge).contains(now - time)
+  }
+}
+
+/// Keeps the last bandwidth between the runs of programs, for those that decide before they transfer anything.
+///
+/// The measurement stands in one small file. It holds for a day, on the network where it was made. Two networks with
+/// the same device and router count as one, until the first transfer measures anew.
+package final class BandwidthMemory: Sendable {
+  private struct State {
+    var isRead = false
+    var latest: BandwidthMeasurement?
+    /// What the file holds.
+    var written: BandwidthMeasurement?
+    /// When ``note(_:_:at:)`` last asked for a flush.
+    var flushedAt: Double?
+  }
+
+  private let path: String
+  /// Guards the measurement, and the file against writers of this process.
+  ///
+  /// Held across one read of the file, and writes of some hundred bytes, one a minute at most.
+  private let state = Mutex(State())
+
+  /// In seconds.
+  private static let longestDelay = 60.0
+
+  /// - Parameter folder: The folder of the state; nothing is read or made in it before it is needed.
+  package init(folder: String) { path = "\(folder)/bandwidth.json" }
+
+  /// What identifies a network: its kind, its devices and its route.
+  static func path(of network: NetworkState) -> String {
+    ([network.kind.rawValue] + network.via + [network.route ?? ""]).joined(separator: " ")
+  }
+
+  /// Takes a bandwidth that was measured just now; touches no file.
+  ///
+  /// - Returns: Whether to ``flush()`` now, which is once a minute.
+  func note(_ bitsPerSecond: Int, _ network: NetworkState, at now: Double) -> Bool {
+    let new = BandwidthMeasurement(bitsPerSecond: bitsPerSecond, network: Self.path(of: network), time: now)
+    return state.withLock { state in
+      state.isRead = true
+      state.latest = new
+      let isDue = state.flushedAt.map { !(0..<Self.longestDelay ~= now - $0) } ?? true
+      if isDue { state.flushedAt = now }
+      return isDue
+    }
+  }
+
+  /// The measurement that counts on a network at a time, if there is one.
+  func value(_ network: NetworkState, at now: Double) -> BandwidthMeasurement? {
+    let latest = state.withLock { state in
+      if !state.isRead {
+        state.latest = read()
+        (state.written, state.isRead) = (state.latest, true)
+      }
+      return state.latest
+    }
+    return latest.flatMap { $0.holds(on: Self.path(of: network), at: now) ? $0 : nil }
+  }
+
+  /// Writes what is not written yet.
+  func flush() { state.withLock { if $0.latest != $0.written { write(&$0) } } }
+
+  private func read() -> BandwidthMeasurement? {
+    guard let text = SystemFiles().read(path),
+      case .object(let object)? = try? JSONReader.value(in: Array(text.utf8)),
+      let bits = object["bitsPerSecond"]?.integer, bits > 0,
+      let network = object["network"]?.text, let time = object["time"]?.double
+    else { return nil }
+    return BandwidthMeasurement(bitsPerSecond: bits, network: network, time: time)
+  }
+
+  /// Replaces the file in one step; where that fails, the next run decides without it.
+  private func write(_ state: inout State) {
+    guard let latest = state.latest else { return }
+    state.written = latest
+    let value: JSONValue = [
+      "bitsPerSecond": .integer(latest.bitsPerSecond), "network": .string(latest.network),
+      "time": .number(String(latest.time)),
+    ]
+    let text = value.text(.compact) + "\n"
+    let fresh = "\(path).\(getpid())"
+    for end in path.indices.dropFirst() where path[end] == "/" { mkdir(String(path[..<end]), 0o700) }
+    guard let file = fopen(fresh, "wxe") else { return }
+    let isWritten = fputs(text, file) >= 0
+    let isClosed = fclose(file) == 0
+    if !(isWritten && isClosed && rename(fresh, path) == 0) { unlink(fresh) }
+  }
+}
+
+/// The bandwidth that a decision counts with, and its source.
+struct BandwidthReading: Sendable, Hashable {
+  var bitsPerSecond: Int
+  /// In words, such as `measured 5 min ago`.
+  var source: String
+
+  /// The one that was measured by this process; else the one that another run left.
+  ///
+  /// - Parameters:
+  ///   - live: In bits per second.
+  ///   - memory: Nil where nothing is kept.
+  ///   - network: The network now; nil where it is not read.
+  ///   - now: Seconds since 1970.
+  init?(live: Int?, _ memory: BandwidthMemory?, _ network: NetworkState?, at now: Double) {
+    if let live {
+      (bitsPerSecond, source) = (live, "measured by the transfers so far")
+      return
+    }
+    guard let network, let kept = memory?.value(network, at: now) else { return nil }
+    let minutes = Int((now - kept.time) / 60)
+    bitsPerSecond = kept.bitsPerSecond
+    source = minutes == 0 ? "measured less than a minute ago" : "measured \(minutes) min ago"
+  }
+}

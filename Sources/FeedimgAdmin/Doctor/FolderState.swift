@@ -1,0 +1,69 @@
+import Feedimg
+import Glibc
+
+/// A folder as it is found, without changing anything.
+struct FolderState {
+  let path: String
+  let exists: Bool
+  /// Why it can be neither written nor made, in words; nil where it can.
+  let obstacle: String?
+  /// Such as `ext4`; nil for one of no known name.
+  let fileSystem: String?
+  /// Whether other computers may use it too.
+  let isShared: Bool
+
+  /// Looks at a folder, or at the nearest one above it that is there.
+  init(_ path: String) {
+    self.path = path
+    var nearest = path
+    while access(nearest, F_OK) != 0, errno == ENOENT, nearest.count > 1 {
+      nearest = nearest.lastIndex(of: "/").map { String(nearest[..<$0]) } ?? "."
+      if nearest.isEmpty { nearest = "/" }
+    }
+    exists = nearest == path
+    obstacle = Self.obstacle(to: nearest)
+    fileSystem = MountTable.fileSystem(of: nearest)
+    isShared = fileSystem.map(Self.shared.contains) ?? false
+  }
+
+  private static func obstacle(to path: String) -> String? {
+    var status = stat()
+    guard stat(path, &status) == 0, access(path, W_OK | X_OK) == 0 else {
+      let words = String(cString: strerror(errno))
+      return words.prefix(1).lowercased() + words.dropFirst()
+    }
+    return status.st_mode & S_IFMT == S_IFDIR ? nil : "not a folder"
+  }
+
+  private static let shared: Set<String> = [
+    "nfs", "nfs4", "cifs", "smb3", "ceph", "9p", "afs", "fuse.sshfs", "fuse.glusterfs",
+  ]
+}
+
+/// The file systems of this process, as `/proc/self/mounts` lists them (proc(5)).
+enum MountTable {
+  /// The kind of file system that a path is on, such as `ext4`; nil where that cannot be told.
+  static func fileSystem(of path: String) -> String? {
+    guard let resolved = realpath(path, nil) else { return nil }
+    defer { free(resolved) }
+    guard let file = fopen("/proc/self/mounts", "re") else { return nil }
+    defer { fclose(file) }
+    var content: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 1 << 14)
+    while case let count = fread(&chunk, 1, chunk.count, file), count > 0 { content += chunk[..<count] }
+    return fileSystem(of: String(cString: resolved), in: String(decoding: content, as: UTF8.self))
+  }
+
+  /// The kind of file system that a path is on, by the mount nearest above it; of several there the last.
+  static func fileSystem(of path: String, in table: String) -> String? {
+    var best: (length: Int, type: String)?
+    for line in table.split(separator: "\n") {
+      let fields = line.split(separator: " ")
+      guard fields.count > 2 else { continue }
+      let point = SystemFiles.unescaped(fields[1])
+      guard point == "/" || path == point || path.hasPrefix(point + "/") else { continue }
+      if point.utf8.count >= best?.length ?? 0 { best = (point.utf8.count, String(fields[2])) }
+    }
+    return best?.type
+  }
+}

@@ -1,0 +1,111 @@
+public import Feedimg
+import FeedimgJSON
+public import FeedimgModel
+
+/// What the network has brought on some days.
+public struct UsageReport: Sendable, Hashable {
+  /// The days that are told of, the last one being today, or what was today where the user has been.
+  public var days: ClosedRange<CalendarDay>
+  /// The sums by day, network and price, in that order; nothing for days without any.
+  public var usage: [NetworkUsage]
+  /// The monthly budget; nil where the user has set none.
+  public var budget: CellularBudget?
+  /// Lines of the ledgers that were torn or written by something else, and count nothing.
+  public var foreignLineCount = 0
+  /// Where the ledgers are.
+  public var folder: String
+  /// What the month of the first day had brought before it.
+  var earlier: [NetworkUsage] = []
+
+  /// The sum of all.
+  public var total: Sum { Sum(usage) }
+
+  /// The sums of each month, by network and price, in that order; each is told as on its first day.
+  ///
+  /// A month is whole, also where only some of its days are told of, so that it can be held against a bill.
+  public var months: [NetworkUsage] {
+    var months: [NetworkUsage] = []
+    for usage in earlier + usage {
+      let index = months.firstIndex {
+        $0.day.monthText == usage.day.monthText && $0.network == usage.network && $0.metered == usage.metered
+      }
+      if let index {
+        months[index].received = Sum.of(months[index].received, usage.received)
+        months[index].transfers = Sum.of(months[index].transfers, usage.transfers)
+      } else {
+        var month = usage
+        month.day = usage.day.advanced(by: 1 - usage.day.day)
+        months.append(month)
+      }
+    }
+    let networks = NetworkKind.allCases
+    let prices = Metered.allCases
+    return months.sorted {
+      func order(_ usage: NetworkUsage) -> (CalendarDay, Int, Int) {
+        (
+          usage.day, networks.firstIndex(of: usage.network) ?? 0, prices.firstIndex(of: usage.metered) ?? 0
+        )
+      }
+      return order($0) < order($1)
+    }
+  }
+
+  /// Bytes and transfers together.
+  public struct Sum: Sendable, Hashable {
+    /// Heads and bodies.
+    public var received: ByteCount
+    /// Transfers that ended, in success or not.
+    public var transfers: Int
+
+    /// The sum of some counts.
+    public init(_ usage: some Sequence<NetworkUsage>) {
+      (received, transfers) = usage.reduce((ByteCount(0), 0)) {
+        (Self.of($0.0, $1.received), Self.of($0.1, $1.transfers))
+      }
+    }
+
+    static func of(_ left: ByteCount, _ right: ByteCount) -> ByteCount {
+      ByteCount(of(left.bytes, right.bytes))
+    }
+
+    /// The greatest number where a sum would be greater, as anything may stand in a ledger.
+    static func of(_ left: Int, _ right: Int) -> Int {
+      let (sum, isTooGreat) = left.addingReportingOverflow(right)
+      return isTooGreat ? .max : sum
+    }
+  }
+}
+
+extension UsageReport {
+  /// Everything, as one line of JSON.
+  public var json: String {
+    var object = JSONObject()
+    object["from"] = .string(days.lowerBound.description)
+    object["to"] = .string(days.upperBound.description)
+    object["days"] = .array(usage.map { Self.entry($0, "day", $0.day.description) })
+    object["months"] = .array(months.map { Self.entry($0, "month", $0.day.monthText) })
+    object["total"] = ["bytes": .integer(total.received.bytes), "transfers": .integer(total.transfers)]
+    object["budget"] = budget.map(Self.entry) ?? .null
+    object["foreignLines"] = .integer(foreignLineCount)
+    object["folder"] = .string(folder)
+    return JSONValue.object(object).text(.compact)
+  }
+
+  private static func entry(_ usage: NetworkUsage, _ name: String, _ value: String) -> JSONValue {
+    .object(
+      JSONObject([
+        (name, .string(value)), ("network", .string(usage.network.rawValue)),
+        ("metered", .string(usage.metered.rawValue)), ("bytes", .integer(usage.received.bytes)),
+        ("transfers", .integer(usage.transfers)),
+      ])
+    )
+  }
+
+  private static func entry(_ budget: CellularBudget) -> JSONValue {
+    [
+      "limit": .integer(budget.limit.bytes), "used": .integer(budget.used.bytes),
+      "left": .integer(budget.left.bytes), "from": .string(budget.days.lowerBound.description),
+      "to": .string(budget.days.upperBound.description),
+    ]
+  }
+}

@@ -1,0 +1,83 @@
+import FeedimgModel
+import Glibc
+
+/// The sweep for what killed processes have left: bodies without rows, rows without bodies, and files in `incoming`.
+extension DiskCache {
+  /// Looks into `incoming`, which is cheap, and sweeps all shards where that tells of a killed process.
+  ///
+  /// Failures are left for the next time.
+  func sweepIncoming() {
+    adoptBeginnings()
+    sweepBeginnings()
+    var ended: [String] = []
+    for name in (try? CacheFolder.names(in: folder.incoming)) ?? [] {
+      let path = "\(folder.incoming)/\(name)"
+      let isSession = name.hasSuffix(WriterSession.ending)
+      let number = isSession ? name.dropLast(WriterSession.ending.count) : name[...]
+      guard UInt64(hexadecimal: Array(number.utf8)) != nil, isAbandoned(path) else {
+        // Earlier versions kept logs there.
+        if name.hasSuffix(".log") { removeIfAbandoned(path) }
+        continue
+      }
+      if isSession { ended.append(path) } else if !isAnnounced(name) { unlink(path) }
+    }
+    let unswept = (try? pool.read { index throws(SQLiteError) in try index.count(of: .unswept) }) ?? nil
+    guard !ended.isEmpty || unswept ?? 0 > 0, sweep() else { return }
+    // A name is never given again, so that these are still the same files.
+    for path in ended { unlink(path) }
+  }
+
+  /// Brings rows and bodies into accord; false where that is not possible now.
+  ///
+  /// Bodies are placed within the transaction that enters their rows. While this transaction lasts, a body without a row
+  /// therefore belongs to no living writer.
+  func sweep() -> Bool {
+    let folder = folder
+    guard let shards = try? folder.shards() else { return false }
+    let orphans = pool.touch { index throws(SQLiteError) -> (paths: [String], isComplete: Bool) in
+      var orphans: (paths: [String], isComplete: Bool) = ([], true)
+      for shard in try index.shards().union(shards) {
+        guard let names = try? CacheFolder.names(in: folder.folder(of: shard)) else {
+          orphans.isComplete = false
+          continue
+        }
+        try index.retain(Set(names.compactMap(BodyName.init(_:))), in: shard)
+        let rows = Set(try index.entries(in: shard).map(\.record.body))
+        for name in names where CacheFolder.isOurs(name) {
+          guard let body = BodyName(name), rows.contains(body) else {
+            orphans.paths.append("\(folder.folder(of: shard))/\(name)")
+            continue
+          }
+        }
+      }
+      try index.recount()
+      if orphans.isComplete { try index.add(-index.count(of: .unswept), to: .unswept) }
+      // This write also makes sure that no commit of a killed process comes to count later.
+      try index.add(1, to: .sweeps)
+      return orphans
+    }
+    guard let orphans else { return !folder.exists(folder.index) && shards.isEmpty }
+    for path in orphans.paths { unlink(path) }
+    return orphans.isComplete
+  }
+
+  func isAbandoned(_ path: String) -> Bool {
+    guard let file = try? OpenFile(path, to: "read", O_RDONLY | O_NOFOLLOW | O_NONBLOCK) else { return false }
+    return isAbandoned(file)
+  }
+
+  /// Whether no living process has the file locked.
+  func isAbandoned(_ file: borrowing OpenFile) -> Bool {
+    do throws(FileFault) {
+      return try file.tryLock()
+    } catch {
+      // Without locks on this file system, only age tells. No transfer takes longer than a day.
+      guard let status = try? file.status() else { return false }
+      return now - status.st_mtim.tv_sec > 86_400
+    }
+  }
+
+  func removeIfAbandoned(_ path: String) {
+    if isAbandoned(path) { unlink(path) }
+  }
+}

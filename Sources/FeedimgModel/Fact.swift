@@ -1,0 +1,178 @@
+/// Something that a policy may ask about; a column of its table.
+///
+/// The facts that feedimg knows are declared in Situation.swift. The host application declares others.
+package struct Fact: Sendable {
+  /// What a fact can be.
+  package enum Domain: Sendable, Hashable {
+    case words([String])
+    /// A quantity from zero, or unknown.
+    case quantity(QuantityUnit)
+  }
+
+  /// Where a situation keeps the fact.
+  private enum Storage: Sendable {
+    /// One byte, which holds the index of the word.
+    case word(offset: Int, set: @Sendable (inout Situation, Int) -> Void)
+    /// An integer, with `Int.max` for an unknown quantity.
+    case quantity(offset: Int, set: @Sendable (inout Situation, Int) -> Void)
+    case derived(from: [String], @Sendable (Situation) -> Int)
+    case host(HostFact)
+  }
+
+  /// As policies name it, such as `always original`.
+  package let name: String
+  package let domain: Domain
+  /// Its source in words where nothing tells the fact, such as `not measured`.
+  package let untold: String
+  private let storage: Storage
+
+  /// A fact of words that stands in a stored property.
+  ///
+  /// The property's type must be an enumeration without payloads: its byte is then the index of the case.
+  init<Word: CaseIterable & RawRepresentable<String> & Sendable>(
+    _ name: String,
+    _ property: any WritableKeyPath<Situation, Word> & Sendable,
+    untold: String
+  ) {
+    let words = Array(Word.allCases)
+    self.name = name
+    self.untold = untold
+    domain = .words(words.map(\.rawValue))
+    storage = .word(offset: Self.offset(of: property)) { $0[keyPath: property] = words[$1] }
+  }
+
+  /// A fact of two words that stands in a stored property.
+  init(
+    _ name: String,
+    no: String,
+    yes: String,
+    _ property: any WritableKeyPath<Situation, Bool> & Sendable,
+    untold: String
+  ) {
+    self.name = name
+    self.untold = untold
+    domain = .words([no, yes])
+    storage = .word(offset: Self.offset(of: property)) { $0[keyPath: property] = $1 == 1 }
+  }
+
+  /// A quantity that stands in a stored property.
+  init(
+    _ name: String,
+    _ unit: QuantityUnit,
+    _ property: any WritableKeyPath<Situation, Int> & Sendable,
+    untold: String
+  ) {
+    self.name = name
+    self.untold = untold
+    domain = .quantity(unit)
+    storage = .quantity(offset: Self.offset(of: property)) { $0[keyPath: property] = $1 }
+  }
+
+  /// A fact that follows from others and cannot be set.
+  init(
+    _ name: String,
+    _ words: [String],
+    _ ordinal: any KeyPath<Situation, Int> & Sendable,
+    derivedFrom facts: [Fact],
+    untold: String
+  ) {
+    self.name = name
+    self.untold = untold
+    domain = .words(words)
+    storage = .derived(from: facts.map(\.name)) { $0[keyPath: ordinal] }
+  }
+
+  /// A fact that the host application declares.
+  package static func host(_ fact: HostFact) -> Fact { Fact(fact) }
+
+  private init(_ host: HostFact) {
+    name = host.name
+    untold = "the application says nothing"
+    domain = .words(host.values)
+    storage = .host(host)
+  }
+
+  private static func offset(of property: PartialKeyPath<Situation>) -> Int {
+    guard let offset = MemoryLayout<Situation>.offset(of: property) else {
+      preconditionFailure("a fact must be declared with a stored property")
+    }
+    return offset
+  }
+
+  /// The words that the fact can be; nil for a quantity.
+  package var words: [String]? { if case .words(let words) = domain { words } else { nil } }
+
+  /// The declaration of a fact of the host application; nil for others.
+  package var hostFact: HostFact? { if case .host(let fact) = storage { fact } else { nil } }
+
+  /// The names of the facts that this one follows from; empty for a fact that can be set.
+  package var inputs: [String] { if case .derived(let inputs, _) = storage { inputs } else { [] } }
+
+  /// Where in a situation's bytes the index of the word stands, in one byte; nil for other facts.
+  package var wordOffset: Int? { if case .word(let offset, _) = storage { offset } else { nil } }
+
+  /// Where in a situation's bytes the quantity stands, as an `Int`; nil for other facts.
+  package var quantityOffset: Int? { if case .quantity(let offset, _) = storage { offset } else { nil } }
+}
+
+extension Fact {
+  /// The value in a situation, as policies spell it; a quantity exactly, or `unknown`.
+  package func value(in situation: Situation) -> String {
+    switch domain {
+    case .words(let words): words[ordinal(in: situation)]
+    case .quantity(let unit): quantity(in: situation).map(unit.text) ?? "unknown"
+    }
+  }
+
+  /// The index among ``words``; zero for a quantity.
+  ///
+  /// A fact of the host application has its first value until the application says one that is declared.
+  package func ordinal(in situation: Situation) -> Int {
+    switch storage {
+    case .word(let offset, _):
+      withUnsafeBytes(of: situation) { Int($0.load(fromByteOffset: offset, as: UInt8.self)) }
+    case .quantity: 0
+    case .derived(_, let ordinal): ordinal(situation)
+    case .host(let fact): situation.hostFacts[fact.name].flatMap(fact.values.firstIndex) ?? 0
+    }
+  }
+
+  /// The quantity in its unit's base; nil where it is unknown, and for facts that are words.
+  package func quantity(in situation: Situation) -> Int? {
+    guard case .quantity(let offset, _) = storage else { return nil }
+    let quantity = withUnsafeBytes(of: situation) { $0.load(fromByteOffset: offset, as: Int.self) }
+    return quantity == .max ? nil : quantity
+  }
+
+  /// Makes the fact the word of that index; a derived fact and a quantity stay.
+  package func set(ordinal: Int, in situation: inout Situation) {
+    switch storage {
+    case .word(_, let set): set(&situation, ordinal)
+    case .host(let fact): situation.hostFacts[fact.name] = fact.values[ordinal]
+    case .quantity, .derived: break
+    }
+  }
+
+  /// Makes the fact that quantity, nil for unknown; a fact of words stays.
+  package func set(quantity: Int?, in situation: inout Situation) {
+    guard case .quantity(_, let set) = storage else { return }
+    set(&situation, quantity.map { min(max($0, 0), .max - 1) } ?? .max)
+  }
+}
+
+extension Fact: Hashable {
+  package static func == (left: Fact, right: Fact) -> Bool {
+    left.name == right.name && left.hostFact == right.hostFact
+  }
+
+  package func hash(into hasher: inout Hasher) { hasher.combine(name) }
+}
+
+extension Fact: Comparable {
+  /// The order of ``standard``; facts of the host application come last, by name.
+  package static func < (left: Fact, right: Fact) -> Bool {
+    (left.rank, left.name) < (right.rank, right.name)
+  }
+
+  private var rank: Int { hostFact == nil ? Self.standard.firstIndex(of: self) ?? .max : .max }
+}

@@ -1,0 +1,98 @@
+import CNetlink
+import FeedimgSystem
+import Glibc
+
+/// All that wakes the thread that watches the network.
+final class EventSources {
+  /// The reasons to wake.
+  struct Wake: OptionSet {
+    let rawValue: Int
+    /// Another thread woke it.
+    static let waker = Wake(rawValue: 1 << 0)
+    /// The network may have changed; the events are still there to drain.
+    static let event = Wake(rawValue: 1 << 1)
+    /// The machine resumed, or the user set its clock.
+    static let resume = Wake(rawValue: 1 << 2)
+  }
+
+  private let waker: Waker
+  private let events = NetworkEvents(try? NetlinkEvents())
+  private let resume = ResumeTimer()
+
+  /// Whether the kernel sends events.
+  var hasNetlink: Bool { events.netlink != nil }
+
+  init(waker: Waker) { self.waker = waker }
+
+  /// Subscribes to services, unless it already has.
+  func listen(to services: NetworkServices) { events.listen(to: services) }
+
+  /// Sleeps until there is a reason to wake, or the time ends.
+  ///
+  /// - Parameters:
+  ///   - time: The longest sleep.
+  ///   - orEvent: Whether an event of the network ends the sleep.
+  /// - Returns: The reason to wake.
+  func wait(atMost time: Duration, orEvent: Bool) -> Wake {
+    // poll(2) passes over a negative descriptor.
+    let descriptors = [
+      waker.descriptor,
+      orEvent ? events.netlink?.descriptor ?? -1 : -1,
+      orEvent ? events.system?.descriptor ?? -1 : -1,
+      orEvent ? events.portal?.descriptor ?? -1 : -1,
+      resume?.descriptor ?? -1,
+    ]
+    var waits = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+    guard poll(&waits, nfds_t(waits.count), Self.milliseconds(time)) > 0 else { return [] }
+    var wake = Wake()
+    if waits[0].revents != 0 {
+      waker.clear()
+      wake.insert(.waker)
+    }
+    if waits[1...3].contains(where: { $0.revents != 0 }) { wake.insert(.event) }
+    if waits[4].revents != 0 {
+      resume?.arm()
+      wake.insert(.resume)
+    }
+    return wake
+  }
+
+  /// Discards the events that have come.
+  func drain() -> NetworkWatch.Events { events.drain() }
+
+  /// Rounded up, so that the time has come when the sleep ends.
+  private static func milliseconds(_ duration: Duration) -> Int32 {
+    let milliseconds = duration / .milliseconds(1)
+    return milliseconds < 0 ? 0 : Int32(min(milliseconds + 1, Double(Int32.max)))
+  }
+}
+
+/// Becomes readable when the machine resumes, or the user sets its clock.
+///
+/// The kernel cancels a timer on the wall clock on both occasions (`TFD_TIMER_CANCEL_ON_SET`), so that no thread wakes
+/// to compare clocks.
+final class ResumeTimer {
+  let descriptor: Int32
+
+  /// - Returns: Nil where the system has no such timers.
+  init?() {
+    descriptor = timerfd_create(CLOCK_REALTIME, Int32(TFD_CLOEXEC | TFD_NONBLOCK))
+    guard descriptor >= 0 else { return nil }
+    arm()
+  }
+
+  deinit {
+    if descriptor >= 0 { close(descriptor) }
+  }
+
+  /// Resets the timer.
+  func arm() {
+    var count: UInt64 = 0
+    _ = read(descriptor, &count, MemoryLayout<UInt64>.size)
+    // A time that never comes.
+    var time = itimerspec()
+    time.it_value.tv_sec = .max / 2
+    let flags = Int32(TFD_TIMER_ABSTIME) | Int32(TFD_TIMER_CANCEL_ON_SET)
+    timerfd_settime(descriptor, flags, &time, nil)
+  }
+}

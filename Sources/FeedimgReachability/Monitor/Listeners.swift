@@ -1,0 +1,51 @@
+import FeedimgModel
+
+/// The listeners of a monitor, and which of them have not heard anything yet (pure).
+struct Listeners {
+  typealias ID = Int
+
+  /// Callbacks, called on the thread that watches.
+  struct Listener: Sendable {
+    var tell: @Sendable (NetworkState) -> Void
+    /// Called if the thread ends before the listener leaves.
+    var end: @Sendable () -> Void = {}
+  }
+
+  private var listeners: [ID: Listener] = [:]
+  private var newcomers: [ID] = []
+  private var nextID = 0
+  /// Whether the last listener has left; none can join after that.
+  private(set) var isOver = false
+
+  /// Adds a listener.
+  ///
+  /// - Returns: Nil after the last one has left.
+  mutating func join(_ listener: Listener) -> ID? {
+    guard !isOver else { return nil }
+    defer { nextID += 1 }
+    listeners[nextID] = listener
+    newcomers.append(nextID)
+    return nextID
+  }
+
+  /// Removes a listener.
+  ///
+  /// - Returns: Whether it was the last one.
+  mutating func leave(_ id: ID) -> Bool {
+    guard listeners.removeValue(forKey: id) != nil, listeners.isEmpty else { return false }
+    isOver = true
+    return true
+  }
+
+  /// All listeners, to tell of a change.
+  mutating func takeAll() -> [Listener] {
+    newcomers = []
+    return Array(listeners.values)
+  }
+
+  /// The listeners that have not heard anything, to tell of the present state.
+  mutating func takeNewcomers() -> [Listener] {
+    defer { newcomers = [] }
+    return newcomers.compactMap { listeners[$0] }
+  }
+}

@@ -1,0 +1,130 @@
+import FeedimgModel
+import FeedimgSystem
+import Synchronization
+
+/// One run of the thread `feedimg-netlink`, from the first listener to the last.
+///
+/// Only this thread calls the listeners, so that all hear the same in the same order.
+final class MonitorThread: Sendable {
+  /// The time between looks where the system reports all changes, in case it misses one.
+  static let safetyPeriod = Duration.seconds(60)
+  /// The time between looks where it does not.
+  static let usualPolling = Duration.seconds(5)
+
+  private let reader: NetlinkReader
+  private let makeWatcher: NetlinkMonitor.WatcherMaker?
+  private let polling: Duration
+  /// Guards who listens; callbacks run outside.
+  private let listeners = Mutex(Listeners())
+  private let waker: Waker
+  private let isAskedToLook = Atomic(false)
+  private let noteOverrun: @Sendable () -> Void
+  private let start = SuspendingClock.now
+
+  /// Nil where the process has no descriptor left.
+  ///
+  /// - Parameters:
+  ///   - reader: Reads the state of the network.
+  ///   - makeWatcher: See ``NetlinkMonitor/init(reader:alsoWatching:)``.
+  ///   - polling: The time between looks where the system does not report all changes.
+  ///   - noteOverrun: Called each time the kernel dropped events.
+  init?(
+    reader: NetlinkReader,
+    alsoWatching makeWatcher: NetlinkMonitor.WatcherMaker?,
+    polling: Duration,
+    noteOverrun: @escaping @Sendable () -> Void
+  ) {
+    guard let waker = Waker() else { return nil }
+    self.waker = waker
+    self.reader = reader
+    self.makeWatcher = makeWatcher
+    self.polling = polling
+    self.noteOverrun = noteOverrun
+  }
+
+  /// Adds a listener, which hears nothing before the next ``wake()``.
+  ///
+  /// - Returns: Nil if the last listener has already left.
+  func join(_ listener: Listeners.Listener) -> Listeners.ID? { listeners.withLock { $0.join(listener) } }
+
+  /// Removes a listener; the thread ends with the last.
+  func leave(_ id: Listeners.ID) {
+    if listeners.withLock({ $0.leave(id) }) { waker.wake() }
+  }
+
+  /// Makes the thread tell new listeners the present state.
+  func wake() { waker.wake() }
+
+  /// Makes the thread look at the network now.
+  func lookAgain() {
+    isAskedToLook.store(true, ordering: .relaxed)
+    waker.wake()
+  }
+
+  /// Starts the thread.
+  ///
+  /// - Returns: Whether the system grants one. If not, the listeners hear the present state and the end.
+  func begin() -> Bool {
+    let isGranted = SystemThread.start("feedimg-netlink") { self.run() }
+    if !isGranted {
+      let state = reader.freshState()
+      for listener in listeners.withLock({ $0.takeAll() }) {
+        listener.tell(state)
+        listener.end()
+      }
+    }
+    return isGranted
+  }
+
+  private func run() {
+    // Both open before the first look, so that no change falls between.
+    let sources = EventSources(waker: waker)
+    let watcher = makeWatcher? { [weak self] in self?.lookAgain() }
+    let hearsAll = sources.hasNetlink && (makeWatcher == nil || watcher != nil)
+    var watch = NetworkWatch(period: hearsAll ? Self.safetyPeriod : polling)
+    while !listeners.withLock({ $0.isOver }) {
+      switch watch.step(at: now) {
+      case .look:
+        // The reader may not have read the events yet that led here.
+        let state = reader.freshState()
+        watch.saw(state, at: now)
+      case .drain:
+        let drained = drain(sources)
+        watch.drained(drained, at: now)
+      case .publish(let state):
+        for listener in listeners.withLock({ $0.takeAll() }) { listener.tell(state) }
+      case .sleep(let until, let orEvent):
+        if let state = watch.published {
+          for listener in listeners.withLock({ $0.takeNewcomers() }) { listener.tell(state) }
+        }
+        sources.listen(to: reader.services)
+        sleep(sources, until, orEvent: orEvent, &watch)
+      }
+    }
+    withExtendedLifetime(watcher) {}
+  }
+
+  private func sleep(
+    _ sources: EventSources,
+    _ until: Duration,
+    orEvent: Bool,
+    _ watch: inout NetworkWatch
+  ) {
+    let wake = sources.wait(atMost: until - now, orEvent: orEvent)
+    if wake.contains(.waker), isAskedToLook.exchange(false, ordering: .relaxed) { watch.woke(at: now) }
+    if wake.contains(.resume) { watch.woke(at: now) }
+    if wake.contains(.event) {
+      let events = drain(sources)
+      watch.heard(events, at: now)
+    }
+  }
+
+  private func drain(_ sources: EventSources) -> NetworkWatch.Events {
+    let events = sources.drain()
+    if events == .overrun { noteOverrun() }
+    return events
+  }
+
+  /// The time as poll(2) counts it, which stands still while the machine sleeps.
+  private var now: Duration { start.duration(to: SuspendingClock.now) }
+}

@@ -1,0 +1,88 @@
+import Glibc
+
+/// A small file that readers see before or after a replacement, never in between.
+package struct AtomicFile: Sendable {
+  /// The longest file to read, in bytes.
+  package static let greatestLength = 1 << 20
+
+  package let path: FilePath
+
+  package init(_ path: String) { self.path = FilePath(path) }
+
+  /// Whether there is neither a file nor a link to one.
+  package var isMissing: Bool {
+    var status = stat()
+    return stat(path.text, &status) != 0 && errno == ENOENT
+  }
+
+  /// The content; nil where there is no file.
+  ///
+  /// - Throws: ``FileFault``, with `EISDIR`, `EINVAL` or `EFBIG` for a folder, a pipe or a file that is too long.
+  package func content() throws(FileFault) -> [UInt8]? {
+    do throws(FileFault) {
+      // Opening a pipe would wait for its writer.
+      let file = try OpenFile(path.text, to: "read", O_RDONLY | O_NONBLOCK)
+      let type = try file.status().st_mode & S_IFMT
+      guard type == S_IFREG else {
+        throw FileFault("read", path.text, reason: type == S_IFDIR ? EISDIR : EINVAL)
+      }
+      let bytes = try file.read(upTo: Self.greatestLength)
+      guard bytes.count <= Self.greatestLength else { throw FileFault("read", path.text, reason: EFBIG) }
+      return bytes
+    } catch {
+      guard error.reason == ENOENT else { throw error }
+      return nil
+    }
+  }
+
+  /// Runs the body while no other process or thread replaces the file; makes a missing folder.
+  ///
+  /// The lock file is in the folder of the file at the end of all symbolic links, so that all paths share it.
+  package func locked<Result>(
+    _ body: (borrowing LockedFile) throws(FileFault) -> Result
+  ) throws(FileFault) -> Result {
+    try FilePath.makeFolder(path.folder)
+    let target = try path.links().last ?? path
+    let lock = try FileLock(FilePath(folder: target.folder, name: ".\(target.name).lock").text)
+    return try body(LockedFile(target: target, lock: lock))
+  }
+}
+
+/// A file that only this thread may replace.
+package struct LockedFile: ~Copyable {
+  /// The file at the end of all symbolic links.
+  private let target: FilePath
+  private let lock: FileLock
+
+  fileprivate init(target: FilePath, lock: consuming FileLock) {
+    self.target = target
+    self.lock = lock
+  }
+
+  /// Replaces the content; the new one is on the disk when this returns.
+  ///
+  /// Mode and owner stay; a new file has mode 0600.
+  ///
+  /// - Throws: ``FileFault``; the file is then unchanged.
+  package func replace(with bytes: [UInt8]) throws(FileFault) {
+    let temporary = FilePath(folder: target.folder, name: ".\(target.name).tmp").text
+    // A process that died under the lock may have left one.
+    unlink(temporary)
+    do throws(FileFault) {
+      let file = try OpenFile(temporary, to: "write", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
+      try file.write(bytes)
+      var old = stat()
+      if stat(target.text, &old) == 0 {
+        // Only the superuser may change the owner; for others it is the same.
+        _ = fchown(file.descriptor, old.st_uid, old.st_gid)
+        guard fchmod(file.descriptor, old.st_mode & 0o7777) == 0 else { throw FileFault("change", temporary) }
+      }
+      try file.synchronize()
+      guard rename(temporary, target.text) == 0 else { throw FileFault("replace", target.text) }
+    } catch {
+      unlink(temporary)
+      throw error
+    }
+    try OpenFile(target.folder, to: "flush", O_RDONLY | O_DIRECTORY).synchronize()
+  }
+}

@@ -1,0 +1,53 @@
+import Glibc
+
+/// The path of a file; only its slashes have a meaning.
+package struct FilePath: Hashable {
+  /// The most symbolic links in a row that the kernel follows (`MAXSYMLINKS`).
+  private static let greatestLinkCount = 40
+
+  package var text: String
+
+  package init(_ text: String) { self.text = text }
+
+  package init(folder: String, name: String) {
+    text = folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
+  }
+
+  /// The folder of the file; `.` for a bare name, `/` for the root itself.
+  package var folder: String {
+    let trimmed = text.lastIndex { $0 != "/" }.map { text[...$0] } ?? ""
+    guard let slash = trimmed.lastIndex(of: "/") else { return text.hasPrefix("/") ? "/" : "." }
+    let end = trimmed[..<slash].lastIndex { $0 != "/" }
+    return end.map { String(trimmed[...$0]) } ?? "/"
+  }
+
+  package var name: String { text.split(separator: "/").last.map(String.init) ?? text }
+
+  /// This path and the targets of its symbolic links, in order; the last is a file, or missing.
+  ///
+  /// - Throws: ``FileFault`` with `ELOOP` where the links form a cycle.
+  package func links() throws(FileFault) -> [FilePath] {
+    var chain = [self]
+    while let next = chain.last?.linkTarget {
+      guard chain.count <= Self.greatestLinkCount else { throw FileFault("follow", text, reason: ELOOP) }
+      chain.append(next)
+    }
+    return chain
+  }
+
+  private var linkTarget: FilePath? {
+    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = readlink(text, &buffer, buffer.count)
+    guard count > 0 else { return nil }
+    let target = String(decoding: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
+    return target.hasPrefix("/") ? FilePath(target) : FilePath(folder: folder, name: target)
+  }
+
+  /// Makes the folder and all missing folders above it, with mode 0700 as XDG says.
+  package static func makeFolder(_ folder: String) throws(FileFault) {
+    if mkdir(folder, 0o700) == 0 || errno == EEXIST { return }
+    guard errno == ENOENT, FilePath(folder).folder != folder else { throw FileFault("make", folder) }
+    try makeFolder(FilePath(folder).folder)
+    guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw FileFault("make", folder) }
+  }
+}

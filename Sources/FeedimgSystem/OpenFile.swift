@@ -1,0 +1,140 @@
+package import Glibc
+
+/// An open file that closes itself.
+package struct OpenFile: ~Copyable {
+  package let path: String
+  package let descriptor: Int32
+
+  /// Opens a file.
+  ///
+  /// - Parameters:
+  ///   - path: The path, which messages name.
+  ///   - purpose: Follows "cannot" in messages, such as `read`.
+  ///   - flags: As open(2) takes them; `O_CLOEXEC` is added.
+  ///   - mode: The mode of a new file.
+  /// - Throws: ``FileFault`` in words.
+  package init(_ path: String, to purpose: String, _ flags: Int32, mode: mode_t = 0) throws(FileFault) {
+    var result: Int32
+    repeat { result = open(path, flags | O_CLOEXEC, mode) } while result < 0 && errno == EINTR
+    guard result >= 0 else { throw FileFault(purpose, path) }
+    self.path = path
+    descriptor = result
+  }
+
+  /// Takes ownership of a descriptor, which may be of a pipe.
+  package init(descriptor: Int32, path: String) {
+    self.path = path
+    self.descriptor = descriptor
+  }
+
+  deinit { close(descriptor) }
+
+  package func status() throws(FileFault) -> stat {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw FileFault("look at", path) }
+    return status
+  }
+
+  /// Whether the file has no name any more.
+  package var isUnlinked: Bool {
+    var status = stat()
+    return fstat(descriptor, &status) == 0 && status.st_nlink == 0
+  }
+
+  // MARK: Reading
+
+  /// Reads from the start; returns fewer bytes than `count` where the file ends before.
+  package func read(count: Int) throws(FileFault) -> [UInt8] {
+    var fault: FileFault?
+    let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+      while filled < count {
+        let rest = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[filled...])
+        let got = pread(descriptor, rest.baseAddress, rest.count, filled)
+        if got < 0, errno == EINTR { continue }
+        if got < 0 { fault = FileFault("read", path) }
+        guard got > 0 else { break }
+        filled += got
+      }
+    }
+    if let fault { throw fault }
+    return bytes
+  }
+
+  /// Reads the next bytes, also of a pipe.
+  ///
+  /// - Returns: The number of bytes; zero at the end.
+  package func readNext(into buffer: inout [UInt8]) throws(FileFault) -> Int {
+    while true {
+      let count = buffer.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
+      if count < 0, isTooEarly(POLLIN) { continue }
+      guard count >= 0 else { throw FileFault("read", path) }
+      return count
+    }
+  }
+
+  /// Reads to the end, or until there are more bytes than the limit.
+  package func read(upTo limit: Int) throws(FileFault) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var block = [UInt8](repeating: 0, count: 16_384)
+    while bytes.count <= limit {
+      let count = try readNext(into: &block)
+      if count == 0 { break }
+      bytes.append(contentsOf: block[..<count])
+    }
+    return bytes
+  }
+
+  // MARK: Writing
+
+  /// Writes all of the bytes after the last write.
+  package func write(_ bytes: UnsafeRawBufferPointer) throws(FileFault) {
+    var rest = bytes
+    while !rest.isEmpty {
+      let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
+      if count < 0, isTooEarly(POLLOUT) { continue }
+      guard count >= 0 else { throw FileFault("write", path) }
+      // POSIX: a full device may write nothing and give no reason.
+      guard count > 0 else { throw FileFault("write", path, reason: ENOSPC) }
+      rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+    }
+  }
+
+  package func write(_ bytes: [UInt8]) throws(FileFault) {
+    var fault: FileFault?
+    bytes.withUnsafeBytes { bytes in
+      do throws(FileFault) { try write(bytes) } catch { fault = error }
+    }
+    if let fault { throw fault }
+  }
+
+  /// Waits until all that was written is on the disk.
+  package func synchronize() throws(FileFault) {
+    // A file system without this call (EINVAL) has nothing to wait for.
+    guard fsync(descriptor) == 0 || errno == EINVAL else { throw FileFault("flush", path) }
+  }
+
+  /// Whether a call must be repeated; waits for a non-blocking descriptor to be ready.
+  private func isTooEarly(_ event: Int32) -> Bool {
+    if errno == EINTR { return true }
+    guard errno == EAGAIN else { return false }
+    var ready = pollfd(fd: descriptor, events: Int16(event), revents: 0)
+    poll(&ready, 1, -1)
+    return true
+  }
+
+  // MARK: Locks
+
+  /// Locks the file for this process alone, without waiting; the kernel unlocks it when the process dies.
+  ///
+  /// - Returns: False if another process holds the lock.
+  package func tryLock() throws(FileFault) -> Bool { try tryLock(.exclusive) }
+
+  func tryLock(_ share: FileLock.Share) throws(FileFault) -> Bool {
+    while flock(descriptor, (share == .exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0 {
+      if errno == EINTR { continue }
+      guard errno == EWOULDBLOCK else { throw FileFault("lock", path) }
+      return false
+    }
+    return true
+  }
+}

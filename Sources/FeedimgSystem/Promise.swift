@@ -1,0 +1,71 @@
+import Synchronization
+
+/// A value that arrives once and that any number of tasks may wait for, before or after.
+package final class Promise<Value: Sendable>: Sendable {
+  private let arrived = Mutex<Value?>(nil)
+  private let waiters = Waiters<Value>()
+
+  package init() {}
+
+  /// The value; nil before it arrives.
+  package var current: Value? { arrived.withLock { $0 } }
+
+  /// Resumes all waiting tasks with the value, in the order of arrival; only the first call counts.
+  ///
+  /// - Returns: Whether this call was the first.
+  @discardableResult package func resolve(_ value: Value) -> Bool {
+    let isFirst = arrived.withLock { arrived in
+      guard arrived == nil else { return false }
+      arrived = value
+      return true
+    }
+    if isFirst { waiters.resumeAll(returning: value) }
+    return isFirst
+  }
+
+  /// Waits for the value.
+  ///
+  /// - Returns: Nil if the task is cancelled before the value arrives.
+  package func value() async -> Value? {
+    if let current { return current }
+    return await waiters.wait { current }
+  }
+
+  /// Waits for the value, but at most for a time.
+  ///
+  /// - Returns: Nil if the task is cancelled or the time ends before the value arrives.
+  package func value(within limit: Duration, _ time: MonotonicTime) async -> Value? {
+    if let current { return current }
+    return await withTaskGroup(of: Value?.self) { group in
+      group.addTask { await self.value() }
+      group.addTask {
+        try? await time.sleep(limit)
+        return nil
+      }
+      defer { group.cancelAll() }
+      return await group.next() ?? nil
+    }
+  }
+}
+
+/// Something that happens once and that any number of tasks may wait for, before or after.
+package typealias Event = Promise<Void>
+
+extension Promise<Void> {
+  package var hasHappened: Bool { current != nil }
+
+  /// Resumes all waiting tasks; later calls do nothing.
+  package func signal() { resolve(()) }
+
+  /// Waits for the event.
+  ///
+  /// - Returns: False if the task is cancelled before the event happens.
+  @discardableResult package func wait() async -> Bool { await value() != nil }
+
+  /// Waits for the event, but at most for a time.
+  ///
+  /// - Returns: False if the task is cancelled or the time ends before the event happens.
+  @discardableResult package func wait(_ limit: Duration, _ time: MonotonicTime) async -> Bool {
+    await value(within: limit, time) != nil
+  }
+}

@@ -1,0 +1,87 @@
+import CLinux
+import Glibc
+
+/// Threads for calls that block; on the threads that all tasks share, they would delay other tasks.
+package enum SystemThread {
+  /// The argument of a new thread.
+  private final class Work: Sendable {
+    let name: String
+    let body: @Sendable () -> Void
+
+    init(_ name: String, _ body: @escaping @Sendable () -> Void) {
+      self.name = name
+      self.body = body
+    }
+  }
+
+  /// Starts a detached thread that blocks the signals of the program.
+  ///
+  /// It receives the signals for its own faults, so that crash reports work.
+  ///
+  /// - Parameters:
+  ///   - name: As debuggers and `top -H` show it, of at most 15 bytes.
+  ///   - body: Called once, on the thread, which ends with it. Released if no thread starts.
+  /// - Returns: False where the system grants none; `errno` says why.
+  package static func start(_ name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
+    let work = Unmanaged.passRetained(Work(name, body))
+    let failure = withoutSignals { create(work.toOpaque()) }
+    guard failure != 0 else { return true }
+    work.release()
+    errno = failure
+    return false
+  }
+
+  /// Starts a thread as ``start(_:_:)`` does, which the caller may join.
+  ///
+  /// - Parameters:
+  ///   - name: As debuggers and `top -H` show it, of at most 15 bytes.
+  ///   - body: Called once, on the thread, which ends with it. Released if no thread starts.
+  /// - Returns: Nil where the system grants none; `errno` says why.
+  package static func startJoinable(
+    _ name: String,
+    _ body: @escaping @Sendable () -> Void
+  ) -> JoinableThread? {
+    let work = Unmanaged.passRetained(Work(name, body))
+    var thread: OpaquePointer?
+    let failure = withoutSignals {
+      thread = clinux_start(run, work.toOpaque())
+      return thread == nil ? errno : 0
+    }
+    if let thread { return JoinableThread(thread) }
+    work.release()
+    errno = failure
+    return nil
+  }
+
+  private static func create(_ work: UnsafeMutableRawPointer) -> Int32 {
+    var attributes = pthread_attr_t()
+    pthread_attr_init(&attributes)
+    defer { pthread_attr_destroy(&attributes) }
+    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+    var thread = pthread_t()
+    return pthread_create(&thread, &attributes, run, work)
+  }
+
+  private static let run: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { context in
+    // The calls above always pass one.
+    guard let context else { return nil }
+    let work = Unmanaged<Work>.fromOpaque(context).takeRetainedValue()
+    clinux_name(work.name)
+    clinux_forbid_cancellation()
+    work.body()
+    return nil
+  }
+
+  /// Calls the body with all signals blocked, as a new thread inherits the mask of its creator.
+  private static func withoutSignals(_ body: () -> Int32) -> Int32 {
+    withUnsafeTemporaryAllocation(of: sigset_t.self, capacity: 2) { sets in
+      guard let held = sets.baseAddress else { return ENOMEM }
+      let before = held + 1
+      sigfillset(held)
+      for fault in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT] { sigdelset(held, fault) }
+      pthread_sigmask(SIG_SETMASK, held, before)
+      defer { pthread_sigmask(SIG_SETMASK, before, nil) }
+      return body()
+    }
+  }
+}

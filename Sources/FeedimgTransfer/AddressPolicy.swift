@@ -1,0 +1,50 @@
+package import FeedimgModel
+import Glibc
+
+/// Which hosts transfers may connect to.
+package struct AddressPolicy: Sendable {
+  /// Whether a transfer may connect to an address.
+  let allows: @Sendable (HostAddress) -> Bool
+  /// Whether every address is allowed, so that none is checked.
+  let isUnlimited: Bool
+
+  /// All hosts, also this machine and hosts of private networks.
+  package static let everything = AddressPolicy(isUnlimited: true) { _ in true }
+
+  /// Hosts of the internet alone; a proxy has to be one as well.
+  ///
+  /// Each connection and each redirect is checked by the address that it really leads to, after names are resolved.
+  package static let internet = AddressPolicy(isUnlimited: false) { $0.isOfInternet }
+
+  init(isUnlimited: Bool = false, allows: @escaping @Sendable (HostAddress) -> Bool) {
+    self.allows = allows
+    self.isUnlimited = isUnlimited
+  }
+
+  /// Why the spelling of a URL alone forbids it, before any name is resolved; nil where it does not.
+  package func objection(to url: ImageURL) -> LoadError? {
+    guard !isUnlimited else { return nil }
+    if let address = Self.address(url.host) {
+      return allows(address) ? nil : Self.error(host: url.host, address, url)
+    }
+    let isForbidden = url.isLoopback && !allows(HostAddress(v4: 0x7F00_0001))
+    return isForbidden ? Self.error(host: url.host, nil, url) : nil
+  }
+
+  /// An address in any of the forms that resolvers take, such as `127.1` and `0x7f000001` (inet_aton(3)).
+  private static func address(_ host: String) -> HostAddress? {
+    var four = in_addr()
+    if let address = HostAddress(host) { return address }
+    return inet_aton(host, &four) == 1 ? HostAddress(v4: UInt32(bigEndian: four.s_addr)) : nil
+  }
+
+  /// The error for a host that the policy forbids.
+  static func error(host: String, _ address: HostAddress?, _ url: ImageURL? = nil) -> LoadError {
+    let place = address.map { $0.description == host ? "" : ", which is \($0)," } ?? ""
+    return LoadError(
+      .forbiddenAddress,
+      url: url,
+      message: "the host `\(host)`\(place) is on this machine or on a private network, which is not allowed"
+    )
+  }
+}

@@ -1,0 +1,54 @@
+/// Exponential backoff with jitter: how long to wait after each failure in a row.
+///
+/// A pure value that counts nothing itself.
+package struct Backoff: Sendable, Hashable {
+  /// The wait after the first failure, before jitter.
+  package var base: Duration
+  /// What each further failure multiplies the wait by; at least 1.
+  package var factor: Double
+  /// The longest wait, before jitter.
+  package var greatest: Duration
+  /// The part of a wait that is drawn at random, from 0 to 1.
+  ///
+  /// At 0.5, a wait is drawn from its upper half, so that many that failed at once do not return at once.
+  package var jitter: Double
+
+  package init(
+    base: Duration,
+    factor: Double = 2,
+    greatest: Duration,
+    jitter: Double = 0.5
+  ) {
+    self.base = base
+    self.factor = factor
+    self.greatest = greatest
+    self.jitter = jitter
+  }
+
+  /// The wait before jitter.
+  ///
+  /// - Parameter failures: Those in a row; less than 1 counts as 1.
+  /// - Returns: At most ``greatest``.
+  package func ceiling(after failures: Int) -> Duration {
+    var wait = base
+    var left = max(failures, 1) - 1
+    while left > 0, wait < greatest, factor > 1, wait > .zero {
+      wait = wait * factor
+      left -= 1
+    }
+    return min(wait, greatest)
+  }
+
+  /// A wait with jitter, from `1 - jitter` times the ceiling up to the ceiling.
+  package func wait(
+    after failures: Int,
+    using random: inout some RandomNumberGenerator
+  ) -> Duration {
+    ceiling(after: failures) * (1 - jitter + jitter * Self.fraction(&random))
+  }
+
+  /// A random number from 0 up to 1, without 1.
+  static func fraction(_ random: inout some RandomNumberGenerator) -> Double {
+    Double(random.next() >> 11) * 0x1p-53
+  }
+}

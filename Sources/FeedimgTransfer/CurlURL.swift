@@ -1,0 +1,47 @@
+import CCurl
+
+/// URLs as libcurl reads and follows them.
+enum CurlURL {
+  /// The absolute URL that a `Location` stands for, by libcurl's own rules (RFC 3986 §5.2).
+  ///
+  /// - Parameters:
+  ///   - location: Absolute or relative; not validated.
+  ///   - base: The URL of the response.
+  ///   - library: An opened libcurl.
+  /// - Returns: Nil where libcurl would not follow it.
+  static func resolve(_ location: String, against base: String, _ library: CurlLibrary) -> String? {
+    // libcurl drops the last part of the path for a fragment alone (7.88), which stands for the same place.
+    guard !location.hasPrefix("#") else { return base }
+    let functions = library.functions
+    guard let url = functions.url() else { return nil }
+    defer { functions.url_cleanup(url) }
+    for text in [base, location] {
+      guard functions.url_set(url, CURLUPART_URL, encodingUnsafe(text), 0) == CURLUE_OK else { return nil }
+    }
+    var text: UnsafeMutablePointer<CChar>?
+    guard functions.url_get(url, CURLUPART_URL, &text, 0) == CURLUE_OK, let text else { return nil }
+    defer { functions.free(text) }
+    return String(cString: text)
+  }
+
+  /// Percent-encodes white space, control characters and non-ASCII; encoded bytes stay as they are (RFC 3986 §2.1).
+  ///
+  /// Servers put raw UTF-8, and even spaces, into `Location`, and feeds do the same in URLs. libcurl's own encoding
+  /// (`CURLU_URLENCODE`) writes a space of a query as `+`, uses digits in lower case and refuses tabs.
+  static func encodingUnsafe(_ text: String) -> String {
+    let isEncoded = text.utf8.withContiguousStorageIfAvailable { $0.allSatisfy(isSafe) }
+    guard !(isEncoded ?? text.utf8.allSatisfy(isSafe)) else { return text }
+    let digits = Array("0123456789ABCDEF".utf8)
+    var encoded: [UInt8] = []
+    for byte in text.utf8 {
+      if isSafe(byte) {
+        encoded.append(byte)
+      } else {
+        encoded += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+      }
+    }
+    return String(decoding: encoded, as: UTF8.self)
+  }
+
+  private static func isSafe(_ byte: UInt8) -> Bool { byte > 0x20 && byte < 0x7F }
+}

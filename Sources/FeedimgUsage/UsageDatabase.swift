@@ -1,0 +1,169 @@
+import FeedimgModel
+import FeedimgSQLite
+import Glibc
+
+/// One connection to `usage.sqlite`, which has a row for each day, network and price; for one thread at a time.
+///
+/// The database is in WAL mode, so that any number of processes read while one adds. A killed process loses no
+/// committed row. With `synchronous=NORMAL` a power cut may lose the latest rows, and damages nothing.
+final class UsageDatabase {
+  /// Stored as `user_version`.
+  private static let schema = 1
+  /// Pages of the log before SQLite moves them into the database and waits for the disk.
+  private static let checkpointPages = 100
+
+  let connection: SQLiteConnection
+
+  /// Opens the database, and makes it if it does not exist.
+  ///
+  /// - Parameters:
+  ///   - path: In a folder that exists.
+  ///   - patience: How long to wait for other processes, in milliseconds.
+  /// - Throws: ``SQLiteError``, also for the schema of a later version.
+  init(path: String, patience: Int32) throws(SQLiteError) {
+    let isNew = access(path, F_OK) != 0
+    connection = try SQLiteConnection(path: path, access: .create)
+    // SQLite gives the files beside the database the mode of the database.
+    if isNew { chmod(path, 0o600) }
+    connection.patience = patience
+    let version = try number("PRAGMA user_version")
+    guard version <= Self.schema else { throw .newer(version, known: Self.schema) }
+    if version == 0 { try make() }
+    try connection.execute(
+      "PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = \(Self.checkpointPages); PRAGMA secure_delete = ON"
+    )
+  }
+
+  private func make() throws(SQLiteError) {
+    try connection.execute("PRAGMA journal_mode = WAL")
+    try connection.transaction { () throws(SQLiteError) in
+      // Another process may have made them meanwhile.
+      try connection.execute(
+        """
+        CREATE TABLE IF NOT EXISTS usage (
+          day TEXT NOT NULL, network TEXT NOT NULL, price TEXT NOT NULL,
+          bytes INTEGER NOT NULL, transfers INTEGER NOT NULL,
+          PRIMARY KEY (day, network, price)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS imported (
+          file TEXT PRIMARY KEY NOT NULL, unreadable_lines INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        PRAGMA user_version = \(Self.schema)
+        """
+      )
+    }
+  }
+
+  private func number(_ sql: String) throws(SQLiteError) -> Int {
+    try connection.statement(sql).first { $0.integer(0) } ?? 0
+  }
+
+  // MARK: Counts
+
+  /// Adds counts, all or none; a sum stops at the greatest number.
+  func add(_ usage: [NetworkUsage]) throws(SQLiteError) {
+    try connection.transaction { () throws(SQLiteError) in try addWithinTransaction(usage) }
+  }
+
+  private func addWithinTransaction(_ usage: [NetworkUsage]) throws(SQLiteError) {
+    for usage in usage {
+      try connection.statement(Self.addition).run([
+        .text(usage.day.description), .text(usage.network.rawValue), .text(usage.metered.price),
+        .integer(usage.received.bytes), .integer(usage.transfers),
+      ])
+    }
+  }
+
+  // SQLite would turn a sum that is too great into a floating-point number.
+  private static let addition = """
+    INSERT INTO usage VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET
+      bytes = iif(bytes > \(Int.max) - excluded.bytes, \(Int.max), bytes + excluded.bytes),
+      transfers = iif(transfers > \(Int.max) - excluded.transfers, \(Int.max), transfers + excluded.transfers)
+    """
+
+  /// The counts of some days, in no order.
+  ///
+  /// - Parameter days: Nil for all.
+  /// - Returns: Also how many rows have values that this version does not know; they count nothing.
+  /// - Throws: ``SQLiteError``.
+  func usage(
+    on days: ClosedRange<CalendarDay>? = nil
+  ) throws(SQLiteError) -> (usage: [NetworkUsage], unreadableCount: Int) {
+    var usage: [NetworkUsage] = []
+    var unreadableCount = 0
+    // Days sort as text.
+    let (first, last) = (days?.lowerBound.description ?? "", days?.upperBound.description ?? "\u{FFFF}")
+    try connection.statement(
+      "SELECT day, network, price, bytes, transfers FROM usage WHERE day BETWEEN ?1 AND ?2"
+    )
+    .forEachRow([.text(first), .text(last)]) { row in
+      if let row = NetworkUsage(row) { usage.append(row) } else { unreadableCount += 1 }
+      return true
+    }
+    return (usage, unreadableCount)
+  }
+
+  /// Removes all counts.
+  func clear() throws(SQLiteError) {
+    try connection.transaction { () throws(SQLiteError) in
+      try connection.execute("DELETE FROM usage; DELETE FROM imported")
+    }
+    // The log has no copy of them afterwards, unless another process reads now.
+    try? connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+  }
+
+  // MARK: Text ledgers
+
+  /// Adds the counts of a text ledger, unless this was done before.
+  ///
+  /// - Parameters:
+  ///   - name: The name of its file, which no other file ever has.
+  ///   - content: Its counts.
+  /// - Throws: ``SQLiteError``; nothing is added then.
+  func importLedger(_ name: String, _ content: TextLedgers.Content) throws(SQLiteError) {
+    // Without the lock first: a ledger with unreadable lines stays on disk, and is looked up at each start.
+    guard try !hasImported(name) else { return }
+    try connection.transaction { () throws(SQLiteError) in
+      guard try !hasImported(name) else { return }
+      try addWithinTransaction(content.usage)
+      try connection.statement("INSERT INTO imported VALUES (?1, ?2)")
+        .run([.text(name), .integer(content.unreadableCount)])
+    }
+  }
+
+  private func hasImported(_ name: String) throws(SQLiteError) -> Bool {
+    try connection.statement("SELECT 1 FROM imported WHERE file = ?1").first([.text(name)]) { _ in true }
+      ?? false
+  }
+
+  /// How many lines of imported text ledgers counted nothing.
+  func unreadableLineCount() throws(SQLiteError) -> Int {
+    try number("SELECT sum(unreadable_lines) FROM imported")
+  }
+}
+
+extension NetworkUsage {
+  /// A row of the database; nil for values that this version does not know.
+  fileprivate init?(_ row: SQLiteRow) {
+    guard let day = CalendarDay(row.text(0)), let network = NetworkKind(rawValue: row.text(1)),
+      let metered = Metered(price: row.text(2))
+    else { return nil }
+    self.init(
+      day: day,
+      network: network,
+      metered: metered,
+      received: ByteCount(row.integer(3)),
+      transfers: row.integer(4)
+    )
+  }
+}
+
+extension SQLiteRow {
+  fileprivate func text(_ column: Int32) -> String {
+    withText(column) { String(decoding: $0, as: UTF8.self) }
+  }
+}
+
+extension SQLiteStatement.Value {
+  fileprivate static func text(_ text: String) -> Self { .text(Array(text.utf8)) }
+}

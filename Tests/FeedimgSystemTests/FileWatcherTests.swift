@@ -1,0 +1,237 @@
+import Glibc
+import Synchronization
+import TestSystem
+import Testing
+
+@testable import FeedimgSystem
+
+/// What changes is told before the call that changes it returns, or soon after.
+///
+/// The kernel reports when the last one closes what was written, and a process that another test starts may hold it open
+/// for a moment as well.
+@Suite(.timeLimit(.minutes(10))) struct FileWatcherTests {
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+    mkdir(folder["config"], 0o755)
+    mkdir(folder["dotfiles"], 0o755)
+    try folder.write("{}", to: "config/settings.json")
+    try folder.write("{}", to: "dotfiles/settings.json")
+  }
+
+  /// Whether a change is told, at once or soon.
+  private func isTold(_ watch: FileWatcher) -> Bool {
+    for _ in 0..<60_000 {
+      if watch.hasChanged() { return true }
+      poll(nil, 0, 1)
+    }
+    return false
+  }
+
+  struct Change: CustomTestStringConvertible, Sendable {
+    var testDescription: String
+    var make: @Sendable (TemporaryFolder) throws -> Void
+  }
+
+  static let changes = [
+    Change(testDescription: "written in place") { try $0.write("{ }", to: "config/settings.json") },
+    Change(testDescription: "replaced by a new file, as editors do") {
+      try $0.write("{ }", to: "new.json")
+      rename($0["new.json"], $0["config/settings.json"])
+    },
+    Change(testDescription: "replaced atomically") {
+      try AtomicFile($0["config/settings.json"]).locked { file throws(FileFault) in
+        try file.replace(with: [0x7B, 0x7D])
+      }
+    },
+    Change(testDescription: "moved away") { rename($0["config/settings.json"], $0["old.json"]) },
+    Change(testDescription: "removed") { unlink($0["config/settings.json"]) },
+    Change(testDescription: "made unreadable") { chmod($0["config/settings.json"], 0) },
+    Change(testDescription: "replaced by a link") {
+      unlink($0["config/settings.json"])
+      symlink("../dotfiles/settings.json", $0["config/settings.json"])
+    },
+    Change(testDescription: "its folder moved away") { rename($0["config"], $0["old"]) },
+    Change(testDescription: "its folder removed") {
+      unlink($0["config/settings.json"])
+      rmdir($0["config"])
+    },
+  ]
+
+  @Test(arguments: changes)
+  func `a change is told once, however it was made`(_ change: Change) throws {
+    let watch = FileWatcher([folder["config/settings.json"]])
+    #expect(!watch.hasChanged())
+    try change.make(folder)
+    #expect(isTold(watch))
+    #expect(!watch.hasChanged())
+  }
+
+  @Test func `reading is no change`() throws {
+    let watch = FileWatcher([folder["config/settings.json"]])
+    _ = try folder.text(of: "config/settings.json")
+    #expect(!watch.hasChanged())
+  }
+
+  @Test func `a change behind a link is told`() throws {
+    symlink("../dotfiles/settings.json", folder["config/linked.json"])
+    let watch = FileWatcher([folder["config/linked.json"]])
+    try folder.write("{ }", to: "dotfiles/settings.json")
+    #expect(isTold(watch))
+  }
+
+  @Test func `a change behind a link that was made later is told`() throws {
+    let watch = FileWatcher([folder["config/settings.json"]])
+    unlink(folder["config/settings.json"])
+    symlink("../dotfiles/settings.json", folder["config/settings.json"])
+    #expect(isTold(watch))
+    try folder.write("{ }", to: "dotfiles/settings.json")
+    #expect(isTold(watch))
+  }
+
+  @Test func `folders that come one by one are followed down to the file`() throws {
+    let watch = FileWatcher([folder["a/b/c/settings.json"]])
+    #expect(!watch.hasChanged())
+    for name in ["a", "a/b", "a/b/c"] {
+      mkdir(folder[name], 0o755)
+      #expect(isTold(watch), "\(name)")
+    }
+    try folder.write("{}", to: "a/b/c/settings.json")
+    #expect(isTold(watch))
+  }
+
+  @Test func `folders that come all at once are followed down to the file`() throws {
+    let watch = FileWatcher([folder["a/b/c/settings.json"]])
+    try AtomicFile(folder["a/b/c/settings.json"]).locked { file throws(FileFault) in
+      try file.replace(with: [0x7B, 0x7D])
+    }
+    #expect(isTold(watch))
+    try folder.write("{}", to: "a/b/c/settings.json")
+    #expect(isTold(watch))
+  }
+
+  @Test func `a folder that goes and comes back is followed`() throws {
+    let watch = FileWatcher([folder["config/settings.json"]])
+    rename(folder["config"], folder["old"])
+    #expect(isTold(watch))
+    mkdir(folder["config"], 0o755)
+    #expect(isTold(watch))
+    try folder.write("{}", to: "config/settings.json")
+    #expect(isTold(watch))
+  }
+
+  @Test func `however many watch, the process has one of the kernel's instances`() throws {
+    let paths = (0..<300).map { folder["config/\($0).json"] }
+    let watches = paths.map { FileWatcher([$0]) }
+    #expect(watches.count == 300)
+    let descriptors = try #require(opendir("/proc/self/fd"))
+    defer { closedir(descriptors) }
+    var instances = 0
+    while let entry = readdir(descriptors) {
+      let name = withUnsafeBytes(of: entry.pointee.d_name) {
+        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      var target = [CChar](repeating: 0, count: 64)
+      if readlink("/proc/self/fd/\(name)", &target, 63) > 0, strcmp(target, "anon_inode:inotify") == 0 {
+        instances += 1
+      }
+    }
+    #expect(instances == 1)
+    try folder.write("{}", to: "config/7.json")
+    // All look at the one folder.
+    #expect(watches.allSatisfy { isTold($0) })
+    #expect(!watches.contains { $0.hasChanged() })
+  }
+
+  @Test func `one that goes takes nothing from others that watch the same`() throws {
+    let path = folder["config/settings.json"]
+    let watch = FileWatcher([path])
+    _ = FileWatcher([path])
+    try folder.write("{ }", to: "config/settings.json")
+    #expect(isTold(watch))
+  }
+
+  @Test func `a folder that may not be looked into grants no watch`() {
+    chmod(folder.path, 0o700)
+    let path = folder["config/settings.json"]
+    let isGranted = withoutPrivileges {
+      if geteuid() != 0 { chmod(folder.path, 0) }
+      return FileWatcher([path]).isGranted
+    }
+    chmod(folder.path, 0o700)
+    #expect(!isGranted)
+  }
+
+  @Test func `where the kernel grants no watch, each look says that there may be a change`() {
+    let watcher = FileWatcher(["\(folder.path)/\(String(repeating: "x", count: 300))/file"])
+    #expect(!watcher.isGranted)
+    #expect(watcher.hasChanged() && watcher.hasChanged())
+  }
+
+  // MARK: Callbacks
+
+  @Test func `a callback comes once at first, then after each change`() async throws {
+    var changes = FileWatcher.changes(of: folder["config/settings.json"]).makeAsyncIterator()
+    await changes.next()
+    for text in ["{ }", "{}"] {
+      try folder.write(text, to: "config/settings.json")
+      await changes.next()
+    }
+  }
+
+  @Test func `a callback finds the file in folders that came one by one`() async throws {
+    let folder = folder
+    var changes = FileWatcher.changes(of: folder["a/b/settings.json"]).makeAsyncIterator()
+    await changes.next()
+    for name in ["a", "a/b"] { mkdir(folder[name], 0o755) }
+    while access(folder["a/b"], F_OK) != 0 { await changes.next() }
+    try folder.write("{}", to: "a/b/settings.json")
+    while access(folder["a/b/settings.json"], F_OK) != 0 { await changes.next() }
+  }
+
+  @Test func `a look by another watcher takes no callback away`() async throws {
+    let path = folder["config/settings.json"]
+    let (looking, other) = (FileWatcher([path]), FileWatcher([path]))
+    var changes = FileWatcher.changes(of: path).makeAsyncIterator()
+    await changes.next()
+    for _ in 1...50 {
+      try folder.write("{ }", to: "config/settings.json")
+      #expect(isTold(looking))
+      _ = other.hasChanged()
+      await changes.next()
+    }
+  }
+
+  @Test func `a watcher that is released lets go of its callback`() async throws {
+    /// Finishes the stream when it is released.
+    final class Token: Sendable {
+      let continuation: AsyncStream<Void>.Continuation
+
+      init(_ continuation: AsyncStream<Void>.Continuation) { self.continuation = continuation }
+
+      deinit { continuation.finish() }
+    }
+    let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+    let path = folder["config/settings.json"]
+    func makeWatcher() -> FileWatcher? {
+      let token = Token(continuation)
+      return FileWatcher([path]) { token.continuation.yield() }
+    }
+    var watcher = makeWatcher()
+    #expect(watcher?.isGranted == true)
+    var calls = stream.makeAsyncIterator()
+    #expect(await calls.next() != nil)
+    watcher = nil
+    while await calls.next() != nil {}
+  }
+
+  @Test func `the content of a file that is there is watched while it is open`() async throws {
+    let path = folder["config/settings.json"]
+    let watcher = try #require(FileWatcher(contentsOf: [path, folder["missing"]]))
+    let file = try OpenFile(path, to: "write", O_WRONLY)
+    try file.write([0x7B])
+    #expect(isTold(watcher))
+    #expect(FileWatcher(contentsOf: [folder["missing"]]) == nil)
+  }
+}

@@ -1,0 +1,66 @@
+import Synchronization
+import Testing
+
+@testable import FeedimgSystem
+
+@Suite struct ThreadExecutorTests {
+  /// What happened, in order.
+  private final class Journal: Sendable {
+    private let lines = Mutex<[String]>([])
+    var content: [String] { lines.withLock { $0 } }
+    func add(_ line: String) { lines.withLock { $0.append(line) } }
+  }
+
+  /// One step after the other, until something else is done between them.
+  private final class Stage: Sendable {
+    let isDone = Atomic(false)
+    let steps = Atomic(0)
+
+    func goOn(on thread: ThreadExecutor) {
+      let count = steps.add(1, ordering: .relaxed).newValue
+      // An end, should the other never come.
+      guard !isDone.load(ordering: .acquiring), count < 1000 else { return }
+      Task(executorPreference: thread) { self.goOn(on: thread) }
+    }
+  }
+
+  @Test func `what is to be done afterwards is done after the steps that are ready`() async {
+    let thread = ThreadExecutor("test")
+    defer { thread.stop() }
+    let journal = Journal()
+    await withTaskExecutorPreference(thread) {
+      await withCheckedContinuation { continuation in
+        // On the thread, so that all this is there before it goes on.
+        thread.afterwards { continuation.resume() }
+        thread.afterwards { journal.add("rest") }
+        for name in ["one", "two"] { Task(executorPreference: thread) { journal.add(name) } }
+      }
+    }
+    await withTaskExecutorPreference(thread) { journal.add("end") }
+    #expect(journal.content == ["one", "two", "rest", "end"])
+  }
+
+  @Test func `what is to be done afterwards does not wait for all that others go on with`() async {
+    let thread = ThreadExecutor("test")
+    let stage = Stage()
+    await withCheckedContinuation { continuation in
+      Task(executorPreference: thread) {
+        thread.afterwards {
+          stage.isDone.store(true, ordering: .releasing)
+          continuation.resume()
+        }
+        stage.goOn(on: thread)
+      }
+    }
+    thread.stop()
+    let count = stage.steps.load(ordering: .relaxed)
+    #expect(count < 10)
+  }
+
+  @Test func `a thread that was stopped has it done elsewhere`() async {
+    let thread = ThreadExecutor("test")
+    thread.stop()
+    await withCheckedContinuation { continuation in thread.afterwards { continuation.resume() } }
+    #expect(!thread.isRunning)
+  }
+}

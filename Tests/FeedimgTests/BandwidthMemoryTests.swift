@@ -1,0 +1,83 @@
+import FeedimgModel
+import FoundationEssentials
+import Testing
+
+@testable import Feedimg
+
+/// The bandwidth that one run of a program leaves for the next.
+@Suite final class BandwidthMemoryTests {
+  private let root = FileManager.default.temporaryDirectory.path + "/feedimg-bandwidth-\(UUID().uuidString)"
+  /// Does not exist at first, nor does the folder above it.
+  private var folder: String { root + "/state/feedimg" }
+  private let home = NetworkState(
+    kind: .wifi,
+    metered: .no,
+    device: "wlan0",
+    via: ["wlan0"],
+    route: "default via 192.0.2.1 dev wlan0",
+    reason: "",
+    meteredReason: ""
+  )
+
+  deinit { try? FileManager.default.removeItem(atPath: root) }
+
+  private func memory() -> BandwidthMemory { BandwidthMemory(folder: folder) }
+
+  /// Has another run of a program measure.
+  private func measure(_ bitsPerSecond: Int, at now: Double) {
+    let memory = memory()
+    #expect(memory.note(bitsPerSecond, home, at: now))
+    memory.flush()
+  }
+
+  @Test func `another run knows what was measured, and when`() {
+    #expect(memory().value(home, at: 1000) == nil)
+    measure(2_000_000, at: 1000)
+    let reading = BandwidthReading(live: nil, memory(), home, at: 1000 + 5 * 60)
+    #expect(reading?.bitsPerSecond == 2_000_000)
+    #expect(reading?.source == "measured 5 min ago")
+    let live = BandwidthReading(live: 3_000_000, memory(), home, at: 1001)
+    #expect(live?.bitsPerSecond == 3_000_000)
+    #expect(live?.source == "measured by the transfers so far")
+  }
+
+  @Test(arguments: [
+    (0.0, true), (86_399.0, true), (86_400.0, false),
+    // The clock was set back.
+    (-1.0, false),
+  ])
+  func `it holds for a day`(age: Double, holds: Bool) {
+    measure(2_000_000, at: 100_000)
+    #expect((memory().value(home, at: 100_000 + age) != nil) == holds)
+  }
+
+  @Test func `another network knows nothing of it`() {
+    measure(2_000_000, at: 1000)
+    var other = home
+    other.route = "default via 198.51.100.1 dev wlan0"
+    #expect(memory().value(other, at: 1000) == nil)
+    other = home
+    other.kind = .cellular
+    #expect(memory().value(other, at: 1000) == nil)
+  }
+
+  @Test func `it asks to be written once a minute`() {
+    let memory = memory()
+    #expect(memory.note(1_000_000, home, at: 1000))
+    memory.flush()
+    #expect(!memory.note(2_000_000, home, at: 1059))
+    #expect(self.memory().value(home, at: 1060)?.bitsPerSecond == 1_000_000)
+    #expect(memory.note(3_000_000, home, at: 1060))
+    memory.flush()
+    #expect(self.memory().value(home, at: 1060)?.bitsPerSecond == 3_000_000)
+  }
+
+  @Test(arguments: ["", "{", "[]", #"{"bitsPerSecond":-1,"network":"wifi","time":0}"#, "\u{0}\u{0}"])
+  func `a damaged file counts as none`(text: String) throws {
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    try Data(text.utf8).write(to: URL(filePath: folder + "/bandwidth.json"))
+    #expect(memory().value(home, at: 1000) == nil)
+    measure(2_000_000, at: 1000)
+    #expect(memory().value(home, at: 1000)?.bitsPerSecond == 2_000_000)
+  }
+}

@@ -1,0 +1,23 @@
+import FeedimgSystem
+import Glibc
+
+/// Runs a body on several threads at once, apart from the pool of the tests, and returns when all have ended.
+package func onThreads(_ count: Int, _ body: @escaping @Sendable (_ number: Int) -> Void) {
+  let threads = (0..<count).map { number in SystemThread.startJoinable("test-\(number)") { body(number) } }
+  for thread in threads {
+    guard let thread else { preconditionFailure("no thread") }
+    while !thread.join(milliseconds: 60_000) {}
+  }
+}
+
+/// Runs a body without the superuser's rights to files.
+///
+/// Must not suspend: the kernel keeps the right to files for each thread (setfsuid(2)).
+package func withoutPrivileges<Result>(_ body: () throws -> Result) rethrows -> Result {
+  typealias SetFileUser = @convention(c) (uid_t) -> Int32
+  guard geteuid() == 0, let symbol = dlsym(nil, "setfsuid") else { return try body() }
+  let setFileUser = unsafeBitCast(symbol, to: SetFileUser.self)
+  _ = setFileUser(65_534)
+  defer { _ = setFileUser(0) }
+  return try body()
+}
