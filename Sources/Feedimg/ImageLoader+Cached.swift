@@ -5,7 +5,7 @@ import Synchronization
 
 extension ImageLoader {
   /// The image of a variant from memory, else from disk, verified; nil where neither has it.
-  func cached(_ variant: ImageVariant) async -> FetchedImage? {
+  @PipelineActor func cached(_ variant: ImageVariant) async -> FetchedImage? {
     let key = variant.url.key
     guard let image = memory[key] else { return await stored(variant) }
     // Otherwise the disk would take what is shown most for what is used least.
@@ -15,7 +15,7 @@ extension ImageLoader {
   }
 
   /// The image of a variant from disk, taken into memory unless the task is cancelled meanwhile.
-  func stored(_ variant: ImageVariant) async -> FetchedImage? {
+  @PipelineActor func stored(_ variant: ImageVariant) async -> FetchedImage? {
     let (key, wanted) = (variant.url.key, Wanted())
     let image = await withTaskCancellationHandler {
       await disk.run { [memory, store, identity] in

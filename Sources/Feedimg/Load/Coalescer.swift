@@ -55,7 +55,7 @@ final class Coalescer<Answer: Sendable>: Sendable {
   ///   - onResponse: Called as soon as a response can be read while it arrives.
   ///   - load: The work, unless it runs already.
   /// - Returns: `failed` with `cancelled` as soon as the calling task is cancelled.
-  func outcome(
+  @PipelineActor func outcome(
     for key: String,
     _ waiter: Waiter,
     handle: LoadHandle = LoadHandle(.visible),
@@ -78,7 +78,7 @@ final class Coalescer<Answer: Sendable>: Sendable {
   ///
   /// - Returns: What the load came to, and whether this caller is its first.
   /// - Throws: What the load throws, or `cancelled` as soon as the calling task is cancelled.
-  func answer(
+  @PipelineActor func answer(
     for key: String,
     handle: LoadHandle = LoadHandle(.visible),
     onResponse: InFlightLoad.ResponseListener? = nil,
