@@ -362,8 +362,9 @@ final class IncomingResponse: BodyReceiving {
       state.withLock { $0.stream }?.body.append(bytes, at: count - bytes.count)
     }
     write(bytes, end: count)
-    guard report else { return }
     let progress = LoadProgress(received: ByteCount(count), total: total.map { ByteCount($0) })
+    // Without a report, the server may pause here: the register must still know of these bytes.
+    guard report else { return load.note(progress) }
     witness?.tell(.progress(progress))
     onProgress()
     try load.report(progress)

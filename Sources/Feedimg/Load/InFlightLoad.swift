@@ -83,6 +83,9 @@ final class InFlightLoad: Sendable {
   /// How far the transfer has come; nil before its head.
   var progress: LoadProgress? { state.withLock { $0.progress } }
 
+  /// Records progress that no caller hears of yet.
+  func note(_ progress: LoadProgress) { state.withLock { $0.progress = progress } }
+
   /// Tells all callers how far the transfer has come.
   ///
   /// - Throws: `cancelled` where the last of them leaves for that, so that no more of the response comes.

@@ -13,6 +13,8 @@ final class TransferTeller: Sendable {
     var isDue = false
     var isStale = false
     var isEnded = false
+    /// The latest event.
+    var text = ""
   }
 
   private let register: TransferRegister
@@ -52,13 +54,15 @@ final class TransferTeller: Sendable {
   }
 
   private func tell(_ hub: EventHub) {
-    let isStale = state.withLock { state in
-      defer { state.isStale = false }
-      state.isDue = state.isStale && !state.isEnded
+    let text = Self.text(register.present)
+    // Transfers report not every chunk. A look after the latest report finds the bytes before a pause of the server.
+    let isNews = state.withLock { state in
+      defer { (state.isStale, state.text) = (false, text) }
+      state.isDue = (state.isStale || state.text != text) && !state.isEnded
       return state.isDue
     }
-    guard isStale else { return }
-    hub.publish("progress", Self.text(register.present), as: .latest)
+    guard isNews else { return }
+    hub.publish("progress", text, as: .latest)
     later(Self.pace) { [weak self] in self?.tell(hub) }
   }
 
