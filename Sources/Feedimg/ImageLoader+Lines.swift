@@ -3,7 +3,7 @@ import FeedimgJSON
 public import FeedimgModel
 
 extension ImageLoader {
-  /// Returns the decisions of ``resolve(_:facts:)`` as JSON lines, each as ``Resolution/json``.
+  /// Returns the decisions of ``resolve(_:facts:)->Resolution`` as JSON lines, each as ``Resolution/json``.
   ///
   /// Reads the network, the settings and the cache once for all items, so it suits long feeds.
   ///

@@ -235,7 +235,8 @@ public final class ImageLoader: Sendable {
   ///
   /// - Parameters:
   ///   - items: What to decide about.
-  ///   - facts: What holds for an item of the facts that the configuration declares, see ``resolve(_:facts:)``.
+  ///   - facts: The values of the facts that the configuration declares, for an item; see
+  ///     ``resolve(_:facts:)->Resolution``.
   /// - Returns: A decision for each item, in order.
   public func resolve(
     _ items: [FeedItem],
@@ -275,7 +276,7 @@ public final class ImageLoader: Sendable {
   ///   - item: What to load.
   ///   - pixels: At which size to decode it, for ``LoadedImage/bitmap``; takes a decoder in the configuration. An
   ///     original that cannot be decoded gives way to the thumbnail.
-  ///   - facts: See ``resolve(_:facts:)``.
+  ///   - facts: See ``resolve(_:facts:)->Resolution``.
   ///   - priority: How urgent it is beside other loads.
   ///   - progress: Called on a thread of its own as bytes arrive from the network.
   /// - Returns: The image with its bytes, its source and the decision that led to it.

@@ -32,13 +32,13 @@ public final class CodecDecoder: ImageDecoding {
   /// What can be decoded, the smaller formats first.
   public var mediaTypes: [String] { Codec.allCases.map(\.rawValue) }
 
-  /// Decodes an image at the size asked, see ``ImageDecoding``.
+  /// Decodes an image at the size asked, see `ImageDecoding`.
   ///
   /// - Parameters:
   ///   - bytes: The encoded image, or its beginning.
   ///   - request: At which size, and what is to be done about damage.
   /// - Returns: The image upright, in sRGB; never enlarged.
-  /// - Throws: ``DecodeError``; what is too large is told before anything is decoded.
+  /// - Throws: `DecodeError`; what is too large is told before anything is decoded.
   public func decode(
     _ bytes: [UInt8],
     _ request: DecodeRequest
@@ -49,13 +49,13 @@ public final class CodecDecoder: ImageDecoding {
     }
   }
 
-  /// Decodes all frames of an animation at the size asked, see ``ImageDecoding``.
+  /// Decodes all frames of an animation at the size asked, see `ImageDecoding`.
   ///
   /// - Parameters:
   ///   - bytes: The encoded image, or its beginning.
   ///   - request: At which size, and what is to be done about damage.
   /// - Returns: As many frames as the limits allow; of a still image, its only one.
-  /// - Throws: ``DecodeError``; what is too large is told before anything is decoded.
+  /// - Throws: `DecodeError`; what is too large is told before anything is decoded.
   public func animation(
     _ bytes: [UInt8],
     _ request: DecodeRequest
@@ -66,7 +66,7 @@ public final class CodecDecoder: ImageDecoding {
     }
   }
 
-  /// Opens an animation to decode its frames one by one, see ``ImageDecoding``.
+  /// Opens an animation to decode its frames one by one, see `ImageDecoding`.
   ///
   /// The encoded image is held until the pass has ended, and one picture of it as large as it is.
   ///
@@ -74,7 +74,7 @@ public final class CodecDecoder: ImageDecoding {
   ///   - bytes: The encoded image, or its beginning.
   ///   - request: At which size, and what is to be done about damage.
   /// - Returns: A pass that begins with the first frame, and gives as many as the limits allow.
-  /// - Throws: ``DecodeError``; what is too large is told before anything is decoded.
+  /// - Throws: `DecodeError`; what is too large is told before anything is decoded.
   public func frames(
     _ bytes: [UInt8],
     _ request: DecodeRequest

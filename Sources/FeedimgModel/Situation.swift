@@ -9,8 +9,8 @@ public enum Presence: String, Sendable, Hashable, CaseIterable {
 
 /// Everything that a policy may ask about one item at one moment (the facts).
 ///
-/// A fact that feedimg itself knows is declared in this file alone: a stored property, a ``Fact``, and its place in
-/// ``Fact/standard``.
+/// A fact that feedimg itself knows is declared in this file alone: a stored property, a `Fact`, and its place in
+/// `Fact.standard`.
 public struct Situation: Sendable, Hashable {
   /// The kind of the active network.
   public var network: NetworkKind

@@ -88,7 +88,7 @@ extension ImageLoader {
   ///
   /// - Parameters:
   ///   - item: What to load.
-  ///   - facts: See ``resolve(_:facts:)``.
+  ///   - facts: See ``resolve(_:facts:)->Resolution``.
   ///   - progress: Called on a thread of its own as bytes of an image that is not cached arrive.
   /// - Returns: The image with its bytes, its source and the decision that led to it.
   /// - Throws: ``LoadError``; `nothingToShow` where the placeholder is all there is.

@@ -80,7 +80,7 @@ public final class ImageSlot: Sendable {
   /// - Parameters:
   ///   - item: What to show from now on.
   ///   - pixels: At which size to make pixels, for ``Presentation/pixels``; takes a decoder in the configuration.
-  ///   - facts: See ``ImageLoader/resolve(_:facts:)``.
+  ///   - facts: See ``ImageLoader/resolve(_:facts:)->Resolution``.
   ///   - priority: How urgent it is; may be changed later.
   public func show(
     _ item: FeedItem,
