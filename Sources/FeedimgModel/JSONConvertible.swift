@@ -40,11 +40,10 @@ extension Resolution: JSONConvertible {
     ]
   }
 
-  package var factMembers: JSONObject {
-    let readings = facts.map { fact -> (String, JSONValue) in
-      (fact.name, ["value": .string(fact.value), "source": .string(fact.source)])
-    }
-    return ["facts": .object(JSONObject(readings))]
+  private var factMembers: JSONObject { ["facts": .object(Self.members(of: facts[...]))] }
+
+  package static func members(of facts: ArraySlice<FactReading>) -> JSONObject {
+    JSONObject(facts.map { ($0.name, ["value": .string($0.value), "source": .string($0.source)]) })
   }
 }
 
