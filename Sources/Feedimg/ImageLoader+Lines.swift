@@ -72,7 +72,7 @@ private final class LineText {
     writer.object { writer in
       if let id = item.id { writer.member("id", id) }
       writer.members(decision)
-      writer.member("url", resolution.decision.image.role.flatMap { item[$0]?.url }?.text)
+      writer.member("url", resolution.decision.image.role.flatMap { item[$0]?.url }?.description)
       if tellsSize {
         var resolution = resolution
         resolution.why = policy.why(rule: resolution.decision.rule, in: situation)
