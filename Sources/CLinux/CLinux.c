@@ -4,12 +4,25 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <time.h>
 
 struct clinux_thread {
   pthread_t id;
 };
+
+static char *const no_arguments[] = {NULL};
+static char *const *arguments = no_arguments;
+
+// glibc passes each constructor the arguments of main. Swift reads them from /proc, which may be hidden.
+__attribute__((constructor)) static void keep_arguments(int count, char **values) {
+  if (count > 0) arguments = values;
+}
+
+char *const *clinux_arguments(void) { return arguments; }
+
+const char *clinux_program(void) { return (const char *)getauxval(AT_EXECFN); }
 
 void clinux_name(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 

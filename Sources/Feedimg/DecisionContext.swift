@@ -24,8 +24,8 @@ struct DecisionContext {
   /// Whether it matters what is cached.
   var asksCache: Bool { reader.asksCache }
 
-  /// What tells the reasons of two items apart, but for the size.
-  private struct Outline: Hashable {
+  /// What tells the decisions and reasons of two items apart, but for the size.
+  struct Outline: Hashable {
     var isLocal: Bool
     var original: Presence
     var thumbnail: Presence
@@ -113,13 +113,13 @@ struct DecisionContext {
     )
   }
 
-  private mutating func grounds(
+  func outline(
     of decision: Decision,
     in situation: Situation,
-    _ values: [String: String],
+    _ values: [String: String] = [:],
     isLocal: Bool
-  ) -> Grounds {
-    let outline = Outline(
+  ) -> Outline {
+    Outline(
       isLocal: isLocal,
       original: situation.original,
       thumbnail: situation.thumbnail,
@@ -128,6 +128,15 @@ struct DecisionContext {
       rule: decision.rule,
       values: values
     )
+  }
+
+  private mutating func grounds(
+    of decision: Decision,
+    in situation: Situation,
+    _ values: [String: String],
+    isLocal: Bool
+  ) -> Grounds {
+    let outline = outline(of: decision, in: situation, values, isLocal: isLocal)
     guard var known = grounds[outline] else {
       let facts = reader.facts(in: situation, values, isLocal: isLocal)
       let new = Grounds(

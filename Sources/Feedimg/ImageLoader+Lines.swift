@@ -1,6 +1,7 @@
 import FeedimgCache
 import FeedimgJSON
 public import FeedimgModel
+import FeedimgPolicy
 
 extension ImageLoader {
   /// Returns the decisions of ``resolve(_:facts:)->Resolution`` as JSON lines, each as ``Resolution/json``.
@@ -16,22 +17,16 @@ extension ImageLoader {
     let isEmpty = !context.asksCache || (store.isEmpty && memory.encoded.count == 0)
     let isCached = isEmpty ? { _ in false } : presence(of: items, context)
     var writer = JSONWriter(.compact)
-    var common: CommonMembers?
+    var texts: [DecisionContext.Outline: LineText] = [:]
     for item in items {
-      let resolution = context.resolution(of: item, isCached: isCached)
-      let members =
-        if let common, common.hold(for: resolution) { common } else { CommonMembers(resolution) }
-      common = members
-      writer.object { writer in
-        if let id = item.id { writer.member("id", id) }
-        writer.members(members.decision)
-        writer.member("url", resolution.url?.text)
-        writer.members(members.reason)
-        if resolution.decision.image == .placeholder {
-          writer.members(["placeholder": item.placeholder.jsonValue])
-        }
-        writer.members(members.facts)
-      }
+      let situation = context.situation(of: item, [:], isCached: isCached)
+      let decision = context.policy.decide(situation)
+      let isLocal = context.reader.isLocal(item)
+      let outline = context.outline(of: decision, in: situation, isLocal: isLocal)
+      let text =
+        texts[outline] ?? LineText(context.resolution(of: item, in: situation, isLocal: isLocal), context)
+      texts[outline] = text
+      text.write(item, in: situation, to: &writer, context.policy)
       writer.endLine()
       guard writer.bytes.count >= Self.pieceLength else { continue }
       take(writer.bytes)
@@ -44,23 +39,58 @@ extension ImageLoader {
   private static let pieceLength = 1 << 16
 }
 
-/// The text of members that neighbouring items mostly have in common, so that it is written once.
-private final class CommonMembers {
+/// The text that the lines of all items with one outline share, so that it is written once.
+///
+/// Only the item's own members, its size and the reasons that tell the size are written for each item.
+private final class LineText {
   private let resolution: Resolution
-  let decision: JSONWriter
-  let reason: JSONWriter
-  let facts: JSONWriter
+  private let tellsSize: Bool
+  private let decision: JSONWriter
+  private let reason: JSONWriter
+  private let factsBeforeSize: JSONWriter
+  private let sourceOfSize: String
+  private let factsAfterSize: JSONWriter
 
-  init(_ resolution: Resolution) {
+  init(_ resolution: Resolution, _ context: DecisionContext) {
     self.resolution = resolution
+    tellsSize = resolution.situation.size != nil && context.tellsSize(rule: resolution.decision.rule)
     decision = JSONWriter(members: resolution.decisionMembers)
     reason = JSONWriter(members: resolution.reasonMembers)
-    facts = JSONWriter(members: resolution.factMembers)
+    let facts = resolution.facts
+    let index = facts.firstIndex { $0.name == Fact.size.name } ?? facts.endIndex
+    factsBeforeSize = JSONWriter(members: Resolution.members(of: facts[..<index]))
+    sourceOfSize = facts[index...].first?.source ?? ""
+    factsAfterSize = JSONWriter(members: Resolution.members(of: facts[index...].dropFirst()))
   }
 
-  /// Whether another resolution has the same members.
-  func hold(for other: Resolution) -> Bool {
-    resolution.decision == other.decision && resolution.policy == other.policy
-      && resolution.place == other.place && resolution.why == other.why && resolution.facts == other.facts
+  func write(
+    _ item: FeedItem,
+    in situation: Situation,
+    to writer: inout JSONWriter,
+    _ policy: CompiledPolicy
+  ) {
+    writer.object { writer in
+      if let id = item.id { writer.member("id", id) }
+      writer.members(decision)
+      writer.member("url", resolution.decision.image.role.flatMap { item[$0]?.url }?.description)
+      if tellsSize {
+        var resolution = resolution
+        resolution.why = policy.why(rule: resolution.decision.rule, in: situation)
+        writer.members(resolution.reasonMembers)
+      } else {
+        writer.members(reason)
+      }
+      if resolution.decision.image == .placeholder {
+        writer.members(["placeholder": item.placeholder.jsonValue])
+      }
+      writer.member("facts") { writer in
+        writer.members(factsBeforeSize)
+        writer.member(Fact.size.name) { writer in
+          writer.member("value", Fact.size.value(in: situation))
+          writer.member("source", sourceOfSize)
+        }
+        writer.members(factsAfterSize)
+      }
+    }
   }
 }

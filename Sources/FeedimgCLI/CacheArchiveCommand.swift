@@ -20,12 +20,15 @@ extension CacheCommand {
     @Argument(help: "The archive; - is standard output.", completion: .file(extensions: ["tar"])) var file:
       String
     @Flag(help: "Print one JSON object.") var json = false
+    @Flag(help: "Write the archive to standard output even if that is a terminal.") var force = false
     @OptionGroup var folders: CacheFolders
 
     func run() throws {
       let isStandard = file == "-"
       if isStandard, json { throw CommandFailure(.usage, "--json: standard output is taken by the archive") }
-      try OutputFile(path: file, option: "export").check()
+      let output = OutputFile(path: file, option: "export")
+      try output.refuseTerminal(unless: force)
+      try output.check()
       let cache = try folders.cache()
       let progress = ProgressLine(verb: "exported")
       defer { progress.clear() }

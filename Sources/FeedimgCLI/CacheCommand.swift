@@ -88,19 +88,22 @@ struct CacheCommand: ParsableCommand {
   struct CachedURL: ParsableArguments {
     @Argument(help: "The URL, as the item spells it.") var url: String
 
+    /// The URL as messages show it.
+    var shown: String { ImageURL.withoutCredentials(url) }
+
     var address: ImageURL {
       get throws(CommandFailure) {
         do throws(ImageURLError) {
           return try ImageURL(url)
         } catch {
-          throw CommandFailure(.usage, "expected an absolute http or https URL, but `\(url)` \(error)")
+          throw CommandFailure(.usage, "expected an absolute http or https URL, but `\(shown)` \(error)")
         }
       }
     }
 
     /// Ends the command where there was no such image.
     func found(_ isThere: Bool) throws(CommandFailure) {
-      guard isThere else { throw CommandFailure(.failure, "`\(url)` is not in the cache") }
+      guard isThere else { throw CommandFailure(.failure, "`\(shown)` is not in the cache") }
     }
   }
 }

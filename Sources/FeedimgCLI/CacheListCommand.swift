@@ -10,6 +10,7 @@ extension CacheCommand {
       abstract: "Print the images that are kept, the last used first."
     )
     @Option(
+      parsing: .unconditional,
       help: ArgumentHelp(
         "What comes first: the last used, the last stored, the largest, or the first URL.",
         valueName: "used|stored|size|url"
@@ -20,6 +21,7 @@ extension CacheCommand {
     @Option(parsing: .unconditional, help: ArgumentHelp("No more than so many.", valueName: "n"))
     var limit: Int?
     @Option(
+      parsing: .unconditionalSingleValue,
       help: ArgumentHelp(
         "Only originals, thumbnails or pinned images; may be given several times.",
         valueName: "originals|thumbnails|pinned"

@@ -4,6 +4,7 @@ import Feedimg
 /// The facts of an application, which alone knows them.
 struct DeclarationOption: ParsableArguments {
   @Option(
+    parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
       "A fact that your application defines, such as on-screen=no,yes; may be given several times.",
       valueName: "fact=values"

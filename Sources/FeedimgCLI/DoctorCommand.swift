@@ -16,9 +16,9 @@ struct DoctorCommand: ParsableCommand {
       EXAMPLES
         feedimg doctor
         feedimg doctor --evidence
-        feedimg doctor --json | jq -r '.findings[] | select(.verdict != "ok") | .text'
+        feedimg doctor --json | jq -r '.findings[] | select(.verdict == "broken") | .text'
 
-      Ends with 0 also where something is missing, and with 1 if feedimg cannot work.
+      Ends with 1 if something is broken or feedimg cannot work, else with 0, also where something is missing.
       """
   )
 
@@ -29,6 +29,7 @@ struct DoctorCommand: ParsableCommand {
   @Flag(help: "Leave out nothing of it.") var unmasked = false
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp(
       "The policy to look at: a file, or the name of one that comes along.",
       valueName: "policy"
@@ -49,6 +50,7 @@ struct DoctorCommand: ParsableCommand {
       json ? diagnosis.json(withEvidence: evidence) : DoctorText.text(diagnosis, withEvidence: evidence)
     )
     if !diagnosis.canWork { throw CommandFailure(.failure, "feedimg cannot work on this system") }
+    if !diagnosis.isHealthy { throw CommandFailure(.failure) }
   }
 }
 

@@ -30,7 +30,8 @@ enum ExitStatus: Int32 {
         return
       }
       // Help, the version and completion scripts come as errors that are none.
-      Output.line(FeedimgCommand.fullMessage(for: error))
+      let text = FeedimgCommand.fullMessage(for: error, columns: 1 << 16)
+      Output.line(HelpText.wrapped(text, width: Output.width ?? 80))
       self = .success
     }
   }
@@ -44,5 +45,11 @@ struct CommandFailure: Error {
   init(_ status: ExitStatus, _ message: String? = nil) {
     self.status = status
     self.message = message
+  }
+
+  /// - Throws: ``CommandFailure`` with status 1 if the system hides `/proc`, which tasks need.
+  static func refuseTasksWithoutProc() throws(CommandFailure) {
+    guard !ProcessEnvironment.canRunTasks() else { return }
+    throw CommandFailure(.failure, "this command needs /proc, which cannot be read here; mount it (proc(5))")
   }
 }

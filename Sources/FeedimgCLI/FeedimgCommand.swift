@@ -12,9 +12,10 @@ struct FeedimgCommand: ParsableCommand {
       thumbnail, else the placeholder.
 
       EXAMPLES
-        feedimg resolve --item item.json              what to show now, and why
-        feedimg resolve --item item.json --network cellular        as if there
-        feedimg load --item item.json -o photo.jpg    fetch it, or use the cache
+        feedimg resolve item.json                     what to show now, and why
+        feedimg resolve item.json --network cellular  as if there
+        feedimg load item.json -o photo.jpg           fetch it, or use the cache
+        feedimg load https://x.example/a.jpg          the same for a single image
         feedimg prefetch feed.json                    fetch ahead, where data is free
         feedimg network --watch                       the network, each change
         feedimg settings set always-load-originals-on-cellular yes

@@ -5,6 +5,7 @@ import Feedimg
 struct CacheFolderOption: ParsableArguments {
   @Option(
     name: .customLong("cache-dir"),
+    parsing: .unconditional,
     help: ArgumentHelp("Where images are kept (default: $XDG_CACHE_HOME/feedimg).", valueName: "dir"),
     completion: .directory
   )
@@ -15,6 +16,7 @@ struct CacheFolderOption: ParsableArguments {
 struct StateFolderOption: ParsableArguments {
   @Option(
     name: .customLong("state-dir"),
+    parsing: .unconditional,
     help: ArgumentHelp("Where usage is counted (default: $XDG_STATE_HOME/feedimg).", valueName: "dir"),
     completion: .directory
   )
@@ -25,6 +27,7 @@ struct StateFolderOption: ParsableArguments {
 struct ConfigurationFolderOption: ParsableArguments {
   @Option(
     name: .customLong("config-dir"),
+    parsing: .unconditional,
     help: ArgumentHelp("Where settings.json is (default: $XDG_CONFIG_HOME/feedimg).", valueName: "dir"),
     completion: .directory
   )

@@ -14,6 +14,7 @@ struct LoadReport {
   /// The outcome, where there is one item.
   private(set) var onlyOutcome: LoadBatch.Outcome?
   private var bytesMoved = 0
+  private var isProgressShown = false
 
   init(itemCount: Int, isJSON: Bool, isQuiet: Bool) {
     self.itemCount = itemCount
@@ -34,6 +35,9 @@ struct LoadReport {
     }
     showProgress(done: index + 1)
   }
+
+  /// Notes that something failed before the loads began.
+  mutating func noteFailure() { status = .failure }
 
   /// What came of asking about images that had been shown; none of it makes the run a failure.
   func add(_ news: RevalidationSummary) {
@@ -75,7 +79,7 @@ struct LoadReport {
       headline(image.resolution, index, "\(image.variant.role.rawValue), from \(place)"),
       ResolutionText.line("file", image.path ?? "not kept"),
       ResolutionText.line("size", "\(size), \(image.mediaType)"),
-      ResolutionText.line("url", image.variant.url.text),
+      ResolutionText.line("url", image.variant.url.description),
     ]
     if image.source != .network, let freshness = image.freshness {
       lines.append(ResolutionText.line("freshness", FreshnessText.line(freshness)))
@@ -96,12 +100,21 @@ struct LoadReport {
 
   // MARK: Progress, on a terminal alone
 
-  private func showProgress(done: Int) {
+  /// Shows that a load takes long, and which host it waits for.
+  mutating func showWaiting(for host: String, since duration: Duration) {
+    guard Output.hasTerminalError, duration >= .seconds(1) else { return }
+    let seconds = Int(clamping: duration.components.seconds)
+    isProgressShown = true
+    Output.standardError("\r\u{1B}[KWaiting for \(Printable.text(host)), \(seconds) s")
+  }
+
+  private mutating func showProgress(done: Int) {
     guard itemCount > 1, done < itemCount, Output.hasTerminalError else { return }
+    isProgressShown = true
     Output.standardError("\r\(done) of \(itemCount) images, \(ByteCount(bytesMoved).rounded) moved")
   }
 
-  private func clearProgress() {
-    if itemCount > 1, Output.hasTerminalError { Output.standardError("\r\u{1B}[K") }
+  private mutating func clearProgress() {
+    if isProgressShown { Output.standardError("\r\u{1B}[K") }
   }
 }

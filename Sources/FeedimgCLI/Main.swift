@@ -1,4 +1,5 @@
 import ArgumentParser
+import Feedimg
 
 /// The entry: parses, runs, and turns whatever happens into an exit status.
 @main
@@ -6,8 +7,9 @@ enum Main {
   static func main() async {
     Output.occupyStandardDescriptors()
     do {
-      var command = try FeedimgCommand.parseAsRoot()
+      var command = try parsed(ProcessEnvironment.arguments())
       if var waiting = command as? any AsyncParsableCommand {
+        try CommandFailure.refuseTasksWithoutProc()
         try await waiting.run()
       } else {
         try command.run()
@@ -16,5 +18,17 @@ enum Main {
       Output.exit(ExitStatus(reporting: error))
     }
     Output.exit(.success)
+  }
+
+  /// - Throws: ``CommandFailure`` with a suggestion for a command that does not exist, or the parser's error.
+  private static func parsed(_ arguments: [String]) throws -> any ParsableCommand {
+    let command = Result { try FeedimgCommand.parseAsRoot(arguments) }
+    // The parser answers `help` for a command that does not exist with the general help.
+    if (try? command.get()) == nil || arguments.first == "help",
+      let message = UnknownCommand.message(in: arguments)
+    {
+      throw CommandFailure(.usage, message)
+    }
+    return try command.get()
   }
 }

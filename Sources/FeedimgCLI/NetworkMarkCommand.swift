@@ -26,10 +26,16 @@ struct NetworkMarkCommand: ParsableCommand {
 
   @Argument(help: "metered, unmetered, or forget.") var word: Word
 
-  @Option(help: ArgumentHelp("The Wi-Fi network of this name, active or not.", valueName: "name"))
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("The Wi-Fi network of this name, active or not.", valueName: "name")
+  )
   var ssid: String?
 
-  @Option(help: ArgumentHelp("Whatever this interface carries, active or not.", valueName: "name"))
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Whatever this interface carries, active or not.", valueName: "name")
+  )
   var device: String?
 
   @OptionGroup(visibility: .hidden) var format: NetworkFormat

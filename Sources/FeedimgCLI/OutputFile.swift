@@ -28,6 +28,17 @@ struct OutputFile {
     }
   }
 
+  /// Refuses to write bytes that are not text to a terminal.
+  ///
+  /// - Throws: ``CommandFailure`` with status 2.
+  func refuseTerminal(unless isForced: Bool) throws(CommandFailure) {
+    guard path == "-", !isForced, isatty(STDOUT_FILENO) == 1 else { return }
+    throw CommandFailure(
+      .usage,
+      "\(option) -: binary data can garble a terminal; redirect standard output, or add --force"
+    )
+  }
+
   /// Writes the bytes; the mode of an earlier file stays, and a link stays one.
   ///
   /// - Throws: ``CommandFailure`` with status 1; an earlier file of that name is then untouched.

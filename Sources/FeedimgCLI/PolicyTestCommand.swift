@@ -37,9 +37,11 @@ struct PolicyTestCommand: ParsableCommand {
   )
   var files: [String] = []
 
-  @Option(help: "Run the cases against this policy instead.", completion: .policy) var policy: String?
+  @Option(parsing: .unconditional, help: "Run the cases against this policy instead.", completion: .policy)
+  var policy: String?
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp(
       "Write what the policy decides in every state; - is standard output.",
       valueName: "file"
@@ -49,6 +51,7 @@ struct PolicyTestCommand: ParsableCommand {
   var record: String?
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp("Write a report for continuous integration; - is standard output.", valueName: "file"),
     completion: .file(extensions: ["xml"])
   )

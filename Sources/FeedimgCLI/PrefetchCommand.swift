@@ -19,20 +19,15 @@ struct PrefetchCommand: AsyncParsableCommand {
         feedimg prefetch feed.jsonl --limit 200MB --image-limit 2MB
         feedimg prefetch - --json < feed.jsonl | jq 'select(.outcome == "failed")'
 
-      Ends with 1 if an image could not be had, else with 0, also where items were left out, or images came and \
+      An entry that is not an item is left out, with a warning that names its line.
+
+      Ends with 1 if an image could not be had or an entry is not an item, else with 0, also where items were left out, or images came and \
       could not be kept, which is told. An original that may be had another time counts as failed, although its \
       thumbnail is fetched in its place.
       """
   )
 
-  @Argument(
-    help: ArgumentHelp(
-      "A JSON file with one item, an array of items, or an item a line; - is standard input.",
-      valueName: "file"
-    ),
-    completion: .file(extensions: ["json", "jsonl"])
-  )
-  var file: String
+  @OptionGroup var input: ItemInput
 
   @Option(
     parsing: .unconditional,
@@ -60,7 +55,7 @@ struct PrefetchCommand: AsyncParsableCommand {
     var limits = Prefetch.Limits()
     if let limit { limits.total = try Self.size(limit, "--limit") }
     if let imageLimit { limits.perImage = try Self.size(imageLimit, "--image-limit") }
-    let items = try ItemFile(path: file).items()
+    let (items, inputStatus) = try input.items()
     let loader = try ImageLoader(configuration)
     FinalCount.include(loader)
     for warning in loader.warnings { Output.complain(warning) }
@@ -73,7 +68,7 @@ struct PrefetchCommand: AsyncParsableCommand {
     service.tell(of: loader)
     // Such as that nothing could be counted, which shows only now.
     for warning in loader.warnings { Output.complain(warning) }
-    throw CommandFailure(report.status)
+    throw CommandFailure(inputStatus == .success ? report.status : inputStatus)
   }
 
   /// Draws the bar a few times a second, also while nothing ends.

@@ -10,7 +10,7 @@ struct ResolutionText {
   ///   - isVerbose: Whether to list every fact.
   init(_ resolution: Resolution, number: Int?, isVerbose: Bool) {
     var lines = [Self.headline(number, resolution, Self.image(resolution))]
-    if let url = resolution.url { lines.append(Self.line("url", url.text)) }
+    if let url = resolution.url { lines.append(Self.line("url", url.description)) }
     if resolution.decision.image == .placeholder {
       lines += Self.placeholder(resolution.item.placeholder)
     } else if resolution.decision.show != resolution.decision.image {

@@ -31,7 +31,11 @@ struct ServeCommand: ParsableCommand {
       """
   )
 
-  @Option(help: ArgumentHelp("The Unix socket to listen on.", valueName: "path"), completion: .file())
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("The Unix socket to listen on.", valueName: "path"),
+    completion: .file()
+  )
   var socket: String?
 
   @Option(
@@ -48,6 +52,7 @@ struct ServeCommand: ParsableCommand {
   var allowPrivate = false
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp(
       "The feed that the page shows: items as `feedimg load --item` takes them.",
       valueName: "file"
@@ -68,6 +73,7 @@ struct ServeCommand: ParsableCommand {
   func run() throws {
     // What the other program would say of them in other words.
     _ = try situation.configuration()
+    try CommandFailure.refuseTasksWithoutProc()
     try ServiceProgram.become(with: arguments)
   }
 

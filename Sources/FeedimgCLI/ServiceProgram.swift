@@ -1,3 +1,4 @@
+import Feedimg
 import Glibc
 
 /// `feedimg-serve`, installed beside this program.
@@ -10,21 +11,11 @@ enum ServiceProgram {
   ///
   /// - Throws: ``CommandFailure`` where it is not there.
   static func become(with arguments: [String]) throws(CommandFailure) -> Never {
-    let path = folder() + name
+    let path = ProcessEnvironment.programFolder() + name
     var pointers = ([path] + arguments).map { strdup($0) } + [nil]
     execv(path, &pointers)
     let code = errno
     for pointer in pointers { free(pointer) }
     throw CommandFailure(.failure, "`\(path)`: cannot be run: \(SystemError.text(code))")
-  }
-
-  /// The folder of this program, with a final slash.
-  private static func folder() -> String {
-    var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
-    let count = buffer.withUnsafeMutableBytes { bytes in
-      bytes.baseAddress.map { readlink("/proc/self/exe", $0, bytes.count) } ?? 0
-    }
-    let program = String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
-    return program.lastIndex(of: "/").map { String(program[...$0]) } ?? ""
   }
 }

@@ -49,15 +49,26 @@ struct SettingsCommand: ParsableCommand {
   struct Set: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "set",
-      abstract: "Change a setting."
+      abstract: "Change a setting.",
+      usage: "feedimg settings set <name> <value> [--config-dir <dir>]"
     )
     @OptionGroup var name: NameArgument
-    @Argument(help: "Such as yes, no, `512 MiB` or 7.") var value: String
+    @Argument(
+      parsing: .allUnrecognized,
+      help: ArgumentHelp("Such as yes, no, `512 MiB` or 7.", valueName: "value")
+    )
+    var values: [String]
     @OptionGroup var folder: ConfigurationFolderOption
+
+    func validate() throws {
+      guard values.count > 1 else { return }
+      let found = values.map { "`\($0)`" }.joined(separator: " and ")
+      throw ValidationError("expected one value, found \(found); quote a value that has spaces")
+    }
 
     func run() throws {
       let settings = try settingsFile(in: folder)
-      try settings.set(name.name, to: value)
+      try settings.set(name.name, to: values[0])
       complain(of: settings)
     }
   }

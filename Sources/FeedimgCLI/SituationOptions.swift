@@ -4,6 +4,7 @@ import Feedimg
 /// What replaces the live readings, so that any situation can be reproduced.
 struct SituationOptions: ParsableArguments {
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp(
       "Decide as if on this network: \(NetworkKind.allCases.map(\.rawValue).joined(separator: ", ")).",
       valueName: "kind"
@@ -13,12 +14,14 @@ struct SituationOptions: ParsableArguments {
   var network: String?
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp("Decide as if data cost: yes, no or unknown.", valueName: "answer"),
     completion: .list(Metered.allCases.map(\.rawValue))
   )
   var metered: String?
 
   @Option(
+    parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
       "Decide as if a fact were so, such as always-original=yes; may be given several times.",
       valueName: "fact=value"
@@ -27,6 +30,7 @@ struct SituationOptions: ParsableArguments {
   var set: [String] = []
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp(
       "Decide by this table: a file, or a name that `feedimg policy list` shows, such as data-saver.",
       valueName: "policy"

@@ -36,6 +36,7 @@ struct UsageCommand: ParsableCommand {
     @Flag(help: "Print one JSON object.") var json = false
 
     @Option(
+      parsing: .unconditional,
       help: ArgumentHelp(
         "Write a bar chart here instead, an SVG picture; - is standard output.",
         valueName: "file"

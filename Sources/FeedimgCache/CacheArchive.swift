@@ -154,6 +154,7 @@ struct ArchiveReader: ~Copyable {
   /// What of the content of the present member has not been read, with what fills its last block.
   private var remaining = 0
   private var padding = 0
+  private var isAtBeginning = true
 
   init(_ file: consuming OpenFile) {
     self.file = file
@@ -177,7 +178,16 @@ struct ArchiveReader: ~Copyable {
   /// The header of the next member, after whatever is left of the one before; nil at the end of the archive.
   mutating func next() throws(CacheError) -> TarHeader? {
     try skip()
-    let block = try bytes(count: TarHeader.blockSize)
+    let block: [UInt8]
+    do throws(CacheError) {
+      block = try bytes(count: TarHeader.blockSize)
+    } catch {
+      // A short file of another kind is not an archive that was cut off.
+      let beginning = buffer[..<min(unread.upperBound, CacheArchive.folder.utf8.count)]
+      guard isAtBeginning, !CacheArchive.folder.utf8.starts(with: beginning) else { throw error }
+      throw fault("is no archive that `feedimg cache export` wrote")
+    }
+    isAtBeginning = false
     if block.allSatisfy({ $0 == 0 }) { return nil }
     guard let header = TarHeader(block: block) else { throw fault("is damaged, or no archive") }
     remaining = header.size

@@ -105,7 +105,9 @@ extension DiskCache {
     _ reader: borrowing ArchiveReader
   ) throws(CacheError) {
     guard checksum == record.checksum else {
-      throw reader.fault("is damaged: the image of `\(record.key)` is not what was exported")
+      throw reader.fault(
+        "is damaged: the image of `\(ImageURL.withoutCredentials(record.key))` is not what was exported"
+      )
     }
   }
 

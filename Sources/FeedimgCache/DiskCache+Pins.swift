@@ -53,7 +53,7 @@ extension DiskCache {
     guard new.isPinned || new.size <= limit.bytes else {
       throw CacheError(
         .body,
-        "`\(new.key)` stays pinned: it takes more than the \(limit.rounded) for all \(new.role)s"
+        "`\(ImageURL.withoutCredentials(new.key))` stays pinned: it takes more than the \(limit.rounded) for all \(new.role)s"
       )
     }
     try beginWritingOrRefuse()
@@ -73,7 +73,7 @@ extension DiskCache {
       case .full(let pinned):
         throw CacheError(
           .body,
-          "`\(new.key)` is not pinned: with its \(ByteCount(new.size).rounded) pinned images would take more than "
+          "`\(ImageURL.withoutCredentials(new.key))` is not pinned: with its \(ByteCount(new.size).rounded) pinned images would take more than "
             + "\(limit.rounded); \(pinned.rounded) are pinned"
         )
       case .unfinished(let removal): folder.remove(removal.bodies)

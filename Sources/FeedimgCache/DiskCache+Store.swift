@@ -45,7 +45,7 @@ extension DiskCache {
       let size = ByteCount(body.size).rounded
       throw CacheError(
         .body,
-        "`\(metadata.key)` is not kept: it takes \(size), more than the \(limit.rounded) for all \(metadata.role)s"
+        "`\(ImageURL.withoutCredentials(metadata.key))` is not kept: it takes \(size), more than the \(limit.rounded) for all \(metadata.role)s"
       )
     }
     var metadata = metadata
@@ -142,7 +142,7 @@ extension DiskCache {
         case .pinsFull:
           throw CacheError(
             .body,
-            "`\(image.record.key)` is not kept: with it, pinned images would take more than "
+            "`\(ImageURL.withoutCredentials(image.record.key))` is not kept: with it, pinned images would take more than "
               + "\(limits.pinned.rounded); the earlier one stays"
           )
         case .unplaced(let fault):

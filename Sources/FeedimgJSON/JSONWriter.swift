@@ -51,8 +51,9 @@ package struct JSONWriter: Sendable {
     }
   }
 
-  /// Copies the text of at least one member, without braces, from another writer.
+  /// Copies the text of members, without braces, from another writer.
   package mutating func members(_ other: JSONWriter) {
+    guard !other.bytes.isEmpty else { return }
     separate()
     bytes += other.bytes
   }
@@ -61,6 +62,12 @@ package struct JSONWriter: Sendable {
   package mutating func member(_ name: String, _ text: String?) {
     self.name(name)
     if let text { write(text) } else { write(.null) }
+  }
+
+  /// Writes a member whose value is an object; the closure writes that object's members.
+  package mutating func member(_ name: String, _ writeMembers: (inout JSONWriter) -> Void) {
+    self.name(name)
+    object(writeMembers)
   }
 
   private mutating func name(_ name: String) {

@@ -21,6 +21,23 @@ public struct FeedItemReader: Sendable {
   /// - Throws: ``FeedItemError`` with the line, also for a document that ends without an item. The items of the
   ///   piece are lost, and the reader is of no further use.
   public mutating func read(_ piece: ArraySlice<UInt8>, isLast: Bool) throws(FeedItemError) -> [FeedItem] {
+    var items: [FeedItem] = []
+    for entry in try entries(in: piece, isLast: isLast) { items.append(try entry.get()) }
+    guard !isLast || stream.count > 0 else { throw FeedItemError.noItem }
+    return items
+  }
+
+  /// Reads on; an entry that is not an item does not end the document.
+  ///
+  /// - Parameters:
+  ///   - piece: The next bytes of the document, in UTF-8. A piece may end within an item.
+  ///   - isLast: Whether the document ends here.
+  /// - Returns: The entries that are complete now: each an item, or an error with its line. There may be none.
+  /// - Throws: ``FeedItemError`` with the line, for text that is not JSON. The reader is then of no further use.
+  public mutating func entries(
+    in piece: ArraySlice<UInt8>,
+    isLast: Bool
+  ) throws(FeedItemError) -> [Result<FeedItem, FeedItemError>] {
     let earlier = stream.count
     let elements: [JSONStream.Element]
     do throws(JSONError) {
@@ -33,18 +50,17 @@ public struct FeedItemReader: Sendable {
       let message = "an item is longer than \(Self.greatestItemLength >> 20) MiB"
       throw FeedItemError(path: nil, message: message, line: stream.unreadLine)
     }
-    guard !isLast || stream.count > 0 else { throw FeedItemError.noItem }
-    var items: [FeedItem] = []
-    items.reserveCapacity(elements.count)
+    var entries: [Result<FeedItem, FeedItemError>] = []
+    entries.reserveCapacity(elements.count)
     for element in elements {
       do throws(FeedItemError) {
-        items.append(try FeedItem(json: element.value))
+        entries.append(.success(try FeedItem(json: element.value)))
       } catch {
-        var error = stream.count == 1 ? error : error.inItem(earlier + items.count + 1)
+        var error = stream.count == 1 ? error : error.inItem(earlier + entries.count + 1)
         error.line = stream.line(of: element.offset)
-        throw error
+        entries.append(.failure(error))
       }
     }
-    return items
+    return entries
   }
 }

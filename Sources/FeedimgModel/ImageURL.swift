@@ -29,8 +29,19 @@ public struct ImageURL: Sendable, Hashable, CustomStringConvertible {
     key = parts.key ?? text
   }
 
-  /// The URL as it was given.
-  public var description: String { text }
+  /// The URL without the user and password, for people, messages and other programs.
+  public var description: String { Self.withoutCredentials(text) }
+
+  /// A URL, or a text that was to be one, without `user:password@`.
+  package static func withoutCredentials(_ text: String) -> String {
+    let bytes = text.utf8
+    guard bytes.contains(UInt8(ascii: "@")), let scheme = text.firstRange(of: "://") else { return text }
+    let authority = bytes[scheme.upperBound...].prefix {
+      $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#")
+    }
+    guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { return text }
+    return String(text[..<scheme.upperBound]) + String(Substring(bytes[bytes.index(after: at)...]))
+  }
 
   /// Whether the host is this machine by its spelling alone, so that no network is needed to reach it.
   public var isLoopback: Bool {

@@ -88,7 +88,7 @@ struct ItemVariants {
       guard let other, other.url.key != mine?.url.key else { return }
       throw FeedItemError(
         path: name,
-        message: "expected the same URL as in `variants`, `\(mine?.url.text ?? "none")`"
+        message: "expected the same URL as in `variants`, `\(mine?.url.description ?? "none")`"
       )
     }
     try check("originalImage", original, short.original)

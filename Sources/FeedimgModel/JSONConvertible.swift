@@ -17,7 +17,7 @@ extension Resolution: JSONConvertible {
     var object = JSONObject()
     if let id = item.id { object.append("id", .string(id)) }
     object.append(decisionMembers)
-    object.append("url", .optional(url?.text))
+    object.append("url", .optional(url?.description))
     object.append(reasonMembers)
     if decision.image == .placeholder { object.append("placeholder", item.placeholder.jsonValue) }
     object.append(factMembers)
@@ -40,11 +40,10 @@ extension Resolution: JSONConvertible {
     ]
   }
 
-  package var factMembers: JSONObject {
-    let readings = facts.map { fact -> (String, JSONValue) in
-      (fact.name, ["value": .string(fact.value), "source": .string(fact.source)])
-    }
-    return ["facts": .object(JSONObject(readings))]
+  private var factMembers: JSONObject { ["facts": .object(Self.members(of: facts[...]))] }
+
+  package static func members(of facts: ArraySlice<FactReading>) -> JSONObject {
+    JSONObject(facts.map { ($0.name, ["value": .string($0.value), "source": .string($0.source)]) })
   }
 }
 
@@ -69,7 +68,7 @@ extension LoadedImage: JSONConvertible {
     guard case .object(var object) = resolution.jsonValue else { return .null }
     object["image"] = .string(variant.role.rawValue)
     object["source"] = .string(source == .network ? "network" : "cache")
-    object["url"] = .string(variant.url.text)
+    object["url"] = .string(variant.url.description)
     object["variant"] = .string(variant.role.rawValue)
     object["tier"] = .string(source.rawValue)
     object["path"] = .optional(path)
@@ -96,7 +95,7 @@ extension LoadError: JSONConvertible {
       return .object(object)
     }
     object["error"] = [
-      "code": .string(code.rawValue), "message": .string(message), "url": .optional(url?.text),
+      "code": .string(code.rawValue), "message": .string(message), "url": .optional(url?.description),
       "status": status.map { .integer($0) } ?? .null,
     ]
     return .object(object)

@@ -41,6 +41,7 @@ struct MemberReader {
     do throws(ImageURLError) {
       return try ImageURL(text)
     } catch {
+      let text = ImageURL.withoutCredentials(text)
       let shown = text.count > 80 ? text.prefix(77) + "..." : text[...]
       var failure = FeedItemError(
         path: path + name,

@@ -30,7 +30,7 @@ enum Main {
   }
 
   private static func serve(until signals: AsyncStream<Int32>) async throws {
-    let configuration = try ServiceConfiguration(arguments: Array(CommandLine.arguments.dropFirst()))
+    let configuration = try ServiceConfiguration(arguments: ProcessEnvironment.arguments())
     let service = try Service(configuration)
     for warning in service.warnings { complain(warning) }
     try await service.start()

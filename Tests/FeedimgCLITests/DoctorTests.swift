@@ -1,4 +1,6 @@
 import FeedimgJSON
+import Glibc
+import LoopbackServer
 import Testing
 
 /// `feedimg doctor`, on this system and on worse ones.
@@ -27,7 +29,7 @@ struct DoctorTests {
     }
     for line in lines {
       #expect(
-        ["ok", "no", "warning"].contains {
+        ["ok", "no", "warning", "broken"].contains {
           line.prefix(9) == $0 + String(repeating: " ", count: 9 - $0.count)
         }
       )
@@ -40,12 +42,12 @@ struct DoctorTests {
     [
       (["--policy", "/no/such.md"], "policy", "no", "nothing can be decided", 1),
       (["--config-dir", "/dev/null/x"], "settings", "warning", "settings cannot be changed", 0),
-      (["--cache-dir", "/dev/null"], "cache", "warning", "images are shown and not kept", 0),
+      (["--cache-dir", "/dev/null"], "cache", "broken", "images are shown and not kept", 1),
       (["--cache-dir", ""], "folders", "no", "nothing can be kept anywhere", 1),
     ]
 
   @Test(arguments: faults)
-  func `a fault is said, and only what stops everything ends with 1`(
+  func `a fault is said, and what is broken or stops everything ends with 1`(
     _ arguments: [String],
     _ subject: String,
     _ verdict: String,
@@ -54,11 +56,77 @@ struct DoctorTests {
   ) throws {
     let run = try CommandRun(["doctor", "--json"] + arguments, in: folder)
     #expect(run.status == status)
-    #expect(try run.objects.first?["works"] == .bool(status == 0))
+    #expect(try run.objects.first?["works"] == .bool(verdict != "no"))
+    #expect(try run.objects.first?["healthy"] == .bool(status == 0))
     let finding = try #require(try findings(run)[subject])
     #expect(finding["verdict"]?.text == verdict)
     #expect(finding["text"]?.text?.contains(text) == true, "\(finding)")
-    #expect(finding["fatal"] == .bool(status != 0))
+    #expect(finding["fatal"] == .bool(verdict == "no"))
+  }
+
+  /// The finding of a run that ends with 1 and finds nothing else broken.
+  private func broken(_ subject: String, _ arguments: [String] = []) throws -> String {
+    let run = try CommandRun(
+      ["doctor", "--json", "--unmasked"] + arguments,
+      in: folder,
+      environment: ["XDG_RUNTIME_DIR": folder.path("run")]
+    )
+    #expect(run.status == 1, "\(run.output)")
+    #expect(try run.objects.first?["works"] == true)
+    let broken = try findings(run).values.filter { $0["verdict"] == "broken" }
+    #expect(broken.map { $0["subject"]?.text } == [subject])
+    return broken.first?["text"]?.text ?? ""
+  }
+
+  @Test func `a policy that is refused is broken, in force or not`() throws {
+    try folder.write(
+      "config/feedimg/policies/mine.md",
+      "| network | → image |\n|---|---|\n| wifi | original |\n"
+    )
+    let text = try broken("policy file")
+    #expect(text.contains("`mine` is refused") && text.contains("mine.md: no rule for"), "\(text)")
+  }
+
+  @Test func `a socket without a service is broken, and one with a service is not`() throws {
+    try folder.write("run/x", "")
+    let path = folder.path("run/feedimg.sock")
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(descriptor) }
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+    let isBound = withUnsafePointer(to: address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+      }
+    }
+    try #require(isBound)
+    #expect(try broken("service").contains("no service listens at `\(path)`"))
+    listen(descriptor, 1)
+    let run = try CommandRun(["doctor"], in: folder, environment: ["XDG_RUNTIME_DIR": folder.path("run")])
+    #expect(run.status == 0)
+    #expect(run.output.contains("a service listens at"), "\(run.output)")
+  }
+
+  @Test func `a token that others can read is broken`() throws {
+    let path = try folder.write("config/feedimg/service-token", "secret")
+    chmod(path, 0o644)
+    #expect(try broken("token").contains("others can read `\(path)`"))
+    chmod(path, 0o600)
+    #expect(try CommandRun(["doctor"], in: folder).status == 0)
+  }
+
+  @Test func `images whose files are gone are broken until the cache is verified`() throws {
+    let server = try LoadTests.makeServer()
+    for name in ["/original.jpg", "/thumbnail.webp"] {
+      #expect(try CommandRun(["load", server.url(name), "--network", "wifi"], in: folder).status == 0)
+    }
+    #expect(try CommandRun(["doctor"], in: folder).status == 0)
+    let list = try CommandRun(["cache", "list", "--json"], in: folder)
+    unlink(try #require(try list.objects.first?["path"]?.text))
+    #expect(try broken("images").contains("1 of 2 images"))
+    _ = try CommandRun(["cache", "verify"], in: folder)
+    #expect(try CommandRun(["doctor"], in: folder).status == 0)
   }
 
   @Test func `damaged settings are a warning with their place`() throws {

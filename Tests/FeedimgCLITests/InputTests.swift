@@ -14,8 +14,6 @@ import Testing
 
   static let mistakes: [Mistake] = [
     Mistake(name: "not JSON", item: "{\"originalImage\": \n oops}", says: ["item.json:2:2: not JSON"]),
-    Mistake(name: "an empty file", item: "", says: ["expected an item, found none"]),
-    Mistake(name: "an empty array", item: "[]", says: ["expected an item, found none"]),
     Mistake(name: "a number", item: "17", says: ["expected an object, found a number"]),
     Mistake(
       name: "neither URL",
@@ -70,11 +68,6 @@ import Testing
       says: ["originalImage", "the same URL as in `variants`"]
     ),
     Mistake(
-      name: "the second of two",
-      item: "[{\"originalImage\": \"http://x.example/a\"}, {\"originalImage\": \"b\"}]",
-      says: ["item 2", "originalImage"]
-    ),
-    Mistake(
       name: "nested too deep",
       item: String(repeating: "[", count: 100_000),
       says: ["nested more than"]
@@ -97,6 +90,59 @@ import Testing
     for words in mistake.says { #expect(run.errors.contains(words), "\(run.errors)") }
     #expect(folder.files(below: "cache") == [])
     #expect(folder.files(below: "config") == [])
+  }
+
+  static let mixed = """
+    [{"id": "1", "originalImage": "http://127.0.0.1:1/a"},
+     {"id": "2", "originalImage": "b"}, 17,
+     {"id": "3", "originalImage": "http://127.0.0.1:1/c"}]
+    """
+
+  @Test func `a bad entry is named and left out, and the others count`() throws {
+    let folder = try TestFolder()
+    let path = try folder.write("feed.json", Self.mixed)
+    for verb in ["resolve", "load"] {
+      let run = try CommandRun([verb, path, "--json", "--network", "offline"], in: folder)
+      #expect(run.status == 1)
+      #expect(try run.objects.map { $0["id"]?.text } == ["1", "3"])
+      let errors = run.errors.split(separator: "\n")
+      #expect(errors.count == 2)
+      #expect(errors.first?.hasPrefix("feedimg: \(path):2: item 2, `originalImage`: expected") == true)
+      #expect(errors.last == "feedimg: \(path):2: item 3: expected an object, found a number")
+    }
+    let run = try CommandRun(["prefetch", path, "--network", "offline"], in: folder)
+    #expect(run.status == 1)
+    #expect(run.output.hasPrefix("2 items: "), "\(run.output)")
+  }
+
+  @Test(arguments: ["resolve", "load", "prefetch"])
+  func `a bad entry ends a strict run before anything is loaded`(verb: String) throws {
+    let folder = try TestFolder()
+    let path = try folder.write("feed.json", Self.mixed)
+    let run = try CommandRun([verb, path, "--strict", "--network", "wifi"], in: folder)
+    #expect(run.status == 2)
+    #expect(run.output == "")
+    #expect(run.errors.hasPrefix("feedimg: \(path):2: item 2,"), "\(run.errors)")
+    #expect(folder.files(below: "cache") == [])
+  }
+
+  @Test(arguments: ["", "[]", "\n"], ["resolve", "load", "prefetch"])
+  func `an empty feed is no error`(text: String, verb: String) throws {
+    let folder = try TestFolder()
+    let path = try folder.write("feed.json", text)
+    let run = try CommandRun([verb, path], in: folder)
+    #expect(run.status == 0)
+    #expect(run.errors == "feedimg: \(path): holds no item\n")
+  }
+
+  @Test func `a feed of wrong entries alone ends with 2, after the first of many complaints`() throws {
+    let folder = try TestFolder()
+    let path = try folder.write("feed.jsonl", String(repeating: "17\n", count: 1000))
+    let run = try CommandRun(["resolve", path], in: folder)
+    #expect(run.status == 2)
+    let errors = run.errors.split(separator: "\n")
+    #expect(errors.count == 21)
+    #expect(errors.last == "feedimg: \(path): 980 more entries are not items")
   }
 
   struct BadOption: CustomTestStringConvertible {

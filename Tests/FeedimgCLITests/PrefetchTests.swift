@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test(arguments: [
-    (["prefetch"], "Missing expected argument '<file>'"),
+    (["prefetch"], "expected items: a JSON file"),
     (
       ["prefetch", "feed.json", "--limit", "lots"],
       "--limit lots: expected a size, such as `20MB` or `512 KiB`"

@@ -40,7 +40,15 @@ struct ImageURLTests {
     #expect(url.text == text)
     #expect(url.host == host)
     #expect(url.key == key)
-    #expect(url.description == text)
+  }
+
+  @Test(arguments: [
+    ("http://x.example/a@b", "http://x.example/a@b"), ("http://ann:pw@x.example/a", "http://x.example/a"),
+    ("HTTPS://ann@x.example:8443?q=a@b", "HTTPS://x.example:8443?q=a@b"),
+    ("http://a@b@x.example/", "http://x.example/"), ("http://:@x.example#@", "http://x.example#@"),
+  ])
+  func `the description leaves out user and password`(text: String, shown: String) throws {
+    #expect(try ImageURL(text).description == shown)
   }
 
   static let refused: [(text: String, error: ImageURLError, reason: String)] = [

@@ -6,6 +6,12 @@
 // eventfd(2).
 #include <sys/eventfd.h>
 
+// The arguments of this process as the kernel passed them, without /proc; a null pointer ends them.
+char *const *clinux_arguments(void);
+
+// The path that this process was executed by (AT_EXECFN of getauxval(3)).
+const char *clinux_program(void);
+
 // Names the calling thread for debuggers and `top -H`; the first 15 bytes count (prctl(2)).
 void clinux_name(const char *name);
 

@@ -95,7 +95,7 @@ extension LoadEvent.Step {
     case .started: ("started", "")
     case .paused: ("paused", "for a more urgent one")
     case .requested: ("requested", "the connection is there")
-    case .redirected(let url): ("redirected", "to \(url.text)")
+    case .redirected(let url): ("redirected", "to \(url)")
     case .answered(let status): ("answered", HTTPStatus.text(status))
     case .resumed(let kept): ("resumed", "behind \(kept.rounded) that were kept")
     case .progress(let progress): ("received", progress.words)

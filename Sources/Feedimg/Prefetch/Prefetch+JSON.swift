@@ -12,12 +12,12 @@ extension Prefetch.Outcome {
     case .fetched(let variant, let bytes):
       object["outcome"] = "fetched"
       object["variant"] = .string(variant.role.rawValue)
-      object["url"] = .string(variant.url.text)
+      object["url"] = .string(variant.url.description)
       object["bytes"] = .integer(bytes.bytes)
     case .unkept(let variant, let bytes, let reason):
       object["outcome"] = "unkept"
       object["variant"] = .string(variant.role.rawValue)
-      object["url"] = .string(variant.url.text)
+      object["url"] = .string(variant.url.description)
       object["bytes"] = .integer(bytes.bytes)
       object["reason"] = .string(reason)
     case .skipped(let reason):
@@ -25,7 +25,7 @@ extension Prefetch.Outcome {
       object["reason"] = .string(reason.rawValue)
     case .failed(let error):
       object["outcome"] = "failed"
-      object["url"] = .optional(error.url?.text)
+      object["url"] = .optional(error.url?.description)
       object["reason"] = .string(error.message)
     }
     return JSONValue.object(object).text(.compact)

@@ -16,7 +16,8 @@ public struct RevalidationSummary: Sendable, Hashable {
   mutating func count(_ outcome: Result<FetchedImage?, LoadError>, of url: ImageURL) {
     switch outcome {
     case .success(nil): unchanged += 1
-    case .success: if changed.count < Self.greatestList { changed.append(url.key) }
+    case .success:
+      if changed.count < Self.greatestList { changed.append(ImageURL.withoutCredentials(url.key)) }
     case .failure(let error) where error.code == .cancelled: unfinished += 1
     case .failure(let error): if failures.count < Self.greatestList { failures.append(error) }
     }

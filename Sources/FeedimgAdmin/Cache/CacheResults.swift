@@ -20,9 +20,9 @@ public struct CacheCheck: Sendable, Hashable {
 
   init(_ verification: CacheVerification) {
     whole = verification.whole
-    removed = verification.removed
-    damaged = verification.damaged
-    unreadable = verification.unreadable
+    removed = verification.removed.map(ImageURL.withoutCredentials)
+    damaged = verification.damaged.map(ImageURL.withoutCredentials)
+    unreadable = verification.unreadable.map(ImageURL.withoutCredentials)
     restored = 0
   }
 
@@ -79,7 +79,7 @@ public struct ExportedImages: Sendable, Hashable {
   init(_ result: CacheExport) {
     count = result.entries
     size = result.size
-    damaged = result.damaged
+    damaged = result.damaged.map(ImageURL.withoutCredentials)
     personal = result.personal
   }
 

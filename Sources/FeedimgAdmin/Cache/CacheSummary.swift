@@ -74,9 +74,9 @@ public struct CacheSummary: Sendable, Hashable {
     sizeOnDisk = info.sizeOnDisk
   }
 
-  /// The same as one line of JSON, with sizes in bytes and times in seconds since 1970.
+  /// The same as one line of JSON, with sizes in bytes and times as RFC 3339 spells them.
   public var json: String {
-    func time(_ seconds: Double?) -> JSONValue { seconds.map { .integer(Int($0)) } ?? .null }
+    func time(_ seconds: Double?) -> JSONValue { .optional(seconds.map(Timestamp.text)) }
     let value: JSONValue = [
       "folder": .string(folder), "count": .integer(count), "bytes": .integer(size.bytes),
       "originals": originals.value, "thumbnails": thumbnails.value, "pinned": pinned.value,

@@ -6,7 +6,7 @@ import FeedimgSystem
 
 /// One image that the cache keeps.
 public struct CachedImage: Sendable, Hashable {
-  /// The URL, in the form that the cache compares.
+  /// The URL in the form that the cache compares, without user and password.
   public var url: String
   /// Whether it is the picture in full size or a smaller one.
   public var role: ImageVariant.Role
@@ -63,7 +63,7 @@ public struct CachedImage: Sendable, Hashable {
   }
 
   init(_ image: StoredImage) {
-    url = image.key
+    url = ImageURL.withoutCredentials(image.key)
     role = image.role
     path = image.path
     size = image.size
@@ -73,12 +73,13 @@ public struct CachedImage: Sendable, Hashable {
     isPinned = image.isPinned
   }
 
-  /// The same as one line of JSON, with the size in bytes.
+  /// The same as one line of JSON, with the size in bytes and times as RFC 3339 spells them.
   public var json: String {
     let value: JSONValue = [
       "url": .string(url), "role": .string(role.rawValue), "path": .string(path),
       "bytes": .integer(size.bytes), "mediaType": .string(mediaType),
-      "storedAt": .integer(Int(storedAt)), "usedAt": .integer(Int(usedAt)), "pinned": .bool(isPinned),
+      "storedAt": .string(Timestamp.text(storedAt)), "usedAt": .string(Timestamp.text(usedAt)),
+      "pinned": .bool(isPinned),
     ]
     return value.text(.compact)
   }
@@ -142,7 +143,7 @@ public struct CachedImageDetails: Sendable, Hashable {
     chosenBy = fields(answer.varied)
   }
 
-  /// The same as one line of JSON, with times in seconds.
+  /// The same as one line of JSON, with lengths of time in seconds.
   public var json: String {
     func value(_ fields: [Field]) -> JSONValue {
       .array(fields.map { ["name": .string($0.name), "value": .string($0.value)] })
@@ -150,8 +151,8 @@ public struct CachedImageDetails: Sendable, Hashable {
     let value: JSONValue = [
       "url": .string(image.url), "role": .string(image.role.rawValue), "path": .string(image.path),
       "bytes": .integer(image.size.bytes), "mediaType": .string(image.mediaType),
-      "storedAt": .integer(DeltaSeconds.whole(image.storedAt)),
-      "usedAt": .integer(DeltaSeconds.whole(image.usedAt)),
+      "storedAt": .string(Timestamp.text(image.storedAt)),
+      "usedAt": .string(Timestamp.text(image.usedAt)),
       "freshness": freshness.jsonValue, "lifetime": .integer(DeltaSeconds.whole(lifetime)),
       "nextLoad": .string(nextLoad.rawValue), "question": value(question),
       "strongValidator": .bool(hasStrongValidator), "fields": value(fields), "chosenBy": value(chosenBy),

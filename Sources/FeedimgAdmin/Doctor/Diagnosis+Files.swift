@@ -52,15 +52,53 @@ extension Diagnosis {
     _ = store.currentSettings()
     let warnings = store.takeWarnings().map { Finding(subject: "settings file", verdict: .warning, text: $0) }
     return [folder("settings", FolderState(settingsFolder), without: "settings cannot be changed")]
-      + warnings + [folder("cache", FolderState(cacheFolder), without: "images are shown and not kept")]
+      + warnings
+      + [
+        folder(
+          "cache",
+          FolderState(cacheFolder),
+          without: "images are shown and not kept",
+          isNeeded: true
+        )
+      ]
   }
 
-  private static func folder(_ subject: String, _ state: FolderState, without loss: String) -> Finding {
+  /// The images that the index names, as far as it can be told without reading them.
+  static func images(_ configuration: ImageLoader.Configuration) -> [Finding] {
+    guard let cache = try? ImageCache(configuration), FolderState(cache.folder).exists else { return [] }
+    var (count, lost) = (0, 0)
+    do throws(ConfigurationError) {
+      try cache.forEachImage { image in
+        count += 1
+        if !FolderState.isFile(image.path, ofSize: image.size.bytes) { lost += 1 }
+        return true
+      }
+    } catch {
+      return [
+        Finding(subject: "images", verdict: .broken, text: "\(error); `feedimg cache clear` starts afresh")
+      ]
+    }
+    guard lost == 0 else {
+      let files = "the files of \(lost) of \(count) images are missing or were changed"
+      return [
+        Finding(subject: "images", verdict: .broken, text: "\(files); `feedimg cache verify` mends that")
+      ]
+    }
+    return [Finding(subject: "images", verdict: .ok, text: "the index and the files agree (\(count))")]
+  }
+
+  /// How a folder is; one that is needed and cannot be written is broken.
+  private static func folder(
+    _ subject: String,
+    _ state: FolderState,
+    without loss: String,
+    isNeeded: Bool = false
+  ) -> Finding {
     let place = "`\(state.path)`" + (state.fileSystem.map { " on \($0)" } ?? "")
     if let obstacle = state.obstacle {
       return Finding(
         subject: subject,
-        verdict: .warning,
+        verdict: isNeeded ? .broken : .warning,
         text: "\(place) cannot be written (\(obstacle)): \(loss)"
       )
     }
@@ -93,6 +131,21 @@ extension Diagnosis {
         text: "nothing can be decided: \(reason)",
         isFatal: true
       )
+    }
+  }
+
+  /// The files of policies that cannot be used, those in force or not.
+  static func refusedPolicies(_ configuration: ImageLoader.Configuration) -> [Finding] {
+    guard let policies = try? Policies(configuration) else { return [] }
+    return policies.list().flatMap { entry in
+      entry.refusals.map { reason in
+        let instead = entry.standing.map { "; the \($0.layer.rawValue) one counts instead" } ?? ""
+        return Finding(
+          subject: "policy file",
+          verdict: .broken,
+          text: "`\(entry.name)` is refused: \(reason)\(instead)"
+        )
+      }
     }
   }
 

@@ -12,8 +12,10 @@ public struct Diagnosis: Sendable, Hashable {
     case ok
     /// It is not there, and something is lost without it.
     case no
-    /// Somebody should look after it.
+    /// It works, but not as well as it could.
     case warning
+    /// It does not work, and the text says how to mend it.
+    case broken
   }
 
   /// What was found about one thing.
@@ -36,6 +38,9 @@ public struct Diagnosis: Sendable, Hashable {
   /// Whether feedimg can do its work, though perhaps not all of it.
   public var canWork: Bool { !findings.contains(where: \.isFatal) }
 
+  /// Whether nothing is broken.
+  public var isHealthy: Bool { canWork && !findings.contains { $0.verdict == .broken } }
+
   /// Looks at this system.
   ///
   /// - Parameters:
@@ -49,8 +54,9 @@ public struct Diagnosis: Sendable, Hashable {
     let report = NetlinkReader(services: services).report()
     let network = NetworkStatus(configuration)
     findings += Self.sources(report) + [Self.network(network.state), Self.battery(BatteryReader().read())]
-    findings += [Self.transfer, Self.index] + Self.folders(configuration) + Self.memory(configuration)
-    findings.append(Self.policy(configuration))
+    findings += [Self.transfer, Self.index] + Self.folders(configuration)
+    findings += Self.images(configuration) + Self.service(configuration) + Self.memory(configuration)
+    findings += Self.refusedPolicies(configuration) + [Self.policy(configuration)]
     evidence = SystemRelease.lines() + Self.evidence(report, network.state)
     guard isMasked else { return }
     let mask = EvidenceMask(home: configuration.environment["HOME"])
@@ -65,7 +71,7 @@ extension Diagnosis {
   /// - Parameter hasEvidence: Whether the evidence is part of it.
   /// - Returns: One object.
   public func json(withEvidence hasEvidence: Bool = false) -> String {
-    var object = JSONObject([("works", .bool(canWork))])
+    var object = JSONObject([("works", .bool(canWork)), ("healthy", .bool(isHealthy))])
     object["findings"] = .array(
       findings.map {
         [

@@ -26,6 +26,12 @@ struct FolderState {
     isShared = fileSystem.map(Self.shared.contains) ?? false
   }
 
+  /// Whether a path leads to a plain file of that size, in bytes.
+  static func isFile(_ path: String, ofSize size: Int) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_size == size
+  }
+
   private static func obstacle(to path: String) -> String? {
     var status = stat()
     guard stat(path, &status) == 0, access(path, W_OK | X_OK) == 0 else {

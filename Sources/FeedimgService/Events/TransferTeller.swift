@@ -73,7 +73,8 @@ final class TransferTeller: Sendable {
     }
     let listed = ordered.prefix(greatestCount).map { transfer -> JSONValue in
       [
-        "url": .string(transfer.url.text), "image": (transfer.role?.rawValue).map { .string($0) } ?? .null,
+        "url": .string(transfer.url.description),
+        "image": (transfer.role?.rawValue).map { .string($0) } ?? .null,
         "priority": .string(transfer.priority.name),
         "received": .integer(transfer.progress?.received.bytes ?? 0),
         "total": (transfer.progress?.total ?? transfer.announced).map { .integer($0.bytes) } ?? .null,

@@ -16,9 +16,9 @@ export function count(number, word) {
   return `${number} ${word}${number === 1 ? '' : 's'}`
 }
 
-/** How long ago, in seconds since 1970. */
+/** How long ago, from a moment as RFC 3339 spells it. */
 export function ago(moment) {
-  const seconds = Math.max(0, Date.now() / 1000 - moment)
+  const seconds = Math.max(0, (Date.now() - Date.parse(moment)) / 1000)
   for (const [length, word] of [[86400, 'day'], [3600, 'hour'], [60, 'minute']]) {
     if (seconds >= length) return `${count(Math.floor(seconds / length), word)} ago`
   }

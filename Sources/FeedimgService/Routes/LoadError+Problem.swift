@@ -14,7 +14,7 @@ extension LoadError {
   /// The failure as a client is told of it: what another server did wrong is its fault (RFC 9110 §15.6).
   var problem: Problem {
     var members = JSONObject()
-    if let url { members["url"] = .string(url.text) }
+    if let url { members["url"] = .string(url.description) }
     if let origin { members["origin"] = .string(origin) }
     if let status { members["originStatus"] = .integer(status) }
     if isOfLeftAlone { members["originLeftAlone"] = true }

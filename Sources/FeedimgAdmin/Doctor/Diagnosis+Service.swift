@@ -1,0 +1,70 @@
+import Feedimg
+import FeedimgSystem
+import Glibc
+
+extension Diagnosis {
+  /// The socket and the token of the service.
+  static func service(_ configuration: ImageLoader.Configuration) -> [Finding] {
+    [configuration.usualService.map(listener), token(configuration)].compactMap(\.self)
+  }
+
+  private static func listener(_ path: String) -> Finding {
+    var status = stat()
+    guard lstat(path, &status) == 0 else {
+      return finding(.ok, "`feedimg serve` does not run; each program loads by itself")
+    }
+    guard status.st_mode & S_IFMT == S_IFSOCK else {
+      return finding(.broken, "`\(path)` is no socket; remove it, so that `feedimg serve` can listen there")
+    }
+    switch connect(to: path) {
+    case 0: return finding(.ok, "a service listens at `\(path)`")
+    case ECONNREFUSED:
+      return finding(.broken, "no service listens at `\(path)`; remove that socket or start `feedimg serve`")
+    case let code:
+      return finding(.warning, "`\(path)` cannot be reached (\(FileFault.words(for: code)))")
+    }
+  }
+
+  /// The token of the service, which others must not read; nil if there is none.
+  private static func token(_ configuration: ImageLoader.Configuration) -> Finding? {
+    guard let folder = try? Folders(configuration).configuration else { return nil }
+    let path = "\(folder)/service-token"
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    let isPrivate = status.st_mode & 0o077 == 0
+    return Finding(
+      subject: "token",
+      verdict: isPrivate ? .ok : .broken,
+      text: isPrivate
+        ? "only you can read `\(path)`"
+        : "others can read `\(path)` and so use the service; remove it, and the service makes a new one"
+    )
+  }
+
+  private static func finding(_ verdict: Verdict, _ text: String) -> Finding {
+    Finding(subject: "service", verdict: verdict, text: text)
+  }
+
+  /// Connects to a Unix socket and closes the connection.
+  ///
+  /// - Returns: Zero, or `errno`.
+  private static func connect(to path: String) -> Int32 {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let isShort = withUnsafeMutableBytes(of: &address.sun_path) { room in
+      guard path.utf8.count < room.count else { return false }
+      room.copyBytes(from: path.utf8)
+      return true
+    }
+    guard isShort else { return ENAMETOOLONG }
+    let descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    guard descriptor >= 0 else { return errno }
+    defer { close(descriptor) }
+    let result = withUnsafePointer(to: address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    return result == 0 ? 0 : errno
+  }
+}

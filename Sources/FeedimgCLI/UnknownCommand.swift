@@ -1,0 +1,23 @@
+import ArgumentParser
+import Feedimg
+
+/// Finds the argument that should name a command and does not.
+enum UnknownCommand {
+  /// The message for the first such argument; nil if all commands exist.
+  static func message(in arguments: [String]) -> String? {
+    var command: any ParsableCommand.Type = FeedimgCommand.self
+    for argument in arguments where argument != "help" {
+      let commands = command.configuration.subcommands
+      guard !argument.hasPrefix("-"), !commands.isEmpty else { return nil }
+      let names = commands.compactMap { $0.configuration.commandName }
+      guard let index = names.firstIndex(of: argument) else {
+        let nearest = Spelling.nearest(to: argument, among: names)
+        let advice =
+          nearest.map { "did you mean `\($0)`?" } ?? "expected \(names.joined(separator: ", "))"
+        return "unknown command `\(argument)`; \(advice)"
+      }
+      command = commands[index]
+    }
+    return nil
+  }
+}

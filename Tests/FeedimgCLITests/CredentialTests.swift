@@ -1,0 +1,33 @@
+import FeedimgJSON
+import LoopbackServer
+import Testing
+
+/// URLs with `user:password@`: the server gets them, and no output has them.
+@Suite struct CredentialTests {
+  @Test func `no command prints a password`() throws {
+    let (folder, server) = (try TestFolder(), try LoadTests.makeServer())
+    func url(_ path: String) -> String { "http://zoe7:s3cret@127.0.0.1:\(server.port)\(path)" }
+    let item = try folder.write("item.json", "{\"originalImage\": \"\(url("/original.jpg"))\"}")
+    let wrong = try folder.write("wrong.json", "{\"originalImage\": \"ftp://zoe7:s3cret@x.example/a\"}")
+    let network = ["--network", "wifi"]
+    let commands: [[String]] = [
+      ["resolve", item] + network, ["resolve", item, "--json"] + network, ["load", item] + network,
+      ["load", item, "--json"] + network, ["load", item, "--trace"] + network,
+      ["load", url("/missing")] + network, ["load", url("/missing"), "--json"] + network,
+      ["prefetch", item, "--json"] + network, ["prefetch", url("/400"), "--json"] + network,
+      ["resolve", wrong], ["resolve", "ftp://zoe7:s3cret@x.example/a"], ["cache", "list"],
+      ["cache", "list", "--json"], ["cache", "show", url("/original.jpg")],
+      ["cache", "show", url("/original.jpg"), "--json"], ["cache", "pin", url("/nothing")],
+      ["cache", "show", url("/nothing")], ["cache", "remove", "ftp://zoe7:s3cret@x.example/a"],
+      ["cache", "verify", "--json"],
+    ]
+    for arguments in commands {
+      let run = try CommandRun(arguments, in: folder)
+      #expect(!run.output.contains("s3cret") && !run.errors.contains("s3cret"), "\(arguments): \(run)")
+      #expect(!run.output.contains("zoe7"), "\(arguments): \(run.output)")
+    }
+    let list = try CommandRun(["cache", "list", "--json"], in: folder)
+    #expect(try list.objects.map { $0["url"]?.text } == [server.url("/original.jpg")])
+    #expect(server.log.requests.first?["authorization"] != nil)
+  }
+}
