@@ -1,4 +1,4 @@
-/// Of which lights a picture's colours are mixed, as x and y of CIE 1931 (pure).
+/// The primaries and the white point of an image, as x and y of CIE 1931 (pure).
 struct Chromaticities: Sendable, Hashable {
   var white: SIMD2<Double>
   var red: SIMD2<Double>
@@ -15,7 +15,7 @@ struct Chromaticities: Sendable, Hashable {
     blue: SIMD2(0.150, 0.060)
   )
 
-  /// Those of a code of ITU-T H.273, table 2; those of sRGB for one that says nothing or is not known.
+  /// The chromaticities for a code of ITU-T H.273, table 2; those of sRGB for an unspecified or unknown code.
   static func of(code: UInt16) -> Self {
     switch code {
     case 4:  // BT.470 M, with the white of illuminant C
@@ -53,11 +53,11 @@ struct Chromaticities: Sendable, Hashable {
     }
   }
 
-  /// Whether nobody could see the difference.
+  /// Whether the difference is too small to see.
   func isAbout(_ other: Self) -> Bool {
     zip(values, other.values).allSatisfy { abs($0 - $1) < 0.005 }
   }
 
-  /// White, red, green and blue, x before y.
+  /// The values of white, red, green and blue, x before y.
   var values: [Double] { [white, red, green, blue].flatMap { [$0.x, $0.y] } }
 }

@@ -28,7 +28,7 @@ enum Codec: String, Sendable, Hashable, CaseIterable {
 
   typealias Reader = UnsafeMutablePointer<cpixels_reader>
 
-  /// Opens a reader on bytes that stay where they are; nil with the reason.
+  /// Opens a reader on bytes that must not move; returns nil and sets the reason on failure.
   func open(
     _ bytes: UnsafePointer<UInt8>,
     _ count: Int,

@@ -1,27 +1,30 @@
 public import FeedimgModel
 import Glibc
 
-/// Decodes JPEG, PNG, GIF, WebP and AVIF with the libraries that everybody uses for them.
+/// Decodes JPEG, PNG, GIF, WebP and AVIF with their common libraries.
 ///
-/// For any thread. Works on threads of its own, `feedimg-decode`, which end with it.
+/// Any thread may use it. It decodes on its own threads, `feedimg-decode`, which end with it.
 ///
-/// Colours come out in sRGB with eight bits. What they mean in the file is told by its ICC profile; where there is
-/// none, by the codes of ITU-T H.273 in an AVIF, and by `sRGB`, or `gAMA` and `cHRM`, in a PNG, where `cICP` goes
-/// before all of these. What sRGB does not have is clipped. Of PQ and HLG, light up to half that of paper is kept,
-/// and what is brighter is rolled off, so that 1,000 cd/m² are white.
+/// Pixels are sRGB with eight bits a channel. The ICC profile of the file defines its colours. Without a profile:
+///
+/// - AVIF: the codes of ITU-T H.273
+/// - PNG: `sRGB`, or `gAMA` and `cHRM`
+///
+/// In a PNG, `cICP` takes precedence over all of these. Colours outside sRGB are clipped. PQ and HLG keep luminance up
+/// to half of diffuse white. Brighter values are tone-mapped, so that 1,000 cd/m² become white.
 public final class CodecDecoder: ImageDecoding {
-  /// What an image may ask for.
+  /// The most pixels, frames and memory for one image.
   public let limits: DecodingLimits
   /// The most images that are decoded at once.
   public let width: Int
   private let threads: DecodingThreads
 
-  /// Makes a decoder; no thread is started before there is an image.
+  /// Makes a decoder; its threads start with the first image.
   ///
   /// - Parameters:
-  ///   - limits: What an image may ask for.
-  ///   - threads: The most images that are decoded at once; nil for one less than there are processors, so that one
-  ///     is left to the screen.
+  ///   - limits: The most pixels, frames and memory for one image.
+  ///   - threads: The most images that are decoded at once; nil for one less than the processors, at most 8,
+  ///     which leaves one to the user interface.
   public init(limits: DecodingLimits = DecodingLimits(), threads: Int? = nil) {
     self.limits = limits
     let processors = Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))
@@ -29,16 +32,16 @@ public final class CodecDecoder: ImageDecoding {
     self.threads = DecodingThreads(width: width)
   }
 
-  /// What can be decoded, the smaller formats first.
+  /// The media types of all codecs, smaller formats first.
   public var mediaTypes: [String] { Codec.allCases.map(\.rawValue) }
 
-  /// Decodes an image at the size asked, see `ImageDecoding`.
+  /// Decodes an image at the requested size, see `ImageDecoding`.
   ///
   /// - Parameters:
   ///   - bytes: The encoded image, or its beginning.
-  ///   - request: At which size, and what is to be done about damage.
+  ///   - request: The size, the format, and the handling of damage.
   /// - Returns: The image upright, in sRGB; never enlarged.
-  /// - Throws: `DecodeError`; what is too large is told before anything is decoded.
+  /// - Throws: `DecodeError`; `tooLarge` comes before decoding begins.
   public func decode(
     _ bytes: [UInt8],
     _ request: DecodeRequest
@@ -49,13 +52,13 @@ public final class CodecDecoder: ImageDecoding {
     }
   }
 
-  /// Decodes all frames of an animation at the size asked, see `ImageDecoding`.
+  /// Decodes all frames of an animation at the requested size, see `ImageDecoding`.
   ///
   /// - Parameters:
   ///   - bytes: The encoded image, or its beginning.
-  ///   - request: At which size, and what is to be done about damage.
-  /// - Returns: As many frames as the limits allow; of a still image, its only one.
-  /// - Throws: `DecodeError`; what is too large is told before anything is decoded.
+  ///   - request: The size, the format, and the handling of damage.
+  /// - Returns: At most as many frames as the limits allow; one frame for a still image.
+  /// - Throws: `DecodeError`; `tooLarge` comes before decoding begins.
   public func animation(
     _ bytes: [UInt8],
     _ request: DecodeRequest
@@ -68,13 +71,13 @@ public final class CodecDecoder: ImageDecoding {
 
   /// Opens an animation to decode its frames one by one, see `ImageDecoding`.
   ///
-  /// The encoded image is held until the pass has ended, and one picture of it as large as it is.
+  /// The pass keeps the encoded image and one frame of full size in memory until it ends.
   ///
   /// - Parameters:
   ///   - bytes: The encoded image, or its beginning.
-  ///   - request: At which size, and what is to be done about damage.
-  /// - Returns: A pass that begins with the first frame, and gives as many as the limits allow.
-  /// - Throws: `DecodeError`; what is too large is told before anything is decoded.
+  ///   - request: The size, the format, and the handling of damage.
+  /// - Returns: A pass from the first frame, with at most as many frames as the limits allow.
+  /// - Throws: `DecodeError`; `tooLarge` comes before decoding begins.
   public func frames(
     _ bytes: [UInt8],
     _ request: DecodeRequest

@@ -4,17 +4,17 @@ import Synchronization
 /// One pass over the frames of an encoded image, on the threads of the decoder.
 final class CodecFrames: FrameReading {
   private struct Pass: @unchecked Sendable {
-    // Unchecked: it is taken out of `idle` to be used, so that one thread at a time has it.
+    // Unchecked: a thread takes the pass out of `idle` before it uses it, so that one thread does at a time.
     let sequence: FrameSequence
   }
 
-  /// Guards the pass; nil while a frame is decoded, and after an error.
+  /// Guards the pass; nil while a thread decodes a frame, and after an error.
   private let idle: Mutex<Pass?>
   private let threads: DecodingThreads
   private let stop: StopSign
   let loopCount: Int?
 
-  /// Opens the image; on one of the threads.
+  /// Opens the image; runs on a decoder thread.
   init(
     _ bytes: [UInt8],
     _ request: DecodeRequest,
@@ -46,9 +46,9 @@ final class CodecFrames: FrameReading {
   }
 }
 
-/// A copy of encoded bytes that stays where it is.
+/// A copy of encoded bytes at a fixed address.
 final class EncodedBytes: @unchecked Sendable {
-  // Unchecked: nobody writes to it once it is made.
+  // Unchecked: no code writes to the buffer after the initialiser.
   let buffer: UnsafeBufferPointer<UInt8>
 
   init(_ bytes: [UInt8]) {

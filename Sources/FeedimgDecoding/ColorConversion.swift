@@ -1,15 +1,15 @@
 import CLCMS
 import CPixels
 
-/// From the colours of an image to sRGB, for all of its frames.
+/// Converts the colours of all frames of an image to sRGB.
 final class ColorConversion {
-  /// Nil where there is none for CMYK, and where RGB is shown as it is.
+  /// Nil for CMYK without a profile, and for RGB that needs no conversion.
   private let transform: OpaquePointer?
   private let isCMYK: Bool
 
   /// - Parameters:
-  ///   - head: Its profile counts, if it is one for such pixels; else what the file says in another way.
-  ///   - isCMYK: Whether the pixels are CMYK, which is changed without a profile, too.
+  ///   - head: Its ICC profile applies if it suits the pixels; otherwise the other colour fields of the file.
+  ///   - isCMYK: Whether the pixels are CMYK; these are converted even without a profile.
   init(_ head: cpixels_head, isCMYK: Bool) {
     self.isCMYK = isCMYK
     let profile = head.profile.flatMap { clcms_prepare($0, head.profile_size, isCMYK, head.is_gray) }
@@ -19,7 +19,7 @@ final class ColorConversion {
 
   deinit { clcms_free(transform) }
 
-  /// Changes pixels in place, whose alpha is multiplied in.
+  /// Converts premultiplied pixels in place.
   func apply(to pixels: UnsafeMutablePointer<UInt8>, count: Int, isOpaque: Bool) {
     guard let transform else {
       if isCMYK { clcms_guess_cmyk(pixels, count) }

@@ -1,11 +1,11 @@
 import CPixels
 
-/// What the numbers of a picture without a profile mean (pure).
+/// The colour space of an image without an ICC profile (pure).
 struct ColorEncoding: Sendable, Hashable {
   var chromaticities: Chromaticities
   var curve: TransferCurve
 
-  /// What a file says; nil for what is shown as it is, as sRGB or near enough.
+  /// Reads the colour fields of a file; nil for sRGB, or for colours close to it.
   init?(_ colors: cpixels_colors) {
     if colors.has_points {
       chromaticities = Chromaticities(

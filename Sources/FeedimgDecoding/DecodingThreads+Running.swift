@@ -1,7 +1,7 @@
 import FeedimgModel
 
 extension DecodingThreads {
-  /// Does something on one of the threads; cancelling the task sets the sign, or takes back what has not begun.
+  /// Runs the body on one of the threads; cancellation stops it, or removes it from the queue.
   func run<Answer: Sendable>(
     _ stop: StopSign,
     _ body: @escaping @Sendable () throws(DecodeError) -> Answer
@@ -20,7 +20,7 @@ extension DecodingThreads {
           },
           number: number
         )
-        // The task may have been cancelled before there was anything to give up.
+        // A cancellation before `submit` found no job to give up.
         if Task.isCancelled { giveUp(number) }
       }
     } onCancel: {

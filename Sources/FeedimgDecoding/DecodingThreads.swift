@@ -2,14 +2,14 @@ import FeedimgSystem
 import Glibc
 import Synchronization
 
-/// A few threads of their own, `feedimg-decode`, that are started when there is work and sleep when there is none.
+/// The threads `feedimg-decode`, which start with the first jobs and sleep without work.
 final class DecodingThreads: Sendable {
-  /// Called once: with false to do the work, with true to give it up.
+  /// Called once, with false to do the work, or with true to report that it never runs.
   typealias Job = @Sendable (_ isGivenUp: Bool) -> Void
 
-  /// What the threads share with whoever owns them, who may leave first.
+  /// The state that the threads share with their owner, which they may outlive.
   private final class Shared: @unchecked Sendable {
-    // Unchecked: a semaphore is for any thread (sem_overview(7)), and stays where it is.
+    // Unchecked: any thread may use the semaphore (sem_overview(7)), and its address never changes.
     let sleep = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
     let queue: Mutex<WorkQueue<Job>>
 
@@ -44,7 +44,7 @@ final class DecodingThreads: Sendable {
     for _ in 0..<sleepers { sem_post(shared.sleep) }
   }
 
-  /// - Returns: A number to give it up by.
+  /// - Returns: A new job number, for ``submit(_:number:)`` and ``giveUp(_:)``.
   func nextNumber() -> Int { lastNumber.add(1, ordering: .relaxed).newValue }
 
   func submit(_ job: @escaping Job, number: Int) {
@@ -58,7 +58,7 @@ final class DecodingThreads: Sendable {
 
   private func start() -> Bool { SystemThread.start("feedimg-decode") { [shared] in shared.run() } }
 
-  /// Gives up a job that no thread has begun.
+  /// Removes a job that no thread has begun.
   func giveUp(_ number: Int) {
     shared.queue.withLock { $0.take(number) }?(true)
   }

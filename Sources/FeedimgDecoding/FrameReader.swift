@@ -4,12 +4,12 @@ import FeedimgModel
 
 /// Reads one encoded image, frame by frame; used by one thread.
 final class FrameReader {
-  /// One picture of an image.
+  /// One decoded frame.
   struct Frame {
     var bitmap: Bitmap
     var duration: Duration
     var isPartial: Bool
-    /// See ``DecodedImage/detail``; nil for that of a whole picture.
+    /// See ``DecodedImage/detail``; nil for a complete frame.
     var detail: PixelSize?
   }
 
@@ -18,23 +18,23 @@ final class FrameReader {
   private let limits: DecodingLimits
   private let codec: Codec
   private let stop: StopSign
-  /// Has the bytes.
+  /// Keeps the encoded bytes alive.
   private let owner: AnyObject?
-  /// Made with the first frame, for all of them, as some milliseconds go into it.
+  /// Made with the first frame and shared by all, since it takes some milliseconds.
   private var conversion: ColorConversion?
   let placement: Placement
 
-  /// As announced; zero where that cannot be told before all is read.
+  /// The number of frames in the header; zero where only a full read would tell.
   var frameCount: Int { Int(head.frames) }
 
-  /// How often an animation is shown; nil for ever.
+  /// How many times an animation plays; nil for endless.
   var loopCount: Int? { head.loops == 0 ? nil : Int(head.loops) }
 
   private var head: cpixels_head { reader.pointee.head }
 
-  /// Opens an image and holds what it announces against the limits.
+  /// Opens an image and checks its header against the limits.
   ///
-  /// The bytes stay where they are while this is used, as their owner does if there is one.
+  /// The bytes must not move while the reader exists; it retains their owner.
   ///
   /// - Throws: ``DecodeError``.
   init(
@@ -66,11 +66,11 @@ final class FrameReader {
     try checkLimits(stored)
   }
 
-  // Before the owner of the bytes is let go.
+  // Runs before the owner of the bytes is released.
   deinit { cpixels_close(reader) }
 
   private func checkLimits(_ stored: PixelSize) throws(DecodeError) {
-    // Both come as 32 bits, so that the product fits.
+    // Both fit 32 bits, so the product does not overflow.
     guard stored.width * stored.height <= limits.pixels else {
       throw DecodeError(.tooLarge, "\(stored) pixels are more than the \(limits.pixels) that are allowed")
     }
@@ -89,8 +89,9 @@ final class FrameReader {
     }
   }
 
-  /// What resampling takes, in bytes, as far as that is more than usual; codecs that decode a smaller picture leave less
-  /// of it to do.
+  /// The memory of resampling above 1 MiB, in bytes.
+  ///
+  /// An overestimate for codecs that decode at a reduced size.
   private func resamplingCost(_ stored: PixelSize) -> Int {
     guard placement.storedSize != stored else { return 0 }
     var source = czimg_source()
@@ -100,12 +101,12 @@ final class FrameReader {
     return max(0, Int(czimg_cost(&source, UInt32(size.width), UInt32(size.height))) - (1 << 20))
   }
 
-  /// Of one frame as it is handed out, in bytes.
+  /// The size of one frame in the output, in bytes.
   var outputSize: Int { placement.storedSize.width * placement.storedSize.height * 4 }
 
-  /// The next frame; nil behind the last.
+  /// The next frame; nil after the last.
   ///
-  /// - Throws: ``DecodeError``, also for a partial frame unless that is asked for.
+  /// - Throws: ``DecodeError``, also for a partial frame unless the request allows damage.
   func next() throws(DecodeError) -> Frame? {
     let stored = PixelSize(width: Int(head.width), height: Int(head.height))
     let least = placement.leastSize(of: stored)

@@ -1,6 +1,6 @@
 import FeedimgModel
 
-/// The frames of an encoded image one after the other, as far as damage and limits let them come; used by one thread.
+/// Reads the frames of an encoded image until its end, damage or the limit; used by one thread.
 final class FrameSequence {
   private let reader: FrameReader
   private let codec: Codec
@@ -8,10 +8,10 @@ final class FrameSequence {
   private let limit: Int
   private var count = 0
   private var isOver = false
-  /// Whether frames are missing, as the file is damaged or there is a limit.
+  /// Whether frames are missing because of damage or the limit.
   private(set) var isPartial = false
 
-  /// At most as many as the limit says; what is left out then makes the sequence partial.
+  /// Reads at most `limit` frames; dropped frames make the sequence partial.
   init(_ reader: FrameReader, _ codec: Codec, _ request: DecodeRequest, limit: Int) {
     self.reader = reader
     self.codec = codec
@@ -19,10 +19,10 @@ final class FrameSequence {
     self.limit = limit
   }
 
-  /// How often the animation is shown; nil for ever.
+  /// How many times the animation plays; nil for endless.
   var loopCount: Int? { reader.loopCount }
 
-  /// The next frame; nil behind the last, after which there is none.
+  /// The next frame; nil after the last.
   func next() throws(DecodeError) -> ImageAnimation.Frame? {
     guard !isOver else { return nil }
     do throws(DecodeError) {
@@ -36,7 +36,7 @@ final class FrameSequence {
         return nil
       }
       count += 1
-      // Behind a frame that is cut off there is nothing.
+      // No frame follows a truncated one.
       (isOver, isPartial) = (frame.isPartial, frame.isPartial)
       return ImageAnimation.Frame(bitmap: frame.bitmap, duration: frame.duration)
     } catch {

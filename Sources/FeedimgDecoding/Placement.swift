@@ -1,8 +1,8 @@
 import FeedimgModel
 
-/// Which part of an encoded picture is shown, and in how many pixels (pure).
+/// The visible part of an encoded image, and its size in pixels (pure).
 struct Placement: Sendable, Hashable {
-  /// A part of the picture as it is stored, in its pixels.
+  /// A part of the stored image, in its pixels.
   struct Part: Sendable, Hashable {
     var left: Double
     var top: Double
@@ -10,17 +10,17 @@ struct Placement: Sendable, Hashable {
     var height: Double
   }
 
-  /// How large the picture is, upright.
+  /// The size of the whole image, upright.
   var sourceSize: PixelSize
-  /// What is shown of the picture as it is stored.
+  /// The visible part of the stored image.
   var part: Part
-  /// What the part becomes before it is turned.
+  /// The size of the part in the output, before rotation.
   var storedSize: PixelSize
 
   /// - Parameters:
-  ///   - stored: The picture as it is stored; at least one pixel.
+  ///   - stored: The size of the stored image; at least one pixel.
   ///   - isTurned: Whether its orientation exchanges width and height.
-  ///   - display: Nil for the size that it has.
+  ///   - display: The size to fit or fill; nil for the size of the image.
   init(stored: PixelSize, isTurned: Bool, display: DisplaySize?) {
     sourceSize = isTurned ? stored.turned : stored
     let (width, height) = (Double(sourceSize.width), Double(sourceSize.height))
@@ -34,7 +34,7 @@ struct Placement: Sendable, Hashable {
         let scale = min(across, down, 1)
         target = PixelSize(width: Self.pixels(width * scale), height: Self.pixels(height * scale))
       case .fill:
-        // The greatest part that has the shape of the box.
+        // The largest part with the aspect ratio of the box.
         let scale = max(across, down)
         shown = (min(width, Double(box.width) / scale), min(height, Double(box.height) / scale))
         target = PixelSize(
@@ -53,7 +53,7 @@ struct Placement: Sendable, Hashable {
     )
   }
 
-  /// The least size of the whole stored picture from which nothing has to be enlarged.
+  /// The smallest size of the whole stored image that needs no upscaling.
   func leastSize(of stored: PixelSize) -> PixelSize {
     func side(_ whole: Int, _ target: Int, _ part: Double) -> Int {
       min(whole, Int((Double(whole) * Double(target) / part).rounded(.up)))
@@ -64,7 +64,7 @@ struct Placement: Sendable, Hashable {
     )
   }
 
-  /// How many pixels tell apart what is shown, where the whole stored picture is known in so many.
+  /// The resolution of the visible part, where the whole stored image is known at a lower one.
   func detail(of stored: PixelSize, known: PixelSize, isTurned: Bool) -> PixelSize {
     func side(_ shown: Int, _ part: Double, _ known: Int, _ stored: Int) -> Int {
       min(shown, Int(part * Double(known) / Double(stored)))

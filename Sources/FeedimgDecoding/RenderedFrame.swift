@@ -2,9 +2,9 @@ import CPixels
 import CZimg
 import FeedimgModel
 
-/// A frame as a codec gives it, on its way to a picture of the size asked: resampled, in sRGB, upright.
+/// Turns the output of a codec into a bitmap: resampled, in sRGB, upright.
 ///
-/// Colours are changed last, as there are fewest pixels then.
+/// Colours are converted after resampling, when fewer pixels are left.
 struct RenderedFrame {
   private let frame: cpixels_frame
   private let head: cpixels_head
@@ -30,11 +30,11 @@ struct RenderedFrame {
   }
 
   private var isCMYK: Bool { frame.layout == CPIXELS_CMYK }
-  /// Of CMYK, alpha has no place in the pixels.
+  /// CMYK pixels have no alpha channel.
   private var isOpaque: Bool { isCMYK ? frame.missing_rows == 0 : frame.is_opaque }
   private var count: Int { placement.storedSize.width * placement.storedSize.height }
 
-  /// - Throws: ``DecodeError``, also where it is told to stop.
+  /// - Throws: ``DecodeError``, with `cancelled` when stopped.
   func bitmap() throws(DecodeError) -> Bitmap {
     var failure: DecodeError?
     let bytes = [UInt8](unsafeUninitializedCapacity: count * 4) { buffer, initialized in
@@ -50,10 +50,10 @@ struct RenderedFrame {
     return bitmap
   }
 
-  /// Everything but the turn, in place.
+  /// Fills the target with converted pixels, before rotation.
   private func fill(_ target: UnsafeMutablePointer<UInt8>) -> DecodeError? {
     let failure = isAsItShouldBe ? copy(target) : resample(target)
-    // Resampling fails where it is stopped.
+    // Resampling also fails when stopped.
     if stop.isSet { return DecodeError(.cancelled, "decoding was cancelled") }
     if let failure { return failure }
     conversion.apply(to: target, count: count, isOpaque: isOpaque)
@@ -62,7 +62,7 @@ struct RenderedFrame {
     return nil
   }
 
-  /// What did not come of a picture whose pixels have no alpha is clear only now.
+  /// Makes the missing rows of a truncated CMYK image transparent, once its pixels have alpha.
   private func clearMissingRows(_ target: UnsafeMutablePointer<UInt8>) {
     guard frame.missing_rows > 0 else { return }
     let known = Double(frame.height - frame.missing_rows) * Double(head.height) / Double(frame.height)
@@ -87,7 +87,7 @@ struct RenderedFrame {
   }
 
   private func resample(_ target: UnsafeMutablePointer<UInt8>) -> DecodeError? {
-    // The codec may have decoded a smaller picture than the file has.
+    // The codec may have decoded at a reduced size.
     let across = Double(frame.width) / Double(head.width)
     let down = Double(frame.height) / Double(head.height)
     var source = czimg_source()

@@ -1,8 +1,8 @@
 import CPixels
 
-/// Tells a decoder on another thread to end.
+/// Stops a decoder on another thread.
 final class StopSign: @unchecked Sendable {
-  // Unchecked: what it points to is read and written by C alone, atomically.
+  // Unchecked: only C reads and writes the flag, atomically.
   let pointer = UnsafeMutablePointer<cpixels_stop>.allocate(capacity: 1)
 
   init() { pointer.initialize(to: cpixels_stop()) }

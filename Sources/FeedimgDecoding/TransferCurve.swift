@@ -1,18 +1,18 @@
 import Glibc
 
-/// How much light a number of a picture stands for (pure).
+/// The function from an encoded value to light (pure).
 enum TransferCurve: Sendable, Hashable {
   case common
   case power(Double)
-  /// SMPTE ST 2084, of high dynamic range.
+  /// PQ of SMPTE ST 2084, for high dynamic range.
   case perceptual
-  /// The hybrid log-gamma of ITU-R BT.2100, of high dynamic range.
+  /// Hybrid log-gamma of ITU-R BT.2100, for high dynamic range.
   case hybrid
 
-  /// That of a code of ITU-T H.273, table 3; that of sRGB for one that says nothing or is not known.
+  /// The curve for a code of ITU-T H.273, table 3; that of sRGB for an unspecified or unknown code.
   ///
-  /// So is that of the codes for television (1, 6, 7, 11, 12, 14 and 15): they tell how cameras work, not how it is
-  /// shown, and who writes them into a picture means sRGB as a rule.
+  /// The codes for television (1, 6, 7, 11, 12, 14 and 15) also give sRGB. They describe cameras, not displays, and
+  /// encoders of images usually mean sRGB by them.
   static func of(code: UInt16) -> Self {
     switch code {
     case 4: .power(2.2)
@@ -25,12 +25,12 @@ enum TransferCurve: Sendable, Hashable {
     }
   }
 
-  /// That of an exponent; those near 2.2 mean sRGB, as libpng has it, too.
+  /// The curve for an exponent; an exponent near 2.2 means sRGB, as in libpng.
   static func of(exponent: Double) -> Self {
     abs(exponent * 0.45455 - 1) <= 0.05 ? .common : .power(exponent)
   }
 
-  /// The light of each number of a byte, where 65,535 is white.
+  /// The light of each byte value, where 65,535 is white.
   var light: [UInt16] {
     (0...255).map { number in
       let light = light(of: Double(number) / 255)
@@ -38,7 +38,7 @@ enum TransferCurve: Sendable, Hashable {
     }
   }
 
-  /// The light of a number from 0 to 1, where 1 is white.
+  /// The light of a value from 0 to 1, where 1 is white.
   func light(of number: Double) -> Double {
     switch self {
     case .common: number <= 0.04045 ? number / 12.92 : pow((number + 0.055) / 1.055, 2.4)
@@ -48,24 +48,26 @@ enum TransferCurve: Sendable, Hashable {
     }
   }
 
-  /// In cd/m², by ITU-R BT.2100, table 4.
+  /// The luminance in cd/m², by ITU-R BT.2100, table 4.
   private static func perceptualLuminance(_ number: Double) -> Double {
     let root = pow(number, 32.0 / 2523)
     return 10_000 * pow(max(root - 3424.0 / 4096, 0) / (2413.0 / 128 - 2392.0 / 128 * root), 16384.0 / 2610)
   }
 
-  /// In cd/m² on a display of 1,000, by ITU-R BT.2100, table 5; its gamma of 1.2 is that of each colour by itself.
+  /// The luminance in cd/m² on a display of 1,000 cd/m², by ITU-R BT.2100, table 5.
+  ///
+  /// The system gamma of 1.2 applies to each colour alone.
   private static func hybridLuminance(_ number: Double) -> Double {
     let scene =
       number <= 0.5 ? number * number / 3 : (exp((number - 0.55991073) / 0.17883277) + 0.28466892) / 12
     return 1000 * pow(scene, 1.2)
   }
 
-  /// The light of a luminance on a screen that cannot show highlights.
+  /// Maps a luminance to the range of a standard display.
   ///
-  /// What paper would have is 203 cd/m² (ITU-R BT.2408): up to half of that, nothing is changed. From there on light
-  /// grows less and less (Reinhard and others, "Photographic tone reproduction for digital images", equation 4), up
-  /// to 1,000 cd/m², which are white, as is what is brighter.
+  /// Diffuse white has 203 cd/m² (ITU-R BT.2408). Values up to half of that stay unchanged. Above, the curve flattens
+  /// (Reinhard and others, "Photographic tone reproduction for digital images", equation 4). From 1,000 cd/m² on,
+  /// everything is white.
   private static func toned(_ luminance: Double) -> Double {
     let (value, knee, most) = (luminance / 203, 0.5, 1000.0 / 203)
     guard value > knee else { return value }

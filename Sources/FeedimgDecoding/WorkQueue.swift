@@ -1,16 +1,16 @@
-/// What waits for a bounded number of threads, first come, first served (pure).
+/// A first-in, first-out queue of jobs for a limited number of threads (pure).
 struct WorkQueue<Job: Sendable>: Sendable {
-  /// What a caller has to do next, outside of its lock.
+  /// The next step of the caller, outside its lock.
   enum Step: Sendable, Hashable {
     case startThread
     case wakeThread
-    /// All threads are at work.
+    /// All threads are busy.
     case nothing
-    /// Jobs are no longer taken.
+    /// The queue has ended.
     case refuse
   }
 
-  /// What a thread does next.
+  /// The next step of a thread.
   enum Turn: Sendable {
     case work(Job)
     case sleep
@@ -38,13 +38,13 @@ struct WorkQueue<Job: Sendable>: Sendable {
     return .startThread
   }
 
-  /// Takes back a job that no thread has begun; nil where one has.
+  /// Removes a job that no thread has begun; nil if a thread has.
   mutating func take(_ number: Int) -> Job? {
     guard let index = jobs.firstIndex(where: { $0.number == number }) else { return nil }
     return jobs.remove(at: index).job
   }
 
-  /// What a thread does next; it must not ask again before it was woken, if it is to sleep.
+  /// The next step of a thread; after `sleep` it calls again only when woken.
   mutating func turn() -> Turn {
     if !jobs.isEmpty { return .work(jobs.removeFirst().job) }
     if isEnded { return .end }
@@ -52,7 +52,7 @@ struct WorkQueue<Job: Sendable>: Sendable {
     return .sleep
   }
 
-  /// Takes back what no thread will do, as none could be started.
+  /// Removes all jobs if no thread runs, after the system refused one.
   mutating func threadFailed() -> [Job] {
     threads -= 1
     guard threads == 0 else { return [] }
@@ -60,9 +60,9 @@ struct WorkQueue<Job: Sendable>: Sendable {
     return jobs.map(\.job)
   }
 
-  /// Has all threads end when the jobs are done.
+  /// Ends all threads after the remaining jobs.
   ///
-  /// - Returns: How many are to be woken.
+  /// - Returns: The number of threads to wake.
   mutating func end() -> Int {
     isEnded = true
     defer { sleepers = 0 }

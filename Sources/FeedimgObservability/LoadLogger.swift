@@ -3,12 +3,19 @@ public import Logging
 
 /// Writes every step of every load to a log of swift-log.
 ///
-/// What went wrong for good is an error, what will be tried again a warning, how a load ended information, and all else
-/// is for debugging. Addresses are in the metadata, without user, password and query, which may be secret.
+/// The level depends on the step:
+///
+/// - error: a load failed for good
+/// - warning: a retry follows, or the image was not stored
+/// - info: a load ended
+/// - trace: progress
+/// - debug: all other steps
+///
+/// URLs are in the metadata, without user, password and query, which may be secret.
 public struct LoadLogger: LoadObserving {
   private let logger: Logger
 
-  /// - Parameter logger: Where to; its level counts.
+  /// - Parameter logger: The destination; its log level applies.
   public init(_ logger: Logger = Logger(label: "feedimg")) { self.logger = logger }
 
   /// Writes one step.
@@ -50,7 +57,7 @@ public struct LoadLogger: LoadObserving {
     return metadata
   }
 
-  /// An address without user, password, query and fragment; by its bytes, as ``ImageURL`` is read.
+  /// A URL without user, password, query and fragment; read by its bytes, as ``ImageURL`` is.
   private static func plain(_ url: ImageURL) -> String {
     let bytes = url.text.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
     let scheme = bytes.prefix { $0 != UInt8(ascii: "/") }
@@ -65,7 +72,7 @@ public struct LoadLogger: LoadObserving {
 extension LoadEvent.Step {
   fileprivate var level: Logger.Level {
     switch self {
-    // The placeholder is all there is to show, which is no fault.
+    // An item without an image shows its placeholder; that is no error.
     case .failed(let error): error.code == .nothingToShow ? .info : .error
     case .retried, .notStored: .warning
     case .finished, .cancelled, .notRevalidated: .info

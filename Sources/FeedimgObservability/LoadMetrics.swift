@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// - `feedimg_loads_total`, by `outcome` (memory, disk, network, failed, placeholder or cancelled)
 /// - `feedimg_load_duration_seconds`, by `outcome`: from the decision to the image
-/// - `feedimg_wait_duration_seconds`: from the wish for a transfer to its place among the others
+/// - `feedimg_wait_duration_seconds`: from the entry into the queue to the start of the transfer
 /// - `feedimg_retries_total`, `feedimg_joins_total`
 /// - `feedimg_received_bytes_total`: bytes of images, as they arrived
 public final class LoadMetrics: LoadObserving {
@@ -16,35 +16,37 @@ public final class LoadMetrics: LoadObserving {
   }
 
   private struct State {
-    /// Those that run.
+    /// The running loads.
     var loads: [Int: Load] = [:]
-    /// How much has come of what a load transfers; also after its end, as the transfer may go on for others, or a
-    /// revalidation begin.
+    /// The bytes received for each load.
+    ///
+    /// Kept after its end, since the transfer may continue for other loads, or a revalidation may begin.
     var received: [Int: Int] = [:]
   }
 
-  /// What follows from a step.
+  /// The metric to record after a step.
   private enum Record {
     case ended(String, Duration)
     case waited(Duration)
     case received(Int)
   }
 
-  /// Of so many loads that have ended, at most about, it is remembered how much their transfers brought: more do not
-  /// transfer at a time, but nobody tells that a transfer has ended which brought nothing whole.
+  /// About how many ended loads keep their count of received bytes.
+  ///
+  /// More transfers than that never run at once. No event reports the end of an incomplete transfer.
   private static let greatestRecords = 512
 
-  /// Guards what is known of the loads; metrics are recorded outside.
+  /// Guards the state of the loads; metrics are recorded outside.
   private let state = Mutex(State())
   private let factory: any MetricsFactory
 
-  /// - Parameter factory: What makes the metrics; that of the program unless another is given.
+  /// - Parameter factory: The factory of the metrics; by default that of the program.
   public init(factory: any MetricsFactory = MetricsSystem.factory) { self.factory = factory }
 
-  /// How many loads it remembers.
+  /// The number of loads with state.
   var recordCount: Int { state.withLock { Set($0.loads.keys).union($0.received.keys).count } }
 
-  /// Takes one step into account.
+  /// Records one step.
   public func observe(_ event: LoadEvent) {
     switch event.step {
     case .retried: Counter(label: "feedimg_retries_total", factory: factory).increment()
@@ -70,7 +72,7 @@ public final class LoadMetrics: LoadObserving {
     let load = event.load
     switch event.step {
     case .decided:
-      // Decided again where the facts have changed: the load began before.
+      // A new decision after changed facts; the load began earlier.
       if state.loads[load] == nil { state.loads[load] = Load(beganAt: event.time) }
     case .queued: state.loads[load]?.queuedAt = event.time
     case .started:
@@ -79,7 +81,7 @@ public final class LoadMetrics: LoadObserving {
       return .waited(event.time - queuedAt)
     case .resumed(let kept): state.received[load] = kept.bytes
     case .progress(let progress):
-      // A transfer that begins anew counts anew.
+      // A restarted transfer counts from zero.
       let before = state.received[load] ?? 0
       let count = progress.received.bytes - (progress.received.bytes < before ? 0 : before)
       state.received[load] = progress.received.bytes
@@ -100,7 +102,7 @@ public final class LoadMetrics: LoadObserving {
     return .ended(outcome, event.time - began)
   }
 
-  /// Forgets half of those that have ended, the oldest, where they have become too many.
+  /// Removes the older half of the ended loads once they exceed the limit.
   private static func forgetOldest(_ state: inout State) {
     let ended = state.received.count - state.loads.count
     guard ended > greatestRecords else { return }
