@@ -1,18 +1,19 @@
 package import FeedimgModel
+import Glibc
 import Synchronization
 
 /// Reads the state of the network from the kernel, over netlink.
 ///
-/// It has no thread. It opens a socket at the first look and keeps it, so that later looks cost a few
-/// questions of some microseconds each. Who looks often has it listen as well, so that only what changes is looked at.
+/// It has no thread. It opens a socket at the first look and keeps it, so that a later look costs a few requests of some
+/// microseconds each. After a few looks it also listens for events, and without one it returns the latest state.
 package final class NetlinkReader: NetworkReading {
-  /// The kernel while nobody asks it.
+  /// The connection while no thread uses it.
   ///
-  /// Who asks takes it out; a second one at the same time opens its own.
+  /// A thread takes it out; a second thread at the same time opens its own.
   private let idleKernel = Mutex<Loan?>(nil)
-  /// What was seen last; never looked for under the lock.
+  /// Guards the latest state; no look happens under the lock.
   private let memory = Mutex(NetworkMemory())
-  /// Guards what services said; they are asked outside.
+  /// Guards the replies of services; they are asked outside.
   private let memo: Mutex<AdviceMemo>
 
   private let choose: @Sendable () -> NetworkServices
@@ -22,11 +23,11 @@ package final class NetlinkReader: NetworkReading {
   /// Makes a reader, which opens nothing yet.
   ///
   /// - Parameters:
-  ///   - services: Whom to ask besides the kernel, chosen anew for each look; that takes a millisecond at first and
-  ///     some tenths later.
-  ///   - adviceLife: How old what they said may be for who looks often; they are asked at each look, if it is zero.
-  ///   - peer: The address of who answered last over the internet, such as `192.0.2.1`; the way there is asked for.
-  ///   - mark: How the user marked a network; nil where there is no mark. It may be called on any thread.
+  ///   - services: The services to ask besides the kernel, chosen for each look. A question takes a millisecond at first
+  ///     and some tenths later.
+  ///   - adviceLife: How long their replies are valid; zero asks at each look.
+  ///   - peer: The address of the last server that responded, such as `192.0.2.1`; the reader follows the route to it.
+  ///   - mark: The mark of the user for a network, or nil. Called on any thread.
   package init(
     services: @escaping @autoclosure @Sendable () -> NetworkServices = .none,
     adviceLife: Duration = .zero,
@@ -39,29 +40,29 @@ package final class NetlinkReader: NetworkReading {
     self.mark = mark
   }
 
-  /// Whom to ask now.
+  /// The services to ask now.
   var services: NetworkServices { choose() }
 
   package func currentState() -> NetworkState { state(asRemembered: true) }
 
-  /// The same, for who looks because something has happened: nothing is remembered, and services are asked in any case.
+  /// The state after an event: read from the kernel and the services, whatever is remembered.
   func freshState() -> NetworkState { state(asRemembered: false) }
 
   private func state(asRemembered: Bool) -> NetworkState {
     do throws(NetlinkError) {
       let loan = try borrow()
       let question = NetworkMemory.Question(services: services, peer: peer())
-      // In any case, lest what is heard piles up.
+      // Always, so that events do not pile up.
       let hasHeard = hasHeard(loan)
       if asRemembered, !hasHeard, let state = remembered(question, loan) {
         giveBack(loan)
         return state
       }
       let (number, time) = (memory.withLock { $0.begin() }, ContinuousClock.now)
-      // Before the look, so that no change falls between.
+      // Before the look, so that no change is missed.
       if number > NetworkMemory.looksBeforeListening { loan.listen(from: number, to: question.services) }
       let sight = try look(loan, question, asksAnew: !asRemembered)
-      // Not where asking failed: what is left of the answer would be in the way.
+      // Not after an error: the rest of the reply is still in the socket.
       giveBack(loan)
       memory.withLock { $0.keep(sight, number, question, at: time) }
       return sight.state
@@ -70,7 +71,7 @@ package final class NetlinkReader: NetworkReading {
     }
   }
 
-  /// Whether anything was heard since this was asked last; what is remembered goes then.
+  /// Whether there was an event since the last call; if so, all that is remembered goes.
   private func hasHeard(_ loan: Loan) -> Bool {
     guard let (events, _) = loan.listening, events.drain() != .none else { return false }
     memory.withLock { $0.forget() }
@@ -78,7 +79,7 @@ package final class NetlinkReader: NetworkReading {
     return true
   }
 
-  /// What the latest look saw, for who has heard nothing since.
+  /// The state that the latest look saw, if it still holds.
   private func remembered(_ question: NetworkMemory.Question, _ loan: Loan) -> NetworkState? {
     guard let (_, number) = loan.listening else { return nil }
     let sight = memory.withLock { $0.sight(question, heardSince: number, at: .now) }
@@ -133,7 +134,7 @@ package final class NetlinkReader: NetworkReading {
   }
 }
 
-// One thread at a time has it: who borrows takes it out of the mutex, and nobody keeps it after giving back.
+// One thread at a time has it: a thread takes it out of the mutex, and keeps no reference after it puts it back.
 private final class Loan: @unchecked Sendable {
   let kernel: LiveKernel
   let adviser = NetworkAdviser()
@@ -151,13 +152,127 @@ private final class Loan: @unchecked Sendable {
 }
 
 extension NetlinkError {
-  /// Why nothing can be told, in words.
+  /// The reason in words.
   fileprivate var reason: String {
     switch code {
     case .refused: "this system does not let programs ask for routes (netlink is refused)"
     case .negative, .malformed: "this system does not understand questions for routes"
     case .interrupted: "the network changes faster than it can be read"
     case .overrun: "the system lost part of its answer"
+    }
+  }
+}
+
+/// The result of the latest look at the network, valid until an event or a second later (pure).
+///
+/// A program that decides about many images looks as often: a check for events takes one system call, a look takes a
+/// dozen.
+struct NetworkMemory {
+  /// The inputs of a look besides the network.
+  struct Question: Equatable {
+    var services: NetworkServices
+    var peer: String?
+  }
+
+  /// The result of a look.
+  struct Sight {
+    var state: NetworkState
+    /// The marks of the networks on the path.
+    var marks: [(network: NetworkIdentity, word: Metered?)] = []
+  }
+
+  /// A load of one image looks fewer times than this, so that listening would cost more than it saves.
+  static let looksBeforeListening = 8
+  /// Some changes send no event, such as those of an access point; a look sees them at most this much later.
+  static let longestTrust = Duration.seconds(1)
+
+  private var issued = 0
+  /// Looks up to this number may be out of date.
+  private var outdated = 0
+  private var known: (number: Int, sight: Sight, question: Question, time: ContinuousClock.Instant)?
+
+  /// Begins a look.
+  ///
+  /// - Returns: Its number, counted from 1.
+  mutating func begin() -> Int {
+    issued += 1
+    return issued
+  }
+
+  /// Keeps the result of a look, unless a later look has ended, or an event came since it began.
+  ///
+  /// - Parameters:
+  ///   - sight: The result.
+  ///   - number: The number of the look.
+  ///   - question: Its inputs.
+  ///   - time: When it began, by a clock that runs on while the machine sleeps.
+  mutating func keep(
+    _ sight: Sight,
+    _ number: Int,
+    _ question: Question,
+    at time: ContinuousClock.Instant
+  ) {
+    if max(known?.number ?? 0, outdated) < number { known = (number, sight, question, time) }
+  }
+
+  /// Forgets the result, and that of each look under way, as an event came after them.
+  mutating func forget() { (known, outdated) = (nil, issued) }
+
+  /// The latest result, if it holds.
+  ///
+  /// - Parameters:
+  ///   - question: The inputs of a look now.
+  ///   - number: The number of the first look since which events are received.
+  ///   - time: Now, by the same clock.
+  /// - Returns: Nil if a look is needed.
+  func sight(_ question: Question, heardSince number: Int, at time: ContinuousClock.Instant) -> Sight? {
+    guard let known, known.number >= number, known.question == question,
+      known.time.duration(to: time) < Self.longestTrust
+    else { return nil }
+    return known.sight
+  }
+}
+
+/// Finds out whether there is a route to the internet where netlink is refused.
+enum TrialRoute {
+  /// Whether the kernel has a route to the internet; sends nothing.
+  ///
+  /// Connecting a datagram socket makes the kernel look up the route, and does nothing else.
+  static func isThere() -> Bool {
+    AddressFamily.allCases.contains { family in family.probes.contains(where: canConnect) }
+  }
+
+  private static func canConnect(to address: IPAddress) -> Bool {
+    let handle = socket(
+      Int32(address.family.number),
+      Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue),
+      0
+    )
+    guard handle >= 0 else { return false }
+    defer { close(handle) }
+    let port = in_port_t(53).bigEndian
+    switch address {
+    case .v4(let value):
+      var name = sockaddr_in()
+      name.sin_family = sa_family_t(AF_INET)
+      name.sin_port = port
+      name.sin_addr.s_addr = value.bigEndian
+      return connect(handle, to: &name)
+    case .v6:
+      var name = sockaddr_in6()
+      name.sin6_family = sa_family_t(AF_INET6)
+      name.sin6_port = port
+      address.withBytes { bytes in withUnsafeMutableBytes(of: &name.sin6_addr) { $0.copyMemory(from: bytes) }
+      }
+      return connect(handle, to: &name)
+    }
+  }
+
+  private static func connect<Name>(_ handle: Int32, to name: inout Name) -> Bool {
+    withUnsafeBytes(of: &name) { bytes in
+      bytes.withMemoryRebound(to: sockaddr.self) {
+        Glibc.connect(handle, $0.baseAddress, socklen_t(bytes.count)) == 0
+      }
     }
   }
 }

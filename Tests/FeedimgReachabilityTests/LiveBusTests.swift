@@ -12,11 +12,11 @@ import Testing
 )
 struct LiveBusTests {
   /// More than users would wait, as here many processes wait for each other.
-  private static let patience = Duration.seconds(50)
+  private static let timeout = Duration.seconds(50)
 
   private func connect() throws -> (PrivateBus, SystemBus) {
     let services = try #require(PrivateBus())
-    return (services, try #require(SystemBus(address: services.address, patience: Self.patience)))
+    return (services, try #require(SystemBus(address: services.address, timeout: Self.timeout)))
   }
 
   @Test func `NetworkManager's setting of a device is read`() throws {
@@ -78,7 +78,7 @@ struct LiveBusTests {
   @Test func `a bus that goes away is noticed, and one that is not there is none`() throws {
     var services = PrivateBus()
     let address = try #require(services).address
-    let bus = try #require(SystemBus(address: address, patience: Self.patience))
+    let bus = try #require(SystemBus(address: address, timeout: Self.timeout))
     #expect(bus.isOpen)
     services = nil
     #expect(NetworkManagerQuestion.device("eth0", bus) == nil)
@@ -102,7 +102,7 @@ struct LiveBusTests {
       """
     )
     let address = services.address
-    let reader = NetlinkReader(services: NetworkServices(system: .at(address, patience: Self.patience)))
+    let reader = NetlinkReader(services: NetworkServices(system: .at(address, timeout: Self.timeout)))
     var states = namespace.run { NetlinkMonitor(reader: reader).states() }.makeAsyncIterator()
     #expect(await states.next()?.metered == .yes)
     #expect(services.order("mark('v0', 2)") == "done")
@@ -121,7 +121,7 @@ struct LiveBusTests {
     )
     let address = services.address
     let reader = NetlinkReader(
-      services: NetworkServices(system: .at(address, patience: Self.patience)),
+      services: NetworkServices(system: .at(address, timeout: Self.timeout)),
       adviceLife: .seconds(3600)
     )
     #expect(namespace.run { reader.currentState() }.metered == .yes)
@@ -144,7 +144,7 @@ struct LiveBusTests {
       "link add v0 type veth peer name p0\nlink set p0 up\nlink set v0 up\nroute add default dev v0"
     )
     let address = services.address
-    let reader = NetlinkReader(services: NetworkServices(portal: .at(address, patience: Self.patience)))
+    let reader = NetlinkReader(services: NetworkServices(portal: .at(address, timeout: Self.timeout)))
     var states = namespace.run { NetlinkMonitor(reader: reader).states() }.makeAsyncIterator()
     #expect(await states.next()?.metered == .yes)
     #expect(services.order("portal_says(False, 4)") == "done")
@@ -164,8 +164,8 @@ struct LiveBusTests {
     let reader = NetlinkReader(services: choice.withLock { $0 })
     var reasons: [String] = []
     for next in [
-      NetworkServices.none, .init(system: .at(services.address, patience: Self.patience)), .none,
-      .init(portal: .at(services.address, patience: Self.patience)),
+      NetworkServices.none, .init(system: .at(services.address, timeout: Self.timeout)), .none,
+      .init(portal: .at(services.address, timeout: Self.timeout)),
     ] {
       choice.withLock { $0 = next }
       reasons.append(namespace.run { reader.currentState() }.meteredReason)

@@ -1,11 +1,11 @@
-/// Hears when a service that manages the network may have changed its mind.
+/// The signals of services after which their advice may be different.
 final class ServiceSignals {
   private let bus: SystemBus
 
-  /// Becomes readable when there is something to hear.
+  /// Readable when a signal has come.
   var descriptor: Int32 { bus.descriptor }
 
-  /// Hears NetworkManager and ModemManager.
+  /// Subscribes to NetworkManager and ModemManager.
   ///
   /// - Returns: Nil where there is no bus.
   convenience init?(ofSystem choice: BusChoice) {
@@ -18,7 +18,7 @@ final class ServiceSignals {
     )
   }
 
-  /// Hears the desktop's portal.
+  /// Subscribes to the desktop's portal.
   ///
   /// - Returns: Nil where there is no bus.
   convenience init?(ofPortal choice: BusChoice) {
@@ -31,9 +31,9 @@ final class ServiceSignals {
     for rule in rules { bus.listen(to: rule) }
   }
 
-  /// Throws away what has come.
+  /// Discards the signals that have come.
   ///
-  /// - Returns: The number of messages; nil where there is no bus any more.
+  /// - Returns: The number of messages; nil after the bus was lost.
   func drain() -> Int? {
     bus.drain()
   }

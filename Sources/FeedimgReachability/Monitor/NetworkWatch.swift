@@ -1,39 +1,39 @@
 import FeedimgModel
 
-/// Decides when to look at the network, when to tell what was seen, and when to sleep.
+/// Decides when to look at the network, when to publish its state, and when to sleep (pure).
 ///
-/// Events say only that something has changed, never what: what they say may be old by the time they are
-/// read. So they are gathered until there is quiet, and then the network is looked at as it is.
+/// An event only says that something changed. Events are collected until there is quiet, and then the thread reads the
+/// whole state.
 struct NetworkWatch {
   enum Step: Equatable {
     /// Look at the network, and report by ``NetworkWatch/saw(_:at:)``.
     case look
-    /// Throw away what the event socket holds, and report by ``NetworkWatch/drained(_:at:)``.
+    /// Discard the events that have come, and report by ``NetworkWatch/drained(_:at:)``.
     case drain
     case publish(NetworkState)
-    /// Sleep until then; where it says so, no longer than until the next event.
+    /// Sleep until a time, or also until the next event.
     case sleep(until: Duration, orEvent: Bool)
   }
 
-  /// What the event socket held.
+  /// The events that had come.
   enum Events {
     case none
     case some
-    /// More than it could hold.
+    /// More than the socket could hold.
     case overrun
   }
 
-  /// How long there are no events before the network is looked at.
+  /// The time without events before a look.
   static let quiet = Duration.milliseconds(20)
-  /// How long events may keep coming before it is looked at anyway.
+  /// The longest time that events delay a look.
   static let longestStorm = Duration.milliseconds(100)
-  /// How long to let pass after an overrun, at first and at most; doubled from one to the next.
+  /// The wait after an overrun, at first and at most; it doubles with each.
   static let firstRest = Duration.milliseconds(100)
   static let longestRest = Duration.seconds(1)
 
   private let period: Duration
   private var schedule = PublicationSchedule()
-  /// Since when events have come, and when to see whether more have.
+  /// When events began to come, and when to check for more.
   private var storm: (start: Duration, pause: Duration)?
   private var rest = NetworkWatch.firstRest
   private var nextLook = Duration.zero
@@ -41,15 +41,15 @@ struct NetworkWatch {
 
   /// Begins with a look at once.
   ///
-  /// - Parameter period: How often to look when there are no events.
+  /// - Parameter period: The time between looks without events.
   init(period: Duration) {
     self.period = period
   }
 
-  /// What was told last.
+  /// The latest published state.
   var published: NetworkState? { schedule.published }
 
-  /// What to do now.
+  /// The next step.
   mutating func step(at now: Duration) -> Step {
     if let state = unpublished ?? schedule.expire(at: now) {
       unpublished = nil
@@ -61,7 +61,7 @@ struct NetworkWatch {
     return .sleep(until: until, orEvent: storm == nil)
   }
 
-  /// Events have come and are thrown away.
+  /// Events have come and were discarded.
   mutating func heard(_ events: Events, at now: Duration) {
     guard storm == nil else { return }
     switch events {
@@ -73,7 +73,7 @@ struct NetworkWatch {
     }
   }
 
-  /// Something happened after which the network has to be looked at, such as the end of a sleep.
+  /// The network must be looked at now, such as after the machine resumed.
   mutating func woke(at now: Duration) {
     nextLook = min(nextLook, now)
   }
@@ -89,7 +89,7 @@ struct NetworkWatch {
       nextLook = now
       rest = Self.firstRest
     case .overrun:
-      // Who sends that much will not stop at once, so leave time to others.
+      // So many events will go on for a while: other threads need time too.
       storm = (start, now + rest)
       rest = min(rest * 2, Self.longestRest)
     }

@@ -1,29 +1,28 @@
 import FeedimgModel
 
-/// Decides when a change of the network is told.
+/// Decides when a change of the network is published (pure).
 ///
-/// What costs more is told at once, so that not one byte too many is spent; what costs less a little later,
-/// and being offline later still, since both often pass: a handover, a cable that is moved, a kernel that
-/// tells late of a carrier.
+/// A dearer network is published at once, so that no byte too many is spent. A cheaper one waits a little, and being
+/// offline waits longer, as both often pass: a handover, a moved cable, a kernel that reports a carrier late.
 struct PublicationSchedule {
-  /// For how long the network stays cheaper before that is believed.
+  /// How long the network must stay cheaper.
   static let delayOfCheaper = Duration.milliseconds(500)
-  /// For how long there is no network before that is believed.
+  /// How long there must be no network.
   static let delayOfOffline = Duration.milliseconds(1250)
 
-  /// What was told last.
+  /// The latest published state.
   private(set) var published: NetworkState?
   private var pending: (state: NetworkState, due: Duration)?
 
-  /// When something is to be told, unless the network changes before.
+  /// When to publish, unless the network changes before.
   var due: Duration? { pending?.due }
 
-  /// Takes note of the state of the network.
+  /// Takes a new state of the network.
   ///
   /// - Parameters:
-  ///   - state: What was seen.
+  ///   - state: The state.
   ///   - now: The time, counted from any fixed moment.
-  /// - Returns: What to tell now; nil where it is nothing new, or too early.
+  /// - Returns: The state to publish now; nil if it is not new, or too early.
   mutating func observe(_ state: NetworkState, at now: Duration) -> NetworkState? {
     guard let published else { return publish(state) }
     guard state != published else {
@@ -31,13 +30,13 @@ struct PublicationSchedule {
       return nil
     }
     guard let delay = Self.delay(from: published, to: state) else { return publish(state) }
-    // What stays as good or bad for long enough is told, though details change meanwhile.
+    // The cost must stay the same for this time; details may change.
     let isSameChange = pending.map { $0.state.cost == state.cost } ?? false
     pending = (state, isSameChange ? pending?.due ?? now + delay : now + delay)
     return nil
   }
 
-  /// Tells what has been waiting for long enough.
+  /// The state that has waited long enough.
   mutating func expire(at now: Duration) -> NetworkState? {
     guard let pending, pending.due <= now else { return nil }
     return publish(pending.state)
@@ -49,7 +48,7 @@ struct PublicationSchedule {
     return state
   }
 
-  /// How long to wait before a change is told; nil where it is told at once.
+  /// How long a change waits; nil if it is published at once.
   private static func delay(from old: NetworkState, to new: NetworkState) -> Duration? {
     if new.kind == .offline { return delayOfOffline }
     if old.kind == .offline { return nil }
@@ -57,14 +56,14 @@ struct PublicationSchedule {
   }
 }
 
-/// How dear a network is, in the respects that policies know.
+/// The cost of a network, in the respects that policies know.
 private struct NetworkCost: Equatable {
   var isOffline: Bool
   var metered: Int
   var cellular: Int
   var roaming: Int
 
-  /// Whether it is lower in some respect, and higher in none.
+  /// Whether it is lower in one respect at least, and higher in none.
   func isLower(than other: NetworkCost) -> Bool {
     self != other && metered <= other.metered && cellular <= other.cellular && roaming <= other.roaming
   }

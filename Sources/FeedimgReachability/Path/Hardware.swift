@@ -23,3 +23,108 @@ struct Hardware: Hashable, Sendable {
   /// The USB device behind the interface, for the drivers that phones, modems and docks share.
   var usb: USBDevice?
 }
+
+/// A device on USB, as far as it tells a phone or modem from a network adapter.
+struct USBDevice: Hashable, Sendable {
+  var vendor: UInt16
+  /// Whether it has a serial port beside the network: modems do, network adapters do not.
+  var hasSerialPort: Bool
+
+  /// Whether the maker makes phones, and nothing else for USB that has a network (usb.ids).
+  var isOfPhoneMaker: Bool {
+    switch vendor {
+    case 0x05ac,  // Apple
+      0x18d1,  // Google
+      0x04e8,  // Samsung
+      0x2717,  // Xiaomi
+      0x22b8,  // Motorola
+      0x0bb4,  // HTC
+      0x0fce,  // Sony
+      0x1004,  // LG
+      0x2a70,  // OnePlus
+      0x22d9,  // OPPO
+      0x2d95,  // vivo
+      0x0421,  // Nokia
+      0x2e04,  // HMD
+      0x2ae5,  // Fairphone
+      0x0e8d:  // MediaTek
+      true
+    default: false
+    }
+  }
+}
+
+extension USBDevice {
+  /// Looks for the USB device behind a link.
+  ///
+  /// Devices of a bus are the same in all namespaces, unlike interfaces.
+  ///
+  /// - Returns: Nil where the link is on no USB device, or that cannot be read.
+  init?(behind link: Link) {
+    // `1-4:1.0` is interface 0 in configuration 1 of the device `1-4`.
+    guard link.parentBus == "usb", let device = link.parentDevice?.split(separator: ":").first else {
+      return nil
+    }
+    let folder = "/sys/bus/usb/devices/\(device)"
+    guard let text = TextFile.read("\(folder)/idVendor"),
+      let vendor = UInt16(text.prefix { $0 != "\n" }, radix: 16)
+    else { return nil }
+    self.init(vendor: vendor, hasSerialPort: Self.hasSerialPort(folder, named: device))
+  }
+
+  private static func hasSerialPort(_ folder: String, named device: Substring) -> Bool {
+    TextFile.names(in: folder).contains { interface in
+      interface.hasPrefix("\(device):")
+        && TextFile.names(in: "\(folder)/\(interface)").contains { $0.hasPrefix("tty") }
+    }
+  }
+}
+
+/// What sysfs shows of an interface.
+struct SysfsInterface {
+  private let folder: String
+  /// `DEVTYPE`, such as `wlan`; nil for plain Ethernet.
+  let deviceType: String?
+
+  var hasDevice: Bool { TextFile.exists("\(folder)/device") }
+  /// Whether a Wi-Fi radio is below, which every driver of today gives a type.
+  var hasRadio: Bool { deviceType == "wlan" || deviceType == nil && TextFile.exists("\(folder)/phy80211") }
+
+  /// The interfaces below that the kernel shows here.
+  var lowerIndices: [Int32] {
+    TextFile.names(in: folder).filter { $0.hasPrefix("lower_") }.sorted().compactMap { name in
+      TextFile.read("\(folder)/\(name)/ifindex").flatMap { Int32($0.prefix(while: \.isNumber)) }
+    }
+  }
+
+  /// Looks for a link.
+  ///
+  /// What is mounted may show another namespace, where the name is another interface's or no one's. So it
+  /// counts only where the index is the same.
+  ///
+  /// - Returns: Nil where sysfs does not show this link.
+  init?(_ link: Link) {
+    folder = "/sys/class/net/\(link.name)"
+    guard let text = TextFile.read("\(folder)/uevent") else { return nil }
+    let event = DeviceEvent(text)
+    guard event["IFINDEX"] == String(link.index) else { return nil }
+    deviceType = event["DEVTYPE"]
+  }
+}
+
+/// The text of a file named `uevent`: a name and its value on each line.
+struct DeviceEvent {
+  private let lines: [Substring]
+
+  init(_ text: String) {
+    lines = text.split(separator: "\n")
+  }
+
+  subscript(name: String) -> String? {
+    for line in lines {
+      guard let sign = line.firstIndex(of: "="), line[..<sign] == name else { continue }
+      return String(line[line.index(after: sign)...])
+    }
+    return nil
+  }
+}

@@ -1,3 +1,5 @@
+import CNetlink
+
 /// An interface, as the kernel describes it.
 struct Link: Hashable, Sendable {
   var index: Int32
@@ -59,4 +61,104 @@ enum HardwareType {
   static let loopback: UInt16 = 772
   static let monitors: ClosedRange<UInt16> = 801...803
   static let none: UInt16 = 65534
+}
+
+extension Link {
+  /// Reads an `RTM_NEWLINK` message.
+  ///
+  /// - Returns: Nil for other messages, and where it has no name.
+  init?(_ message: NetlinkMessage) {
+    guard message.type == RTM_NEWLINK, let header = message.header(as: ifinfomsg.self) else {
+      return nil
+    }
+    self.init(index: header.ifi_index, name: "", hardwareType: header.ifi_type, flags: header.ifi_flags)
+    for attribute in message.attributes(after: MemoryLayout<ifinfomsg>.size) {
+      switch attribute.type {
+      case IFLA_IFNAME: name = attribute.string
+      case IFLA_OPERSTATE: operationalState = attribute.uint8 ?? operationalState
+      case IFLA_CARRIER: hasCarrier = attribute.uint8.map { $0 != 0 }
+      case IFLA_CARRIER_UP_COUNT: carrierUps = attribute.uint32 ?? 0
+      case IFLA_LINK: lower = attribute.int32.flatMap { $0 > 0 ? $0 : nil }
+      case IFLA_LINK_NETNSID: isLowerElsewhere = true
+      case IFLA_MASTER: master = attribute.int32
+      case IFLA_PARENT_DEV_NAME: parentDevice = attribute.string
+      case IFLA_PARENT_DEV_BUS_NAME: parentBus = attribute.string
+      case IFLA_LINKINFO: read(information: attribute.nested)
+      default: break
+      }
+    }
+    if name.isEmpty { return nil }
+  }
+
+  // The kernel writes the kind before the data that depends on it.
+  private mutating func read(information: Attributes) {
+    for attribute in information {
+      switch attribute.type {
+      case IFLA_INFO_KIND: kind = attribute.string
+      case IFLA_INFO_DATA: read(data: attribute.nested)
+      default: break
+      }
+    }
+  }
+
+  private mutating func read(data: Attributes) {
+    for attribute in data {
+      switch (kind, attribute.type) {
+      case ("bond", IFLA_BOND_ACTIVE_SLAVE): activePort = attribute.int32
+      case (let kind?, let type) where Self.isRemote(type, of: kind):
+        if let address = IPAddress(attribute.payload), !address.isUnspecified { remote = address }
+      default: break
+      }
+    }
+  }
+
+  /// Whether an attribute is the other end of a tunnel (linux/if_tunnel.h and linux/if_link.h).
+  private static func isRemote(_ type: Int, of kind: String) -> Bool {
+    switch kind {
+    case "gre", "gretap", "ip6gre", "ip6gretap", "erspan", "ip6erspan": type == 7  // IFLA_GRE_REMOTE
+    case "ipip", "sit", "ip6tnl": type == 3  // IFLA_IPTUN_REMOTE
+    case "vti", "vti6": type == 5  // IFLA_VTI_REMOTE
+    case "vxlan": type == 2 || type == 16  // IFLA_VXLAN_GROUP, IFLA_VXLAN_GROUP6
+    case "geneve": type == 2 || type == 7  // IFLA_GENEVE_REMOTE, IFLA_GENEVE_REMOTE6
+    default: false
+    }
+  }
+}
+
+extension Link {
+  /// Why no packet passes here now, in words; nil if some can.
+  ///
+  /// An operational state that says down while there is a carrier lags behind (linkwatch tells it up to a
+  /// second late), and devices without a notion of it say unknown: both count as usable.
+  var obstacle: String? {
+    guard flags & LinkFlags.up != 0 else { return "`\(name)` is switched off" }
+    guard hasCarrier ?? (flags & LinkFlags.lowerUp != 0) else { return "`\(name)` has no carrier" }
+    switch operationalState {
+    case OperationalState.dormant: return "`\(name)` is not yet authenticated"
+    case OperationalState.lowerLayerDown: return "the link below `\(name)` is down"
+    case OperationalState.notPresent: return "the device of `\(name)` is absent"
+    default: return nil
+    }
+  }
+}
+
+/// A question about interfaces.
+enum LinkQuestion {
+  case link(Int32)
+  case all
+  case ports(of: Int32)
+
+  var request: NetlinkRequest {
+    var header = ifinfomsg()
+    if case .link(let index) = self { header.ifi_index = index }
+    var request = NetlinkRequest(RTM_GETLINK, isList: isList, header: header)
+    // The counters make up most of an answer and of the work for it.
+    request.add(IFLA_EXT_MASK, UInt32(RTEXT_FILTER_SKIP_STATS))
+    if case .ports(let master) = self { request.add(IFLA_MASTER, master) }
+    return request
+  }
+
+  private var isList: Bool {
+    if case .link = self { false } else { true }
+  }
 }

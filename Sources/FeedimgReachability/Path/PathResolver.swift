@@ -182,3 +182,181 @@ extension LinkClass {
     )
   }
 }
+
+extension PathResolver {
+  /// Finds what carries the packets of a tunnel.
+  ///
+  /// - Parameters:
+  ///   - tunnel: The tunnel.
+  ///   - remote: Its other end, if the kernel knows it.
+  ///   - path: The links down to the tunnel, itself included.
+  /// - Returns: The whole path, or what obstructs it.
+  /// - Throws: What asking the kernel throws.
+  func digTunnel(
+    _ tunnel: Link,
+    to remote: IPAddress?,
+    _ path: NetworkPath
+  ) throws(NetlinkError)
+    -> PathFinding
+  {
+    if let remote { return try followOuterRoute(of: tunnel, to: remote, path) }
+    if let carrier = try markedCarrier(path) { return try descend(to: carrier, path) }
+    let candidates = try kernel.links(.all).filter { $0.mayCarry(path) }
+    let usable = candidates.filter { $0.obstacle == nil }
+    if let carrier = try bestRouted(usable) { return try descend(to: carrier, path) }
+    // No route tells, but where all that could carry it is of one kind, that is the answer.
+    let independent = usable.filter { $0.master == nil }
+    if independent.count > Self.mostCandidates { return finish(path, with: .untold(tunnel)) }
+    if !usable.isEmpty { return try gather(independent, below: path) }
+    guard let obstacle = candidates.lazy.compactMap(\.obstacle).first else {
+      return finish(path, with: .untold(tunnel))
+    }
+    return .none("nothing carries the tunnel `\(tunnel.name)`: \(obstacle)")
+  }
+
+  private func followOuterRoute(
+    of tunnel: Link,
+    to remote: IPAddress,
+    _ path: NetworkPath
+  ) throws(NetlinkError) -> PathFinding {
+    let question = RouteQuestion(destination: remote, device: tunnel.lower)
+    guard case .route(let outer) = try kernel.route(question),
+      let carrier = try kernel.links(.link(outer.leg.index)).first
+    else { return .none("there is no route to the other end of the tunnel `\(tunnel.name)`") }
+    return try descend(to: carrier, path)
+  }
+
+  /// The link that packets with a mark take.
+  ///
+  /// WireGuard's tools, NetworkManager and Tailscale mark the packets of the tunnel and have rules that
+  /// keep these out of it.
+  private func markedCarrier(_ path: NetworkPath) throws(NetlinkError) -> Link? {
+    for family in AddressFamily.allCases {
+      for mark in try kernel.marks(family) {
+        guard let probe = family.probes.first,
+          case .route(let route) = try kernel.route(RouteQuestion(destination: probe, mark: mark)),
+          !path.links.contains(where: { $0.index == route.leg.index }),
+          let link = try kernel.links(.link(route.leg.index)).first,
+          !link.isTunnel, link.obstacle == nil
+        else { continue }
+        return link
+      }
+    }
+    return nil
+  }
+
+  /// The link with the best route of its own to the internet.
+  ///
+  /// OpenVPN and NetworkManager leave the former default route in place and add a better one.
+  private func bestRouted(_ links: [Link]) throws(NetlinkError) -> Link? {
+    for family in AddressFamily.allCases {
+      var best: (link: Link, metric: UInt32)?
+      for link in links {
+        guard let probe = family.probes.first,
+          case .route(let route) = try kernel.route(RouteQuestion(destination: probe, device: link.index)),
+          route.metric < best?.metric ?? .max
+        else { continue }
+        best = (link, route.metric)
+      }
+      if let best { return best.link }
+    }
+    return nil
+  }
+}
+
+extension Link {
+  /// Whether the link may be what carries a tunnel: neither one itself nor this host, nor above it.
+  fileprivate func mayCarry(_ path: NetworkPath) -> Bool {
+    !isTunnel && flags & LinkFlags.loopback == 0 && !path.links.contains { $0.index == index }
+  }
+}
+
+extension PathResolver {
+  /// Finds what carries a dialled connection (PPP).
+  ///
+  /// The kernel does not tell which session belongs to which interface. So only where there are as many
+  /// PPPoE sessions as PPP interfaces does each have one.
+  func answerCall(_ call: Link, _ path: NetworkPath) throws(NetlinkError) -> PathFinding {
+    let carriers = Set(kernel.carriersOfPPPoE())
+    guard !carriers.isEmpty else { return try followLine(of: call, path) }
+    let links = try kernel.links(.all)
+    let calls = links.filter { $0.hardwareType == HardwareType.ppp }
+    guard calls.count <= kernel.carriersOfPPPoE().count else {
+      return finish(
+        path,
+        with: LinkClass(
+          medium: .unknown,
+          reason: "`\(call.name)` is dialled, and nothing tells whether over Ethernet or by a modem"
+        )
+      )
+    }
+    return try gather(links.filter { carriers.contains($0.name) }, below: path)
+  }
+
+  /// Where no PPPoE is in sight: a modem, or a tunnel of a program that pppd speaks through.
+  ///
+  /// A modem is taken for granted where nothing tells, since to take its data for free would cost.
+  private func followLine(of call: Link, _ path: NetworkPath) throws(NetlinkError) -> PathFinding {
+    if kernel.dialler(of: call) == .tunnel {
+      var path = path
+      path.isTunnelled = true
+      return try digTunnel(call, to: nil, path)
+    }
+    return finish(
+      path,
+      with: LinkClass(
+        medium: .cellular,
+        reason: "`\(call.name)` is dialled over a serial line, as mobile modems are"
+      )
+    )
+  }
+}
+
+/// The program that holds a dialled connection (pppd), and what its command line tells of it.
+enum Dialler {
+  /// It speaks to a modem: a serial port is named.
+  case modem
+  /// It speaks to another program or host: the connection is a tunnel.
+  case tunnel
+  /// Nothing tells.
+  case untold
+
+  /// Judges by the words of a command line.
+  init(words: [Substring]) {
+    if words.contains(where: Self.namesSerialPort) {
+      self = .modem
+    } else if words.contains(where: Self.namesTunnel) {
+      self = .tunnel
+    } else {
+      self = .untold
+    }
+  }
+
+  private static func namesSerialPort(_ word: Substring) -> Bool {
+    let name = word.split(separator: "/").last ?? ""
+    return ["ttyUSB", "ttyACM", "ttyS", "ttyGS", "ttyHS", "rfcomm", "wwan", "cdc-wdm"].contains { port in
+      name.hasPrefix(port) && name.dropFirst(port.count).first?.isNumber ?? false
+    }
+  }
+
+  /// Plugins of pppd for tunnels, and programs that run pppd or are run by it as its line.
+  private static func namesTunnel(_ word: Substring) -> Bool {
+    ["pppol2tp", "pptp", "sstp", "openfortivpn", "openconnect", "xl2tpd"].contains { name in
+      word.contains(name)
+    }
+  }
+}
+
+/// PPP over Ethernet, as `/proc/net/pppoe` lists it.
+enum PPPoESession {
+  /// The interfaces that carry sessions, one for each.
+  ///
+  /// - Parameter text: Lines of an identifier, the other end's address and the interface, after a heading.
+  /// - Returns: Names, in the order of the table.
+  static func carriers(inTable text: String) -> [String] {
+    text.split(separator: "\n").dropFirst().compactMap { line in
+      let fields = line.split(separator: " ")
+      return fields.count == 3 ? String(fields[2]) : nil
+    }
+  }
+}

@@ -1,19 +1,170 @@
 package import FeedimgModel
+import Glibc
 
-/// What this system lets us know of the network, and what we make of it.
+/// The state of the network, with its sources and the evidence.
 package struct NetworkReport: Sendable {
-  /// A source of knowledge.
+  /// A source of facts about the network.
   package struct Source: Hashable, Sendable {
     package var name: String
     package var isThere: Bool
-    /// What it is good for, or what is not known without it, in words.
+    /// What it provides, or what stays unknown without it.
     package var remark: String
   }
 
   package var state: NetworkState
-  /// What tells this network from others; nil where there is none.
+  /// The identity of this network; nil where there is none.
   package var identity: NetworkIdentity?
   package var sources: [Source]
-  /// What the sources said, line by line, for a report of a fault; without names of Wi-Fi networks.
+  /// The raw facts, line by line, for bug reports; without names of Wi-Fi networks.
   package var evidence: [String]
+}
+
+extension NetlinkReader {
+  /// Asks all sources, also those that the present path does not need; takes some milliseconds.
+  package func report() -> NetworkReport {
+    var report = NetworkReport(state: currentState(), sources: [], evidence: [])
+    do throws(NetlinkError) {
+      let kernel = try LiveKernel()
+      report.sources.append(
+        .init(name: "netlink", isThere: true, remark: "the kernel tells routes and links")
+      )
+      let resolver = PathResolver(kernel: kernel)
+      for family in AddressFamily.allCases {
+        let finding = try resolver.find(family)
+        report.evidence += Evidence.lines(family, finding, kernel)
+        guard report.identity == nil, case .path(let path) = finding else { continue }
+        report.identity = NetworkSurvey(kernel: kernel).identity(path)
+      }
+    } catch {
+      let remark =
+        "the kernel tells neither routes nor links (error \(error.number)), so that only a trial tells whether there is a way out"
+      report.sources.append(.init(name: "netlink", isThere: false, remark: remark))
+    }
+    report.sources += [events, wireless, interfaces] + daemons + portal
+    return report
+  }
+
+  private var events: NetworkReport.Source {
+    let isThere = (try? NetlinkEvents()) != nil
+    let period = MonitorThread.usualPolling / .seconds(1)
+    return .init(
+      name: "netlink events",
+      isThere: isThere,
+      remark: isThere
+        ? "changes are told at once" : "changes are only seen every \(Int(period)) seconds"
+    )
+  }
+
+  private var wireless: NetworkReport.Source {
+    let isThere = WirelessReader().isThere
+    return .init(
+      name: "nl80211",
+      isThere: isThere,
+      remark: isThere
+        ? "Wi-Fi is known as such, and what it says of its cost is heard"
+        : "there is no Wi-Fi here, or this system hides it"
+    )
+  }
+
+  private var interfaces: NetworkReport.Source {
+    // Sysfs may be absent, or show another network than the one that this process is in.
+    let links = (try? LiveKernel().links(.all)) ?? []
+    let isThere = !links.isEmpty && links.allSatisfy { SysfsInterface($0) != nil }
+    return .init(
+      name: "sysfs",
+      isThere: isThere,
+      remark: isThere
+        ? "the types of devices can be read" : "modems and phones are known by their drivers only"
+    )
+  }
+
+  private var daemons: [NetworkReport.Source] {
+    let bus = services.system.open()
+    let known = [
+      (
+        "NetworkManager", NetworkManagerQuestion.service,
+        "its settings for metered networks are heeded", "no settings for metered networks are known from it"
+      ),
+      ("ModemManager", ModemManagerQuestion.service, "roaming can be told", "roaming cannot be told"),
+    ]
+    return known.map { name, service, gain, loss in
+      let isThere = bus?.isRunning(service) ?? false
+      return .init(
+        name: name,
+        isThere: isThere,
+        remark: isThere ? "it runs: \(gain)" : "it does not run: \(loss)"
+      )
+    }
+  }
+
+  /// Only where it would be asked.
+  private var portal: [NetworkReport.Source] {
+    guard services.portal != .none else { return [] }
+    let isThere = services.portal.open().flatMap { PortalQuestion.status($0) } != nil
+    let remark = isThere ? "it tells this sandbox what data costs" : "it tells this sandbox nothing"
+    return [.init(name: "portal", isThere: isThere, remark: remark)]
+  }
+}
+
+extension BusAsking {
+  /// Whether a service runs.
+  fileprivate func isRunning(_ service: String) -> Bool {
+    let method = BusMethod(
+      service: "org.freedesktop.DBus",
+      object: "/org/freedesktop/DBus",
+      interface: "org.freedesktop.DBus",
+      name: "NameHasOwner"
+    )
+    return call(method, [service])?.bool ?? false
+  }
+}
+
+extension NetlinkReader {
+  /// Whether the kernel drops events of narrow routes, so that they wake no thread; nil without events.
+  package var filtersEvents: Bool? {
+    guard let events = try? NetlinkEvents() else { return nil }
+    // With no room for the filter itself, the kernel tells its length in instructions (socket(7), SO_GET_FILTER,
+    // which has the number of SO_ATTACH_FILTER).
+    var count: socklen_t = 0
+    return getsockopt(events.descriptor, SOL_SOCKET, SO_ATTACH_FILTER, nil, &count) == 0 && count > 0
+  }
+}
+
+/// Formats the facts of the kernel, so that a reader can follow the conclusions.
+enum Evidence {
+  /// One line for what was found for a protocol, and one for each link on the way.
+  static func lines(_ family: AddressFamily, _ finding: PathFinding, _ kernel: some KernelAsking) -> [String]
+  {
+    switch finding {
+    case .none(let reason): return ["\(family): none: \(reason)"]
+    case .path(let path):
+      let route = path.route.text(path.leg, device: path.links.first?.name ?? "?")
+      return ["\(family): \(route) metric \(path.route.metric)"]
+        + path.links.map { "  \(line($0)) \(line(kernel.hardware(of: $0)))" } + ["  is \(path.end.medium)"]
+    }
+  }
+
+  /// One line for a link, with the kernel's own numbers.
+  static func line(_ link: Link) -> String {
+    var parts = ["\(link.index): \(link.name)", "type \(link.hardwareType)"]
+    parts.append("flags 0x\(String(link.flags, radix: 16)) state \(link.operationalState)")
+    if let carrier = link.hasCarrier { parts.append("carrier \(carrier ? 1 : 0)") }
+    if let kind = link.kind { parts.append("kind \(kind)") }
+    if let lower = link.lower { parts.append("on \(lower)\(link.isLowerElsewhere ? " elsewhere" : "")") }
+    if let master = link.master { parts.append("master \(master)") }
+    if let device = link.parentDevice { parts.append("device \(link.parentBus ?? "?")/\(device)") }
+    return parts.joined(separator: " ")
+  }
+
+  /// The rest of the line, for what is known of the device.
+  static func line(_ hardware: Hardware) -> String {
+    var parts: [String] = []
+    if let type = hardware.deviceType { parts.append("devtype \(type)") }
+    if let driver = hardware.driver { parts.append("driver \(driver)") }
+    if let mode = hardware.wirelessMode { parts.append("wireless \(mode)") }
+    if let usb = hardware.usb {
+      parts.append("usb \(String(usb.vendor, radix: 16))\(usb.hasSerialPort ? " serial" : "")")
+    }
+    return parts.joined(separator: " ")
+  }
 }

@@ -69,3 +69,104 @@ final class WirelessReader {
     return family
   }
 }
+
+/// The messages of nl80211, the kernel's Wi-Fi (linux/nl80211.h).
+enum WirelessMessages {
+  /// The fixed part before the attributes of all messages of generic netlink.
+  static let headerLength = MemoryLayout<genlmsghdr>.size
+
+  /// The question for the numbers of all families of generic netlink.
+  ///
+  /// Not for one by its name: where that is missing, the kernel would try to load a module for it, and take
+  /// milliseconds.
+  static var families: NetlinkRequest {
+    NetlinkRequest(Int(GENL_ID_CTRL), isList: true, header: header(CTRL_CMD_GETFAMILY, version: 2))
+  }
+
+  /// Reads the number of nl80211.
+  ///
+  /// - Returns: Nil where the message is about another family.
+  static func family(_ message: NetlinkMessage) -> Int? {
+    var (name, number) = ("", 0)
+    for attribute in message.attributes(after: headerLength) {
+      switch attribute.type {
+      case CTRL_ATTR_FAMILY_NAME: name = attribute.string
+      case CTRL_ATTR_FAMILY_ID: number = Int(attribute.uint16 ?? 0)
+      default: break
+      }
+    }
+    return name == NL80211_GENL_NAME && number > 0 ? number : nil
+  }
+
+  /// The question for the mode of an interface.
+  static func interface(_ index: Int32, family: Int) -> NetlinkRequest {
+    var request = NetlinkRequest(family, header: header(NL80211_CMD_GET_INTERFACE))
+    request.add(Int(NL80211_ATTR_IFINDEX.rawValue), index)
+    return request
+  }
+
+  /// Reads the mode of an interface.
+  static func mode(_ message: NetlinkMessage) -> Hardware.WirelessMode? {
+    for attribute in message.attributes(after: headerLength)
+    where attribute.type == NL80211_ATTR_IFTYPE.rawValue {
+      switch attribute.uint32 {
+      case NL80211_IFTYPE_STATION.rawValue, NL80211_IFTYPE_P2P_CLIENT.rawValue,
+        NL80211_IFTYPE_ADHOC.rawValue, NL80211_IFTYPE_MESH_POINT.rawValue, NL80211_IFTYPE_OCB.rawValue:
+        return .client
+      case NL80211_IFTYPE_AP.rawValue, NL80211_IFTYPE_AP_VLAN.rawValue, NL80211_IFTYPE_P2P_GO.rawValue:
+        return .accessPoint
+      case NL80211_IFTYPE_MONITOR.rawValue: return .monitor
+      default: return nil
+      }
+    }
+    return nil
+  }
+
+  /// The question for the networks that were seen, by which nothing is scanned anew.
+  static func networks(_ index: Int32, family: Int) -> NetlinkRequest {
+    var request = NetlinkRequest(family, isList: true, header: header(NL80211_CMD_GET_SCAN))
+    request.add(Int(NL80211_ATTR_IFINDEX.rawValue), index)
+    return request
+  }
+
+  /// Reads one network that was seen.
+  ///
+  /// - Returns: Nil where this host is not joined to it.
+  static func joinedNetwork(_ message: NetlinkMessage) -> WirelessNetwork? {
+    for attribute in message.attributes(after: headerLength)
+    where attribute.type == NL80211_ATTR_BSS.rawValue {
+      let status = attribute.nested.first { $0.type == NL80211_BSS_STATUS.rawValue }?.uint32
+      return isJoined(status) ? WirelessNetwork(joined: attribute.nested) : nil
+    }
+    return nil
+  }
+
+  private static func isJoined(_ status: UInt32?) -> Bool {
+    status == NL80211_BSS_STATUS_ASSOCIATED.rawValue || status == NL80211_BSS_STATUS_IBSS_JOINED.rawValue
+  }
+
+  private static func header(_ command: Int, version: UInt8 = 0) -> genlmsghdr {
+    genlmsghdr(cmd: UInt8(command), version: version, reserved: 0)
+  }
+
+  private static func header(_ command: nl80211_commands) -> genlmsghdr {
+    header(Int(command.rawValue))
+  }
+}
+
+extension WirelessNetwork {
+  fileprivate init(joined attributes: Attributes) {
+    self.init()
+    for attribute in attributes where attribute.type == NL80211_BSS_BSSID.rawValue {
+      guard attribute.payload.count == 6 else { continue }
+      accessPoint = attribute.payload.reduce(0) { $0 << 8 | UInt64($1) }
+    }
+    // The last answer to a probe, and the last beacon: either may lack what the other has.
+    for attribute in attributes
+    where attribute.type == NL80211_BSS_INFORMATION_ELEMENTS.rawValue
+      || attribute.type == NL80211_BSS_BEACON_IES.rawValue
+    {
+      read(InformationElements(attribute.payload))
+    }
+  }
+}
