@@ -1,14 +1,15 @@
-/// The month for which a budget holds, from the day on which the user's contract begins anew.
+/// The month of a data budget, which starts on the day on which the user's contract renews.
 public struct BudgetPeriod: Sendable, Hashable {
-  /// From the first day to the last.
+  /// From the first day to the last, both included.
   public let days: ClosedRange<CalendarDay>
 
-  /// The period that a day is in.
+  /// The period that contains a day.
   ///
   /// - Parameters:
   ///   - today: A day of the period.
-  ///   - firstDay: The day of the month on which periods begin, from 1 to 31; months that are shorter begin theirs on
-  ///     their last day.
+  ///   - firstDay: The day of the month on which periods start, from 1 to 31. In shorter months, the period
+  ///     starts on
+  ///     the last day.
   public init(containing today: CalendarDay, firstDay: Int) {
     let start = Self.start(inMonthOf: today, firstDay)
     if start <= today {

@@ -1,11 +1,12 @@
 package import FeedimgJSON
 
 extension FeedItem {
-  /// Reads an item in its short form, with `originalImage` and `thumbnailImage`, or its rich one, with `variants`.
+  /// Reads an item in its short form, with `originalImage` and `thumbnailImage`, or its full form, with
+  /// `variants`.
   ///
-  /// Both forms at once are accepted if they agree. Unknown members are ignored, null counts as absent.
+  /// Accepts both forms together if they agree. Ignores unknown members and treats null as absent.
   ///
-  /// - Throws: ``FeedItemError`` naming the member and what was expected.
+  /// - Throws: ``FeedItemError`` with the member and the expected value.
   package init(json: JSONValue) throws(FeedItemError) {
     guard case .object(let object) = json else {
       throw FeedItemError(path: nil, message: "expected an object, found \(json.kind)")
@@ -15,7 +16,7 @@ extension FeedItem {
       original: try reader.url("originalImage").map { ImageVariant(role: .original, url: $0) },
       thumbnail: try reader.url("thumbnailImage").map { ImageVariant(role: .thumbnail, url: $0) }
     )
-    // An empty list says as little as none.
+    // An empty list counts as absent.
     if let elements = try reader.array("variants"), !elements.isEmpty {
       let rich = try ItemVariants(elements: elements)
       try rich.check(variants)
@@ -25,7 +26,7 @@ extension FeedItem {
     guard variants.original != nil || variants.thumbnail != nil else {
       throw FeedItemError(
         path: nil,
-        message: "an item needs `originalImage`, `thumbnailImage` or `variants`, found none of them"
+        message: "an item needs `originalImage`, `thumbnailImage` or `variants`, but has none of them"
       )
     }
     let placeholder = try reader.object("placeholder")
@@ -43,19 +44,20 @@ extension FeedItem {
     )
   }
 
-  /// Reads the items of a JSON document: one, an array, or one after another as in JSON lines.
+  /// Reads the items of a JSON document: one item, an array of items, or JSON lines.
   ///
   /// - Parameter json: The document in UTF-8.
   /// - Returns: At least one item.
-  /// - Throws: ``FeedItemError`` with the line and column, or with the line, the item and its member.
+  /// - Throws: ``FeedItemError`` with line and column for a JSON error, and with line, item and member
+  ///   otherwise.
   public static func items(json: [UInt8]) throws(FeedItemError) -> [FeedItem] {
     var reader = FeedItemReader()
     return try reader.read(json[...], isLast: true)
   }
 
-  /// Reads the items of a document: one, an array, or one after another as in JSON lines.
+  /// Reads the items of parsed values: one item, an array of items, or JSON lines.
   ///
-  /// - Throws: ``FeedItemError`` naming the item, counted from one where there are several.
+  /// - Throws: ``FeedItemError`` with the number of the item, counted from one, if there are several.
   package static func items(in values: [JSONValue]) throws(FeedItemError) -> [FeedItem] {
     var elements = values
     if values.count == 1, case .array(let inner) = values[0] { elements = inner }
@@ -75,19 +77,19 @@ extension FeedItem {
 
 /// Why a JSON value is not an item.
 public struct FeedItemError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The item counted from one, where there are several.
+  /// The number of the item, counted from one, if there are several.
   public var item: Int?
   /// The member, such as `variants[1].url`; nil for the item as a whole.
   public var path: String?
-  /// What was expected, and what was found.
+  /// The expected and the found value.
   public var message: String
 
-  /// The line of the JSON error, or of the item's beginning, counted from one; nil if unknown.
+  /// The line of the JSON error or of the item's start, counted from one; nil if unknown.
   public var line: Int?
   /// The column of the JSON error, in bytes counted from one; nil for other errors.
   public var column: Int?
 
-  /// Whether a URL has another scheme than http and https.
+  /// Whether a URL has a scheme other than http and https.
   package var namesOtherScheme = false
 
   init(path: String?, message: String, line: Int? = nil, column: Int? = nil) {
@@ -103,7 +105,7 @@ public struct FeedItemError: Error, Sendable, Hashable, CustomStringConvertible 
     return withoutLine
   }
 
-  /// The message without line and column, for callers that print them elsewhere.
+  /// The message without line and column, for callers that print these elsewhere.
   public var withoutLine: String {
     if column != nil { return message }
     let place = [item.map { "item \($0)" }, path.map { "`\($0)`" }].compactMap { $0 }.joined(separator: ", ")

@@ -1,19 +1,20 @@
-/// One pass over the frames of an animation, see ``ImageDecoding/frames(_:_:)`` (a port).
+/// Reads the frames of an animation once, in order (a port). See ``ImageDecoding/frames(_:_:)``.
 public protocol FrameReading: AnyObject, Sendable {
-  /// How often the animation is shown; nil for ever.
+  /// The number of repetitions of the animation; nil for endless.
   var loopCount: Int? { get }
 
-  /// Decodes the next frame at the size asked, on another thread.
+  /// Decodes the next frame at the requested size, on another thread.
   ///
-  /// Asked again only when the last call has returned. Cancelling the task ends the pass soon, for good.
+  /// Call it again only after the previous call has returned. Cancelling the task soon ends the reading for
+  /// good.
   ///
-  /// - Returns: Nil behind the last frame that is there, or is allowed.
-  /// - Throws: ``DecodeError``; nothing follows then.
+  /// - Returns: Nil after the last available or permitted frame.
+  /// - Throws: ``DecodeError``. No further frame follows.
   func next() async throws(DecodeError) -> ImageAnimation.Frame?
 }
 
 extension ImageDecoding {
-  /// Gives the frames of ``animation(_:_:)`` one after the other.
+  /// Returns the frames of ``animation(_:_:)`` one by one.
   public func frames(
     _ bytes: [UInt8],
     _ request: DecodeRequest
@@ -22,7 +23,7 @@ extension ImageDecoding {
   }
 }
 
-/// Frames that are there already.
+/// Frames that are already decoded.
 private actor DecodedFrames: FrameReading {
   nonisolated let loopCount: Int?
   private var rest: ArraySlice<ImageAnimation.Frame>

@@ -1,15 +1,15 @@
-/// The blocks of a GIF one after the other, as far as they have begun (GIF89a, sections 15 to 27).
+/// Iterates over the blocks of a GIF, up to the last block that has begun (GIF89a, sections 15 to 27).
 struct GIFBlocks: IteratorProtocol {
   enum Block {
     case `extension`
     case image
-    /// The trailer, or what is no block at all; nothing follows.
+    /// The trailer or an invalid block; ends the iteration.
     case other
   }
 
   private let bytes: [UInt8]
   private var place: Int
-  /// Whether ``place`` is amid a block, where its data begin.
+  /// Whether ``place`` is at the data of a block.
   private var isAtData = false
 
   init(_ bytes: [UInt8]) {
@@ -26,7 +26,7 @@ struct GIFBlocks: IteratorProtocol {
       isAtData = true
       return .extension
     case 0x2C:
-      // Its colours and the width of its codes come before its data.
+      // The colour table and the code width precede the data.
       place = place + 9 < bytes.count ? place + 11 + Self.sizeOfColors(bytes[place + 9]) : bytes.count
       isAtData = true
       return .image
@@ -36,7 +36,7 @@ struct GIFBlocks: IteratorProtocol {
     }
   }
 
-  /// Data come in pieces, each behind its length; one without any is the last.
+  /// Skips data sub-blocks, each prefixed with its length. An empty sub-block ends them.
   private mutating func passData() {
     while place < bytes.count, bytes[place] != 0 { place += 1 + Int(bytes[place]) }
     place += 1

@@ -1,15 +1,15 @@
 extension HTTPFields.Field {
-  /// Whether nothing is in it that no recipient would take (RFC 9110 §5.1, §5.5).
+  /// Whether name and value are valid (RFC 9110 §5.1, §5.5).
   package var isWellFormed: Bool { hasTokenName && value.utf8.allSatisfy(Self.isOfValue) }
 
-  /// The field as it may be sent on, whoever made it up: with control characters made spaces.
+  /// The field in a form that is safe to send: control characters become spaces.
   ///
-  /// Nil where the name is no token (RFC 9110 §5.6.2).
+  /// Nil if the name is not a token (RFC 9110 §5.6.2).
   package var wellFormed: HTTPFields.Field? {
     hasTokenName ? HTTPFields.Field(name: name, value: Self.value(value)) : nil
   }
 
-  /// A text as a value can have it: with control characters made spaces (RFC 9110 §5.5).
+  /// A text as a valid value: control characters become spaces (RFC 9110 §5.5).
   package static func value(_ text: String) -> String {
     guard !text.utf8.allSatisfy(isOfValue) else { return text }
     let bytes = text.utf8.map { isOfValue($0) ? $0 : UInt8(ascii: " ") }

@@ -1,4 +1,4 @@
-/// The header fields of a message, in the order in which they came (RFC 9110 §5).
+/// The header fields of a message, in the order of their arrival (RFC 9110 §5).
 package struct HTTPFields: Sendable, Hashable {
   /// One field line.
   package struct Field: Sendable, Hashable {
@@ -10,7 +10,7 @@ package struct HTTPFields: Sendable, Hashable {
       self.value = value
     }
 
-    /// Whether the field has that name; the case of letters does not matter.
+    /// Whether the field has a name, ignoring case.
     package func isNamed(_ wanted: String) -> Bool {
       guard name.utf8.count == wanted.utf8.count else { return false }
       if name == wanted { return true }
@@ -24,7 +24,7 @@ package struct HTTPFields: Sendable, Hashable {
 
   package init(_ fields: [Field] = []) { self.fields = fields }
 
-  /// The value of a field, its lines joined by commas (RFC 9110 §5.2); nil where there is none.
+  /// The value of a field, with its lines joined by commas (RFC 9110 §5.2); nil if absent.
   package subscript(name: String) -> String? {
     guard let first = fields.firstIndex(where: { $0.isNamed(name) }) else { return nil }
     var value = fields[first].value

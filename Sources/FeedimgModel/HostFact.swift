@@ -1,13 +1,13 @@
-/// A fact that the host application defines, so that policies may ask about it.
+/// A fact that the host application defines for policies.
 ///
-/// Such as whether a picture is on screen, or how old its post is in the application's own words.
+/// For example, whether an image is on screen, or the age of its post.
 public struct HostFact: Sendable, Hashable {
-  /// As policies name it: words in lower case with single spaces.
+  /// The name in policies: lower-case words with single spaces.
   public var name: String
-  /// What it can be; the first holds until ``Situation/hostFacts`` says another.
+  /// The possible values. The first applies until ``Situation/hostFacts`` sets another.
   public var values: [String]
 
-  /// Declares a fact; name and values are checked where policies are read.
+  /// Declares a fact. Reading a policy checks the name and values.
   public init(name: String, values: [String]) {
     self.name = name
     self.values = values

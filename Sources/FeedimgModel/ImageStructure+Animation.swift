@@ -1,13 +1,14 @@
 extension ImageStructure {
-  /// Whether the image has further frames than the one that is shown first.
+  /// Whether the image has more than one frame.
   ///
-  /// Told by how the file is made up, without decoding anything. An animated PNG counts as a still picture, as the
-  /// libraries that are used for it decode that alone.
+  /// Reads the structure of the file and decodes nothing. An animated PNG counts as a still image, because
+  /// the
+  /// decoders read only its first frame.
   ///
   /// - Parameters:
-  ///   - bytes: The encoded image, or its beginning, of which only the frames that are there count.
-  ///   - mediaType: As told by ``MediaType/sniff(_:declared:)``.
-  /// - Returns: Whether there are two frames at least.
+  ///   - bytes: The encoded image or its first part; only the frames in it count.
+  ///   - mediaType: As detected by ``MediaType/sniff(_:declared:)``.
+  /// - Returns: Whether at least two frames exist.
   package static func isAnimated(_ bytes: [UInt8], mediaType: String) -> Bool {
     switch mediaType {
     case "image/gif": hasSecondFrame(ofGIF: bytes)
@@ -25,7 +26,7 @@ extension ImageStructure {
     return frames > 1
   }
 
-  /// Counts the chunks that are frames (WebP Container Specification, "Animation").
+  /// Counts frame chunks (WebP Container Specification, "Animation").
   private static func hasSecondFrame(ofWebP bytes: [UInt8]) -> Bool {
     var place = 12
     guard bytes.dropFirst(place).starts(with: "VP8X".utf8) else { return false }
@@ -34,7 +35,7 @@ extension ImageStructure {
       if bytes[place..<place + 4].elementsEqual("ANMF".utf8) { frames += 1 }
       if frames > 1 { return true }
       let size = bytes[place + 4..<place + 8].reversed().reduce(0) { $0 << 8 | Int($1) }
-      // To an even place; 32 bits and what is at hand fit.
+      // Chunks are padded to even sizes. The sum of a 32-bit size and an offset cannot overflow.
       place += 8 + size + size % 2
     }
     return false

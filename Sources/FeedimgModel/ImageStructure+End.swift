@@ -1,15 +1,15 @@
 extension ImageStructure {
-  /// Goes from marker to marker to the end of the image (ITU-T T.81, annex B).
+  /// Walks from marker to marker to the end of the image (ITU-T T.81, annex B).
   ///
-  /// What stands between segments is passed over, as decoders do: the data of scans, and what does not belong there.
+  /// Skips scan data and invalid bytes between segments, as decoders do.
   static func hasEnd(ofJPEG bytes: [UInt8]) -> Bool {
     var place = 2
     while let start = bytes.dropFirst(place).firstIndex(of: 0xFF), start + 1 < bytes.count {
       switch bytes[start + 1] {
       case 0xD9: return true
-      // What fills the space before a marker.
+      // Fill bytes before a marker.
       case 0xFF: place = start + 1
-      // A byte of data, a restart, and other markers that stand alone.
+      // A data byte, a restart marker, or another marker without a segment.
       case 0, 1, 0xD0...0xD8: place = start + 2
       default:
         guard start + 3 < bytes.count else { return false }
@@ -19,10 +19,10 @@ extension ImageStructure {
     return false
   }
 
-  /// Goes from chunk to chunk (PNG specification, §5.3).
+  /// Walks from chunk to chunk (PNG specification, §5.3).
   static func hasEnd(ofPNG bytes: [UInt8]) -> Bool {
     var place = 8
-    // A length, a type and a checksum are around what a chunk holds.
+    // A length, a type and a checksum surround the data of a chunk.
     while place + 12 <= bytes.count {
       if bytes[place + 4..<place + 8].elementsEqual("IEND".utf8) { return true }
       place += 12 + bytes[place..<place + 4].reduce(0) { $0 << 8 | Int($1) }
@@ -30,18 +30,18 @@ extension ImageStructure {
     return false
   }
 
-  /// Looks for the end of the root near the end of the text, whatever prefix its name has (XML 1.0, §3.1).
+  /// Looks for the end tag of the root near the end of the text, with any namespace prefix (XML 1.0, §3.1).
   static func hasEnd(ofSVG bytes: [UInt8]) -> Bool {
     String(decoding: bytes.suffix(svgTrailerLimit), as: UTF8.self).firstMatch(of: /<\/([^<>\/\s:]+:)?svg\s*>/)
       != nil
   }
 
-  /// Comments may follow; more than this is not searched, in bytes.
+  /// The number of bytes to search; comments may follow the end tag.
   private static let svgTrailerLimit = 4096
 
-  /// Goes from block to block to the trailer (GIF89a, section 27).
+  /// Walks from block to block to the trailer (GIF89a, section 27).
   ///
-  /// Where something stands that is no block, decoders take the image to end.
+  /// Treats an invalid block as the end of the image, as decoders do.
   static func hasEnd(ofGIF bytes: [UInt8]) -> Bool {
     var blocks = GIFBlocks(bytes)
     while let block = blocks.next() {

@@ -1,15 +1,17 @@
-/// Tells whether an encoded image is whole, where the transfer itself could not tell.
+/// Checks whether an encoded image is complete, for transfers that cannot tell.
 ///
-/// A body whose end is marked by the closing of the connection alone may have been cut without a sign
-/// (RFC 9112 §8); then the format's own end is what is left to go by. It is found by going from part to part: its bytes
-/// also stand amid the data and in the small pictures that photographs carry, and phones append films behind it.
+/// If closing the connection ends a body, the body may be truncated without a sign (RFC 9112 §8). Then only
+/// the
+/// format shows its end. The check walks the parts of the file, because end marks also occur within data and
+/// in
+/// embedded previews, and some phones append videos.
 package enum ImageStructure {
-  /// Whether the bytes reach the end that the format announces.
+  /// Whether the bytes reach the end that the format defines.
   ///
   /// - Parameters:
   ///   - bytes: The encoded image.
-  ///   - mediaType: As told by ``MediaType/sniff(_:declared:)``.
-  /// - Returns: True also for formats without an end mark that is known here.
+  ///   - mediaType: As detected by ``MediaType/sniff(_:declared:)``.
+  /// - Returns: Also true for formats without a known end mark.
   package static func isWhole(_ bytes: [UInt8], mediaType: String) -> Bool {
     switch mediaType {
     case "image/jpeg": hasEnd(ofJPEG: bytes)
@@ -25,7 +27,7 @@ package enum ImageStructure {
     }
   }
 
-  /// Whether every box is there in full (ISO/IEC 14496-12 §4.2).
+  /// Whether every box is complete (ISO/IEC 14496-12 §4.2).
   private static func boxesFit(_ bytes: ArraySlice<UInt8>) -> Bool {
     guard !bytes.isEmpty else { return false }
     var rest = bytes

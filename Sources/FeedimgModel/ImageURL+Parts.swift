@@ -1,16 +1,16 @@
 extension ImageURL {
-  /// What a URL is made of, read by its bytes: all that divides it is ASCII.
+  /// The parts of a URL, parsed as bytes, because all delimiters are ASCII.
   ///
-  /// To a character, `/` followed by a combining accent would be no slash.
+  /// As a `Character`, a `/` followed by a combining accent would not be a slash.
   struct Parts {
     var host: String
-    /// Nil where the text is its own key, as most are, which then costs nothing.
+    /// Nil if the text is its own key, as for most URLs, to avoid a copy.
     var key: String?
 
     private typealias Bytes = Slice<UnsafeBufferPointer<UInt8>>
 
     /// - Parameter bytes: UTF-8 without white space, control characters and backslashes.
-    /// - Throws: ``ImageURLError`` with the reason.
+    /// - Throws: ``ImageURLError``.
     init(_ bytes: UnsafeBufferPointer<UInt8>) throws(ImageURLError) {
       if let host = Self.plainHost(bytes) {
         self.host = host
@@ -44,7 +44,7 @@ extension ImageURL {
       key = "\(scheme)://\(Self.text(user))\(place)\(isRooted ? "" : "/")\(Self.text(tail))"
     }
 
-    /// The host of a URL that is its own key and names no user, as most are; nil for all that takes a closer look.
+    /// The host of a URL that is its own key and has no user name; nil for URLs that need the general parser.
     private static func plainHost(_ bytes: UnsafeBufferPointer<UInt8>) -> String? {
       let isSecure = bytes.count > 8 && bytes[4] == UInt8(ascii: "s")
       guard bytes.starts(with: isSecure ? "https://".utf8 : "http://".utf8) else { return nil }
@@ -67,7 +67,7 @@ extension ImageURL {
       return text(bytes[start..<end])
     }
 
-    /// Letters in lower case, digits, hyphens and dots.
+    /// Whether a byte is a lower-case letter, digit, hyphen or dot.
     private static func isPlain(_ byte: UInt8) -> Bool {
       (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || isDigit(byte) || byte == UInt8(ascii: "-")
         || byte == UInt8(ascii: ".")

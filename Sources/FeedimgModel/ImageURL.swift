@@ -1,18 +1,18 @@
-/// An absolute `http` or `https` URL that an image may be fetched from.
+/// An absolute `http` or `https` URL of an image.
 ///
-/// Only what matters before a transfer is read here (RFC 3986 §3); libcurl does the rest.
+/// Checks only what is needed before a transfer (RFC 3986 §3); libcurl checks the rest.
 public struct ImageURL: Sendable, Hashable, CustomStringConvertible {
-  /// The URL as it was given.
+  /// The URL as the caller gave it.
   public let text: String
   /// Lower case, without brackets.
   public let host: String
-  /// What a cache compares: scheme and host in lower case, no default port, no fragment (RFC 3986 §6.2).
+  /// The cache key: scheme and host in lower case, no default port, no fragment (RFC 3986 §6.2).
   public let key: String
 
-  /// Longer URLs are refused, as servers commonly do; in bytes.
+  /// The length limit in bytes, a common limit of servers.
   public static let greatestLength = 8192
 
-  /// - Throws: ``ImageURLError`` with the reason.
+  /// - Throws: ``ImageURLError``.
   public init(_ text: String) throws(ImageURLError) {
     guard text.utf8.count <= Self.greatestLength else { throw .tooLong(text.utf8.count) }
     guard !text.isEmpty else { throw .empty }
@@ -20,7 +20,8 @@ public struct ImageURL: Sendable, Hashable, CustomStringConvertible {
     let isPlain = text.withUTF8 { $0.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") } }
     if !isPlain {
       guard text.unicodeScalars.allSatisfy(Self.isVisible) else { throw .whiteSpace }
-      // No URL has one (RFC 3986 §2); some readers take it for `/`, others for a part of the user or the host.
+      // A backslash is invalid (RFC 3986 §2). Some parsers read it as `/`, others as part of the user or
+      // host.
       guard !text.utf8.contains(UInt8(ascii: "\\")) else { throw .backslash }
     }
     let parts = try text.withUTF8 { bytes in Result { () throws(ImageURLError) in try Parts(bytes) } }.get()
@@ -29,17 +30,17 @@ public struct ImageURL: Sendable, Hashable, CustomStringConvertible {
     key = parts.key ?? text
   }
 
-  /// The URL as it was given.
+  /// The URL as the caller gave it.
   public var description: String { text }
 
-  /// Whether the host is this machine by its spelling alone, so that no network is needed to reach it.
+  /// Whether the host is this machine by name alone, so that no network is needed.
   public var isLoopback: Bool {
     isIPv4Loopback || host == "::1" || host == "localhost" || host.hasSuffix(".localhost")
   }
 
   private var isIPv4Loopback: Bool {
     guard host.utf8.first == UInt8(ascii: "1") else { return false }
-    // Digits and dots alone, where `Int` would take a sign as well.
+    // Accept digits and dots only; `Int` would also accept a sign.
     var (octet, dots) = (nil as Int?, 0)
     for byte in host.utf8 {
       switch byte {
@@ -62,7 +63,7 @@ public struct ImageURL: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// Why a text is no URL that an image may be fetched from; reads on after "but".
+/// Why a text is not a valid image URL. The description continues a sentence after "but".
 public enum ImageURLError: Error, Sendable, Hashable, CustomStringConvertible {
   case empty
   case relative
@@ -74,13 +75,13 @@ public enum ImageURLError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The length in bytes.
   case tooLong(Int)
 
-  /// Reads on after "but", such as `is relative`.
+  /// The reason, to continue a sentence after "but", such as `is relative`.
   public var description: String {
     switch self {
     case .empty: "is empty"
     case .relative: "is relative"
     case .scheme(let scheme): "has the scheme `\(scheme)`"
-    case .noHost: "names no host"
+    case .noHost: "has no host"
     case .port(let text): "has the port `\(text)`, which is not from 1 to 65535"
     case .whiteSpace: "contains white space or a control character"
     case .backslash: "contains a backslash"

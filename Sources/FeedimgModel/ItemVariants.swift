@@ -1,11 +1,11 @@
 import FeedimgJSON
 
-/// The two variants that feedimg chooses between, out of all that an item lists.
+/// The two variants that feedimg uses, selected from all variants of an item.
 struct ItemVariants {
   var original: ImageVariant?
   var thumbnail: ImageVariant?
 
-  /// The least width of a thumbnail, if the item has one that wide; in pixels.
+  /// The smallest preferred width of a thumbnail, in pixels.
   private static let preferredThumbnailWidth = 320
 
   init(original: ImageVariant?, thumbnail: ImageVariant?) {
@@ -13,7 +13,7 @@ struct ItemVariants {
     self.thumbnail = thumbnail
   }
 
-  /// Removes a thumbnail that is the original under another name.
+  /// Removes a thumbnail with the same URL as the original.
   mutating func removeDuplicate() {
     if thumbnail?.url.key == original?.url.key { thumbnail = nil }
   }
@@ -73,7 +73,7 @@ struct ItemVariants {
     removeDuplicate()
   }
 
-  /// The smallest that is wide enough, else the widest; the first of equals.
+  /// The smallest variant that is wide enough, otherwise the widest; the first of equals.
   private static func thumbnail(among variants: [ImageVariant]) -> ImageVariant? {
     func width(_ variant: ImageVariant) -> Int { variant.width ?? 0 }
     let wideEnough = variants.filter { width($0) >= preferredThumbnailWidth }
@@ -82,7 +82,7 @@ struct ItemVariants {
     return variants.first { width($0) == greatest }
   }
 
-  /// Checks that the short form, where an item has both forms, says the same.
+  /// Checks that the short form of an item agrees with its full form.
   func check(_ short: ItemVariants) throws(FeedItemError) {
     func check(_ name: String, _ mine: ImageVariant?, _ other: ImageVariant?) throws(FeedItemError) {
       guard let other, other.url.key != mine?.url.key else { return }

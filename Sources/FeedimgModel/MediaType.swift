@@ -1,16 +1,16 @@
-/// Tells an image format by its first bytes, as servers often mislabel images.
+/// Detects an image format from its first bytes, because servers often send a wrong type.
 ///
 /// Source: WHATWG MIME Sniffing §6.1, with AVIF, HEIC (ISO/IEC 23008-12), JPEG XL (ISO/IEC 18181-2), TIFF and SVG.
 package enum MediaType {
-  /// As many first bytes as ``sniff(_:declared:)`` looks at.
+  /// The number of bytes that ``sniff(_:declared:)`` inspects.
   package static let prefixLength = 512
 
-  /// Looks at the first bytes of a body.
+  /// Inspects the first bytes of a body.
   ///
   /// - Parameters:
-  ///   - prefix: The first bytes; ``prefixLength`` of them, or all where the body is shorter.
-  ///   - declared: The `Content-Type`; it counts only for an SVG whose root element begins later than the prefix ends.
-  /// - Returns: The media type of the image that begins so, or nil if it is no known one.
+  ///   - prefix: The first ``prefixLength`` bytes, or the whole body if it is shorter.
+  ///   - declared: The `Content-Type`. It counts only for an SVG whose root element starts after the prefix.
+  /// - Returns: The media type; nil for an unknown format.
   package static func sniff(_ prefix: [UInt8], declared: String?) -> String? {
     func has(_ bytes: [UInt8], at offset: Int = 0) -> Bool { prefix.dropFirst(offset).starts(with: bytes) }
     func has(_ text: String, at offset: Int = 0) -> Bool { has(Array(text.utf8), at: offset) }
@@ -27,14 +27,14 @@ package enum MediaType {
   }
 
   private static func isoBrand(_ prefix: [UInt8]) -> String? {
-    // The major brand, then the compatible ones, within the first box.
+    // The major brand and the compatible brands, in the first box.
     let brands = stride(from: 8, to: min(prefix.count, 64) - 3, by: 4).map { prefix[$0..<$0 + 4] }
     func names(_ brand: String) -> Bool { brands.contains { $0.elementsEqual(brand.utf8) } }
     if names("avif") || names("avis") { return "image/avif" }
     return names("heic") || names("heix") || names("mif1") ? "image/heic" : nil
   }
 
-  /// Two letters alone would take texts for images: the header must be one that there is.
+  /// Checks the header, because some texts also start with `BM`.
   private static func isBitmap(_ prefix: [UInt8]) -> Bool {
     guard prefix.count >= 18, prefix.starts(with: "BM".utf8) else { return false }
     let headerSize = prefix[14..<18].reversed().reduce(0) { $0 << 8 | UInt32($1) }
@@ -46,7 +46,7 @@ package enum MediaType {
     switch SVGProlog.read(prefix) {
     case .svg: true
     case .other: false
-    // Comments and entities may fill the prefix; then the server's word is all there is.
+    // Comments and entities may fill the prefix; then only the server's type is left.
     case .open: prefix.count >= prefixLength && declared?.lowercased().hasPrefix("image/svg+xml") ?? false
     }
   }

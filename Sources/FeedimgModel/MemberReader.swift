@@ -1,9 +1,9 @@
 import FeedimgJSON
 
-/// Reads the members of an object, with errors that name them; null counts as absent.
+/// Reads the members of an object; errors name the member. Null counts as absent.
 struct MemberReader {
   let object: JSONObject
-  /// The text before a member's name in a message, such as `placeholder.`.
+  /// The prefix of member names in messages, such as `placeholder.`.
   let path: String
 
   private func value(_ name: String) -> JSONValue? {
@@ -22,7 +22,7 @@ struct MemberReader {
     return text
   }
 
-  /// A string, or a number as spelled: feeds use both as identifiers.
+  /// A string, or a number as written, because feeds use both as identifiers.
   func identifier(_ name: String) throws(FeedItemError) -> String? {
     if case .number(let text) = object[name] { return text }
     return try text(name)
@@ -31,7 +31,7 @@ struct MemberReader {
   func count(_ name: String) throws(FeedItemError) -> Int? {
     guard let value = value(name) else { return nil }
     guard let count = value.integer, count >= 0 else {
-      throw mismatch(name, "a whole number from zero", value.integer.map(String.init) ?? value.kind)
+      throw mismatch(name, "a whole number, at least 0", value.integer.map(String.init) ?? value.kind)
     }
     return count
   }

@@ -1,11 +1,11 @@
-/// What a network is remembered by: the name of a Wi-Fi network, or else the device that carries its data.
+/// The identity of a network between connections: its Wi-Fi name, or otherwise its device.
 public enum NetworkName: Sendable, Hashable {
-  /// The name that a Wi-Fi network shows.
+  /// The name of a Wi-Fi network.
   case ssid(String)
   /// An interface, such as `usb0`.
   case device(String)
 
-  /// Reads what ``text`` writes.
+  /// Parses the form of ``text``.
   ///
   /// - Parameter text: Such as `ssid:Home`.
   public init?(_ text: String) {
@@ -19,7 +19,7 @@ public enum NetworkName: Sendable, Hashable {
     }
   }
 
-  /// The name with its sort before it, such as `ssid:Home` or `device:usb0`.
+  /// The name with its kind as a prefix, such as `ssid:Home` or `device:usb0`.
   public var text: String {
     switch self {
     case .ssid(let name): "ssid:\(name)"

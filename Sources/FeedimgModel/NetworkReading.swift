@@ -1,15 +1,15 @@
-/// Tells the state of the network now (a port).
+/// Reads the current state of the network (a port).
 package protocol NetworkReading: Sendable {
-  /// A fresh look, which blocks for microseconds at most and never fails: what cannot be told is `other`.
+  /// Reads the state now. Blocks for microseconds at most and never fails: an unknown network is `other`.
   func currentState() -> NetworkState
 }
 
-/// Tells the state of the network whenever it changes (a port).
+/// Reports the state of the network when it changes (a port).
 package protocol NetworkMonitoring: NetworkReading {
-  /// The present state at once, then each change; never twice the same in a row. Ends when the consumer leaves.
+  /// The current state, then each change; never the same state twice in a row. Ends when the consumer stops.
   func states() -> AsyncStream<NetworkState>
 
-  /// Has whoever watches look again, as others may be asked now; who does not watch does nothing.
+  /// Makes a running monitor read the state again, for example after more services became available.
   func lookAgain()
 }
 

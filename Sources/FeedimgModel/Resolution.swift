@@ -1,10 +1,10 @@
-/// One fact as it was read, and by whom.
+/// The value of one fact, and its source.
 public struct FactReading: Sendable, Hashable {
-  /// As policies name it, such as `always original`.
+  /// The name in policies, such as `always original`.
   public var name: String
-  /// The value as policies spell it.
+  /// The value in the notation of policies.
   public var value: String
-  /// In words, such as `the route through wlan0` or `--network`.
+  /// The source in words, such as `the route through wlan0` or `--network`.
   public var source: String
 
   package init(name: String, value: String, source: String) {
@@ -14,21 +14,21 @@ public struct FactReading: Sendable, Hashable {
   }
 }
 
-/// A decision about one item, with all that is needed to explain it.
+/// A decision about one item, with everything that explains it.
 public struct Resolution: Sendable, Hashable {
-  /// What was resolved.
+  /// The item that the decision concerns.
   public var item: FeedItem
-  /// The facts that the policy was asked with.
+  /// The facts on which the policy decided.
   public var situation: Situation
-  /// What to show and what to load.
+  /// The image to show and the image to load.
   public var decision: Decision
   /// The name of the policy that decided.
   public var policy: String
-  /// Where the rule stands, such as `default.md:10`.
+  /// The file and line of the deciding rule, such as `default.md:10`.
   public var place: String
   /// Why the rule applies, such as `network is wifi`.
   public var why: String
-  /// The facts in the order of POLICY, those that the policy does not ask about included.
+  /// All facts in their fixed order, including those that the policy does not use.
   public var facts: [FactReading]
 
   package init(

@@ -1,11 +1,11 @@
-/// What stands before the root element of an XML document (XML 1.0 §2.8), as far as it tells SVG from other things.
+/// The text before the root element of an XML document (XML 1.0 §2.8), read to detect SVG.
 enum SVGProlog {
   enum Reading: Equatable {
     /// The root element is `svg`.
     case svg
-    /// It is another one, or this is no XML.
+    /// The root element is another one, or the text is not XML.
     case other
-    /// The text ends before the root element begins.
+    /// The text ends before the root element starts.
     case open
   }
 
@@ -35,12 +35,12 @@ enum SVGProlog {
   private static func root(_ rest: ArraySlice<UInt8>) -> Reading {
     guard !rest.isEmpty else { return .open }
     guard begins(rest, "<svg") else { return .other }
-    // An `svg` may also be spelled with its namespace, `svg:svg`.
+    // The root may have the namespace prefix `svg:`, as in `svg:svg`.
     guard let next = rest.dropFirst(4).first else { return .svg }
     return isSpace(next) || [0x2F, 0x3A, 0x3E].contains(next) ? .svg : .other
   }
 
-  /// Past the `>` of a document type, which may hold declarations of its own in brackets.
+  /// Skips a document type declaration up to its `>`. It may contain declarations in brackets.
   private static func skipDeclaration(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
     var depth = 0
     for (index, byte) in zip(text.indices, text) {
@@ -59,7 +59,7 @@ enum SVGProlog {
     return text.indices.first { text[$0...].starts(with: mark) }.map { text[($0 + mark.count)...] }
   }
 
-  /// Compared without case, as HTML is.
+  /// Compares without case, as in HTML.
   private static func begins(_ text: ArraySlice<UInt8>, _ word: String) -> Bool {
     text.prefix(word.utf8.count).elementsEqual(word.utf8) { lowered($0) == $1 }
   }

@@ -1,11 +1,11 @@
-/// Tells what the user has asked for (a port).
+/// Reads the user's settings (a port).
 package protocol SettingsReading: Sendable {
-  /// The settings as they are now, also when another process has just changed them.
+  /// The current settings, including changes that another process just made.
   func currentSettings() -> UserSettings
 
-  /// What the user should know of the settings although they could be told, each thing once, a line each.
+  /// New warnings about the settings, each once, one line each.
   func takeWarnings() -> [String]
 
-  /// The present settings at once, then whenever they change; ends when the consumer leaves.
+  /// The current settings, then each change. Ends when the consumer stops.
   func changes() -> AsyncStream<UserSettings>
 }

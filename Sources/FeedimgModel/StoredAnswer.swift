@@ -1,11 +1,11 @@
-/// The answer that brought a stored image, as far as its reuse is concerned (RFC 9111).
+/// The stored response of an image, for its reuse (RFC 9111).
 package struct StoredAnswer: Sendable, Hashable {
   package var head: ResponseHead
-  /// The fields of the request that the answer's `Vary` names, as they were sent.
+  /// The sent request fields that the response's `Vary` names.
   package var varied: HTTPFields
-  /// When its request was sent, in seconds since 1970.
+  /// When the request was sent, in seconds since 1970.
   package var requestedAt: Double
-  /// When its head came, in seconds since 1970.
+  /// When the head arrived, in seconds since 1970.
   package var respondedAt: Double
 
   package init(

@@ -3,50 +3,50 @@ import Testing
 
 @testable import FeedimgSettings
 
-struct LatestReadoutTests {
-  private func readout(_ days: Int, warning: String? = nil) -> SettingsReadout {
-    var readout = warning.map(SettingsReadout.init(warning:)) ?? SettingsReadout()
-    readout.settings.cacheExpiryDays = days
-    return readout
+struct LatestSnapshotTests {
+  private func snapshot(_ days: Int, warning: String? = nil) -> SettingsSnapshot {
+    var snapshot = warning.map(SettingsSnapshot.init(warning:)) ?? SettingsSnapshot()
+    snapshot.settings.cacheExpiryDays = days
+    return snapshot
   }
 
-  @Test func `what is read holds until something changes`() {
-    var latest = LatestReadout()
+  @Test func `a snapshot is current until the file changes`() {
+    var latest = LatestSnapshot()
     #expect(!latest.isCurrent)
     let number = latest.beginReading()
-    _ = latest.endReading(number, readout(1))
+    _ = latest.endReading(number, snapshot(1))
     #expect(latest.isCurrent)
     latest.invalidate()
     #expect(!latest.isCurrent)
   }
 
-  @Test func `a reading that began earlier does not undo a later one`() {
-    var latest = LatestReadout()
+  @Test func `an earlier reading never replaces a later one`() {
+    var latest = LatestSnapshot()
     let slow = latest.beginReading()
     let fast = latest.beginReading()
-    #expect(latest.endReading(fast, readout(2)) == readout(2))
-    #expect(latest.endReading(slow, readout(1)) == readout(2))
-    #expect(latest.readout == readout(2))
+    #expect(latest.endReading(fast, snapshot(2)) == snapshot(2))
+    #expect(latest.endReading(slow, snapshot(1)) == snapshot(2))
+    #expect(latest.snapshot == snapshot(2))
   }
 
-  @Test func `a reading that began before a change does not count as after it`() {
-    var latest = LatestReadout()
+  @Test func `a reading that started before a change is not current`() {
+    var latest = LatestSnapshot()
     let number = latest.beginReading()
     latest.invalidate()
-    _ = latest.endReading(number, readout(1))
+    _ = latest.endReading(number, snapshot(1))
     #expect(!latest.isCurrent)
   }
 
-  @Test func `a warning is told once, and again when it has been away`() {
-    var latest = LatestReadout()
-    func take(_ readout: SettingsReadout) -> [String] {
+  @Test func `a warning is reported once, and again after it disappeared`() {
+    var latest = LatestSnapshot()
+    func take(_ snapshot: SettingsSnapshot) -> [String] {
       let number = latest.beginReading()
-      _ = latest.endReading(number, readout)
+      _ = latest.endReading(number, snapshot)
       return latest.takeWarnings().map(\.message)
     }
-    #expect(take(readout(1, warning: "torn")) == ["torn"])
-    #expect(take(readout(1, warning: "torn")) == [])
-    #expect(take(readout(1)) == [])
-    #expect(take(readout(1, warning: "torn")) == ["torn"])
+    #expect(take(snapshot(1, warning: "torn")) == ["torn"])
+    #expect(take(snapshot(1, warning: "torn")) == [])
+    #expect(take(snapshot(1)) == [])
+    #expect(take(snapshot(1, warning: "torn")) == ["torn"])
   }
 }

@@ -43,7 +43,7 @@ import Testing
     #expect(resolution.decision.image == .thumbnail)
     #expect(
       resolution.facts.last
-        == FactReading(name: "on screen", value: "no", source: "the application says nothing")
+        == FactReading(name: "on screen", value: "no", source: "the application has set no value")
     )
   }
 
