@@ -137,7 +137,7 @@ package struct KnownFacts {
 }
 
 extension NetworkState {
-  /// Who says whether the modem is in a foreign network, in words.
+  /// Who says whether the modem is roaming, in words.
   package var sourceOfRoaming: String {
     isRoaming ? "ModemManager says so" : "nothing tells of a foreign network"
   }

@@ -4,30 +4,34 @@ import Synchronization
 
 /// Reads the state of the network from the kernel, over netlink.
 ///
-/// It has no thread. It opens a socket at the first look and keeps it, so that a later look costs a few requests of some
-/// microseconds each. After a few looks it also listens for events, and without one it returns the latest state.
+/// Has no thread. Opens a socket at the first reading and keeps it, so that later readings take a few
+/// requests of some
+/// microseconds. After some readings, it also receives events, and returns the latest state until one
+/// arrives.
 package final class NetlinkReader: NetworkReading {
   /// The connection while no thread uses it.
   ///
-  /// A thread takes it out; a second thread at the same time opens its own.
+  /// A thread takes it out of the mutex. A second thread at the same time opens its own.
   private let idleKernel = Mutex<Loan?>(nil)
-  /// Guards the latest state; no look happens under the lock.
+  /// Guards the latest state. Readings run outside the lock.
   private let memory = Mutex(NetworkMemory())
-  /// Guards the replies of services; they are asked outside.
+  /// Guards the replies of services. Calls to services run outside the lock.
   private let memo: Mutex<AdviceMemo>
 
   private let choose: @Sendable () -> NetworkServices
   private let peer: @Sendable () -> String?
   private let mark: @Sendable (NetworkIdentity) -> Metered?
 
-  /// Makes a reader, which opens nothing yet.
+  /// Creates a reader without opening a socket.
   ///
   /// - Parameters:
-  ///   - services: The services to ask besides the kernel, chosen for each look. A question takes a millisecond at first
-  ///     and some tenths later.
-  ///   - adviceLife: How long their replies are valid; zero asks at each look.
-  ///   - peer: The address of the last server that responded, such as `192.0.2.1`; the reader follows the route to it.
-  ///   - mark: The mark of the user for a network, or nil. Called on any thread.
+  ///   - services: Chooses the services to ask besides the kernel, for each reading. The first call takes
+  ///     about a
+  ///     millisecond, later calls some tenths.
+  ///   - adviceLife: The lifetime of their replies. Zero asks at each reading.
+  ///   - peer: The address of the last server that responded, such as `192.0.2.1`. The reader follows the
+  ///     route to it.
+  ///   - mark: The user's mark of a network, or nil. Called on any thread.
   package init(
     services: @escaping @autoclosure @Sendable () -> NetworkServices = .none,
     adviceLife: Duration = .zero,
@@ -45,21 +49,21 @@ package final class NetlinkReader: NetworkReading {
 
   package func currentState() -> NetworkState { state(asRemembered: true) }
 
-  /// The state after an event: read from the kernel and the services, whatever is remembered.
+  /// The state after an event, read from the kernel and the services without any cache.
   func freshState() -> NetworkState { state(asRemembered: false) }
 
   private func state(asRemembered: Bool) -> NetworkState {
     do throws(NetlinkError) {
       let loan = try borrow()
       let question = NetworkMemory.Question(services: services, peer: peer())
-      // Always, so that events do not pile up.
+      // Always, so that events do not accumulate.
       let hasHeard = hasHeard(loan)
       if asRemembered, !hasHeard, let state = remembered(question, loan) {
         giveBack(loan)
         return state
       }
       let (number, time) = (memory.withLock { $0.begin() }, ContinuousClock.now)
-      // Before the look, so that no change is missed.
+      // Before the reading, so that no change is missed.
       if number > NetworkMemory.looksBeforeListening { loan.listen(from: number, to: question.services) }
       let sight = try look(loan, question, asksAnew: !asRemembered)
       // Not after an error: the rest of the reply is still in the socket.
@@ -71,7 +75,7 @@ package final class NetlinkReader: NetworkReading {
     }
   }
 
-  /// Whether there was an event since the last call; if so, all that is remembered goes.
+  /// Whether events arrived since the last call. If so, discards all cached values.
   private func hasHeard(_ loan: Loan) -> Bool {
     guard let (events, _) = loan.listening, events.drain() != .none else { return false }
     memory.withLock { $0.forget() }
@@ -79,7 +83,7 @@ package final class NetlinkReader: NetworkReading {
     return true
   }
 
-  /// The state that the latest look saw, if it still holds.
+  /// The state of the latest reading, if it is still valid.
   private func remembered(_ question: NetworkMemory.Question, _ loan: Loan) -> NetworkState? {
     guard let (_, number) = loan.listening else { return nil }
     let sight = memory.withLock { $0.sight(question, heardSince: number, at: .now) }
@@ -134,11 +138,12 @@ package final class NetlinkReader: NetworkReading {
   }
 }
 
-// One thread at a time has it: a thread takes it out of the mutex, and keeps no reference after it puts it back.
+// Only one thread at a time has it: a thread takes it out of the mutex, and keeps no reference after
+// returning it.
 private final class Loan: @unchecked Sendable {
   let kernel: LiveKernel
   let adviser = NetworkAdviser()
-  /// The events since the look of this number; nil until listening is worth it.
+  /// The events since the reading with this number; nil until receiving events is worth its cost.
   private(set) var listening: (events: NetworkEvents, number: Int)?
 
   init(kernel: LiveKernel) { self.kernel = kernel }
@@ -155,43 +160,45 @@ extension NetlinkError {
   /// The reason in words.
   fileprivate var reason: String {
     switch code {
-    case .refused: "this system does not let programs ask for routes (netlink is refused)"
-    case .negative, .malformed: "this system does not understand questions for routes"
+    case .refused: "the system refuses netlink, so routes are unknown"
+    case .negative, .malformed: "the system does not support netlink route requests"
     case .interrupted: "the network changes faster than it can be read"
-    case .overrun: "the system lost part of its answer"
+    case .overrun: "the system lost part of its reply"
     }
   }
 }
 
-/// The result of the latest look at the network, valid until an event or a second later (pure).
+/// Caches the result of the latest reading. It is valid until an event, and for a second at most.
 ///
-/// A program that decides about many images looks as often: a check for events takes one system call, a look takes a
-/// dozen.
+/// A program that decides about many images reads as often. Checking for events takes one system call; a
+/// reading
+/// takes a dozen.
 struct NetworkMemory {
-  /// The inputs of a look besides the network.
+  /// The inputs of a reading besides the network.
   struct Question: Equatable {
     var services: NetworkServices
     var peer: String?
   }
 
-  /// The result of a look.
+  /// The result of a reading.
   struct Sight {
     var state: NetworkState
     /// The marks of the networks on the path.
     var marks: [(network: NetworkIdentity, word: Metered?)] = []
   }
 
-  /// A load of one image looks fewer times than this, so that listening would cost more than it saves.
+  /// The number of readings before receiving events. Loading one image takes fewer, and opening a socket
+  /// costs more.
   static let looksBeforeListening = 8
-  /// Some changes send no event, such as those of an access point; a look sees them at most this much later.
+  /// The longest lifetime, because some changes cause no event, such as those of an access point.
   static let longestTrust = Duration.seconds(1)
 
   private var issued = 0
-  /// Looks up to this number may be out of date.
+  /// Readings up to this number may be outdated.
   private var outdated = 0
   private var known: (number: Int, sight: Sight, question: Question, time: ContinuousClock.Instant)?
 
-  /// Begins a look.
+  /// Starts a reading.
   ///
   /// - Returns: Its number, counted from 1.
   mutating func begin() -> Int {
@@ -199,13 +206,13 @@ struct NetworkMemory {
     return issued
   }
 
-  /// Keeps the result of a look, unless a later look has ended, or an event came since it began.
+  /// Keeps the result of a reading, unless a later reading has ended or an event arrived since its start.
   ///
   /// - Parameters:
   ///   - sight: The result.
-  ///   - number: The number of the look.
+  ///   - number: The number of the reading.
   ///   - question: Its inputs.
-  ///   - time: When it began, by a clock that runs on while the machine sleeps.
+  ///   - time: Its start, by a clock that continues while the machine sleeps.
   mutating func keep(
     _ sight: Sight,
     _ number: Int,
@@ -215,16 +222,16 @@ struct NetworkMemory {
     if max(known?.number ?? 0, outdated) < number { known = (number, sight, question, time) }
   }
 
-  /// Forgets the result, and that of each look under way, as an event came after them.
+  /// Discards the result, and those of running readings, because an event arrived.
   mutating func forget() { (known, outdated) = (nil, issued) }
 
-  /// The latest result, if it holds.
+  /// The latest result, if it is valid.
   ///
   /// - Parameters:
-  ///   - question: The inputs of a look now.
-  ///   - number: The number of the first look since which events are received.
-  ///   - time: Now, by the same clock.
-  /// - Returns: Nil if a look is needed.
+  ///   - question: The current inputs.
+  ///   - number: The number of the first reading since which events are received.
+  ///   - time: The current time, by the same clock.
+  /// - Returns: Nil if a reading is needed.
   func sight(_ question: Question, heardSince number: Int, at time: ContinuousClock.Instant) -> Sight? {
     guard let known, known.number >= number, known.question == question,
       known.time.duration(to: time) < Self.longestTrust
@@ -233,11 +240,11 @@ struct NetworkMemory {
   }
 }
 
-/// Finds out whether there is a route to the internet where netlink is refused.
+/// Checks for a route to the internet on systems that refuse netlink.
 enum TrialRoute {
-  /// Whether the kernel has a route to the internet; sends nothing.
+  /// Whether the kernel has a route to the internet.
   ///
-  /// Connecting a datagram socket makes the kernel look up the route, and does nothing else.
+  /// Connects a datagram socket, which makes the kernel look up the route but sends nothing.
   static func isThere() -> Bool {
     AddressFamily.allCases.contains { family in family.probes.contains(where: canConnect) }
   }

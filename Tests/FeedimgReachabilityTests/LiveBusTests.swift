@@ -58,7 +58,7 @@ struct LiveBusTests {
     }
     let state = try survey.state()
     #expect((state.kind, state.isRoaming, state.metered) == (.cellular, true, .yes))
-    #expect(state.meteredReason == "the modem is in a foreign network")
+    #expect(state.meteredReason == "the modem is roaming")
   }
 
   @Test func `ModemManager tells a modem in a foreign network`() throws {
@@ -108,7 +108,7 @@ struct LiveBusTests {
     #expect(services.order("mark('v0', 2)") == "done")
     let state = await states.next()
     #expect(state?.metered == .no)
-    #expect(state?.meteredReason == "NetworkManager says so")
+    #expect(state?.meteredReason == "NetworkManager reports it")
   }
 
   @Test(.enabled(if: Namespace.isPermitted, "this system refuses network namespaces"))
@@ -170,7 +170,7 @@ struct LiveBusTests {
       choice.withLock { $0 = next }
       reasons.append(namespace.run { reader.currentState() }.meteredReason)
     }
-    let untold = "what is behind the virtual link cannot be seen"
-    #expect(reasons == [untold, "NetworkManager says so", untold, "the desktop's portal says so"])
+    let untold = "the hardware behind the virtual link is unknown"
+    #expect(reasons == [untold, "NetworkManager reports it", untold, "the desktop portal reports it"])
   }
 }

@@ -23,7 +23,7 @@ struct LiveTroubleTests {
     #expect(state?.kind == .other)
     #expect(state?.metered == .unknown)
     #expect(state?.isReachable == hasRoute)
-    #expect(state?.reason == "this system does not let programs ask for routes (netlink is refused)")
+    #expect(state?.reason == "the system refuses netlink, so routes are unknown")
   }
 
   @Test func `where netlink is refused, the monitor still tells how things are`() async throws {

@@ -53,9 +53,9 @@ import Testing
   }
 
   private static let rows: [Row] = [
-    Row(name: "cellular", medium: .cellular, metered: .yes, reason: "it is mobile data"),
-    Row(name: "phone", medium: .cellular, isTether: true, metered: .yes, reason: "it is a phone's data"),
-    Row(name: "Wi-Fi", medium: .wifi, metered: .no, reason: "nothing says that data costs on this Wi-Fi"),
+    Row(name: "cellular", medium: .cellular, metered: .yes, reason: "the data is mobile data"),
+    Row(name: "phone", medium: .cellular, isTether: true, metered: .yes, reason: "the data is a phone's mobile data"),
+    Row(name: "Wi-Fi", medium: .wifi, metered: .no, reason: "there is no sign that data costs on this Wi-Fi"),
     Row(
       name: "Wi-Fi that says that it costs",
       medium: .wifi,
@@ -69,22 +69,22 @@ import Testing
       medium: .wifi,
       cost: .free,
       metered: .no,
-      reason: "the access point says that data is free"
+      reason: "the access point reports that data is free"
     ),
     Row(
       name: "Ethernet",
       medium: .ethernet,
       metered: .no,
-      reason: "nothing says that data costs on this Ethernet"
+      reason: "there is no sign that data costs on this Ethernet"
     ),
     Row(
       name: "container",
       medium: .ethernet,
       isVirtual: true,
       metered: .unknown,
-      reason: "what is behind the virtual link cannot be seen"
+      reason: "the hardware behind the virtual link is unknown"
     ),
-    Row(name: "unknown", medium: .unknown, metered: .unknown, reason: "what carries the data is not known"),
+    Row(name: "unknown", medium: .unknown, metered: .unknown, reason: "the hardware that carries the data is unknown"),
     Row(
       name: "the user against the modem",
       medium: .cellular,
@@ -105,7 +105,7 @@ import Testing
       cost: .metered("it says so"),
       words: [.networkManager(.no)],
       metered: .no,
-      reason: "NetworkManager says so"
+      reason: "NetworkManager reports it"
     ),
     Row(
       name: "the portal against the beacon",
@@ -113,21 +113,21 @@ import Testing
       cost: .free,
       words: [.portal(.yes)],
       metered: .yes,
-      reason: "the desktop's portal says so"
+      reason: "the desktop portal reports it"
     ),
     Row(
       name: "no word",
       medium: .wifi,
       words: [.user(.unknown), .networkManager(.unknown)],
       metered: .no,
-      reason: "nothing says that data costs on this Wi-Fi"
+      reason: "there is no sign that data costs on this Wi-Fi"
     ),
     Row(
       name: "foreign network",
       medium: .cellular,
       isRoaming: true,
       metered: .yes,
-      reason: "the modem is in a foreign network"
+      reason: "the modem is roaming"
     ),
   ]
 }

@@ -31,10 +31,10 @@ struct NetworkReportTests {
     let sources = try #require(report).sources
     #expect(
       sources.first { $0.name == "netlink" }?.remark
-        == "the kernel tells neither routes nor links (error 1), so that only a trial tells whether there is a way out"
+        == "the kernel reports no routes and links (error 1); feedimg only detects whether a route exists"
     )
     #expect(
-      sources.first { $0.name == "netlink events" }?.remark == "changes are only seen every 5 seconds"
+      sources.first { $0.name == "netlink events" }?.remark == "feedimg reads the network every 5 seconds"
     )
     #expect(report?.evidence.isEmpty == true)
   }

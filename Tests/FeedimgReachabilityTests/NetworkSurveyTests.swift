@@ -19,8 +19,8 @@ import Testing
           via: ["wg0", "wlan0"],
           route: "default dev wg0",
           isTunnelled: true,
-          reason: "`wlan0` is joined to a Wi-Fi network",
-          meteredReason: "nothing says that data costs on this Wi-Fi"
+          reason: "`wlan0` is connected to a Wi-Fi network",
+          meteredReason: "there is no sign that data costs on this Wi-Fi"
         )
     )
   }
@@ -52,7 +52,7 @@ import Testing
     let state = try NetworkSurvey(kernel: Machine.machine.routed(3).routed(4, family: .v6)).state()
     #expect(state.kind == .wifi)
     #expect(state.metered == .yes)
-    #expect(state.meteredReason == "it is mobile data, over `wwan0`")
+    #expect(state.meteredReason == "the data is mobile data, over `wwan0`")
   }
 
   struct Peer: CustomTestStringConvertible, Sendable {

@@ -12,7 +12,7 @@ import Testing
     let network = try #require(WirelessRecordings.limited.read { WirelessMessages.joinedNetwork($0) })
     #expect(network.name == "netlab")
     #expect(network.accessPoint == 0x0200_0000_0000)
-    #expect(network.cost == .metered("the access point says that its data is limited"))
+    #expect(network.cost == .metered("the access point reports that its data is limited"))
   }
 
   @Test func `an iPhone is known by its element and an address that is made up`() throws {
@@ -39,11 +39,11 @@ import Testing
     #expect(network.cost == beacon.cost)
   }
 
-  private static let limited = WirelessCost.metered("the access point says that its data is limited")
-  private static let usedUp = WirelessCost.metered("the access point says that its data limit is used up")
-  private static let shared = WirelessCost.phone("the access point is a connection that a device shares")
+  private static let limited = WirelessCost.metered("the access point reports that its data is limited")
+  private static let usedUp = WirelessCost.metered("the access point reports that its data limit is used up")
+  private static let shared = WirelessCost.phone("the access point shares the connection of a device")
   private static let iPhone = WirelessCost.phone("the access point looks like an iPhone's hotspot")
-  private static let android = WirelessCost.phone("the access point has the address of an Android phone's")
+  private static let android = WirelessCost.phone("the access point has the address of an Android phone")
 
   private static let beacons: [Beacon] = [
     Beacon(name: "nothing", elements: Recording("0006 6e65746c6162"), cost: .notTold),
@@ -53,7 +53,7 @@ import Testing
     Beacon(
       name: "level variable",
       elements: Recording("dd08 0050f211 04000000"),
-      cost: .metered("the access point says that data costs by volume")
+      cost: .metered("the access point reports that data costs by volume")
     ),
     Beacon(name: "over the limit", elements: Recording("dd08 0050f211 01000100"), cost: usedUp),
     Beacon(name: "a level of another time", elements: Recording("dd08 0050f211 77000000"), cost: .notTold),

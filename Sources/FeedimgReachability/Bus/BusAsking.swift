@@ -1,10 +1,10 @@
-/// Asks services on a message bus (a port, so that the asking can be tested without a bus).
+/// Calls services on a message bus (a port).
 protocol BusAsking {
-  /// Calls a method with texts as arguments.
+  /// Calls a method with text arguments.
   ///
-  /// It starts no service that does not run, and waits for an answer only briefly.
+  /// Starts no service, and waits only briefly for the reply.
   ///
-  /// - Returns: The first value of the answer; nil where there is none.
+  /// - Returns: The first value of the reply; nil if there is none.
   func call(_ method: BusMethod, _ arguments: [String]) -> BusValue?
 }
 
@@ -17,7 +17,7 @@ struct BusMethod: Hashable, Sendable {
 }
 
 extension BusAsking {
-  /// The value of a property; nil where there is no such service, object or property.
+  /// The value of a property; nil if the service, object or property does not exist.
   func property(_ property: BusMethod) -> BusValue? {
     let get = BusMethod(
       service: property.service,
@@ -29,7 +29,7 @@ extension BusAsking {
   }
 }
 
-/// A value of D-Bus, as far as it matters here: numbers lose their size, and variants are opened.
+/// A D-Bus value. Integers lose their size, and variants are unwrapped.
 indirect enum BusValue: Hashable, Sendable {
   case bool(Bool)
   case number(Int64)
@@ -37,7 +37,7 @@ indirect enum BusValue: Hashable, Sendable {
   /// An array or a structure.
   case list([BusValue])
   case pairs([BusValue: BusValue])
-  /// Of a type that is not read.
+  /// A value of another type.
   case unread
 
   var bool: Bool? {
@@ -52,12 +52,12 @@ indirect enum BusValue: Hashable, Sendable {
     if case .text(let value) = self { value } else { nil }
   }
 
-  /// The elements; none where it is no list.
+  /// The elements; empty if this is not a list.
   var list: [BusValue] {
     if case .list(let values) = self { values } else { [] }
   }
 
-  /// The value of a name; nil where it is not there, or this has no names.
+  /// The value of a dictionary key; nil if there is none.
   subscript(name: String) -> BusValue? {
     if case .pairs(let pairs) = self { pairs[.text(name)] } else { nil }
   }

@@ -1,21 +1,24 @@
 import FeedimgModel
 
-/// The reply of the services that manage the network about a path.
+/// The reply of the network services about a path.
 struct NetworkAdvice: Hashable, Sendable {
-  /// Whether data costs, and the service that says so; nil where no service knows, or one only guesses that it is free.
+  /// Whether data costs, and the service that reports it; nil if unknown, or if the service only guesses
+  /// "no".
   var word: Metering.Word?
-  /// Whether the modem is in a foreign network.
+  /// Whether the modem is roaming.
   var isRoaming = false
-  /// Whether the modem carries no data at present, as during a call.
+  /// Whether the modem carries no data at present, for example during a call.
   var isSuspended = false
-  /// Whether a sign-in page stands before the internet, as in hotels.
+  /// Whether a captive portal blocks the internet, as in hotels.
   var isCaptive = false
 }
 
 extension NetworkAdvice {
   /// Asks on the system bus.
   ///
-  /// The link that carries the data is asked for first, and then those above it: a bridge or a PPP connection
+  /// Starts with the link that carries the data and continues with the links above it, because a bridge or a
+  /// PPP
+  /// connection has the setting, not its port. Skips tunnels, because the user pays for the links below them.
   /// has the setting, not its port. Tunnels are passed over, since what is below them is paid for.
   init(on path: NetworkPath, _ bus: some BusAsking) {
     self.init()
@@ -33,21 +36,22 @@ extension NetworkAdvice {
     isSuspended = modem.isSuspended
   }
 
-  /// Adds the reply of the portal, which knows the network as a whole; a service that knows the device wins.
+  /// Adds the reply of the portal, which knows only the network as a whole. A reply about the device takes
+  /// precedence.
   mutating func join(_ portal: PortalQuestion.Status) {
     if word == nil, portal.isMetered { word = .portal(.yes) }
     isCaptive = isCaptive || portal.isCaptive
   }
 }
 
-/// Asks the services that manage the network about a path; for one thread at a time.
+/// Asks the network services about a path. Use it from one thread at a time.
 ///
-/// It connects with the first question, and again after a bus was lost.
+/// Connects at the first call, and again after the connection was lost.
 final class NetworkAdviser {
   private var system = BusLine()
   private var portal = BusLine()
 
-  /// The advice on a path; empty where no service knows.
+  /// The advice on a path; empty if no service knows it.
   func advice(on path: NetworkPath, from services: NetworkServices) -> NetworkAdvice {
     var advice = NetworkAdvice()
     if let bus = system.bus(services.system) { advice = NetworkAdvice(on: path, bus) }
@@ -56,20 +60,20 @@ final class NetworkAdviser {
   }
 }
 
-/// A connection to a bus, made with the first question and kept.
+/// A connection to a bus, opened at the first call and kept.
 private struct BusLine {
   private var choice = BusChoice.none
   private var kept: SystemBus?
 
   mutating func bus(_ choice: BusChoice) -> SystemBus? {
-    // The connection stays while no service is asked.
+    // The connection stays open while no service is chosen.
     guard choice != .none else { return nil }
     if choice != self.choice || kept?.isOpen != true { (self.choice, kept) = (choice, choice.open()) }
     return kept
   }
 }
 
-/// The recent replies of services about paths, so that not every look asks them.
+/// Caches the replies of services about paths, so that not every reading asks again.
 struct AdviceMemo: Sendable {
   private struct Question: Hashable {
     let path: NetworkPath
@@ -81,7 +85,7 @@ struct AdviceMemo: Sendable {
     let askedAt: ContinuousClock.Instant
   }
 
-  /// How long a reply is valid.
+  /// The lifetime of a reply.
   let life: Duration
   private var answers: [Question: Answer] = [:]
 
@@ -96,7 +100,7 @@ struct AdviceMemo: Sendable {
     answers[Question(path: path, services: services)].flatMap { now - $0.askedAt < life ? $0.advice : nil }
   }
 
-  /// Keeps a reply, unless there is one to a later question.
+  /// Keeps a reply, unless a later reading already stored one.
   mutating func note(
     _ advice: NetworkAdvice,
     on path: NetworkPath,
@@ -109,18 +113,18 @@ struct AdviceMemo: Sendable {
     answers[question] = Answer(advice: advice, askedAt: askedAt)
   }
 
-  /// Forgets all replies, as an event came after them.
+  /// Discards all replies, because an event made them outdated.
   mutating func forget() { answers = [:] }
 }
 
-/// The services to ask about the network besides the kernel.
+/// The services to ask in addition to the kernel.
 package struct NetworkServices: Hashable, Sendable {
   /// The bus of NetworkManager and ModemManager.
   package var system: BusChoice
-  /// The bus of the desktop's portal, which serves programs in a sandbox.
+  /// The bus of the desktop portal, which serves sandboxed programs.
   package var portal: BusChoice
 
-  /// No service.
+  /// No services.
   package static let none = NetworkServices()
 
   package init(system: BusChoice = .none, portal: BusChoice = .none) {
@@ -133,7 +137,7 @@ package enum BusChoice: Hashable, Sendable {
   case none
   /// The system bus at its usual address.
   case system
-  /// A bus at an address as D-Bus writes it, with the longest wait for a reply.
+  /// A bus at a D-Bus address, with the longest wait for a reply.
   case at(String, timeout: Duration = .milliseconds(200))
 
   func open() -> SystemBus? {

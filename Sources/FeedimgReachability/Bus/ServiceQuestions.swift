@@ -1,18 +1,21 @@
 import FeedimgModel
 
-/// What NetworkManager says of a device.
+/// Reads the state of a device from NetworkManager.
 ///
-/// It is asked for that device, not for the computer as a whole: what it says of the whole follows the
+/// Asks about the device, because the global state describes NetworkManager's primary connection, which may
+/// be a
+/// tunnel.
 /// connection that it takes for the first, which may be a tunnel.
 enum NetworkManagerQuestion {
   static let service = "org.freedesktop.NetworkManager"
 
-  /// The properties whose change may change the answer; others of Wi-Fi change all the time.
+  /// The interface whose property changes may change the state. Other interfaces of Wi-Fi devices change
+  /// constantly.
   static let interface = "\(service).Device"
 
-  /// The name on the bus of the device that has an interface.
+  /// The object path of the device with an interface.
   ///
-  /// - Returns: Nil where NetworkManager does not run, or knows no such interface.
+  /// - Returns: Nil if NetworkManager does not run or does not know the interface.
   static func device(_ interface: String, _ bus: some BusAsking) -> String? {
     let find = BusMethod(
       service: service,
@@ -25,8 +28,9 @@ enum NetworkManagerQuestion {
 
   /// Whether data over a device costs.
   ///
-  /// - Returns: Nil where NetworkManager does not manage it, or only guesses that data is free: then better evidence
-  ///   may be at hand.
+  /// - Returns: Nil if NetworkManager does not manage the device, or only guesses that data is free. Other
+  ///   evidence
+  ///   may then be better.
   static func metered(_ device: String, _ bus: some BusAsking) -> Metered? {
     // NMMetered of libnm: 1 yes, 2 no, 3 guessed yes, 4 guessed no, 0 unknown.
     switch property("Metered", of: device, bus)?.number {
@@ -36,9 +40,9 @@ enum NetworkManagerQuestion {
     }
   }
 
-  /// Whether NetworkManager found a sign-in page where it looked for the internet over a device.
+  /// Whether NetworkManager found a captive portal on a device.
   static func isCaptive(_ device: String, _ family: AddressFamily, _ bus: some BusAsking) -> Bool {
-    // NMConnectivityState of libnm: 2 is a portal.
+    // NMConnectivityState of libnm: 2 is a captive portal.
     property(family == .v4 ? "Ip4Connectivity" : "Ip6Connectivity", of: device, bus)?.number == 2
   }
 
@@ -47,11 +51,11 @@ enum NetworkManagerQuestion {
   }
 }
 
-/// What ModemManager says of a modem.
+/// Reads the state of a modem from ModemManager.
 enum ModemManagerQuestion {
   static let service = "org.freedesktop.ModemManager1"
 
-  /// The properties whose change may change the answer.
+  /// The interfaces whose property changes may change the state.
   static let interfaces = [registration, bearer]
   private static let registration = "\(service).Modem.Modem3gpp"
   private static let bearer = "\(service).Bearer"
@@ -61,9 +65,9 @@ enum ModemManagerQuestion {
     var isSuspended: Bool
   }
 
-  /// How the modem behind an interface is doing.
+  /// The state of the modem with an interface.
   ///
-  /// - Returns: Nil where ModemManager does not run, or knows no modem with such an interface.
+  /// - Returns: Nil if ModemManager does not run or has no modem with the interface.
   static func state(device: String, _ bus: some BusAsking) -> Answer? {
     let list = BusMethod(
       service: service,
@@ -93,22 +97,22 @@ enum ModemManagerQuestion {
   private static let roamingStates: Set<Int64> = [5, 7, 10]
 }
 
-/// What the desktop's portal says of the network (org.freedesktop.portal.NetworkMonitor).
+/// Reads the state of the network from the desktop portal (org.freedesktop.portal.NetworkMonitor).
 enum PortalQuestion {
   static let interface = "org.freedesktop.portal.NetworkMonitor"
 
   struct Status: Hashable {
     /// Whether data costs.
     ///
-    /// The portal does not tell a guess from a setting, nor that it is free from that nobody knows.
+    /// The portal does not distinguish a guess from a setting, or "free" from "unknown".
     var isMetered: Bool
-    /// Whether a sign-in page stands before the internet.
+    /// Whether a captive portal blocks the internet.
     var isCaptive: Bool
   }
 
-  /// How the network is.
+  /// The state of the network.
   ///
-  /// - Returns: Nil where there is no portal, or none that knows the network.
+  /// - Returns: Nil if there is no portal, or if it does not know the network.
   static func status(_ bus: some BusAsking) -> Status? {
     let method = BusMethod(
       service: "org.freedesktop.portal.Desktop",
@@ -119,7 +123,7 @@ enum PortalQuestion {
     guard let answer = bus.call(method, []), case .pairs = answer else { return nil }
     return Status(
       isMetered: answer["metered"]?.bool ?? false,
-      // GNetworkConnectivity: 1 local, 2 limited, 3 behind a page, 4 full.
+      // GNetworkConnectivity: 1 local, 2 limited, 3 captive portal, 4 full.
       isCaptive: answer["connectivity"]?.number == 3
     )
   }

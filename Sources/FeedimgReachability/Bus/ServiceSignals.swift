@@ -1,13 +1,13 @@
-/// The signals of services after which their advice may be different.
+/// The D-Bus signals that may change the advice of services.
 final class ServiceSignals {
   private let bus: SystemBus
 
-  /// Readable when a signal has come.
+  /// Readable when a signal has arrived.
   var descriptor: Int32 { bus.descriptor }
 
   /// Subscribes to NetworkManager and ModemManager.
   ///
-  /// - Returns: Nil where there is no bus.
+  /// - Returns: Nil if there is no bus.
   convenience init?(ofSystem choice: BusChoice) {
     let interfaces = [NetworkManagerQuestion.interface] + ModemManagerQuestion.interfaces
     let services = [NetworkManagerQuestion.service, ModemManagerQuestion.service]
@@ -18,9 +18,9 @@ final class ServiceSignals {
     )
   }
 
-  /// Subscribes to the desktop's portal.
+  /// Subscribes to the desktop portal.
   ///
-  /// - Returns: Nil where there is no bus.
+  /// - Returns: Nil if there is no bus.
   convenience init?(ofPortal choice: BusChoice) {
     self.init(choice, rules: [Self.rule(PortalQuestion.interface, "changed")])
   }
@@ -31,9 +31,9 @@ final class ServiceSignals {
     for rule in rules { bus.listen(to: rule) }
   }
 
-  /// Discards the signals that have come.
+  /// Discards the signals that have arrived.
   ///
-  /// - Returns: The number of messages; nil after the bus was lost.
+  /// - Returns: The number of messages; nil if the connection to the bus was lost.
   func drain() -> Int? {
     bus.drain()
   }

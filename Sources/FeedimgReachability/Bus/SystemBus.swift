@@ -1,6 +1,6 @@
 import Glibc
 
-/// A connection to a message bus through sd-bus, for one thread at a time.
+/// A connection to a message bus through sd-bus. Use it from one thread at a time.
 final class SystemBus: BusAsking {
   private static let path = "/run/dbus/system_bus_socket"
 
@@ -8,19 +8,20 @@ final class SystemBus: BusAsking {
   private let timeout: Duration
   private let bus: BusLibrary.Bus
 
-  /// Whether the connection stands.
+  /// Whether the connection is open.
   var isOpen: Bool { library.isOpen(bus) > 0 }
 
-  /// Becomes readable when a message has come.
+  /// Readable when a message has arrived.
   var descriptor: Int32 { library.descriptor(bus) }
 
-  /// Connects, if there is a bus and a library to talk to it.
+  /// Connects to a bus.
   ///
   /// - Parameters:
-  ///   - address: The address of the bus, as D-Bus writes it; nil for the system bus.
-  ///   - timeout: The longest wait for a reply; an image load waits for it.
+  ///   - address: The D-Bus address of the bus; nil for the system bus.
+  ///   - timeout: The longest wait for a reply. An image load waits for it.
+  /// - Returns: Nil if there is no bus, or no sd-bus library.
   init?(address: String? = nil, timeout: Duration = .milliseconds(200)) {
-    // Most systems without the bus have no library either, and to look for it takes longer.
+    // Most systems without the bus also lack the library, and searching for it takes longer than this check.
     if address == nil, !TextFile.exists(Self.path) { return nil }
     guard let library = BusLibrary() else { return nil }
     var created: BusLibrary.Bus?
@@ -36,7 +37,7 @@ final class SystemBus: BusAsking {
     _ = library.close(bus)
   }
 
-  /// Waits for the handshake, at most as long as the timeout.
+  /// Waits for the handshake, at most for the timeout.
   private func isReadyInTime() -> Bool {
     let deadline = SuspendingClock.now + timeout
     while library.isReady(bus) == 0 {
@@ -69,17 +70,17 @@ final class SystemBus: BusAsking {
     return BusReader(library: library, message: answer).value()
   }
 
-  /// Subscribes to signals; they only make ``descriptor`` readable.
+  /// Subscribes to signals. They only make ``descriptor`` readable.
   ///
-  /// - Parameter rule: A match rule of D-Bus.
+  /// - Parameter rule: A D-Bus match rule.
   func listen(to rule: String) {
-    // This call sets no callback and does not wait for the bus.
+    // Without a callback, this call does not wait for the bus.
     _ = library.addMatch(bus, nil, rule, nil, nil, nil)
   }
 
-  /// Discards the messages that have come.
+  /// Discards the messages that have arrived.
   ///
-  /// - Returns: The number of messages; nil where the connection is lost.
+  /// - Returns: The number of messages; nil if the connection was lost.
   func drain() -> Int? {
     var count = 0
     while true {
@@ -92,10 +93,11 @@ final class SystemBus: BusAsking {
   }
 }
 
-/// The functions of sd-bus (libsystemd) that this target calls.
+/// The sd-bus functions (libsystemd) that feedimg calls.
 ///
-/// It is loaded at run time when there is a bus, and stays: systems without systemd have none, and loading it costs a
-/// millisecond.
+/// feedimg loads the library at run time, when there is a bus, and keeps it loaded. Systems without systemd
+/// lack it,
+/// and loading takes a millisecond.
 struct BusLibrary {
   typealias Bus = OpaquePointer
   typealias Message = OpaquePointer
@@ -127,7 +129,7 @@ struct BusLibrary {
 
   /// Loads the library.
   ///
-  /// - Returns: Nil where this system has none, or another version.
+  /// - Returns: Nil if the system has no library or an incompatible version.
   init?() {
     guard let library = dlopen("libsystemd.so.0", RTLD_LAZY | RTLD_LOCAL) else { return nil }
     func find<Function>(_ name: String) throws(Missing) -> Function {
@@ -162,14 +164,14 @@ struct BusLibrary {
   }
 }
 
-/// Reads a message of D-Bus.
+/// Reads a D-Bus message.
 struct BusReader {
   let library: BusLibrary
   let message: BusLibrary.Message
 
   /// The next value.
   ///
-  /// - Returns: Nil at the end of the message or of the container that is being read.
+  /// - Returns: Nil at the end of the message or of the current container.
   func value() -> BusValue? {
     var type: CChar = 0
     var contents: BusLibrary.Text?

@@ -4,9 +4,9 @@ import Glibc
 
 /// A netlink socket that receives a message when links, addresses, routes or rules change.
 ///
-/// The content of the messages is discarded: a reader that lags would read the past.
+/// Discards the content of the messages, because a slow reader would read outdated states.
 package final class NetlinkEvents {
-  /// Room for some 2,500 events; the 32 KiB of libnl hold some 80.
+  /// Room for about 2,500 events. libnl's default of 32 KiB holds about 80.
   private static let bufferSize: Int32 = 1 << 20
 
   private let handle: OpaquePointer
@@ -15,9 +15,10 @@ package final class NetlinkEvents {
 
   /// Opens the socket and joins the groups.
   ///
-  /// - Parameter isForAll: True for a reader that only checks for events now and then: changes of narrow routes come too,
-  ///   and the buffer stays small.
-  /// - Throws: `refused` where the system has no such events, or does not allow them.
+  /// - Parameter isForAll: True for a reader that checks for events only now and then. It also receives
+  ///   changes of
+  ///   narrow routes, and its buffer stays small.
+  /// - Throws: `refused` if the system does not support these events or does not permit them.
   package init(isForAll: Bool = false) throws(NetlinkError) {
     guard let handle = nl_socket_alloc() else { throw NetlinkError(code: .refused, number: ENOMEM) }
     guard Self.open(handle, isForAll: isForAll) else {
@@ -32,12 +33,12 @@ package final class NetlinkEvents {
     nl_socket_free(handle)
   }
 
-  /// Discards the events that have come.
+  /// Discards the events that have arrived.
   package func discard() {
     _ = drain()
   }
 
-  /// Discards the events that have come.
+  /// Discards the events that have arrived.
   ///
   /// - Returns: Whether there were any, and whether the kernel dropped some.
   func drain() -> NetworkWatch.Events {
@@ -61,14 +62,14 @@ package final class NetlinkEvents {
     guard nl_connect(handle, NETLINK_ROUTE) == 0 else { return false }
     if !isForAll {
       nl_socket_set_buffer_size(handle, bufferSize, 0)
-      // Before the groups, so that no message comes unfiltered. Where this fails, more events come, not fewer.
+      // Before joining the groups, so that no unfiltered message arrives. If this fails, more events arrive.
       _ = feedimg_drop_narrow_routes(nl_socket_get_fd(handle))
     }
     for group in [RTNLGRP_LINK, RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV4_IFADDR]
     where nl_socket_add_membership(handle, Int32(group.rawValue)) != 0 {
       return false
     }
-    // A kernel without one of these groups also lacks its subject.
+    // A kernel without one of these groups also lacks its feature.
     for group in [
       RTNLGRP_IPV4_RULE, RTNLGRP_IPV6_IFADDR, RTNLGRP_IPV6_ROUTE, RTNLGRP_IPV6_RULE, RTNLGRP_NEXTHOP,
     ] {

@@ -1,21 +1,22 @@
 import FeedimgModel
 
-/// Decides when to look at the network, when to publish its state, and when to sleep (pure).
+/// Decides when the monitor's thread reads the network, publishes its state, and sleeps.
 ///
-/// An event only says that something changed. Events are collected until there is quiet, and then the thread reads the
+/// An event only says that something changed. The thread waits until events pause, and then reads the whole
+/// state.
 /// whole state.
 struct NetworkWatch {
   enum Step: Equatable {
-    /// Look at the network, and report by ``NetworkWatch/saw(_:at:)``.
+    /// Read the network, then call ``NetworkWatch/saw(_:at:)``.
     case look
-    /// Discard the events that have come, and report by ``NetworkWatch/drained(_:at:)``.
+    /// Discard the events that have arrived, then call ``NetworkWatch/drained(_:at:)``.
     case drain
     case publish(NetworkState)
-    /// Sleep until a time, or also until the next event.
+    /// Sleep until a time, and with `orEvent` at most until the next event.
     case sleep(until: Duration, orEvent: Bool)
   }
 
-  /// The events that had come.
+  /// The events that had arrived.
   enum Events {
     case none
     case some
@@ -23,25 +24,25 @@ struct NetworkWatch {
     case overrun
   }
 
-  /// The time without events before a look.
+  /// The pause of events before a reading.
   static let quiet = Duration.milliseconds(20)
-  /// The longest time that events delay a look.
+  /// The longest time that events can delay a reading.
   static let longestStorm = Duration.milliseconds(100)
-  /// The wait after an overrun, at first and at most; it doubles with each.
+  /// The waits after overruns: the first and the longest. Each overrun doubles the wait.
   static let firstRest = Duration.milliseconds(100)
   static let longestRest = Duration.seconds(1)
 
   private let period: Duration
   private var schedule = PublicationSchedule()
-  /// When events began to come, and when to check for more.
+  /// When events started, and when to check for more.
   private var storm: (start: Duration, pause: Duration)?
   private var rest = NetworkWatch.firstRest
   private var nextLook = Duration.zero
   private var unpublished: NetworkState?
 
-  /// Begins with a look at once.
+  /// Starts with a reading.
   ///
-  /// - Parameter period: The time between looks without events.
+  /// - Parameter period: The time between readings without events.
   init(period: Duration) {
     self.period = period
   }
@@ -49,7 +50,7 @@ struct NetworkWatch {
   /// The latest published state.
   var published: NetworkState? { schedule.published }
 
-  /// The next step.
+  /// Returns the next step.
   mutating func step(at now: Duration) -> Step {
     if let state = unpublished ?? schedule.expire(at: now) {
       unpublished = nil
@@ -61,7 +62,7 @@ struct NetworkWatch {
     return .sleep(until: until, orEvent: storm == nil)
   }
 
-  /// Events have come and were discarded.
+  /// Records that events arrived and were discarded.
   mutating func heard(_ events: Events, at now: Duration) {
     guard storm == nil else { return }
     switch events {
@@ -73,12 +74,12 @@ struct NetworkWatch {
     }
   }
 
-  /// The network must be looked at now, such as after the machine resumed.
+  /// Requests a reading now, for example after the machine resumed.
   mutating func woke(at now: Duration) {
     nextLook = min(nextLook, now)
   }
 
-  /// The event socket is empty now.
+  /// Records that the event socket is empty.
   mutating func drained(_ events: Events, at now: Duration) {
     guard let start = storm?.start else { return }
     switch events {
@@ -89,13 +90,13 @@ struct NetworkWatch {
       nextLook = now
       rest = Self.firstRest
     case .overrun:
-      // So many events will go on for a while: other threads need time too.
+      // A storm of events lasts for a while: leave time to other threads.
       storm = (start, now + rest)
       rest = min(rest * 2, Self.longestRest)
     }
   }
 
-  /// The network is in this state.
+  /// Records the state that was read.
   mutating func saw(_ state: NetworkState, at now: Duration) {
     nextLook = now + period
     unpublished = schedule.observe(state, at: now)

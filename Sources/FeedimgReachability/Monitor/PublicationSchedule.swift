@@ -1,28 +1,29 @@
 import FeedimgModel
 
-/// Decides when a change of the network is published (pure).
+/// Decides when the monitor publishes a change of the network.
 ///
-/// A dearer network is published at once, so that no byte too many is spent. A cheaper one waits a little, and being
-/// offline waits longer, as both often pass: a handover, a moved cable, a kernel that reports a carrier late.
+/// Publishes a dearer network at once, to avoid costs. A cheaper network waits a little and a lost one
+/// longer, because
+/// both are often brief: a handover, a moved cable, or a carrier that the kernel reports late.
 struct PublicationSchedule {
-  /// How long the network must stay cheaper.
+  /// The time for which the network must stay cheaper.
   static let delayOfCheaper = Duration.milliseconds(500)
-  /// How long there must be no network.
+  /// The time for which there must be no network.
   static let delayOfOffline = Duration.milliseconds(1250)
 
   /// The latest published state.
   private(set) var published: NetworkState?
   private var pending: (state: NetworkState, due: Duration)?
 
-  /// When to publish, unless the network changes before.
+  /// When to publish the pending state, unless the network changes before.
   var due: Duration? { pending?.due }
 
-  /// Takes a new state of the network.
+  /// Records a new state of the network.
   ///
   /// - Parameters:
   ///   - state: The state.
-  ///   - now: The time, counted from any fixed moment.
-  /// - Returns: The state to publish now; nil if it is not new, or too early.
+  ///   - now: The time since any fixed moment.
+  /// - Returns: The state to publish now; nil if it is not new, or must wait.
   mutating func observe(_ state: NetworkState, at now: Duration) -> NetworkState? {
     guard let published else { return publish(state) }
     guard state != published else {
@@ -30,13 +31,13 @@ struct PublicationSchedule {
       return nil
     }
     guard let delay = Self.delay(from: published, to: state) else { return publish(state) }
-    // The cost must stay the same for this time; details may change.
+    // The cost must stay the same during the wait; details may change.
     let isSameChange = pending.map { $0.state.cost == state.cost } ?? false
     pending = (state, isSameChange ? pending?.due ?? now + delay : now + delay)
     return nil
   }
 
-  /// The state that has waited long enough.
+  /// The pending state, if it has waited long enough.
   mutating func expire(at now: Duration) -> NetworkState? {
     guard let pending, pending.due <= now else { return nil }
     return publish(pending.state)
@@ -48,7 +49,7 @@ struct PublicationSchedule {
     return state
   }
 
-  /// How long a change waits; nil if it is published at once.
+  /// The wait before a change is published; nil for none.
   private static func delay(from old: NetworkState, to new: NetworkState) -> Duration? {
     if new.kind == .offline { return delayOfOffline }
     if old.kind == .offline { return nil }
@@ -56,14 +57,14 @@ struct PublicationSchedule {
   }
 }
 
-/// The cost of a network, in the respects that policies know.
+/// The cost of a network, as far as policies use it.
 private struct NetworkCost: Equatable {
   var isOffline: Bool
   var metered: Int
   var cellular: Int
   var roaming: Int
 
-  /// Whether it is lower in one respect at least, and higher in none.
+  /// Whether the cost is lower in at least one respect and higher in none.
   func isLower(than other: NetworkCost) -> Bool {
     self != other && metered <= other.metered && cellular <= other.cellular && roaming <= other.roaming
   }

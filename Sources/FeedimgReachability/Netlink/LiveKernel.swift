@@ -1,18 +1,18 @@
 import CNetlink
 import Glibc
 
-/// The kernel of this system, asked over netlink, sysfs and ethtool.
+/// The kernel of this system, queried over netlink, sysfs and ethtool.
 ///
-/// Not for several threads at once: ``NetlinkReader`` lends it to one at a time.
+/// Not thread-safe: ``NetlinkReader`` gives it to one thread at a time.
 final class LiveKernel: KernelAsking {
-  /// A list that keeps changing while it is read is given up after this many times.
+  /// The number of times to read a list that changes while it is read.
   private static let mostAttempts = 3
 
   private let routes: NetlinkSocket
   private let wireless = WirelessReader()
   private var known = KnownHardware()
 
-  /// Opens the socket for routes and links; those for other things open when they are needed.
+  /// Opens the socket for routes and links. Other sockets open when they are needed.
   init() throws(NetlinkError) {
     routes = try NetlinkSocket(family: NETLINK_ROUTE)
   }
@@ -35,7 +35,7 @@ final class LiveKernel: KernelAsking {
     do throws(NetlinkError) {
       return try list(question.request) { Link($0) }
     } catch {
-      // The interface has gone since we heard of it.
+      // The interface has disappeared meanwhile.
       guard error == NetlinkError(code: .negative, number: ENODEV) else { throw error }
       return []
     }
@@ -58,7 +58,7 @@ final class LiveKernel: KernelAsking {
   }
 
   func hasDevice(_ link: Link) -> Bool {
-    // A tunnel has a driver too, but no device; where sysfs is of no use, the driver has to tell.
+    // A tunnel also has a driver, but no device. Without sysfs, only the driver can tell.
     guard let folder = SysfsInterface(link) else {
       return driver(of: link).map(Driver.init) == .modem
     }
@@ -80,8 +80,9 @@ final class LiveKernel: KernelAsking {
   }
 
   func dialler(of link: Link) -> Dialler {
-    // pppd writes its number under the name of the interface; the second word of `stat` after the name of
-    // the program is the number of its parent, which may be what tunnels.
+    // pppd writes its process number to a file named after the interface. In `stat`, the second word after
+    // the
+    // program's name is the number of the parent process, which may be the tunnel program.
     guard let number = TextFile.read("/run/\(link.name).pid")?.prefix(while: \.isNumber), !number.isEmpty,
       let own = TextFile.read("/proc/\(number)/cmdline")
     else { return .untold }
@@ -99,11 +100,11 @@ final class LiveKernel: KernelAsking {
     let folder = SysfsInterface(link)
     hardware.deviceType = folder?.deviceType
     hardware.hasRadio = folder?.hasRadio ?? false
-    // Without a true picture in sysfs, nl80211 alone can tell.
+    // If sysfs does not show this namespace, only nl80211 knows.
     hardware.mayBeWireless = folder == nil || hardware.hasRadio
     hardware.driver = driver(of: link)
     if hardware.driver.map(Driver.init) == .shared {
-      // Not to be remembered: the serial ports of a modem appear after its network.
+      // Not cached: the serial ports of a modem appear after its network interface.
       hardware.usb = USBDevice(behind: link)
     } else {
       known.remember(hardware, of: link)
@@ -138,12 +139,12 @@ final class LiveKernel: KernelAsking {
   }
 }
 
-/// Remembers what does not change about a device for as long as its interface exists.
+/// Caches the properties of devices that do not change while their interfaces exist.
 struct KnownHardware {
-  /// More interfaces than these are on no path; then all are forgotten.
+  /// The most entries. No path has more interfaces; the cache is cleared when it is full.
   private static let most = 32
 
-  /// What tells an interface from a later one with the same index.
+  /// Distinguishes an interface from a later one with the same index.
   private struct Identity: Equatable {
     var index: Int32
     var name: String
@@ -154,13 +155,13 @@ struct KnownHardware {
 
   private var known: [(identity: Identity, hardware: Hardware)] = []
 
-  /// What is remembered of a link's device.
+  /// The cached properties of a link's device.
   func hardware(of link: Link) -> Hardware? {
     let identity = Self.identity(link)
     return known.first { $0.identity == identity }?.hardware
   }
 
-  /// Remembers a link's device.
+  /// Caches the properties of a link's device.
   mutating func remember(_ hardware: Hardware, of link: Link) {
     if known.count >= Self.most { known = [] }
     known.append((Self.identity(link), hardware))

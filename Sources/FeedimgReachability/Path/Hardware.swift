@@ -1,36 +1,36 @@
-/// What is known of the device behind an interface, besides what its link says.
+/// The properties of the device behind an interface, besides those of its link.
 struct Hardware: Hashable, Sendable {
-  /// The modes of a Wi-Fi interface that matter here (`enum nl80211_iftype` of linux/nl80211.h).
+  /// The relevant modes of a Wi-Fi interface (`enum nl80211_iftype` of linux/nl80211.h).
   enum WirelessMode: Hashable, Sendable {
-    /// It takes part in a network as any station does, or as one among equals.
+    /// A station of a network, or a member of an ad-hoc network.
     case client
-    /// It is the network's own access point.
+    /// An access point.
     case accessPoint
-    /// It only listens.
+    /// A monitor, which only receives.
     case monitor
   }
 
-  /// `DEVTYPE` of the interface, such as `wlan` or `wwan`; nil where there is none.
+  /// `DEVTYPE` of the interface, such as `wlan` or `wwan`; nil if there is none.
   var deviceType: String?
   /// Whether sysfs shows a Wi-Fi radio below the interface.
   var hasRadio = false
-  /// Whether nl80211 is worth asking.
+  /// Whether to ask nl80211.
   var mayBeWireless = false
   /// The kernel's driver, such as `rndis_host`.
   var driver: String?
-  /// Nil where nl80211 does not know the interface, or was not asked.
+  /// Nil if nl80211 does not know the interface or was not asked.
   var wirelessMode: WirelessMode?
-  /// The USB device behind the interface, for the drivers that phones, modems and docks share.
+  /// The USB device behind the interface, for drivers that phones, modems and docks share.
   var usb: USBDevice?
 }
 
-/// A device on USB, as far as it tells a phone or modem from a network adapter.
+/// The properties of a USB device that distinguish phones and modems from network adapters.
 struct USBDevice: Hashable, Sendable {
   var vendor: UInt16
-  /// Whether it has a serial port beside the network: modems do, network adapters do not.
+  /// Whether it also has a serial port. Modems do, network adapters do not.
   var hasSerialPort: Bool
 
-  /// Whether the maker makes phones, and nothing else for USB that has a network (usb.ids).
+  /// Whether the manufacturer makes phones, and no other USB network devices (usb.ids).
   var isOfPhoneMaker: Bool {
     switch vendor {
     case 0x05ac,  // Apple
@@ -55,11 +55,11 @@ struct USBDevice: Hashable, Sendable {
 }
 
 extension USBDevice {
-  /// Looks for the USB device behind a link.
+  /// Finds the USB device behind a link.
   ///
-  /// Devices of a bus are the same in all namespaces, unlike interfaces.
+  /// Unlike interfaces, bus devices are the same in all namespaces.
   ///
-  /// - Returns: Nil where the link is on no USB device, or that cannot be read.
+  /// - Returns: Nil if the link has no USB device, or it cannot be read.
   init?(behind link: Link) {
     // `1-4:1.0` is interface 0 in configuration 1 of the device `1-4`.
     guard link.parentBus == "usb", let device = link.parentDevice?.split(separator: ":").first else {
@@ -80,29 +80,30 @@ extension USBDevice {
   }
 }
 
-/// What sysfs shows of an interface.
+/// The properties of an interface in sysfs.
 struct SysfsInterface {
   private let folder: String
   /// `DEVTYPE`, such as `wlan`; nil for plain Ethernet.
   let deviceType: String?
 
   var hasDevice: Bool { TextFile.exists("\(folder)/device") }
-  /// Whether a Wi-Fi radio is below, which every driver of today gives a type.
+  /// Whether a Wi-Fi radio is below. All current drivers set a device type.
   var hasRadio: Bool { deviceType == "wlan" || deviceType == nil && TextFile.exists("\(folder)/phy80211") }
 
-  /// The interfaces below that the kernel shows here.
+  /// The interfaces below this one, as sysfs shows them.
   var lowerIndices: [Int32] {
     TextFile.names(in: folder).filter { $0.hasPrefix("lower_") }.sorted().compactMap { name in
       TextFile.read("\(folder)/\(name)/ifindex").flatMap { Int32($0.prefix(while: \.isNumber)) }
     }
   }
 
-  /// Looks for a link.
+  /// Finds a link in sysfs.
   ///
-  /// What is mounted may show another namespace, where the name is another interface's or no one's. So it
-  /// counts only where the index is the same.
+  /// The mounted sysfs may show another namespace, where another interface may have the same name. Therefore
+  /// the
+  /// index must match.
   ///
-  /// - Returns: Nil where sysfs does not show this link.
+  /// - Returns: Nil if sysfs does not show this link.
   init?(_ link: Link) {
     folder = "/sys/class/net/\(link.name)"
     guard let text = TextFile.read("\(folder)/uevent") else { return nil }
@@ -112,7 +113,7 @@ struct SysfsInterface {
   }
 }
 
-/// The text of a file named `uevent`: a name and its value on each line.
+/// The content of a `uevent` file: one name and its value per line.
 struct DeviceEvent {
   private let lines: [Substring]
 

@@ -1,22 +1,22 @@
-/// What finding the path needs to ask (a port, so that the finding can be tested without a kernel).
+/// Reads links, routes and devices from the kernel (a port).
 protocol KernelAsking {
-  /// The route to an address, or why there is none.
+  /// The route to an address, or the reason why there is none.
   func route(_ question: RouteQuestion) throws(NetlinkError) -> RouteAnswer
-  /// The links that a question is about, in the order of their indices; none where it has gone.
+  /// The requested links in the order of their indices; empty if a link has disappeared.
   func links(_ question: LinkQuestion) throws(NetlinkError) -> [Link]
-  /// The marks that rules distinguish, each once.
+  /// The marks that routing rules use, each once.
   func marks(_ family: AddressFamily) throws(NetlinkError) -> [UInt32]
-  /// What is known of the device behind a link.
+  /// The properties of the device behind a link.
   func hardware(of link: Link) -> Hardware
-  /// Whether a link belongs to a device at all.
+  /// Whether a link belongs to a device.
   func hasDevice(_ link: Link) -> Bool
-  /// The Wi-Fi network that a link is joined to; nil where that cannot be told.
+  /// The connected Wi-Fi network of a link; nil if unknown.
   func wirelessNetwork(of link: Link) -> WirelessNetwork?
-  /// Whether the address of a link was given by a phone that shares mobile data, as far as anybody kept that.
+  /// Whether a phone that shares mobile data assigned the address of a link, if a lease file says so.
   func isLeasedByPhone(_ link: Link) -> Bool
-  /// The links that sysfs shows below one, for those whose messages do not tell.
+  /// The links that sysfs shows below a link, for links whose messages do not name them.
   func lowerLinks(of link: Link) throws(NetlinkError) -> [Link]
-  /// What holds a dialled connection.
+  /// The peer of a dialled connection.
   func dialler(of link: Link) -> Dialler
   /// The names of the interfaces that carry PPPoE sessions, one for each session.
   func carriersOfPPPoE() -> [String]

@@ -1,6 +1,6 @@
 import CNetlink
 
-/// An interface, as the kernel describes it.
+/// A network interface, as the kernel describes it.
 struct Link: Hashable, Sendable {
   var index: Int32
   var name: String
@@ -10,24 +10,24 @@ struct Link: Hashable, Sendable {
   var flags: UInt32 = LinkFlags.usable
   /// `IF_OPER_…` of linux/if.h.
   var operationalState: UInt8 = OperationalState.unknown
-  /// Whether there is a signal; nil where the message does not tell.
+  /// Whether there is a signal; nil if the message does not say.
   var hasCarrier: Bool?
-  /// What kind of software made the interface, such as `veth`; nil for most hardware.
+  /// The kind of a software interface, such as `veth`; nil for most hardware.
   var kind: String?
-  /// The interface below, which may be one of another namespace: see ``isLowerElsewhere``.
+  /// The interface below. If ``isLowerElsewhere``, it is in another namespace.
   var lower: Int32?
-  /// Whether ``lower`` counts in another namespace.
+  /// Whether ``lower`` is an index of another namespace.
   var isLowerElsewhere = false
-  /// The bridge, bond or team that this is a port of.
+  /// The bridge, bond or team of this port.
   var master: Int32?
-  /// The port of a bond that is in use.
+  /// The active port of a bond.
   var activePort: Int32?
   /// The other end of a tunnel.
   var remote: IPAddress?
-  /// The device that drives the interface, such as `0000:00:03.0`, and the bus it is on.
+  /// The device of the interface, such as `0000:00:03.0`, and its bus.
   var parentDevice: String?
   var parentBus: String?
-  /// How often the carrier came up, which tells one association with Wi-Fi from another.
+  /// The number of times the carrier came up, which distinguishes one Wi-Fi connection from the next.
   var carrierUps: UInt32 = 0
 }
 
@@ -66,7 +66,7 @@ enum HardwareType {
 extension Link {
   /// Reads an `RTM_NEWLINK` message.
   ///
-  /// - Returns: Nil for other messages, and where it has no name.
+  /// - Returns: Nil for other messages, and for a link without a name.
   init?(_ message: NetlinkMessage) {
     guard message.type == RTM_NEWLINK, let header = message.header(as: ifinfomsg.self) else {
       return nil
@@ -112,7 +112,7 @@ extension Link {
     }
   }
 
-  /// Whether an attribute is the other end of a tunnel (linux/if_tunnel.h and linux/if_link.h).
+  /// Whether an attribute is the remote address of a tunnel (linux/if_tunnel.h and linux/if_link.h).
   private static func isRemote(_ type: Int, of kind: String) -> Bool {
     switch kind {
     case "gre", "gretap", "ip6gre", "ip6gretap", "erspan", "ip6erspan": type == 7  // IFLA_GRE_REMOTE
@@ -126,9 +126,11 @@ extension Link {
 }
 
 extension Link {
-  /// Why no packet passes here now, in words; nil if some can.
+  /// Why no packet can pass, in words; nil if packets can pass.
   ///
-  /// An operational state that says down while there is a carrier lags behind (linkwatch tells it up to a
+  /// The operational state may lag behind the carrier, because linkwatch updates it up to a second late. Some
+  /// devices
+  /// report it as unknown. Both count as usable.
   /// second late), and devices without a notion of it say unknown: both count as usable.
   var obstacle: String? {
     guard flags & LinkFlags.up != 0 else { return "`\(name)` is switched off" }
@@ -142,7 +144,7 @@ extension Link {
   }
 }
 
-/// A question about interfaces.
+/// The interfaces to read.
 enum LinkQuestion {
   case link(Int32)
   case all
@@ -152,7 +154,7 @@ enum LinkQuestion {
     var header = ifinfomsg()
     if case .link(let index) = self { header.ifi_index = index }
     var request = NetlinkRequest(RTM_GETLINK, isList: isList, header: header)
-    // The counters make up most of an answer and of the work for it.
+    // Statistics would be most of the reply and of the work for it.
     request.add(IFLA_EXT_MASK, UInt32(RTEXT_FILTER_SKIP_STATS))
     if case .ports(let master) = self { request.add(IFLA_MASTER, master) }
     return request

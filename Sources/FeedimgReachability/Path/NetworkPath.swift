@@ -1,30 +1,30 @@
 import FeedimgModel
 
-/// The way of packets to the internet: the route, and the links from there down to the hardware.
+/// The path of packets to the internet: the route, and the links down to the hardware.
 struct NetworkPath: Hashable, Sendable {
   var route: Route
-  /// The one of the route's legs that this path takes.
+  /// The leg of the route that this path takes.
   var leg: Route.Leg
-  /// From the interface of the route down to the last one known; at least one.
+  /// From the interface of the route down to the last known link; at least one.
   var links: [Link]
-  /// What the last link is.
+  /// The class of the last link.
   var end: LinkClass
   /// Whether a tunnel is among the links.
   var isTunnelled = false
 }
 
-/// What was found for one protocol.
+/// The path of one protocol.
 enum PathFinding: Hashable, Sendable {
   case path(NetworkPath)
-  /// There is none, for the reason given in words.
+  /// No path, with the reason in words.
   case none(String)
 }
 
-/// What tells one network from another for the one who uses it.
+/// The properties that distinguish networks for the user.
 package struct NetworkIdentity: Hashable, Sendable {
   /// The interface that carries the data, at the end of the path.
   package var device: String
-  /// The name of the Wi-Fi network; nil for others, and where it is no text.
+  /// The name of the Wi-Fi network; nil for others, and if it is not text.
   package var wirelessName: String?
 
   package init(device: String, wirelessName: String? = nil) {
@@ -34,28 +34,28 @@ package struct NetworkIdentity: Hashable, Sendable {
 }
 
 extension NetworkState {
-  /// Nothing leads out.
+  /// No path leads to the internet.
   static func offline(_ reason: String) -> NetworkState {
     NetworkState(
       kind: .offline,
       metered: .no,
       reason: reason,
-      meteredReason: "nothing is sent"
+      meteredReason: "the network is offline"
     )
   }
 
-  /// The system does not say, whether or not a trial found a way.
+  /// The kernel did not report the path. A route probe may have found a route.
   static func untold(_ reason: String, isReachable: Bool) -> NetworkState {
     NetworkState(
       kind: .other,
       metered: .unknown,
       isReachable: isReachable,
       reason: reason,
-      meteredReason: "what carries the data is not known"
+      meteredReason: "the hardware that carries the data is unknown"
     )
   }
 
-  /// The state that a path amounts to.
+  /// The state of a path.
   init(_ path: NetworkPath, _ metering: Metering) {
     let verdict = metering.verdict
     let device = path.links.first?.name
@@ -74,7 +74,7 @@ extension NetworkState {
     )
   }
 
-  /// Takes the cost of a second way into account, which some of the data takes.
+  /// Adds the cost of a second path, which some of the data takes.
   mutating func join(_ other: NetworkState) {
     guard other.metered.rank > metered.rank else { return }
     metered = other.metered
@@ -96,7 +96,7 @@ extension LinkClass {
 }
 
 extension Metered {
-  /// Its place among the three, from the cheapest to the dearest.
+  /// The order from the cheapest to the dearest.
   var rank: Int {
     switch self {
     case .no: 0

@@ -1,28 +1,30 @@
-/// Finds the way of packets to the internet, from the route down to the hardware.
+/// Finds the path of packets to the internet, from the route down to the hardware.
 ///
-/// It never scans: the kernel looks up one route as it would for a packet, and only the links on that way
-/// are asked for. Bridges, tunnels and dialled connections need a list, and only they do.
+/// The kernel looks up one route as it would for a packet. Then the resolver reads only the links on that
+/// path.
+/// Only bridges, tunnels and dialled connections need a list of links.
 struct PathResolver<Kernel: KernelAsking> {
-  /// More links than this are no path, but a loop that changes while it is followed.
+  /// The longest path. A longer one is a loop that changes while it is followed.
   static var longestPath: Int { 8 }
 
-  /// Among more links than this, nobody can guess which one carries a tunnel.
+  /// The most candidates for the link below a tunnel. With more, a guess would be wrong too often.
   static var mostCandidates: Int { 16 }
 
   let kernel: Kernel
-  /// Who answered last over the internet, if that is known.
+  /// The last server on the internet that responded, if known.
   var peer: IPAddress?
 
-  /// Addresses to ask the way to, the best first; nothing is ever sent to them.
+  /// The destinations for the route lookup, the best first. feedimg never sends anything to them.
   ///
-  /// The way to who answered last is the way that data takes, also where routes differ by destination. Only a host
-  /// of the internet stands for it, though: the way to the next room would hide that the internet costs.
+  /// The route to the last server that responded is the path of the data, even if routes differ by
+  /// destination. Only
+  /// a global address counts, because the route to a local server would hide the cost of the internet.
   private func probes(_ family: AddressFamily) -> [IPAddress] {
     guard let peer, peer.family == family, peer.isGlobal else { return family.probes }
     return [peer] + family.probes
   }
 
-  /// Finds the way of one protocol.
+  /// Finds the path of one protocol.
   func find(_ family: AddressFamily) throws(NetlinkError) -> PathFinding {
     var reason: String?
     var asked: [Route.Leg] = []
@@ -41,9 +43,9 @@ struct PathResolver<Kernel: KernelAsking> {
     return .none(reason ?? NoRoute.missing.reason)
   }
 
-  /// Whether packets on this path have a source to which the internet can answer.
+  /// Whether packets on this path have a source address to which servers on the internet can reply.
   ///
-  /// A tunnel's other end translates, so that its addresses tell nothing.
+  /// Always true for a tunnel, because its remote end translates addresses.
   func hasInternetSource(_ path: NetworkPath) throws(NetlinkError) -> Bool {
     guard path.route.family == .v6, !path.isTunnelled else { return true }
     for probe in probes(path.route.family) {
@@ -55,7 +57,7 @@ struct PathResolver<Kernel: KernelAsking> {
     return true
   }
 
-  /// The ways over the other legs of a path's route, which some of the packets take.
+  /// The paths over the other legs of a path's route, which some packets take.
   func waysBeside(_ path: NetworkPath) throws(NetlinkError) -> [NetworkPath] {
     var ways: [NetworkPath] = []
     for leg in path.route.legs where !leg.isDead && leg.index != path.leg.index {
@@ -80,13 +82,13 @@ struct PathResolver<Kernel: KernelAsking> {
 
   private static var gone: String { "the interface of the route to the internet has just gone" }
 
-  /// Goes on with a link and what is below it.
+  /// Extends a path with a link and the links below it.
   ///
   /// - Parameters:
   ///   - link: The link.
-  ///   - path: What is above it.
-  /// - Returns: The whole path, or what obstructs it.
-  /// - Throws: What asking the kernel throws.
+  ///   - path: The links above it.
+  /// - Returns: The complete path, or its obstacle.
+  /// - Throws: ``NetlinkError`` of the kernel queries.
   func descend(to link: Link, _ path: NetworkPath) throws(NetlinkError) -> PathFinding {
     var path = path
     guard path.links.count < Self.longestPath, !path.links.contains(where: { $0.index == link.index }) else {
@@ -109,7 +111,7 @@ struct PathResolver<Kernel: KernelAsking> {
     case .ports: return try gather(try ports(of: link), below: path)
     case .dialled: return try answerCall(link, path)
     case .tunnel(nil) where link.kind == nil:
-      // Several connections of one modem show as tunnels do, but with the modem below.
+      // Several connections of one modem look like tunnels, but have the modem below.
       if let lower = try kernel.lowerLinks(of: link).first { return try descend(to: lower, path) }
       path.isTunnelled = true
       return try digTunnel(link, to: nil, path)
@@ -119,7 +121,7 @@ struct PathResolver<Kernel: KernelAsking> {
     }
   }
 
-  /// Ends a path with what its last link is.
+  /// Ends a path with the class of its last link.
   func finish(_ path: NetworkPath, with end: LinkClass) -> PathFinding {
     if end.medium == .noConnection { return .none(end.reason) }
     var path = path
@@ -127,9 +129,9 @@ struct PathResolver<Kernel: KernelAsking> {
     return .path(path)
   }
 
-  /// Joins the ways through several links that stand side by side into one, if they are of one kind.
+  /// Joins the paths through several parallel links into one, if they are of one class.
   ///
-  /// Ways over hardware count before those over software, and obstructed ones do not count at all.
+  /// Paths over hardware take precedence over those over software. Obstructed paths do not count.
   func gather(_ links: [Link], below path: NetworkPath) throws(NetlinkError) -> PathFinding {
     var ways: [NetworkPath] = []
     for link in links {
@@ -139,21 +141,21 @@ struct PathResolver<Kernel: KernelAsking> {
     guard let first = ways.first else {
       return finish(
         path,
-        with: LinkClass(medium: .unknown, isVirtual: true, reason: "nothing below `\(path.bottom)` leads out")
+        with: LinkClass(medium: .unknown, isVirtual: true, reason: "no link below `\(path.bottom)` is usable")
       )
     }
     guard ways.allSatisfy({ $0.end.medium == first.end.medium }) else {
       return finish(
         path,
-        with: LinkClass(medium: .unknown, reason: "what is below `\(path.bottom)` is of several kinds")
+        with: LinkClass(medium: .unknown, reason: "the links below `\(path.bottom)` are of several kinds")
       )
     }
-    // Where one of them is a phone, the dearer answer holds.
+    // If one of them is a phone, the dearer class decides.
     return .path(ways.first { $0.end.isTether } ?? first)
   }
 
   private func ports(of link: Link) throws(NetlinkError) -> [Link] {
-    // A port made for a virtual machine or a program leads to it, not out.
+    // The port of a virtual machine or program leads to it, not to the internet.
     try kernel.links(.ports(of: link.index)).filter { $0.master == link.index && $0.kind != "tun" }
   }
 }
@@ -164,34 +166,34 @@ extension NetworkPath {
 }
 
 extension LinkClass {
-  /// What a link is whose lower link cannot be found.
+  /// The class of a link whose lower link is unknown.
   static func untold(_ link: Link) -> LinkClass {
     LinkClass(
       medium: .unknown,
       isVirtual: true,
-      reason: "what carries the data of `\(link.name)` cannot be found out"
+      reason: "the kernel does not report the link below `\(link.name)`"
     )
   }
 
-  /// What a link is whose lower link is in another namespace.
+  /// The class of a link whose lower link is in another namespace.
   fileprivate static func elsewhere(_ link: Link) -> LinkClass {
     LinkClass(
       medium: .ethernet,
       isVirtual: true,
-      reason: "`\(link.name)` is on a link of another namespace, as containers have it"
+      reason: "`\(link.name)` is on a link of another namespace, as in containers"
     )
   }
 }
 
 extension PathResolver {
-  /// Finds what carries the packets of a tunnel.
+  /// Finds the link that carries the packets of a tunnel.
   ///
   /// - Parameters:
   ///   - tunnel: The tunnel.
-  ///   - remote: Its other end, if the kernel knows it.
-  ///   - path: The links down to the tunnel, itself included.
-  /// - Returns: The whole path, or what obstructs it.
-  /// - Throws: What asking the kernel throws.
+  ///   - remote: Its remote address, if the kernel knows it.
+  ///   - path: The links down to the tunnel, including it.
+  /// - Returns: The complete path, or its obstacle.
+  /// - Throws: ``NetlinkError`` of the kernel queries.
   func digTunnel(
     _ tunnel: Link,
     to remote: IPAddress?,
@@ -204,14 +206,14 @@ extension PathResolver {
     let candidates = try kernel.links(.all).filter { $0.mayCarry(path) }
     let usable = candidates.filter { $0.obstacle == nil }
     if let carrier = try bestRouted(usable) { return try descend(to: carrier, path) }
-    // No route tells, but where all that could carry it is of one kind, that is the answer.
+    // No route decides. But if all candidates are of one class, the tunnel has this class too.
     let independent = usable.filter { $0.master == nil }
     if independent.count > Self.mostCandidates { return finish(path, with: .untold(tunnel)) }
     if !usable.isEmpty { return try gather(independent, below: path) }
     guard let obstacle = candidates.lazy.compactMap(\.obstacle).first else {
       return finish(path, with: .untold(tunnel))
     }
-    return .none("nothing carries the tunnel `\(tunnel.name)`: \(obstacle)")
+    return .none("no usable link carries the tunnel `\(tunnel.name)`: \(obstacle)")
   }
 
   private func followOuterRoute(
@@ -226,10 +228,11 @@ extension PathResolver {
     return try descend(to: carrier, path)
   }
 
-  /// The link that packets with a mark take.
+  /// The link that packets with a mark use.
   ///
-  /// WireGuard's tools, NetworkManager and Tailscale mark the packets of the tunnel and have rules that
-  /// keep these out of it.
+  /// The WireGuard tools, NetworkManager and Tailscale mark the packets of their tunnels. Their routing rules
+  /// keep
+  /// marked packets out of the tunnel.
   private func markedCarrier(_ path: NetworkPath) throws(NetlinkError) -> Link? {
     for family in AddressFamily.allCases {
       for mark in try kernel.marks(family) {
@@ -247,7 +250,7 @@ extension PathResolver {
 
   /// The link with the best route of its own to the internet.
   ///
-  /// OpenVPN and NetworkManager leave the former default route in place and add a better one.
+  /// OpenVPN and NetworkManager keep the former default route and add a better one.
   private func bestRouted(_ links: [Link]) throws(NetlinkError) -> Link? {
     for family in AddressFamily.allCases {
       var best: (link: Link, metric: UInt32)?
@@ -265,17 +268,18 @@ extension PathResolver {
 }
 
 extension Link {
-  /// Whether the link may be what carries a tunnel: neither one itself nor this host, nor above it.
+  /// Whether the link may carry a tunnel: it is no tunnel, not this host, and not above the tunnel.
   fileprivate func mayCarry(_ path: NetworkPath) -> Bool {
     !isTunnel && flags & LinkFlags.loopback == 0 && !path.links.contains { $0.index == index }
   }
 }
 
 extension PathResolver {
-  /// Finds what carries a dialled connection (PPP).
+  /// Finds the link that carries a dialled connection (PPP).
   ///
-  /// The kernel does not tell which session belongs to which interface. So only where there are as many
-  /// PPPoE sessions as PPP interfaces does each have one.
+  /// The kernel does not report which session belongs to which interface. Therefore each interface has a
+  /// session only
+  /// if there are as many PPPoE sessions as PPP interfaces.
   func answerCall(_ call: Link, _ path: NetworkPath) throws(NetlinkError) -> PathFinding {
     let carriers = Set(kernel.carriersOfPPPoE())
     guard !carriers.isEmpty else { return try followLine(of: call, path) }
@@ -286,16 +290,16 @@ extension PathResolver {
         path,
         with: LinkClass(
           medium: .unknown,
-          reason: "`\(call.name)` is dialled, and nothing tells whether over Ethernet or by a modem"
+          reason: "`\(call.name)` is a dialled connection, over Ethernet or a modem"
         )
       )
     }
     return try gather(links.filter { carriers.contains($0.name) }, below: path)
   }
 
-  /// Where no PPPoE is in sight: a modem, or a tunnel of a program that pppd speaks through.
+  /// Follows a connection without PPPoE: over a modem, or over a tunnel program that pppd uses.
   ///
-  /// A modem is taken for granted where nothing tells, since to take its data for free would cost.
+  /// Assumes a modem if nothing decides, because treating its data as free would cost the user.
   private func followLine(of call: Link, _ path: NetworkPath) throws(NetlinkError) -> PathFinding {
     if kernel.dialler(of: call) == .tunnel {
       var path = path
@@ -306,22 +310,22 @@ extension PathResolver {
       path,
       with: LinkClass(
         medium: .cellular,
-        reason: "`\(call.name)` is dialled over a serial line, as mobile modems are"
+        reason: "`\(call.name)` is a dialled connection over a serial line, as with mobile modems"
       )
     )
   }
 }
 
-/// The program that holds a dialled connection (pppd), and what its command line tells of it.
+/// The peer of a dialled connection, as the command line of pppd shows it.
 enum Dialler {
-  /// It speaks to a modem: a serial port is named.
+  /// A modem: the command line names a serial port.
   case modem
-  /// It speaks to another program or host: the connection is a tunnel.
+  /// Another program or host: the connection is a tunnel.
   case tunnel
-  /// Nothing tells.
+  /// The command line does not show it.
   case untold
 
-  /// Judges by the words of a command line.
+  /// Classifies by the words of a command line.
   init(words: [Substring]) {
     if words.contains(where: Self.namesSerialPort) {
       self = .modem
@@ -339,7 +343,7 @@ enum Dialler {
     }
   }
 
-  /// Plugins of pppd for tunnels, and programs that run pppd or are run by it as its line.
+  /// Whether a word names a pppd plugin for tunnels, or a program that runs pppd or serves as its line.
   private static func namesTunnel(_ word: Substring) -> Bool {
     ["pppol2tp", "pptp", "sstp", "openfortivpn", "openconnect", "xl2tpd"].contains { name in
       word.contains(name)
@@ -347,12 +351,12 @@ enum Dialler {
   }
 }
 
-/// PPP over Ethernet, as `/proc/net/pppoe` lists it.
+/// The PPPoE sessions in `/proc/net/pppoe`.
 enum PPPoESession {
   /// The interfaces that carry sessions, one for each.
   ///
-  /// - Parameter text: Lines of an identifier, the other end's address and the interface, after a heading.
-  /// - Returns: Names, in the order of the table.
+  /// - Parameter text: A heading, then lines with an identifier, the peer's address and the interface.
+  /// - Returns: The names, in the order of the table.
   static func carriers(inTable text: String) -> [String] {
     text.split(separator: "\n").dropFirst().compactMap { line in
       let fields = line.split(separator: " ")

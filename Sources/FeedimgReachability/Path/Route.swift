@@ -1,9 +1,9 @@
 import CNetlink
 import Glibc
 
-/// The way that packets take to a destination, up to the first interface.
+/// The route of packets to a destination, up to the first interface.
 struct Route: Hashable, Sendable {
-  /// One of several ways that share the load, or the only one.
+  /// One next hop of a route.
   struct Leg: Hashable, Sendable {
     var index: Int32
     var gateway: IPAddress?
@@ -11,29 +11,29 @@ struct Route: Hashable, Sendable {
   }
 
   var family: AddressFamily
-  /// The first address of the network that the route leads to; nil where it is all zeros.
+  /// The network of the route; nil for the default route.
   var destination: IPAddress?
   var prefixLength: UInt8 = 0
   /// At least one.
   var legs: [Leg]
   var metric: UInt32 = 0
-  /// The address that packets have as their source; nil where that was not asked.
+  /// The source address of packets; nil if it was not requested.
   var source: IPAddress?
 
-  /// The first leg that is alive, or else the first.
+  /// The first live leg, or otherwise the first.
   var leg: Leg { legs.first { !$0.isDead } ?? legs[0] }
 
-  /// The legs, those that are alive first: the kernel may take a second to notice that one has died.
+  /// The legs, live ones first, because the kernel may notice a dead leg up to a second late.
   var legsInOrder: [Leg] {
     legs.count == 1 ? legs : legs.filter { !$0.isDead } + legs.filter(\.isDead)
   }
 
-  /// The route as a person would write it, such as `default via 192.0.2.1 dev wlan0`.
+  /// The route in the notation of `ip route`, such as `default via 192.0.2.1 dev wlan0`.
   ///
   /// - Parameters:
-  ///   - leg: The leg that is taken.
+  ///   - leg: The leg to show.
   ///   - device: The name of its interface.
-  /// - Returns: Text in the manner of `ip route`.
+  /// - Returns: The text.
   func text(_ leg: Leg, device: String) -> String {
     let network = prefixLength == 0 ? "default" : "\(destination ?? family.unspecified)/\(prefixLength)"
     guard let gateway = leg.gateway else { return "\(network) dev \(device)" }
@@ -41,23 +41,23 @@ struct Route: Hashable, Sendable {
   }
 }
 
-/// What the kernel says to the question for a route.
+/// The kernel's reply to a route request.
 enum RouteAnswer: Hashable, Sendable {
   case route(Route)
   case none(NoRoute)
 }
 
-/// Why there is no way.
+/// The reason why there is no route.
 enum NoRoute: Hashable, Sendable {
   /// No route covers the destination.
   case missing
   case blackhole
   case prohibit
   case unreachable
-  /// The route leads to this host itself.
+  /// The route leads to this host.
   case local
 
-  /// The answer in words.
+  /// The reason in words.
   var reason: String {
     switch self {
     case .missing: "there is no route to the internet"
@@ -69,17 +69,18 @@ enum NoRoute: Hashable, Sendable {
   }
 }
 
-/// A question for the route to an address, which the kernel looks up as it would for a packet of ours.
+/// A request for the route to an address, which the kernel looks up as for a packet of this process.
 ///
-/// It costs the same however many routes there are, and heeds rules, marks, users and metrics.
+/// The cost does not depend on the number of routes. Rules, marks, users and metrics apply.
 struct RouteQuestion: Hashable {
   var destination: IPAddress
-  /// Ask for the entry of the table as it stands (`RTM_F_FIB_MATCH`), which tells dead legs; otherwise for
-  /// the way of one packet, which tells its source address.
+  /// Whether to request the entry of the routing table (`RTM_F_FIB_MATCH`), which shows dead legs; otherwise
+  /// the route
+  /// of one packet, which shows its source address.
   var wantsEntry = true
-  /// Look up as for packets with this mark.
+  /// The mark of the packets; nil for none.
   var mark: UInt32?
-  /// Look up as for packets that are bound to this interface.
+  /// The interface to which the packets are bound; nil for none.
   var device: Int32?
 
   var request: NetlinkRequest {
@@ -94,9 +95,9 @@ struct RouteQuestion: Hashable {
     return request
   }
 
-  /// What an error number means as an answer.
+  /// The reply that an error number stands for.
   ///
-  /// - Returns: Nil where it is none, but a failure to ask.
+  /// - Returns: Nil if the number means that the request failed.
   static func answer(errorNumber: Int32) -> RouteAnswer? {
     switch errorNumber {
     case ENETUNREACH, ENODEV, ESRCH: .none(.missing)
@@ -109,7 +110,7 @@ struct RouteQuestion: Hashable {
 }
 
 extension RouteAnswer {
-  /// Reads an `RTM_NEWROUTE` message, the answer to a ``RouteQuestion``.
+  /// Reads an `RTM_NEWROUTE` message, the reply to a ``RouteQuestion``.
   ///
   /// - Returns: Nil for other messages, and for a route without an interface.
   init?(_ message: NetlinkMessage) {
@@ -157,7 +158,7 @@ extension Route {
     if legs.isEmpty { return nil }
   }
 
-  /// Reads the legs of a route that has several (`struct rtnexthop` of linux/rtnetlink.h).
+  /// Reads the legs of a route with several (`struct rtnexthop` of linux/rtnetlink.h).
   private static func legs(_ bytes: UnsafeRawBufferPointer) -> [Leg] {
     let headerLength = MemoryLayout<rtnexthop>.size
     var legs: [Leg] = []

@@ -1,17 +1,17 @@
 import CNetlink
 
-/// A mark that a rule of policy routing distinguishes.
+/// A packet mark in a routing rule.
 struct RuleMark: Hashable, Sendable {
-  /// More marks than these are not asked for.
+  /// The most marks to try.
   private static let most = 16
 
   var mark: UInt32
-  /// Whether the rule is for all packets but those with the mark.
+  /// Whether the rule applies to all packets except those with the mark.
   var isInverted = false
 
   /// Reads an `RTM_NEWRULE` message.
   ///
-  /// - Returns: Nil for other messages, and for rules that heed no mark.
+  /// - Returns: Nil for other messages, and for rules without a mark.
   init?(_ message: NetlinkMessage) {
     guard message.type == RTM_NEWRULE, let header = message.header(as: fib_rule_hdr.self) else {
       return nil
@@ -30,14 +30,14 @@ struct RuleMark: Hashable, Sendable {
     self.isInverted = isInverted
   }
 
-  /// The question for all rules of a protocol.
+  /// The request for all rules of a protocol.
   static func request(_ family: AddressFamily) -> NetlinkRequest {
     var header = fib_rule_hdr()
     header.family = family.number
     return NetlinkRequest(RTM_GETRULE, isList: true, header: header)
   }
 
-  /// The marks, each once: first those that tunnels exempt themselves with.
+  /// The marks, each once. Marks that exempt a tunnel's own packets come first.
   static func inOrder(_ rules: [RuleMark]) -> [UInt32] {
     var marks: [UInt32] = []
     for rule in rules.filter(\.isInverted) + rules.filter({ !$0.isInverted })

@@ -1,32 +1,32 @@
 package import FeedimgModel
 import Glibc
 
-/// The state of the network, with its sources and the evidence.
+/// The state of the network, with its sources and evidence.
 package struct NetworkReport: Sendable {
   /// A source of facts about the network.
   package struct Source: Hashable, Sendable {
     package var name: String
     package var isThere: Bool
-    /// What it provides, or what stays unknown without it.
+    /// The information that the source provides, or that is unknown without it.
     package var remark: String
   }
 
   package var state: NetworkState
-  /// The identity of this network; nil where there is none.
+  /// The identity of the current network; nil without a network.
   package var identity: NetworkIdentity?
   package var sources: [Source]
-  /// The raw facts, line by line, for bug reports; without names of Wi-Fi networks.
+  /// The raw facts for bug reports, line by line, without names of Wi-Fi networks.
   package var evidence: [String]
 }
 
 extension NetlinkReader {
-  /// Asks all sources, also those that the present path does not need; takes some milliseconds.
+  /// Reads all sources, including those that the current path does not need. Takes some milliseconds.
   package func report() -> NetworkReport {
     var report = NetworkReport(state: currentState(), sources: [], evidence: [])
     do throws(NetlinkError) {
       let kernel = try LiveKernel()
       report.sources.append(
-        .init(name: "netlink", isThere: true, remark: "the kernel tells routes and links")
+        .init(name: "netlink", isThere: true, remark: "the kernel reports routes and links")
       )
       let resolver = PathResolver(kernel: kernel)
       for family in AddressFamily.allCases {
@@ -37,7 +37,7 @@ extension NetlinkReader {
       }
     } catch {
       let remark =
-        "the kernel tells neither routes nor links (error \(error.number)), so that only a trial tells whether there is a way out"
+        "the kernel reports no routes and links (error \(error.number)); feedimg only detects whether a route exists"
       report.sources.append(.init(name: "netlink", isThere: false, remark: remark))
     }
     report.sources += [events, wireless, interfaces] + daemons + portal
@@ -51,7 +51,7 @@ extension NetlinkReader {
       name: "netlink events",
       isThere: isThere,
       remark: isThere
-        ? "changes are told at once" : "changes are only seen every \(Int(period)) seconds"
+        ? "the kernel reports changes at once" : "feedimg reads the network every \(Int(period)) seconds"
     )
   }
 
@@ -61,20 +61,20 @@ extension NetlinkReader {
       name: "nl80211",
       isThere: isThere,
       remark: isThere
-        ? "Wi-Fi is known as such, and what it says of its cost is heard"
-        : "there is no Wi-Fi here, or this system hides it"
+        ? "Wi-Fi is detected, and access points can report metering"
+        : "there is no Wi-Fi device, or the system hides it"
     )
   }
 
   private var interfaces: NetworkReport.Source {
-    // Sysfs may be absent, or show another network than the one that this process is in.
+    // Sysfs may be missing, or show another namespace than that of this process.
     let links = (try? LiveKernel().links(.all)) ?? []
     let isThere = !links.isEmpty && links.allSatisfy { SysfsInterface($0) != nil }
     return .init(
       name: "sysfs",
       isThere: isThere,
       remark: isThere
-        ? "the types of devices can be read" : "modems and phones are known by their drivers only"
+        ? "device types are available" : "only drivers identify modems and phones"
     )
   }
 
@@ -83,9 +83,9 @@ extension NetlinkReader {
     let known = [
       (
         "NetworkManager", NetworkManagerQuestion.service,
-        "its settings for metered networks are heeded", "no settings for metered networks are known from it"
+        "feedimg uses its metering settings", "its metering settings are unknown"
       ),
-      ("ModemManager", ModemManagerQuestion.service, "roaming can be told", "roaming cannot be told"),
+      ("ModemManager", ModemManagerQuestion.service, "roaming is known", "roaming is unknown"),
     ]
     return known.map { name, service, gain, loss in
       let isThere = bus?.isRunning(service) ?? false
@@ -97,11 +97,11 @@ extension NetlinkReader {
     }
   }
 
-  /// Only where it would be asked.
+  /// The portal, if feedimg would ask it.
   private var portal: [NetworkReport.Source] {
     guard services.portal != .none else { return [] }
     let isThere = services.portal.open().flatMap { PortalQuestion.status($0) } != nil
-    let remark = isThere ? "it tells this sandbox what data costs" : "it tells this sandbox nothing"
+    let remark = isThere ? "it reports metering to this sandbox" : "it does not respond to this sandbox"
     return [.init(name: "portal", isThere: isThere, remark: remark)]
   }
 }
@@ -123,16 +123,17 @@ extension NetlinkReader {
   /// Whether the kernel drops events of narrow routes, so that they wake no thread; nil without events.
   package var filtersEvents: Bool? {
     guard let events = try? NetlinkEvents() else { return nil }
-    // With no room for the filter itself, the kernel tells its length in instructions (socket(7), SO_GET_FILTER,
+    // With no room for the filter itself, the kernel returns its length in instructions (socket(7),
+    // SO_GET_FILTER,
     // which has the number of SO_ATTACH_FILTER).
     var count: socklen_t = 0
     return getsockopt(events.descriptor, SOL_SOCKET, SO_ATTACH_FILTER, nil, &count) == 0 && count > 0
   }
 }
 
-/// Formats the facts of the kernel, so that a reader can follow the conclusions.
+/// Formats the kernel's facts, so that a reader can check the conclusions.
 enum Evidence {
-  /// One line for what was found for a protocol, and one for each link on the way.
+  /// One line for the route of a protocol, and one for each link on the path.
   static func lines(_ family: AddressFamily, _ finding: PathFinding, _ kernel: some KernelAsking) -> [String]
   {
     switch finding {
@@ -144,7 +145,7 @@ enum Evidence {
     }
   }
 
-  /// One line for a link, with the kernel's own numbers.
+  /// One line for a link, with the kernel's numbers.
   static func line(_ link: Link) -> String {
     var parts = ["\(link.index): \(link.name)", "type \(link.hardwareType)"]
     parts.append("flags 0x\(String(link.flags, radix: 16)) state \(link.operationalState)")
@@ -156,7 +157,7 @@ enum Evidence {
     return parts.joined(separator: " ")
   }
 
-  /// The rest of the line, for what is known of the device.
+  /// The rest of the line, for the device.
   static func line(_ hardware: Hardware) -> String {
     var parts: [String] = []
     if let type = hardware.deviceType { parts.append("devtype \(type)") }

@@ -1,26 +1,26 @@
-/// The Wi-Fi network that this host is joined to.
+/// The Wi-Fi network to which this host is connected.
 struct WirelessNetwork: Hashable, Sendable {
-  /// Its name, where it is text.
+  /// Its name, if it is text.
   var name: String?
-  /// The address of the access point's radio.
+  /// The hardware address of the access point.
   var accessPoint: UInt64?
-  /// What the access point says about what its data costs.
+  /// The metering that the access point reports.
   var cost = WirelessCost.notTold
 }
 
-/// What the beacon of an access point tells about the price of its data.
+/// The metering that an access point's beacon reports.
 enum WirelessCost: Hashable, Sendable {
   case notTold
-  /// It says that it costs.
+  /// Data costs, with the reason.
   case metered(String)
-  /// It says that it does not.
+  /// Data is free.
   case free
-  /// It looks like a phone's.
+  /// The access point looks like a phone, with the reason.
   case phone(String)
 }
 
 extension WirelessNetwork {
-  /// Takes in what a beacon or a probe response says.
+  /// Reads the elements of a beacon or a probe response.
   mutating func read(_ elements: InformationElements) {
     for element in elements {
       switch element.identifier {
@@ -33,7 +33,7 @@ extension WirelessNetwork {
       }
     }
     guard cost == .notTold, let accessPoint, accessPoint >> 24 == Self.androidPrefix else { return }
-    cost = .phone("the access point has the address of an Android phone's")
+    cost = .phone("the access point has the address of an Android phone")
   }
 
   private mutating func read(vendor payload: UnsafeRawBufferPointer) {
@@ -41,11 +41,11 @@ extension WirelessNetwork {
     let vendor = UInt32(payload[0]) << 16 | UInt32(payload[1]) << 8 | UInt32(payload[2])
     switch (vendor, payload[3]) {
     case (Self.microsoft, 0x11) where payload.count >= 8:
-      // What costs for certain is not outdone by another element.
+      // A certain cost takes precedence over other elements.
       if case .metered = cost { return }
       cost = Self.cost(level: payload[4], flags: payload[6]) ?? cost
     case (Self.microsoft, 0x12) where cost == .notTold:
-      cost = .phone("the access point is a connection that a device shares")
+      cost = .phone("the access point shares the connection of a device")
     case (Self.apple, _) where cost == .notTold && isLocallyAddressed:
       cost = .phone("the access point looks like an iPhone's hotspot")
     default: break
@@ -54,16 +54,16 @@ extension WirelessNetwork {
 
   /// Reads Microsoft's Network Cost element ([MS-NCT] 2.2).
   private static func cost(level: UInt8, flags: UInt8) -> WirelessCost? {
-    if flags & 0x01 != 0 { return .metered("the access point says that its data limit is used up") }
+    if flags & 0x01 != 0 { return .metered("the access point reports that its data limit is used up") }
     return switch level {
     case 1: .free
-    case 2: .metered("the access point says that its data is limited")
-    case 4: .metered("the access point says that data costs by volume")
+    case 2: .metered("the access point reports that its data is limited")
+    case 4: .metered("the access point reports that data costs by volume")
     default: nil
     }
   }
 
-  /// Whether the radio's address is made up, as phones do, rather than given by the maker.
+  /// Whether the hardware address is random, as phones use, rather than the manufacturer's.
   private var isLocallyAddressed: Bool {
     accessPoint.map { $0 >> 40 & 0x02 != 0 } ?? false
   }
@@ -72,13 +72,13 @@ extension WirelessNetwork {
   private static let vendorElement: UInt8 = 221
   private static let microsoft: UInt32 = 0x00_50_f2
   private static let apple: UInt32 = 0x00_17_f2
-  /// What Android's hotspots had before their addresses were made up anew each time.
+  /// The prefix of Android hotspots before they used random addresses.
   private static let androidPrefix: UInt64 = 0x02_1a_11
 }
 
-/// What a beacon of Wi-Fi says, element by element (IEEE 802.11, 9.4.2).
+/// The elements of a Wi-Fi beacon (IEEE 802.11, 9.4.2).
 ///
-/// Reading ends at the first element that is cut off.
+/// Ends at the first truncated element.
 struct InformationElements: Sequence, IteratorProtocol {
   struct Element {
     let identifier: UInt8

@@ -1,19 +1,19 @@
 import CNetlink
 import Glibc
 
-/// Asks nl80211 about Wi-Fi, over a socket that opens with the first question.
+/// Reads Wi-Fi properties from nl80211, over a socket that opens at the first request.
 final class WirelessReader {
   private var socket: NetlinkSocket?
   private var family: Int?
   private var lastJoined: (association: Association, network: WirelessNetwork)?
 
-  /// What tells one stay in a network from the next.
+  /// Distinguishes one connection to a network from the next.
   private struct Association: Equatable {
     var index: Int32
     var carrierUps: UInt32
   }
 
-  /// Whether nl80211 can be asked.
+  /// Whether nl80211 is available.
   var isThere: Bool {
     ask({ WirelessMessages.interface(0, family: $0) }, each: { _ in })
     return family != nil
@@ -21,7 +21,7 @@ final class WirelessReader {
 
   /// The mode of an interface.
   ///
-  /// - Returns: Nil where it is no Wi-Fi, or nl80211 is not there or refused.
+  /// - Returns: Nil if the interface is not Wi-Fi, or nl80211 is missing or refused.
   func mode(of link: Link) -> Hardware.WirelessMode? {
     var mode: Hardware.WirelessMode?
     ask(
@@ -31,11 +31,11 @@ final class WirelessReader {
     return mode
   }
 
-  /// The network that an interface is joined to.
+  /// The network to which an interface is connected.
   ///
-  /// It stays the same as long as the carrier does, so it is asked for once.
+  /// It cannot change while the carrier stays up, so it is requested once.
   ///
-  /// - Returns: Nil where it is joined to none, or nl80211 does not tell.
+  /// - Returns: Nil if the interface is not connected, or nl80211 does not report it.
   func network(of link: Link) -> WirelessNetwork? {
     let association = Association(index: link.index, carrierUps: link.carrierUps)
     if let lastJoined, lastJoined.association == association { return lastJoined.network }
@@ -56,9 +56,9 @@ final class WirelessReader {
       guard let family else { return }
       try socket.ask(request(family), body)
     } catch {
-      // The module may have been loaded anew, with another number.
+      // The module may have been loaded again, with another number.
       if error.number == ENOENT { family = nil }
-      // Where an answer was cut off, the rest of it must not be taken for the next.
+      // After a truncated reply, the rest must not be read as the next reply.
       if error.code != .negative { socket = nil }
     }
   }
@@ -70,22 +70,21 @@ final class WirelessReader {
   }
 }
 
-/// The messages of nl80211, the kernel's Wi-Fi (linux/nl80211.h).
+/// The messages of nl80211, the kernel's Wi-Fi interface (linux/nl80211.h).
 enum WirelessMessages {
-  /// The fixed part before the attributes of all messages of generic netlink.
+  /// The length of the fixed part of a generic netlink message, before its attributes.
   static let headerLength = MemoryLayout<genlmsghdr>.size
 
-  /// The question for the numbers of all families of generic netlink.
+  /// The request for the numbers of all generic netlink families.
   ///
-  /// Not for one by its name: where that is missing, the kernel would try to load a module for it, and take
-  /// milliseconds.
+  /// A request by name would make the kernel load a missing module, which takes milliseconds.
   static var families: NetlinkRequest {
     NetlinkRequest(Int(GENL_ID_CTRL), isList: true, header: header(CTRL_CMD_GETFAMILY, version: 2))
   }
 
   /// Reads the number of nl80211.
   ///
-  /// - Returns: Nil where the message is about another family.
+  /// - Returns: Nil if the message describes another family.
   static func family(_ message: NetlinkMessage) -> Int? {
     var (name, number) = ("", 0)
     for attribute in message.attributes(after: headerLength) {
@@ -98,7 +97,7 @@ enum WirelessMessages {
     return name == NL80211_GENL_NAME && number > 0 ? number : nil
   }
 
-  /// The question for the mode of an interface.
+  /// The request for the mode of an interface.
   static func interface(_ index: Int32, family: Int) -> NetlinkRequest {
     var request = NetlinkRequest(family, header: header(NL80211_CMD_GET_INTERFACE))
     request.add(Int(NL80211_ATTR_IFINDEX.rawValue), index)
@@ -122,16 +121,16 @@ enum WirelessMessages {
     return nil
   }
 
-  /// The question for the networks that were seen, by which nothing is scanned anew.
+  /// The request for the known networks. It starts no scan.
   static func networks(_ index: Int32, family: Int) -> NetlinkRequest {
     var request = NetlinkRequest(family, isList: true, header: header(NL80211_CMD_GET_SCAN))
     request.add(Int(NL80211_ATTR_IFINDEX.rawValue), index)
     return request
   }
 
-  /// Reads one network that was seen.
+  /// Reads one known network.
   ///
-  /// - Returns: Nil where this host is not joined to it.
+  /// - Returns: Nil if this host is not connected to it.
   static func joinedNetwork(_ message: NetlinkMessage) -> WirelessNetwork? {
     for attribute in message.attributes(after: headerLength)
     where attribute.type == NL80211_ATTR_BSS.rawValue {
@@ -161,7 +160,7 @@ extension WirelessNetwork {
       guard attribute.payload.count == 6 else { continue }
       accessPoint = attribute.payload.reduce(0) { $0 << 8 | UInt64($1) }
     }
-    // The last answer to a probe, and the last beacon: either may lack what the other has.
+    // The last probe response and the last beacon. Either may have elements that the other lacks.
     for attribute in attributes
     where attribute.type == NL80211_BSS_INFORMATION_ELEMENTS.rawValue
       || attribute.type == NL80211_BSS_BEACON_IES.rawValue
