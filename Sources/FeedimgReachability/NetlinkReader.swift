@@ -12,11 +12,11 @@ package final class NetlinkReader: NetworkReading {
   /// The connection while no thread uses it.
   ///
   /// A thread takes it out of the mutex. A second thread at the same time opens its own.
-  private let idleKernel = Mutex<Loan?>(nil)
+  private let idleKernel = Mutex<KernelConnection?>(nil)
   /// Guards the latest state. Readings run outside the lock.
-  private let memory = Mutex(NetworkMemory())
+  private let snapshots = Mutex(SnapshotCache())
   /// Guards the replies of services. Calls to services run outside the lock.
-  private let memo: Mutex<AdviceMemo>
+  private let adviceCache: Mutex<AdviceCache>
 
   private let choose: @Sendable () -> NetworkServices
   private let peer: @Sendable () -> String?
@@ -28,18 +28,18 @@ package final class NetlinkReader: NetworkReading {
   ///   - services: Chooses the services to ask besides the kernel, for each reading. The first call takes
   ///     about a
   ///     millisecond, later calls some tenths.
-  ///   - adviceLife: The lifetime of their replies. Zero asks at each reading.
+  ///   - adviceLifetime: The lifetime of their replies. Zero asks at each reading.
   ///   - peer: The address of the last server that responded, such as `192.0.2.1`. The reader follows the
   ///     route to it.
   ///   - mark: The user's mark of a network, or nil. Called on any thread.
   package init(
     services: @escaping @autoclosure @Sendable () -> NetworkServices = .none,
-    adviceLife: Duration = .zero,
+    adviceLifetime: Duration = .zero,
     peer: @escaping @Sendable () -> String? = { nil },
     mark: @escaping @Sendable (NetworkIdentity) -> Metered? = { _ in nil }
   ) {
     choose = services
-    memo = Mutex(AdviceMemo(life: adviceLife))
+    adviceCache = Mutex(AdviceCache(lifetime: adviceLifetime))
     self.peer = peer
     self.mark = mark
   }
@@ -47,100 +47,100 @@ package final class NetlinkReader: NetworkReading {
   /// The services to ask now.
   var services: NetworkServices { choose() }
 
-  package func currentState() -> NetworkState { state(asRemembered: true) }
+  package func currentState() -> NetworkState { state(usesCache: true) }
 
   /// The state after an event, read from the kernel and the services without any cache.
-  func freshState() -> NetworkState { state(asRemembered: false) }
+  func freshState() -> NetworkState { state(usesCache: false) }
 
-  private func state(asRemembered: Bool) -> NetworkState {
+  private func state(usesCache: Bool) -> NetworkState {
     do throws(NetlinkError) {
-      let loan = try borrow()
-      let question = NetworkMemory.Question(services: services, peer: peer())
+      let connection = try takeConnection()
+      let inputs = SnapshotCache.Inputs(services: services, peer: peer())
       // Always, so that events do not accumulate.
-      let hasHeard = hasHeard(loan)
-      if asRemembered, !hasHeard, let state = remembered(question, loan) {
-        giveBack(loan)
+      let hasEvents = hasEvents(connection)
+      if usesCache, !hasEvents, let state = cached(inputs, connection) {
+        returnConnection(connection)
         return state
       }
-      let (number, time) = (memory.withLock { $0.begin() }, ContinuousClock.now)
+      let (number, time) = (snapshots.withLock { $0.begin() }, ContinuousClock.now)
       // Before the reading, so that no change is missed.
-      if number > NetworkMemory.looksBeforeListening { loan.listen(from: number, to: question.services) }
-      let sight = try look(loan, question, asksAnew: !asRemembered)
+      if number > SnapshotCache.readingsBeforeEvents { connection.listen(from: number, to: inputs.services) }
+      let snapshot = try read(connection, inputs, ignoresCache: !usesCache)
       // Not after an error: the rest of the reply is still in the socket.
-      giveBack(loan)
-      memory.withLock { $0.keep(sight, number, question, at: time) }
-      return sight.state
+      returnConnection(connection)
+      snapshots.withLock { $0.keep(snapshot, number, inputs, at: time) }
+      return snapshot.state
     } catch {
-      return .untold(error.reason, isReachable: TrialRoute.isThere())
+      return .unknown(error.reason, isReachable: RouteProbe.hasRoute())
     }
   }
 
   /// Whether events arrived since the last call. If so, discards all cached values.
-  private func hasHeard(_ loan: Loan) -> Bool {
-    guard let (events, _) = loan.listening, events.drain() != .none else { return false }
-    memory.withLock { $0.forget() }
-    memo.withLock { $0.forget() }
+  private func hasEvents(_ connection: KernelConnection) -> Bool {
+    guard let (events, _) = connection.listening, events.drain() != .none else { return false }
+    snapshots.withLock { $0.forget() }
+    adviceCache.withLock { $0.forget() }
     return true
   }
 
   /// The state of the latest reading, if it is still valid.
-  private func remembered(_ question: NetworkMemory.Question, _ loan: Loan) -> NetworkState? {
-    guard let (_, number) = loan.listening else { return nil }
-    let sight = memory.withLock { $0.sight(question, heardSince: number, at: .now) }
-    guard let sight, sight.marks.allSatisfy({ mark($0.network) == $0.word }) else { return nil }
-    return sight.state
+  private func cached(_ inputs: SnapshotCache.Inputs, _ connection: KernelConnection) -> NetworkState? {
+    guard let (_, number) = connection.listening else { return nil }
+    let snapshot = snapshots.withLock { $0.snapshot(inputs, eventsSince: number, at: .now) }
+    guard let snapshot, snapshot.marks.allSatisfy({ mark($0.network) == $0.metered }) else { return nil }
+    return snapshot.state
   }
 
-  private func look(
-    _ loan: Loan,
-    _ question: NetworkMemory.Question,
-    asksAnew: Bool
-  ) throws(NetlinkError) -> NetworkMemory.Sight {
-    var marks: [(network: NetworkIdentity, word: Metered?)] = []
-    let peer = question.peer.flatMap { IPAddress($0) }
-    let survey = NetworkSurvey(kernel: loan.kernel, peer: peer) { network in
-      let word = self.mark(network)
-      marks.append((network, word))
-      return word
+  private func read(
+    _ connection: KernelConnection,
+    _ inputs: SnapshotCache.Inputs,
+    ignoresCache: Bool
+  ) throws(NetlinkError) -> SnapshotCache.Snapshot {
+    var marks: [(network: NetworkIdentity, metered: Metered?)] = []
+    let peer = inputs.peer.flatMap { IPAddress($0) }
+    let survey = NetworkSurvey(kernel: connection.kernel, peer: peer) { network in
+      let metered = self.mark(network)
+      marks.append((network, metered))
+      return metered
     } advise: {
-      self.advice(on: $0, from: question.services, by: loan.adviser, asksAnew: asksAnew)
+      self.advice(on: $0, from: inputs.services, by: connection.adviser, ignoresCache: ignoresCache)
     }
     let state = try survey.state()
-    return NetworkMemory.Sight(state: state, marks: marks)
+    return SnapshotCache.Snapshot(state: state, marks: marks)
   }
 
   private func advice(
     on path: NetworkPath,
     from services: NetworkServices,
     by adviser: NetworkAdviser,
-    asksAnew: Bool
+    ignoresCache: Bool
   ) -> NetworkAdvice {
     guard services != .none else { return NetworkAdvice() }
     let now = ContinuousClock.now
-    let known = asksAnew ? nil : memo.withLock { $0.advice(on: path, from: services, at: now) }
+    let known = ignoresCache ? nil : adviceCache.withLock { $0.advice(on: path, from: services, at: now) }
     if let known { return known }
     let advice = adviser.advice(on: path, from: services)
-    memo.withLock { $0.note(advice, on: path, from: services, askedAt: now) }
+    adviceCache.withLock { $0.note(advice, on: path, from: services, askedAt: now) }
     return advice
   }
 
-  private func borrow() throws(NetlinkError) -> Loan {
+  private func takeConnection() throws(NetlinkError) -> KernelConnection {
     let idle = idleKernel.withLock { kernel in
       defer { kernel = nil }
       return kernel
     }
     if let idle { return idle }
-    return Loan(kernel: try LiveKernel())
+    return KernelConnection(kernel: try LiveKernel())
   }
 
-  private func giveBack(_ loan: Loan) {
-    idleKernel.withLock { $0 = $0 ?? loan }
+  private func returnConnection(_ connection: KernelConnection) {
+    idleKernel.withLock { $0 = $0 ?? connection }
   }
 }
 
 // Only one thread at a time has it: a thread takes it out of the mutex, and keeps no reference after
 // returning it.
-private final class Loan: @unchecked Sendable {
+private final class KernelConnection: @unchecked Sendable {
   let kernel: LiveKernel
   let adviser = NetworkAdviser()
   /// The events since the reading with this number; nil until receiving events is worth its cost.
@@ -173,30 +173,30 @@ extension NetlinkError {
 /// A program that decides about many images reads as often. Checking for events takes one system call; a
 /// reading
 /// takes a dozen.
-struct NetworkMemory {
+struct SnapshotCache {
   /// The inputs of a reading besides the network.
-  struct Question: Equatable {
+  struct Inputs: Equatable {
     var services: NetworkServices
     var peer: String?
   }
 
   /// The result of a reading.
-  struct Sight {
+  struct Snapshot {
     var state: NetworkState
     /// The marks of the networks on the path.
-    var marks: [(network: NetworkIdentity, word: Metered?)] = []
+    var marks: [(network: NetworkIdentity, metered: Metered?)] = []
   }
 
   /// The number of readings before receiving events. Loading one image takes fewer, and opening a socket
   /// costs more.
-  static let looksBeforeListening = 8
+  static let readingsBeforeEvents = 8
   /// The longest lifetime, because some changes cause no event, such as those of an access point.
-  static let longestTrust = Duration.seconds(1)
+  static let longestLifetime = Duration.seconds(1)
 
   private var issued = 0
   /// Readings up to this number may be outdated.
   private var outdated = 0
-  private var known: (number: Int, sight: Sight, question: Question, time: ContinuousClock.Instant)?
+  private var known: (number: Int, snapshot: Snapshot, inputs: Inputs, time: ContinuousClock.Instant)?
 
   /// Starts a reading.
   ///
@@ -209,17 +209,17 @@ struct NetworkMemory {
   /// Keeps the result of a reading, unless a later reading has ended or an event arrived since its start.
   ///
   /// - Parameters:
-  ///   - sight: The result.
+  ///   - snapshot: The result.
   ///   - number: The number of the reading.
-  ///   - question: Its inputs.
+  ///   - inputs: Its inputs.
   ///   - time: Its start, by a clock that continues while the machine sleeps.
   mutating func keep(
-    _ sight: Sight,
+    _ snapshot: Snapshot,
     _ number: Int,
-    _ question: Question,
+    _ inputs: Inputs,
     at time: ContinuousClock.Instant
   ) {
-    if max(known?.number ?? 0, outdated) < number { known = (number, sight, question, time) }
+    if max(known?.number ?? 0, outdated) < number { known = (number, snapshot, inputs, time) }
   }
 
   /// Discards the result, and those of running readings, because an event arrived.
@@ -228,24 +228,24 @@ struct NetworkMemory {
   /// The latest result, if it is valid.
   ///
   /// - Parameters:
-  ///   - question: The current inputs.
+  ///   - inputs: The current inputs.
   ///   - number: The number of the first reading since which events are received.
   ///   - time: The current time, by the same clock.
   /// - Returns: Nil if a reading is needed.
-  func sight(_ question: Question, heardSince number: Int, at time: ContinuousClock.Instant) -> Sight? {
-    guard let known, known.number >= number, known.question == question,
-      known.time.duration(to: time) < Self.longestTrust
+  func snapshot(_ inputs: Inputs, eventsSince number: Int, at time: ContinuousClock.Instant) -> Snapshot? {
+    guard let known, known.number >= number, known.inputs == inputs,
+      known.time.duration(to: time) < Self.longestLifetime
     else { return nil }
-    return known.sight
+    return known.snapshot
   }
 }
 
 /// Checks for a route to the internet on systems that refuse netlink.
-enum TrialRoute {
+enum RouteProbe {
   /// Whether the kernel has a route to the internet.
   ///
   /// Connects a datagram socket, which makes the kernel look up the route but sends nothing.
-  static func isThere() -> Bool {
+  static func hasRoute() -> Bool {
     AddressFamily.allCases.contains { family in family.probes.contains(where: canConnect) }
   }
 

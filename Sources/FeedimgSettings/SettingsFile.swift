@@ -136,7 +136,8 @@ extension SettingsError {
       }
     self.init(
       code,
-      code == .busy ? "another process has locked `\(fault.path)`; try again later" : "\(fault); nothing was changed"
+      code == .busy
+        ? "another process has locked `\(fault.path)`; try again later" : "\(fault); nothing was changed"
     )
   }
 }

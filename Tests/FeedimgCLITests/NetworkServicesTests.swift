@@ -24,7 +24,8 @@ struct NetworkServicesTests {
   }
 
   @Test(arguments: [
-    (0, "unknown", "the hardware behind the virtual link is unknown"), (1, "yes", "NetworkManager reports it"),
+    (0, "unknown", "the hardware behind the virtual link is unknown"),
+    (1, "yes", "NetworkManager reports it"),
     (2, "no", "NetworkManager reports it"), (3, "yes", "NetworkManager reports it"),
     (4, "unknown", "the hardware behind the virtual link is unknown"),
   ])

@@ -178,7 +178,10 @@ struct FeedItemTests {
     ("{", "line 1, column 2: not JSON: expected a member name in quotes, but the text ends here"),
     ("\n{\"a\" 1}", "line 2, column 6: not JSON: expected `:` after the name, found `1`"),
     ("7", "expected an object, found a number"),
-    ("[{}, {}]", "item 1: an item needs `originalImage`, `thumbnailImage` or `variants`, but has none of them"),
+    (
+      "[{}, {}]",
+      "item 1: an item needs `originalImage`, `thumbnailImage` or `variants`, but has none of them"
+    ),
     ("{}", "an item needs `originalImage`, `thumbnailImage` or `variants`, but has none of them"),
     (
       #"{"variants": []}"#,

@@ -68,7 +68,11 @@ struct FactTests {
   ]
 
   @Test(arguments: costs)
-  func `an original fits if it is at most one percent of the budget left`(size: Int?, left: Int?, fits: String) {
+  func `an original fits if it is at most one percent of the budget left`(
+    size: Int?,
+    left: Int?,
+    fits: String
+  ) {
     let situation = Situation(
       network: .wifi,
       original: .remote,

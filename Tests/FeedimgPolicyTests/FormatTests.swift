@@ -72,8 +72,7 @@ struct FormatTests {
     ("battery", "not unknown", ["0 %", "19 %", "20 %", "21 %", "79 %", "80 %", "81 %", "100 %"]),
     ("battery", "< 20 %, >= 80 %, unknown", ["0 %", "19 %", "80 %", "81 %", "100 %", "unknown"]),
   ])
-  func `a cell applies to exactly its values`(fact: String, cell: String, holding: [String]) throws
-  {
+  func `a cell applies to exactly its values`(fact: String, cell: String, holding: [String]) throws {
     let text = "| \(fact) | → image |\n|--|--|\n| \(cell) | original |\n| - | cached |\n"
     let table = try PolicyTable(name: "x", fileName: "x.md", markdown: Array(text.utf8))
     let policy = try CompiledPolicy(table)

@@ -180,7 +180,7 @@ extension LivePathTests {
       setup: "link add i0 type ifb\nlink set i0 up\nroute add default dev i0",
       kind: .other,
       via: ["i0"],
-      reason: "`i0` is made by software (ifb), so its hardware is unknown"
+      reason: "`i0` is a software device (ifb), so its hardware is unknown"
     ),
     Row(
       name: "a cable that calls itself Wi-Fi",

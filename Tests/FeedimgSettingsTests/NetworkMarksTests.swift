@@ -87,7 +87,8 @@ struct NetworkMarksTests {
   ]
 
   @Test(arguments: wrongValues)
-  func `an invalid mark is reported and does not affect the others`(_ value: String, _ message: String) throws {
+  func `an invalid mark is reported and does not affect the others`(_ value: String, _ message: String) throws
+  {
     try folder.write("{\n  \"cache-expiry-days\": 9,\n  \"networks\": \(value)\n}\n", to: "settings.json")
     let snapshot = file.read()
     #expect(snapshot.settings.markedNetworks.isEmpty)

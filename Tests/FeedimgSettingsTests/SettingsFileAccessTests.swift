@@ -55,7 +55,9 @@ struct SettingsFileAccessTests {
   @Test func `a folder in the place of the file is reported and stays`() throws {
     mkdir(folder["settings.json"], 0o755)
     #expect(
-      file.read().warnings.map(\.message) == ["cannot read `\(file.path)`: is a directory; feedimg uses the defaults"]
+      file.read().warnings.map(\.message) == [
+        "cannot read `\(file.path)`: is a directory; feedimg uses the defaults"
+      ]
     )
     let error = #expect(throws: SettingsError.self) { try file.set(.cacheExpiryDays, to: "31") }
     #expect(error?.code == .unreadable)
@@ -81,7 +83,9 @@ struct SettingsFileAccessTests {
   @Test func `a file that is too long is not read`() throws {
     try folder.write(String(repeating: " ", count: AtomicFile.greatestLength + 1), to: "settings.json")
     #expect(
-      file.read().warnings.map(\.message) == ["cannot read `\(file.path)`: file too large; feedimg uses the defaults"]
+      file.read().warnings.map(\.message) == [
+        "cannot read `\(file.path)`: file too large; feedimg uses the defaults"
+      ]
     )
   }
 

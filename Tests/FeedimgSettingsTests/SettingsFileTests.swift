@@ -92,19 +92,26 @@ struct SettingsFileTests {
   // MARK: Invalid files
 
   static let wrongValues = [
-    ("cache-expiry-days", "\"soon\"", "a whole number from 1 to 36500, not `soon`; feedimg uses the default 7"),
+    (
+      "cache-expiry-days", "\"soon\"",
+      "a whole number from 1 to 36500, not `soon`; feedimg uses the default 7"
+    ),
     ("cache-expiry-days", "1.5", "a whole number from 1 to 36500, not `1.5`; feedimg uses the default 7"),
     (
       "cache-originals-limit", "true",
       "a size such as `512 MiB`, not `true`; feedimg uses the default 512 MiB"
     ),
     ("cache-originals-limit", "-1", "a size such as `512 MiB`, not `-1`; feedimg uses the default 512 MiB"),
-    ("always-load-originals-on-cellular", "\"yess\"", "`yes` or `no`, not `yess`; feedimg uses the default no"),
+    (
+      "always-load-originals-on-cellular", "\"yess\"",
+      "`yes` or `no`, not `yess`; feedimg uses the default no"
+    ),
     ("always-load-originals-on-cellular", "[]", "`yes` or `no`, not an array; feedimg uses the default no"),
   ]
 
   @Test(arguments: wrongValues)
-  func `an invalid value affects only its setting`(_ name: String, _ value: String, _ message: String) throws {
+  func `an invalid value affects only its setting`(_ name: String, _ value: String, _ message: String) throws
+  {
     let text = "{\n  \"cache-memory-limit\": \"1 MiB\",\n  \"\(name)\": \(value)\n}\n"
     try folder.write(text, to: "settings.json")
     let snapshot = file.read()
@@ -123,8 +130,7 @@ struct SettingsFileTests {
     #expect(file.read().warnings.isEmpty)
   }
 
-  @Test func `a corrupt file means defaults, is reported, and is copied once`() throws
-  {
+  @Test func `a corrupt file means defaults, is reported, and is copied once`() throws {
     let content = "{\n  \"cache-expiry-days\": 30,\n}"
     try folder.write(content, to: "settings.json")
     for _ in 0..<2 {

@@ -1,5 +1,5 @@
 /// Calls services on a message bus (a port).
-protocol BusAsking {
+protocol BusCalling {
   /// Calls a method with text arguments.
   ///
   /// Starts no service, and waits only briefly for the reply.
@@ -16,7 +16,7 @@ struct BusMethod: Hashable, Sendable {
   var name: String
 }
 
-extension BusAsking {
+extension BusCalling {
   /// The value of a property; nil if the service, object or property does not exist.
   func property(_ property: BusMethod) -> BusValue? {
     let get = BusMethod(

@@ -4,7 +4,7 @@ import FeedimgModel
 struct NetworkAdvice: Hashable, Sendable {
   /// Whether data costs, and the service that reports it; nil if unknown, or if the service only guesses
   /// "no".
-  var word: Metering.Word?
+  var statement: Metering.Statement?
   /// Whether the modem is roaming.
   var isRoaming = false
   /// Whether the modem carries no data at present, for example during a call.
@@ -20,16 +20,16 @@ extension NetworkAdvice {
   /// PPP
   /// connection has the setting, not its port. Skips tunnels, because the user pays for the links below them.
   /// has the setting, not its port. Tunnels are passed over, since what is below them is paid for.
-  init(on path: NetworkPath, _ bus: some BusAsking) {
+  init(on path: NetworkPath, _ bus: some BusCalling) {
     self.init()
     let devices = path.links.reversed().filter { !$0.isTunnel }.map(\.name)
-    for device in devices.lazy.compactMap({ NetworkManagerQuestion.device($0, bus) }) {
-      isCaptive = isCaptive || NetworkManagerQuestion.isCaptive(device, path.route.family, bus)
-      word = NetworkManagerQuestion.metered(device, bus).map(Metering.Word.networkManager)
-      if word != nil { break }
+    for device in devices.lazy.compactMap({ NetworkManagerClient.device($0, bus) }) {
+      isCaptive = isCaptive || NetworkManagerClient.isCaptive(device, path.route.family, bus)
+      statement = NetworkManagerClient.metered(device, bus).map(Metering.Statement.networkManager)
+      if statement != nil { break }
     }
     guard path.end.medium == .cellular, !path.end.isTether else { return }
-    guard let modem = devices.lazy.compactMap({ ModemManagerQuestion.state(device: $0, bus) }).first else {
+    guard let modem = devices.lazy.compactMap({ ModemManagerClient.state(device: $0, bus) }).first else {
       return
     }
     isRoaming = modem.isRoaming
@@ -38,8 +38,8 @@ extension NetworkAdvice {
 
   /// Adds the reply of the portal, which knows only the network as a whole. A reply about the device takes
   /// precedence.
-  mutating func join(_ portal: PortalQuestion.Status) {
-    if word == nil, portal.isMetered { word = .portal(.yes) }
+  mutating func join(_ portal: PortalClient.Status) {
+    if statement == nil, portal.isMetered { statement = .portal(.yes) }
     isCaptive = isCaptive || portal.isCaptive
   }
 }
@@ -48,20 +48,20 @@ extension NetworkAdvice {
 ///
 /// Connects at the first call, and again after the connection was lost.
 final class NetworkAdviser {
-  private var system = BusLine()
-  private var portal = BusLine()
+  private var system = BusConnection()
+  private var portal = BusConnection()
 
   /// The advice on a path; empty if no service knows it.
   func advice(on path: NetworkPath, from services: NetworkServices) -> NetworkAdvice {
     var advice = NetworkAdvice()
     if let bus = system.bus(services.system) { advice = NetworkAdvice(on: path, bus) }
-    if let bus = portal.bus(services.portal), let status = PortalQuestion.status(bus) { advice.join(status) }
+    if let bus = portal.bus(services.portal), let status = PortalClient.status(bus) { advice.join(status) }
     return advice
   }
 }
 
 /// A connection to a bus, opened at the first call and kept.
-private struct BusLine {
+private struct BusConnection {
   private var choice = BusChoice.none
   private var kept: SystemBus?
 
@@ -74,22 +74,22 @@ private struct BusLine {
 }
 
 /// Caches the replies of services about paths, so that not every reading asks again.
-struct AdviceMemo: Sendable {
-  private struct Question: Hashable {
+struct AdviceCache: Sendable {
+  private struct Key: Hashable {
     let path: NetworkPath
     let services: NetworkServices
   }
 
-  private struct Answer {
+  private struct Entry {
     let advice: NetworkAdvice
     let askedAt: ContinuousClock.Instant
   }
 
   /// The lifetime of a reply.
-  let life: Duration
-  private var answers: [Question: Answer] = [:]
+  let lifetime: Duration
+  private var entries: [Key: Entry] = [:]
 
-  init(life: Duration) { self.life = life }
+  init(lifetime: Duration) { self.lifetime = lifetime }
 
   /// The valid reply; nil if there is none.
   func advice(
@@ -97,7 +97,7 @@ struct AdviceMemo: Sendable {
     from services: NetworkServices,
     at now: ContinuousClock.Instant
   ) -> NetworkAdvice? {
-    answers[Question(path: path, services: services)].flatMap { now - $0.askedAt < life ? $0.advice : nil }
+    entries[Key(path: path, services: services)].flatMap { now - $0.askedAt < lifetime ? $0.advice : nil }
   }
 
   /// Keeps a reply, unless a later reading already stored one.
@@ -107,14 +107,14 @@ struct AdviceMemo: Sendable {
     from services: NetworkServices,
     askedAt: ContinuousClock.Instant
   ) {
-    let question = Question(path: path, services: services)
-    if let known = answers[question], known.askedAt > askedAt { return }
-    answers = answers.filter { askedAt - $0.value.askedAt < life }
-    answers[question] = Answer(advice: advice, askedAt: askedAt)
+    let key = Key(path: path, services: services)
+    if let known = entries[key], known.askedAt > askedAt { return }
+    entries = entries.filter { askedAt - $0.value.askedAt < lifetime }
+    entries[key] = Entry(advice: advice, askedAt: askedAt)
   }
 
   /// Discards all replies, because an event made them outdated.
-  mutating func forget() { answers = [:] }
+  mutating func forget() { entries = [:] }
 }
 
 /// The services to ask in addition to the kernel.

@@ -6,7 +6,7 @@ import FeedimgModel
 /// be a
 /// tunnel.
 /// connection that it takes for the first, which may be a tunnel.
-enum NetworkManagerQuestion {
+enum NetworkManagerClient {
   static let service = "org.freedesktop.NetworkManager"
 
   /// The interface whose property changes may change the state. Other interfaces of Wi-Fi devices change
@@ -16,7 +16,7 @@ enum NetworkManagerQuestion {
   /// The object path of the device with an interface.
   ///
   /// - Returns: Nil if NetworkManager does not run or does not know the interface.
-  static func device(_ interface: String, _ bus: some BusAsking) -> String? {
+  static func device(_ interface: String, _ bus: some BusCalling) -> String? {
     let find = BusMethod(
       service: service,
       object: "/org/freedesktop/NetworkManager",
@@ -31,7 +31,7 @@ enum NetworkManagerQuestion {
   /// - Returns: Nil if NetworkManager does not manage the device, or only guesses that data is free. Other
   ///   evidence
   ///   may then be better.
-  static func metered(_ device: String, _ bus: some BusAsking) -> Metered? {
+  static func metered(_ device: String, _ bus: some BusCalling) -> Metered? {
     // NMMetered of libnm: 1 yes, 2 no, 3 guessed yes, 4 guessed no, 0 unknown.
     switch property("Metered", of: device, bus)?.number {
     case 1, 3: .yes
@@ -41,18 +41,18 @@ enum NetworkManagerQuestion {
   }
 
   /// Whether NetworkManager found a captive portal on a device.
-  static func isCaptive(_ device: String, _ family: AddressFamily, _ bus: some BusAsking) -> Bool {
+  static func isCaptive(_ device: String, _ family: AddressFamily, _ bus: some BusCalling) -> Bool {
     // NMConnectivityState of libnm: 2 is a captive portal.
     property(family == .v4 ? "Ip4Connectivity" : "Ip6Connectivity", of: device, bus)?.number == 2
   }
 
-  private static func property(_ name: String, of device: String, _ bus: some BusAsking) -> BusValue? {
+  private static func property(_ name: String, of device: String, _ bus: some BusCalling) -> BusValue? {
     bus.property(BusMethod(service: service, object: device, interface: interface, name: name))
   }
 }
 
 /// Reads the state of a modem from ModemManager.
-enum ModemManagerQuestion {
+enum ModemManagerClient {
   static let service = "org.freedesktop.ModemManager1"
 
   /// The interfaces whose property changes may change the state.
@@ -60,7 +60,7 @@ enum ModemManagerQuestion {
   private static let registration = "\(service).Modem.Modem3gpp"
   private static let bearer = "\(service).Bearer"
 
-  struct Answer: Hashable {
+  struct Status: Hashable {
     var isRoaming: Bool
     var isSuspended: Bool
   }
@@ -68,7 +68,7 @@ enum ModemManagerQuestion {
   /// The state of the modem with an interface.
   ///
   /// - Returns: Nil if ModemManager does not run or has no modem with the interface.
-  static func state(device: String, _ bus: some BusAsking) -> Answer? {
+  static func state(device: String, _ bus: some BusCalling) -> Status? {
     let list = BusMethod(
       service: service,
       object: "/org/freedesktop/ModemManager1",
@@ -80,7 +80,7 @@ enum ModemManagerQuestion {
       let bearers = interfaces["\(service).Modem"]?["Bearers"]?.list.compactMap(\.text) ?? []
       for bearer in bearers where property("Interface", of: bearer, bus)?.text == device {
         let network = interfaces[registration]?["RegistrationState"]?.number
-        return Answer(
+        return Status(
           isRoaming: network.map(roamingStates.contains) ?? false,
           isSuspended: property("Suspended", of: bearer, bus)?.bool ?? false
         )
@@ -89,7 +89,7 @@ enum ModemManagerQuestion {
     return nil
   }
 
-  private static func property(_ name: String, of object: String, _ bus: some BusAsking) -> BusValue? {
+  private static func property(_ name: String, of object: String, _ bus: some BusCalling) -> BusValue? {
     bus.property(BusMethod(service: service, object: object, interface: bearer, name: name))
   }
 
@@ -98,7 +98,7 @@ enum ModemManagerQuestion {
 }
 
 /// Reads the state of the network from the desktop portal (org.freedesktop.portal.NetworkMonitor).
-enum PortalQuestion {
+enum PortalClient {
   static let interface = "org.freedesktop.portal.NetworkMonitor"
 
   struct Status: Hashable {
@@ -113,18 +113,18 @@ enum PortalQuestion {
   /// The state of the network.
   ///
   /// - Returns: Nil if there is no portal, or if it does not know the network.
-  static func status(_ bus: some BusAsking) -> Status? {
+  static func status(_ bus: some BusCalling) -> Status? {
     let method = BusMethod(
       service: "org.freedesktop.portal.Desktop",
       object: "/org/freedesktop/portal/desktop",
       interface: interface,
       name: "GetStatus"
     )
-    guard let answer = bus.call(method, []), case .pairs = answer else { return nil }
+    guard let reply = bus.call(method, []), case .pairs = reply else { return nil }
     return Status(
-      isMetered: answer["metered"]?.bool ?? false,
+      isMetered: reply["metered"]?.bool ?? false,
       // GNetworkConnectivity: 1 local, 2 limited, 3 captive portal, 4 full.
-      isCaptive: answer["connectivity"]?.number == 3
+      isCaptive: reply["connectivity"]?.number == 3
     )
   }
 }

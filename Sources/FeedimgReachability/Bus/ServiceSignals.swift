@@ -9,8 +9,8 @@ final class ServiceSignals {
   ///
   /// - Returns: Nil if there is no bus.
   convenience init?(ofSystem choice: BusChoice) {
-    let interfaces = [NetworkManagerQuestion.interface] + ModemManagerQuestion.interfaces
-    let services = [NetworkManagerQuestion.service, ModemManagerQuestion.service]
+    let interfaces = [NetworkManagerClient.interface] + ModemManagerClient.interfaces
+    let services = [NetworkManagerClient.service, ModemManagerClient.service]
     self.init(
       choice,
       rules: interfaces.map { Self.rule("org.freedesktop.DBus.Properties", "PropertiesChanged", about: $0) }
@@ -22,7 +22,7 @@ final class ServiceSignals {
   ///
   /// - Returns: Nil if there is no bus.
   convenience init?(ofPortal choice: BusChoice) {
-    self.init(choice, rules: [Self.rule(PortalQuestion.interface, "changed")])
+    self.init(choice, rules: [Self.rule(PortalClient.interface, "changed")])
   }
 
   private init?(_ choice: BusChoice, rules: [String]) {

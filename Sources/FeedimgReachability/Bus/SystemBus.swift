@@ -1,7 +1,7 @@
 import Glibc
 
 /// A connection to a message bus through sd-bus. Use it from one thread at a time.
-final class SystemBus: BusAsking {
+final class SystemBus: BusCalling {
   private static let path = "/run/dbus/system_bus_socket"
 
   private let library: BusLibrary
@@ -53,21 +53,21 @@ final class SystemBus: BusAsking {
   func call(_ method: BusMethod, _ arguments: [String]) -> BusValue? {
     var created: BusLibrary.Message?
     let failure = library.newCall(bus, &created, method.service, method.object, method.interface, method.name)
-    guard failure >= 0, let question = created else { return nil }
-    defer { _ = library.release(question) }
-    guard library.setAutoStart(question, 0) >= 0 else { return nil }
+    guard failure >= 0, let request = created else { return nil }
+    defer { _ = library.release(request) }
+    guard library.setAutoStart(request, 0) >= 0 else { return nil }
     for argument in arguments {
-      let isAdded = argument.withCString { library.append(question, CChar(UInt8(ascii: "s")), $0) >= 0 }
+      let isAdded = argument.withCString { library.append(request, CChar(UInt8(ascii: "s")), $0) >= 0 }
       guard isAdded else { return nil }
     }
     var received: BusLibrary.Message?
-    guard library.call(bus, question, UInt64(timeout / .microseconds(1)), nil, &received) >= 0,
-      let answer = received
+    guard library.call(bus, request, UInt64(timeout / .microseconds(1)), nil, &received) >= 0,
+      let reply = received
     else {
       return nil
     }
-    defer { _ = library.release(answer) }
-    return BusReader(library: library, message: answer).value()
+    defer { _ = library.release(reply) }
+    return BusReader(library: library, message: reply).value()
   }
 
   /// Subscribes to signals. They only make ``descriptor`` readable.

@@ -84,7 +84,7 @@ final class MonitorThread: Sendable {
     var watch = NetworkWatch(period: hearsAll ? Self.safetyPeriod : polling)
     while !listeners.withLock({ $0.isOver }) {
       switch watch.step(at: now) {
-      case .look:
+      case .read:
         // The reader may not have seen the events yet that woke this thread.
         let state = reader.freshState()
         watch.saw(state, at: now)

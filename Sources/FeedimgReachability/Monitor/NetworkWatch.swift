@@ -8,7 +8,7 @@ import FeedimgModel
 struct NetworkWatch {
   enum Step: Equatable {
     /// Read the network, then call ``NetworkWatch/saw(_:at:)``.
-    case look
+    case read
     /// Discard the events that have arrived, then call ``NetworkWatch/drained(_:at:)``.
     case drain
     case publish(NetworkState)
@@ -29,15 +29,15 @@ struct NetworkWatch {
   /// The longest time that events can delay a reading.
   static let longestStorm = Duration.milliseconds(100)
   /// The waits after overruns: the first and the longest. Each overrun doubles the wait.
-  static let firstRest = Duration.milliseconds(100)
-  static let longestRest = Duration.seconds(1)
+  static let firstWait = Duration.milliseconds(100)
+  static let longestWait = Duration.seconds(1)
 
   private let period: Duration
   private var schedule = PublicationSchedule()
   /// When events started, and when to check for more.
   private var storm: (start: Duration, pause: Duration)?
-  private var rest = NetworkWatch.firstRest
-  private var nextLook = Duration.zero
+  private var rest = NetworkWatch.firstWait
+  private var nextReading = Duration.zero
   private var unpublished: NetworkState?
 
   /// Starts with a reading.
@@ -57,8 +57,8 @@ struct NetworkWatch {
       return .publish(state)
     }
     if let storm, storm.pause <= now { return .drain }
-    if storm == nil, nextLook <= now { return .look }
-    let until = min(storm?.pause ?? nextLook, schedule.due ?? .seconds(Int64.max))
+    if storm == nil, nextReading <= now { return .read }
+    let until = min(storm?.pause ?? nextReading, schedule.due ?? .seconds(Int64.max))
     return .sleep(until: until, orEvent: storm == nil)
   }
 
@@ -70,13 +70,13 @@ struct NetworkWatch {
     case .some: storm = (now, now + Self.quiet)
     case .overrun:
       storm = (now, now + rest)
-      rest = min(rest * 2, Self.longestRest)
+      rest = min(rest * 2, Self.longestWait)
     }
   }
 
   /// Requests a reading now, for example after the machine resumed.
   mutating func woke(at now: Duration) {
-    nextLook = min(nextLook, now)
+    nextReading = min(nextReading, now)
   }
 
   /// Records that the event socket is empty.
@@ -87,18 +87,18 @@ struct NetworkWatch {
       storm = (start, min(now + Self.quiet, start + Self.longestStorm))
     case .none, .some:
       storm = nil
-      nextLook = now
-      rest = Self.firstRest
+      nextReading = now
+      rest = Self.firstWait
     case .overrun:
       // A storm of events lasts for a while: leave time to other threads.
       storm = (start, now + rest)
-      rest = min(rest * 2, Self.longestRest)
+      rest = min(rest * 2, Self.longestWait)
     }
   }
 
   /// Records the state that was read.
   mutating func saw(_ state: NetworkState, at now: Duration) {
-    nextLook = now + period
+    nextReading = now + period
     unpublished = schedule.observe(state, at: now)
   }
 }

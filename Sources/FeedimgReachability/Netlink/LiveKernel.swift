@@ -4,36 +4,36 @@ import Glibc
 /// The kernel of this system, queried over netlink, sysfs and ethtool.
 ///
 /// Not thread-safe: ``NetlinkReader`` gives it to one thread at a time.
-final class LiveKernel: KernelAsking {
+final class LiveKernel: KernelQuerying {
   /// The number of times to read a list that changes while it is read.
   private static let mostAttempts = 3
 
   private let routes: NetlinkSocket
   private let wireless = WirelessReader()
-  private var known = KnownHardware()
+  private var known = HardwareCache()
 
   /// Opens the socket for routes and links. Other sockets open when they are needed.
   init() throws(NetlinkError) {
     routes = try NetlinkSocket(family: NETLINK_ROUTE)
   }
 
-  func route(_ question: RouteQuestion) throws(NetlinkError) -> RouteAnswer {
-    var answer: RouteAnswer?
+  func route(_ request: RouteRequest) throws(NetlinkError) -> RouteReply {
+    var reply: RouteReply?
     do throws(NetlinkError) {
-      try routes.ask(question.request) { answer = RouteAnswer($0) }
+      try routes.exchange(request.request) { reply = RouteReply($0) }
     } catch {
-      guard error.code == .negative, let negative = RouteQuestion.answer(errorNumber: error.number) else {
+      guard error.code == .negative, let negative = RouteRequest.reply(errorNumber: error.number) else {
         throw error
       }
       return negative
     }
-    guard let answer else { throw NetlinkError(code: .malformed) }
-    return answer
+    guard let reply else { throw NetlinkError(code: .malformed) }
+    return reply
   }
 
-  func links(_ question: LinkQuestion) throws(NetlinkError) -> [Link] {
+  func links(_ request: LinkRequest) throws(NetlinkError) -> [Link] {
     do throws(NetlinkError) {
-      return try list(question.request) { Link($0) }
+      return try list(request.request) { Link($0) }
     } catch {
       // The interface has disappeared meanwhile.
       guard error == NetlinkError(code: .negative, number: ENODEV) else { throw error }
@@ -52,7 +52,7 @@ final class LiveKernel: KernelAsking {
   }
 
   func hardware(of link: Link) -> Hardware {
-    var hardware = known.hardware(of: link) ?? look(at: link)
+    var hardware = known.hardware(of: link) ?? readDevice(of: link)
     if hardware.mayBeWireless { hardware.wirelessMode = wireless.mode(of: link) }
     return hardware
   }
@@ -79,23 +79,23 @@ final class LiveKernel: KernelAsking {
     return lower
   }
 
-  func dialler(of link: Link) -> Dialler {
+  func pppPeer(of link: Link) -> PPPPeer {
     // pppd writes its process number to a file named after the interface. In `stat`, the second word after
     // the
     // program's name is the number of the parent process, which may be the tunnel program.
     guard let number = TextFile.read("/run/\(link.name).pid")?.prefix(while: \.isNumber), !number.isEmpty,
       let own = TextFile.read("/proc/\(number)/cmdline")
-    else { return .untold }
+    else { return .unknown }
     let parent = TextFile.read("/proc/\(number)/stat")?.split(separator: ")").last?.split(separator: " ")
     let parents = parent.flatMap { $0.count > 1 ? TextFile.read("/proc/\($0[1])/comm") : nil } ?? ""
-    return Dialler(words: own.split(separator: "\0") + [Substring(parents)])
+    return PPPPeer(words: own.split(separator: "\0") + [Substring(parents)])
   }
 
   func carriersOfPPPoE() -> [String] {
     PPPoESession.carriers(inTable: TextFile.read("/proc/net/pppoe") ?? "")
   }
 
-  private func look(at link: Link) -> Hardware {
+  private func readDevice(of link: Link) -> Hardware {
     var hardware = Hardware()
     let folder = SysfsInterface(link)
     hardware.deviceType = folder?.deviceType
@@ -127,7 +127,7 @@ final class LiveKernel: KernelAsking {
     while true {
       var elements: [Element] = []
       do throws(NetlinkError) {
-        try routes.ask(request) { message in
+        try routes.exchange(request) { message in
           if let element = element(message) { elements.append(element) }
         }
         return elements
@@ -140,7 +140,7 @@ final class LiveKernel: KernelAsking {
 }
 
 /// Caches the properties of devices that do not change while their interfaces exist.
-struct KnownHardware {
+struct HardwareCache {
   /// The most entries. No path has more interfaces; the cache is cleared when it is full.
   private static let most = 32
 

@@ -45,7 +45,7 @@ final class NetlinkSocket {
   ///   - body: Receives each message of the reply. A message is valid until the call returns.
   /// - Throws: `negative` with the kernel's error number; `interrupted` if a list changed while it was read;
   ///   `malformed` if there is no reply.
-  func ask(_ request: consuming NetlinkRequest, _ body: (NetlinkMessage) -> Void) throws(NetlinkError) {
+  func exchange(_ request: consuming NetlinkRequest, _ body: (NetlinkMessage) -> Void) throws(NetlinkError) {
     sequence &+= 1
     request.number(sequence)
     try send(request)

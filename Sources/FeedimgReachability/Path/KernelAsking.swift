@@ -1,9 +1,9 @@
 /// Reads links, routes and devices from the kernel (a port).
-protocol KernelAsking {
+protocol KernelQuerying {
   /// The route to an address, or the reason why there is none.
-  func route(_ question: RouteQuestion) throws(NetlinkError) -> RouteAnswer
+  func route(_ request: RouteRequest) throws(NetlinkError) -> RouteReply
   /// The requested links in the order of their indices; empty if a link has disappeared.
-  func links(_ question: LinkQuestion) throws(NetlinkError) -> [Link]
+  func links(_ request: LinkRequest) throws(NetlinkError) -> [Link]
   /// The marks that routing rules use, each once.
   func marks(_ family: AddressFamily) throws(NetlinkError) -> [UInt32]
   /// The properties of the device behind a link.
@@ -17,7 +17,7 @@ protocol KernelAsking {
   /// The links that sysfs shows below a link, for links whose messages do not name them.
   func lowerLinks(of link: Link) throws(NetlinkError) -> [Link]
   /// The peer of a dialled connection.
-  func dialler(of link: Link) -> Dialler
+  func pppPeer(of link: Link) -> PPPPeer
   /// The names of the interfaces that carry PPPoE sessions, one for each session.
   func carriersOfPPPoE() -> [String]
 }

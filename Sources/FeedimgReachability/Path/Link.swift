@@ -145,7 +145,7 @@ extension Link {
 }
 
 /// The interfaces to read.
-enum LinkQuestion {
+enum LinkRequest {
   case link(Int32)
   case all
   case ports(of: Int32)

@@ -14,7 +14,7 @@ enum LinkClassifier {
   ///     is never Wi-Fi.
   /// - Returns: The class; `unknown` if no sign decides.
   static func classify(_ link: Link, _ hardware: @autoclosure () -> Hardware) -> LinkClass {
-    if let answer = byKind(link) { return answer }
+    if let linkClass = byKind(link) { return linkClass }
     let hardware = hardware()
     // Needed when nl80211 is refused and only the device type is known.
     if HardwareType.monitors ~= link.hardwareType { return byHardwareType(link) }

@@ -3,7 +3,7 @@ import FeedimgModel
 /// Decides whether data costs, from all known properties of a path.
 struct Metering: Hashable, Sendable {
   /// A statement of the user or an administrator.
-  enum Word: Hashable, Sendable {
+  enum Statement: Hashable, Sendable {
     /// The mark that the user gave the network.
     case user(Metered)
     /// The metering setting of the network in NetworkManager.
@@ -14,7 +14,7 @@ struct Metering: Hashable, Sendable {
 
   var end: LinkClass
   var wireless: WirelessNetwork?
-  var words: [Word] = []
+  var statements: [Statement] = []
   /// The address of the first router.
   var gateway: IPAddress?
   /// Whether a phone that shares mobile data assigned the address of this host.
@@ -26,8 +26,8 @@ struct Metering: Hashable, Sendable {
   /// Statements of people take precedence over signs of devices, and certain costs over apparent lack of
   /// costs.
   var verdict: (metered: Metered, reason: String) {
-    for word in words {
-      switch word {
+    for statement in statements {
+      switch statement {
       case .user(.yes): return (.yes, "the user marked this network as metered")
       case .user(.no): return (.no, "the user marked this network as not metered")
       case .networkManager(.yes): return (.yes, "NetworkManager reports it")
@@ -56,7 +56,8 @@ struct Metering: Hashable, Sendable {
     switch wireless?.cost ?? .notTold {
     case .metered(let reason), .phone(let reason): (.yes, reason)
     case .free: (.no, "the access point reports that data is free")
-    case .notTold where gateway == Self.gatewayOfIPhone: (.yes, "the gateway has the address of an iPhone hotspot")
+    case .notTold where gateway == Self.gatewayOfIPhone:
+      (.yes, "the gateway has the address of an iPhone hotspot")
     case .notTold: (.no, "there is no sign that data costs on this Wi-Fi")
     }
   }

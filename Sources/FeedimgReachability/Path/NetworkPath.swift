@@ -45,7 +45,7 @@ extension NetworkState {
   }
 
   /// The kernel did not report the path. A route probe may have found a route.
-  static func untold(_ reason: String, isReachable: Bool) -> NetworkState {
+  static func unknown(_ reason: String, isReachable: Bool) -> NetworkState {
     NetworkState(
       kind: .other,
       metered: .unknown,

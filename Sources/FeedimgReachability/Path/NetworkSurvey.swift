@@ -1,7 +1,7 @@
 import FeedimgModel
 
 /// One reading of the whole network: both protocols, and their metering.
-struct NetworkSurvey<Kernel: KernelAsking> {
+struct NetworkSurvey<Kernel: KernelQuerying> {
   let kernel: Kernel
   /// The last server on the internet that responded, if known.
   var peer: IPAddress?
@@ -65,7 +65,7 @@ struct NetworkSurvey<Kernel: KernelAsking> {
     _ resolver: PathResolver<Kernel>
   ) throws(NetlinkError) -> NetworkState {
     var state = describe(path)
-    for way in try resolver.waysBeside(path) { state.join(describe(way)) }
+    for way in try resolver.pathsOfOtherLegs(path) { state.join(describe(way)) }
     return state
   }
 
@@ -75,7 +75,7 @@ struct NetworkSurvey<Kernel: KernelAsking> {
     _ resolver: PathResolver<Kernel>
   ) throws(NetlinkError) -> NetworkPath? {
     guard let probe = family.probes.first,
-      case .route(let route) = try kernel.route(RouteQuestion(destination: probe)),
+      case .route(let route) = try kernel.route(RouteRequest(destination: probe)),
       route.leg.index != path.leg.index,
       case .path(let other) = try resolver.find(family),
       try resolver.hasInternetSource(other)
@@ -98,10 +98,10 @@ struct NetworkSurvey<Kernel: KernelAsking> {
     guard let link = path.links.last else { return NetworkState(path, metering) }
     if path.end.mayBePhone { metering.isLeasedByPhone = kernel.isLeasedByPhone(link) }
     let identity = NetworkIdentity(device: link.name, wirelessName: metering.wireless?.name)
-    if let word = mark(identity) { metering.words.append(.user(word)) }
+    if let statement = mark(identity) { metering.statements.append(.user(statement)) }
     let advice = advise(path)
     if advice.isSuspended { return .offline("the modem of `\(link.name)` is suspended, as during a call") }
-    if let word = advice.word { metering.words.append(word) }
+    if let statement = advice.statement { metering.statements.append(statement) }
     metering.isRoaming = advice.isRoaming
     var state = NetworkState(path, metering)
     state.isCaptive = advice.isCaptive

@@ -3,7 +3,7 @@
 /// The kernel looks up one route as it would for a packet. Then the resolver reads only the links on that
 /// path.
 /// Only bridges, tunnels and dialled connections need a list of links.
-struct PathResolver<Kernel: KernelAsking> {
+struct PathResolver<Kernel: KernelQuerying> {
   /// The longest path. A longer one is a loop that changes while it is followed.
   static var longestPath: Int { 8 }
 
@@ -29,7 +29,7 @@ struct PathResolver<Kernel: KernelAsking> {
     var reason: String?
     var asked: [Route.Leg] = []
     for probe in probes(family) {
-      switch try kernel.route(RouteQuestion(destination: probe)) {
+      switch try kernel.route(RouteRequest(destination: probe)) {
       case .none(let none): reason = reason ?? none.reason
       case .route(let route):
         guard route.legs != asked else { continue }
@@ -49,8 +49,8 @@ struct PathResolver<Kernel: KernelAsking> {
   func hasInternetSource(_ path: NetworkPath) throws(NetlinkError) -> Bool {
     guard path.route.family == .v6, !path.isTunnelled else { return true }
     for probe in probes(path.route.family) {
-      let question = RouteQuestion(destination: probe, wantsEntry: false)
-      if case .route(let route) = try kernel.route(question) {
+      let request = RouteRequest(destination: probe, wantsEntry: false)
+      if case .route(let route) = try kernel.route(request) {
         return route.source?.isInternetSource ?? true
       }
     }
@@ -58,7 +58,7 @@ struct PathResolver<Kernel: KernelAsking> {
   }
 
   /// The paths over the other legs of a path's route, which some packets take.
-  func waysBeside(_ path: NetworkPath) throws(NetlinkError) -> [NetworkPath] {
+  func pathsOfOtherLegs(_ path: NetworkPath) throws(NetlinkError) -> [NetworkPath] {
     var ways: [NetworkPath] = []
     for leg in path.route.legs where !leg.isDead && leg.index != path.leg.index {
       if case .path(let way) = try follow(leg, of: path.route) { ways.append(way) }
@@ -77,7 +77,7 @@ struct PathResolver<Kernel: KernelAsking> {
 
   private func follow(_ leg: Route.Leg, of route: Route) throws(NetlinkError) -> PathFinding {
     guard let link = try kernel.links(.link(leg.index)).first else { return .none(Self.gone) }
-    return try descend(to: link, NetworkPath(route: route, leg: leg, links: [], end: .untold(link)))
+    return try descend(to: link, NetworkPath(route: route, leg: leg, links: [], end: .unknown(link)))
   }
 
   private static var gone: String { "the interface of the route to the internet has just gone" }
@@ -105,19 +105,22 @@ struct PathResolver<Kernel: KernelAsking> {
     switch LinkStacking(link, hasDevice: { kernel.hasDevice(link) }) {
     case .end: return finish(path, with: LinkClassifier.classify(link, kernel.hardware(of: link)))
     case .on(let index):
-      guard let lower = try kernel.links(.link(index)).first else { return finish(path, with: .untold(link)) }
+      guard let lower = try kernel.links(.link(index)).first else {
+        return finish(path, with: .unknown(link))
+      }
       return try descend(to: lower, path)
     case .elsewhere: return finish(path, with: .elsewhere(link))
     case .ports: return try gather(try ports(of: link), below: path)
-    case .dialled: return try answerCall(link, path)
+    case .dialled: return try followDialledConnection(link, path)
     case .tunnel(nil) where link.kind == nil:
       // Several connections of one modem look like tunnels, but have the modem below.
       if let lower = try kernel.lowerLinks(of: link).first { return try descend(to: lower, path) }
       path.isTunnelled = true
-      return try digTunnel(link, to: nil, path)
+      return try followTunnel(link, to: nil, path)
     case .tunnel(let remote):
       path.isTunnelled = true
-      return link.isLowerElsewhere ? finish(path, with: .untold(link)) : try digTunnel(link, to: remote, path)
+      return link.isLowerElsewhere
+        ? finish(path, with: .unknown(link)) : try followTunnel(link, to: remote, path)
     }
   }
 
@@ -167,7 +170,7 @@ extension NetworkPath {
 
 extension LinkClass {
   /// The class of a link whose lower link is unknown.
-  static func untold(_ link: Link) -> LinkClass {
+  static func unknown(_ link: Link) -> LinkClass {
     LinkClass(
       medium: .unknown,
       isVirtual: true,
@@ -194,7 +197,7 @@ extension PathResolver {
   ///   - path: The links down to the tunnel, including it.
   /// - Returns: The complete path, or its obstacle.
   /// - Throws: ``NetlinkError`` of the kernel queries.
-  func digTunnel(
+  func followTunnel(
     _ tunnel: Link,
     to remote: IPAddress?,
     _ path: NetworkPath
@@ -208,10 +211,10 @@ extension PathResolver {
     if let carrier = try bestRouted(usable) { return try descend(to: carrier, path) }
     // No route decides. But if all candidates are of one class, the tunnel has this class too.
     let independent = usable.filter { $0.master == nil }
-    if independent.count > Self.mostCandidates { return finish(path, with: .untold(tunnel)) }
+    if independent.count > Self.mostCandidates { return finish(path, with: .unknown(tunnel)) }
     if !usable.isEmpty { return try gather(independent, below: path) }
     guard let obstacle = candidates.lazy.compactMap(\.obstacle).first else {
-      return finish(path, with: .untold(tunnel))
+      return finish(path, with: .unknown(tunnel))
     }
     return .none("no usable link carries the tunnel `\(tunnel.name)`: \(obstacle)")
   }
@@ -221,8 +224,8 @@ extension PathResolver {
     to remote: IPAddress,
     _ path: NetworkPath
   ) throws(NetlinkError) -> PathFinding {
-    let question = RouteQuestion(destination: remote, device: tunnel.lower)
-    guard case .route(let outer) = try kernel.route(question),
+    let request = RouteRequest(destination: remote, device: tunnel.lower)
+    guard case .route(let outer) = try kernel.route(request),
       let carrier = try kernel.links(.link(outer.leg.index)).first
     else { return .none("there is no route to the other end of the tunnel `\(tunnel.name)`") }
     return try descend(to: carrier, path)
@@ -237,7 +240,7 @@ extension PathResolver {
     for family in AddressFamily.allCases {
       for mark in try kernel.marks(family) {
         guard let probe = family.probes.first,
-          case .route(let route) = try kernel.route(RouteQuestion(destination: probe, mark: mark)),
+          case .route(let route) = try kernel.route(RouteRequest(destination: probe, mark: mark)),
           !path.links.contains(where: { $0.index == route.leg.index }),
           let link = try kernel.links(.link(route.leg.index)).first,
           !link.isTunnel, link.obstacle == nil
@@ -256,7 +259,7 @@ extension PathResolver {
       var best: (link: Link, metric: UInt32)?
       for link in links {
         guard let probe = family.probes.first,
-          case .route(let route) = try kernel.route(RouteQuestion(destination: probe, device: link.index)),
+          case .route(let route) = try kernel.route(RouteRequest(destination: probe, device: link.index)),
           route.metric < best?.metric ?? .max
         else { continue }
         best = (link, route.metric)
@@ -280,7 +283,7 @@ extension PathResolver {
   /// The kernel does not report which session belongs to which interface. Therefore each interface has a
   /// session only
   /// if there are as many PPPoE sessions as PPP interfaces.
-  func answerCall(_ call: Link, _ path: NetworkPath) throws(NetlinkError) -> PathFinding {
+  func followDialledConnection(_ call: Link, _ path: NetworkPath) throws(NetlinkError) -> PathFinding {
     let carriers = Set(kernel.carriersOfPPPoE())
     guard !carriers.isEmpty else { return try followLine(of: call, path) }
     let links = try kernel.links(.all)
@@ -301,10 +304,10 @@ extension PathResolver {
   ///
   /// Assumes a modem if nothing decides, because treating its data as free would cost the user.
   private func followLine(of call: Link, _ path: NetworkPath) throws(NetlinkError) -> PathFinding {
-    if kernel.dialler(of: call) == .tunnel {
+    if kernel.pppPeer(of: call) == .tunnel {
       var path = path
       path.isTunnelled = true
-      return try digTunnel(call, to: nil, path)
+      return try followTunnel(call, to: nil, path)
     }
     return finish(
       path,
@@ -317,13 +320,13 @@ extension PathResolver {
 }
 
 /// The peer of a dialled connection, as the command line of pppd shows it.
-enum Dialler {
+enum PPPPeer {
   /// A modem: the command line names a serial port.
   case modem
   /// Another program or host: the connection is a tunnel.
   case tunnel
   /// The command line does not show it.
-  case untold
+  case unknown
 
   /// Classifies by the words of a command line.
   init(words: [Substring]) {
@@ -332,7 +335,7 @@ enum Dialler {
     } else if words.contains(where: Self.namesTunnel) {
       self = .tunnel
     } else {
-      self = .untold
+      self = .unknown
     }
   }
 

@@ -42,7 +42,7 @@ struct Route: Hashable, Sendable {
 }
 
 /// The kernel's reply to a route request.
-enum RouteAnswer: Hashable, Sendable {
+enum RouteReply: Hashable, Sendable {
   case route(Route)
   case none(NoRoute)
 }
@@ -72,7 +72,7 @@ enum NoRoute: Hashable, Sendable {
 /// A request for the route to an address, which the kernel looks up as for a packet of this process.
 ///
 /// The cost does not depend on the number of routes. Rules, marks, users and metrics apply.
-struct RouteQuestion: Hashable {
+struct RouteRequest: Hashable {
   var destination: IPAddress
   /// Whether to request the entry of the routing table (`RTM_F_FIB_MATCH`), which shows dead legs; otherwise
   /// the route
@@ -98,7 +98,7 @@ struct RouteQuestion: Hashable {
   /// The reply that an error number stands for.
   ///
   /// - Returns: Nil if the number means that the request failed.
-  static func answer(errorNumber: Int32) -> RouteAnswer? {
+  static func reply(errorNumber: Int32) -> RouteReply? {
     switch errorNumber {
     case ENETUNREACH, ENODEV, ESRCH: .none(.missing)
     case EINVAL: .none(.blackhole)
@@ -109,8 +109,8 @@ struct RouteQuestion: Hashable {
   }
 }
 
-extension RouteAnswer {
-  /// Reads an `RTM_NEWROUTE` message, the reply to a ``RouteQuestion``.
+extension RouteReply {
+  /// Reads an `RTM_NEWROUTE` message, the reply to a ``RouteRequest``.
   ///
   /// - Returns: Nil for other messages, and for a route without an interface.
   init?(_ message: NetlinkMessage) {

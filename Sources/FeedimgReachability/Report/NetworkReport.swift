@@ -6,7 +6,7 @@ package struct NetworkReport: Sendable {
   /// A source of facts about the network.
   package struct Source: Hashable, Sendable {
     package var name: String
-    package var isThere: Bool
+    package var isAvailable: Bool
     /// The information that the source provides, or that is unknown without it.
     package var remark: String
   }
@@ -26,7 +26,7 @@ extension NetlinkReader {
     do throws(NetlinkError) {
       let kernel = try LiveKernel()
       report.sources.append(
-        .init(name: "netlink", isThere: true, remark: "the kernel reports routes and links")
+        .init(name: "netlink", isAvailable: true, remark: "the kernel reports routes and links")
       )
       let resolver = PathResolver(kernel: kernel)
       for family in AddressFamily.allCases {
@@ -38,29 +38,29 @@ extension NetlinkReader {
     } catch {
       let remark =
         "the kernel reports no routes and links (error \(error.number)); feedimg only detects whether a route exists"
-      report.sources.append(.init(name: "netlink", isThere: false, remark: remark))
+      report.sources.append(.init(name: "netlink", isAvailable: false, remark: remark))
     }
     report.sources += [events, wireless, interfaces] + daemons + portal
     return report
   }
 
   private var events: NetworkReport.Source {
-    let isThere = (try? NetlinkEvents()) != nil
+    let isAvailable = (try? NetlinkEvents()) != nil
     let period = MonitorThread.usualPolling / .seconds(1)
     return .init(
       name: "netlink events",
-      isThere: isThere,
-      remark: isThere
+      isAvailable: isAvailable,
+      remark: isAvailable
         ? "the kernel reports changes at once" : "feedimg reads the network every \(Int(period)) seconds"
     )
   }
 
   private var wireless: NetworkReport.Source {
-    let isThere = WirelessReader().isThere
+    let isAvailable = WirelessReader().isAvailable
     return .init(
       name: "nl80211",
-      isThere: isThere,
-      remark: isThere
+      isAvailable: isAvailable,
+      remark: isAvailable
         ? "Wi-Fi is detected, and access points can report metering"
         : "there is no Wi-Fi device, or the system hides it"
     )
@@ -69,11 +69,11 @@ extension NetlinkReader {
   private var interfaces: NetworkReport.Source {
     // Sysfs may be missing, or show another namespace than that of this process.
     let links = (try? LiveKernel().links(.all)) ?? []
-    let isThere = !links.isEmpty && links.allSatisfy { SysfsInterface($0) != nil }
+    let isAvailable = !links.isEmpty && links.allSatisfy { SysfsInterface($0) != nil }
     return .init(
       name: "sysfs",
-      isThere: isThere,
-      remark: isThere
+      isAvailable: isAvailable,
+      remark: isAvailable
         ? "device types are available" : "only drivers identify modems and phones"
     )
   }
@@ -82,17 +82,17 @@ extension NetlinkReader {
     let bus = services.system.open()
     let known = [
       (
-        "NetworkManager", NetworkManagerQuestion.service,
+        "NetworkManager", NetworkManagerClient.service,
         "feedimg uses its metering settings", "its metering settings are unknown"
       ),
-      ("ModemManager", ModemManagerQuestion.service, "roaming is known", "roaming is unknown"),
+      ("ModemManager", ModemManagerClient.service, "roaming is known", "roaming is unknown"),
     ]
     return known.map { name, service, gain, loss in
-      let isThere = bus?.isRunning(service) ?? false
+      let isAvailable = bus?.isRunning(service) ?? false
       return .init(
         name: name,
-        isThere: isThere,
-        remark: isThere ? "it runs: \(gain)" : "it does not run: \(loss)"
+        isAvailable: isAvailable,
+        remark: isAvailable ? "it runs: \(gain)" : "it does not run: \(loss)"
       )
     }
   }
@@ -100,13 +100,13 @@ extension NetlinkReader {
   /// The portal, if feedimg would ask it.
   private var portal: [NetworkReport.Source] {
     guard services.portal != .none else { return [] }
-    let isThere = services.portal.open().flatMap { PortalQuestion.status($0) } != nil
-    let remark = isThere ? "it reports metering to this sandbox" : "it does not respond to this sandbox"
-    return [.init(name: "portal", isThere: isThere, remark: remark)]
+    let isAvailable = services.portal.open().flatMap { PortalClient.status($0) } != nil
+    let remark = isAvailable ? "it reports metering to this sandbox" : "it does not respond to this sandbox"
+    return [.init(name: "portal", isAvailable: isAvailable, remark: remark)]
   }
 }
 
-extension BusAsking {
+extension BusCalling {
   /// Whether a service runs.
   fileprivate func isRunning(_ service: String) -> Bool {
     let method = BusMethod(
@@ -134,8 +134,11 @@ extension NetlinkReader {
 /// Formats the kernel's facts, so that a reader can check the conclusions.
 enum Evidence {
   /// One line for the route of a protocol, and one for each link on the path.
-  static func lines(_ family: AddressFamily, _ finding: PathFinding, _ kernel: some KernelAsking) -> [String]
-  {
+  static func lines(
+    _ family: AddressFamily,
+    _ finding: PathFinding,
+    _ kernel: some KernelQuerying
+  ) -> [String] {
     switch finding {
     case .none(let reason): return ["\(family): none: \(reason)"]
     case .path(let path):

@@ -14,8 +14,8 @@ final class WirelessReader {
   }
 
   /// Whether nl80211 is available.
-  var isThere: Bool {
-    ask({ WirelessMessages.interface(0, family: $0) }, each: { _ in })
+  var isAvailable: Bool {
+    exchange({ WirelessMessages.interface(0, family: $0) }, each: { _ in })
     return family != nil
   }
 
@@ -24,7 +24,7 @@ final class WirelessReader {
   /// - Returns: Nil if the interface is not Wi-Fi, or nl80211 is missing or refused.
   func mode(of link: Link) -> Hardware.WirelessMode? {
     var mode: Hardware.WirelessMode?
-    ask(
+    exchange(
       { WirelessMessages.interface(link.index, family: $0) },
       each: { mode = mode ?? WirelessMessages.mode($0) }
     )
@@ -40,7 +40,7 @@ final class WirelessReader {
     let association = Association(index: link.index, carrierUps: link.carrierUps)
     if let lastJoined, lastJoined.association == association { return lastJoined.network }
     var network: WirelessNetwork?
-    ask(
+    exchange(
       { WirelessMessages.networks(link.index, family: $0) },
       each: { network = network ?? WirelessMessages.joinedNetwork($0) }
     )
@@ -48,13 +48,13 @@ final class WirelessReader {
     return network
   }
 
-  private func ask(_ request: (Int) -> NetlinkRequest, each body: (NetlinkMessage) -> Void) {
+  private func exchange(_ request: (Int) -> NetlinkRequest, each body: (NetlinkMessage) -> Void) {
     do throws(NetlinkError) {
       if socket == nil { socket = try NetlinkSocket(family: NETLINK_GENERIC) }
       guard let socket else { return }
       if family == nil { family = try findFamily(socket) }
       guard let family else { return }
-      try socket.ask(request(family), body)
+      try socket.exchange(request(family), body)
     } catch {
       // The module may have been loaded again, with another number.
       if error.number == ENOENT { family = nil }
@@ -65,7 +65,7 @@ final class WirelessReader {
 
   private func findFamily(_ socket: NetlinkSocket) throws(NetlinkError) -> Int? {
     var family: Int?
-    try socket.ask(WirelessMessages.families) { family = family ?? WirelessMessages.family($0) }
+    try socket.exchange(WirelessMessages.families) { family = family ?? WirelessMessages.family($0) }
     return family
   }
 }
