@@ -75,3 +75,52 @@ public struct NetworkState: Sendable, Hashable {
     self.meteredReason = meteredReason
   }
 }
+
+/// Reads the current state of the network (a port).
+package protocol NetworkReading: Sendable {
+  /// Reads the state now. Blocks for microseconds at most and never fails: an unknown network is `other`.
+  func currentState() -> NetworkState
+}
+
+/// Reports the state of the network when it changes (a port).
+package protocol NetworkMonitoring: NetworkReading {
+  /// The current state, then each change; never the same state twice in a row. Ends when the consumer stops.
+  func states() -> AsyncStream<NetworkState>
+
+  /// Makes a running monitor read the state again, for example after more services became available.
+  func lookAgain()
+}
+
+extension NetworkMonitoring {
+  package func lookAgain() {}
+}
+
+/// The identity of a network between connections: its Wi-Fi name, or otherwise its device.
+public enum NetworkName: Sendable, Hashable {
+  /// The name of a Wi-Fi network.
+  case ssid(String)
+  /// An interface, such as `usb0`.
+  case device(String)
+
+  /// Parses the form of ``text``.
+  ///
+  /// - Parameter text: Such as `ssid:Home`.
+  public init?(_ text: String) {
+    guard let colon = text.firstIndex(of: ":") else { return nil }
+    let name = String(text[text.index(after: colon)...])
+    guard !name.isEmpty else { return nil }
+    switch text[..<colon] {
+    case "ssid": self = .ssid(name)
+    case "device": self = .device(name)
+    default: return nil
+    }
+  }
+
+  /// The name with its kind as a prefix, such as `ssid:Home` or `device:usb0`.
+  public var text: String {
+    switch self {
+    case .ssid(let name): "ssid:\(name)"
+    case .device(let name): "device:\(name)"
+    }
+  }
+}
