@@ -23,7 +23,7 @@ package struct DownloadRequest: Sendable, Hashable {
   /// The time limit for name resolution, connection and handshake.
   package var connectTimeout: Duration
   /// The time limit from the sent request to the first byte of the response.
-  package var answerTimeout: Duration
+  package var responseTimeout: Duration
   /// The longest pause within a response.
   package var stallTimeout: Duration
   /// The time limit for the whole transfer; nil for none.
@@ -39,7 +39,7 @@ package struct DownloadRequest: Sendable, Hashable {
     bodyLimit: ByteCount = .mebibytes(64),
     redirectLimit: Int = 5,
     connectTimeout: Duration = .seconds(10),
-    answerTimeout: Duration = .seconds(20),
+    responseTimeout: Duration = .seconds(20),
     stallTimeout: Duration = .seconds(20),
     totalTimeout: Duration? = nil
   ) {
@@ -48,7 +48,7 @@ package struct DownloadRequest: Sendable, Hashable {
     self.bodyLimit = bodyLimit
     self.redirectLimit = redirectLimit
     self.connectTimeout = connectTimeout
-    self.answerTimeout = answerTimeout
+    self.responseTimeout = responseTimeout
     self.stallTimeout = stallTimeout
     self.totalTimeout = totalTimeout
     paceTimeout = max(.seconds(30), stallTimeout)

@@ -23,7 +23,7 @@ package struct Fact: Sendable {
   package let name: String
   package let domain: Domain
   /// The source to show when no provider reported the fact, such as `not measured`.
-  package let untold: String
+  package let defaultSource: String
   private let storage: Storage
 
   /// A fact with words, stored in a property.
@@ -32,11 +32,11 @@ package struct Fact: Sendable {
   init<Word: CaseIterable & RawRepresentable<String> & Sendable>(
     _ name: String,
     _ property: any WritableKeyPath<Situation, Word> & Sendable,
-    untold: String
+    defaultSource: String
   ) {
     let words = Array(Word.allCases)
     self.name = name
-    self.untold = untold
+    self.defaultSource = defaultSource
     domain = .words(words.map(\.rawValue))
     storage = .word(offset: Self.offset(of: property)) { $0[keyPath: property] = words[$1] }
   }
@@ -47,10 +47,10 @@ package struct Fact: Sendable {
     no: String,
     yes: String,
     _ property: any WritableKeyPath<Situation, Bool> & Sendable,
-    untold: String
+    defaultSource: String
   ) {
     self.name = name
-    self.untold = untold
+    self.defaultSource = defaultSource
     domain = .words([no, yes])
     storage = .word(offset: Self.offset(of: property)) { $0[keyPath: property] = $1 == 1 }
   }
@@ -60,10 +60,10 @@ package struct Fact: Sendable {
     _ name: String,
     _ unit: QuantityUnit,
     _ property: any WritableKeyPath<Situation, Int> & Sendable,
-    untold: String
+    defaultSource: String
   ) {
     self.name = name
-    self.untold = untold
+    self.defaultSource = defaultSource
     domain = .quantity(unit)
     storage = .quantity(offset: Self.offset(of: property)) { $0[keyPath: property] = $1 }
   }
@@ -74,10 +74,10 @@ package struct Fact: Sendable {
     _ words: [String],
     _ ordinal: any KeyPath<Situation, Int> & Sendable,
     derivedFrom facts: [Fact],
-    untold: String
+    defaultSource: String
   ) {
     self.name = name
-    self.untold = untold
+    self.defaultSource = defaultSource
     domain = .words(words)
     storage = .derived(from: facts.map(\.name)) { $0[keyPath: ordinal] }
   }
@@ -87,7 +87,7 @@ package struct Fact: Sendable {
 
   private init(_ host: HostFact) {
     name = host.name
-    untold = "the application has set no value"
+    defaultSource = "the application has set no value"
     domain = .words(host.values)
     storage = .host(host)
   }

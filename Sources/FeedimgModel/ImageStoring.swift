@@ -14,7 +14,7 @@ package struct StoredImage: Sendable, Hashable {
   /// Seconds since 1970, accurate to about a minute.
   package var usedAt: Double
   /// The response that brought the image, for its freshness; nil in a listing.
-  package var answer: StoredAnswer?
+  package var answer: StoredResponse?
   /// Whether the image is exempt from eviction and expiry.
   package var isPinned: Bool
 
@@ -27,7 +27,7 @@ package struct StoredImage: Sendable, Hashable {
     mediaType: String,
     storedAt: Double,
     usedAt: Double,
-    answer: StoredAnswer? = nil,
+    answer: StoredResponse? = nil,
     isPinned: Bool = false
   ) {
     self.key = key
@@ -44,12 +44,12 @@ package struct StoredImage: Sendable, Hashable {
 }
 
 /// The first part of an interrupted download, to resume.
-package struct ImageBeginning: Sendable, Hashable {
+package struct PartialDownload: Sendable, Hashable {
   /// The response of the whole image.
-  package var answer: StoredAnswer
+  package var answer: StoredResponse
   package var bytes: [UInt8]
 
-  package init(answer: StoredAnswer, bytes: [UInt8]) {
+  package init(answer: StoredResponse, bytes: [UInt8]) {
     self.answer = answer
     self.bytes = bytes
   }
@@ -87,7 +87,7 @@ package struct ImageMetadata: Sendable, Hashable {
     self.respondedAt = respondedAt
   }
 
-  package init(key: String, role: ImageVariant.Role, mediaType: String, answer: StoredAnswer) {
+  package init(key: String, role: ImageVariant.Role, mediaType: String, answer: StoredResponse) {
     self.init(
       key: key,
       role: role,
@@ -118,12 +118,12 @@ package struct CacheError: Error, Sendable, Hashable, CustomStringConvertible {
   /// One line, with the path and the system's reason.
   package var message: String
   /// Whether the disk or the user's quota is full.
-  package var isForWantOfRoom: Bool
+  package var isDiskFull: Bool
 
-  package init(_ code: Code, _ message: String, isForWantOfRoom: Bool = false) {
+  package init(_ code: Code, _ message: String, isDiskFull: Bool = false) {
     self.code = code
     self.message = message
-    self.isForWantOfRoom = isForWantOfRoom
+    self.isDiskFull = isDiskFull
   }
 
   package var description: String { message }
@@ -156,10 +156,10 @@ package protocol ImageStoring: Sendable {
   /// The response that brought the image of a key, for freshness and validation; nil if there is none.
   ///
   /// Does not read the body or mark the entry as used.
-  func answer(for key: String) -> StoredAnswer?
+  func response(for key: String) -> StoredResponse?
 
   /// The same; selects the variant as ``read(_:for:)`` does.
-  func answer(for key: String, to request: HTTPFields) -> StoredAnswer?
+  func response(for key: String, to request: HTTPFields) -> StoredResponse?
 
   /// Updates a stored response from a 304, or from a 200 to HEAD, and keeps its body (RFC 9111 §4.3.4,
   /// §4.3.5).
@@ -170,17 +170,21 @@ package protocol ImageStoring: Sendable {
   ///   - news: The new response. Only the statuses 200 and 304 change anything.
   /// - Returns: The stored response after the update; nil if the image is gone or has another version.
   /// - Throws: ``CacheError`` if the update cannot be written. The stored response then stays unchanged.
-  func refresh(_ key: String, asked: StoredAnswer, news: StoredAnswer) throws(CacheError) -> StoredAnswer?
+  func refresh(
+    _ key: String,
+    asked: StoredResponse,
+    news: StoredResponse
+  ) throws(CacheError) -> StoredResponse?
 
   /// Removes the image of a key, and returns whether it existed.
   @discardableResult
   func remove(_ key: String) throws(CacheError) -> Bool
 
   /// The verified partial download of an image; nil if there is none.
-  func beginning(of key: String) -> ImageBeginning?
+  func partialDownload(of key: String) -> PartialDownload?
 
   /// Removes the partial download of an image, if any.
-  func removeBeginning(of key: String)
+  func removePartialDownload(of key: String)
 
   /// Starts writing an image. Without a commit, nothing remains.
   func makeWriter() throws(CacheError) -> any ImageWriting
@@ -232,7 +236,7 @@ package protocol WrittenReading: Sendable {
 }
 
 /// The stored response of an image, for its reuse (RFC 9111).
-package struct StoredAnswer: Sendable, Hashable {
+package struct StoredResponse: Sendable, Hashable {
   package var head: ResponseHead
   /// The sent request fields that the response's `Vary` names.
   package var varied: HTTPFields

@@ -57,27 +57,27 @@ public struct LoadError: Error, Sendable, Hashable {
   /// The number of seconds for which to remember the failure, from `Cache-Control` or `Expires`.
   ///
   /// Zero to ask each time; nil if the response sets no lifetime.
-  package var believedFor: Double?
+  package var negativeLifetime: Double?
 
   /// Whether the network path changed during the transfer, so that the failure says nothing about the current
   /// path.
-  package var isOfOldPath = false
+  package var isFromOldPath = false
 
   /// The origin of the failure, if redirects led away from the origin of ``url``.
   package var origin: String?
 
   /// Whether the origin's circuit breaker was open, so that no request was sent.
-  package var isRefusal = false
+  package var isCircuitRejection = false
 
   /// Whether the failure opened the circuit breaker of its origin, or the breaker was already open.
-  package var isOfLeftAlone = false
+  package var hasOpenCircuit = false
 
   /// Whether the feedimg service reported the failure, so that this process does not know the service's
   /// breakers.
-  package var isOfService = false
+  package var isFromService = false
 
   /// The failure of the thumbnail that replaced a failed original; at most one.
-  package var ofThumbnail: [LoadError] = []
+  package var thumbnailErrors: [LoadError] = []
 
   /// The decision of the load, if there was one.
   public var resolution: Resolution?

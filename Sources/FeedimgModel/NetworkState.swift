@@ -88,11 +88,11 @@ package protocol NetworkMonitoring: NetworkReading {
   func states() -> AsyncStream<NetworkState>
 
   /// Makes a running monitor read the state again, for example after more services became available.
-  func lookAgain()
+  func refresh()
 }
 
 extension NetworkMonitoring {
-  package func lookAgain() {}
+  package func refresh() {}
 }
 
 /// The identity of a network between connections: its Wi-Fi name, or otherwise its device.

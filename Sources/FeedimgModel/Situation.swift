@@ -107,36 +107,41 @@ public struct Situation: Sendable, Hashable {
 }
 
 extension Fact {
-  package static let network = Fact("network", \.network, untold: "not read")
-  package static let metered = Fact("metered", \.metered, untold: "not read")
-  package static let roaming = Fact("roaming", no: "no", yes: "yes", \.isRoaming, untold: "not read")
+  package static let network = Fact("network", \.network, defaultSource: "not read")
+  package static let metered = Fact("metered", \.metered, defaultSource: "not read")
+  package static let roaming = Fact("roaming", no: "no", yes: "yes", \.isRoaming, defaultSource: "not read")
   package static let dataSaver = Fact(
     "data saver",
     no: "off",
     yes: "on",
     \.savesData,
-    untold: "the setting data-saver"
+    defaultSource: "the setting data-saver"
   )
   package static let alwaysOriginal = Fact(
     "always original",
     no: "no",
     yes: "yes",
     \.alwaysOriginal,
-    untold: "the setting always-load-originals-on-cellular"
+    defaultSource: "the setting always-load-originals-on-cellular"
   )
-  package static let original = Fact("original", \.original, untold: "the item and the cache")
-  package static let thumbnail = Fact("thumbnail", \.thumbnail, untold: "the item and the cache")
-  package static let size = Fact("size", .bytes, \.sizeBytes, untold: "the item has no size")
-  package static let budgetLeft = Fact("budget left", .bytes, \.budgetLeftBytes, untold: "not counted")
-  package static let bandwidth = Fact("bandwidth", .bitsPerSecond, \.bandwidthBits, untold: "not measured")
-  package static let battery = Fact("battery", .percent, \.batteryPercent, untold: "not read")
+  package static let original = Fact("original", \.original, defaultSource: "the item and the cache")
+  package static let thumbnail = Fact("thumbnail", \.thumbnail, defaultSource: "the item and the cache")
+  package static let size = Fact("size", .bytes, \.sizeBytes, defaultSource: "the item has no size")
+  package static let budgetLeft = Fact("budget left", .bytes, \.budgetLeftBytes, defaultSource: "not counted")
+  package static let bandwidth = Fact(
+    "bandwidth",
+    .bitsPerSecond,
+    \.bandwidthBits,
+    defaultSource: "not measured"
+  )
+  package static let battery = Fact("battery", .percent, \.batteryPercent, defaultSource: "not read")
   /// Whether the size of the original is at most one percent of the budget left.
   package static let fits = Fact(
     "fits",
     ["no", "yes", "unknown"],
     \.fitsOrdinal,
     derivedFrom: [size, budgetLeft],
-    untold: "size against budget left"
+    defaultSource: "size against budget left"
   )
 
   /// All facts of feedimg, in the fixed order of all output.

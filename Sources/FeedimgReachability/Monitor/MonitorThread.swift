@@ -56,7 +56,7 @@ final class MonitorThread: Sendable {
   func wake() { waker.wake() }
 
   /// Makes the thread read the network now.
-  func lookAgain() {
+  func refresh() {
     isAskedToLook.store(true, ordering: .relaxed)
     waker.wake()
   }
@@ -79,7 +79,7 @@ final class MonitorThread: Sendable {
   private func run() {
     // Open both before the first reading, so that no change is missed in between.
     let sources = EventSources(waker: waker)
-    let watcher = makeWatcher? { [weak self] in self?.lookAgain() }
+    let watcher = makeWatcher? { [weak self] in self?.refresh() }
     let hearsAll = sources.hasNetlink && (makeWatcher == nil || watcher != nil)
     var watch = NetworkWatch(period: hearsAll ? Self.safetyPeriod : polling)
     while !listeners.withLock({ $0.isOver }) {

@@ -6,7 +6,7 @@ import Synchronization
 package final class NetlinkMonitor: NetworkMonitoring {
   /// Creates a watcher. It calls the closure when the network should be read again, such as after a new mark.
   package typealias WatcherMaker =
-    @Sendable (_ lookAgain: @escaping @Sendable () -> Void) -> FileWatcher?
+    @Sendable (_ refresh: @escaping @Sendable () -> Void) -> FileWatcher?
 
   private let reader: NetlinkReader
   private let makeWatcher: WatcherMaker?
@@ -88,7 +88,7 @@ package final class NetlinkMonitor: NetworkMonitoring {
   }
 
   /// Reads the network now, for example after a connection failed although the network seemed up.
-  package func lookAgain() { thread.withLock { $0 }?.lookAgain() }
+  package func refresh() { thread.withLock { $0 }?.refresh() }
 
   private func join(
     _ listener: Listeners.Listener,
