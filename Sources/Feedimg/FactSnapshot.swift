@@ -92,7 +92,7 @@ extension ImageLoader {
 /// The facts of one moment, each with its source in words.
 package struct KnownFacts {
   package var situation: Situation
-  /// Empty for what nothing has told; see ``Fact/untold``.
+  /// Empty for what nothing has told; see ``Fact/defaultSource``.
   package private(set) var sources: [Fact: String] = [:]
 
   package init(_ situation: Situation) { self.situation = situation }
@@ -112,9 +112,9 @@ package struct KnownFacts {
       sources[.roaming] = asks ? network.sourceOfRoaming : "not asked, as no rule depends on it"
     }
     situation.savesData = snapshot.settings.savesData
-    sources[.dataSaver] = Fact.dataSaver.untold
+    sources[.dataSaver] = Fact.dataSaver.defaultSource
     situation.alwaysOriginal = snapshot.settings.alwaysLoadOriginalsOnCellular
-    sources[.alwaysOriginal] = Fact.alwaysOriginal.untold
+    sources[.alwaysOriginal] = Fact.alwaysOriginal.defaultSource
     situation.budgetLeft = snapshot.budget.left
     sources[.budgetLeft] = snapshot.budget.source
     situation.bandwidth = snapshot.bandwidth?.bitsPerSecond
@@ -137,7 +137,7 @@ package struct KnownFacts {
 }
 
 extension NetworkState {
-  /// Who says whether the modem is in a foreign network, in words.
+  /// Who says whether the modem is roaming, in words.
   package var sourceOfRoaming: String {
     isRoaming ? "ModemManager says so" : "nothing tells of a foreign network"
   }

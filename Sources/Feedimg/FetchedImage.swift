@@ -10,7 +10,7 @@ struct FetchedImage: Sendable {
   var path: String?
   var source: LoadedImage.Source
   /// What brought it once, for its freshness; nil where that is not known.
-  var answer: StoredAnswer?
+  var answer: StoredResponse?
   /// The ``ImageRevalidation/key`` of what showing it has started; nil where it has started none.
   var revalidation: String?
   var notes: [String] = []

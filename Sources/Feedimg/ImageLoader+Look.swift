@@ -50,7 +50,7 @@ extension ImageLoader {
     let isNews = policy.askAboutCost()
     // The network is looked at for all who share it.
     guard base?.policy.askAboutCost() ?? isNews else { return isNews }
-    network.lookAgain()
+    network.refresh()
     _ = look()
     return true
   }

@@ -81,7 +81,7 @@ public final class ImageLoader: Sendable {
         reader: NetlinkReader(
           // Who neither decides by what data costs nor transfers anything need not wait for services that tell.
           services: policy.asksAboutCost ? services : .none,
-          adviceLife: .seconds(1),
+          adviceLifetime: .seconds(1),
           peer: { [weak downloader] in downloader?.lastPeer },
           mark: { settings.currentSettings().mark(of: $0) }
         )

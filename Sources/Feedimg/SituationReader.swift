@@ -72,7 +72,7 @@ struct SituationReader {
         !given.contains(fact)
         && (fact == .size && situation.size != nil || fact.hostFact != nil && values[fact.name] != nil)
       let source =
-        isOfItem ? fact == .size ? "the item" : "the application" : sources[fact] ?? fact.untold
+        isOfItem ? fact == .size ? "the item" : "the application" : sources[fact] ?? fact.defaultSource
       return FactReading(name: fact.name, value: fact.value(in: situation), source: source)
     }
   }

@@ -2,7 +2,7 @@ import FeedimgCache
 import FeedimgModel
 import FeedimgTransfer
 
-extension StoredAnswer {
+extension StoredResponse {
   /// Why an answer that is no success brings no image, and for how long that is to be believed.
   func refusal(of url: ImageURL) -> LoadError {
     // Servers and caches on the way are known to say so to who has nothing.
@@ -15,7 +15,7 @@ extension StoredAnswer {
       retryAfter: RetryAfter.seconds(head.fields, now: DeltaSeconds.whole(respondedAt))
     )
     error.suspectsCaptivePortal = CaptivePortal.isStatus(head.status)
-    error.believedFor = NegativeAnswer.lifetime(self)
+    error.negativeLifetime = NegativeAnswer.lifetime(self)
     return error
   }
 }

@@ -28,7 +28,9 @@ extension CacheCommand {
     func run() throws {
       let (address, cache) = (try image.address, try folders.cache())
       guard let details = cache.details(of: address) else {
-        let begun = cache.beginning(of: address).map { "; \($0.rounded) of a transfer that broke off is" }
+        let begun = cache.partialDownload(of: address).map {
+          "; \($0.rounded) of an interrupted transfer is"
+        }
         throw CommandFailure(.failure, "`\(image.shown)` is not in the cache\(begun ?? "")")
       }
       Output.line(json ? details.json : CacheShowText.text(details))

@@ -112,7 +112,7 @@ struct EncodedImages: Sendable {
   /// Takes news of the answer that brought an image, where that is still the one; it thereby counts as used.
   ///
   /// - Returns: What gives way, to be let go of outside of a lock.
-  mutating func update(_ key: String, from asked: StoredAnswer, to updated: StoredAnswer) -> [Entry] {
+  mutating func update(_ key: String, from asked: StoredResponse, to updated: StoredResponse) -> [Entry] {
     guard store.use(key)?.image.answer == asked else { return [] }
     return forget(store.change(key, costBy: 0) { $0.image.answer = updated })
   }

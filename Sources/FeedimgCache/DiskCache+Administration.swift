@@ -225,8 +225,8 @@ extension DiskCache {
   ///   - size: What was to be written, in bytes.
   /// - Returns: With the system's reason.
   func refusal(_ fault: FileFault, _ code: CacheError.Code, size: Int) -> CacheError {
-    if fault.isForWantOfRoom { giveWay(atLeast: max(size, Self.leastRoom)) }
-    return CacheError(code, fault.description, isForWantOfRoom: fault.isForWantOfRoom)
+    if fault.isDiskFull { giveWay(atLeast: max(size, Self.leastRoom)) }
+    return CacheError(code, fault.description, isDiskFull: fault.isDiskFull)
   }
 
   /// Removes what was used least, as much as others need of the disk; bodies first, as without room no row can go.

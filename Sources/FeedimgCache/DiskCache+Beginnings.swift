@@ -8,34 +8,34 @@ extension DiskCache {
   /// Beginnings that nobody went on with for so long are removed; in seconds.
   static let beginningLifetime = 86_400.0
 
-  package func beginning(of key: String) -> ImageBeginning? {
+  package func partialDownload(of key: String) -> PartialDownload? {
     // One look in place of two, as mostly there are none.
     guard folder.exists(folder.partial) else { return nil }
-    adoptBeginning(of: key)
-    return storedBeginning(of: key)
+    adoptPartialDownload(of: key)
+    return storedPartialDownload(of: key)
   }
 
   /// The beginning that was set aside, without looking at what killed writers left.
-  func storedBeginning(of key: String) -> ImageBeginning? {
+  func storedPartialDownload(of key: String) -> PartialDownload? {
     let path = folder.partialPath(key)
     do throws(FileFault) {
       let file = try OpenFile(path, to: "read", O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
       let status = try file.status()
       guard status.st_mode & S_IFMT == S_IFREG, status.st_size < 1 << 31 else { return nil }
       let content = try file.read(count: Int(status.st_size))
-      guard let (record, bytes) = PartialFile.read(content, key: key), let answer = StoredAnswer(record),
+      guard let (record, bytes) = PartialFile.read(content, key: key), let answer = StoredResponse(record),
         abs(clock() - record.storedAt) < Self.beginningLifetime
       else {
         unlink(path)
         return nil
       }
-      return ImageBeginning(answer: answer, bytes: bytes)
+      return PartialDownload(answer: answer, bytes: bytes)
     } catch {
       return nil
     }
   }
 
-  package func removeBeginning(of key: String) { unlink(folder.partialPath(key)) }
+  package func removePartialDownload(of key: String) { unlink(folder.partialPath(key)) }
 
   /// Keeps a body that broke off; gives it up where there is no room.
   func setAside(_ incoming: consuming IncomingBody, _ metadata: ImageMetadata) throws(FileFault) {
@@ -172,7 +172,7 @@ extension DiskCache {
   func withdrawAnnouncement(at path: String) { unlink(path) }
 
   /// Makes a beginning of what a killed writer left of an image, if there is such a thing.
-  func adoptBeginning(of key: String) {
+  func adoptPartialDownload(of key: String) {
     let hash = Checksum.of(key).hexadecimal
     for path in announcements() where path.dropFirst(folder.partial.count + 1).hasPrefix(hash) {
       adopt(announcementAt: path)
@@ -224,7 +224,7 @@ extension DiskCache {
       if try adopt(note, at: path) { unlink(path) }
     } catch {
       // There is none, or it cannot be read now. On a full disk, nothing is kept that was never shown.
-      if error.isForWantOfRoom { unlink(path) }
+      if error.isDiskFull { unlink(path) }
     }
   }
 
@@ -245,7 +245,7 @@ extension DiskCache {
     let note = last
     let size = note.record.size > 0 ? note.record.size : Int(try body.status().st_size)
     let bytes = try body.read(count: min(size, limits.beginnings.bytes + 1))
-    let known = storedBeginning(of: note.record.key)?.bytes.count ?? 0
+    let known = storedPartialDownload(of: note.record.key)?.bytes.count ?? 0
     if bytes.count > known, bytes.count <= limits.beginnings.bytes {
       // A copy, as a kill while the file itself is added to would leave what nobody can tell from a body.
       var copy = try IncomingBody(in: folder)

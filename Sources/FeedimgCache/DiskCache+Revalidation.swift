@@ -1,11 +1,11 @@
 package import FeedimgModel
 
 extension DiskCache {
-  package func answer(for key: String) -> StoredAnswer? {
-    record(of: key).flatMap(StoredAnswer.init(_:))
+  package func response(for key: String) -> StoredResponse? {
+    record(of: key).flatMap(StoredResponse.init(_:))
   }
 
-  package func answer(for key: String, to request: HTTPFields) -> StoredAnswer? {
+  package func response(for key: String, to request: HTTPFields) -> StoredResponse? {
     guard let found = find(key, for: request), !isExpired(found.entry) else { return nil }
     return found.answer
   }
@@ -17,16 +17,16 @@ extension DiskCache {
       path: folder.path(of: entry.record.body),
       usedAt: Double(entry.usedAt)
     )
-    image.answer = StoredAnswer(entry.record)
+    image.answer = StoredResponse(entry.record)
     return image
   }
 
   @discardableResult
   package func refresh(
     _ key: String,
-    asked: StoredAnswer,
-    news: StoredAnswer
-  ) throws(CacheError) -> StoredAnswer? {
+    asked: StoredResponse,
+    news: StoredResponse
+  ) throws(CacheError) -> StoredResponse? {
     let isHead = news.head.status == 200
     // Anything else says nothing of what is stored.
     guard isHead || news.head.status == 304 else { return nil }

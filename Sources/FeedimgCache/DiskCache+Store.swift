@@ -107,7 +107,7 @@ extension DiskCache {
       if images.count > 1 { steps = try attempt(images, givingBack: folder.room()?.deficit ?? 0) }
     } catch {
       // Without room, they may still be kept one by one; any other failure would only repeat itself.
-      guard error.isForWantOfRoom, images.count > 1 else {
+      guard error.isDiskFull, images.count > 1 else {
         folder.remove(images.map(\.record.body))
         return images.map { _ in .failure(error) }
       }
@@ -146,10 +146,10 @@ extension DiskCache {
               + "\(limits.pinned.rounded); the earlier one stays"
           )
         case .unplaced(let fault):
-          throw CacheError(.body, fault.description, isForWantOfRoom: fault.isForWantOfRoom)
+          throw CacheError(.body, fault.description, isDiskFull: fault.isDiskFull)
         }
       } catch {
-        guard error.isForWantOfRoom, mayGiveWay else {
+        guard error.isDiskFull, mayGiveWay else {
           folder.remove([image.record.body])
           throw error
         }

@@ -50,7 +50,7 @@ extension EntryRecord {
   }
 
   /// The same body with the news of a 304.
-  func updated(by answer: StoredAnswer) -> EntryRecord {
+  func updated(by answer: StoredResponse) -> EntryRecord {
     var copy = self
     copy.requestedAt = answer.requestedAt
     copy.respondedAt = answer.respondedAt
@@ -366,7 +366,7 @@ extension HeadRecord {
   }
 }
 
-extension StoredAnswer {
+extension StoredResponse {
   /// Reads the answer of an entry; nil where its URL is invalid.
   init?(_ entry: EntryRecord) {
     let record = entry.head

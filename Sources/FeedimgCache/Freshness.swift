@@ -35,7 +35,7 @@ package struct Freshness: Sendable, Hashable {
   ///   - answer: What is stored; its request was for the same, as told by ``Vary``.
   ///   - request: The directives of the request that is to be answered.
   ///   - now: Seconds since 1970.
-  package init(of answer: StoredAnswer, for request: CacheControl = CacheControl(""), at now: Double) {
+  package init(of answer: StoredResponse, for request: CacheControl = CacheControl(""), at now: Double) {
     lifetime = FreshnessLifetime(of: answer)
     age = answer.age(at: now)
     let rules = FreshnessRules(
@@ -75,7 +75,7 @@ package struct FreshnessLifetime: Sendable, Hashable {
   /// Feeds' images hardly ever change under their URL, but a day is soon enough to see one that did.
   static let greatestHeuristic = 86_400.0
 
-  package init(of answer: StoredAnswer) {
+  package init(of answer: StoredResponse) {
     let fields = answer.head.fields
     let control = CacheControl(fields)
     if control.has("max-age") {

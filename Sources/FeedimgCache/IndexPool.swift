@@ -184,7 +184,7 @@ extension IndexPool {
       // Where it cannot write files beside the index, SQLite reads it only on our word that it does not change.
       // Should it change all the same, checksums tell.
       guard case .database(let fault) = error else { throw error }
-      guard fault.isUnwritable && !isWritable || fault.isForWantOfRoom else { throw error }
+      guard fault.isUnwritable && !isWritable || fault.isDiskFull else { throw error }
       return try check(.immutable)
     }
   }
@@ -314,10 +314,10 @@ enum IndexFault: Error, Hashable {
       CacheError(
         .index,
         "cannot use the index `\(path)`: \(error)",
-        isForWantOfRoom: error.isForWantOfRoom
+        isDiskFull: error.isDiskFull
       )
     case .file(let fault):
-      CacheError(.folder, fault.description, isForWantOfRoom: fault.isForWantOfRoom)
+      CacheError(.folder, fault.description, isDiskFull: fault.isDiskFull)
     case .foreign:
       CacheError(.index, "cannot use the index `\(path)`: it belongs to another program")
     }

@@ -15,7 +15,7 @@ package final class MemoryCache: Sendable {
     /// The file in the disk cache, if it was kept there.
     package var path: String?
     /// What brought it, for its freshness; nil where that is not known.
-    package var answer: StoredAnswer?
+    package var answer: StoredResponse?
 
     /// - Parameters:
     ///   - role: What it is of its item.
@@ -30,7 +30,7 @@ package final class MemoryCache: Sendable {
       bytes: [UInt8],
       checksum: UInt64? = nil,
       path: String?,
-      answer: StoredAnswer? = nil
+      answer: StoredResponse? = nil
     ) {
       self.role = role
       self.mediaType = mediaType
@@ -166,7 +166,7 @@ package final class MemoryCache: Sendable {
   }
 
   /// Takes news of the answer that brought an image, where it is still that image which is kept.
-  package func update(_ key: String, from asked: StoredAnswer, to updated: StoredAnswer) {
+  package func update(_ key: String, from asked: StoredResponse, to updated: StoredResponse) {
     change { state in
       state.reads.overtake(key)
       return Gone(encoded: state.encoded.update(key, from: asked, to: updated))

@@ -120,7 +120,7 @@ struct FileFault: Error, Hashable, CustomStringConvertible {
   }
 
   /// Whether the disk, or what one may use of it, is full.
-  var isForWantOfRoom: Bool { [ENOSPC, EDQUOT].contains(reason) }
+  var isDiskFull: Bool { [ENOSPC, EDQUOT].contains(reason) }
 
   var description: String { "cannot \(operation) `\(path)`: \(Self.words(for: reason))" }
 

@@ -270,7 +270,7 @@ struct SQLiteError: Error, Hashable {
   var isBusy: Bool { primary == SQLITE_BUSY || primary == SQLITE_LOCKED }
 
   /// Whether there was no room to open it for writing, as even those who only read need some beside it.
-  var isForWantOfRoom: Bool {
+  var isDiskFull: Bool {
     primary == SQLITE_FULL
       || [SQLITE_CANTOPEN, SQLITE_IOERR].contains(primary) && [ENOSPC, EDQUOT].contains(reason)
   }

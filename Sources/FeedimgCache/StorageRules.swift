@@ -37,7 +37,7 @@ package enum NegativeAnswer {
   ///
   /// - Parameter answer: The answer, with when it came.
   /// - Returns: Seconds; zero for what must be asked for each time, nil where nothing is said.
-  package static func lifetime(_ answer: StoredAnswer) -> Double? {
+  package static func lifetime(_ answer: StoredResponse) -> Double? {
     let control = CacheControl(answer.head.fields)
     if control.has("no-store") || control.has("no-cache") { return 0 }
     let lifetime = FreshnessLifetime(of: answer)

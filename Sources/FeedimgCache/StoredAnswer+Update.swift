@@ -1,6 +1,6 @@
 package import FeedimgModel
 
-extension StoredAnswer {
+extension StoredResponse {
   /// When the answer was made, by its own account, else when it came (RFC 9110 §6.6.1).
   var date: Double { date("Date") ?? respondedAt }
 
@@ -45,19 +45,19 @@ package enum DeltaSeconds {
   }
 }
 
-extension StoredAnswer {
+extension StoredResponse {
   /// The answer with the news of a 304: what it says replaces what was said, and its time counts (RFC 9111 §4.3.4).
   ///
   /// - Parameter news: What the 304 said, and when.
   /// - Returns: What to keep beside the old body.
-  package func updated(by news: StoredAnswer) -> StoredAnswer {
+  package func updated(by news: StoredResponse) -> StoredResponse {
     let fields = news.head.fields.storable.fields.filter { !Self.bound.contains($0.name.lowercased()) }
     let replaced = Set(fields.map { $0.name.lowercased() })
     var head = head
     // An age that was told with the old answer says nothing of the new one (§4.2.3).
     head.fields.fields.removeAll { replaced.contains($0.name.lowercased()) || $0.name.lowercased() == "age" }
     head.fields.fields += fields
-    return StoredAnswer(
+    return StoredResponse(
       head: head,
       varied: varied,
       requestedAt: news.requestedAt,
@@ -101,7 +101,7 @@ extension HTTPFields {
   }
 }
 
-extension StoredAnswer {
+extension StoredResponse {
   /// What is stored with the news of an answer to HEAD (RFC 9111 §4.3.5).
   ///
   /// Where it tells of the same validators and the same length, as far as it tells of them, its news count like those of
@@ -111,7 +111,7 @@ extension StoredAnswer {
   ///   - head: The answer 200 to HEAD, with when it came.
   ///   - size: The length of the body that is stored.
   /// - Returns: What to keep beside the old body.
-  package func updated(byHead head: StoredAnswer, size: Int) -> StoredAnswer {
+  package func updated(byHead head: StoredResponse, size: Int) -> StoredResponse {
     let validators = Validators(of: self)
     let isSameLength = head.head.contentLength.map { $0 == size } ?? true
     guard head.head.status == 200, isSameLength, validators.match(notModified: head.head.fields) else {
@@ -121,7 +121,7 @@ extension StoredAnswer {
   }
 
   /// The same, to be asked about whatever it said of its freshness.
-  private var outdated: StoredAnswer {
+  private var outdated: StoredResponse {
     var copy = self
     let freshness: Set<String> = ["cache-control", "expires", "pragma"]
     copy.head.fields.fields.removeAll { freshness.contains($0.name.lowercased()) }

@@ -11,7 +11,7 @@ package struct Validators: Sendable, Hashable {
   /// RFC 9110 §8.8.2.2 asks for a second and a reason to trust the clocks; RFC 7232 asked for a minute, as we do.
   private var hasStrongDate = false
 
-  package init(of answer: StoredAnswer) {
+  package init(of answer: StoredResponse) {
     let fields = answer.head.fields
     entityTag = fields["ETag"].flatMap { Self.isEntityTag($0) ? $0 : nil }
     guard let text = fields["Last-Modified"] else { return }

@@ -80,7 +80,7 @@ extension DiskCache {
   /// An entry with the answer that brought it, if that can be read.
   struct Found {
     var entry: CacheIndex.Entry
-    var answer: StoredAnswer?
+    var answer: StoredResponse?
   }
 
   /// The entry that answers a request: one that was chosen by the same fields, else the one that came first.
@@ -91,12 +91,12 @@ extension DiskCache {
   /// - Returns: Nil where there is none.
   func find(_ key: String, for request: HTTPFields?) -> Found? {
     guard let entry = entry(of: key) else { return nil }
-    let first = Found(entry: entry, answer: StoredAnswer(entry.record))
+    let first = Found(entry: entry, answer: StoredResponse(entry.record))
     guard let request, let answer = first.answer else { return first }
     let vary = Vary(answer.head.fields)
     guard !vary.names.isEmpty, !vary.isOpen, !vary.matches(answer.varied, request) else { return first }
     guard let other = self.entry(of: VariantKey.of(key, vary, request)), !isExpired(other),
-      let brought = StoredAnswer(other.record), Vary(brought.head.fields).matches(brought.varied, request)
+      let brought = StoredResponse(other.record), Vary(brought.head.fields).matches(brought.varied, request)
     else { return first }
     return Found(entry: other, answer: brought)
   }
@@ -105,7 +105,7 @@ extension DiskCache {
   func key(for metadata: ImageMetadata) -> String {
     let vary = Vary(metadata.head.fields)
     guard !vary.names.isEmpty, !vary.isOpen, let entry = entry(of: metadata.key), !isExpired(entry),
-      let first = StoredAnswer(entry.record), Vary(first.head.fields) == vary,
+      let first = StoredResponse(entry.record), Vary(first.head.fields) == vary,
       !vary.matches(first.varied, metadata.varied)
     else { return metadata.key }
     return VariantKey.of(metadata.key, vary, metadata.varied)

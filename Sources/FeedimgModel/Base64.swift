@@ -1,6 +1,6 @@
-/// Base64 (RFC 4648 §4), also without padding and with the letters of §5.
+/// Base64 (RFC 4648 §4), also without padding and in the URL-safe alphabet of §5.
 package enum Base64 {
-  /// The bytes that a text stands for; nil if it is no base64.
+  /// The decoded bytes; nil for invalid base64.
   package static func decode(_ text: String) -> [UInt8]? {
     let digits = text.utf8.reversed().drop { $0 == UInt8(ascii: "=") }.reversed()
     guard digits.count % 4 != 1, text.utf8.count - digits.count <= 2 else { return nil }

@@ -1,10 +1,10 @@
-/// A decoded picture: rows of pixels from top to bottom, in sRGB, four bytes a pixel, alpha premultiplied.
+/// A decoded image: rows of pixels from top to bottom, in sRGB, four bytes per pixel, alpha premultiplied.
 public struct Bitmap: Sendable, Hashable {
-  /// The order of the bytes of a pixel in memory, whatever the processor.
+  /// The order of a pixel's bytes in memory, on any processor.
   public enum Format: String, Sendable, Hashable, CaseIterable {
-    /// Red first, as GdkPixbuf's and Qt's `RGBA8888` have it.
+    /// Red first, as in GdkPixbuf and in Qt's `RGBA8888`.
     case rgba
-    /// Blue first, as Cairo's `ARGB32` has it on little-endian processors.
+    /// Blue first, as in Cairo's `ARGB32` on little-endian processors.
     case bgra
   }
 
@@ -12,16 +12,16 @@ public struct Bitmap: Sendable, Hashable {
   public let size: PixelSize
   /// Bytes from the start of a row to the start of the next; a multiple of four, at least four times the width.
   public let stride: Int
-  /// The order of the bytes of a pixel.
+  /// The order of a pixel's bytes.
   public let format: Format
-  /// Whether every alpha is 255.
+  /// Whether every alpha value is 255.
   public let isOpaque: Bool
   /// `stride` times the height.
   public let bytes: [UInt8]
 
-  /// Makes a picture of rows without gaps.
+  /// Creates a bitmap whose rows have no padding.
   ///
-  /// - Returns: Nil if the bytes are not four for each pixel.
+  /// - Returns: Nil unless `bytes` has four bytes for each pixel.
   package init?(size: PixelSize, format: Format, isOpaque: Bool, bytes: [UInt8]) {
     let (area, isTooGreat) = size.width.multipliedReportingOverflow(by: size.height)
     guard size.width > 0, size.height > 0, !isTooGreat, area <= Int.max / 4, bytes.count == area * 4 else {

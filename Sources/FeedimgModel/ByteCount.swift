@@ -3,10 +3,10 @@ public struct ByteCount: Sendable, Hashable, Comparable {
   /// Never negative.
   public var bytes: Int
 
-  /// A count; a negative one becomes zero.
+  /// Creates a count; a negative number becomes zero.
   public init(_ bytes: Int) { self.bytes = max(0, bytes) }
 
-  /// A count of 1,048,576 bytes each.
+  /// Converts a number of mebibytes, of 1,048,576 bytes each.
   public static func mebibytes(_ count: Int) -> ByteCount { ByteCount(count << 20) }
 
   /// Fewer bytes come first.
@@ -14,7 +14,7 @@ public struct ByteCount: Sendable, Hashable, Comparable {
 }
 
 extension ByteCount: LosslessStringConvertible {
-  /// Units as people write them: `kB` is 1000 bytes, `KiB` is 1024 (IEC 80000-13).
+  /// The accepted units: `kB` is 1000 bytes, `KiB` is 1024 (IEC 80000-13).
   private static let units: [(name: String, bytes: Int)] = [
     ("B", 1), ("kB", 1000), ("KB", 1000), ("MB", 1_000_000), ("GB", 1_000_000_000), ("TB", 1_000_000_000_000),
     ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("TiB", 1 << 40),
@@ -31,7 +31,7 @@ extension ByteCount: LosslessStringConvertible {
   }
 
   private static func product(_ number: Substring, _ factor: Int) -> Int? {
-    // A double holds whole numbers exactly up to 2^53 only.
+    // A `Double` is exact for whole numbers up to 2^53 only.
     if let whole = Int(number) {
       let (bytes, isTooGreat) = whole.multipliedReportingOverflow(by: factor)
       return isTooGreat ? nil : bytes
@@ -39,7 +39,7 @@ extension ByteCount: LosslessStringConvertible {
     return Double(number).flatMap { Int(exactly: ($0 * Double(factor)).rounded()) }
   }
 
-  /// In the unit that spells the count exactly and shortest, so that reading it gives the same count.
+  /// The exact count in the unit that gives the shortest text; parsing it gives the same count.
   public var description: String {
     let exact = Self.units.filter { bytes >= $0.bytes && bytes % $0.bytes == 0 && $0.name != "KB" }
     let greatest = exact.max { $0.bytes < $1.bytes }

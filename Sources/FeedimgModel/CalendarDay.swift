@@ -1,4 +1,4 @@
-/// A day as calendars have it, without a time zone.
+/// A day of the Gregorian calendar, without a time zone.
 public struct CalendarDay: Sendable, Hashable {
   /// From 1 to 9999.
   public let year: Int
@@ -7,7 +7,7 @@ public struct CalendarDay: Sendable, Hashable {
   /// From 1 to the last day of the month.
   public let day: Int
 
-  /// A day that exists in the Gregorian calendar; nil for one that does not.
+  /// Creates a day; nil if it does not exist.
   public init?(year: Int, month: Int, day: Int) {
     guard (1...9999).contains(year), (1...12).contains(month), day >= 1,
       day <= Self.lastDay(ofMonth: month, year: year)
@@ -15,10 +15,11 @@ public struct CalendarDay: Sendable, Hashable {
     (self.year, self.month, self.day) = (year, month, day)
   }
 
-  /// The day so many days after 1970-01-01; what lies beyond the years 1 to 9999 becomes their first or last day.
+  /// The day a number of days after 1970-01-01, limited to the years 1 to 9999.
   ///
-  /// The reckoning is that of `civil_from_days` in "chrono-Compatible Low-Level Date Algorithms" (H. Hinnant): years
-  /// begin in March, so that the leap day is the last, and 400 of them have 146,097 days.
+  /// The algorithm is `civil_from_days` from "chrono-Compatible Low-Level Date Algorithms" (H. Hinnant).
+  /// Years start
+  /// in March, so that the leap day comes last; 400 years have 146,097 days.
   public init(daysSince1970 count: Int) {
     let shifted = min(max(count, -719_162), 2_932_896) + 719_468
     let dayOfEra = shifted % 146_097
@@ -30,7 +31,7 @@ public struct CalendarDay: Sendable, Hashable {
     year = yearOfEra + shifted / 146_097 * 400 + (month <= 2 ? 1 : 0)
   }
 
-  /// How many days after 1970-01-01 it is; negative before.
+  /// The number of days since 1970-01-01; negative before it.
   public var daysSince1970: Int {
     let shiftedYear = month <= 2 ? year - 1 : year
     let yearOfEra = shiftedYear % 400
@@ -39,12 +40,12 @@ public struct CalendarDay: Sendable, Hashable {
     return shiftedYear / 400 * 146_097 + dayOfEra - 719_468
   }
 
-  /// The day so many days later, or earlier where that is negative.
+  /// The day a number of days later; earlier if the number is negative.
   public func advanced(by days: Int) -> CalendarDay {
     CalendarDay(daysSince1970: daysSince1970 + min(max(days, -4_000_000), 4_000_000))
   }
 
-  /// How many days a month has.
+  /// The number of days of a month.
   package static func lastDay(ofMonth month: Int, year: Int) -> Int {
     switch month {
     case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
@@ -62,7 +63,7 @@ extension CalendarDay: Comparable {
 }
 
 extension CalendarDay: LosslessStringConvertible {
-  /// Reads `2026-11-21`; nil for anything else.
+  /// Parses `2026-11-21`; nil for anything else.
   public init?(_ description: String) {
     let digits = Array(description.utf8)
     guard digits.count == 10, digits[4] == UInt8(ascii: "-"), digits[7] == UInt8(ascii: "-"),
@@ -79,10 +80,10 @@ extension CalendarDay: LosslessStringConvertible {
     }
   }
 
-  /// As ISO 8601 has it, such as `2026-11-21`.
+  /// The day in ISO 8601, such as `2026-11-21`.
   public var description: String { "\(monthText)-\(Self.padded(day, 2))" }
 
-  /// The month alone, such as `2026-11`.
+  /// The month in ISO 8601, such as `2026-11`.
   public var monthText: String { "\(Self.padded(year, 4))-\(Self.padded(month, 2))" }
 
   private static func padded(_ number: Int, _ width: Int) -> String {

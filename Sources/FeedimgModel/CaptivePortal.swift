@@ -1,6 +1,6 @@
-/// Tells the signs of a network that answers in place of servers until its user has logged in.
+/// Recognises a captive portal: a network that replaces responses with its login page until the user logs in.
 package enum CaptivePortal {
-  /// Whether a body that is no image looks like a page, by its `Content-Type`, if any, and its first bytes.
+  /// Whether a body that is not an image looks like an HTML page, by its `Content-Type` and first bytes.
   package static func isPage(mediaType: String?, prefix: [UInt8]) -> Bool {
     if let mediaType {
       let name = mediaType.lowercased().prefix { $0 != ";" && $0 != " " }
@@ -11,9 +11,9 @@ package enum CaptivePortal {
     return start.hasPrefix("<!doctype html") || start.hasPrefix("<html")
   }
 
-  /// What to say of it, after what was seen.
-  package static let words = "perhaps this network wants you to sign in first"
+  /// The hint that error messages append.
+  package static let words = "this network may require you to sign in"
 
-  /// Whether the status says so (RFC 6585 §6, Network Authentication Required).
+  /// Whether the status means Network Authentication Required (RFC 6585 §6).
   package static func isStatus(_ status: Int) -> Bool { status == 511 }
 }

@@ -1,22 +1,22 @@
-/// The word that a policy's rule says: the best image that may be shown.
+/// The outcome of a policy's rule: the best image that may be shown.
 public enum Ceiling: String, Sendable, Hashable, CaseIterable {
   case original
   case thumbnail
-  /// Whatever is cached; nothing is fetched.
+  /// A cached image; nothing is fetched.
   case cached
   case placeholder
 }
 
-/// Something that a view can show.
+/// An image that a view can show.
 public enum ShownImage: String, Sendable, Hashable, CaseIterable {
   case original
   case thumbnail
   case placeholder
 
-  /// What showing a variant means.
+  /// The shown image for a variant.
   public init(_ role: ImageVariant.Role) { self = role == .original ? .original : .thumbnail }
 
-  /// The variant to take bytes from; nil for the placeholder.
+  /// The variant to show; nil for the placeholder.
   public var role: ImageVariant.Role? {
     switch self {
     case .original: .original
@@ -26,14 +26,14 @@ public enum ShownImage: String, Sendable, Hashable, CaseIterable {
   }
 }
 
-/// Where the bytes of the final image come from.
+/// The source of the final image's bytes.
 public enum ImageSource: String, Sendable, Hashable, CaseIterable {
   case cache
   case network
   case none
 }
 
-/// The event after which an item is worth resolving again.
+/// The event after which feedimg resolves an item again.
 public enum Upgrade: String, Sendable, Hashable, CaseIterable {
   case never
   case online
@@ -50,28 +50,29 @@ public enum Urgency: String, Sendable, Hashable, CaseIterable {
   case idle
 }
 
-/// What to show and what to load, for one situation.
+/// The image to show and the image to load in one situation.
 public struct Decision: Sendable, Hashable {
-  /// What is finally shown, after the laws.
+  /// The image shown in the end, after the laws.
   public var image: ShownImage
-  /// Where ``image`` comes from.
+  /// The source of ``image``.
   public var source: ImageSource
-  /// What is shown meanwhile; equals ``image`` where nothing has to be loaded.
+  /// The image shown meanwhile; equal to ``image`` if nothing is loaded.
   public var show: ShownImage
-  /// What has to be fetched, if anything.
+  /// The variant to fetch; nil for none.
   public var load: ImageVariant.Role?
-  /// When it is worth resolving again.
+  /// The event after which feedimg resolves the item again.
   public var upgrade: Upgrade
   /// How soon the load is wanted.
   public var urgency: Urgency
-  /// The rule that decided, counted from one.
+  /// The number of the deciding rule, counted from one.
   public var rule: Int
 
-  /// Applies the laws that hold for every policy to the word of a rule.
+  /// Applies the laws of every policy to the outcome of a rule.
   ///
-  /// A variant that the item lacks gives way to the next below, never above; a cached variant is never fetched;
-  /// offline nothing is fetched, and the best cached variant below the ceiling is shown instead; while the
-  /// original is fetched, a cached thumbnail is shown.
+  /// If the item lacks a variant, the next lower one is used, never a higher one. A cached variant is never
+  /// fetched.
+  /// Offline, nothing is fetched, and the best cached variant below the ceiling is shown. While the original
+  /// downloads, a cached thumbnail is shown.
   public init(
     ceiling: Ceiling,
     in situation: Situation,
@@ -102,4 +103,59 @@ public struct Decision: Sendable, Hashable {
     (source, load) = (.network, chosen)
     show = chosen == .original && situation.thumbnail == .cached ? .thumbnail : .placeholder
   }
+}
+
+/// The value of one fact, and its source.
+public struct FactReading: Sendable, Hashable {
+  /// The name in policies, such as `always original`.
+  public var name: String
+  /// The value in the notation of policies.
+  public var value: String
+  /// The source in words, such as `the route through wlan0` or `--network`.
+  public var source: String
+
+  package init(name: String, value: String, source: String) {
+    self.name = name
+    self.value = value
+    self.source = source
+  }
+}
+
+/// A decision about one item, with everything that explains it.
+public struct Resolution: Sendable, Hashable {
+  /// The item that the decision concerns.
+  public var item: FeedItem
+  /// The facts on which the policy decided.
+  public var situation: Situation
+  /// The image to show and the image to load.
+  public var decision: Decision
+  /// The name of the policy that decided.
+  public var policy: String
+  /// The file and line of the deciding rule, such as `default.md:10`.
+  public var place: String
+  /// Why the rule applies, such as `network is wifi`.
+  public var why: String
+  /// All facts in their fixed order, including those that the policy does not use.
+  public var facts: [FactReading]
+
+  package init(
+    item: FeedItem,
+    situation: Situation,
+    decision: Decision,
+    policy: String,
+    place: String,
+    why: String,
+    facts: [FactReading]
+  ) {
+    self.item = item
+    self.situation = situation
+    self.decision = decision
+    self.policy = policy
+    self.place = place
+    self.why = why
+    self.facts = facts
+  }
+
+  /// The URL of the final image; nil for the placeholder.
+  public var url: ImageURL? { decision.image.role.flatMap { item[$0]?.url } }
 }

@@ -1,11 +1,11 @@
 /// A size in pixels.
 public struct PixelSize: Sendable, Hashable {
-  /// From left to right.
+  /// In pixels.
   public var width: Int
-  /// From top to bottom.
+  /// In pixels.
   public var height: Int
 
-  /// Makes a size; nothing is checked.
+  /// Creates a size without checking it.
   public init(width: Int, height: Int) {
     self.width = width
     self.height = height
@@ -17,13 +17,13 @@ extension PixelSize: CustomStringConvertible {
   public var description: String { "\(width)×\(height)" }
 }
 
-/// How large an image is to be shown: a box in points, and how many pixels a point has.
+/// The display size of an image: a box in points, and the pixels per point.
 public struct DisplaySize: Sendable, Hashable {
-  /// How an image of another shape meets the box.
+  /// How an image with another aspect ratio fits the box.
   public enum Fitting: String, Sendable, Hashable, CaseIterable {
-    /// The whole image is inside; one side may be shorter than the box.
+    /// Shows the whole image; one side may be shorter than the box.
     case fit
-    /// The whole box is covered; what juts out on one side is cut away evenly.
+    /// Covers the whole box; the image is cropped evenly on two sides.
     case fill
   }
 
@@ -31,18 +31,18 @@ public struct DisplaySize: Sendable, Hashable {
   public var width: Double
   /// In points.
   public var height: Double
-  /// Pixels a point, such as 2 on a dense screen.
+  /// Pixels per point, such as 2 on a high-density screen.
   public var scale: Double
-  /// How an image of another shape meets the box.
+  /// How an image with another aspect ratio fits the box.
   public var fitting: Fitting
 
-  /// Makes a size.
+  /// Creates a size.
   ///
   /// - Parameters:
   ///   - width: In points.
   ///   - height: In points.
-  ///   - scale: Pixels a point.
-  ///   - fitting: How an image of another shape meets the box.
+  ///   - scale: Pixels per point.
+  ///   - fitting: How an image with another aspect ratio fits the box.
   public init(width: Double, height: Double, scale: Double = 1, fitting: Fitting = .fit) {
     self.width = width
     self.height = height
@@ -50,14 +50,14 @@ public struct DisplaySize: Sendable, Hashable {
     self.fitting = fitting
   }
 
-  /// The greatest side, in pixels; more than any codec takes.
+  /// The longest side, in pixels; longer than any codec accepts.
   private static let greatest = 1_000_000.0
 
-  /// The box in pixels: rounded up, and at least one on each side whatever the numbers.
+  /// The box in pixels: rounded up, and at least 1 on each side even for invalid numbers.
   public var pixels: PixelSize {
     func side(_ points: Double) -> Int {
       let pixels = (points * scale).rounded(.up)
-      // No number is neither greater nor less.
+      // The comparison is false for NaN.
       return pixels >= 1 ? Int(min(pixels, Self.greatest)) : 1
     }
     return PixelSize(width: side(width), height: side(height))

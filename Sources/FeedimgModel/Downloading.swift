@@ -3,34 +3,34 @@ package struct DownloadRequest: Sendable, Hashable {
   /// The method (RFC 9110 §9.3).
   package enum Method: Sendable, Hashable {
     case get
-    /// The head of the response alone.
+    /// Only the head of the response.
     case head
-    /// An action that the fields alone describe.
+    /// A POST without a body; the header fields describe the action.
     case post
   }
 
   package var url: ImageURL
   package var method = Method.get
-  /// The Unix socket of the server, which then is the same whatever the host; nil for the network.
+  /// The path of the server's Unix socket, used for every host; nil to connect over the network.
   package var socket: String?
-  /// Sent beside those of the downloader itself.
+  /// Sent in addition to the downloader's own fields.
   package var fields: HTTPFields
   /// A longer body fails with ``LoadError/Code/tooLarge``.
   package var bodyLimit: ByteCount
   package var redirectLimit: Int
-  /// Whether the transfer follows redirects; otherwise a redirect is the response.
+  /// Whether the transfer follows redirects; otherwise a redirect is the final response.
   package var followsRedirects = true
-  /// For name resolution, connection and handshake.
+  /// The time limit for name resolution, connection and handshake.
   package var connectTimeout: Duration
-  /// From the request, once sent, to the first byte of the response.
-  package var answerTimeout: Duration
-  /// The longest silence within a response.
+  /// The time limit from the sent request to the first byte of the response.
+  package var responseTimeout: Duration
+  /// The longest pause within a response.
   package var stallTimeout: Duration
-  /// For all of the transfer; nil for none.
+  /// The time limit for the whole transfer; nil for none.
   package var totalTimeout: Duration?
-  /// The longest head, from its first byte, and the time over which a body must bring 100 bytes a second.
+  /// The time limit for the head, and the interval in which the body must bring 100 bytes per second.
   ///
-  /// 30 seconds, or the stall timeout where that is longer.
+  /// 30 seconds, or the stall timeout if that is longer.
   package var paceTimeout: Duration
 
   package init(
@@ -39,7 +39,7 @@ package struct DownloadRequest: Sendable, Hashable {
     bodyLimit: ByteCount = .mebibytes(64),
     redirectLimit: Int = 5,
     connectTimeout: Duration = .seconds(10),
-    answerTimeout: Duration = .seconds(20),
+    responseTimeout: Duration = .seconds(20),
     stallTimeout: Duration = .seconds(20),
     totalTimeout: Duration? = nil
   ) {
@@ -48,7 +48,7 @@ package struct DownloadRequest: Sendable, Hashable {
     self.bodyLimit = bodyLimit
     self.redirectLimit = redirectLimit
     self.connectTimeout = connectTimeout
-    self.answerTimeout = answerTimeout
+    self.responseTimeout = responseTimeout
     self.stallTimeout = stallTimeout
     self.totalTimeout = totalTimeout
     paceTimeout = max(.seconds(30), stallTimeout)
@@ -59,14 +59,15 @@ package struct DownloadRequest: Sendable, Hashable {
 package struct ResponseHead: Sendable, Hashable {
   package var status: Int
   package var fields: HTTPFields
-  /// Where the response came from, after redirects.
+  /// The URL of the response, after redirects.
   package var url: ImageURL
-  /// The announced length of the body, where there is one.
+  /// The length of the body, if the server announced it.
   package var contentLength: Int?
-  /// Whether only the body itself shows that it is whole.
+  /// Whether only the body itself shows that it is complete.
   ///
-  /// True where the close of the connection ends it (RFC 9112 §6.3, case 8), and for a decoded body, whose end libcurl
-  /// does not check.
+  /// True if closing the connection ends the body (RFC 9112 §6.3, case 8). Also true for a decoded body,
+  /// because
+  /// libcurl does not check its end.
   package var endsByClosing: Bool
 
   package init(
@@ -84,21 +85,23 @@ package struct ResponseHead: Sendable, Hashable {
   }
 }
 
-/// Takes the body of a transfer as it arrives.
+/// Receives the body of a transfer as it arrives.
 ///
-/// Called on the transfer's own thread, in order, never at the same time; must not block for long. Throwing stops
-/// the transfer, which then fails with the thrown error.
+/// The transfer's thread makes the calls, in order and one at a time. They must not block for long. An error
+/// thrown
+/// here stops the transfer, which then fails with that error.
 package protocol BodyReceiving: Sendable {
-  /// Called by the scheduler before each request, so that the wait for a slot does not count as the response's time.
+  /// Called by the scheduler before each request, so that the wait for a slot does not count as response
+  /// time.
   ///
-  /// Either more of a begun body follows, or a response from its head on.
+  /// The request either resumes the body or starts from the head.
   func requestBegins()
-  /// Called before the first byte of the final response; redirects do not show.
+  /// Called before the first byte of the final response, not for redirects.
   ///
-  /// Where a transfer starts over it is called again: earlier bytes are void then.
+  /// Called again when the transfer starts over; the receiver then discards earlier bytes.
   func begin(_ head: ResponseHead) throws(LoadError)
   func receive(_ bytes: UnsafeRawBufferPointer) throws(LoadError)
-  /// Called for steps in between, which a receiver may ignore.
+  /// Called for intermediate steps, which a receiver may ignore.
   func note(_ step: TransferStep)
 }
 
@@ -106,39 +109,44 @@ extension BodyReceiving {
   package func note(_ step: TransferStep) {}
 }
 
-/// What happens in a transfer beside the head and body of the final response.
+/// A step of a transfer besides the head and body of the final response.
 package enum TransferStep: Sendable, Hashable {
-  /// A connection is there, and the request goes out on it.
+  /// The connection is open and the request is sent.
   case requested
-  /// A response redirects, and the transfer continues there.
+  /// A response redirects the transfer to another URL.
   case redirected(ImageURL)
-  /// So many bytes have come since the last such step: heads and bodies as they came over the network, also of
-  /// redirects and of what is not delivered; without what TLS and TCP add.
+  /// The number of bytes received since the previous `moved` step.
+  ///
+  /// Includes heads, bodies, redirects and discarded data as they came over the network; excludes TLS and TCP
+  /// overhead.
   case moved(Int)
 }
 
 extension BodyReceiving {
-  /// Does nothing, for receivers that measure no times.
+  /// Does nothing.
   package func requestBegins() {}
 }
 
 /// Fetches over HTTP (a port).
 package protocol Downloading: Sendable {
-  /// Performs one transfer and returns when the whole body has been received.
+  /// Performs one transfer and returns after the whole body has arrived.
   ///
-  /// Any status reaches the receiver. Cancelling the task stops the transfer. The caller resumes on its own executor.
+  /// The receiver gets responses of any status. Cancelling the task stops the transfer. The call returns on
+  /// the
+  /// caller's executor.
   ///
-  /// - Throws: ``LoadError``, also when the receiver throws it; `cancelled` when the task was cancelled.
+  /// - Throws: ``LoadError``, including errors that the receiver throws; `cancelled` if the task was
+  ///   cancelled.
   func download(
     _ request: DownloadRequest,
     into receiver: any BodyReceiving
   ) async throws(LoadError) -> ResponseHead
 
-  /// Stops later transfers from using present connections; call it when the network has changed.
+  /// Prevents later transfers from using open connections. Call it after a change of the network.
   func forgetConnections()
 }
 
 extension Downloading {
-  /// Does nothing, for downloaders without connections.
+  /// Does nothing.
   package func forgetConnections() {}
 }

@@ -1,15 +1,15 @@
-/// Something that a policy may ask about; a column of its table.
+/// A fact that a policy may use; a column of its table.
 ///
-/// The facts that feedimg knows are declared in Situation.swift. The host application declares others.
+/// Situation.swift declares feedimg's own facts. The host application may declare others.
 package struct Fact: Sendable {
-  /// What a fact can be.
+  /// The possible values of a fact.
   package enum Domain: Sendable, Hashable {
     case words([String])
-    /// A quantity from zero, or unknown.
+    /// A quantity of at least zero, or unknown.
     case quantity(QuantityUnit)
   }
 
-  /// Where a situation keeps the fact.
+  /// Where a situation stores the fact.
   private enum Storage: Sendable {
     /// One byte, which holds the index of the word.
     case word(offset: Int, set: @Sendable (inout Situation, Int) -> Void)
@@ -19,51 +19,51 @@ package struct Fact: Sendable {
     case host(HostFact)
   }
 
-  /// As policies name it, such as `always original`.
+  /// The name in policies, such as `always original`.
   package let name: String
   package let domain: Domain
-  /// Its source in words where nothing tells the fact, such as `not measured`.
-  package let untold: String
+  /// The source to show when no provider reported the fact, such as `not measured`.
+  package let defaultSource: String
   private let storage: Storage
 
-  /// A fact of words that stands in a stored property.
+  /// A fact with words, stored in a property.
   ///
-  /// The property's type must be an enumeration without payloads: its byte is then the index of the case.
+  /// The property's type must be an enumeration without payloads. Its byte is then the index of the case.
   init<Word: CaseIterable & RawRepresentable<String> & Sendable>(
     _ name: String,
     _ property: any WritableKeyPath<Situation, Word> & Sendable,
-    untold: String
+    defaultSource: String
   ) {
     let words = Array(Word.allCases)
     self.name = name
-    self.untold = untold
+    self.defaultSource = defaultSource
     domain = .words(words.map(\.rawValue))
     storage = .word(offset: Self.offset(of: property)) { $0[keyPath: property] = words[$1] }
   }
 
-  /// A fact of two words that stands in a stored property.
+  /// A fact with two words, stored in a Boolean property.
   init(
     _ name: String,
     no: String,
     yes: String,
     _ property: any WritableKeyPath<Situation, Bool> & Sendable,
-    untold: String
+    defaultSource: String
   ) {
     self.name = name
-    self.untold = untold
+    self.defaultSource = defaultSource
     domain = .words([no, yes])
     storage = .word(offset: Self.offset(of: property)) { $0[keyPath: property] = $1 == 1 }
   }
 
-  /// A quantity that stands in a stored property.
+  /// A quantity, stored in a property.
   init(
     _ name: String,
     _ unit: QuantityUnit,
     _ property: any WritableKeyPath<Situation, Int> & Sendable,
-    untold: String
+    defaultSource: String
   ) {
     self.name = name
-    self.untold = untold
+    self.defaultSource = defaultSource
     domain = .quantity(unit)
     storage = .quantity(offset: Self.offset(of: property)) { $0[keyPath: property] = $1 }
   }
@@ -74,10 +74,10 @@ package struct Fact: Sendable {
     _ words: [String],
     _ ordinal: any KeyPath<Situation, Int> & Sendable,
     derivedFrom facts: [Fact],
-    untold: String
+    defaultSource: String
   ) {
     self.name = name
-    self.untold = untold
+    self.defaultSource = defaultSource
     domain = .words(words)
     storage = .derived(from: facts.map(\.name)) { $0[keyPath: ordinal] }
   }
@@ -87,7 +87,7 @@ package struct Fact: Sendable {
 
   private init(_ host: HostFact) {
     name = host.name
-    untold = "the application says nothing"
+    defaultSource = "the application has set no value"
     domain = .words(host.values)
     storage = .host(host)
   }
@@ -99,24 +99,24 @@ package struct Fact: Sendable {
     return offset
   }
 
-  /// The words that the fact can be; nil for a quantity.
+  /// The possible words; nil for a quantity.
   package var words: [String]? { if case .words(let words) = domain { words } else { nil } }
 
-  /// The declaration of a fact of the host application; nil for others.
+  /// The host application's declaration; nil for feedimg's own facts.
   package var hostFact: HostFact? { if case .host(let fact) = storage { fact } else { nil } }
 
-  /// The names of the facts that this one follows from; empty for a fact that can be set.
+  /// The names of the facts that determine this one; empty for a fact that can be set.
   package var inputs: [String] { if case .derived(let inputs, _) = storage { inputs } else { [] } }
 
-  /// Where in a situation's bytes the index of the word stands, in one byte; nil for other facts.
+  /// The byte offset of the word's index in a situation; nil for other facts.
   package var wordOffset: Int? { if case .word(let offset, _) = storage { offset } else { nil } }
 
-  /// Where in a situation's bytes the quantity stands, as an `Int`; nil for other facts.
+  /// The byte offset of the quantity in a situation, as an `Int`; nil for other facts.
   package var quantityOffset: Int? { if case .quantity(let offset, _) = storage { offset } else { nil } }
 }
 
 extension Fact {
-  /// The value in a situation, as policies spell it; a quantity exactly, or `unknown`.
+  /// The value in a situation, as policies write it: a word, an exact quantity, or `unknown`.
   package func value(in situation: Situation) -> String {
     switch domain {
     case .words(let words): words[ordinal(in: situation)]
@@ -124,9 +124,9 @@ extension Fact {
     }
   }
 
-  /// The index among ``words``; zero for a quantity.
+  /// The index in ``words``; zero for a quantity.
   ///
-  /// A fact of the host application has its first value until the application says one that is declared.
+  /// A fact of the host application has its first value until the application sets a declared one.
   package func ordinal(in situation: Situation) -> Int {
     switch storage {
     case .word(let offset, _):
@@ -137,14 +137,14 @@ extension Fact {
     }
   }
 
-  /// The quantity in its unit's base; nil where it is unknown, and for facts that are words.
+  /// The quantity in its smallest unit; nil if unknown, and for facts with words.
   package func quantity(in situation: Situation) -> Int? {
     guard case .quantity(let offset, _) = storage else { return nil }
     let quantity = withUnsafeBytes(of: situation) { $0.load(fromByteOffset: offset, as: Int.self) }
     return quantity == .max ? nil : quantity
   }
 
-  /// Makes the fact the word of that index; a derived fact and a quantity stay.
+  /// Sets the word with an index. Does nothing for derived facts and quantities.
   package func set(ordinal: Int, in situation: inout Situation) {
     switch storage {
     case .word(_, let set): set(&situation, ordinal)
@@ -153,7 +153,7 @@ extension Fact {
     }
   }
 
-  /// Makes the fact that quantity, nil for unknown; a fact of words stays.
+  /// Sets the quantity; nil for unknown. Does nothing for facts with words.
   package func set(quantity: Int?, in situation: inout Situation) {
     guard case .quantity(_, let set) = storage else { return }
     set(&situation, quantity.map { min(max($0, 0), .max - 1) } ?? .max)
@@ -169,10 +169,26 @@ extension Fact: Hashable {
 }
 
 extension Fact: Comparable {
-  /// The order of ``standard``; facts of the host application come last, by name.
+  /// The order of ``standard``. Facts of the host application come last, by name.
   package static func < (left: Fact, right: Fact) -> Bool {
     (left.rank, left.name) < (right.rank, right.name)
   }
 
   private var rank: Int { hostFact == nil ? Self.standard.firstIndex(of: self) ?? .max : .max }
+}
+
+/// A fact that the host application defines for policies.
+///
+/// For example, whether an image is on screen, or the age of its post.
+public struct HostFact: Sendable, Hashable {
+  /// The name in policies: lower-case words with single spaces.
+  public var name: String
+  /// The possible values. The first applies until ``Situation/hostFacts`` sets another.
+  public var values: [String]
+
+  /// Declares a fact. Reading a policy checks the name and values.
+  public init(name: String, values: [String]) {
+    self.name = name
+    self.values = values
+  }
 }

@@ -1,11 +1,12 @@
 package import FeedimgJSON
 
 extension FeedItem {
-  /// Reads an item in its short form, with `originalImage` and `thumbnailImage`, or its rich one, with `variants`.
+  /// Reads an item in its short form, with `originalImage` and `thumbnailImage`, or its full form, with
+  /// `variants`.
   ///
-  /// Both forms at once are accepted if they agree. Unknown members are ignored, null counts as absent.
+  /// Accepts both forms together if they agree. Ignores unknown members and treats null as absent.
   ///
-  /// - Throws: ``FeedItemError`` naming the member and what was expected.
+  /// - Throws: ``FeedItemError`` with the member and the expected value.
   package init(json: JSONValue) throws(FeedItemError) {
     guard case .object(let object) = json else {
       throw FeedItemError(path: nil, message: "expected an object, found \(json.kind)")
@@ -15,7 +16,7 @@ extension FeedItem {
       original: try reader.url("originalImage").map { ImageVariant(role: .original, url: $0) },
       thumbnail: try reader.url("thumbnailImage").map { ImageVariant(role: .thumbnail, url: $0) }
     )
-    // An empty list says as little as none.
+    // An empty list counts as absent.
     if let elements = try reader.array("variants"), !elements.isEmpty {
       let rich = try ItemVariants(elements: elements)
       try rich.check(variants)
@@ -25,7 +26,7 @@ extension FeedItem {
     guard variants.original != nil || variants.thumbnail != nil else {
       throw FeedItemError(
         path: nil,
-        message: "an item needs `originalImage`, `thumbnailImage` or `variants`, found none of them"
+        message: "an item needs `originalImage`, `thumbnailImage` or `variants`, but has none of them"
       )
     }
     let placeholder = try reader.object("placeholder")
@@ -43,19 +44,20 @@ extension FeedItem {
     )
   }
 
-  /// Reads the items of a JSON document: one, an array, or one after another as in JSON lines.
+  /// Reads the items of a JSON document: one item, an array of items, or JSON lines.
   ///
   /// - Parameter json: The document in UTF-8.
   /// - Returns: At least one item.
-  /// - Throws: ``FeedItemError`` with the line and column, or with the line, the item and its member.
+  /// - Throws: ``FeedItemError`` with line and column for a JSON error, and with line, item and member
+  ///   otherwise.
   public static func items(json: [UInt8]) throws(FeedItemError) -> [FeedItem] {
     var reader = FeedItemReader()
     return try reader.read(json[...], isLast: true)
   }
 
-  /// Reads the items of a document: one, an array, or one after another as in JSON lines.
+  /// Reads the items of parsed values: one item, an array of items, or JSON lines.
   ///
-  /// - Throws: ``FeedItemError`` naming the item, counted from one where there are several.
+  /// - Throws: ``FeedItemError`` with the number of the item, counted from one, if there are several.
   package static func items(in values: [JSONValue]) throws(FeedItemError) -> [FeedItem] {
     var elements = values
     if values.count == 1, case .array(let inner) = values[0] { elements = inner }
@@ -75,19 +77,19 @@ extension FeedItem {
 
 /// Why a JSON value is not an item.
 public struct FeedItemError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The item counted from one, where there are several.
+  /// The number of the item, counted from one, if there are several.
   public var item: Int?
   /// The member, such as `variants[1].url`; nil for the item as a whole.
   public var path: String?
-  /// What was expected, and what was found.
+  /// The expected and the found value.
   public var message: String
 
-  /// The line of the JSON error, or of the item's beginning, counted from one; nil if unknown.
+  /// The line of the JSON error or of the item's start, counted from one; nil if unknown.
   public var line: Int?
   /// The column of the JSON error, in bytes counted from one; nil for other errors.
   public var column: Int?
 
-  /// Whether a URL has another scheme than http and https.
+  /// Whether a URL has a scheme other than http and https.
   package var namesOtherScheme = false
 
   init(path: String?, message: String, line: Int? = nil, column: Int? = nil) {
@@ -103,7 +105,7 @@ public struct FeedItemError: Error, Sendable, Hashable, CustomStringConvertible 
     return withoutLine
   }
 
-  /// The message without line and column, for callers that print them elsewhere.
+  /// The message without line and column, for callers that print these elsewhere.
   public var withoutLine: String {
     if column != nil { return message }
     let place = [item.map { "item \($0)" }, path.map { "`\($0)`" }].compactMap { $0 }.joined(separator: ", ")
@@ -116,5 +118,184 @@ public struct FeedItemError: Error, Sendable, Hashable, CustomStringConvertible 
     var error = self
     error.item = number
     return error
+  }
+}
+
+/// The two variants that feedimg uses, selected from all variants of an item.
+struct ItemVariants {
+  var original: ImageVariant?
+  var thumbnail: ImageVariant?
+
+  /// The smallest preferred width of a thumbnail, in pixels.
+  private static let preferredThumbnailWidth = 320
+
+  init(original: ImageVariant?, thumbnail: ImageVariant?) {
+    self.original = original
+    self.thumbnail = thumbnail
+  }
+
+  /// Removes a thumbnail with the same URL as the original.
+  mutating func removeDuplicate() {
+    if thumbnail?.url.key == original?.url.key { thumbnail = nil }
+  }
+
+  /// Reads `variants`: by `role`, or by width if none has a role.
+  init(elements: [JSONValue]) throws(FeedItemError) {
+    var listed: [(variant: ImageVariant, hasRole: Bool)] = []
+    for (index, element) in elements.enumerated() {
+      let path = "variants[\(index)]"
+      guard case .object(let object) = element else {
+        throw FeedItemError(path: path, message: "expected an object, found \(element.kind)")
+      }
+      let reader = MemberReader(object: object, path: path + ".")
+      guard let url = try reader.url("url") else {
+        throw FeedItemError(
+          path: path + ".url",
+          message: "expected an absolute http or https URL, found none"
+        )
+      }
+      let role = try reader.role("role")
+      if role == .original, listed.contains(where: { $0.variant.role == .original }) {
+        throw FeedItemError(path: path + ".role", message: "expected one original, found a second")
+      }
+      listed.append(
+        (
+          ImageVariant(
+            role: role ?? .thumbnail,
+            url: url,
+            width: try reader.count("width"),
+            height: try reader.count("height"),
+            size: try reader.count("bytes").map { ByteCount($0) },
+            mediaType: try reader.text("type")
+          ),
+          role != nil
+        )
+      )
+    }
+    if let missing = listed.firstIndex(where: { !$0.hasRole && $0.variant.width == nil }) {
+      throw FeedItemError(
+        path: "variants[\(missing)]",
+        message: "expected a `role` (original or thumbnail) or a `width`"
+      )
+    }
+    var thumbnails = listed.filter { $0.variant.role == .thumbnail }
+    var original = listed.first { $0.variant.role == .original }?.variant
+    if original == nil,
+      let widest = thumbnails.filter({ !$0.hasRole }).map(\.variant).max(by: {
+        ($0.width ?? 0) < ($1.width ?? 0)
+      })
+    {
+      original = widest
+      original?.role = .original
+      thumbnails.removeAll { $0.variant.url.key == widest.url.key }
+    }
+    self.original = original
+    thumbnail = Self.thumbnail(among: thumbnails.map(\.variant))
+    removeDuplicate()
+  }
+
+  /// The smallest variant that is wide enough, otherwise the widest; the first of equals.
+  private static func thumbnail(among variants: [ImageVariant]) -> ImageVariant? {
+    func width(_ variant: ImageVariant) -> Int { variant.width ?? 0 }
+    let wideEnough = variants.filter { width($0) >= preferredThumbnailWidth }
+    if let smallest = wideEnough.min(by: { width($0) < width($1) }) { return smallest }
+    let greatest = variants.map(width).max()
+    return variants.first { width($0) == greatest }
+  }
+
+  /// Checks that the short form of an item agrees with its full form.
+  func check(_ short: ItemVariants) throws(FeedItemError) {
+    func check(_ name: String, _ mine: ImageVariant?, _ other: ImageVariant?) throws(FeedItemError) {
+      guard let other, other.url.key != mine?.url.key else { return }
+      throw FeedItemError(
+        path: name,
+        message: "expected the same URL as in `variants`, `\(mine?.url.description ?? "none")`"
+      )
+    }
+    try check("originalImage", original, short.original)
+    let isOneForBoth = thumbnail == nil && short.thumbnail?.url.key == original?.url.key
+    if !isOneForBoth { try check("thumbnailImage", thumbnail, short.thumbnail) }
+  }
+}
+
+/// Reads the members of an object; errors name the member. Null counts as absent.
+struct MemberReader {
+  let object: JSONObject
+  /// The prefix of member names in messages, such as `placeholder.`.
+  let path: String
+
+  private func value(_ name: String) -> JSONValue? {
+    guard let value = object[name] else { return nil }
+    if case .null = value { return nil }
+    return value
+  }
+
+  private func mismatch(_ name: String, _ expected: String, _ found: String) -> FeedItemError {
+    FeedItemError(path: path + name, message: "expected \(expected), found \(found)")
+  }
+
+  func text(_ name: String) throws(FeedItemError) -> String? {
+    guard let value = value(name) else { return nil }
+    guard let text = value.text else { throw mismatch(name, "a string", value.kind) }
+    return text
+  }
+
+  /// A string, or a number as written, because feeds use both as identifiers.
+  func identifier(_ name: String) throws(FeedItemError) -> String? {
+    if case .number(let text) = object[name] { return text }
+    return try text(name)
+  }
+
+  func count(_ name: String) throws(FeedItemError) -> Int? {
+    guard let value = value(name) else { return nil }
+    guard let count = value.integer, count >= 0 else {
+      throw mismatch(name, "a whole number, at least 0", value.integer.map(String.init) ?? value.kind)
+    }
+    return count
+  }
+
+  func url(_ name: String) throws(FeedItemError) -> ImageURL? {
+    guard let text = try text(name) else { return nil }
+    do throws(ImageURLError) {
+      return try ImageURL(text)
+    } catch {
+      let text = ImageURL.withoutCredentials(text)
+      let shown = text.count > 80 ? text.prefix(77) + "..." : text[...]
+      var failure = FeedItemError(
+        path: path + name,
+        message: "expected an absolute http or https URL, but `\(shown)` \(error)"
+      )
+      if case .scheme = error { failure.namesOtherScheme = true }
+      throw failure
+    }
+  }
+
+  func role(_ name: String) throws(FeedItemError) -> ImageVariant.Role? {
+    guard let text = try text(name) else { return nil }
+    guard let role = ImageVariant.Role(rawValue: text) else {
+      throw mismatch(name, "`original` or `thumbnail`", "`\(text)`")
+    }
+    return role
+  }
+
+  func color(_ name: String) throws(FeedItemError) -> String? {
+    guard let text = try text(name) else { return nil }
+    guard text.first == "#", text.count == 7, text.dropFirst().allSatisfy({ $0.isASCII && $0.isHexDigit })
+    else {
+      throw mismatch(name, "a colour such as `#336699`", "`\(text)`")
+    }
+    return text
+  }
+
+  func array(_ name: String) throws(FeedItemError) -> [JSONValue]? {
+    guard let value = value(name) else { return nil }
+    guard case .array(let elements) = value else { throw mismatch(name, "an array", value.kind) }
+    return elements
+  }
+
+  func object(_ name: String) throws(FeedItemError) -> MemberReader? {
+    guard let value = value(name) else { return nil }
+    guard case .object(let object) = value else { throw mismatch(name, "an object", value.kind) }
+    return MemberReader(object: object, path: path + name + ".")
   }
 }

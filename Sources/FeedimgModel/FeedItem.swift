@@ -1,19 +1,19 @@
-/// One picture of a feed: an original, a thumbnail, or both.
+/// One image of a feed, as an original, a thumbnail, or both.
 public struct FeedItem: Sendable, Hashable {
-  /// The feed's own name for it.
+  /// The feed's identifier of the item.
   public var id: String?
-  /// The description for those who cannot see the picture.
+  /// The description for users who cannot see the image.
   public var alternativeText: String?
-  /// The page that the picture belongs to; not fetched.
+  /// The page that the image belongs to; feedimg does not fetch it.
   public var page: String?
-  /// The picture in full size, if the feed offers one.
+  /// The image in full size, if the feed has it.
   public var original: ImageVariant?
-  /// A smaller one, if the feed offers one that differs.
+  /// A smaller version, if the feed has a different one.
   public var thumbnail: ImageVariant?
-  /// What to draw while there is no picture.
+  /// Drawn until an image is available.
   public var placeholder: Placeholder
 
-  /// Makes an item; one of the variants should be there for it to be of use.
+  /// Creates an item. Without any variant it only shows its placeholder.
   public init(
     id: String? = nil,
     alternativeText: String? = nil,
@@ -30,7 +30,7 @@ public struct FeedItem: Sendable, Hashable {
     self.placeholder = placeholder
   }
 
-  /// The variant of a role, if the item has one.
+  /// The variant with a role, if the item has one.
   public subscript(role: ImageVariant.Role) -> ImageVariant? {
     role == .original ? original : thumbnail
   }

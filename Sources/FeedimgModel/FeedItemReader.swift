@@ -1,25 +1,26 @@
 import FeedimgJSON
 
-/// Reads the items of a document piece by piece, so that memory stays flat however long the document is.
+/// Reads the items of a document piece by piece, so that memory use does not grow with the document.
 ///
-/// A document is one item, an array of items, or items one after another as in JSON lines.
+/// A document is one item, an array of items, or JSON lines.
 public struct FeedItemReader: Sendable {
-  /// The longest item, in bytes.
+  /// The length limit of an item, in bytes.
   public static let greatestItemLength = 16 << 20
 
   private var stream = JSONStream()
 
-  /// A reader at the beginning of a document.
+  /// Creates a reader for the start of a document.
   public init() {}
 
-  /// Reads on.
+  /// Reads the next piece.
   ///
   /// - Parameters:
   ///   - piece: The next bytes of the document, in UTF-8. A piece may end within an item.
   ///   - isLast: Whether the document ends here.
-  /// - Returns: The items that are complete now; there may be none.
-  /// - Throws: ``FeedItemError`` with the line, also for a document that ends without an item. The items of the
-  ///   piece are lost, and the reader is of no further use.
+  /// - Returns: The items completed by this piece; possibly none.
+  /// - Throws: ``FeedItemError`` with the line, also for a document without items. The items of the piece are
+  ///   then
+  ///   lost, and the reader cannot be used again.
   public mutating func read(_ piece: ArraySlice<UInt8>, isLast: Bool) throws(FeedItemError) -> [FeedItem] {
     var items: [FeedItem] = []
     for entry in try entries(in: piece, isLast: isLast) { items.append(try entry.get()) }
@@ -47,7 +48,7 @@ public struct FeedItemReader: Sendable {
       throw FeedItemError(path: nil, message: message, line: error.line, column: error.column)
     }
     guard stream.unreadLength <= Self.greatestItemLength else {
-      let message = "an item is longer than \(Self.greatestItemLength >> 20) MiB"
+      let message = "an item is longer than the limit of \(Self.greatestItemLength >> 20) MiB"
       throw FeedItemError(path: nil, message: message, line: stream.unreadLine)
     }
     var entries: [Result<FeedItem, FeedItemError>] = []

@@ -3,19 +3,19 @@ package enum HTTPDate {
   private static let months = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
   ]
-  /// The same as numbers, which are compared at once.
+  /// The month names as numbers, for fast comparison.
   private static let monthLetters = months.map { letters($0.utf8) }
-  /// 1970 began with a Thursday.
+  /// Starts with Thursday, because 1970-01-01 was a Thursday.
   private static let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
 
-  /// Reads a date in the form of today or in one of the two obsolete ones; nil for anything else.
+  /// Parses a date in the current form or in one of the two obsolete forms; nil for anything else.
   ///
-  /// The case of letters does not matter, and only Greenwich time counts (RFC 9111 §4.2). The name of the day is not
-  /// checked, as it says nothing that the date does not.
+  /// Ignores the case of letters and accepts Greenwich time only (RFC 9111 §4.2). Does not check the name of
+  /// the day.
   ///
   /// - Parameters:
   ///   - text: Such as `Sun, 06 Nov 1994 08:49:37 GMT`.
-  ///   - now: Tells the century of years with two digits: none is more than 50 years ahead.
+  ///   - now: Determines the century of two-digit years: no year is more than 50 years in the future.
   /// - Returns: Seconds since 1970.
   package static func seconds(_ text: String, now: Int) -> Int? {
     var text = text
@@ -32,7 +32,7 @@ package enum HTTPDate {
     }
   }
 
-  /// Reads a date in the form of today, as nearly all are, without making words of it; nil for all that takes a closer look.
+  /// Parses the current form without allocating; nil for text that needs the general parser.
   private static func secondsOfToday(_ text: UnsafeBufferPointer<UInt8>) -> Int? {
     func number(_ range: Range<Int>) -> Int? {
       var number = 0
@@ -62,7 +62,7 @@ package enum HTTPDate {
     name.reduce(0) { $0 << 8 | UInt32($1) }
   }
 
-  /// Writes a date in the form of today, such as `Sun, 06 Nov 1994 08:49:37 GMT`; of the years 1 to 9999.
+  /// Formats a date of the years 1 to 9999 in the current form, such as `Sun, 06 Nov 1994 08:49:37 GMT`.
   package static func text(_ seconds: Int) -> String {
     let (number, time) = parts(seconds)
     let day = CalendarDay(daysSince1970: number)
@@ -72,7 +72,7 @@ package enum HTTPDate {
     return "\(name), \(padded(day.day)) \(months[day.month - 1]) \(year) \(clock) GMT"
   }
 
-  /// Days since 1970, and what is left of the last of them.
+  /// The days since 1970 and the seconds since the start of the last day.
   private static func parts(_ seconds: Int) -> (day: Int, rest: Int) {
     let (day, rest) = seconds.quotientAndRemainder(dividingBy: 86_400)
     return rest < 0 ? (day - 1, rest + 86_400) : (day, rest)
@@ -89,7 +89,7 @@ package enum HTTPDate {
     let time = timeText.split(separator: ":", omittingEmptySubsequences: false).map {
       number($0, digits: 2...2) ?? .max
     }
-    // Sixty is a leap second.
+    // A leap second is 60.
     guard time.count == 3, time[0] < 24, time[1] < 60, time[2] <= 60,
       let year, let month = months.firstIndex(where: { $0.lowercased() == monthName }),
       let dayOfMonth = number(dayText, digits: 1...2),

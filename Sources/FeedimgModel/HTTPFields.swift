@@ -1,4 +1,4 @@
-/// The header fields of a message, in the order in which they came (RFC 9110 §5).
+/// The header fields of a message, in the order of their arrival (RFC 9110 §5).
 package struct HTTPFields: Sendable, Hashable {
   /// One field line.
   package struct Field: Sendable, Hashable {
@@ -10,7 +10,7 @@ package struct HTTPFields: Sendable, Hashable {
       self.value = value
     }
 
-    /// Whether the field has that name; the case of letters does not matter.
+    /// Whether the field has a name, ignoring case.
     package func isNamed(_ wanted: String) -> Bool {
       guard name.utf8.count == wanted.utf8.count else { return false }
       if name == wanted { return true }
@@ -24,11 +24,45 @@ package struct HTTPFields: Sendable, Hashable {
 
   package init(_ fields: [Field] = []) { self.fields = fields }
 
-  /// The value of a field, its lines joined by commas (RFC 9110 §5.2); nil where there is none.
+  /// The value of a field, with its lines joined by commas (RFC 9110 §5.2); nil if absent.
   package subscript(name: String) -> String? {
     guard let first = fields.firstIndex(where: { $0.isNamed(name) }) else { return nil }
     var value = fields[first].value
     for field in fields[(first + 1)...] where field.isNamed(name) { value += ", " + field.value }
     return value
   }
+}
+
+extension HTTPFields.Field {
+  /// Whether name and value are valid (RFC 9110 §5.1, §5.5).
+  package var isWellFormed: Bool { hasTokenName && value.utf8.allSatisfy(Self.isOfValue) }
+
+  /// The field in a form that is safe to send: control characters become spaces.
+  ///
+  /// Nil if the name is not a token (RFC 9110 §5.6.2).
+  package var wellFormed: HTTPFields.Field? {
+    hasTokenName ? HTTPFields.Field(name: name, value: Self.value(value)) : nil
+  }
+
+  /// A text as a valid value: control characters become spaces (RFC 9110 §5.5).
+  package static func value(_ text: String) -> String {
+    guard !text.utf8.allSatisfy(isOfValue) else { return text }
+    let bytes = text.utf8.map { isOfValue($0) ? $0 : UInt8(ascii: " ") }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  private var hasTokenName: Bool { !name.isEmpty && name.utf8.allSatisfy(Self.isOfToken) }
+
+  private static func isOfToken(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
+      true
+    default: marks.contains(byte)
+    }
+  }
+
+  private static let marks = Array("!#$%&'*+.^_`|~".utf8)
+
+  private static func isOfValue(_ byte: UInt8) -> Bool { byte >= 0x20 && byte != 0x7F || byte == 0x09 }
 }

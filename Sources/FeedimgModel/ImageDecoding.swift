@@ -1,72 +1,72 @@
-/// Makes pixels of encoded images (a port); the product `FeedimgDecoding` has one.
+/// Decodes images to pixels (a port). The product `FeedimgDecoding` has an implementation.
 public protocol ImageDecoding: Sendable {
-  /// What can be decoded, such as `image/avif`; the smaller formats first.
+  /// The supported media types, such as `image/avif`; formats with smaller files first.
   var mediaTypes: [String] { get }
-  /// How many images it decodes at once; further ones wait for it, the most urgent first.
+  /// The number of images that are decoded at once. Others wait, the most urgent first.
   ///
-  /// `Int.max` unless the decoder says otherwise: then it is asked for all at once.
+  /// `Int.max` by default: the decoder gets all images at once.
   var width: Int { get }
 
-  /// Decodes an image at the size asked, on another thread; of an animation, its first frame.
+  /// Decodes an image at the requested size, on another thread; for an animation, the first frame.
   ///
-  /// Cancelling the task ends decoding soon.
+  /// Cancelling the task stops decoding soon.
   ///
   /// - Parameters:
   ///   - bytes: The encoded image, or its beginning.
-  ///   - request: At which size, and what is to be done about damage.
+  ///   - request: The size, pixel format and treatment of damage.
   /// - Returns: The image upright, in sRGB; never enlarged.
-  /// - Throws: ``DecodeError``; what is too large is told before anything is decoded.
+  /// - Throws: ``DecodeError``. An image that is too large fails before decoding starts.
   func decode(_ bytes: [UInt8], _ request: DecodeRequest) async throws(DecodeError) -> DecodedImage
 
-  /// Decodes all frames of an animation at the size asked, on another thread.
+  /// Decodes all frames of an animation at the requested size, on another thread.
   ///
   /// - Parameters:
   ///   - bytes: The encoded image, or its beginning.
-  ///   - request: At which size, and what is to be done about damage.
-  /// - Returns: As many frames as memory allows; of a still image, its only one.
-  /// - Throws: ``DecodeError``; what is too large is told before anything is decoded.
+  ///   - request: The size, pixel format and treatment of damage.
+  /// - Returns: As many frames as the memory limit permits; for a still image, one frame.
+  /// - Throws: ``DecodeError``. An image that is too large fails before decoding starts.
   func animation(_ bytes: [UInt8], _ request: DecodeRequest) async throws(DecodeError) -> ImageAnimation
 
-  /// Opens an animation to decode its frames one by one, at the size asked.
+  /// Opens an animation to decode its frames one by one, at the requested size.
   ///
-  /// Decoders that have no way of their own give the frames of ``animation(_:_:)``, which takes the memory of all.
+  /// The default implementation returns the frames of ``animation(_:_:)``, which holds all of them in memory.
   ///
   /// - Parameters:
   ///   - bytes: The encoded image, or its beginning.
-  ///   - request: At which size, and what is to be done about damage.
-  /// - Returns: A pass that begins with the first frame.
-  /// - Throws: ``DecodeError``; what is too large is told before anything is decoded.
+  ///   - request: The size, pixel format and treatment of damage.
+  /// - Returns: A reader that starts with the first frame.
+  /// - Throws: ``DecodeError``. An image that is too large fails before decoding starts.
   func frames(_ bytes: [UInt8], _ request: DecodeRequest) async throws(DecodeError) -> any FrameReading
 }
 
 extension ImageDecoding {
-  /// As many as come.
+  /// No limit.
   public var width: Int { .max }
 }
 
-/// What is to become of an encoded image.
+/// The size, format and error handling for decoding an image.
 public struct DecodeRequest: Sendable, Hashable {
-  /// What is to be done about an image that is cut off or damaged.
+  /// The treatment of a truncated or damaged image.
   public enum Damage: String, Sendable, Hashable, CaseIterable {
-    /// It is an error.
+    /// Decoding fails.
     case refuse
-    /// What is there is shown; what is missing is clear, or coarse where the format has it so.
+    /// Missing parts are transparent, or coarse if the format allows that.
     case show
   }
 
-  /// Nil for the size that the image has.
+  /// Nil for the size of the image.
   public var size: DisplaySize?
-  /// The order of the bytes of a pixel.
+  /// The order of a pixel's bytes.
   public var format: Bitmap.Format
-  /// What is to be done about damage.
+  /// The treatment of a truncated or damaged image.
   public var damage: Damage
 
-  /// Makes a request.
+  /// Creates a request.
   ///
   /// - Parameters:
-  ///   - size: Nil for the size that the image has.
-  ///   - format: The order of the bytes of a pixel.
-  ///   - damage: What is to be done about damage.
+  ///   - size: Nil for the size of the image.
+  ///   - format: The order of a pixel's bytes.
+  ///   - damage: The treatment of a truncated or damaged image.
   public init(_ size: DisplaySize? = nil, format: Bitmap.Format = .rgba, damage: Damage = .refuse) {
     self.size = size
     self.format = format
@@ -78,15 +78,15 @@ public struct DecodeRequest: Sendable, Hashable {
 public struct DecodedImage: Sendable, Hashable {
   /// Upright, in sRGB.
   public var bitmap: Bitmap
-  /// How large the encoded image is, upright.
+  /// The size of the encoded image, upright.
   public var sourceSize: PixelSize
-  /// Whether some of it is missing or wrong.
+  /// Whether a part of the image is missing or damaged.
   public var isPartial: Bool
-  /// Whether there are further frames, see ``ImageDecoding/frames(_:_:)``.
+  /// Whether the image has more frames; see ``ImageDecoding/frames(_:_:)``.
   public var isAnimated: Bool
-  /// How many pixels tell apart what the bitmap shows: those of the bitmap, or fewer where only coarse scans are there.
+  /// The resolution of the shown content: the bitmap's size, or less while only coarse scans have arrived.
   ///
-  /// Zero where parts of the picture are missing.
+  /// Zero if parts of the image are missing.
   public var detail: PixelSize
 
   package init(
@@ -106,11 +106,11 @@ public struct DecodedImage: Sendable, Hashable {
 
 /// An animation as pixels.
 public struct ImageAnimation: Sendable, Hashable {
-  /// What is seen for a while.
+  /// One image of the animation.
   public struct Frame: Sendable, Hashable {
-    /// The whole picture, upright, in sRGB.
+    /// The complete image, upright, in sRGB.
     public var bitmap: Bitmap
-    /// As the file says, zero included; viewers show frames under 20 ms for 100 ms.
+    /// The duration in the file, possibly zero. Viewers show frames under 20 ms for 100 ms.
     public var duration: Duration
 
     package init(bitmap: Bitmap, duration: Duration) {
@@ -121,9 +121,9 @@ public struct ImageAnimation: Sendable, Hashable {
 
   /// In order, at least one.
   public var frames: [Frame]
-  /// How often it is shown; nil for ever.
+  /// The number of repetitions; nil for endless.
   public var loopCount: Int?
-  /// Whether frames are missing, as the file is damaged or memory has its limits.
+  /// Whether frames are missing because of damage or the memory limit.
   public var isPartial: Bool
 
   package init(frames: [Frame], loopCount: Int?, isPartial: Bool) {
@@ -135,22 +135,22 @@ public struct ImageAnimation: Sendable, Hashable {
 
 /// Why an image could not be decoded.
 public struct DecodeError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What to branch on.
+  /// The kind of failure, for programs.
   public enum Code: String, Sendable, Hashable, CaseIterable {
-    /// It is no format that is known here.
+    /// The format is unknown.
     case unknownFormat
-    /// It is cut off or damaged.
+    /// The image is truncated or damaged.
     case damaged
-    /// It has more pixels or frames, or takes more memory, than is allowed.
+    /// The image exceeds the limit of pixels, frames or memory.
     case tooLarge
     case cancelled
-    /// The system has no memory or no thread for it.
+    /// The system has no memory or thread left for it.
     case unavailable
   }
 
-  /// What to branch on.
+  /// The kind of failure.
   public var code: Code
-  /// One line in words.
+  /// One line of text.
   public var message: String
 
   package init(_ code: Code, _ message: String) {
@@ -160,4 +160,42 @@ public struct DecodeError: Error, Sendable, Hashable, CustomStringConvertible {
 
   /// The message.
   public var description: String { message }
+}
+
+/// Reads the frames of an animation once, in order (a port). See ``ImageDecoding/frames(_:_:)``.
+public protocol FrameReading: AnyObject, Sendable {
+  /// The number of repetitions of the animation; nil for endless.
+  var loopCount: Int? { get }
+
+  /// Decodes the next frame at the requested size, on another thread.
+  ///
+  /// Call it again only after the previous call has returned. Cancelling the task soon ends the reading for
+  /// good.
+  ///
+  /// - Returns: Nil after the last available or permitted frame.
+  /// - Throws: ``DecodeError``. No further frame follows.
+  func next() async throws(DecodeError) -> ImageAnimation.Frame?
+}
+
+extension ImageDecoding {
+  /// Returns the frames of ``animation(_:_:)`` one by one.
+  public func frames(
+    _ bytes: [UInt8],
+    _ request: DecodeRequest
+  ) async throws(DecodeError) -> any FrameReading {
+    DecodedFrames(try await animation(bytes, request))
+  }
+}
+
+/// Frames that are already decoded.
+private actor DecodedFrames: FrameReading {
+  nonisolated let loopCount: Int?
+  private var rest: ArraySlice<ImageAnimation.Frame>
+
+  init(_ animation: ImageAnimation) {
+    loopCount = animation.loopCount
+    rest = animation.frames[...]
+  }
+
+  func next() -> ImageAnimation.Frame? { rest.popFirst() }
 }

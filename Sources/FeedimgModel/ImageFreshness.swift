@@ -2,19 +2,20 @@ package import FeedimgJSON
 
 /// Whether an image may be out of date, by the rules for private caches (RFC 9111).
 ///
-/// A cached image is shown whatever this says; it decides only whether showing it also starts a revalidation.
+/// Does not affect whether a cached image is shown; decides only whether showing it also starts a
+/// revalidation.
 public struct ImageFreshness: Sendable, Hashable {
-  /// Whether the image need not be asked about.
+  /// Whether the image needs no revalidation.
   public var isFresh: Bool
-  /// What holds, such as `fresh`, `stale` or `must be asked about`.
+  /// The state, such as `fresh`, `stale` or `must be asked about`.
   public var state: String
   /// The rule that decided and its source, such as `max-age=60 (RFC 9111 §5.2.2.1)`.
   public var rule: String
-  /// Seconds since its server made it, or last said that it is still the same.
+  /// Seconds since the server generated the image or last validated it.
   public var age: Double
-  /// Seconds for which it stays fresh; negative since it became stale.
+  /// Seconds until the image becomes stale; negative after that.
   public var left: Double
-  /// Whether its server is being asked about it because it was shown.
+  /// Whether a revalidation that showing the image started is running.
   public var isRevalidating: Bool
 
   package init(
@@ -42,7 +43,7 @@ extension ImageFreshness: JSONConvertible {
     ]
   }
 
-  /// Clocks may say anything.
+  /// Limits the number, because clocks may give any value.
   private static func whole(_ seconds: Double) -> Int {
     seconds.isNaN ? 0 : Int(min(max(seconds, -1e12), 1e12).rounded(.down))
   }

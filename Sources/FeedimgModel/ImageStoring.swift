@@ -1,21 +1,21 @@
-/// An image that the cache keeps.
+/// An image in the cache.
 package struct StoredImage: Sendable, Hashable {
-  /// ``ImageURL/key`` of the URL that was asked for.
+  /// The ``ImageURL/key`` of the requested URL.
   package var key: String
   package var role: ImageVariant.Role
-  /// A file that a client can open as it is.
+  /// The path of a file that a client can open directly.
   package var path: String
   package var size: ByteCount
-  /// Of the body, as the cache makes it.
+  /// The cache's checksum of the body.
   package var checksum: UInt64
   package var mediaType: String
   /// Seconds since 1970.
   package var storedAt: Double
-  /// Seconds since 1970; within a minute or so.
+  /// Seconds since 1970, accurate to about a minute.
   package var usedAt: Double
-  /// What brought it, for its freshness; nil where it was only listed.
-  package var answer: StoredAnswer?
-  /// Whether it stays whatever else is stored, and however long it is not used.
+  /// The response that brought the image, for its freshness; nil in a listing.
+  package var answer: StoredResponse?
+  /// Whether the image is exempt from eviction and expiry.
   package var isPinned: Bool
 
   package init(
@@ -27,7 +27,7 @@ package struct StoredImage: Sendable, Hashable {
     mediaType: String,
     storedAt: Double,
     usedAt: Double,
-    answer: StoredAnswer? = nil,
+    answer: StoredResponse? = nil,
     isPinned: Bool = false
   ) {
     self.key = key
@@ -43,30 +43,30 @@ package struct StoredImage: Sendable, Hashable {
   }
 }
 
-/// The beginning of an image whose transfer broke off, to be gone on with.
-package struct ImageBeginning: Sendable, Hashable {
-  /// That of the whole image.
-  package var answer: StoredAnswer
+/// The first part of an interrupted download, to resume.
+package struct PartialDownload: Sendable, Hashable {
+  /// The response of the whole image.
+  package var answer: StoredResponse
   package var bytes: [UInt8]
 
-  package init(answer: StoredAnswer, bytes: [UInt8]) {
+  package init(answer: StoredResponse, bytes: [UInt8]) {
     self.answer = answer
     self.bytes = bytes
   }
 }
 
-/// What goes with the bytes of an image into the cache.
+/// The description of an image to store.
 package struct ImageMetadata: Sendable, Hashable {
   package var key: String
   package var role: ImageVariant.Role
   package var mediaType: String
-  /// The head of the answer that brought it, for freshness and validation (RFC 9111).
+  /// The head of the response, for freshness and validation (RFC 9111).
   package var head: ResponseHead
-  /// The fields of the request that the answer's `Vary` names, as they were sent (RFC 9111 §4.1).
+  /// The sent request fields that the response's `Vary` names (RFC 9111 §4.1).
   package var varied: HTTPFields
-  /// When its request was sent (RFC 9111 §4.2.3), in seconds since 1970; nil stands for the time of the commit.
+  /// When the request was sent (RFC 9111 §4.2.3), in seconds since 1970; nil for the time of the commit.
   package var requestedAt: Double?
-  /// When its head came (RFC 9111 §4.2.3), in seconds since 1970; nil stands for the time of the commit.
+  /// When the head arrived (RFC 9111 §4.2.3), in seconds since 1970; nil for the time of the commit.
   package var respondedAt: Double?
 
   package init(
@@ -87,7 +87,7 @@ package struct ImageMetadata: Sendable, Hashable {
     self.respondedAt = respondedAt
   }
 
-  package init(key: String, role: ImageVariant.Role, mediaType: String, answer: StoredAnswer) {
+  package init(key: String, role: ImageVariant.Role, mediaType: String, answer: StoredResponse) {
     self.init(
       key: key,
       role: role,
@@ -100,132 +100,160 @@ package struct ImageMetadata: Sendable, Hashable {
   }
 }
 
-/// Why the cache could not do what it was asked to.
+/// A failure of the cache.
 package struct CacheError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What to branch on.
+  /// The kind of failure, for programs.
   package enum Code: String, Sendable, Hashable {
-    /// The folder cannot be made, read or written.
+    /// The folder cannot be created, read or written.
     case folder
     /// The index cannot be read or written.
     case index
     /// A body cannot be written or read.
     case body
-    /// An archive cannot be used.
+    /// An archive cannot be read or written.
     case archive
   }
 
   package var code: Code
-  /// One line in words, with the path and the system's reason.
+  /// One line, with the path and the system's reason.
   package var message: String
-  /// Whether the disk, or what one may use of it, is full.
-  package var isForWantOfRoom: Bool
+  /// Whether the disk or the user's quota is full.
+  package var isDiskFull: Bool
 
-  package init(_ code: Code, _ message: String, isForWantOfRoom: Bool = false) {
+  package init(_ code: Code, _ message: String, isDiskFull: Bool = false) {
     self.code = code
     self.message = message
-    self.isForWantOfRoom = isForWantOfRoom
+    self.isDiskFull = isDiskFull
   }
 
   package var description: String { message }
 }
 
-/// Keeps images on disk (a port); safe to be used by several processes at once.
+/// Stores images on disk (a port). Several processes may use it at once.
 package protocol ImageStoring: Sendable {
-  /// Whether a read would now find each of these keys, by index and file length; bodies are not read.
+  /// Whether a read would find each of these keys, judged by the index and the length of the file.
   ///
-  /// A cache that cannot be read has nothing.
+  /// Does not read bodies. Returns false for all keys if the cache cannot be read.
   func contains(_ keys: [String]) -> [Bool]
 
-  /// Whether a read would find nothing, whatever the key; false also where that cannot be told soon.
+  /// Whether the cache has no images; also false if it cannot find out quickly.
   var isEmpty: Bool { get }
 
-  /// The image of a key with its bytes, verified, and the answer that brought them; nil where there is none.
+  /// The verified image of a key and the response that brought it; nil if there is none.
   ///
-  /// A body that is missing or not what was stored is removed and counts as none. Marks the entry as used.
+  /// Removes a body that is missing or altered, and returns nil. Marks the entry as used.
   func read(_ key: String) -> (image: StoredImage, bytes: [UInt8])?
 
-  /// The same, of several answers of a URL (`Vary`) the one that was chosen by what is sent, else the first that came.
+  /// The same for one of several variants (`Vary`): the one that the request selects, otherwise the oldest.
   func read(_ key: String, for request: HTTPFields) -> (image: StoredImage, bytes: [UInt8])?
 
-  /// Counts an image as used so often that was shown without being read, from memory; chosen as ``read(_:for:)`` does.
+  /// Counts uses of an image shown from memory; selects the variant as ``read(_:for:)`` does.
   func noteUse(of key: String, for request: HTTPFields, times: Int)
 
-  /// Holds to the limits of these settings from now on; lower ones take effect with the next image stored.
+  /// Applies the limits of new settings. Lower limits take effect when the next image is stored.
   func follow(_ settings: UserSettings)
 
-  /// The answer that brought the image of a key, for freshness and validation; nil where there is none.
+  /// The response that brought the image of a key, for freshness and validation; nil if there is none.
   ///
-  /// The body is not looked at, and the entry does not count as used.
-  func answer(for key: String) -> StoredAnswer?
+  /// Does not read the body or mark the entry as used.
+  func response(for key: String) -> StoredResponse?
 
-  /// The same, chosen as ``read(_:for:)`` does.
-  func answer(for key: String, to request: HTTPFields) -> StoredAnswer?
+  /// The same; selects the variant as ``read(_:for:)`` does.
+  func response(for key: String, to request: HTTPFields) -> StoredResponse?
 
-  /// Takes the news of a 304, or of an answer 200 to HEAD, into what is stored, whose body stays (RFC 9111 §4.3.4, §4.3.5).
+  /// Updates a stored response from a 304, or from a 200 to HEAD, and keeps its body (RFC 9111 §4.3.4,
+  /// §4.3.5).
   ///
   /// - Parameters:
   ///   - key: The key of the image.
-  ///   - asked: The answer whose validators were sent; news of it say nothing about another version or variant.
-  ///   - news: What the answer said, and when; of a status other than 200 and 304 nothing is taken in.
-  /// - Returns: What is stored now; nil where the image has gone or is another version.
-  /// - Throws: ``CacheError`` when it cannot be written. What was stored stays as it was then.
-  func refresh(_ key: String, asked: StoredAnswer, news: StoredAnswer) throws(CacheError) -> StoredAnswer?
+  ///   - asked: The response whose validators were sent. The update applies to this version and variant only.
+  ///   - news: The new response. Only the statuses 200 and 304 change anything.
+  /// - Returns: The stored response after the update; nil if the image is gone or has another version.
+  /// - Throws: ``CacheError`` if the update cannot be written. The stored response then stays unchanged.
+  func refresh(
+    _ key: String,
+    asked: StoredResponse,
+    news: StoredResponse
+  ) throws(CacheError) -> StoredResponse?
 
-  /// Removes the image of a key; whether there was one.
+  /// Removes the image of a key, and returns whether it existed.
   @discardableResult
   func remove(_ key: String) throws(CacheError) -> Bool
 
-  /// The beginning that was set aside of an image, verified; nil where there is none.
-  func beginning(of key: String) -> ImageBeginning?
+  /// The verified partial download of an image; nil if there is none.
+  func partialDownload(of key: String) -> PartialDownload?
 
-  /// Removes the beginning of an image; harmless where there is none.
-  func removeBeginning(of key: String)
+  /// Removes the partial download of an image, if any.
+  func removePartialDownload(of key: String)
 
-  /// Begins to write an image; what is not committed leaves nothing behind.
+  /// Starts writing an image. Without a commit, nothing remains.
   func makeWriter() throws(CacheError) -> any ImageWriting
 }
 
-/// Writes one image into the cache; use from one thread at a time.
+/// Writes one image to the cache. Use it from one thread at a time.
 package protocol ImageWriting: Sendable {
   func write(_ bytes: UnsafeRawBufferPointer) throws(CacheError)
 
-  /// Reads again what was written, also while more is, and whatever becomes of it; nil where that cannot be had.
+  /// A reader for the bytes written so far, also after commit and discard; nil if it cannot be opened.
   func makeReader() -> (any WrittenReading)?
 
-  /// Makes the image visible, whole and at once, in place of an earlier one of its key.
+  /// Publishes the complete image atomically and replaces an earlier one with its key.
   func commit(_ metadata: ImageMetadata) throws(CacheError) -> StoredImage
 
-  /// The same, together with others that come at about the same time, which takes less than one after the other.
+  /// Commits together with other images that are ready at about the same time, to save disk operations.
   ///
   /// - Parameters:
-  ///   - metadata: That of the image.
-  ///   - later: Has something done in a moment, once, whatever happens.
-  /// - Returns: The image, when it is visible.
-  /// - Throws: ``CacheError`` when it cannot be kept; the others may be all the same.
+  ///   - metadata: The description of the image.
+  ///   - later: Schedules a closure to run once, a moment later. It must always run it.
+  /// - Returns: The published image.
+  /// - Throws: ``CacheError`` if this image cannot be stored. The others may still be.
   func commit(
     _ metadata: ImageMetadata,
     _ later: (@escaping @Sendable () -> Void) -> Void
   ) async throws(CacheError) -> StoredImage
 
-  /// Tells of what image the body is that is being written, so that its beginning outlives a process that is killed.
+  /// Names the image that is being written, so that its partial download survives a killed process.
   ///
-  /// - Parameter metadata: That of the whole image.
+  /// - Parameter metadata: The description of the whole image.
   func announce(_ metadata: ImageMetadata)
 
-  /// Keeps what was written as the beginning of an image, in place of an earlier one; may be given up for want of room.
+  /// Keeps the written bytes as a partial download and replaces an earlier one. The cache may evict it.
   ///
-  /// - Parameter metadata: That of the whole image.
-  /// - Throws: ``CacheError`` when it cannot be written; an earlier beginning stays then.
+  /// - Parameter metadata: The description of the whole image.
+  /// - Throws: ``CacheError`` if it cannot be written. An earlier partial download then remains.
   func setAside(_ metadata: ImageMetadata) throws(CacheError)
 
-  /// Throws away what was written; harmless after a commit.
+  /// Discards the written bytes. Does nothing after a commit.
   func discard()
 }
 
-/// What was written of an image, for who reads it again; from any thread.
+/// Reads the written bytes of an image, from any thread.
 package protocol WrittenReading: Sendable {
-  /// Reads from some position so many bytes, all of which were written.
+  /// Reads a range of bytes that were written.
   ///
-  /// - Returns: Nil where they cannot be read any more.
+  /// - Returns: Nil if they can no longer be read.
   func bytes(at position: Int, count: Int) -> [UInt8]?
+}
+
+/// The stored response of an image, for its reuse (RFC 9111).
+package struct StoredResponse: Sendable, Hashable {
+  package var head: ResponseHead
+  /// The sent request fields that the response's `Vary` names.
+  package var varied: HTTPFields
+  /// When the request was sent, in seconds since 1970.
+  package var requestedAt: Double
+  /// When the head arrived, in seconds since 1970.
+  package var respondedAt: Double
+
+  package init(
+    head: ResponseHead,
+    varied: HTTPFields = HTTPFields(),
+    requestedAt: Double,
+    respondedAt: Double
+  ) {
+    self.head = head
+    self.varied = varied
+    self.requestedAt = requestedAt
+    self.respondedAt = respondedAt
+  }
 }

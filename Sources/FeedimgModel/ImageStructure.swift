@@ -1,15 +1,17 @@
-/// Tells whether an encoded image is whole, where the transfer itself could not tell.
+/// Checks whether an encoded image is complete, for transfers that cannot tell.
 ///
-/// A body whose end is marked by the closing of the connection alone may have been cut without a sign
-/// (RFC 9112 §8); then the format's own end is what is left to go by. It is found by going from part to part: its bytes
-/// also stand amid the data and in the small pictures that photographs carry, and phones append films behind it.
+/// If closing the connection ends a body, the body may be truncated without a sign (RFC 9112 §8). Then only
+/// the
+/// format shows its end. The check walks the parts of the file, because end marks also occur within data and
+/// in
+/// embedded previews, and some phones append videos.
 package enum ImageStructure {
-  /// Whether the bytes reach the end that the format announces.
+  /// Whether the bytes reach the end that the format defines.
   ///
   /// - Parameters:
   ///   - bytes: The encoded image.
-  ///   - mediaType: As told by ``MediaType/sniff(_:declared:)``.
-  /// - Returns: True also for formats without an end mark that is known here.
+  ///   - mediaType: As detected by ``MediaType/sniff(_:declared:)``.
+  /// - Returns: Also true for formats without a known end mark.
   package static func isWhole(_ bytes: [UInt8], mediaType: String) -> Bool {
     switch mediaType {
     case "image/jpeg": hasEnd(ofJPEG: bytes)
@@ -25,7 +27,7 @@ package enum ImageStructure {
     }
   }
 
-  /// Whether every box is there in full (ISO/IEC 14496-12 §4.2).
+  /// Whether every box is complete (ISO/IEC 14496-12 §4.2).
   private static func boxesFit(_ bytes: ArraySlice<UInt8>) -> Bool {
     guard !bytes.isEmpty else { return false }
     var rest = bytes
@@ -51,5 +53,152 @@ package enum ImageStructure {
 
   private static func littleEndian(_ bytes: ArraySlice<UInt8>) -> UInt32 {
     bytes.reversed().reduce(0) { $0 << 8 | UInt32($1) }
+  }
+}
+
+extension ImageStructure {
+  /// Walks from marker to marker to the end of the image (ITU-T T.81, annex B).
+  ///
+  /// Skips scan data and invalid bytes between segments, as decoders do.
+  static func hasEnd(ofJPEG bytes: [UInt8]) -> Bool {
+    var place = 2
+    while let start = bytes.dropFirst(place).firstIndex(of: 0xFF), start + 1 < bytes.count {
+      switch bytes[start + 1] {
+      case 0xD9: return true
+      // Fill bytes before a marker.
+      case 0xFF: place = start + 1
+      // A data byte, a restart marker, or another marker without a segment.
+      case 0, 1, 0xD0...0xD8: place = start + 2
+      default:
+        guard start + 3 < bytes.count else { return false }
+        place = start + 2 + max(2, Int(bytes[start + 2]) << 8 | Int(bytes[start + 3]))
+      }
+    }
+    return false
+  }
+
+  /// Walks from chunk to chunk (PNG specification, §5.3).
+  static func hasEnd(ofPNG bytes: [UInt8]) -> Bool {
+    var place = 8
+    // A length, a type and a checksum surround the data of a chunk.
+    while place + 12 <= bytes.count {
+      if bytes[place + 4..<place + 8].elementsEqual("IEND".utf8) { return true }
+      place += 12 + bytes[place..<place + 4].reduce(0) { $0 << 8 | Int($1) }
+    }
+    return false
+  }
+
+  /// Looks for the end tag of the root near the end of the text, with any namespace prefix (XML 1.0, §3.1).
+  static func hasEnd(ofSVG bytes: [UInt8]) -> Bool {
+    String(decoding: bytes.suffix(svgTrailerLimit), as: UTF8.self).firstMatch(of: /<\/([^<>\/\s:]+:)?svg\s*>/)
+      != nil
+  }
+
+  /// The number of bytes to search; comments may follow the end tag.
+  private static let svgTrailerLimit = 4096
+
+  /// Walks from block to block to the trailer (GIF89a, section 27).
+  ///
+  /// Treats an invalid block as the end of the image, as decoders do.
+  static func hasEnd(ofGIF bytes: [UInt8]) -> Bool {
+    var blocks = GIFBlocks(bytes)
+    while let block = blocks.next() {
+      if block == .other { return true }
+    }
+    return false
+  }
+}
+
+extension ImageStructure {
+  /// Whether the image has more than one frame.
+  ///
+  /// Reads the structure of the file and decodes nothing. An animated PNG counts as a still image, because
+  /// the
+  /// decoders read only its first frame.
+  ///
+  /// - Parameters:
+  ///   - bytes: The encoded image or its first part; only the frames in it count.
+  ///   - mediaType: As detected by ``MediaType/sniff(_:declared:)``.
+  /// - Returns: Whether at least two frames exist.
+  package static func isAnimated(_ bytes: [UInt8], mediaType: String) -> Bool {
+    switch mediaType {
+    case "image/gif": hasSecondFrame(ofGIF: bytes)
+    case "image/webp": hasSecondFrame(ofWebP: bytes)
+    // The major brand of image sequences (AV1 Image File Format, §6.3).
+    case "image/avif": bytes.dropFirst(8).starts(with: "avis".utf8)
+    default: false
+    }
+  }
+
+  private static func hasSecondFrame(ofGIF bytes: [UInt8]) -> Bool {
+    var blocks = GIFBlocks(bytes)
+    var frames = 0
+    while let block = blocks.next(), frames < 2 { if block == .image { frames += 1 } }
+    return frames > 1
+  }
+
+  /// Counts frame chunks (WebP Container Specification, "Animation").
+  private static func hasSecondFrame(ofWebP bytes: [UInt8]) -> Bool {
+    var place = 12
+    guard bytes.dropFirst(place).starts(with: "VP8X".utf8) else { return false }
+    var frames = 0
+    while place + 8 <= bytes.count {
+      if bytes[place..<place + 4].elementsEqual("ANMF".utf8) { frames += 1 }
+      if frames > 1 { return true }
+      let size = bytes[place + 4..<place + 8].reversed().reduce(0) { $0 << 8 | Int($1) }
+      // Chunks are padded to even sizes. The sum of a 32-bit size and an offset cannot overflow.
+      place += 8 + size + size % 2
+    }
+    return false
+  }
+}
+
+/// Iterates over the blocks of a GIF, up to the last block that has begun (GIF89a, sections 15 to 27).
+struct GIFBlocks: IteratorProtocol {
+  enum Block {
+    case `extension`
+    case image
+    /// The trailer or an invalid block; ends the iteration.
+    case other
+  }
+
+  private let bytes: [UInt8]
+  private var place: Int
+  /// Whether ``place`` is at the data of a block.
+  private var isAtData = false
+
+  init(_ bytes: [UInt8]) {
+    self.bytes = bytes
+    place = bytes.count > 10 ? 13 + Self.sizeOfColors(bytes[10]) : 13
+  }
+
+  mutating func next() -> Block? {
+    if isAtData { passData() }
+    guard place < bytes.count else { return nil }
+    switch bytes[place] {
+    case 0x21:
+      place += 2
+      isAtData = true
+      return .extension
+    case 0x2C:
+      // The colour table and the code width precede the data.
+      place = place + 9 < bytes.count ? place + 11 + Self.sizeOfColors(bytes[place + 9]) : bytes.count
+      isAtData = true
+      return .image
+    default:
+      place = bytes.count
+      return .other
+    }
+  }
+
+  /// Skips data sub-blocks, each prefixed with its length. An empty sub-block ends them.
+  private mutating func passData() {
+    while place < bytes.count, bytes[place] != 0 { place += 1 + Int(bytes[place]) }
+    place += 1
+    isAtData = false
+  }
+
+  private static func sizeOfColors(_ flags: UInt8) -> Int {
+    flags & 0x80 == 0 ? 0 : 3 << (Int(flags & 7) + 1)
   }
 }

@@ -43,7 +43,7 @@ public struct ImageURL: Sendable, Hashable, CustomStringConvertible {
     return String(text[..<scheme.upperBound]) + String(Substring(bytes[bytes.index(after: at)...]))
   }
 
-  /// Whether the host is this machine by its spelling alone, so that no network is needed to reach it.
+  /// Whether the host is this machine by name alone, so that no network is needed.
   public var isLoopback: Bool {
     isIPv4Loopback || host == "::1" || host == "localhost" || host.hasSuffix(".localhost")
   }

@@ -1,25 +1,25 @@
-/// One of the pictures that an item offers.
+/// One version of an item's image.
 public struct ImageVariant: Sendable, Hashable {
-  /// Which of the pictures of an item this is.
+  /// The use of the version.
   public enum Role: String, Sendable, Hashable, CaseIterable {
     case original
     case thumbnail
   }
 
-  /// Which picture it is.
+  /// The use of this version.
   public var role: Role
-  /// Where to fetch it.
+  /// The URL of the image.
   public var url: ImageURL
-  /// In pixels, where the feed tells.
+  /// In pixels; nil if the feed has no width.
   public var width: Int?
-  /// In pixels, where the feed tells.
+  /// In pixels; nil if the feed has no height.
   public var height: Int?
-  /// The encoded length, where the feed tells.
+  /// The encoded length; nil if the feed has no length.
   public var size: ByteCount?
-  /// Such as `image/jpeg`, where the feed tells.
+  /// Such as `image/jpeg`; nil if the feed has no type.
   public var mediaType: String?
 
-  /// Makes a variant; what the feed does not tell is nil.
+  /// Creates a variant. Values that the feed lacks are nil.
   public init(
     role: Role,
     url: ImageURL,

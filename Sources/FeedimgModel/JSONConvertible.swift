@@ -1,6 +1,6 @@
 package import FeedimgJSON
 
-/// A result that front ends can print as JSON.
+/// A result with a JSON form.
 package protocol JSONConvertible {
   var jsonValue: JSONValue { get }
 }
@@ -24,7 +24,7 @@ extension Resolution: JSONConvertible {
     return .object(object)
   }
 
-  // The members in the order of ``jsonValue``, without those that are the item's own. Many items have them in common.
+  // The members in the order of ``jsonValue``, without the item's own, so that many items share them.
 
   package var decisionMembers: JSONObject {
     [

@@ -1,83 +1,85 @@
 /// Why an image could not be loaded.
 public struct LoadError: Error, Sendable, Hashable {
-  /// What to branch on.
+  /// The kind of failure, for programs.
   public enum Code: String, Sendable, Hashable, CaseIterable {
-    /// The server answered with a status that is no success.
+    /// The server sent a response with an error status.
     case status
-    /// The body ended before its announced or structural end.
+    /// The body ended before its announced end or the end of its format.
     case truncated
     case tooLarge
     case tooManyRedirects
     /// A redirect led to a scheme other than `http` and `https`, or to no valid URL.
     case forbiddenRedirect
-    /// The host is this machine or on a private network, where the program does not allow that.
+    /// The host is this machine or in a private network, and the program does not allow that.
     case forbiddenAddress
-    /// The body is no known image, or none that can be decoded.
+    /// The body is not an image of a known format, or cannot be decoded.
     case notAnImage
-    /// The name of the host could not be resolved.
+    /// The host name could not be resolved.
     case unknownHost
-    /// No connection, or it broke.
+    /// The connection failed or was closed early.
     case connection
     case timeout
-    /// The certificate or the handshake was refused.
+    /// The TLS handshake or the certificate check failed.
     case security
     case cancelled
-    /// Nothing is cached and nothing may be fetched.
+    /// No image is cached, and the policy allows no fetch.
     case nothingToShow
-    /// The library that transfers could not be opened, or there is no memory, thread or file descriptor left.
+    /// libcurl could not be loaded, or the system has no memory, thread or file descriptor left.
     case unavailable
-    /// The answer broke HTTP.
+    /// The response violated HTTP.
     case malformed
   }
 
-  /// What to branch on.
+  /// The kind of failure.
   public var code: Code
-  /// The URL that was asked for, where the failure is about one.
+  /// The requested URL, if the failure concerns one.
   public var url: ImageURL?
-  /// One line in words, without the URL.
+  /// One line, without the URL.
   public var message: String
-  /// The status, where the server answered with one.
+  /// The status of the response, if there was one.
   public var status: Int?
-  /// The value of `Retry-After` in seconds, where the server sent one.
+  /// The value of `Retry-After` in seconds, if the response had one.
   public var retryAfter: Int?
-  /// Whether the network itself seems to have answered in place of the server, as one does that wants a login first.
+  /// Whether a captive portal probably sent the response.
   public var suspectsCaptivePortal = false
 
-  /// Whether somebody refused, reset or ended the connection before an answer, so that something came back.
+  /// Whether the connection was refused, reset or closed before a response, so that some host reacted.
   ///
-  /// That may have been the server, or a router on the way.
+  /// The host may have been the server or a router on the path.
   package var wasRefused = false
 
-  /// Whether a router said that there is no way to the host, or after some seconds this machine, as no router answers it.
+  /// Whether a router, or after some seconds this machine, reported the host as unreachable.
   package var wasUnreachable = false
 
-  /// Whether this program was short of something that others give back before long, such as descriptors.
+  /// Whether this process lacked a resource that is soon free again, such as a file descriptor.
   package var isShortage = false
 
-  /// For how many seconds the server wants to be believed that there is no image, by `Cache-Control` or `Expires`.
+  /// The number of seconds for which to remember the failure, from `Cache-Control` or `Expires`.
   ///
-  /// Zero where it is to be asked each time; nil where it says nothing.
-  package var believedFor: Double?
+  /// Zero to ask each time; nil if the response sets no lifetime.
+  package var negativeLifetime: Double?
 
-  /// Whether it is of a transfer that had begun before packets went another way, and says nothing of the way they go now.
-  package var isOfOldPath = false
+  /// Whether the network path changed during the transfer, so that the failure says nothing about the current
+  /// path.
+  package var isFromOldPath = false
 
-  /// The server that it is about, where redirects have led to another than that of ``url``.
+  /// The origin of the failure, if redirects led away from the origin of ``url``.
   package var origin: String?
 
-  /// Whether nobody was asked, as the server is left alone for what it was asked before; it says nothing of the image.
-  package var isRefusal = false
+  /// Whether the origin's circuit breaker was open, so that no request was sent.
+  package var isCircuitRejection = false
 
-  /// Whether its server was left alone from then on, as it had failed again and again.
-  package var isOfLeftAlone = false
+  /// Whether the failure opened the circuit breaker of its origin, or the breaker was already open.
+  package var hasOpenCircuit = false
 
-  /// Whether a service met with it, so that whom it leaves alone is not known here.
-  package var isOfService = false
+  /// Whether the feedimg service reported the failure, so that this process does not know the service's
+  /// breakers.
+  package var isFromService = false
 
-  /// What befell the thumbnail that was to stand in for the original, if that failed as well; one at most.
-  package var ofThumbnail: [LoadError] = []
+  /// The failure of the thumbnail that replaced a failed original; at most one.
+  package var thumbnailErrors: [LoadError] = []
 
-  /// The decision that the load followed, where there was one.
+  /// The decision of the load, if there was one.
   public var resolution: Resolution?
 
   package init(

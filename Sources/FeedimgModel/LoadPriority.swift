@@ -1,8 +1,8 @@
-/// How urgently somebody wants an image, the least urgent first.
+/// The urgency of an image, least urgent first.
 public enum LoadPriority: Int, Sendable, Hashable, CaseIterable, Comparable {
-  /// Perhaps later.
+  /// May be needed later.
   case prefetch
-  /// Soon, such as just below the screen.
+  /// Needed soon, for example just below the screen.
   case near
   /// On screen now.
   case visible

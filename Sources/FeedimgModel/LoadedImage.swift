@@ -1,41 +1,41 @@
-/// An image with its bytes, and where it came from.
+/// A loaded image with its bytes and their source.
 public struct LoadedImage: Sendable, Hashable {
-  /// Where the bytes came from this time.
+  /// The source of the bytes for this load.
   public enum Source: String, Sendable, Hashable, CaseIterable {
-    /// This process has them, be it that another load of the same image brought them just now.
+    /// The memory of this process, or a concurrent load of the same image.
     case memory
     case disk
     case network
   }
 
-  /// The picture that was loaded.
+  /// The loaded variant.
   public var variant: ImageVariant
-  /// Where its bytes came from.
+  /// The source of its bytes.
   public var source: Source
-  /// The decision that led here.
+  /// The decision of the load.
   public var resolution: Resolution
-  /// The encoded image, whole.
+  /// The complete encoded image.
   public var bytes: [UInt8]
-  /// Told by the bytes, not by the server.
+  /// Detected from the bytes, not taken from the server.
   public var mediaType: String
-  /// Its pixels; nil where none were asked for, or nothing decodes.
+  /// The decoded pixels; nil if none were requested or no decoder is installed.
   public var bitmap: Bitmap?
-  /// What its pixels were made for; nil where there are none.
+  /// The request of ``bitmap``; nil if there is none.
   package var request: DecodeRequest?
-  /// The file in the disk cache; nil where it could not, or must not, be kept.
+  /// The file in the disk cache; nil if the image could not or must not be stored.
   public var path: String?
-  /// Whether it may be out of date; nil where nothing is known of the answer that brought it.
+  /// Whether the image may be out of date; nil if its response is not known.
   public var freshness: ImageFreshness?
-  /// What its server is being asked under, where showing it has started that.
+  /// The identifier of the revalidation that showing the image started, if any.
   package var revalidation: String?
-  /// What the user should know although the load succeeded, such as that the image could not be kept.
+  /// Messages for the user although the load succeeded, such as that the image could not be stored.
   public var notes: [String]
-  /// Why the original could not be had, where this is the thumbnail in its place.
+  /// The failure of the original, if this is the thumbnail in its place.
   public var failure: LoadError?
 
-  /// Whether there are further frames to play, as in an animated GIF, WebP or AVIF.
+  /// Whether the image has more frames, as in an animated GIF, WebP or AVIF.
   ///
-  /// Told by the bytes each time, which takes some microseconds; nothing is decoded for it.
+  /// Scans the bytes on each call, in a few microseconds, without decoding.
   public var isAnimated: Bool { ImageStructure.isAnimated(bytes, mediaType: mediaType) }
 
   package init(

@@ -1,16 +1,16 @@
-/// Tells an image format by its first bytes, as servers often mislabel images.
+/// Detects an image format from its first bytes, because servers often send a wrong type.
 ///
 /// Source: WHATWG MIME Sniffing §6.1, with AVIF, HEIC (ISO/IEC 23008-12), JPEG XL (ISO/IEC 18181-2), TIFF and SVG.
 package enum MediaType {
-  /// As many first bytes as ``sniff(_:declared:)`` looks at.
+  /// The number of bytes that ``sniff(_:declared:)`` inspects.
   package static let prefixLength = 512
 
-  /// Looks at the first bytes of a body.
+  /// Inspects the first bytes of a body.
   ///
   /// - Parameters:
-  ///   - prefix: The first bytes; ``prefixLength`` of them, or all where the body is shorter.
-  ///   - declared: The `Content-Type`; it counts only for an SVG whose root element begins later than the prefix ends.
-  /// - Returns: The media type of the image that begins so, or nil if it is no known one.
+  ///   - prefix: The first ``prefixLength`` bytes, or the whole body if it is shorter.
+  ///   - declared: The `Content-Type`. It counts only for an SVG whose root element starts after the prefix.
+  /// - Returns: The media type; nil for an unknown format.
   package static func sniff(_ prefix: [UInt8], declared: String?) -> String? {
     func has(_ bytes: [UInt8], at offset: Int = 0) -> Bool { prefix.dropFirst(offset).starts(with: bytes) }
     func has(_ text: String, at offset: Int = 0) -> Bool { has(Array(text.utf8), at: offset) }
@@ -27,14 +27,14 @@ package enum MediaType {
   }
 
   private static func isoBrand(_ prefix: [UInt8]) -> String? {
-    // The major brand, then the compatible ones, within the first box.
+    // The major brand and the compatible brands, in the first box.
     let brands = stride(from: 8, to: min(prefix.count, 64) - 3, by: 4).map { prefix[$0..<$0 + 4] }
     func names(_ brand: String) -> Bool { brands.contains { $0.elementsEqual(brand.utf8) } }
     if names("avif") || names("avis") { return "image/avif" }
     return names("heic") || names("heix") || names("mif1") ? "image/heic" : nil
   }
 
-  /// Two letters alone would take texts for images: the header must be one that there is.
+  /// Checks the header, because some texts also start with `BM`.
   private static func isBitmap(_ prefix: [UInt8]) -> Bool {
     guard prefix.count >= 18, prefix.starts(with: "BM".utf8) else { return false }
     let headerSize = prefix[14..<18].reversed().reduce(0) { $0 << 8 | UInt32($1) }
@@ -46,8 +46,81 @@ package enum MediaType {
     switch SVGProlog.read(prefix) {
     case .svg: true
     case .other: false
-    // Comments and entities may fill the prefix; then the server's word is all there is.
+    // Comments and entities may fill the prefix; then only the server's type is left.
     case .open: prefix.count >= prefixLength && declared?.lowercased().hasPrefix("image/svg+xml") ?? false
     }
   }
+}
+
+/// The text before the root element of an XML document (XML 1.0 §2.8), read to detect SVG.
+enum SVGProlog {
+  enum Reading: Equatable {
+    /// The root element is `svg`.
+    case svg
+    /// The root element is another one, or the text is not XML.
+    case other
+    /// The text ends before the root element starts.
+    case open
+  }
+
+  /// Skips a byte order mark, white space, declarations and comments, then looks at the root element.
+  static func read(_ text: [UInt8]) -> Reading {
+    var rest = text[...]
+    if rest.starts(with: [0xEF, 0xBB, 0xBF]) { rest = rest.dropFirst(3) }
+    while true {
+      rest = rest.drop(while: isSpace)
+      if begins(rest, "<!--") {
+        guard let after = skip(rest.dropFirst(4), past: "-->") else { return .open }
+        rest = after
+      } else if begins(rest, "<?") {
+        guard let after = skip(rest.dropFirst(2), past: "?>") else { return .open }
+        rest = after
+      } else if begins(rest, "<!doctype") {
+        let name = rest.dropFirst(9).drop(while: isSpace)
+        guard begins(name, "svg") else { return .other }
+        guard let after = skipDeclaration(name) else { return .open }
+        rest = after
+      } else {
+        return root(rest)
+      }
+    }
+  }
+
+  private static func root(_ rest: ArraySlice<UInt8>) -> Reading {
+    guard !rest.isEmpty else { return .open }
+    guard begins(rest, "<svg") else { return .other }
+    // The root may have the namespace prefix `svg:`, as in `svg:svg`.
+    guard let next = rest.dropFirst(4).first else { return .svg }
+    return isSpace(next) || [0x2F, 0x3A, 0x3E].contains(next) ? .svg : .other
+  }
+
+  /// Skips a document type declaration up to its `>`. It may contain declarations in brackets.
+  private static func skipDeclaration(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+    var depth = 0
+    for (index, byte) in zip(text.indices, text) {
+      switch byte {
+      case UInt8(ascii: "["): depth += 1
+      case UInt8(ascii: "]"): depth -= 1
+      case UInt8(ascii: ">") where depth <= 0: return text[(index + 1)...]
+      default: continue
+      }
+    }
+    return nil
+  }
+
+  private static func skip(_ text: ArraySlice<UInt8>, past end: String) -> ArraySlice<UInt8>? {
+    let mark = Array(end.utf8)
+    return text.indices.first { text[$0...].starts(with: mark) }.map { text[($0 + mark.count)...] }
+  }
+
+  /// Compares without case, as in HTML.
+  private static func begins(_ text: ArraySlice<UInt8>, _ word: String) -> Bool {
+    text.prefix(word.utf8.count).elementsEqual(word.utf8) { lowered($0) == $1 }
+  }
+
+  private static func lowered(_ byte: UInt8) -> UInt8 {
+    (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+  }
+
+  private static func isSpace(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0D].contains(byte) }
 }

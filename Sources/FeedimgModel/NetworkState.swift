@@ -3,48 +3,48 @@ public enum NetworkKind: String, Sendable, Hashable, CaseIterable {
   case wifi
   case ethernet
   case cellular
-  /// Connected, by something whose kind cannot be told.
+  /// Connected, but the kind is unknown.
   case other
   case offline
 }
 
-/// Whether the data that passes costs its user something.
+/// Whether the user pays for data on the network.
 public enum Metered: String, Sendable, Hashable, CaseIterable {
   case no
   case yes
   case unknown
 }
 
-/// What is known of the active network path at one moment.
+/// The state of the active network path at one moment.
 public struct NetworkState: Sendable, Hashable {
-  /// What carries the data in the end.
+  /// The network that carries the data, below any tunnel.
   public var kind: NetworkKind
-  /// Whether the data costs.
+  /// Whether the user pays for the data.
   public var metered: Metered
-  /// The interface that the route uses, such as `wg0`; nil where there is no route.
+  /// The interface of the route, such as `wg0`; nil without a route.
   public var device: String?
-  /// The interfaces from ``device`` down to the hardware, ``device`` first; empty where there is no route.
+  /// The interfaces from ``device`` down to the hardware, ``device`` first; empty without a route.
   public var via: [String]
-  /// The route as a person would write it, such as `default via 192.0.2.1 dev wlan0`.
+  /// The route in the notation of `ip route`, such as `default via 192.0.2.1 dev wlan0`.
   public var route: String?
-  /// Whether the data is a phone's, reached by cable or Bluetooth.
+  /// Whether a phone provides the connection over a cable or Bluetooth.
   public var isTethered: Bool
   /// Whether a tunnel carries the data.
   public var isTunnelled: Bool
   /// Whether the path ends at a device without hardware, as in a container.
   public var isVirtual: Bool
-  /// Whether the modem is in a foreign network, where that can be told.
+  /// Whether the modem is roaming, if that is known.
   public var isRoaming: Bool
-  /// Whether a page to sign in at stands before the internet, as in hotels, where a service tells.
+  /// Whether a service reports a captive portal, as in hotels.
   public var isCaptive: Bool
-  /// Whether packets have a way out, as far as this host can see.
+  /// Whether packets have a route out, as far as this host knows.
   public var isReachable: Bool
-  /// Why ``kind`` is what it is, in words.
+  /// The reason for ``kind``, in words.
   public var reason: String
-  /// Why ``metered`` is what it is, in words.
+  /// The reason for ``metered``, in words.
   public var meteredReason: String
 
-  /// Makes a state; it is reachable unless offline, if nothing else is said.
+  /// Creates a state. By default it is reachable unless it is offline.
   public init(
     kind: NetworkKind,
     metered: Metered,
@@ -73,5 +73,54 @@ public struct NetworkState: Sendable, Hashable {
     self.isReachable = isReachable ?? (kind != .offline)
     self.reason = reason
     self.meteredReason = meteredReason
+  }
+}
+
+/// Reads the current state of the network (a port).
+package protocol NetworkReading: Sendable {
+  /// Reads the state now. Blocks for microseconds at most and never fails: an unknown network is `other`.
+  func currentState() -> NetworkState
+}
+
+/// Reports the state of the network when it changes (a port).
+package protocol NetworkMonitoring: NetworkReading {
+  /// The current state, then each change; never the same state twice in a row. Ends when the consumer stops.
+  func states() -> AsyncStream<NetworkState>
+
+  /// Makes a running monitor read the state again, for example after more services became available.
+  func refresh()
+}
+
+extension NetworkMonitoring {
+  package func refresh() {}
+}
+
+/// The identity of a network between connections: its Wi-Fi name, or otherwise its device.
+public enum NetworkName: Sendable, Hashable {
+  /// The name of a Wi-Fi network.
+  case ssid(String)
+  /// An interface, such as `usb0`.
+  case device(String)
+
+  /// Parses the form of ``text``.
+  ///
+  /// - Parameter text: Such as `ssid:Home`.
+  public init?(_ text: String) {
+    guard let colon = text.firstIndex(of: ":") else { return nil }
+    let name = String(text[text.index(after: colon)...])
+    guard !name.isEmpty else { return nil }
+    switch text[..<colon] {
+    case "ssid": self = .ssid(name)
+    case "device": self = .device(name)
+    default: return nil
+    }
+  }
+
+  /// The name with its kind as a prefix, such as `ssid:Home` or `device:usb0`.
+  public var text: String {
+    switch self {
+    case .ssid(let name): "ssid:\(name)"
+    case .device(let name): "device:\(name)"
+    }
   }
 }

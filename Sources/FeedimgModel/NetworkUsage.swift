@@ -1,17 +1,17 @@
-/// What came over one kind of network on one day.
+/// The data received over one kind of network on one day.
 public struct NetworkUsage: Sendable, Hashable {
-  /// The user's own calendar day.
+  /// The day in the user's time zone.
   public var day: CalendarDay
-  /// What carried the data.
+  /// The network that carried the data.
   public var network: NetworkKind
-  /// Whether the data cost.
+  /// Whether the user paid for the data.
   public var metered: Metered
-  /// Heads and bodies, as they came; without what TLS and TCP add.
+  /// Heads and bodies as they arrived, without TLS and TCP overhead.
   public var received: ByteCount
-  /// Transfers that ended, in success or not.
+  /// The number of finished transfers, both successful and failed.
   public var transfers: Int
 
-  /// Makes a count; a negative one becomes zero.
+  /// Creates a count; negative numbers become zero.
   public init(
     day: CalendarDay,
     network: NetworkKind,
@@ -27,33 +27,65 @@ public struct NetworkUsage: Sendable, Hashable {
   }
 }
 
-/// Counts what the network has brought (a port).
+/// Counts the data received over the network (a port).
 package protocol UsageKeeping: Sendable {
-  /// Today, where the user is.
+  /// Today in the user's time zone.
   func today() -> CalendarDay
 
-  /// Adds to what was received today; it is on disk when this returns, or in memory where the disk does not take it.
+  /// Adds to the count of today, on disk or, if the disk fails, in memory.
   ///
-  /// Waits for no other process longer than ten milliseconds.
+  /// Waits at most ten milliseconds for other processes.
   func add(_ received: ByteCount, transfers: Int, network: NetworkKind, metered: Metered)
 
-  /// Tries once more to write what could not be written, with more patience, before the program ends.
+  /// Writes the counts that are still in memory, before the program ends.
   ///
-  /// Waits for no other process longer than a quarter of a second; returns at once where all is written.
+  /// Waits at most a quarter of a second for other processes. Returns at once if all counts are on disk.
   ///
-  /// - Returns: Whether all is on disk then.
+  /// - Returns: Whether all counts are on disk.
   @discardableResult func flush() -> Bool
 
-  /// What was received on these days, by day and network; also what other processes have counted.
+  /// The data received on some days, from all processes.
   ///
-  /// - Returns: In the order of days, networks and prices; without what cannot be read, see ``gap(on:)``.
+  /// - Returns: In the order of day, network and metering. Omits days that cannot be read; see ``gap(on:)``.
   func usage(on days: ClosedRange<CalendarDay>) -> [NetworkUsage]
 
-  /// Why it is not known what was received on these days, in words; nil where it is, or was when it was last read.
+  /// Why the data received on these days is unknown, in words; nil if it is known.
   ///
-  /// That is told among the warnings as well.
+  /// The same text is also among the warnings.
   func gap(on days: ClosedRange<CalendarDay>) -> String?
 
-  /// What the user should know, such as that nothing can be written; each thing once, a line each.
+  /// New messages for the user, such as that nothing can be written; each once, one line each.
   func takeWarnings() -> [String]
+}
+
+/// The month of a data budget, which starts on the day on which the user's contract renews.
+public struct BudgetPeriod: Sendable, Hashable {
+  /// From the first day to the last, both included.
+  public let days: ClosedRange<CalendarDay>
+
+  /// The period that contains a day.
+  ///
+  /// - Parameters:
+  ///   - today: A day of the period.
+  ///   - firstDay: The day of the month on which periods start, from 1 to 31. In shorter months, the period
+  ///     starts on
+  ///     the last day.
+  public init(containing today: CalendarDay, firstDay: Int) {
+    let start = Self.start(inMonthOf: today, firstDay)
+    if start <= today {
+      days = start...Self.start(inMonthOf: Self.firstOfNextMonth(today), firstDay).advanced(by: -1)
+    } else {
+      let lastMonth = today.advanced(by: -today.day)
+      days = Self.start(inMonthOf: lastMonth, firstDay)...start.advanced(by: -1)
+    }
+  }
+
+  private static func start(inMonthOf day: CalendarDay, _ firstDay: Int) -> CalendarDay {
+    let last = CalendarDay.lastDay(ofMonth: day.month, year: day.year)
+    return day.advanced(by: min(max(firstDay, 1), last) - day.day)
+  }
+
+  private static func firstOfNextMonth(_ day: CalendarDay) -> CalendarDay {
+    day.advanced(by: CalendarDay.lastDay(ofMonth: day.month, year: day.year) - day.day + 1)
+  }
 }

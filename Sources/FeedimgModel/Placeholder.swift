@@ -1,4 +1,4 @@
-/// What stands in for a picture that cannot be shown yet.
+/// Drawn in place of an image that is not available yet.
 public struct Placeholder: Sendable, Hashable {
   /// A BlurHash (github.com/woltapp/blurhash), if the feed has one.
   public var blurHash: String?
@@ -7,13 +7,13 @@ public struct Placeholder: Sendable, Hashable {
   /// `#rrggbb`, if the feed has one.
   public var color: String?
 
-  /// Makes a placeholder out of what the feed offers.
+  /// Creates a placeholder from the values of the feed.
   public init(blurHash: String? = nil, thumbHash: String? = nil, color: String? = nil) {
     self.blurHash = blurHash
     self.thumbHash = thumbHash
     self.color = color
   }
 
-  /// Whether there is anything to draw.
+  /// Whether nothing can be drawn.
   public var isEmpty: Bool { blurHash == nil && thumbHash == nil && color == nil }
 }

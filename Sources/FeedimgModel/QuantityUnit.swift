@@ -1,4 +1,4 @@
-/// What a quantity counts, and how people write it.
+/// The unit family of a quantity and its notation.
 ///
 /// Quantities are whole numbers of the smallest unit: bytes, bits per second, percent.
 package enum QuantityUnit: Sendable, Hashable {
@@ -6,10 +6,10 @@ package enum QuantityUnit: Sendable, Hashable {
   case bitsPerSecond
   case percent
 
-  /// The greatest quantity that there can be; nil where there is no bound.
+  /// The greatest quantity; nil for no limit.
   package var greatest: Int? { self == .percent ? 100 : nil }
 
-  /// A quantity as an example in messages.
+  /// An example for messages.
   package var example: String {
     switch self {
     case .bytes: "20 MB"
@@ -18,7 +18,7 @@ package enum QuantityUnit: Sendable, Hashable {
     }
   }
 
-  /// The units that may be written, as suggestions know them.
+  /// The accepted units, for suggestions.
   package var names: [String] {
     switch self {
     case .bytes: ["B", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB"]
@@ -31,11 +31,11 @@ package enum QuantityUnit: Sendable, Hashable {
     ("bit/s", 1), ("kbit/s", 1000), ("Mbit/s", 1_000_000), ("Gbit/s", 1_000_000_000),
   ]
 
-  /// Reads `300 kB`, `5 Mbit/s` or `20 %`, with or without the space.
+  /// Parses `300 kB`, `5 Mbit/s` or `20 %`, with or without the space.
   ///
   /// - Parameters:
   ///   - text: The number and its unit.
-  ///   - needsUnit: Whether a bare number is refused; otherwise it counts the smallest unit.
+  ///   - needsUnit: Whether a number without a unit is invalid; otherwise it counts the smallest unit.
   /// - Returns: nil for anything else.
   package func quantity(_ text: some StringProtocol, needsUnit: Bool) -> Int? {
     let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
@@ -52,7 +52,7 @@ package enum QuantityUnit: Sendable, Hashable {
     }
   }
 
-  /// The quantity in the unit that spells it shortest, exactly.
+  /// The exact quantity in the unit that gives the shortest text.
   package func text(_ quantity: Int) -> String {
     switch self {
     case .percent: return "\(quantity) %"

@@ -1,32 +1,31 @@
-/// Finds how much of an image that is arriving shows all of the picture: whole scans of a progressive JPEG, and parts of
-/// an interlaced PNG.
+/// Finds the complete scans of an arriving image: scans of a progressive JPEG, and data of an interlaced PNG.
 ///
-/// Goes over each byte once, however often it is asked. Pure.
+/// Reads each byte once, over all calls.
 package struct ScanFinder: Sendable {
   private enum Format {
     case unknown
     /// Within segments, or within the data of a scan.
     case jpeg(isInScan: Bool)
     case png
-    /// None that has scans, or none any more.
+    /// A format without scans, or no further scans.
     case other
   }
 
   private var format = Format.unknown
-  /// How far the bytes have been looked at.
+  /// The number of inspected bytes.
   private var place = 0
   private var isProgressive = false
   private var lastEnd: Int?
 
-  /// Makes a finder at the beginning of an image.
+  /// Creates a finder for the start of an image.
   package init() {}
 
-  /// How many of the bytes that are there make up whole scans.
+  /// The number of bytes that form complete scans.
   ///
-  /// Where the passes of a PNG end is not to be seen from outside; any of its bytes may make it sharper.
+  /// The end of a PNG pass is not visible without decoding, so every PNG byte counts.
   ///
-  /// - Parameter bytes: All of the image that is there, which only grows from call to call.
-  /// - Returns: Nil where there is no whole scan, or where the image has none.
+  /// - Parameter bytes: All bytes of the image so far. They only grow between calls.
+  /// - Returns: Nil before the first complete scan, and for an image without scans.
   package mutating func end(in bytes: [UInt8]) -> Int? {
     if case .unknown = format { recognise(bytes) }
     switch format {
@@ -38,7 +37,7 @@ package struct ScanFinder: Sendable {
   }
 
   private static let pngHead: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
-  /// The byte of IHDR that tells the method of interlacing (PNG specification §11.2.2).
+  /// The offset of IHDR's interlace method (PNG specification §11.2.2).
   private static let pngInterlacing = 28
 
   private mutating func recognise(_ bytes: [UInt8]) {
@@ -58,7 +57,7 @@ package struct ScanFinder: Sendable {
     }
   }
 
-  /// Goes to the end of the data of a scan; false where that is not there yet.
+  /// Skips the data of a scan; false if its end has not arrived.
   private mutating func passData(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     while place + 1 < bytes.count {
       guard bytes[place] == 0xFF else {
@@ -66,7 +65,7 @@ package struct ScanFinder: Sendable {
         continue
       }
       switch bytes[place + 1] {
-      // A byte of data, a restart, and what fills the space before a marker.
+      // A data byte, a restart marker, or a fill byte before a marker.
       case 0, 0xD0...0xD7: place += 2
       case 0xFF: place += 1
       default:
@@ -78,11 +77,11 @@ package struct ScanFinder: Sendable {
     return false
   }
 
-  /// Goes behind a segment; false where that is not there yet.
+  /// Skips a segment; false if its end has not arrived.
   private mutating func passSegment(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     let marker = bytes[place + 1]
     guard bytes[place] == 0xFF, marker != 0xD9 else {
-      // Behind the end, or where nobody knows where we are, there are no scans.
+      // No scans follow the end of the image or an invalid marker.
       format = .other
       return false
     }

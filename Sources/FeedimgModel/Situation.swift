@@ -1,4 +1,4 @@
-/// Whether a variant can be had.
+/// Whether a variant is available.
 public enum Presence: String, Sendable, Hashable, CaseIterable {
   /// Stored, verified and allowed to be kept, fresh or stale.
   case cached
@@ -7,44 +7,44 @@ public enum Presence: String, Sendable, Hashable, CaseIterable {
   case none
 }
 
-/// Everything that a policy may ask about one item at one moment (the facts).
+/// All facts about one item at one moment, on which a policy decides.
 ///
-/// A fact that feedimg itself knows is declared in this file alone: a stored property, a `Fact`, and its place in
+/// This file alone declares each fact of feedimg: a stored property, a `Fact`, and its place in
 /// `Fact.standard`.
 public struct Situation: Sendable, Hashable {
   /// The kind of the active network.
   public var network: NetworkKind
-  /// Whether data costs.
+  /// Whether the user pays for data.
   public var metered: Metered
-  /// Whether the modem is in a foreign network.
+  /// Whether the modem is roaming.
   public var isRoaming: Bool
-  /// The app's own data saver.
+  /// The setting `data-saver`.
   public var savesData: Bool
   /// The setting `always-load-originals-on-cellular`.
   public var alwaysOriginal: Bool
-  /// Whether the original can be had.
+  /// Whether the original is available.
   public var original: Presence
-  /// Whether the thumbnail can be had.
+  /// Whether the thumbnail is available.
   public var thumbnail: Presence
   /// The values of the facts that the host application defines, by name; see ``HostFact``.
   public var hostFacts: [String: String]
-  // The quantities, with `Int.max` for an unknown one: a decision then compares them without a check before.
+  // Quantities use `Int.max` for unknown, so that a decision compares them without a branch.
   fileprivate var sizeBytes = Int.max
   fileprivate var budgetLeftBytes = Int.max
   fileprivate var bandwidthBits = Int.max
   fileprivate var batteryPercent = Int.max
 
-  /// The encoded length of the original; nil where it is unknown.
+  /// The encoded length of the original; nil if unknown.
   public var size: ByteCount? {
     get { Self.known(sizeBytes).map { ByteCount($0) } }
     set { sizeBytes = Self.stored(newValue?.bytes) }
   }
-  /// What may still be spent in this period; nil where no budget is set.
+  /// The budget left in this period; nil if no budget is set.
   public var budgetLeft: ByteCount? {
     get { Self.known(budgetLeftBytes).map { ByteCount($0) } }
     set { budgetLeftBytes = Self.stored(newValue?.bytes) }
   }
-  /// Measured, in bits per second, never negative; nil before there is a measurement.
+  /// The measured rate in bits per second, never negative; nil before the first measurement.
   public var bandwidth: Int? {
     get { Self.known(bandwidthBits) }
     set { bandwidthBits = Self.stored(newValue) }
@@ -55,7 +55,7 @@ public struct Situation: Sendable, Hashable {
     set { batteryPercent = Self.stored(newValue) }
   }
 
-  /// Makes a situation; what is left out is not known, or off.
+  /// Creates a situation. Omitted facts are unknown or off.
   public init(
     network: NetworkKind,
     metered: Metered = .unknown,
@@ -88,7 +88,7 @@ public struct Situation: Sendable, Hashable {
 
   private static func stored(_ quantity: Int?) -> Int { quantity.map { min(max($0, 0), .max - 1) } ?? .max }
 
-  /// The presence of a variant.
+  /// The availability of a variant.
   public subscript(role: ImageVariant.Role) -> Presence {
     get { role == .original ? original : thumbnail }
     set {
@@ -107,39 +107,44 @@ public struct Situation: Sendable, Hashable {
 }
 
 extension Fact {
-  package static let network = Fact("network", \.network, untold: "not looked at")
-  package static let metered = Fact("metered", \.metered, untold: "not looked at")
-  package static let roaming = Fact("roaming", no: "no", yes: "yes", \.isRoaming, untold: "not looked at")
+  package static let network = Fact("network", \.network, defaultSource: "not read")
+  package static let metered = Fact("metered", \.metered, defaultSource: "not read")
+  package static let roaming = Fact("roaming", no: "no", yes: "yes", \.isRoaming, defaultSource: "not read")
   package static let dataSaver = Fact(
     "data saver",
     no: "off",
     yes: "on",
     \.savesData,
-    untold: "the setting data-saver"
+    defaultSource: "the setting data-saver"
   )
   package static let alwaysOriginal = Fact(
     "always original",
     no: "no",
     yes: "yes",
     \.alwaysOriginal,
-    untold: "the setting always-load-originals-on-cellular"
+    defaultSource: "the setting always-load-originals-on-cellular"
   )
-  package static let original = Fact("original", \.original, untold: "the item and the cache")
-  package static let thumbnail = Fact("thumbnail", \.thumbnail, untold: "the item and the cache")
-  package static let size = Fact("size", .bytes, \.sizeBytes, untold: "the item does not tell")
-  package static let budgetLeft = Fact("budget left", .bytes, \.budgetLeftBytes, untold: "not counted")
-  package static let bandwidth = Fact("bandwidth", .bitsPerSecond, \.bandwidthBits, untold: "not measured")
-  package static let battery = Fact("battery", .percent, \.batteryPercent, untold: "not read")
-  /// Whether the original costs at most one percent of the budget that is left.
+  package static let original = Fact("original", \.original, defaultSource: "the item and the cache")
+  package static let thumbnail = Fact("thumbnail", \.thumbnail, defaultSource: "the item and the cache")
+  package static let size = Fact("size", .bytes, \.sizeBytes, defaultSource: "the item has no size")
+  package static let budgetLeft = Fact("budget left", .bytes, \.budgetLeftBytes, defaultSource: "not counted")
+  package static let bandwidth = Fact(
+    "bandwidth",
+    .bitsPerSecond,
+    \.bandwidthBits,
+    defaultSource: "not measured"
+  )
+  package static let battery = Fact("battery", .percent, \.batteryPercent, defaultSource: "not read")
+  /// Whether the size of the original is at most one percent of the budget left.
   package static let fits = Fact(
     "fits",
     ["no", "yes", "unknown"],
     \.fitsOrdinal,
     derivedFrom: [size, budgetLeft],
-    untold: "size against budget left"
+    defaultSource: "size against budget left"
   )
 
-  /// Every fact but those of the host application, in the fixed order of all output.
+  /// All facts of feedimg, in the fixed order of all output.
   package static let standard = [
     network, metered, roaming, dataSaver, alwaysOriginal, original, thumbnail, size, budgetLeft, bandwidth,
     battery, fits,

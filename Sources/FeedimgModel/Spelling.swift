@@ -1,12 +1,13 @@
-/// Finds what somebody who misspelled a name most likely meant.
+/// Finds the name that a user most likely meant by a misspelled one.
 package enum Spelling {
-  /// Longer words are not compared: nobody mistypes them, and the effort grows with the square of the length.
+  /// The length limit of compared words; the effort grows with the square of the length.
   private static let greatestLength = 64
 
-  /// The nearest of the names, or nil where none is near enough to be meant.
+  /// The nearest name, or nil if none is near enough.
   ///
-  /// Case, `_` and `-` do not count. At most a third of the letters may differ, a swap of neighbours counting as
-  /// one. Else the only name that has all the words of the misspelled one is meant, in any number and order.
+  /// Ignores case, `_` and `-`. At most a third of the letters may differ; swapping two neighbours counts as
+  /// one
+  /// difference. Otherwise, returns the only name that contains all words of the misspelled one.
   package static func nearest(to word: String, among names: some Sequence<String>) -> String? {
     let letters = folded(word)
     guard !letters.isEmpty, letters.count <= greatestLength else { return nil }

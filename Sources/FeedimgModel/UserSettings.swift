@@ -1,28 +1,41 @@
-/// What the user has asked for; every value has a default.
+/// The user's settings. Each has a default.
 public struct UserSettings: Sendable, Hashable {
-  /// Load originals also where the network is cellular or of unknown kind.
+  /// Loads originals also on cellular networks and on networks of unknown kind.
   public var alwaysLoadOriginalsOnCellular = false
-  /// The most that stored originals may take on disk.
+  /// The limit of stored originals on disk.
   public var cacheOriginalsLimit = ByteCount.mebibytes(512)
-  /// The most that stored thumbnails may take on disk; apart, so that originals cannot evict them.
+  /// The limit of stored thumbnails on disk; separate, so that originals cannot evict them.
   public var cacheThumbnailsLimit = ByteCount.mebibytes(128)
-  /// The most that pinned images may take on disk, beside the others; more cannot be pinned.
+  /// The limit of pinned images on disk, in addition to the others.
   public var cachePinnedLimit = ByteCount.mebibytes(256)
-  /// The most that images may take in memory, in one process; nil for a part of what the process may use.
+  /// The limit of images in the memory of one process; nil for a share of the memory available to the
+  /// process.
   public var cacheMemoryLimit: ByteCount?
-  /// Stored images unused for so many days are removed.
+  /// The cache removes images that were not used for this many days.
   public var cacheExpiryDays = 7
-  /// A longer body is given up, and nothing of it kept.
+  /// The limit of a body; feedimg discards longer ones.
   public var downloadLimit = ByteCount.mebibytes(64)
-  /// Spend as little as possible: policies may ask about it, and servers are told (`Save-Data`).
+  /// Reduces data use: policies may use it, and requests send it (`Save-Data`).
   public var savesData = false
-  /// The most to receive on cellular in a month, for policies that ask about it; nil for no such limit.
+  /// The data budget on cellular per month, for policies that use it; nil for none.
   public var cellularBudget: ByteCount?
-  /// The day of the month on which the budget begins anew; in shorter months their last day.
+  /// The day of the month on which the budget period starts; in shorter months, the last day.
   public var cellularBudgetDay = 1
-  /// The networks that the user marked, with whether their data costs; only `yes` and `no` are marks.
+  /// The networks that the user marked as metered (`yes`) or not (`no`).
   public var markedNetworks: [NetworkName: Metered] = [:]
 
-  /// All defaults.
+  /// Creates the default settings.
   public init() {}
+}
+
+/// Reads the user's settings (a port).
+package protocol SettingsReading: Sendable {
+  /// The current settings, including changes that another process just made.
+  func currentSettings() -> UserSettings
+
+  /// New warnings about the settings, each once, one line each.
+  func takeWarnings() -> [String]
+
+  /// The current settings, then each change. Ends when the consumer stops.
+  func changes() -> AsyncStream<UserSettings>
 }

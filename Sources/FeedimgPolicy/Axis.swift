@@ -1,18 +1,18 @@
 package import FeedimgModel
 
-/// One dimension of a policy's states: a fact, and what of it the policy can tell apart.
+/// One dimension of a policy's states: a fact, split into the values that the policy can tell apart.
 package struct Axis: Sendable, Hashable {
   package let fact: Fact
-  /// The words, or the regions between and at the thresholds in ascending order and then `unknown`.
+  /// The words; for a quantity, the regions between and at the thresholds in ascending order, then `unknown`.
   package let regions: [Region]
-  /// Ascending, with the texts of the first to mention them.
+  /// Ascending. Of equal quantities, the text of the first mention is kept.
   private let thresholds: [Threshold]
 
-  /// Cuts a fact at the quantities that conditions mention.
+  /// Splits a fact at the quantities that conditions mention.
   ///
   /// - Parameters:
   ///   - fact: The fact.
-  ///   - thresholds: In any order; of equal ones the first gives the text.
+  ///   - thresholds: In any order. Of equal quantities, the first gives the text.
   package init(_ fact: Fact, cutAt thresholds: [Threshold] = []) {
     self.fact = fact
     var cuts: [Threshold] = []
@@ -28,7 +28,7 @@ package struct Axis: Sendable, Hashable {
       var regions: [Region] = []
       var next = 0
       for cut in cuts.map(\.quantity) {
-        // Between 20 B and 21 B there is nothing: an empty region would be a gap that no rule can close.
+        // No quantity lies between 20 B and 21 B: an empty region would be a gap that no rule can close.
         if next < cut { regions.append(.quantities(next...(cut - 1))) }
         regions.append(.quantities(cut...cut))
         next = cut == .max ? cut : cut + 1
@@ -39,7 +39,7 @@ package struct Axis: Sendable, Hashable {
     }
   }
 
-  /// The greatest quantity of each known region, for finding a quantity's region.
+  /// The greatest quantity of each known region.
   var upperBounds: [Int] {
     regions.compactMap { if case .quantities(let range) = $0 { range.upperBound } else { nil } }
   }
@@ -49,7 +49,7 @@ package struct Axis: Sendable, Hashable {
     labels([index]).first ?? "unknown"
   }
 
-  /// The names of several regions, given in ascending order; neighbouring quantities count as one.
+  /// The names of several regions, given in ascending order. Adjacent quantities are merged.
   package func labels(_ indices: [Int]) -> [String] {
     var labels: [String] = []
     var run: ClosedRange<Int>?
@@ -96,16 +96,16 @@ package struct Axis: Sendable, Hashable {
   }
 }
 
-/// A part of what a fact can be that no rule of a policy tells apart: one value on an axis.
+/// A range of a fact's values that no rule of a policy tells apart; one value on an axis.
 package enum Region: Sendable, Hashable {
-  /// The word of that index.
+  /// The word at that index.
   case word(Int)
-  /// The quantities from one to another, both included.
+  /// The quantities in the range, both bounds included.
   case quantities(ClosedRange<Int>)
-  /// A quantity that nobody knows.
+  /// A quantity that is not known.
   case unknown
 
-  /// Whether all of a region is in this one.
+  /// Whether this region includes all of another.
   func contains(_ other: Region) -> Bool {
     switch (self, other) {
     case (.word(let mine), .word(let theirs)): mine == theirs
@@ -117,7 +117,7 @@ package enum Region: Sendable, Hashable {
   }
 }
 
-/// A quantity that a policy compares with, and how its author wrote it.
+/// A quantity that a policy compares with, as a number and as the author wrote it.
 package struct Threshold: Sendable, Hashable {
   package var quantity: Int
   package var text: String
@@ -133,7 +133,7 @@ package struct RegionSet: Sendable, Hashable {
   /// All regions of an axis.
   init(all count: Int) { self.init(0..<count, of: count) }
 
-  /// Some regions of an axis with that many.
+  /// Some regions of an axis that has `count` regions.
   init(_ indices: some Sequence<Int>, of count: Int) {
     self.init(none: count)
     for index in indices { insert(index) }

@@ -1,6 +1,6 @@
 import FeedimgModel
 
-/// Some regions of each axis of a space, and with them all states in which every fact is in one of its regions.
+/// Some regions of each axis of a space, and all states in which every fact is in one of its regions.
 package struct Box: Sendable, Hashable {
   /// One set for each axis, in the order of the axes.
   package var choices: [RegionSet]
@@ -10,10 +10,10 @@ package struct Box: Sendable, Hashable {
 
   init(choices: [RegionSet]) { self.choices = choices }
 
-  /// The box in which all conditions hold; empty where they contradict each other.
+  /// The box in which all conditions hold. It is empty if they contradict each other.
   ///
   /// - Parameters:
-  ///   - conditions: Conditions that the space is cut for.
+  ///   - conditions: Conditions whose thresholds split the axes of the space.
   ///   - space: The space.
   init(of conditions: [Condition], in space: StateSpace) {
     choices = space.axes.map { axis in
@@ -25,15 +25,15 @@ package struct Box: Sendable, Hashable {
     }
   }
 
-  /// Whether there is no state in it.
+  /// Whether the box has no state.
   var isEmpty: Bool { choices.contains { $0.isEmpty } }
 
-  /// The number of states in it, impossible ones included.
+  /// The number of states, impossible ones included.
   package var count: Int { choices.reduce(1) { $0 * $1.count } }
 }
 
 extension StateSpace {
-  /// The states of a box in which a situation can be, ascending.
+  /// The possible states of a box, ascending.
   package func states(in box: Box) -> [Int] {
     var states = [0]
     for (choice, stride) in zip(box.choices, strides) {
@@ -48,12 +48,12 @@ extension StateSpace {
 }
 
 extension StateSpace {
-  /// Disjoint boxes that cover exactly some states, given in ascending order: few, not always the fewest.
+  /// Disjoint boxes that cover exactly some states, given in ascending order; not always the fewest.
   package func partition(_ states: [Int]) -> [Box] {
     slices(states[...], axis: 0).map { Box(choices: $0) }
   }
 
-  /// A box for each class of equal slices along an axis, and so on for the axes after it.
+  /// One box for each class of equal slices along an axis, then recursively along the next axes.
   private func slices(_ states: ArraySlice<Int>, axis: Int) -> [[RegionSet]] {
     guard !states.isEmpty else { return [] }
     guard axis < axes.count else { return [[]] }
@@ -85,20 +85,20 @@ extension StateSpace {
   }
 }
 
-/// Covers a set of states with as few boxes as can be, for people to read.
+/// Covers a set of states with few boxes, for people to read.
 ///
-/// Boxes may overlap, and may hold states in which no situation can be.
+/// Boxes may overlap and may include impossible states.
 package struct BoxCover {
   private let space: StateSpace
 
-  /// With more states, boxes or steps the answer is still a cover, but perhaps not the smallest.
+  /// Beyond these limits, the result still covers the states, but perhaps not with the fewest boxes.
   private static let greatestStateCount = 20_000
   private static let greatestBoxCount = 400
   private static let greatestStepCount = 4000
 
   package init(in space: StateSpace) { self.space = space }
 
-  /// The fewest boxes that hold these states and no other possible ones, in the order of their first states.
+  /// The fewest boxes that hold these states and no other possible state, ordered by their first states.
   ///
   /// The states must be possible and given in ascending order.
   package func boxes(covering states: [Int]) -> [Box] {
@@ -112,7 +112,7 @@ package struct BoxCover {
     return chosen.count < parts.count ? chosen.map { candidates[$0] } : parts
   }
 
-  /// Few boxes that hold these states and no other possible ones, each state once.
+  /// Few boxes that hold these states and no other possible state. Each state is in one box.
   ///
   /// The states must be possible and given in ascending order.
   package func disjointBoxes(covering states: [Int]) -> [Box] {
@@ -121,14 +121,14 @@ package struct BoxCover {
     return isDisjoint ? fewest : space.partition(states)
   }
 
-  /// All boxes within the states that no other such box contains, by their first states.
+  /// All boxes within the states that no larger such box contains, ordered by their first states.
   ///
-  /// Begins with the box of all states and takes away, one by one, boxes that make up the other states: what is
-  /// left of a box are its parts beside the taken one, one for each axis. (The sharp product of multi-valued
-  /// logic, which yields all prime implicants.)
+  /// Starts with the box of all states and removes the other states box by box. Each removal leaves one
+  /// smaller
+  /// box for each axis. This is the sharp product of multi-valued logic, which yields all prime implicants.
   ///
   /// - Parameter states: Ascending.
-  /// - Returns: nil if there are too many.
+  /// - Returns: nil if there are more than ``greatestBoxCount``.
   private func largestBoxes(within states: [Int]) -> [Box]? {
     var boxes = [Box(all: space)]
     for taken in space.partition(others(than: states)) {
@@ -149,7 +149,7 @@ package struct BoxCover {
       .map(\.0)
   }
 
-  /// The possible states that are not among some.
+  /// The possible states that are not in a list.
   private func others(than states: [Int]) -> [Int] {
     var isListed = [Bool](repeating: false, count: space.count)
     for state in states { isListed[state] = true }
@@ -164,7 +164,7 @@ extension Box {
     zip(choices, other.choices).contains { $0.intersection($1).isEmpty }
   }
 
-  /// The largest boxes within this one that do not meet another.
+  /// The largest boxes within this one that are disjoint from another.
   func remnants(without other: Box) -> [Box] {
     choices.indices.compactMap { axis in
       let rest = choices[axis].subtracting(other.choices[axis])
@@ -176,9 +176,9 @@ extension Box {
   }
 }
 
-/// Chooses the fewest of some sets that together hold all of some elements.
+/// Chooses the fewest sets that together hold all elements.
 struct Selection {
-  /// For each element that matters, the sets that hold it; no element's sets contain another's.
+  /// For each element that matters, the sets that hold it. No element's sets include all sets of another.
   private var demands: [[Int]]
 
   /// - Parameters:
@@ -190,7 +190,7 @@ struct Selection {
     for (index, set) in sets.enumerated() {
       for element in set { if let place = places[element] { holders[place].append(index) } }
     }
-    // Whoever meets the demand of fewer sets also meets that of more.
+    // A choice that covers an element of fewer sets also covers each element whose sets include them.
     demands = []
     for holder in Set(holders).sorted(by: { ($0.count, $0.first ?? 0) < ($1.count, $1.first ?? 0) }) {
       let members = Set(holder)
@@ -198,7 +198,8 @@ struct Selection {
     }
   }
 
-  /// The indices of the chosen sets, ascending; past that many partial choices the best so far.
+  /// The indices of the chosen sets, ascending. After `steps` partial choices, returns the best choice so
+  /// far.
   func fewest(steps: Int) -> [Int] {
     var best = greedy()
     var left = steps
@@ -219,7 +220,7 @@ struct Selection {
     return chosen
   }
 
-  /// Tries each way to meet the demand that leaves the fewest ways, and so on.
+  /// Branches on the element that the fewest sets hold.
   private func improve(_ chosen: [Int], _ open: ArraySlice<[Int]>, _ best: inout [Int], _ left: inout Int) {
     guard let next = open.min(by: { $0.count < $1.count }) else {
       if chosen.count < best.count { best = chosen }

@@ -1,28 +1,28 @@
 package import FeedimgJSON
 import FeedimgModel
 
-/// One row of a table of cases: what a policy must decide wherever the row's conditions hold.
+/// One row of a table of cases: the decision that a policy must make in every state of the row.
 package struct PolicyCase: Sendable, Hashable {
-  /// In the author's words; empty where the table has no column `case`.
+  /// The author's name for the case; empty if the table has no column `case`.
   package let name: String
-  /// Where the row stands, counted from one.
+  /// The row's line number, counted from one.
   package let line: Int
   package let conditions: [Condition]
   package let expectations: [Expectation]
 }
 
-/// The cases of a `NAME.tests.md`.
+/// The cases of a file `NAME.tests.md`.
 package struct PolicyCases: Sendable, Hashable {
   package let fileName: String
   package let cases: [PolicyCase]
 
-  /// Reads the cases out of every table of a Markdown text.
+  /// Reads the cases from every table of a Markdown text.
   ///
   /// - Parameters:
-  ///   - fileName: What places in messages begin with.
+  ///   - fileName: The file name that error messages show.
   ///   - markdown: The text, as ``PolicyTable`` takes it.
-  ///   - catalog: The facts that the cases may speak of.
-  /// - Throws: ``PolicyErrors`` with all problems of the file, also if it has no case.
+  ///   - catalog: The facts that the cases may mention.
+  /// - Throws: ``PolicyErrors`` with all problems of the file, or if it has no case.
   package init(
     fileName: String,
     markdown: [UInt8],
@@ -53,23 +53,23 @@ package struct PolicyCases: Sendable, Hashable {
     }
     try problems.check()
     guard !cases.isEmpty else {
-      throw PolicyErrors(errors: [PolicyError(file: fileName, "no cases, expected a table with some")])
+      throw PolicyErrors(errors: [PolicyError(file: fileName, "no cases, expected a table of cases")])
     }
     self.fileName = fileName
     self.cases = cases
   }
 }
 
-/// What came of running the cases of a policy.
+/// The result of the cases of a policy.
 package struct CaseReport: Sendable, Hashable {
-  /// A case and the first state in which the policy decides otherwise.
+  /// A case and the first state in which the policy decides differently.
   package struct Failure: Sendable, Hashable {
     package let testCase: PolicyCase
     /// Such as `x.tests.md:5`.
     package let place: String
-    /// The state.
+    /// The state in which the case fails.
     package let witness: Witness
-    /// One line in words, such as `load is thumbnail by rule 4, expected original`.
+    /// One line, such as `load is thumbnail by rule 4, expected original`.
     package let message: String
   }
 
@@ -79,10 +79,10 @@ package struct CaseReport: Sendable, Hashable {
   package let fileName: String
   let cases: [PolicyCase]
   package let failures: [Failure]
-  /// The numbers of the rules that decided in some state of some case, ascending.
+  /// The numbers of the rules that decided at least one state of a case, ascending.
   package let exercisedRules: [Int]
   package let ruleCount: Int
-  /// How many states some case covers.
+  /// The number of states that at least one case covers.
   package let checkedStateCount: Int
   package let stateCount: Int
 
@@ -92,8 +92,8 @@ package struct CaseReport: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - cases: The cases.
-  ///   - table: The policy; a gap fails the cases that cover it.
-  /// - Throws: ``PolicyErrors`` where there are too many states.
+  ///   - table: The policy. A gap fails the cases that cover it.
+  /// - Throws: ``PolicyErrors`` if there are too many states.
   package init(_ cases: PolicyCases, of table: PolicyTable) throws(PolicyErrors) {
     let space = try table.space(of: table.rules.flatMap(\.conditions) + cases.cases.flatMap(\.conditions))
     let evaluation = Evaluation(table, in: space)
@@ -131,7 +131,8 @@ package struct CaseReport: Sendable, Hashable {
 extension CaseReport {
   package var caseCount: Int { cases.count }
 
-  /// One line a failure, such as `FAIL x.tests.md:5 LTE, setting off: load is thumbnail by rule 4, expected original`.
+  /// One line per failure, such as `FAIL x.tests.md:5 LTE, setting off: load is thumbnail by rule 4, expected
+  /// original`.
   package var lines: [String] {
     failures.map { failure in
       let name = failure.testCase.name.isEmpty ? "" : " " + failure.testCase.name
@@ -148,9 +149,11 @@ extension CaseReport {
 }
 
 extension PolicyCase {
-  /// What is wrong with a decision, nil for a gap; nil if it is as expected.
+  /// Describes how a decision differs from the expected one; a decision of nil is a gap.
+  ///
+  /// - Returns: nil if the decision is as expected.
   fileprivate func fault(of decision: Decision?) -> String? {
-    guard let decision else { return "there is no rule" }
+    guard let decision else { return "no rule applies" }
     guard let broken = expectations.first(where: { !$0.holds(for: decision) }) else { return nil }
     let found = broken.part.value(in: decision)
     let rule = broken.part == .rule ? "" : " by rule \(decision.rule)"
@@ -188,7 +191,7 @@ extension CaseReport.Failure {
 }
 
 extension CaseReport {
-  /// The report as one `testsuite` of JUnit's XML, which continuous integration servers read.
+  /// The report as one JUnit XML `testsuite`, which continuous integration servers read.
   package var junit: String {
     var text =
       #"<testsuite name="\#(Self.escaped(policy))" tests="\#(caseCount)" failures="\#(failures.count)">"#
@@ -214,7 +217,8 @@ extension CaseReport {
     return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n\(suites)</testsuites>\n"
   }
 
-  /// The text for an attribute (XML 1.0 §2.4); control characters, which XML cannot hold, become question marks.
+  /// The text for an attribute (XML 1.0 §2.4). Control characters, which XML cannot hold, become question
+  /// marks.
   private static func escaped(_ text: String) -> String {
     var escaped = ""
     for scalar in text.unicodeScalars {

@@ -1,23 +1,23 @@
 package import FeedimgModel
 
-/// A policy that has a rule for every state, with all its decisions made in advance.
+/// A policy that has a rule for every state, with all decisions computed in advance.
 package struct CompiledPolicy: Sendable {
   package let table: PolicyTable
-  /// Those that are made in any state, each once.
+  /// The distinct decisions of all states.
   private let decisions: [Decision]
-  /// The index of each state's decision.
+  /// For each state, the index of its decision.
   ///
-  /// Even a policy with many states makes few decisions, so both stay in the fastest of the processor's caches.
+  /// A policy makes few distinct decisions, so both arrays stay in the L1 cache.
   private let choices: [UInt32]
   private let index: StateIndex
 
   /// Such as `default`.
   package var name: String { table.name }
 
-  /// Makes all decisions.
+  /// Computes all decisions.
   ///
   /// - Parameter table: The policy.
-  /// - Throws: ``PolicyErrors`` where there is no rule for some states, or too many states.
+  /// - Throws: ``PolicyErrors`` if some states have no rule, or if there are too many states.
   package init(_ table: PolicyTable) throws(PolicyErrors) {
     let space = try table.space()
     let evaluation = Evaluation(table, in: space)
@@ -26,7 +26,7 @@ package struct CompiledPolicy: Sendable {
     }
     self.table = table
     index = StateIndex(space)
-    // States in which no situation can be are never looked up, but take their places.
+    // Impossible states are never looked up, but they need an entry in the array.
     let filler = table.rules[0].decision(in: space.situation(at: 0))
     var decisions: [Decision] = []
     var places: [Decision: UInt32] = [:]
@@ -44,30 +44,30 @@ package struct CompiledPolicy: Sendable {
   /// Whether a rule may depend on a fact.
   package func asks(_ fact: Fact) -> Bool { table.columns.contains(fact) }
 
-  /// What the policy decides: the first rule that applies, then the laws.
+  /// Decides a situation: the first rule that applies, then the laws.
   ///
-  /// One look-up in an array; allocates nothing and cannot fail.
+  /// Looks up one array element, allocates nothing and cannot fail.
   package func decide(_ situation: Situation) -> Decision {
     decisions[Int(choices[index.state(of: situation)])]
   }
 
   /// Why a rule applies in a situation, such as `network is cellular; always original is no`, or `always`.
   ///
-  /// The rule's number must be one that a decision of this policy told.
+  /// The rule's number must come from a decision of this policy.
   package func why(rule: Int, in situation: Situation) -> String {
     table.rules[rule - 1].why(in: situation)
   }
 
-  /// Where a rule stands, such as `default.md:10`.
+  /// The file and line of a rule, such as `default.md:10`.
   ///
-  /// The rule's number must be one that a decision of this policy told.
+  /// The rule's number must come from a decision of this policy.
   package func place(ofRule rule: Int) -> String {
     table.rules[rule - 1].line.map { "\(table.fileName):\($0)" } ?? "\(table.fileName) rule \(rule)"
   }
 }
 
 extension Rule {
-  /// Why the rule applies in a situation in which it does.
+  /// Why the rule applies in a situation that it covers.
   package func why(in situation: Situation) -> String {
     conditions.isEmpty ? "always" : conditions.map { $0.statement(in: situation) }.joined(separator: "; ")
   }
@@ -76,7 +76,7 @@ extension Rule {
 extension PolicyTable {
   /// The states that the rules can tell apart.
   ///
-  /// - Throws: ``PolicyErrors`` where there are too many, naming the fact to blame.
+  /// - Throws: ``PolicyErrors`` if there are too many; it names the fact with the most regions.
   package func space() throws(PolicyErrors) -> StateSpace {
     try space(of: rules.flatMap(\.conditions))
   }
@@ -92,35 +92,36 @@ extension PolicyTable {
 
 /// Finds the number of a situation's state.
 ///
-/// A class, because a copy of its numbers for each decision would take longer than the decision.
-/// The numbers stand in the object itself, because following an array takes longer than the sums.
+/// A class, because copying its fields takes longer than one decision. The fields are inline, because
+/// following an array's reference takes longer than the additions.
 final class StateIndex: Sendable {
-  /// How many facts of words have a place of their own; the others are added by ``rest(of:)``.
+  /// The number of facts with words that have an inline place; ``rest(of:)`` adds the others.
   private static let wordPlaces = 8
-  /// The same for quantities, of at most six thresholds each.
+  /// The number of inline places for quantities, of at most six thresholds each.
   private static let quantityPlaces = 4
 
   private let wordCount: Int
   private let words: InlineArray<8, Word>
   private let quantityCount: Int
   private let quantities: InlineArray<4, Thresholds>
-  /// Facts of words beyond the places, and those that do not stand in a byte of the situation.
+  /// Facts with words that have no inline place, or that are not stored as a byte of the situation.
   private let moreWords: [(fact: Fact, stride: Int)]
   private let moreQuantities: [Thresholds]
   private let hasMore: Bool
 
-  /// A fact of words that stands in one byte of the situation.
+  /// A fact with words that is stored as one byte of the situation.
   private struct Word: Sendable {
     var offset = 0
     var stride = 0
   }
 
-  /// Up to six thresholds of a quantity; one with more has several of these.
+  /// Up to six thresholds of a quantity. A quantity with more thresholds uses several instances.
   private struct Thresholds: Sendable {
     var offset = 0
     var stride = 0
-    // The greatest quantity of each known region. `Int.max`, which no quantity exceeds, fills the rest.
-    // The bound of the last region is below `Int.max`, which stands for `unknown`, the region above all others.
+    // The greatest quantity of each known region. `Int.max`, which no quantity exceeds, fills the unused
+    // places.
+    // The last known region ends below `Int.max`, because `Int.max` stands for `unknown`, the highest region.
     var first = UInt.max
     var second = UInt.max
     var third = UInt.max
@@ -136,9 +137,9 @@ final class StateIndex: Sendable {
       (first, second, third, fourth, fifth, sixth) = (six[0], six[1], six[2], six[3], six[4], six[5])
     }
 
-    /// The part of the state's number.
+    /// This quantity's share of the state's number.
     ///
-    /// It counts all bounds instead of stopping at the right one: a wrong guess of the processor costs more.
+    /// Compares with all bounds instead of stopping early, because a mispredicted branch costs more.
     @inline(__always)
     func part(of quantity: UInt) -> Int {
       let exceeded =
@@ -147,7 +148,7 @@ final class StateIndex: Sendable {
       return exceeded &* stride
     }
 
-    /// One for yes, from the byte that a `Bool` is: `?:` becomes a jump.
+    /// 1 for true. Reads the byte of the `Bool`, because `?:` compiles to a jump.
     @inline(__always)
     private static func one(_ exceeded: Bool) -> Int { Int(unsafeBitCast(exceeded, to: UInt8.self)) }
   }
@@ -177,9 +178,9 @@ final class StateIndex: Sendable {
     hasMore = !moreWords.isEmpty || !moreQuantities.isEmpty
   }
 
-  /// The same as ``StateSpace/state(of:)`` of the space.
+  /// Returns the same number as ``StateSpace/state(of:)`` of the space.
   ///
-  /// Nothing can overflow: the states of a space are counted, and their number is bounded.
+  /// The sums cannot overflow, because the number of states is bounded.
   @inline(__always)
   func state(of situation: Situation) -> Int {
     let state = withUnsafeBytes(of: situation) { bytes in
@@ -197,7 +198,7 @@ final class StateIndex: Sendable {
     return hasMore ? state &+ rest(of: situation) : state
   }
 
-  /// What the facts add that have no place of their own.
+  /// The share of the facts that have no inline place.
   @inline(never)
   private func rest(of situation: Situation) -> Int {
     var state = 0

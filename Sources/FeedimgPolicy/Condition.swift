@@ -1,23 +1,23 @@
 package import FeedimgModel
 
-/// What one cell of a table asks of one fact; a cell with `-` asks nothing and is no condition.
+/// The condition that one cell of a table sets for one fact. A cell `-` sets no condition.
 package struct Condition: Sendable, Hashable {
   package let fact: Fact
-  /// What the cell lists.
+  /// The regions that the cell lists.
   let regions: [Region]
-  /// Whether the fact must be none of ``regions`` rather than one of them.
+  /// Whether the fact must be in none of ``regions``, rather than in one of them.
   let isNegated: Bool
   /// The quantities that the cell mentions.
   let thresholds: [Threshold]
   /// The cell with single spaces, such as `wifi, ethernet` or `< 20 MB`.
   package let text: String
 
-  /// Whether the condition holds in all of a region that is cut at ``thresholds``.
+  /// Whether the condition holds everywhere in a region. The region must be split at ``thresholds``.
   package func holds(in region: Region) -> Bool {
     regions.contains { $0.contains(region) } != isNegated
   }
 
-  /// Whether the condition holds in a situation; the plain meaning that compiled policies must agree with.
+  /// Whether the condition holds in a situation. Compiled policies must agree with this definition.
   package func holds(in situation: Situation) -> Bool {
     let value: Region =
       switch fact.domain {
@@ -27,21 +27,22 @@ package struct Condition: Sendable, Hashable {
     return holds(in: value)
   }
 
-  /// The condition said of a situation in which it holds, such as `network is wifi`.
+  /// The fact's value in a situation, such as `network is wifi`.
   func statement(in situation: Situation) -> String { "\(fact.name) is \(fact.value(in: situation))" }
 }
 
 extension Condition {
   /// Reads a cell: `-`, `a`, `a, b`, `not a`, `< n`, `<= n`, `> n`, `>= n`, `a..b` (b excluded) or `unknown`.
   ///
-  /// Comparisons and `unknown` may stand in a list too. `= n`, and two comparisons joined by `and`, are what
-  /// written tables need beside these.
+  /// Comparisons and `unknown` may also stand in a list. Tables may also use `= n`, and two comparisons
+  /// joined
+  /// by `and`.
   ///
   /// - Returns: nil for `-`.
-  /// - Throws: ``CellError`` for the first thing that is wrong.
+  /// - Throws: ``CellError`` for the first problem.
   static func read(_ cell: String, of fact: Fact) throws(CellError) -> Condition? {
     guard cell != "-" else { return nil }
-    guard !cell.isEmpty else { throw CellError(message: "empty cell, write `-` where any value will do") }
+    guard !cell.isEmpty else { throw CellError(message: "empty cell, write `-` for any value") }
     let isNegated = cell.hasPrefix("not ")
     var parser = TermParser(fact: fact, isNegated: isNegated)
     for part in cell.dropFirst(isNegated ? 4 : 0).listed { try parser.read(part) }
@@ -64,21 +65,21 @@ private struct TermParser {
   var texts: [String] = []
 
   mutating func read(_ text: String) throws(CellError) {
-    guard !text.isEmpty else { throw CellError(message: "a value is missing beside a comma") }
+    guard !text.isEmpty else { throw CellError(message: "a value is missing before or after a comma") }
     let region =
       switch fact.domain {
       case .words(let words): try word(text, among: words)
       case .quantity(let unit): try comparison(text, unit)
       }
-    guard !regions.contains(region) else { throw CellError(message: "\(text.quoted) stands twice") }
+    guard !regions.contains(region) else { throw CellError(message: "\(text.quoted) appears twice") }
     regions.append(region)
     texts.append(text)
   }
 
   private func word(_ text: String, among words: [String]) throws(CellError) -> Region {
     if let index = words.firstIndex(of: text) { return .word(index) }
-    if text == "-" { throw CellError(message: "`-` means any value and stands alone") }
-    if text.hasPrefix("not ") { throw CellError(message: "`not` stands first, before all values") }
+    if text == "-" { throw CellError(message: "`-` means any value, write it without other values") }
+    if text.hasPrefix("not ") { throw CellError(message: "write `not` once, before all values") }
     let near = Spelling.nearest(to: text, among: words)
     let expected = near == nil ? ", expected \(words.joined(separator: ", "))" : ""
     throw CellError(message: "\(fact.name) has no value \(text.quoted)\(expected)", suggestion: near)
@@ -87,7 +88,7 @@ private struct TermParser {
   private mutating func comparison(_ text: String, _ unit: QuantityUnit) throws(CellError) -> Region {
     if text == "unknown" { return .unknown }
     guard !isNegated else {
-      throw CellError(message: "`not` goes with words and `unknown`, write the opposite comparison")
+      throw CellError(message: "`not` cannot negate a comparison, write the opposite comparison")
     }
     guard let quantities = try range(text, unit) else {
       throw CellError(message: "impossible interval \(text.quoted), no \(fact.name) is in it")
@@ -95,7 +96,7 @@ private struct TermParser {
     return .quantities(quantities)
   }
 
-  /// The quantities of a comparison; nil where there are none.
+  /// The quantities of a comparison; nil if it covers none.
   private mutating func range(
     _ text: String,
     _ unit: QuantityUnit
@@ -132,7 +133,7 @@ private struct TermParser {
     )
   }
 
-  /// What stands before and after the first of some separators; nil where there is none.
+  /// The text before and after the first separator; nil if there is none.
   private static func halves(_ text: String, around separator: String) -> (Substring, Substring)? {
     for index in text.indices where text[index...].hasPrefix(separator) {
       return (text[..<index], text[index...].dropFirst(separator.count))
@@ -148,7 +149,7 @@ private struct TermParser {
     let written = trimmed.hasSuffix(" ") ? trimmed.dropLast() : trimmed
     guard let quantity = unit.quantity(written, needsUnit: true) else { throw fault(written, unit) }
     guard quantity <= unit.greatest ?? .max else {
-      throw CellError(message: "\(written.quoted) is over the greatest \(fact.name), 100 %")
+      throw CellError(message: "\(written.quoted) is too large, \(fact.name) is at most 100 %")
     }
     thresholds.append(Threshold(quantity: quantity, text: String(written)))
     return quantity
@@ -163,7 +164,7 @@ private struct TermParser {
       )
     }
     if unit.quantity("1" + name, needsUnit: true) != nil {
-      return CellError(message: "\(written.quoted) is more than can be counted")
+      return CellError(message: "\(written.quoted) is too large")
     }
     return CellError(
       message: "\(fact.name) has no unit \(name.quoted), expected \(unit.names.joined(separator: ", "))",
@@ -172,16 +173,16 @@ private struct TermParser {
   }
 }
 
-/// Why a cell cannot be read; whoever reads the table adds the place.
+/// Why a cell cannot be read. The reader of the table adds the place.
 struct CellError: Error {
-  /// One line in words, without the suggestion.
+  /// One line, without the suggestion.
   var message: String
-  /// The word that was probably meant.
+  /// The word that the author probably meant.
   var suggestion: String?
 }
 
 extension StringProtocol {
-  /// Without spaces and tabs at the ends, and with one space for each run of them within.
+  /// The text without spaces and tabs at both ends, and with one space for each run of them inside.
   var singleSpaced: String {
     var bytes: [UInt8] = []
     var isAfterBlank = false
@@ -197,7 +198,7 @@ extension StringProtocol {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The parts between the commas, single-spaced; a missing part is empty.
+  /// The parts between the commas, single-spaced. A missing part is empty.
   var listed: [String] {
     utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).map {
       String(decoding: $0, as: UTF8.self).singleSpaced

@@ -3,28 +3,28 @@ package import FeedimgModel
 
 /// A policy's decisions in every state, grouped for reading.
 ///
-/// Each row is a box of states in which one rule decides the same; the rows together hold every state once.
+/// Each row is a box of states in which one rule makes the same decision. Each state is in one row.
 package struct DecisionTable: Sendable, Hashable {
-  /// Some states and what is decided in them.
+  /// Some states and their decision.
   package struct Row: Sendable, Hashable {
-    /// For each fact what it is, in the grammar of cells; `-` for anything.
+    /// The values of each fact, in the grammar of cells; `-` for any value.
     package let facts: [String]
     package let decision: Decision
     package let stateCount: Int
   }
 
   package let name: String
-  /// The facts of the columns, in the fixed order.
+  /// The facts of the columns, in the order of ``Fact/standard``.
   package let facts: [Fact]
-  /// By rule, then in the order of states.
+  /// Ordered by rule, then by first state.
   package let rows: [Row]
 
   /// Groups the decisions of a policy.
   ///
   /// - Parameters:
-  ///   - table: The policy; states for which it has no rule are left out.
-  ///   - fixed: Facts of which only these values are of interest: rows with other values are left out.
-  /// - Throws: ``PolicyErrors`` where there are too many states.
+  ///   - table: The policy. States without a rule are omitted.
+  ///   - fixed: Facts and their values of interest. Rows without these values are omitted.
+  /// - Throws: ``PolicyErrors`` if there are too many states.
   package init(_ table: PolicyTable, fixing fixed: [FixedFact] = []) throws(PolicyErrors) {
     let space = try table.space()
     let evaluation = Evaluation(table, in: space)
@@ -58,7 +58,7 @@ package struct DecisionTable: Sendable, Hashable {
   /// The names of the columns.
   package var header: [String] { facts.map(\.name) + ["show now", "load", "upgrade", "rule", "states"] }
 
-  /// The cells of a row, one for each column; `-` for an upgrade that is never.
+  /// The cells of a row, one for each column; `-` for the upgrade `never`.
   package func cells(_ row: Row) -> [String] {
     let upgrade = row.decision.upgrade == .never ? "-" : row.decision.upgrade.rawValue
     let load = row.decision.load?.rawValue ?? "nothing"
@@ -67,18 +67,18 @@ package struct DecisionTable: Sendable, Hashable {
   }
 }
 
-/// A fact and the one value of it that is of interest.
+/// A fact and the one value of interest.
 package struct FixedFact: Sendable, Hashable {
   package let fact: Fact
   let value: Region
 
-  /// Reads a fact and a value as someone typed them.
+  /// Reads a fact and a value that a user typed.
   ///
   /// - Parameters:
   ///   - name: See ``Fact/init(typed:among:)``.
   ///   - value: One of the fact's words, a quantity, or `unknown`.
-  ///   - catalog: The facts that there are.
-  /// - Throws: ``FactError`` with a suggestion.
+  ///   - catalog: The known facts.
+  /// - Throws: ``FactError``, with a suggestion if a known name or value is similar.
   package init(
     _ name: String,
     _ value: String,
@@ -90,7 +90,7 @@ package struct FixedFact: Sendable, Hashable {
 }
 
 extension StateSpace {
-  /// What each fact is in a box, in the grammar of cells; `-` for anything.
+  /// The values of each fact in a box, in the grammar of cells; `-` for any value.
   func cells(_ box: Box) -> [String] {
     zip(axes, box.choices).map { axis, choice in
       let rest = RegionSet(all: axis.regions.count).subtracting(choice)
@@ -104,7 +104,7 @@ extension StateSpace {
 }
 
 extension DecisionTable {
-  /// The rows as an array of objects; `when` has the facts that matter, in the grammar of cells.
+  /// The rows as an array of objects. `when` has the facts with a condition, in the grammar of cells.
   package var json: JSONValue {
     .array(
       rows.map { row in
@@ -119,17 +119,17 @@ extension DecisionTable {
   }
 }
 
-/// A table of cases that covers every state of a policy: what it decides today, to be compared with tomorrow.
+/// A table of cases that covers every state of a policy, to compare decisions between versions.
 package struct GoldenTable {
   private let table: DecisionTable
 
-  /// - Throws: ``PolicyErrors`` where there are too many states.
+  /// - Throws: ``PolicyErrors`` if there are too many states.
   package init(_ table: PolicyTable) throws(PolicyErrors) { self.table = try DecisionTable(table) }
 
   /// The text of a `NAME.golden.md`, which ``PolicyCases`` reads.
   ///
-  /// The same policy always gives the same text, so that a difference between versions is a difference in what
-  /// the policy decides, or in which rule does.
+  /// The same policy always gives the same text. A difference between versions is a different decision or a
+  /// different deciding rule.
   package var markdown: String {
     let header =
       table.facts.map(\.name) + ["→ image", "source", "show", "load", "upgrade", "priority", "rule"]
@@ -142,14 +142,14 @@ package struct GoldenTable {
     return """
       # What \(table.name) decides
 
-      Recorded by `feedimg policy test --record`: every state, each in one row. Record again after a change that
-      was meant, and read the difference.
+      Recorded by `feedimg policy test --record`. Each state is in one row. After an intended change of the
+      policy, record again and review the difference.
 
       \(Self.aligned([header] + rows))
       """
   }
 
-  /// A table whose first row is the header, with columns of even width.
+  /// A Markdown table with columns of even width. The first row is the header.
   private static func aligned(_ rows: [[String]]) -> String {
     let columns = rows.first?.indices ?? 0..<0
     let widths = columns.map { column in rows.map { $0[column].count }.max() ?? 0 }
@@ -162,7 +162,7 @@ package struct GoldenTable {
   }
 }
 
-/// What a policy decides in every single state, for machines.
+/// The decision of a policy in every single state, for programs.
 package struct StateListing: Sendable {
   private let evaluation: Evaluation
   private let fixed: [FixedFact]
@@ -170,15 +170,15 @@ package struct StateListing: Sendable {
   /// Lists the states of a policy.
   ///
   /// - Parameters:
-  ///   - table: The policy; states for which it has no rule are left out.
-  ///   - fixed: Facts of which only these values are of interest.
-  /// - Throws: ``PolicyErrors`` where there are too many states.
+  ///   - table: The policy. States without a rule are omitted.
+  ///   - fixed: Facts and their values of interest. States without these values are omitted.
+  /// - Throws: ``PolicyErrors`` if there are too many states.
   package init(_ table: PolicyTable, fixing fixed: [FixedFact] = []) throws(PolicyErrors) {
     evaluation = Evaluation(table, in: try table.space())
     self.fixed = fixed
   }
 
-  /// Calls with one object a state, in the order of states: the last fact counts fastest.
+  /// Calls `body` with one object per state, in the order of states: the last fact changes fastest.
   package func forEachState(_ body: (JSONValue) -> Void) {
     let space = evaluation.space
     for state in 0..<space.count where space.isPossible(state) && isWanted(state) {
@@ -188,7 +188,7 @@ package struct StateListing: Sendable {
     }
   }
 
-  /// An array with one object a state.
+  /// An array with one object per state.
   package var json: JSONValue {
     var elements: [JSONValue] = []
     forEachState { elements.append($0) }

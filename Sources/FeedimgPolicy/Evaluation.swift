@@ -1,11 +1,11 @@
 package import FeedimgModel
 
-/// Which rule of a policy decides each state of a space.
+/// The rule of a policy that decides each state of a space.
 package struct Evaluation: Sendable {
   package let table: PolicyTable
   package let space: StateSpace
-  /// For each state the index of the first rule that applies, counted from zero; -1 in a gap or where
-  /// no situation can be.
+  /// For each state, the index of the first rule that applies, counted from zero; -1 in a gap and in an
+  /// impossible state.
   private let first: [Int32]
   private let laws: LawTable
 
@@ -13,7 +13,7 @@ package struct Evaluation: Sendable {
   ///
   /// - Parameters:
   ///   - table: The policy.
-  ///   - space: A space that is cut for all conditions of the policy, at least.
+  ///   - space: A space that is split at least at all conditions of the policy.
   init(_ table: PolicyTable, in space: StateSpace) {
     self.table = table
     self.space = space
@@ -35,20 +35,20 @@ package struct Evaluation: Sendable {
     rule(at: state).map { laws.decision(of: $0, at: state) }
   }
 
-  /// What a rule, counted from zero, decides in a state in which it applies.
+  /// The decision of a rule, counted from zero, in a state in which it applies.
   func decision(of rule: Int, at state: Int) -> Decision { laws.decision(of: rule, at: state) }
 
   var hasGap: Bool { first.indices.contains { first[$0] < 0 && space.isPossible($0) } }
 
-  /// The states for which there is no rule, ascending.
+  /// The possible states without a rule, ascending.
   var gap: [Int] { first.indices.filter { first[$0] < 0 && space.isPossible($0) } }
 }
 
-/// The decisions of a policy's rules under the laws, which ask for no more than the network and the variants.
+/// The decisions of a policy's rules under the laws, which depend on the network and the variants only.
 ///
-/// Made once for each rule, so that the states that differ only in other facts share them.
+/// Computed once for each rule; states that differ only in other facts share the decision.
 struct LawTable: Sendable {
-  /// For each rule one decision for each combination of network, original and thumbnail.
+  /// For each rule, one decision for each combination of network, original and thumbnail.
   private let decisions: [[Decision]]
   private let network: Int
   private let original: Int
@@ -68,7 +68,7 @@ struct LawTable: Sendable {
     (network, original, thumbnail) = (stride(.network), stride(.original), stride(.thumbnail))
   }
 
-  /// What a rule decides in a state in which it applies.
+  /// The decision of a rule in a state in which it applies.
   func decision(of rule: Int, at state: Int) -> Decision {
     decisions[rule][(state / network % 5 * 3 + state / original % 3) * 3 + state / thumbnail % 3]
   }

@@ -1,6 +1,6 @@
 package import FeedimgModel
 
-/// A part of a decision that promises and test cases can speak of; a column right of the arrow.
+/// A part of a decision that promises and cases can check; a column right of the arrow.
 package enum DecisionPart: String, Sendable, Hashable, CaseIterable {
   case show
   case load
@@ -10,7 +10,7 @@ package enum DecisionPart: String, Sendable, Hashable, CaseIterable {
   case priority
   case rule
 
-  /// The words that the part can be; nil for a rule's number.
+  /// The possible values of the part; nil for the rule's number.
   package var words: [String]? {
     switch self {
     case .show, .image: ShownImage.allCases.map(\.rawValue)
@@ -22,7 +22,7 @@ package enum DecisionPart: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// What the part is in a decision, such as `nothing` for its load.
+  /// The value of the part in a decision, such as `nothing` for its load.
   package func value(in decision: Decision) -> String {
     switch self {
     case .show: decision.show.rawValue
@@ -36,14 +36,14 @@ package enum DecisionPart: String, Sendable, Hashable, CaseIterable {
   }
 }
 
-/// What a promise or a test case expects of a part of a decision.
+/// The value that a promise or a case expects of a part of a decision.
 package struct Expectation: Sendable, Hashable {
   package let part: DecisionPart
-  /// What the cell lists.
+  /// The values that the cell lists.
   let values: [String]
-  /// Whether the part must be none of ``values`` rather than one of them.
+  /// Whether the part must be none of ``values``, rather than one of them.
   let isNegated: Bool
-  /// The cell as it stands, with single spaces.
+  /// The cell with single spaces.
   package let text: String
 
   package func holds(for decision: Decision) -> Bool {
@@ -53,10 +53,10 @@ package struct Expectation: Sendable, Hashable {
   /// Reads a cell: `-`, `a`, `a, b` or `not a`.
   ///
   /// - Returns: nil for `-`.
-  /// - Throws: ``CellError`` for the first thing that is wrong.
+  /// - Throws: ``CellError`` for the first problem.
   static func read(_ cell: String, of part: DecisionPart) throws(CellError) -> Expectation? {
     guard cell != "-" else { return nil }
-    guard !cell.isEmpty else { throw CellError(message: "empty cell, write `-` to expect nothing") }
+    guard !cell.isEmpty else { throw CellError(message: "empty cell, write `-` to accept any value") }
     let isNegated = cell.hasPrefix("not ")
     let values = cell.dropFirst(isNegated ? 4 : 0).listed
     for value in values { try check(value, of: part) }
@@ -67,13 +67,13 @@ package struct Expectation: Sendable, Hashable {
   private static func check(_ value: String, of part: DecisionPart) throws(CellError) {
     guard let words = part.words else {
       guard let number = Int(value), number > 0, String(number) == value else {
-        throw CellError(message: "rule has no number \(value.quoted)")
+        throw CellError(message: "\(value.quoted) is not the number of a rule")
       }
       return
     }
     guard !words.contains(value) else { return }
     let near = Spelling.nearest(to: value, among: words)
     let expected = near == nil ? ", expected \(words.joined(separator: ", "))" : ""
-    throw CellError(message: "\(part.rawValue) is never \(value.quoted)\(expected)", suggestion: near)
+    throw CellError(message: "\(part.rawValue) has no value \(value.quoted)\(expected)", suggestion: near)
   }
 }

@@ -1,16 +1,16 @@
 package import FeedimgJSON
 package import FeedimgModel
 
-/// How a policy came to its decision: the rules it tried, in order, and what it decided.
+/// How a policy made its decision: the rules that it tried, in order, and the decision.
 package struct Explanation: Sendable, Hashable {
-  /// One rule that was tried.
+  /// One rule that the policy tried.
   package struct Step: Sendable, Hashable {
     package let rule: Int
-    /// Where the rule stands, such as `default.md:10`.
+    /// The file and line of the rule, such as `default.md:10`.
     package let place: String
-    /// Whether it applies; true for the last step alone.
+    /// Whether the rule applies. True for the last step only.
     package let applies: Bool
-    /// Such as `original is remote, not cached`, or why it applies.
+    /// Such as `original is remote, not cached`, or why the rule applies.
     package let reason: String
   }
 
@@ -19,14 +19,14 @@ package struct Explanation: Sendable, Hashable {
   package let steps: [Step]
   package let decision: Decision
   package let situation: Situation
-  /// The facts that there are, those that the policy does not ask about included.
+  /// All known facts, including those that the policy does not use.
   package let facts: [Fact]
 
-  /// Tries the rules of a policy, row by row.
+  /// Tries the rules of a policy, one row after the other.
   ///
   /// - Parameters:
   ///   - policy: The policy.
-  ///   - situation: What it is asked about.
+  ///   - situation: The situation to decide.
   package init(_ policy: CompiledPolicy, in situation: Situation) {
     let decision = policy.decide(situation)
     steps = policy.table.rules.prefix(decision.rule).map { rule in
@@ -45,10 +45,10 @@ package struct Explanation: Sendable, Hashable {
     self.situation = situation
   }
 
-  /// Where the rule that decided stands, such as `default.md:10`.
+  /// The file and line of the deciding rule, such as `default.md:10`.
   package var place: String { steps.last?.place ?? "" }
 
-  /// One line a step, and one for what was decided.
+  /// One line per step, and one line for the decision.
   package var lines: [String] {
     steps.map { "  \($0.applies ? "✓" : "✗") rule \($0.rule)  \($0.reason)" } + [conclusion]
   }
@@ -96,7 +96,7 @@ extension Explanation.Step {
 }
 
 extension Decision {
-  /// The members of a decision as every JSON output has them: rule, image, source, show, load, upgrade.
+  /// The members of a decision in every JSON output: rule, image, source, show, load, upgrade.
   package var members: [(String, JSONValue)] {
     [
       ("rule", .integer(rule)),

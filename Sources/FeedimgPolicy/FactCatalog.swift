@@ -1,13 +1,13 @@
 package import FeedimgModel
 
-/// The facts that policies may ask about: those that feedimg knows and those of the host application.
+/// The facts that policies may use: feedimg's own and those of the host application.
 package struct FactCatalog: Sendable, Hashable {
-  /// In the fixed order.
+  /// In the order of ``Fact/standard``, then the host's.
   package let facts: [Fact]
-  /// As they were declared.
+  /// In the order of their declaration.
   package let hostFacts: [HostFact]
 
-  /// The facts that feedimg knows.
+  /// The facts of feedimg itself.
   package static let standard = FactCatalog()
 
   private init() {
@@ -18,17 +18,17 @@ package struct FactCatalog: Sendable, Hashable {
   /// Adds the facts of the host application.
   ///
   /// - Parameter hostFacts: Their names and values.
-  /// - Throws: ``FactError`` for a name or value that no table can spell, or that is taken.
+  /// - Throws: ``FactError`` for a name or value that a table cannot contain, and for a name already in use.
   package init(hosting hostFacts: [HostFact]) throws(FactError) {
     var names = Set(Fact.standard.map(\.name))
     for fact in hostFacts {
       try Self.check(fact.name, "name of a fact")
-      guard fact.name != "case" else { throw FactError(message: "`case` is no name of a fact") }
+      guard fact.name != "case" else { throw FactError(message: "`case` cannot be the name of a fact") }
       guard names.insert(fact.name).inserted else {
-        throw FactError(message: "there is a fact \(fact.name.quoted) already")
+        throw FactError(message: "fact \(fact.name.quoted) already exists")
       }
       guard fact.values.count >= 2, Set(fact.values).count == fact.values.count else {
-        throw FactError(message: "fact \(fact.name.quoted) needs two values or more, all different")
+        throw FactError(message: "fact \(fact.name.quoted) needs at least two different values")
       }
       for value in fact.values { try Self.check(value, "value of `\(fact.name)`") }
     }
@@ -36,7 +36,7 @@ package struct FactCatalog: Sendable, Hashable {
     facts = (Fact.standard + hostFacts.map(Fact.host)).sorted()
   }
 
-  /// A word can stand in a cell: lower case, single spaces, nothing that the grammar gives a meaning.
+  /// Checks that a word can stand in a cell: lower case, single spaces, no operators of the grammar.
   private static func check(_ word: String, _ what: String) throws(FactError) {
     let isPlain =
       word.first?.isLetter ?? false
@@ -52,21 +52,21 @@ package struct FactCatalog: Sendable, Hashable {
 
 /// Why a fact cannot be set to a value.
 package struct FactError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// One line in words, without the suggestion.
+  /// One line, without the suggestion.
   package var message: String
-  /// The word that was probably meant.
+  /// The word that the user probably meant.
   package var suggestion: String?
 
   package var description: String { message + (suggestion.map { "; did you mean `\($0)`?" } ?? "") }
 }
 
 extension Fact {
-  /// The fact that someone typed: in any case, with hyphens or underscores for spaces.
+  /// Finds the fact that a user typed, in any case, with hyphens or underscores for spaces.
   ///
   /// - Parameters:
   ///   - typed: Such as `always-original` or `Always original`.
-  ///   - catalog: The facts that there are.
-  /// - Throws: ``FactError`` with a suggestion where a fact is near.
+  ///   - catalog: The known facts.
+  /// - Throws: ``FactError``, with a suggestion if a known name is similar.
   package init(typed: String, among catalog: FactCatalog = .standard) throws(FactError) {
     let name = Self.plain(typed)
     guard let fact = catalog.facts.first(where: { $0.name == name }) else {
@@ -78,16 +78,16 @@ extension Fact {
     self = fact
   }
 
-  /// Sets the fact to a value as someone typed it.
+  /// Sets the fact to a value that a user typed.
   ///
   /// - Parameters:
   ///   - typed: One of the fact's words in any case, a quantity such as `300 kB`, or `unknown`.
-  ///   - situation: Stays as it was on an error.
-  /// - Throws: ``FactError`` that tells what the fact can be.
+  ///   - situation: The situation to change. It stays unchanged on an error.
+  /// - Throws: ``FactError`` with the expected values.
   package func set(typed: String, in situation: inout Situation) throws(FactError) {
     guard inputs.isEmpty else {
       let others = inputs.map { "`\($0)`" }.joined(separator: " and ")
-      throw FactError(message: "`\(name)` follows from \(others), set those")
+      throw FactError(message: "`\(name)` follows from \(others), set them instead")
     }
     switch try region(typed: typed) {
     case .word(let ordinal): set(ordinal: ordinal, in: &situation)
@@ -96,9 +96,9 @@ extension Fact {
     }
   }
 
-  /// The one value that someone typed.
+  /// Reads one value that a user typed.
   ///
-  /// - Throws: ``FactError`` that tells what the fact can be.
+  /// - Throws: ``FactError`` with the expected values.
   func region(typed: String) throws(FactError) -> Region {
     let value = Self.plain(typed)
     switch domain {
@@ -114,28 +114,28 @@ extension Fact {
       let text = typed.singleSpaced
       guard let quantity = unit.quantity(text, needsUnit: false), quantity <= unit.greatest ?? .max else {
         throw FactError(
-          message: "\(name) has no value \(typed.quoted), expected \(unit.example.quoted) or the like"
-            + " or `unknown`"
+          message: "\(name) has no value \(typed.quoted), expected a quantity such as \(unit.example.quoted)"
+            + ", or `unknown`"
         )
       }
       return .quantities(quantity...quantity)
     }
   }
 
-  /// In lower case, with single spaces for hyphens, underscores and runs of spaces.
+  /// Lower-cased, with single spaces for hyphens, underscores and runs of spaces.
   private static func plain(_ typed: String) -> String {
     typed.lowercased().split { $0 == "-" || $0 == "_" || $0.isWhitespace }.joined(separator: " ")
   }
 }
 
 extension Situation {
-  /// Sets a fact to a value, both as someone typed them, such as `always-original` and `yes`.
+  /// Sets a fact to a value, both as a user typed them, such as `always-original` and `yes`.
   ///
   /// - Parameters:
   ///   - name: See ``Fact/init(typed:)``.
   ///   - value: See ``Fact/set(typed:in:)``.
-  ///   - catalog: The facts that there are.
-  /// - Throws: ``FactError``; the situation then stays as it was.
+  ///   - catalog: The known facts.
+  /// - Throws: ``FactError``. The situation then stays unchanged.
   package mutating func set(
     fact name: String,
     to value: String,

@@ -1,6 +1,6 @@
-/// A table as it stands in a Markdown text (GitHub Flavored Markdown §4.10).
+/// A table of a Markdown text (GitHub Flavored Markdown §4.10).
 struct MarkdownTable: Sendable, Hashable {
-  /// One cell, without the white space around it and with `\|` read as `|`.
+  /// One cell, without the white space around it. `\|` is read as `|`.
   struct Cell: Sendable, Hashable {
     var text: String
     /// Counted in Unicode scalars from one.
@@ -19,17 +19,17 @@ struct MarkdownTable: Sendable, Hashable {
   var header: Row
   /// The row of dashes.
   var delimiter: Row
-  /// At most ``greatestRowCount``; the others are passed over.
+  /// At most ``greatestRowCount``; later rows are skipped.
   var rows: [Row]
-  /// Whether rows were passed over.
+  /// Whether the reader skipped rows.
   var isCut = false
 
-  /// No table that a person reads has more rows.
+  /// The most rows that the reader keeps; tables for people are shorter.
   static let greatestRowCount = 1000
 }
 
 extension MarkdownTable.Row {
-  /// Splits a line at the `|` that are not escaped; one at either end is left out.
+  /// Splits a line at the unescaped `|`. A `|` at either end is ignored.
   ///
   /// - Parameters:
   ///   - text: The line without its end, valid UTF-8.
@@ -45,7 +45,7 @@ extension MarkdownTable.Row {
     if place < end, text[end - 1] == UInt8(ascii: "|"), !Self.isEscaped(end - 1, in: text, from: place) {
       end -= 1
     }
-    // Columns are counted as the cells go by, so that a long line is walked once.
+    // Count columns while splitting, so that a long line is read once.
     var column = 1
     var counted = text.startIndex
     while true {
@@ -68,7 +68,7 @@ extension MarkdownTable.Row {
     }
   }
 
-  /// Whether a backslash stands before a byte; GitHub does not ask whether that one is escaped.
+  /// Whether a backslash precedes a byte. As on GitHub, an escaped backslash also counts.
   private static func isEscaped(
     _ index: Int,
     in text: UnsafeBufferPointer<UInt8>.SubSequence,
@@ -88,21 +88,21 @@ extension MarkdownTable.Row {
   }
 }
 
-/// Finds the tables of a Markdown text, past code fences, comments and prose.
+/// Finds the tables of a Markdown text and skips code fences, comments and prose.
 ///
-/// Reads as much of Markdown as tells a table from what looks like one: fenced and indented code, HTML comments,
-/// block quotes and ATX headings (CommonMark 0.31, GitHub Flavored Markdown §4.10).
+/// Recognises fenced and indented code, HTML comments, block quotes and ATX headings (CommonMark 0.31, GitHub
+/// Flavored Markdown §4.10).
 struct MarkdownScanner {
   private let text: UnsafeBufferPointer<UInt8>
   private var offset = 0
-  /// The number of the line that was read last.
+  /// The number of the line read last.
   private var lineNumber = 0
   private var headings: [(level: Int, text: String)] = []
   private var tables: [MarkdownTable] = []
 
-  /// The tables in the order in which they stand.
+  /// The tables in the order of the text.
   ///
-  /// Lines may end in LF, CRLF or CR, and a byte order mark may stand first. The text must be valid UTF-8.
+  /// Lines may end in LF, CRLF or CR. A byte order mark may come first. The text must be valid UTF-8.
   static func tables(in bytes: [UInt8]) -> [MarkdownTable] {
     bytes.withUnsafeBufferPointer { text in
       var scanner = MarkdownScanner(text: text)
@@ -136,7 +136,7 @@ struct MarkdownScanner {
     }
   }
 
-  /// A line without its end, and where its first character that is not blank stands.
+  /// Reads a line without its end, and finds its first character that is not blank.
   ///
   /// `content` is nil for blank lines and for code indented by four columns or more.
   private mutating func nextLine() -> (bytes: Line, content: Int?)? {
@@ -154,7 +154,7 @@ struct MarkdownScanner {
     return (bytes, hasContent ? first : nil)
   }
 
-  // MARK: What is not a table
+  // MARK: Other blocks
 
   private static func fence(_ line: Line, at start: Int) -> (mark: UInt8, count: Int)? {
     let mark = line[start]
@@ -237,7 +237,7 @@ struct MarkdownScanner {
     tables.append(table)
   }
 
-  /// Whether a line begins another block, which ends a table as a blank line does.
+  /// Whether a line starts another block, which ends a table.
   private func endsTable(_ line: Line, at first: Int) -> Bool {
     switch text[first] {
     case UInt8(ascii: "`"), UInt8(ascii: "~"): Self.fence(line, at: first) != nil

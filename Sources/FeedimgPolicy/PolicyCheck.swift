@@ -1,11 +1,11 @@
 import FeedimgModel
 
-/// The checks of a policy's rules, in every state that they can tell apart.
+/// Checks a policy's rules in every state that they can tell apart.
 struct PolicyCheck {
   private let table: PolicyTable
   private let space: StateSpace
   private let evaluation: Evaluation
-  /// For each rule the states that it decides, ascending.
+  /// For each rule, the states that it decides, ascending.
   private let decided: [[Int]]
 
   init(_ evaluation: Evaluation) {
@@ -20,14 +20,14 @@ struct PolicyCheck {
 
   var reachedRuleCount: Int { decided.count { !$0.isEmpty } }
 
-  /// The states for which there is no rule, if any.
+  /// Reports the states without a rule.
   var gap: [Finding] {
     let states = evaluation.gap
     guard !states.isEmpty else { return [] }
     return [finding(.gap, nil, states) { "no rule for: \($0) (\(Self.count(states)))" }]
   }
 
-  /// Rules that can never match, and those never reached.
+  /// Rules that can never match, and rules that are never reached.
   var unreachable: [Finding] {
     table.rules.indices.filter { decided[$0].isEmpty }.map { index in
       let rule = table.rules[index]
@@ -48,7 +48,7 @@ struct PolicyCheck {
     }
   }
 
-  /// States in which something would be loaded offline; the laws leave none.
+  /// States in which the policy would load something offline. The laws exclude all of them.
   var offlineLoads: [Finding] {
     let states = (0..<space.count).filter { state in
       evaluation.decision(at: state)?.load != nil && space.isPossible(state)
@@ -58,9 +58,9 @@ struct PolicyCheck {
     return [finding(.loadsOffline, nil, states) { "loads offline: \($0)" }]
   }
 
-  /// Rules without which the rules below decide the same.
+  /// Rules that change nothing: without them, the rules below decide the same.
   var redundant: [Finding] {
-    // From the last rule to the first, what the rules below would decide.
+    // Visit rules from last to first. `below` holds the decision of the rules below the current one.
     var below = [Int](repeating: -1, count: space.count)
     var findings: [Finding] = []
     for (index, rule) in table.rules.enumerated().reversed() {
@@ -82,7 +82,7 @@ struct PolicyCheck {
     return findings.reversed()
   }
 
-  /// Rules by which something else is shown although the original is cached.
+  /// Rules that show something else although the original is cached.
   var hidden: [Finding] {
     table.rules.indices.compactMap { index in
       let rule = table.rules[index]
@@ -97,7 +97,7 @@ struct PolicyCheck {
     }
   }
 
-  /// Facts that load more as they become dearer.
+  /// Facts for which the policy loads more as data becomes dearer.
   var dearer: [Finding] {
     DearerFact.all.flatMap { fact -> [Finding] in
       guard let axis = space.axes.firstIndex(where: { $0.fact == fact.fact }) else { return [] }
@@ -109,12 +109,12 @@ struct PolicyCheck {
     }
   }
 
-  /// The states in which a rule applies, ascending, whatever the rules above it.
+  /// The states in which a rule applies, ascending, ignoring the rules above it.
   private func matches(of rule: Rule) -> [Int] { space.states(in: Box(of: rule.conditions, in: space)) }
 
-  // MARK: Telling
+  // MARK: Messages
 
-  /// As many boxes as a person will read.
+  /// At most nine boxes, and the number of the others.
   static func shown(_ boxes: [String]) -> String {
     let rest = boxes.count - 8
     return boxes.prefix(rest > 1 ? 8 : 9).joined(separator: "; ") + (rest > 1 ? "; and \(rest) more" : "")
@@ -143,12 +143,12 @@ struct PolicyCheck {
   }
 }
 
-/// The check of a policy's promises, in every state that they and the rules can tell apart.
+/// Checks a policy's promises in every state that they and the rules can tell apart.
 struct PromiseCheck {
-  /// For each promise one error for each rule that breaks it.
+  /// One error for each promise and each rule that breaks it.
   let findings: [Finding]
 
-  /// - Throws: ``PolicyErrors`` where there are too many states.
+  /// - Throws: ``PolicyErrors`` if there are too many states.
   init(_ table: PolicyTable) throws(PolicyErrors) {
     guard !table.promises.isEmpty else {
       findings = []
@@ -192,9 +192,9 @@ struct PromiseCheck {
   }
 }
 
-/// A fact whose values can be ordered by what data costs the user.
+/// A fact whose values can be ordered by the price of data.
 struct DearerFact {
-  /// States in which a policy loads less than in those that differ only in a dearer value of the fact.
+  /// States in which a policy loads less than with a dearer value of one fact and otherwise equal facts.
   struct Step {
     let from: String
     let to: String
@@ -203,17 +203,17 @@ struct DearerFact {
   }
 
   let fact: Fact
-  /// Pairs of a value and a dearer one; of the pairs that tell of the same situation the first counts.
+  /// Pairs of a value and a dearer one. If several pairs describe the same states, the first counts.
   private let pairs: [(from: String, to: String)]
 
   static let all: [DearerFact] = [
-    // What is unknown may be free or not: it is asked only where the two that are known are in order.
+    // `unknown` may be free or not. Its pairs count only where `no` and `yes` are in order.
     DearerFact(fact: .metered, pairs: [("no", "yes"), ("no", "unknown"), ("unknown", "yes")]),
     DearerFact(fact: .roaming, pairs: [("no", "yes")]),
     DearerFact(fact: .dataSaver, pairs: [("off", "on")]),
   ]
 
-  /// Where a policy loads more although the fact is dearer.
+  /// Steps to a dearer value at which a policy loads more.
   func steps(in evaluation: Evaluation, along axis: Int) -> [Step] {
     let stride = evaluation.space.strides[axis]
     let words = fact.words ?? []
@@ -234,7 +234,7 @@ struct DearerFact {
 
   private func weight(_ decision: Decision?) -> Int? { decision.map { Self.weight($0.load) } }
 
-  /// How much a load costs in comparison with others.
+  /// The rank of a load by its cost.
   static func weight(_ load: ImageVariant.Role?) -> Int {
     switch load {
     case nil: 0

@@ -1,23 +1,23 @@
 package import FeedimgJSON
 package import FeedimgModel
 
-/// Where two policies decide differently, in every state that either can tell apart.
+/// The states in which two policies decide differently, out of all states that either can tell apart.
 ///
-/// Decisions differ if something else is shown, now or in the end, or loaded; when to look again is not compared.
+/// Compares the image shown now, the image shown in the end, and the load. Ignores upgrade and priority.
 package struct PolicyDiff: Sendable, Hashable {
   /// States with the same change.
   package struct Change: Sendable, Hashable {
-    /// What was loaded and shown before.
+    /// The effect of the old policy.
     package let from: Look
-    /// What is loaded and shown now.
+    /// The effect of the new policy.
     package let to: Look
     package let stateCount: Int
-    /// The states, as few boxes in words.
+    /// The states, as few boxes, in words.
     package let boxes: [String]
     /// One of the states.
     package let witness: Witness
 
-    /// Whether the second policy loads more (1), less (-1) or as much as the first.
+    /// 1 if the new policy loads more, -1 if it loads less, 0 otherwise.
     package var weight: Int { (DearerFact.weight(to.load) - DearerFact.weight(from.load)).signum() }
 
     /// Such as `load nothing → original   (2 states)`.
@@ -35,7 +35,7 @@ package struct PolicyDiff: Sendable, Hashable {
 
     init(_ decision: Decision) { (load, show, image) = (decision.load, decision.show, decision.image) }
 
-    /// The parts that differ, the most telling first; that which follows from it is left out.
+    /// The parts that differ, the most important first. Parts that follow from another part are omitted.
     static func parts(_ from: Look, _ to: Look) -> [(name: String, from: String, to: String)] {
       var parts: [(String, String, String)] = []
       if from.load != to.load {
@@ -51,7 +51,7 @@ package struct PolicyDiff: Sendable, Hashable {
   package let from: String
   package let to: String
   package let stateCount: Int
-  /// Less first, then more, then the others; each by the number of states.
+  /// Changes that load less, then those that load more, then the others, each by the number of states.
   package let changes: [Change]
 
   package var differingCount: Int { changes.reduce(0) { $0 + $1.stateCount } }
@@ -61,9 +61,9 @@ package struct PolicyDiff: Sendable, Hashable {
   /// Compares two policies.
   ///
   /// - Parameters:
-  ///   - old: The one to compare with; it must have a rule for every state.
-  ///   - new: The other one, likewise.
-  /// - Throws: ``PolicyErrors`` where one has a gap, or both together have too many states.
+  ///   - old: The policy to compare with. It must have a rule for every state.
+  ///   - new: The other policy. It must have a rule for every state.
+  /// - Throws: ``PolicyErrors`` if either has a gap, or if both together have too many states.
   package init(from old: PolicyTable, to new: PolicyTable) throws(PolicyErrors) {
     let space = try new.space(of: (old.rules + new.rules).flatMap(\.conditions))
     let before = Evaluation(old, in: space)
@@ -107,7 +107,7 @@ package struct PolicyDiff: Sendable, Hashable {
 }
 
 extension PolicyDiff.Change {
-  /// Less first, then more, then the others; each by the number of states.
+  /// Sorts changes that load less first, then those that load more, then the others, each by state count.
   fileprivate var order: (Int, Int) { (weight == 0 ? 2 : weight, -stateCount) }
 }
 

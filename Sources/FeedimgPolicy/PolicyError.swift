@@ -1,18 +1,18 @@
 package import FeedimgJSON
 
-/// One thing that is wrong with a policy, where it stands, and what was probably meant.
+/// One problem of a policy: where it is and the correction that the author probably meant.
 package struct PolicyError: Error, Sendable, Hashable {
-  /// The file's name as it was given, such as `default.md`.
+  /// The file name as the caller gave it, such as `default.md`.
   package var file: String
-  /// Counted from one; nil where the file as a whole is meant.
+  /// Counted from one; nil for a problem of the whole file.
   package var line: Int?
-  /// Counted in Unicode scalars from one; nil where the line as a whole is meant.
+  /// Counted in Unicode scalars from one; nil for a problem of the whole line.
   package var column: Int?
   /// The part of a JSON text, such as `rules[2].when.network`; nil for Markdown.
   package var field: String?
-  /// One line in words, without the place and the suggestion.
+  /// One line, without the place and the suggestion.
   package var message: String
-  /// The word that was probably meant.
+  /// The word that the author probably meant.
   package var suggestion: String?
 
   package init(
@@ -29,7 +29,7 @@ package struct PolicyError: Error, Sendable, Hashable {
     self.suggestion = suggestion
   }
 
-  /// Where it stands, such as `default.md:5:12`.
+  /// File, line and column, such as `default.md:5:12`.
   package var place: String {
     let line = line.map { ":\($0)" } ?? ""
     let column = column.map { ":\($0)" } ?? ""
@@ -45,7 +45,7 @@ extension PolicyError: CustomStringConvertible {
   }
 }
 
-/// Everything that is wrong with a policy, in the order in which it stands; never empty.
+/// All problems of a policy, in the order of the file; never empty.
 package struct PolicyErrors: Error, Sendable, Hashable, CustomStringConvertible {
   package var errors: [PolicyError]
 
@@ -54,12 +54,12 @@ package struct PolicyErrors: Error, Sendable, Hashable, CustomStringConvertible 
   /// The one problem of a file that cannot even be read.
   package init(_ error: PolicyError) { errors = [error] }
 
-  /// One line an error.
+  /// One line per problem.
   package var description: String { errors.map(\.description).joined(separator: "\n") }
 }
 
 extension StringProtocol {
-  /// Short enough for a message, without control characters, in the backticks of a user's own words.
+  /// The text in backticks, at most 40 characters, with control characters replaced.
   var quoted: String {
     let shown = unicodeScalars.prefix(41).map { $0.value < 0x20 || $0.value == 0x7F ? "\u{FFFD}" : $0 }
     let text = String(String.UnicodeScalarView(shown.count > 40 ? shown.prefix(37) : shown[...]))
@@ -68,7 +68,7 @@ extension StringProtocol {
 }
 
 extension PolicyError {
-  /// The problem as an object; members that do not apply are left out.
+  /// The problem as an object. Members without a value are omitted.
   package var json: JSONValue { .object(JSONObject(members)) }
 
   var members: [(String, JSONValue)] {
@@ -87,17 +87,17 @@ extension PolicyErrors {
   package var json: JSONValue { .array(errors.map(\.json)) }
 }
 
-/// The problems of one file, gathered as it is read.
+/// The problems found so far in one file.
 struct ProblemList {
   let file: String
   private(set) var errors: [PolicyError] = []
 
-  /// More are not listed: a file with so many is not a policy with slips.
+  /// The most problems that are listed.
   private static let greatestCount = 100
 
   init(file: String) { self.file = file }
 
-  /// Whether further reading can tell nothing that would be listed.
+  /// Whether the list is full, so that the caller can stop reading.
   var isFull: Bool { errors.count > Self.greatestCount }
 
   mutating func add(_ error: PolicyError) {
@@ -108,7 +108,7 @@ struct ProblemList {
         : PolicyError(
           file: file,
           line: error.line,
-          "more than \(Self.greatestCount) problems, the rest is left out"
+          "more than \(Self.greatestCount) problems, the others are not listed"
         )
     )
   }
@@ -121,7 +121,7 @@ struct ProblemList {
     add(line: line, column: cell.column, fault.message, suggestion: fault.suggestion)
   }
 
-  /// - Throws: ``PolicyErrors`` if there are any problems, in the order in which they stand.
+  /// - Throws: ``PolicyErrors`` if there are any problems, in the order of the file.
   func check() throws(PolicyErrors) {
     guard !errors.isEmpty else { return }
     throw PolicyErrors(errors: errors)

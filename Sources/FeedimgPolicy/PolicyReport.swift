@@ -15,7 +15,7 @@ package struct PolicyReport: Sendable, Hashable {
   /// Checks a policy.
   ///
   /// - Parameter table: The policy.
-  /// - Throws: ``PolicyErrors`` where there are too many states, naming the fact to blame.
+  /// - Throws: ``PolicyErrors`` if there are too many states; it names the fact with the most regions.
   package init(_ table: PolicyTable) throws(PolicyErrors) {
     let space = try table.space()
     let check = PolicyCheck(Evaluation(table, in: space))
@@ -40,7 +40,7 @@ package struct PolicyReport: Sendable, Hashable {
     "\(name): \(Self.count(ruleCount, "rule")), \(Self.count(factCount, "fact")), \(Self.count(stateCount, "state"))"
   }
 
-  /// Such as `ok: total, 6 of 6 rules reached, offline never loads`; nil where there are errors.
+  /// Such as `ok: total, 6 of 6 rules reached, offline never loads`; nil if there are errors.
   package var summary: String? {
     guard errors.isEmpty else { return nil }
     let promises = promiseCount == 0 ? "" : ", \(promiseCount) promise(s) hold"
@@ -69,7 +69,7 @@ extension PolicyReport {
 }
 
 extension Finding {
-  /// The finding as an object; members that do not apply are left out.
+  /// The finding as an object. Members without a value are omitted.
   package var json: JSONValue {
     var members: [(String, JSONValue)] = [
       ("severity", .string(severity.rawValue)), ("code", .string(code.rawValue)),
@@ -85,9 +85,9 @@ extension Finding {
   }
 }
 
-/// One thing that the check of a policy found.
+/// One result of the check of a policy.
 package struct Finding: Sendable, Hashable {
-  /// What to branch on.
+  /// The kind of finding, for programs.
   package enum Code: String, Sendable, Hashable, CaseIterable {
     case gap
     case neverMatches = "never-matches"
@@ -99,22 +99,22 @@ package struct Finding: Sendable, Hashable {
     case hidesCachedOriginal = "hides-cached-original"
   }
 
-  /// Whether a policy with it can be in force.
+  /// An error prevents the use of the policy; a warning does not.
   package enum Severity: String, Sendable, Hashable {
     case error
     case warning
   }
 
   package let code: Code
-  /// What to tell, and where.
+  /// The message and its place.
   package let problem: PolicyError
-  /// The number of the rule that it is about.
+  /// The number of the rule that the finding concerns.
   package var rule: Int?
   /// The numbers of the rules that cover ``rule`` together.
   package var coveringRules: [Int] = []
-  /// The number of the promise that is broken.
+  /// The number of the broken promise.
   package var promise: Int?
-  /// The states that it is about, as few boxes in words.
+  /// The states that the finding concerns, as few boxes, in words.
   package var boxes: [String] = []
   package var stateCount = 0
   /// One of the states.

@@ -1,14 +1,14 @@
 package import FeedimgJSON
 import FeedimgModel
 
-/// The JSON Schema of policies in their machine form (draft 2020-12), made of the facts and the parts of a decision.
+/// The JSON Schema of policies in JSON (draft 2020-12), generated from the facts and the parts of a decision.
 package enum PolicySchema {
   package static var json: JSONValue {
     [
       "$schema": "https://json-schema.org/draft/2020-12/schema",
       "title": "feedimg policy",
       "description": """
-      The machine form of a decision table: rules of which the first that applies decides. \
+      A policy as JSON. The first rule that applies decides. \
       `feedimg policy export NAME --json` writes it.
       """,
       "type": "object",
@@ -17,7 +17,7 @@ package enum PolicySchema {
       "properties": [
         "$schema": ["type": "string"],
         "policy": ["description": "The name, for people.", "type": "string"],
-        "description": ["description": "What the policy is for, for people.", "type": "string"],
+        "description": ["description": "The purpose of the policy, for people.", "type": "string"],
         "facts": hostFacts,
         "rules": rules,
         "promises": promises,
@@ -29,7 +29,7 @@ package enum PolicySchema {
   private static var hostFacts: JSONValue {
     [
       "description": """
-      Facts of the host application; the first value of each holds until the application says another.
+      Facts of the host application. The first value of each is its default.
       """,
       "type": "array",
       "items": [
@@ -59,18 +59,19 @@ package enum PolicySchema {
           "when": reference("when"),
           "image": [
             "description": """
-            The best image that may be shown; `cached` is whatever is there, and fetches nothing.
+            The best image that may be shown. `cached` shows a cached image and fetches nothing.
             """,
             "enum": words(Ceiling.allCases.map(\.rawValue)),
           ],
           "upgrade": [
-            "description": "After which change the item is resolved again.",
+            "description": "The change of the network after which feedimg resolves the item again.",
             "enum": words(Upgrade.allCases.map(\.rawValue)),
             "default": .string(Upgrade.never.rawValue),
           ],
           "priority": [
             "description": """
-            How soon a load is wanted. Left out it is now, and nothing is fetched ahead where data costs.
+            How soon the load is wanted; without it, now. A policy without any `priority` prefetches nothing where \
+            data costs.
             """,
             "enum": words(Urgency.allCases.map(\.rawValue)),
           ],
@@ -82,7 +83,7 @@ package enum PolicySchema {
   private static var promises: JSONValue {
     let parts = DecisionPart.allCases.filter { $0.words != nil }
     return [
-      "description": "What must hold in every state, whichever rule decides.",
+      "description": "Conditions that must hold in every state.",
       "type": "array",
       "items": [
         "type": "object",
@@ -108,8 +109,8 @@ package enum PolicySchema {
     }
     let when: JSONValue = [
       "description": """
-      What must hold, fact by fact; a fact that is left out may be anything. Facts of the host application are \
-      named as they are declared.
+      The condition for each fact; an omitted fact may have any value. Facts of the host application have their \
+      declared names.
       """,
       "type": "object",
       "properties": object(Fact.standard.map { ($0.name, cell(definition(of: $0))) }),
@@ -122,12 +123,12 @@ package enum PolicySchema {
     fact.name.split(separator: " ").joined(separator: "-")
   }
 
-  /// What one cell may say of a fact.
+  /// The values that one cell may list for a fact.
   private static func values(of fact: Fact) -> JSONValue {
     switch fact.domain {
     case .words(let words): return ["enum": Self.words(words)]
     case .quantity(let unit):
-      // What reads a table takes `KB` too.
+      // The reader of tables also accepts `KB`.
       let names = unit.names.flatMap { $0 == "kB" ? [$0, "KB"] : [$0] }
       let units = names.count == 1 ? names[0] : "(" + names.joined(separator: "|") + ")"
       let quantity = #"[0-9]+(\.[0-9]+)? *"# + units
@@ -137,7 +138,7 @@ package enum PolicySchema {
     }
   }
 
-  /// A cell: one value, several, or either under `not`.
+  /// The schema of a cell: one value, several, or either under `not`.
   private static func cell(_ definition: String) -> JSONValue {
     let one = reference(definition)
     let several: JSONValue = [

@@ -2,9 +2,9 @@ package import FeedimgJSON
 import FeedimgModel
 
 extension PolicyTable {
-  /// The policy in its machine form, as ``PolicySchema`` describes it.
+  /// The policy in JSON, as ``PolicySchema`` describes it.
   ///
-  /// Prose and lines are not in it; ``init(name:fileName:json:facts:)`` reads the rest back.
+  /// Omits prose and line numbers. ``init(name:fileName:json:facts:)`` reads the rest back.
   package var json: JSONValue {
     var members: [(String, JSONValue)] = [("policy", .string(name))]
     let facts = declaredFacts
@@ -14,7 +14,7 @@ extension PolicyTable {
     return .object(JSONObject(members))
   }
 
-  /// The facts of the host application that the policy asks about.
+  /// The facts of the host application that the policy uses.
   private var declaredFacts: [HostFact] {
     let conditions = rules.flatMap(\.conditions) + promises.flatMap(\.conditions)
     let asked = Set(conditions.map(\.fact))
@@ -66,13 +66,13 @@ private func cellJSON(_ text: String) -> JSONValue {
 }
 
 extension PolicyTable {
-  /// Reads a policy in its machine form.
+  /// Reads a policy in JSON.
   ///
   /// - Parameters:
-  ///   - name: The policy's name; the one inside the text is for people.
-  ///   - fileName: What places in messages begin with.
+  ///   - name: The policy's name. The member `policy` is for people only.
+  ///   - fileName: The file name that error messages show.
   ///   - json: A text that ``PolicySchema`` describes, in UTF-8.
-  ///   - catalog: The facts that the policy may ask about, beside those that it declares.
+  ///   - catalog: The facts that the policy may use, besides those that it declares.
   /// - Throws: ``PolicyErrors`` with all problems, each with its field.
   package init(
     name: String,
@@ -99,7 +99,7 @@ extension PolicyTable {
   }
 }
 
-/// Reads the machine form member by member and gathers what is wrong with it.
+/// Reads the JSON form member by member and collects its problems.
 private struct PolicyJSONReader {
   let file: String
   var catalog: FactCatalog
@@ -236,7 +236,7 @@ private struct PolicyJSONReader {
 
   // MARK: Members
 
-  /// An object, if it has all known members and no others.
+  /// The members of an object. Reports missing and unknown members.
   private mutating func members(
     of value: JSONValue,
     at path: String,
@@ -255,10 +255,10 @@ private struct PolicyJSONReader {
         let near = Spelling.nearest(to: member.name, among: known + optional)
         add(path, "unknown \(kind) \(member.name.quoted)", suggestion: near)
       } else if !seen.insert(member.name).inserted {
-        add(place, "stands twice")
+        add(place, "appears twice")
       }
     }
-    for name in known where object[name] == nil { add(path, "there is no `\(name)`") }
+    for name in known where object[name] == nil { add(path, "missing member `\(name)`") }
     return object
   }
 

@@ -2,16 +2,16 @@ import FeedimgJSON
 import FeedimgModel
 
 extension PolicyTable {
-  /// Reads a policy out of a Markdown text: its first table, and those under `## Promises`.
+  /// Reads a policy from a Markdown text: its first table, and the tables under `## Promises`.
   ///
-  /// Everything else is prose. Whether the rules leave a gap is not asked here.
+  /// Everything else is prose. Does not check whether the rules leave a gap.
   ///
   /// - Parameters:
   ///   - name: The policy's name, such as `default`.
-  ///   - fileName: What places in messages begin with.
-  ///   - markdown: UTF-8; lines may end in LF or CRLF, and a byte order mark may stand first.
-  ///   - catalog: The facts that the policy may ask about.
-  /// - Throws: ``PolicyErrors`` with all problems of the file, at most a hundred.
+  ///   - fileName: The file name that error messages show.
+  ///   - markdown: UTF-8. Lines may end in LF or CRLF, and a byte order mark may come first.
+  ///   - catalog: The facts that the policy may use.
+  /// - Throws: ``PolicyErrors`` with the problems of the file, at most one hundred.
   package init(
     name: String,
     fileName: String,
@@ -26,7 +26,7 @@ extension PolicyTable {
     }
     let reader = TableReader(first, facts: catalog, outcomes: OutcomeColumn.named, problems: &problems)
     if !reader.columns.contains(where: \.isImage) {
-      problems.add(line: first.header.line, "no column `→ image`, which every policy needs")
+      problems.add(line: first.header.line, "no column `→ image`, every policy needs one")
     }
     if first.rows.isEmpty { problems.add(line: first.header.line, "the table has no rules") }
     var rules: [Rule] = []
@@ -57,7 +57,7 @@ extension PolicyTable {
   private static func missing(_ hasNoTable: Bool) -> String {
     hasNoTable
       ? "no table, expected a Markdown table with a column `→ image`"
-      : "no table before the promises, expected the policy's own with a column `→ image`"
+      : "no table before `## Promises`, expected one with a column `→ image`"
   }
 
   private static func read(
@@ -82,9 +82,9 @@ extension PolicyTable {
 }
 
 extension MarkdownTable {
-  /// Reads the tables of a text that may not even be text.
+  /// Reads the tables of bytes that may not be text.
   ///
-  /// - Throws: ``PolicyErrors`` with the one problem of an empty file or of one that is not UTF-8.
+  /// - Throws: ``PolicyErrors`` if the file is empty or not UTF-8.
   static func tables(in bytes: [UInt8], file: String) throws(PolicyErrors) -> [MarkdownTable] {
     guard !bytes.isEmpty else { throw PolicyErrors(errors: [PolicyError(file: file, "the file is empty")]) }
     guard String(validating: bytes, as: UTF8.self) != nil else {
@@ -101,7 +101,7 @@ extension MarkdownTable {
 }
 
 extension TableReader where Outcome == DecisionPart {
-  /// The expectations of a row; those that cannot be read are reported.
+  /// The expectations of a row. Reports those that it cannot read.
   func expectations(in row: MarkdownTable.Row, problems: inout ProblemList) -> [Expectation] {
     var expectations: [Expectation] = []
     for (column, cell) in zip(columns, row.cells) {
@@ -120,7 +120,7 @@ extension TableReader.Column where Outcome == OutcomeColumn {
   fileprivate var isImage: Bool { if case .outcome(.image) = self { true } else { false } }
 }
 
-/// A column of a policy that says what to do.
+/// A column of a policy that sets part of the outcome.
 enum OutcomeColumn: String, CaseIterable {
   case image
   case upgrade
@@ -128,7 +128,7 @@ enum OutcomeColumn: String, CaseIterable {
 
   static var named: [(name: String, value: OutcomeColumn)] { allCases.map { ($0.rawValue, $0) } }
 
-  /// Reads a cell: a word of the column, or `-` for none where the column may be left out.
+  /// Reads a cell: a word of the column, or `-` if the column may be omitted.
   func read(_ cell: String, into outcome: inout Outcome) throws(CellError) {
     switch self {
     case .image: outcome.image = try word(cell, absent: nil)
@@ -153,14 +153,14 @@ enum OutcomeColumn: String, CaseIterable {
 }
 
 extension PolicyTable {
-  /// Whether a file holds anything that can be read as a policy: JSON, or a text with a table.
+  /// Whether a file can be read as a policy at all: valid JSON, or text with a table.
   ///
-  /// What it says may still be full of slips; only what is not even legible cannot be pointed at.
+  /// Such a file may still contain errors; those have a line or field.
   ///
   /// - Parameters:
-  ///   - fileName: JSON if it ends in `.json`, else Markdown.
+  ///   - fileName: JSON if it ends in `.json`, otherwise Markdown.
   ///   - text: The file's bytes.
-  /// - Returns: False for what is empty or not UTF-8, too.
+  /// - Returns: False for an empty file and for one that is not UTF-8.
   package static func isLegible(fileName: String, text: [UInt8]) -> Bool {
     if fileName.hasSuffix(".json") { return (try? JSONReader.value(in: text)) != nil }
     return (try? MarkdownTable.tables(in: text, file: fileName))?.isEmpty == false

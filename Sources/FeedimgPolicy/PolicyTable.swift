@@ -1,26 +1,26 @@
 package import FeedimgModel
 
-/// A policy as its author wrote it: rules of which the first that applies decides.
+/// A policy as its author wrote it. The first rule that applies decides.
 package struct PolicyTable: Sendable, Hashable {
   /// Such as `default`.
   package let name: String
-  /// The file's name as it was given, such as `default.md`; places in messages begin with it.
+  /// The file name as the caller gave it, such as `default.md`. Error messages show it.
   package let fileName: String
-  /// The facts of the columns, in the order in which they stand.
+  /// The facts of the columns, in the order of the table.
   package let columns: [Fact]
-  /// The facts of the host application that the policy could have asked about.
+  /// The facts of the host application that the policy may use.
   package let hostFacts: [HostFact]
-  /// In the order in which they are tried; never empty.
+  /// In the order in which they apply; never empty.
   package let rules: [Rule]
-  /// What must hold in every state, whichever rule decides.
+  /// Conditions that must hold in every state, independent of the deciding rule.
   package let promises: [Promise]
 
-  /// Reads a policy file: JSON if its name ends in `.json`, else Markdown.
+  /// Reads a policy file: JSON if its name ends in `.json`, otherwise Markdown.
   ///
   /// - Parameters:
-  ///   - fileName: What places in messages begin with; its last part without the ending is the policy's name.
+  ///   - fileName: Error messages show it. Its last part without the suffix is the policy's name.
   ///   - text: The file's bytes.
-  ///   - catalog: The facts that the policy may ask about.
+  ///   - catalog: The facts that the policy may use.
   /// - Throws: ``PolicyErrors`` with all problems of the file.
   package init(
     fileName: String,
@@ -35,19 +35,19 @@ package struct PolicyTable: Sendable, Hashable {
       : try PolicyTable(name: name, fileName: fileName, markdown: text, facts: catalog)
   }
 
-  /// The first rule that applies, found row by row; nil in a gap.
+  /// Finds the first rule that applies, row by row; nil in a gap.
   ///
-  /// The plain meaning of a table; ``CompiledPolicy`` decides the same by one look-up.
+  /// Defines the meaning of a table. ``CompiledPolicy`` decides the same with one look-up.
   package func rule(in situation: Situation) -> Rule? {
     rules.first { $0.holds(in: situation) }
   }
 }
 
-/// What a rule says; the laws do the rest.
+/// The outcome that a rule names, before the laws apply.
 package struct Outcome: Sendable, Hashable {
   package var image: Ceiling
   package var upgrade: Upgrade = .never
-  /// Nil where the rule has no word on it; a load is wanted now then.
+  /// Nil if the rule sets no priority; the load is then wanted now.
   package var priority: Urgency?
 }
 
@@ -55,18 +55,18 @@ package struct Outcome: Sendable, Hashable {
 package struct Rule: Sendable, Hashable {
   /// Counted from one.
   package let number: Int
-  /// Where the row stands in its file, counted from one; nil in JSON, where no line is kept.
+  /// The line of the row in its file, counted from one; nil for JSON, which keeps no lines.
   package let line: Int?
-  /// In the fixed order of facts, at most one a fact; empty where the rule always applies.
+  /// In the order of facts, at most one per fact; empty if the rule always applies.
   package let conditions: [Condition]
   package let outcome: Outcome
 
-  /// Whether the rule applies, whatever the rules above it.
+  /// Whether the rule applies, ignoring the rules above it.
   package func holds(in situation: Situation) -> Bool {
     conditions.allSatisfy { $0.holds(in: situation) }
   }
 
-  /// The laws applied to the rule's outcome.
+  /// The decision: the rule's outcome under the laws.
   package func decision(in situation: Situation) -> Decision {
     Decision(
       ceiling: outcome.image,
@@ -78,11 +78,11 @@ package struct Rule: Sendable, Hashable {
   }
 }
 
-/// One row under `## Promises`: wherever its conditions hold, so do its expectations.
+/// One row under `## Promises`: its expectations hold in every state in which its conditions hold.
 package struct Promise: Sendable, Hashable {
   /// Counted from one, over all promises of a policy.
   package let number: Int
-  /// Where the row stands in its file; nil in JSON.
+  /// The line of the row in its file; nil for JSON.
   package let line: Int?
   package let conditions: [Condition]
   package let expectations: [Expectation]

@@ -1,30 +1,30 @@
 package import FeedimgJSON
 package import FeedimgModel
 
-/// All situations that conditions can tell apart, numbered; the last fact counts fastest.
+/// All states that conditions can tell apart, numbered; the last fact changes fastest.
 ///
-/// The facts that the laws depend on always belong to it.
+/// Always includes the facts that the laws depend on.
 package struct StateSpace: Sendable, Hashable {
   /// In the fixed order of facts.
   package let axes: [Axis]
-  /// How far apart neighbours on an axis are.
+  /// For each axis, the difference between the numbers of neighbouring states.
   let strides: [Int]
-  /// The product of the axes, those states included in which no situation can be.
+  /// The product of the axes, impossible states included.
   package let count: Int
-  /// The places of the axes that ``Fact/fits`` ties together; nil where all states are possible.
+  /// The axes that ``Fact/fits`` links; nil if all states are possible.
   let tie: FitsTie?
-  /// For each state whether a situation can be in it; nil where all are possible.
+  /// For each state, whether a situation can be in it; nil if all states are possible.
   private let possible: [Bool]?
 
-  /// More states are refused rather than enumerated.
+  /// The most states that are enumerated; more are an error.
   package static let greatestCount = 2_000_000
 
-  /// The facts that the laws depend on, which therefore belong to the states of every policy.
+  /// The facts that the laws depend on. They belong to the states of every policy.
   private static let factsOfLaws: [Fact] = [.network, .original, .thumbnail]
 
   /// The states that some conditions can tell apart.
   ///
-  /// - Throws: ``TooManyStatesError`` over ``greatestCount``.
+  /// - Throws: ``TooManyStatesError`` for more than ``greatestCount`` states.
   init(of conditions: [Condition]) throws(TooManyStatesError) {
     var facts = Self.factsOfLaws
     var thresholds: [[Threshold]] = facts.map { _ in [] }
@@ -59,7 +59,7 @@ package struct StateSpace: Sendable, Hashable {
 
   /// Whether a situation can be in a state.
   ///
-  /// A picture of unknown size, for one, cannot be known to fit the budget.
+  /// For example, `fits` is never `yes` for an image of unknown size.
   package func isPossible(_ state: Int) -> Bool {
     possible?[state] ?? true
   }
@@ -80,7 +80,7 @@ package struct StateSpace: Sendable, Hashable {
     return coordinates
   }
 
-  /// A situation in that state; some situation where none can be.
+  /// A situation in that state; any situation if the state is impossible.
   package func situation(at state: Int) -> Situation {
     var situation = Situation(network: .offline, original: .none, thumbnail: .none)
     let coordinates = coordinates(of: state)
@@ -96,7 +96,7 @@ package struct StateSpace: Sendable, Hashable {
     return situation
   }
 
-  /// The state that a situation is in.
+  /// The state of a situation.
   package func state(of situation: Situation) -> Int {
     var state = 0
     for (axis, stride) in zip(axes, strides) {
@@ -113,9 +113,9 @@ package struct StateSpace: Sendable, Hashable {
   }
 }
 
-/// Why states cannot be enumerated.
+/// The states of a policy are too many to enumerate.
 struct TooManyStatesError: Error {
-  /// `Int.max` for any number that does not fit.
+  /// `Int.max` if the number overflows.
   let count: Int
   /// The fact with the most regions.
   let fact: Fact?
@@ -124,22 +124,22 @@ struct TooManyStatesError: Error {
 
 extension TooManyStatesError {
   var message: String {
-    let shown = count == .max ? "far more" : "\(count)"
-    let cause = fact.map { ", mostly by `\($0.name)` with \(regionCount) parts" } ?? ""
-    return "\(shown) states, over the limit of \(StateSpace.greatestCount)\(cause)"
+    let shown = count == .max ? "too many" : "\(count)"
+    let cause = fact.map { "; `\($0.name)` alone has \(regionCount) ranges or values" } ?? ""
+    return "\(shown) states, the limit is \(StateSpace.greatestCount)\(cause)"
   }
 }
 
-/// A state picked out of others as an example, and a situation in it.
+/// An example state and a situation in it.
 package struct Witness: Sendable, Hashable {
-  /// What one fact is in the state.
+  /// The value of one fact in the state.
   package struct Value: Sendable, Hashable {
     package let fact: Fact
     /// A word, a region such as `< 20 MB`, or `unknown`.
     package let text: String
   }
 
-  /// In the fixed order.
+  /// In the order of the space's axes.
   package let values: [Value]
   package let situation: Situation
 
@@ -159,19 +159,19 @@ extension StateSpace {
   }
 }
 
-/// Tells which combinations of `size`, `budget left` and the `fits` derived from them can be.
+/// Knows the possible combinations of `size`, `budget left` and the `fits` derived from them.
 ///
-/// Without it the check would ask for rules, and count states, that no situation reaches.
+/// Without it the check would demand rules for states that no situation reaches, and count them.
 struct FitsTie: Sendable, Hashable {
   private let fits: Int
   private let size: Int?
   private let budgetLeft: Int?
 
-  /// What is known of a quantity in a state.
+  /// What a state says about a quantity.
   private enum Knowledge {
     case unknown
     case between(ClosedRange<Int>)
-    /// The policy does not ask about it.
+    /// The policy does not use it.
     case open
 
     var range: ClosedRange<Int>? {
@@ -193,7 +193,7 @@ struct FitsTie: Sendable, Hashable {
     budgetLeft = axes.firstIndex { $0.fact == .budgetLeft }
   }
 
-  /// Whether a situation can be at those places of the axes.
+  /// Whether a situation can have those coordinates.
   func isPossible(_ coordinates: [Int], on axes: [Axis]) -> Bool {
     let size = knowledge(size, coordinates, axes)
     let budgetLeft = knowledge(budgetLeft, coordinates, axes)
@@ -203,7 +203,7 @@ struct FitsTie: Sendable, Hashable {
       ? size.lowerBound <= budgetLeft.upperBound / 100 : size.upperBound > budgetLeft.lowerBound / 100
   }
 
-  /// Chooses quantities within their regions such that `fits` comes out as the state says.
+  /// Chooses quantities within their regions so that `fits` has the value of the state.
   func settle(_ situation: inout Situation, at coordinates: [Int], on axes: [Axis]) {
     let size = knowledge(size, coordinates, axes)
     let budgetLeft = knowledge(budgetLeft, coordinates, axes)

@@ -1,12 +1,12 @@
 import FeedimgModel
 
-/// Reads what the tables of policies, promises and cases have in common: facts, an arrow, outcomes.
+/// Reads the common form of policy, promise and case tables: facts, an arrow, outcomes.
 struct TableReader<Outcome> {
-  /// What a column is about.
+  /// The meaning of a column.
   enum Column {
     case fact(Fact)
     case outcome(Outcome)
-    /// Neither, but known to whoever asked; or a mistake, which has been reported.
+    /// Another column that the caller named; or a mistake, already reported.
     case other(String)
   }
 
@@ -18,9 +18,9 @@ struct TableReader<Outcome> {
   /// - Parameters:
   ///   - table: The table.
   ///   - catalog: The facts that may stand left of the arrow.
-  ///   - outcomes: What may stand right of the arrow, by name.
-  ///   - others: What else may stand left of it.
-  ///   - problems: Takes what is wrong with the header.
+  ///   - outcomes: The columns that may stand right of the arrow, by name.
+  ///   - others: Other columns that may stand left of the arrow.
+  ///   - problems: Receives the problems of the header.
   init(
     _ table: MarkdownTable,
     facts catalog: FactCatalog,
@@ -40,7 +40,7 @@ struct TableReader<Outcome> {
       if column != nil {
         let label = isRightOfArrow ? "→ " + name : name
         if names.contains(label) {
-          problems.add(line: line, column: cell.column, "column `\(name)` stands twice")
+          problems.add(line: line, column: cell.column, "column `\(name)` appears twice")
         }
         names.append(label)
       } else {
@@ -73,7 +73,7 @@ struct TableReader<Outcome> {
     }
   }
 
-  /// Calls for each row that has as many cells as the header, with the row's number counted from one.
+  /// Calls `body` for each row that has as many cells as the header, with the row's number counted from one.
   func forEachRow(
     problems: inout ProblemList,
     _ body: (Int, MarkdownTable.Row, inout ProblemList) -> Void
@@ -92,7 +92,7 @@ struct TableReader<Outcome> {
     }
   }
 
-  /// The conditions of a row in the fixed order of facts; those that cannot be read are reported.
+  /// The conditions of a row, in the order of facts. Reports those that it cannot read.
   func conditions(in row: MarkdownTable.Row, problems: inout ProblemList) -> [Condition] {
     var conditions: [Condition] = []
     for (column, cell) in zip(columns, row.cells) {
@@ -106,7 +106,7 @@ struct TableReader<Outcome> {
     return conditions.sorted { $0.fact < $1.fact }
   }
 
-  /// The header's name of a column in single spaces, and whether an arrow stands before it.
+  /// The name of a column in single spaces, and whether an arrow precedes it.
   private static func name(_ text: String) -> (name: String, hasArrow: Bool) {
     let arrow = ["→", "->"].first { text.hasPrefix($0) }
     return (text.dropFirst(arrow?.count ?? 0).singleSpaced, arrow != nil)

@@ -1,143 +1,149 @@
 package import FeedimgModel
+import Glibc
 import Synchronization
 
 /// Reads the state of the network from the kernel, over netlink.
 ///
-/// It has no thread. It opens a socket at the first look and keeps it, so that later looks cost a few
-/// questions of some microseconds each. Who looks often has it listen as well, so that only what changes is looked at.
+/// Has no thread. Opens a socket at the first reading and keeps it, so that later readings take a few
+/// requests of some
+/// microseconds. After some readings, it also receives events, and returns the latest state until one
+/// arrives.
 package final class NetlinkReader: NetworkReading {
-  /// The kernel while nobody asks it.
+  /// The connection while no thread uses it.
   ///
-  /// Who asks takes it out; a second one at the same time opens its own.
-  private let idleKernel = Mutex<Loan?>(nil)
-  /// What was seen last; never looked for under the lock.
-  private let memory = Mutex(NetworkMemory())
-  /// Guards what services said; they are asked outside.
-  private let memo: Mutex<AdviceMemo>
+  /// A thread takes it out of the mutex. A second thread at the same time opens its own.
+  private let idleKernel = Mutex<KernelConnection?>(nil)
+  /// Guards the latest state. Readings run outside the lock.
+  private let snapshots = Mutex(SnapshotCache())
+  /// Guards the replies of services. Calls to services run outside the lock.
+  private let adviceCache: Mutex<AdviceCache>
 
   private let choose: @Sendable () -> NetworkServices
   private let peer: @Sendable () -> String?
   private let mark: @Sendable (NetworkIdentity) -> Metered?
 
-  /// Makes a reader, which opens nothing yet.
+  /// Creates a reader without opening a socket.
   ///
   /// - Parameters:
-  ///   - services: Whom to ask besides the kernel, chosen anew for each look; that takes a millisecond at first and
-  ///     some tenths later.
-  ///   - adviceLife: How old what they said may be for who looks often; they are asked at each look, if it is zero.
-  ///   - peer: The address of who answered last over the internet, such as `192.0.2.1`; the way there is asked for.
-  ///   - mark: How the user marked a network; nil where there is no mark. It may be called on any thread.
+  ///   - services: Chooses the services to ask besides the kernel, for each reading. The first call takes
+  ///     about a
+  ///     millisecond, later calls some tenths.
+  ///   - adviceLifetime: The lifetime of their replies. Zero asks at each reading.
+  ///   - peer: The address of the last server that responded, such as `192.0.2.1`. The reader follows the
+  ///     route to it.
+  ///   - mark: The user's mark of a network, or nil. Called on any thread.
   package init(
     services: @escaping @autoclosure @Sendable () -> NetworkServices = .none,
-    adviceLife: Duration = .zero,
+    adviceLifetime: Duration = .zero,
     peer: @escaping @Sendable () -> String? = { nil },
     mark: @escaping @Sendable (NetworkIdentity) -> Metered? = { _ in nil }
   ) {
     choose = services
-    memo = Mutex(AdviceMemo(life: adviceLife))
+    adviceCache = Mutex(AdviceCache(lifetime: adviceLifetime))
     self.peer = peer
     self.mark = mark
   }
 
-  /// Whom to ask now.
+  /// The services to ask now.
   var services: NetworkServices { choose() }
 
-  package func currentState() -> NetworkState { state(asRemembered: true) }
+  package func currentState() -> NetworkState { state(usesCache: true) }
 
-  /// The same, for who looks because something has happened: nothing is remembered, and services are asked in any case.
-  func freshState() -> NetworkState { state(asRemembered: false) }
+  /// The state after an event, read from the kernel and the services without any cache.
+  func freshState() -> NetworkState { state(usesCache: false) }
 
-  private func state(asRemembered: Bool) -> NetworkState {
+  private func state(usesCache: Bool) -> NetworkState {
     do throws(NetlinkError) {
-      let loan = try borrow()
-      let question = NetworkMemory.Question(services: services, peer: peer())
-      // In any case, lest what is heard piles up.
-      let hasHeard = hasHeard(loan)
-      if asRemembered, !hasHeard, let state = remembered(question, loan) {
-        giveBack(loan)
+      let connection = try takeConnection()
+      let inputs = SnapshotCache.Inputs(services: services, peer: peer())
+      // Always, so that events do not accumulate.
+      let hasEvents = hasEvents(connection)
+      if usesCache, !hasEvents, let state = cached(inputs, connection) {
+        returnConnection(connection)
         return state
       }
-      let (number, time) = (memory.withLock { $0.begin() }, ContinuousClock.now)
-      // Before the look, so that no change falls between.
-      if number > NetworkMemory.looksBeforeListening { loan.listen(from: number, to: question.services) }
-      let sight = try look(loan, question, asksAnew: !asRemembered)
-      // Not where asking failed: what is left of the answer would be in the way.
-      giveBack(loan)
-      memory.withLock { $0.keep(sight, number, question, at: time) }
-      return sight.state
+      let (number, time) = (snapshots.withLock { $0.begin() }, ContinuousClock.now)
+      // Before the reading, so that no change is missed.
+      if number > SnapshotCache.readingsBeforeEvents { connection.listen(from: number, to: inputs.services) }
+      let snapshot = try read(connection, inputs, ignoresCache: !usesCache)
+      // Not after an error: the rest of the reply is still in the socket.
+      returnConnection(connection)
+      snapshots.withLock { $0.keep(snapshot, number, inputs, at: time) }
+      return snapshot.state
     } catch {
-      return .untold(error.reason, isReachable: TrialRoute.isThere())
+      return .unknown(error.reason, isReachable: RouteProbe.hasRoute())
     }
   }
 
-  /// Whether anything was heard since this was asked last; what is remembered goes then.
-  private func hasHeard(_ loan: Loan) -> Bool {
-    guard let (events, _) = loan.listening, events.drain() != .none else { return false }
-    memory.withLock { $0.forget() }
-    memo.withLock { $0.forget() }
+  /// Whether events arrived since the last call. If so, discards all cached values.
+  private func hasEvents(_ connection: KernelConnection) -> Bool {
+    guard let (events, _) = connection.listening, events.drain() != .none else { return false }
+    snapshots.withLock { $0.forget() }
+    adviceCache.withLock { $0.forget() }
     return true
   }
 
-  /// What the latest look saw, for who has heard nothing since.
-  private func remembered(_ question: NetworkMemory.Question, _ loan: Loan) -> NetworkState? {
-    guard let (_, number) = loan.listening else { return nil }
-    let sight = memory.withLock { $0.sight(question, heardSince: number, at: .now) }
-    guard let sight, sight.marks.allSatisfy({ mark($0.network) == $0.word }) else { return nil }
-    return sight.state
+  /// The state of the latest reading, if it is still valid.
+  private func cached(_ inputs: SnapshotCache.Inputs, _ connection: KernelConnection) -> NetworkState? {
+    guard let (_, number) = connection.listening else { return nil }
+    let snapshot = snapshots.withLock { $0.snapshot(inputs, eventsSince: number, at: .now) }
+    guard let snapshot, snapshot.marks.allSatisfy({ mark($0.network) == $0.metered }) else { return nil }
+    return snapshot.state
   }
 
-  private func look(
-    _ loan: Loan,
-    _ question: NetworkMemory.Question,
-    asksAnew: Bool
-  ) throws(NetlinkError) -> NetworkMemory.Sight {
-    var marks: [(network: NetworkIdentity, word: Metered?)] = []
-    let peer = question.peer.flatMap { IPAddress($0) }
-    let survey = NetworkSurvey(kernel: loan.kernel, peer: peer) { network in
-      let word = self.mark(network)
-      marks.append((network, word))
-      return word
+  private func read(
+    _ connection: KernelConnection,
+    _ inputs: SnapshotCache.Inputs,
+    ignoresCache: Bool
+  ) throws(NetlinkError) -> SnapshotCache.Snapshot {
+    var marks: [(network: NetworkIdentity, metered: Metered?)] = []
+    let peer = inputs.peer.flatMap { IPAddress($0) }
+    let survey = NetworkSurvey(kernel: connection.kernel, peer: peer) { network in
+      let metered = self.mark(network)
+      marks.append((network, metered))
+      return metered
     } advise: {
-      self.advice(on: $0, from: question.services, by: loan.adviser, asksAnew: asksAnew)
+      self.advice(on: $0, from: inputs.services, by: connection.adviser, ignoresCache: ignoresCache)
     }
     let state = try survey.state()
-    return NetworkMemory.Sight(state: state, marks: marks)
+    return SnapshotCache.Snapshot(state: state, marks: marks)
   }
 
   private func advice(
     on path: NetworkPath,
     from services: NetworkServices,
     by adviser: NetworkAdviser,
-    asksAnew: Bool
+    ignoresCache: Bool
   ) -> NetworkAdvice {
     guard services != .none else { return NetworkAdvice() }
     let now = ContinuousClock.now
-    let known = asksAnew ? nil : memo.withLock { $0.advice(on: path, from: services, at: now) }
+    let known = ignoresCache ? nil : adviceCache.withLock { $0.advice(on: path, from: services, at: now) }
     if let known { return known }
     let advice = adviser.advice(on: path, from: services)
-    memo.withLock { $0.note(advice, on: path, from: services, askedAt: now) }
+    adviceCache.withLock { $0.note(advice, on: path, from: services, askedAt: now) }
     return advice
   }
 
-  private func borrow() throws(NetlinkError) -> Loan {
+  private func takeConnection() throws(NetlinkError) -> KernelConnection {
     let idle = idleKernel.withLock { kernel in
       defer { kernel = nil }
       return kernel
     }
     if let idle { return idle }
-    return Loan(kernel: try LiveKernel())
+    return KernelConnection(kernel: try LiveKernel())
   }
 
-  private func giveBack(_ loan: Loan) {
-    idleKernel.withLock { $0 = $0 ?? loan }
+  private func returnConnection(_ connection: KernelConnection) {
+    idleKernel.withLock { $0 = $0 ?? connection }
   }
 }
 
-// One thread at a time has it: who borrows takes it out of the mutex, and nobody keeps it after giving back.
-private final class Loan: @unchecked Sendable {
+// Only one thread at a time has it: a thread takes it out of the mutex, and keeps no reference after
+// returning it.
+private final class KernelConnection: @unchecked Sendable {
   let kernel: LiveKernel
   let adviser = NetworkAdviser()
-  /// The events since the look of this number; nil until listening is worth it.
+  /// The events since the reading with this number; nil until receiving events is worth its cost.
   private(set) var listening: (events: NetworkEvents, number: Int)?
 
   init(kernel: LiveKernel) { self.kernel = kernel }
@@ -151,13 +157,129 @@ private final class Loan: @unchecked Sendable {
 }
 
 extension NetlinkError {
-  /// Why nothing can be told, in words.
+  /// The reason in words.
   fileprivate var reason: String {
     switch code {
-    case .refused: "this system does not let programs ask for routes (netlink is refused)"
-    case .negative, .malformed: "this system does not understand questions for routes"
+    case .refused: "the system refuses netlink, so routes are unknown"
+    case .negative, .malformed: "the system does not support netlink route requests"
     case .interrupted: "the network changes faster than it can be read"
-    case .overrun: "the system lost part of its answer"
+    case .overrun: "the system lost part of its reply"
+    }
+  }
+}
+
+/// Caches the result of the latest reading. It is valid until an event, and for a second at most.
+///
+/// A program that decides about many images reads as often. Checking for events takes one system call; a
+/// reading
+/// takes a dozen.
+struct SnapshotCache {
+  /// The inputs of a reading besides the network.
+  struct Inputs: Equatable {
+    var services: NetworkServices
+    var peer: String?
+  }
+
+  /// The result of a reading.
+  struct Snapshot {
+    var state: NetworkState
+    /// The marks of the networks on the path.
+    var marks: [(network: NetworkIdentity, metered: Metered?)] = []
+  }
+
+  /// The number of readings before receiving events. Loading one image takes fewer, and opening a socket
+  /// costs more.
+  static let readingsBeforeEvents = 8
+  /// The longest lifetime, because some changes cause no event, such as those of an access point.
+  static let longestLifetime = Duration.seconds(1)
+
+  private var issued = 0
+  /// Readings up to this number may be outdated.
+  private var outdated = 0
+  private var known: (number: Int, snapshot: Snapshot, inputs: Inputs, time: ContinuousClock.Instant)?
+
+  /// Starts a reading.
+  ///
+  /// - Returns: Its number, counted from 1.
+  mutating func begin() -> Int {
+    issued += 1
+    return issued
+  }
+
+  /// Keeps the result of a reading, unless a later reading has ended or an event arrived since its start.
+  ///
+  /// - Parameters:
+  ///   - snapshot: The result.
+  ///   - number: The number of the reading.
+  ///   - inputs: Its inputs.
+  ///   - time: Its start, by a clock that continues while the machine sleeps.
+  mutating func keep(
+    _ snapshot: Snapshot,
+    _ number: Int,
+    _ inputs: Inputs,
+    at time: ContinuousClock.Instant
+  ) {
+    if max(known?.number ?? 0, outdated) < number { known = (number, snapshot, inputs, time) }
+  }
+
+  /// Discards the result, and those of running readings, because an event arrived.
+  mutating func forget() { (known, outdated) = (nil, issued) }
+
+  /// The latest result, if it is valid.
+  ///
+  /// - Parameters:
+  ///   - inputs: The current inputs.
+  ///   - number: The number of the first reading since which events are received.
+  ///   - time: The current time, by the same clock.
+  /// - Returns: Nil if a reading is needed.
+  func snapshot(_ inputs: Inputs, eventsSince number: Int, at time: ContinuousClock.Instant) -> Snapshot? {
+    guard let known, known.number >= number, known.inputs == inputs,
+      known.time.duration(to: time) < Self.longestLifetime
+    else { return nil }
+    return known.snapshot
+  }
+}
+
+/// Checks for a route to the internet on systems that refuse netlink.
+enum RouteProbe {
+  /// Whether the kernel has a route to the internet.
+  ///
+  /// Connects a datagram socket, which makes the kernel look up the route but sends nothing.
+  static func hasRoute() -> Bool {
+    AddressFamily.allCases.contains { family in family.probes.contains(where: canConnect) }
+  }
+
+  private static func canConnect(to address: IPAddress) -> Bool {
+    let handle = socket(
+      Int32(address.family.number),
+      Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue),
+      0
+    )
+    guard handle >= 0 else { return false }
+    defer { close(handle) }
+    let port = in_port_t(53).bigEndian
+    switch address {
+    case .v4(let value):
+      var name = sockaddr_in()
+      name.sin_family = sa_family_t(AF_INET)
+      name.sin_port = port
+      name.sin_addr.s_addr = value.bigEndian
+      return connect(handle, to: &name)
+    case .v6:
+      var name = sockaddr_in6()
+      name.sin6_family = sa_family_t(AF_INET6)
+      name.sin6_port = port
+      address.withBytes { bytes in withUnsafeMutableBytes(of: &name.sin6_addr) { $0.copyMemory(from: bytes) }
+      }
+      return connect(handle, to: &name)
+    }
+  }
+
+  private static func connect<Name>(_ handle: Int32, to name: inout Name) -> Bool {
+    withUnsafeBytes(of: &name) { bytes in
+      bytes.withMemoryRebound(to: sockaddr.self) {
+        Glibc.connect(handle, $0.baseAddress, socklen_t(bytes.count)) == 0
+      }
     }
   }
 }

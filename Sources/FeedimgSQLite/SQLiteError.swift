@@ -59,7 +59,7 @@ package struct SQLiteError: Error, Hashable {
   package var isBusy: Bool { primary == SQLITE_BUSY || primary == SQLITE_LOCKED }
 
   /// Whether the disk had no room to open the database for writing; readers need some room beside it as well.
-  package var isForWantOfRoom: Bool {
+  package var isDiskFull: Bool {
     primary == SQLITE_FULL
       || [SQLITE_CANTOPEN, SQLITE_IOERR].contains(primary) && [ENOSPC, EDQUOT].contains(reason)
   }

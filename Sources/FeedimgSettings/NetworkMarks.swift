@@ -1,10 +1,11 @@
 import FeedimgJSON
 import FeedimgModel
 
-/// The marks that the user gave networks, in the member `networks` of the settings file.
+/// The user's marks of networks, in the member `networks` of the settings file.
 ///
-/// It is an object such as `{"ssid:Home": "unmetered"}`. Names of another form belong to other versions: they stay in
-/// the file and have no effect.
+/// The member is an object such as `{"ssid:Home": "unmetered"}`. Names of another form come from other
+/// versions.
+/// They stay in the file and have no effect.
 struct NetworkMarks {
   private static let member = "networks"
   private static let words: [(word: String, metered: Metered)] = [("metered", .yes), ("unmetered", .no)]
@@ -12,12 +13,12 @@ struct NetworkMarks {
   private(set) var networks: [NetworkName: Metered] = [:]
   private(set) var warnings: [SettingsWarning] = []
 
-  /// Reads each mark on its own, so that an invalid one loses only itself; null counts as no mark.
+  /// Reads each mark separately, so that an invalid one does not affect the others. Null counts as no mark.
   init(_ document: SettingsDocument, path: String) {
     guard let (value, line) = document.value(of: Self.member), value != .null else { return }
     guard let marks = document.document(of: Self.member) else {
       let message =
-        "\(path):\(line): `\(Self.member)` takes an object, not \(value.kind); no network is marked"
+        "\(path):\(line): `\(Self.member)` takes an object, not \(value.kind); all marks are ignored"
       warnings.append(SettingsWarning(message: message))
       return
     }
@@ -32,12 +33,12 @@ struct NetworkMarks {
       let hint = value.text.flatMap { Spelling.nearest(to: $0, among: Self.words.map(\.word)) }
       let message =
         "\(path):\(line + lineBelow - 1): the network `\(name)` takes `metered` or `unmetered`, not \(found)"
-        + (hint.map { "; did you mean `\($0)`?" } ?? "; it counts as not marked")
+        + (hint.map { "; did you mean `\($0)`?" } ?? "; the mark is ignored")
       warnings.append(SettingsWarning(message: message))
     }
   }
 
-  /// Marks a network; a member that is not an object is replaced.
+  /// Marks a network. Replaces a member that is not an object.
   static func set(_ network: NetworkName, _ metered: Metered, in document: inout SettingsDocument) {
     guard let word = words.first(where: { $0.metered == metered })?.word else { return }
     guard var marks = document.document(of: member), !marks.isEmpty else {

@@ -1,7 +1,7 @@
 package import FeedimgJSON
 package import FeedimgModel
 
-/// The settings, each by its name on the command line and in the file.
+/// The settings, with their names on the command line and in the file.
 package enum SettingKey: String, Sendable, Hashable, CaseIterable {
   case alwaysLoadOriginalsOnCellular = "always-load-originals-on-cellular"
   case cacheOriginalsLimit = "cache-originals-limit"
@@ -14,14 +14,14 @@ package enum SettingKey: String, Sendable, Hashable, CaseIterable {
   case cellularBudget = "cellular-budget"
   case cellularBudgetDay = "cellular-budget-day"
 
-  /// The setting of a name.
+  /// Finds the setting with a name.
   ///
-  /// - Throws: ``SettingsError`` with `unknownSetting` and the name that was most likely meant.
+  /// - Throws: ``SettingsError`` with `unknownSetting` and the nearest name.
   package init(name: String) throws(SettingsError) {
     guard let key = Self(rawValue: name) else {
       let nearest = Spelling.nearest(to: name, among: Self.allCases.map(\.name))
-      let hint = nearest.map { "did you mean `\($0)`?" } ?? "`feedimg settings list` shows them all"
-      throw SettingsError(.unknownSetting, "there is no setting `\(name)`; \(hint)")
+      let hint = nearest.map { "did you mean `\($0)`?" } ?? "`feedimg settings list` shows all settings"
+      throw SettingsError(.unknownSetting, "unknown setting `\(name)`; \(hint)")
     }
     self = key
   }
@@ -29,27 +29,27 @@ package enum SettingKey: String, Sendable, Hashable, CaseIterable {
   /// In kebab case, as in the file.
   package var name: String { rawValue }
 
-  /// What the setting does, in one line.
+  /// The purpose of the setting, in one line.
   package var explanation: String {
     switch self {
     case .alwaysLoadOriginalsOnCellular:
-      "load originals also where the network is cellular or of unknown kind"
-    case .cacheOriginalsLimit: "the most that stored originals may take on disk"
-    case .cacheThumbnailsLimit: "the most that stored thumbnails may take on disk"
-    case .cachePinnedLimit: "the most that pinned images may take on disk, beside the others"
-    case .cacheMemoryLimit: "the most that images may take in memory, in one process"
-    case .cacheExpiryDays: "stored images unused for so many days are removed"
-    case .downloadLimit: "a longer image is given up, and nothing of it kept"
-    case .dataSaver: "spend as little as possible; policies may ask, and servers are told"
-    case .cellularBudget: "the most to receive on cellular in a month; policies may ask what is left"
-    case .cellularBudgetDay: "the day of the month on which the budget begins anew"
+      "load originals also on cellular networks and networks of unknown kind"
+    case .cacheOriginalsLimit: "the disk space for originals"
+    case .cacheThumbnailsLimit: "the disk space for thumbnails"
+    case .cachePinnedLimit: "the disk space for pinned images, in addition to the others"
+    case .cacheMemoryLimit: "the memory for images in one process"
+    case .cacheExpiryDays: "the number of days after which unused images expire"
+    case .downloadLimit: "the longest image; longer images are not loaded or stored"
+    case .dataSaver: "use less data; policies may use this, and requests send `Save-Data`"
+    case .cellularBudget: "the data budget for cellular networks per month, for policies that use it"
+    case .cellularBudgetDay: "the day of the month on which the budget period starts"
     }
   }
 
-  /// The value in force where the user has set none, as ``value(in:)`` shows it.
+  /// The value if the user has set none, formatted as by ``value(in:)``.
   package var defaultValue: String { value(in: UserSettings()) }
 
-  /// The field of ``UserSettings``, which also says how its values look.
+  /// The field of ``UserSettings`` and its valid values.
   var field: SettingField {
     switch self {
     case .alwaysLoadOriginalsOnCellular: .choice(\.alwaysLoadOriginalsOnCellular)
@@ -70,11 +70,11 @@ package enum SettingKey: String, Sendable, Hashable, CaseIterable {
 enum SettingField {
   case choice(WritableKeyPath<UserSettings, Bool>)
   case size(WritableKeyPath<UserSettings, ByteCount>, least: ByteCount)
-  /// Nil is written as a word.
+  /// `nilWord` is the text for nil.
   case optionalSize(WritableKeyPath<UserSettings, ByteCount?>, nilWord: String)
   case count(WritableKeyPath<UserSettings, Int>, ClosedRange<Int>)
 
-  /// The valid values in words; follows "expected".
+  /// The valid values in words, to follow "expected" or "takes".
   var expectation: String {
     switch self {
     case .choice: "`yes` or `no`"
@@ -87,7 +87,7 @@ enum SettingField {
 }
 
 extension SettingKey {
-  /// The value as people write it: `yes`, `512 MiB`, `7`.
+  /// The value as text: `yes`, `512 MiB`, `7`.
   package func value(in settings: UserSettings) -> String {
     switch field {
     case .choice(let path): settings[keyPath: path] ? "yes" : "no"
@@ -97,7 +97,7 @@ extension SettingKey {
     }
   }
 
-  /// The value as JSON: true or false, a size as people write it, a number.
+  /// The value as JSON: true or false, a size as text, or a number.
   package func json(in settings: UserSettings) -> JSONValue {
     switch field {
     case .choice(let path): .bool(settings[keyPath: path])
@@ -107,10 +107,11 @@ extension SettingKey {
     }
   }
 
-  /// Sets the value from text, as a person types it.
+  /// Sets the value from text that a user typed.
   ///
-  /// - Throws: ``SettingsError`` with `invalidValue`, the valid values, and a suggestion where one is near; the
-  ///   settings are then unchanged.
+  /// - Throws: ``SettingsError`` with `invalidValue`, the valid values, and a suggestion if a valid value is
+  ///   similar.
+  ///   The settings then stay unchanged.
   package func assign(_ text: String, in settings: inout UserSettings) throws(SettingsError) {
     guard assign(typed: text, in: &settings) else {
       let hint = suggestion(for: text).map { "; did you mean `\($0)`?" } ?? ""
@@ -120,9 +121,9 @@ extension SettingKey {
 
   /// Sets the value from JSON, as in the file.
   ///
-  /// A size may also be a plain number of bytes, and any value the text that people type, such as `"yes"`.
+  /// A size may also be a number of bytes, and any value may be text, such as `"yes"`.
   ///
-  /// - Returns: Whether the value fits; if not, the settings are unchanged.
+  /// - Returns: Whether the value is valid. If not, the settings stay unchanged.
   func assign(_ json: JSONValue, in settings: inout UserSettings) -> Bool {
     switch (field, json) {
     case (.choice(let path), .bool(let value)):
@@ -178,7 +179,7 @@ extension SettingKey {
   }
 
   private func nearestSize(to text: String, least: ByteCount) -> String? {
-    // The unit in the wrong case, or without its last letters: `512 mib`, `64m`.
+    // The unit in the wrong case, or only its first letter: `512 mib`, `64m`.
     let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
     let unit = text.dropFirst(number.count).lowercased().filter { $0 != " " }
     let units = ["KiB", "MiB", "GiB", "TiB", "kB", "MB", "GB", "TB"]

@@ -1,15 +1,15 @@
 import FeedimgJSON
 
-/// The text of a settings file, in which single members change while all other bytes stay.
+/// The text of a settings file. Changing a member keeps all other bytes.
 ///
-/// People lay the file out by hand, and other versions keep members in it that this one does not know.
+/// Users format the file by hand, and other versions store members that this version does not know.
 struct SettingsDocument {
   /// The reason why a text is not a settings file.
   enum Flaw: Error, Hashable, CustomStringConvertible {
     case notJSON(JSONError)
     case notAnObject(kind: String)
 
-    /// Follows the path: `:line:column: message`.
+    /// The message, to follow the path: `:line:column: message`.
     var description: String {
       switch self {
       case .notJSON(let error): ":\(error.line):\(error.column): \(error.message)"
@@ -27,20 +27,20 @@ struct SettingsDocument {
     members = []
   }
 
-  /// White space alone counts as an object without members.
+  /// Parses a text. White space alone counts as an object without members.
   init(_ text: [UInt8]) throws(Flaw) {
     let isBlank = text.allSatisfy { [0x20, 0x09, 0x0A, 0x0D].contains($0) }
     bytes = isBlank ? Array("{}\n".utf8) : text
     members = try Self.members(of: bytes)
   }
 
-  /// The value of a name and its line, counted from one; of several with one name the last.
+  /// The value of a name and its line, counted from one; the last one if the name occurs several times.
   func value(of name: String) -> (value: JSONValue, line: Int)? {
     guard let member = members.last(where: { $0.name == name }) else { return nil }
     return (member.value, bytes[..<member.valueRange.lowerBound].count { $0 == 0x0A } + 1)
   }
 
-  /// Replaces the value, or adds a member after the last one in the same layout.
+  /// Replaces a value, or adds a member after the last one with the same formatting.
   mutating func set(_ name: String, to value: JSONValue) {
     let text = Array(value.text(.compact).utf8)
     if let member = members.last(where: { $0.name == name }) {
@@ -58,7 +58,7 @@ struct SettingsDocument {
     )
   }
 
-  /// Removes all members of a name.
+  /// Removes all members with a name.
   ///
   /// - Returns: Whether there was one.
   @discardableResult mutating func remove(_ name: String) -> Bool {
@@ -81,7 +81,7 @@ struct SettingsDocument {
     return try? SettingsDocument(Array(bytes[member.valueRange]))
   }
 
-  /// Replaces the value of a name by a document, with its layout.
+  /// Replaces the value of a name by a document, with its formatting.
   mutating func set(_ name: String, to document: SettingsDocument) {
     guard let member = members.last(where: { $0.name == name }) else {
       return set(name, to: .object(JSONObject(document.members.map { ($0.name, $0.value) })))
@@ -92,13 +92,13 @@ struct SettingsDocument {
   /// Whether there are no members.
   var isEmpty: Bool { members.isEmpty }
 
-  /// The names of all members in their order, each once.
+  /// The names of all members in order, each once.
   var names: [String] {
     var seen: Set<String> = []
     return members.map(\.name).filter { seen.insert($0).inserted }
   }
 
-  /// Between the outer braces.
+  /// The range between the outer braces.
   private var interior: Range<Int> {
     let open = bytes.firstIndex(of: UInt8(ascii: "{")) ?? 0
     let close = bytes.lastIndex(of: UInt8(ascii: "}")) ?? bytes.count
@@ -108,7 +108,7 @@ struct SettingsDocument {
   private mutating func edit(_ range: Range<Int>, _ text: [UInt8]) {
     var edited = bytes
     edited.replaceSubrange(range, with: text)
-    // JSON replaces JSON, so the whole is still JSON.
+    // Valid JSON replaced valid JSON, so the text is still valid.
     guard let members = try? Self.members(of: edited) else {
       return assertionFailure("an edit broke the text")
     }

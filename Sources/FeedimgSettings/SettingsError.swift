@@ -1,23 +1,23 @@
-/// The reason why a setting could not be read or changed.
+/// A setting could not be read or changed.
 package struct SettingsError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The kind of error, to branch on.
+  /// The kind of error, for programs.
   package enum Code: String, Sendable, Hashable, CaseIterable {
-    /// There is no setting of that name.
+    /// No setting has the name.
     case unknownSetting
-    /// The setting takes no such value.
+    /// The value is invalid for the setting.
     case invalidValue
-    /// Neither the environment nor the account names a folder.
+    /// Neither the environment nor the account has a home folder.
     case noFolder
-    /// The file cannot be read, so that it must not be replaced either.
+    /// The file cannot be read, and is therefore not replaced.
     case unreadable
     /// The folder or the file cannot be written.
     case unwritable
-    /// Another process holds the lock for too long.
+    /// Another process held the lock for too long.
     case busy
   }
 
   package var code: Code
-  /// One line in words, with the name or path, and a suggestion where there is one.
+  /// One line with the name or path, and a suggestion if there is one.
   package var message: String
 
   package init(_ code: Code, _ message: String) {
@@ -28,9 +28,9 @@ package struct SettingsError: Error, Sendable, Hashable, CustomStringConvertible
   package var description: String { message }
 }
 
-/// A problem of the settings file with which the settings could still be read.
+/// A problem of the settings file that did not prevent reading the other settings.
 package struct SettingsWarning: Sendable, Hashable, CustomStringConvertible {
-  /// One line in words, beginning with the path and the line where there is one.
+  /// One line, starting with the path and the line if there is one.
   package var message: String
 
   package var description: String { message }

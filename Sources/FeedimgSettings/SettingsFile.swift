@@ -2,42 +2,42 @@ package import FeedimgModel
 import FeedimgSystem
 import Glibc
 
-/// The file of the settings, `settings.json`; several processes may change it at once.
+/// The settings file `settings.json`. Several processes may change it at once.
 package struct SettingsFile: Sendable {
-  /// As messages name it; a symbolic link stays one.
+  /// The path for messages. If it is a symbolic link, it stays one.
   package let path: String
 
   package init(folder: String) { path = FilePath(folder: folder, name: "settings.json").text }
 
   private var file: AtomicFile { AtomicFile(path) }
 
-  /// Reads the file; an invalid value counts as not set and gives a warning.
-  package func read() -> SettingsReadout {
+  /// Reads the file. An invalid value counts as not set and causes a warning.
+  package func read() -> SettingsSnapshot {
     do throws(FileFault) {
-      guard let bytes = try file.content() else { return SettingsReadout() }
-      return readout(of: bytes)
+      guard let bytes = try file.content() else { return SettingsSnapshot() }
+      return snapshot(of: bytes)
     } catch {
-      return SettingsReadout(warning: "\(error); the defaults hold")
+      return SettingsSnapshot(warning: "\(error); feedimg uses the defaults")
     }
   }
 
-  /// Sets one setting to a value as a person types it.
+  /// Sets one setting to a value that a user typed.
   ///
   /// - Returns: The new content, with a warning if the whole file had to be replaced.
-  /// - Throws: ``SettingsError``; the file is then unchanged.
-  package func set(_ key: SettingKey, to text: String) throws(SettingsError) -> SettingsReadout {
+  /// - Throws: ``SettingsError``. The file then stays unchanged.
+  package func set(_ key: SettingKey, to text: String) throws(SettingsError) -> SettingsSnapshot {
     var settings = UserSettings()
     try key.assign(text, in: &settings)
     let value = key.json(in: settings)
     return try edit { $0.set(key.name, to: value) }
   }
 
-  /// Removes a setting from the file, so that its default holds.
+  /// Removes a setting from the file, so that its default applies.
   ///
   /// - Returns: The new content, with a warning if the whole file had to be replaced.
-  /// - Throws: ``SettingsError``; the file is then unchanged.
-  package func unset(_ key: SettingKey) throws(SettingsError) -> SettingsReadout {
-    if file.isMissing { return SettingsReadout() }
+  /// - Throws: ``SettingsError``. The file then stays unchanged.
+  package func unset(_ key: SettingKey) throws(SettingsError) -> SettingsSnapshot {
+    if file.isMissing { return SettingsSnapshot() }
     return try edit { $0.remove(key.name) }
   }
 
@@ -47,12 +47,12 @@ package struct SettingsFile: Sendable {
   ///   - network: The network.
   ///   - metered: `yes` or `no`; nil for no mark.
   /// - Returns: The new content, with a warning if the whole file had to be replaced.
-  /// - Throws: ``SettingsError``; the file is then unchanged.
+  /// - Throws: ``SettingsError``. The file then stays unchanged.
   package func mark(
     _ network: NetworkName,
     _ metered: Metered?
-  ) throws(SettingsError) -> SettingsReadout {
-    if metered == nil, file.isMissing { return SettingsReadout() }
+  ) throws(SettingsError) -> SettingsSnapshot {
+    if metered == nil, file.isMissing { return SettingsSnapshot() }
     return try edit { document in
       if let metered {
         NetworkMarks.set(network, metered, in: &document)
@@ -62,7 +62,7 @@ package struct SettingsFile: Sendable {
     }
   }
 
-  private func edit(_ change: (inout SettingsDocument) -> Void) throws(SettingsError) -> SettingsReadout {
+  private func edit(_ change: (inout SettingsDocument) -> Void) throws(SettingsError) -> SettingsSnapshot {
     do throws(FileFault) {
       return try file.locked { locked throws(FileFault) in
         // An unreadable file must not be replaced.
@@ -71,16 +71,16 @@ package struct SettingsFile: Sendable {
         var document = found
         change(&document)
         if document.bytes != old { try locked.replace(with: document.bytes) }
-        var readout = SettingsReadout(document, path: path)
-        if let warning { readout.warnings.insert(warning, at: 0) }
-        return readout
+        var snapshot = SettingsSnapshot(document, path: path)
+        if let warning { snapshot.warnings.insert(warning, at: 0) }
+        return snapshot
       }
     } catch {
       throw SettingsError(fault: error)
     }
   }
 
-  /// The document to change; invalid content is copied beside the file, and the document is empty.
+  /// The document to change. Copies invalid content beside the file and starts with an empty document.
   private func document(
     from content: [UInt8]?
   ) throws(FileFault) -> (document: SettingsDocument, warning: SettingsWarning?) {
@@ -90,12 +90,12 @@ package struct SettingsFile: Sendable {
     } catch {
       let kept = try keepAside(content)
       return (
-        SettingsDocument(), SettingsWarning(message: "\(path)\(error); what it said is kept in `\(kept)`")
+        SettingsDocument(), SettingsWarning(message: "\(path)\(error); the old content is kept in `\(kept)`")
       )
     }
   }
 
-  /// Copies the content beside the file under the first free number, unless there is such a copy.
+  /// Copies the content beside the file with the first free number, unless an equal copy exists.
   ///
   /// - Returns: The path of the copy.
   private func keepAside(_ content: [UInt8]) throws(FileFault) -> String {
@@ -115,13 +115,13 @@ package struct SettingsFile: Sendable {
     }
   }
 
-  private func readout(of bytes: [UInt8]) -> SettingsReadout {
+  private func snapshot(of bytes: [UInt8]) -> SettingsSnapshot {
     do throws(SettingsDocument.Flaw) {
-      return SettingsReadout(try SettingsDocument(bytes), path: path)
+      return SettingsSnapshot(try SettingsDocument(bytes), path: path)
     } catch {
-      // Copied before the user mends or replaces the file; this call never changes the file itself.
-      let kept = (try? keepAside(bytes)).map { ", what it said is kept in `\($0)`" } ?? ""
-      return SettingsReadout(warning: "\(path)\(error); the defaults hold\(kept)")
+      // Make the copy before the user repairs or replaces the file. This call never changes the file itself.
+      let kept = (try? keepAside(bytes)).map { ", the old content is kept in `\($0)`" } ?? ""
+      return SettingsSnapshot(warning: "\(path)\(error); feedimg uses the defaults\(kept)")
     }
   }
 }
@@ -136,7 +136,8 @@ extension SettingsError {
       }
     self.init(
       code,
-      code == .busy ? "another process holds `\(fault.path)` locked" : "\(fault); nothing was changed"
+      code == .busy
+        ? "another process has locked `\(fault.path)`; try again later" : "\(fault); nothing was changed"
     )
   }
 }

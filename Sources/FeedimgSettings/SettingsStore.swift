@@ -2,34 +2,35 @@ package import FeedimgModel
 import FeedimgSystem
 import Synchronization
 
-/// The settings of the user, kept in a file that other processes change too.
+/// The user's settings, in a file that other processes may change.
 package final class SettingsStore: SettingsReading {
-  /// One setting as a list shows it.
+  /// One setting for a list.
   package struct Entry: Sendable, Hashable {
     package var key: SettingKey
-    /// The value in force.
+    /// The current value.
     package var value: String
-    /// Whether the user has set it; if not, ``value`` is the default.
+    /// Whether the user has set the value; otherwise ``value`` is the default.
     package var isSet: Bool
   }
 
   private struct State {
-    var latest = LatestReadout()
-    /// Nil while reading the file each time is cheaper.
+    var latest = LatestSnapshot()
+    /// Nil as long as reading the file each time costs less than watching it.
     var watcher: FileWatcher?
   }
 
-  /// Opening an inotify instance costs a process some 8 ms at its end (fsnotify's SRCU); reading the file costs 16 µs.
+  /// An inotify instance costs the process about 8 ms when it exits (fsnotify's SRCU). Reading the file takes
+  /// 16 µs.
   private static let usualReadingsBeforeWatching = 256
 
   package let file: SettingsFile
   private let readingsBeforeWatching: Int
-  /// Guards the latest readout and the watcher; the file is read outside.
+  /// Guards the latest snapshot and the watcher. The file is read outside the lock.
   private let state = Mutex(State())
 
-  /// Opens nothing yet.
+  /// Creates a store without opening a file.
   ///
-  /// - Parameter folder: The folder of `settings.json`; need not exist.
+  /// - Parameter folder: The folder of `settings.json`. It need not exist.
   package convenience init(folder: String) {
     self.init(folder: folder, readingsBeforeWatching: Self.usualReadingsBeforeWatching)
   }
@@ -41,15 +42,17 @@ package final class SettingsStore: SettingsReading {
 
   // MARK: Reading
 
-  /// The settings now, also right after another process changed them.
+  /// The current settings, including a change that another process just made.
   ///
-  /// The first calls read the file; later ones watch it, and cost one system call unless it changed. An invalid value
-  /// counts as not set, see ``takeWarnings()``.
-  package func currentSettings() -> UserSettings { currentReadout().settings }
+  /// The first calls read the file. Later calls watch it, and cost one system call unless it changed. An
+  /// invalid value
+  /// counts as not set; see ``takeWarnings()``.
+  package func currentSettings() -> UserSettings { currentSnapshot().settings }
 
-  /// The settings at once, then after each change; never the same twice in a row.
+  /// The current settings, then each change; never the same settings twice in a row.
   ///
-  /// A slow consumer gets the latest. Where the system grants no thread to watch, the stream ends after the first.
+  /// A slow consumer gets the latest settings. If the system allows no thread to watch, the stream ends after
+  /// the first.
   package func changes() -> AsyncStream<UserSettings> {
     let (stream, continuation) = AsyncStream.makeStream(
       of: UserSettings.self,
@@ -73,63 +76,63 @@ package final class SettingsStore: SettingsReading {
     return stream
   }
 
-  /// The messages about the file that were not taken before; reads nothing.
+  /// The messages about the file that were not taken yet. Does not read the file.
   package func takeWarnings() -> [String] { state.withLock { $0.latest.takeWarnings() }.map(\.message) }
 
-  /// The value in force of a setting.
+  /// The current value of a setting.
   package func value(of key: SettingKey) -> String { key.value(in: currentSettings()) }
 
   /// All settings, in the order of ``SettingKey``.
   package func entries() -> [Entry] {
-    let readout = currentReadout()
+    let snapshot = currentSnapshot()
     return SettingKey.allCases.map { key in
-      Entry(key: key, value: key.value(in: readout.settings), isSet: readout.stored.contains(key))
+      Entry(key: key, value: key.value(in: snapshot.settings), isSet: snapshot.stored.contains(key))
     }
   }
 
   // MARK: Changing
 
-  /// Sets one setting to a value as a person types it; the file holds it when this returns.
+  /// Sets one setting to a value that a user typed, and writes the file before it returns.
   ///
-  /// - Throws: ``SettingsError``; nothing is then changed.
+  /// - Throws: ``SettingsError``. Nothing then changes.
   package func set(_ key: SettingKey, to text: String) throws(SettingsError) {
     keep(try file.set(key, to: text))
   }
 
-  /// Removes a setting from the file, so that its default holds.
+  /// Removes a setting from the file, so that its default applies.
   ///
-  /// - Throws: ``SettingsError``; nothing is then changed.
+  /// - Throws: ``SettingsError``. Nothing then changes.
   package func unset(_ key: SettingKey) throws(SettingsError) {
     keep(try file.unset(key))
   }
 
-  /// Marks a network as metered or not, or removes its mark; the file holds it when this returns.
+  /// Marks a network as metered or not, or removes its mark, and writes the file before it returns.
   ///
-  /// - Throws: ``SettingsError``; nothing is then changed.
+  /// - Throws: ``SettingsError``. Nothing then changes.
   package func mark(_ network: NetworkName, _ metered: Metered?) throws(SettingsError) {
     keep(try file.mark(network, metered))
   }
 
   var isWatching: Bool { state.withLock { $0.watcher != nil } }
 
-  private func keep(_ written: SettingsReadout) {
+  private func keep(_ written: SettingsSnapshot) {
     state.withLock { state in
       let number = state.latest.beginReading()
       _ = state.latest.endReading(number, written)
-      // Another process may have written since: the warnings are of this write, the settings are read again.
+      // Another process may have written since. Keep the warnings of this write, and read the settings again.
       state.latest.invalidate()
     }
   }
 
-  private func currentReadout() -> SettingsReadout {
-    if let known = knownReadout() { return known }
+  private func currentSnapshot() -> SettingsSnapshot {
+    if let known = knownSnapshot() { return known }
     let number = state.withLock { $0.latest.beginReading() }
-    let readout = file.read()
-    return state.withLock { $0.latest.endReading(number, readout) }
+    let snapshot = file.read()
+    return state.withLock { $0.latest.endReading(number, snapshot) }
   }
 
-  /// The latest readout, if the watcher says that it still holds.
-  private func knownReadout() -> SettingsReadout? {
+  /// The latest snapshot, if the watcher confirms that it is current.
+  private func knownSnapshot() -> SettingsSnapshot? {
     let (readings, watcher) = state.withLock { ($0.latest.readings, $0.watcher) }
     guard let watcher else {
       if readings >= readingsBeforeWatching { beginWatching() }
@@ -138,7 +141,7 @@ package final class SettingsStore: SettingsReading {
     let hasChanged = watcher.hasChanged()
     return state.withLock { state in
       if hasChanged { state.latest.invalidate() }
-      return state.latest.isCurrent ? state.latest.readout : nil
+      return state.latest.isCurrent ? state.latest.snapshot : nil
     }
   }
 
@@ -152,23 +155,23 @@ package final class SettingsStore: SettingsReading {
   }
 }
 
-/// The latest of several readouts, which threads may read at once and end in any order (pure).
+/// Keeps the latest snapshot. Threads may read at the same time and finish in any order.
 ///
-/// Each reading takes a number when it begins; a higher number has seen all that a lower one has.
-struct LatestReadout: Sendable {
-  private(set) var readout: SettingsReadout?
+/// Each reading gets a number when it starts. A reading with a higher number sees all changes of a lower one.
+struct LatestSnapshot: Sendable {
+  private(set) var snapshot: SettingsSnapshot?
   private var number = 0
   private var lastNumber = 0
   private var neededNumber = 1
   private var told: Set<SettingsWarning> = []
 
-  /// Whether the file did not change since the reading began.
+  /// Whether the file has not changed since the reading started.
   var isCurrent: Bool { number >= neededNumber }
 
-  /// The number of readings that have begun.
+  /// The number of readings that have started.
   var readings: Int { lastNumber }
 
-  /// The file has changed: only readings that begin after this call are current.
+  /// Marks the file as changed: only readings that start after this call are current.
   mutating func invalidate() { neededNumber = lastNumber + 1 }
 
   mutating func beginReading() -> Int {
@@ -176,17 +179,18 @@ struct LatestReadout: Sendable {
     return lastNumber
   }
 
-  /// Keeps a readout unless there is a later one.
+  /// Keeps a snapshot unless a later one exists.
   ///
-  /// - Returns: The latest of them.
-  mutating func endReading(_ number: Int, _ readout: SettingsReadout) -> SettingsReadout {
-    if number > self.number || self.readout == nil { (self.number, self.readout) = (number, readout) }
-    return self.readout ?? readout
+  /// - Returns: The latest snapshot.
+  mutating func endReading(_ number: Int, _ snapshot: SettingsSnapshot) -> SettingsSnapshot {
+    if number > self.number || self.snapshot == nil { (self.number, self.snapshot) = (number, snapshot) }
+    return self.snapshot ?? snapshot
   }
 
-  /// The warnings of the latest readout that were not taken before; one that went away and came back is new.
+  /// The warnings of the latest snapshot that were not taken yet. A warning that disappeared and returned is
+  /// new.
   mutating func takeWarnings() -> [SettingsWarning] {
-    let warnings = readout?.warnings ?? []
+    let warnings = snapshot?.warnings ?? []
     defer { told = Set(warnings) }
     return warnings.filter { !told.contains($0) }
   }

@@ -37,7 +37,7 @@ struct Timeouts {
   /// In bytes a second; less than any link brings that people look at images over.
   static let leastRate = 100
 
-  private let answerTimeout: Duration
+  private let responseTimeout: Duration
   private let stallTimeout: Duration
   private let paceTimeout: Duration
   private let totalTimeout: Duration?
@@ -50,7 +50,7 @@ struct Timeouts {
   private var paceMissing = 0
 
   init(_ request: DownloadRequest, from start: Instant) {
-    answerTimeout = request.answerTimeout
+    responseTimeout = request.responseTimeout
     stallTimeout = request.stallTimeout
     paceTimeout = request.paceTimeout
     totalTimeout = request.totalTimeout
@@ -68,7 +68,7 @@ struct Timeouts {
     }
     switch phase {
     case .connecting: break
-    case .awaitingHead(let since): consider(.answer(answerTimeout), answerTimeout, from: since)
+    case .awaitingHead(let since): consider(.answer(responseTimeout), responseTimeout, from: since)
     case .receivingHead(let since):
       consider(.stall(stallTimeout), stallTimeout, from: lastArrival)
       consider(.head(paceTimeout), paceTimeout, from: since)

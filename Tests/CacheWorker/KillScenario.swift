@@ -98,7 +98,7 @@ struct KillScenario {
           // As a kill would end it.
           _exit(0)
         },
-        first: { _ = $0.beginning(of: Specimen.key(1)) },
+        first: { _ = $0.partialDownload(of: Specimen.key(1)) },
         second: storing([0], 2)
       ),
       KillScenario(
@@ -148,7 +148,7 @@ struct KillScenario {
       try store(Specimen(key: 10, version: 0), in: cache)
       let images = try cache.list()
       let lost = images.filter { cache.read($0.key) == nil }.map(\.key)
-      let beginning = cache.beginning(of: Specimen.key(1))?.bytes ?? []
+      let beginning = cache.partialDownload(of: Specimen.key(1))?.bytes ?? []
       if beginning.count < Victim.mark {
         faults.append("\(beginning.count) of \(Victim.mark) bytes of a beginning")
       }

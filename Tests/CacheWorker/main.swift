@@ -159,7 +159,7 @@ case "trickle":
 case "go-on":
   // Says how much there is of an image that broke off.
   say("ready")
-  let beginning = cache.beginning(of: Specimen.key(0))?.bytes ?? []
+  let beginning = cache.partialDownload(of: Specimen.key(0))?.bytes ?? []
   let isWhole = beginning.count < 16 || Specimen.isBeginning(beginning, key: 0)
   say("\(isWhole ? "whole" : "wrong") \(beginning.count)")
 

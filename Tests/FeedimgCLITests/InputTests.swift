@@ -48,7 +48,7 @@ import Testing
       item: "{\"originalImage\": 5}",
       says: ["originalImage", "a string"]
     ),
-    Mistake(name: "no host", item: "{\"originalImage\": \"http:///a\"}", says: ["names no host"]),
+    Mistake(name: "no host", item: "{\"originalImage\": \"http:///a\"}", says: ["has no host"]),
     Mistake(
       name: "a variant without URL",
       item: "{\"variants\": [{\"role\": \"original\"}]}",
@@ -210,7 +210,7 @@ import Testing
     let long = try folder.write("long.json", "\n{\"id\": \"\(String(repeating: "a", count: 17 << 20))")
     let single = try CommandRun(["resolve", "--item", long], in: folder)
     #expect(single.status == 2)
-    #expect(single.errors == "feedimg: \(long):2: an item is longer than 16 MiB\n")
+    #expect(single.errors == "feedimg: \(long):2: an item is longer than the limit of 16 MiB\n")
   }
 
   @Test func `what an item says cannot steer the terminal`() throws {

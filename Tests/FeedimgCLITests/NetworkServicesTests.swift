@@ -24,9 +24,10 @@ struct NetworkServicesTests {
   }
 
   @Test(arguments: [
-    (0, "unknown", "what is behind the virtual link cannot be seen"), (1, "yes", "NetworkManager says so"),
-    (2, "no", "NetworkManager says so"), (3, "yes", "NetworkManager says so"),
-    (4, "unknown", "what is behind the virtual link cannot be seen"),
+    (0, "unknown", "the hardware behind the virtual link is unknown"),
+    (1, "yes", "NetworkManager reports it"),
+    (2, "no", "NetworkManager reports it"), (3, "yes", "NetworkManager reports it"),
+    (4, "unknown", "the hardware behind the virtual link is unknown"),
   ])
   func `NetworkManager's setting counts`(_ setting: Int, _ metered: String, _ reason: String) throws {
     #expect(services.order("device('v0', \(setting))") == "done")
@@ -51,8 +52,8 @@ struct NetworkServicesTests {
     }
     #expect(
       facts.map { $0.split(separator: " ").joined(separator: " ") } == [
-        "metered yes NetworkManager says so", "roaming no nothing tells of a foreign network",
-        "metered unknown what is behind the virtual link cannot be seen; services were not asked, as no rule depends on it",
+        "metered yes NetworkManager reports it", "roaming no nothing tells of a foreign network",
+        "metered unknown the hardware behind the virtual link is unknown; services were not asked, as no rule depends on it",
         "roaming no not asked, as no rule depends on it",
       ]
     )
@@ -126,8 +127,8 @@ struct NetworkServicesTests {
   @Test func `the doctor says that the services run`() throws {
     let findings = try run("$feedimg doctor").output.split(separator: "\n")
     for line in [
-      "ok       NetworkManager  it runs: its settings for metered networks are heeded",
-      "ok       ModemManager    it runs: roaming can be told",
+      "ok       NetworkManager  it runs: feedimg uses its metering settings",
+      "ok       ModemManager    it runs: roaming is known",
     ] {
       #expect(findings.contains(Substring(line)), "\(line)")
     }
@@ -142,8 +143,8 @@ struct NetworkServicesTests {
     let run = try run("$feedimg network --json; $feedimg doctor", environment: sandbox)
     let lines = run.output.split(separator: "\n")
     #expect(lines.first?.contains(#""metered":"yes""#) == true)
-    #expect(lines.first?.contains("the desktop's portal says so") == true)
-    #expect(lines.contains("ok       portal          it tells this sandbox what data costs"))
+    #expect(lines.first?.contains("the desktop portal reports it") == true)
+    #expect(lines.contains("ok       portal          it reports metering to this sandbox"))
   }
 
   @Test(arguments: ["unix:path=/no/such/bus", "nonsense", "unix:path=/dev/null"])

@@ -38,10 +38,10 @@ struct NetworkWatchTests {
     let lines = try lines("", after: Self.changes)
     // The time of day is two digits thrice.
     #expect(lines.allSatisfy { $0.prefix(8).split(separator: ":").map(\.count) == [2, 2, 2] })
-    let cable = "`v0` is a virtual Ethernet cable, as containers have it"
+    let cable = "`v0` is a virtual Ethernet cable, as in containers"
     #expect(
       lines.map { String($0.dropFirst(10)) } == [
-        "ethernet             v0         unknown      \(cable); what is behind the virtual link cannot be seen",
+        "ethernet             v0         unknown      \(cable); the hardware behind the virtual link is unknown",
         "ethernet             v0         metered      the user marked this network as metered",
         "ethernet → offline   -          -            there is no route to the internet",
         "offline → ethernet   v0         metered      \(cable); the user marked this network as metered",

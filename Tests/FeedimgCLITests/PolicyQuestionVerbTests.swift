@@ -192,8 +192,8 @@ import Testing
     ("network=celular", "network has no value `celular`; did you mean `cellular`?"),
     ("netwrok=wifi", "unknown fact `netwrok`; did you mean `network`?"),
     ("wifi", "expected a fact and its value, such as `network=cellular`, found `wifi`"),
-    ("size=big", "size has no value `big`, expected `20 MB` or the like or `unknown`"),
-    ("fits=yes", "`fits` follows from `size` and `budget left`, set those"),
+    ("size=big", "size has no value `big`, expected a quantity such as `20 MB`, or `unknown`"),
+    ("fits=yes", "`fits` follows from `size` and `budget left`, set them instead"),
   ])
   func `a fact that was not understood ends with 2`(argument: String, message: String) throws {
     let run = try CommandRun(["policy", "explain", "default", argument], in: try TestFolder())

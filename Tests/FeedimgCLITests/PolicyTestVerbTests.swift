@@ -109,7 +109,7 @@ import Testing
     (["folder"], "folder: no cases in the folder"),
     (["mine.md"], "mine.md: no cases beside it, expected `mine.tests.md`"),
     (["gone.tests.md"], "gone.tests.md: cannot be read: no such file or directory"),
-    (["none.tests.md"], "none.tests.md: no cases, expected a table with some"),
+    (["none.tests.md"], "none.tests.md: no cases, expected a table of cases"),
     (["--record", "all.md"], "expected one policy to record, found 7"),
     (["--record", "no/where.md"], "--record no/where.md: the folder `no` does not exist"),
     (

@@ -53,7 +53,7 @@ import Testing
     #expect(imported == .init(entries: 10, size: ByteCount(4500), present: 0, leftOut: 0))
     for number in 0..<10 {
       #expect(kiosk.bytes("\(number)") == picture(number, size: 100 * number))
-      #expect(kiosk.answer(for: "\(number)")?.head.fields["ETag"] == "\"\(number)\"")
+      #expect(kiosk.response(for: "\(number)")?.head.fields["ETag"] == "\"\(number)\"")
     }
     let info = try kiosk.info()
     #expect(info.shares.map(\.entries) == [5, 4])

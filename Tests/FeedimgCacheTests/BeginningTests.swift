@@ -31,16 +31,16 @@ import Testing
     try setAside("a", picture(1))
     #expect(folder.incoming == [])
     let other = DiskCache(folder, clock: clock)
-    let beginning = try #require(other.beginning(of: "a"))
+    let beginning = try #require(other.partialDownload(of: "a"))
     #expect(beginning.bytes == picture(1))
     #expect(beginning.answer.head.fields["ETag"] == "\"1\"")
     #expect(beginning.answer.respondedAt == 7)
-    #expect(other.beginning(of: "b") == nil)
+    #expect(other.partialDownload(of: "b") == nil)
     #expect(other.read("a") == nil, "a beginning is no image")
     try setAside("a", picture(2), in: other)
-    #expect(cache.beginning(of: "a")?.bytes == picture(2))
-    cache.removeBeginning(of: "a")
-    #expect(other.beginning(of: "a") == nil)
+    #expect(cache.partialDownload(of: "a")?.bytes == picture(2))
+    cache.removePartialDownload(of: "a")
+    #expect(other.partialDownload(of: "a") == nil)
   }
 
   @Test func `a flipped bit or a missing end makes it none, whichever it is`() throws {
@@ -51,12 +51,12 @@ import Testing
       var damaged = whole
       damaged[index] ^= 1
       overwrite(path, damaged)
-      #expect(cache.beginning(of: "a") == nil, "byte \(index)")
+      #expect(cache.partialDownload(of: "a") == nil, "byte \(index)")
       overwrite(path, Array(whole[..<index]))
-      #expect(cache.beginning(of: "a") == nil, "first \(index) bytes")
+      #expect(cache.partialDownload(of: "a") == nil, "first \(index) bytes")
     }
     overwrite(path, whole)
-    #expect(cache.beginning(of: "a") != nil)
+    #expect(cache.partialDownload(of: "a") != nil)
   }
 
   @Test func `the file of one key does not serve another`() throws {
@@ -64,7 +64,7 @@ import Testing
     let path = try #require(folder.files("partial").first)
     let name = Checksum.of("b").hexadecimal
     rename("\(folder.cache)/\(path)", "\(folder.cache)/partial/\(name)")
-    #expect(cache.beginning(of: "b") == nil)
+    #expect(cache.partialDownload(of: "b") == nil)
   }
 
   @Test func `beginnings have little room, and the oldest gives way`() throws {
@@ -79,9 +79,9 @@ import Testing
       utimensat(AT_FDCWD, path, times, 0)
     }
     try setAside("d", picture(4, size: 4500), in: cache)
-    #expect(["a", "b", "c", "d"].map { cache.beginning(of: $0) != nil } == [false, false, true, true])
+    #expect(["a", "b", "c", "d"].map { cache.partialDownload(of: $0) != nil } == [false, false, true, true])
     try setAside("e", picture(5, size: 20_000), in: cache)
-    #expect(cache.beginning(of: "e") == nil, "more than all may take")
+    #expect(cache.partialDownload(of: "e") == nil, "more than all may take")
     #expect(folder.incoming == [])
   }
 
@@ -98,7 +98,7 @@ import Testing
     #expect(try cache.trim(to: ByteCount(1000 + all)) == CacheTrimming())
     let first = try cache.trim(to: ByteCount(999 + all))
     #expect(first.beginnings == 1 && first.entries == 0 && first.size.bytes > 1000)
-    #expect(cache.beginning(of: "old") == nil && cache.beginning(of: "new") != nil)
+    #expect(cache.partialDownload(of: "old") == nil && cache.partialDownload(of: "new") != nil)
     #expect(try cache.trim(to: ByteCount(1000)).beginnings == 1)
     #expect(cache.bytes("image") != nil)
     #expect(try cache.trim(to: ByteCount(0)).entries == 1)
@@ -113,12 +113,12 @@ import Testing
   @Test func `beginnings that nobody went on with go after a day, also when clocks jump`() throws {
     try setAside("a", picture(1))
     clock += 86_399
-    #expect(cache.beginning(of: "a") != nil)
+    #expect(cache.partialDownload(of: "a") != nil)
     clock += 2
-    #expect(cache.beginning(of: "a") == nil)
+    #expect(cache.partialDownload(of: "a") == nil)
     try setAside("b", picture(1))
     clock += -200_000
-    #expect(cache.beginning(of: "b") == nil)
+    #expect(cache.partialDownload(of: "b") == nil)
     try setAside("c", picture(1))
     var times = [timespec(), timespec()]
     for side in times.indices { times[side].tv_sec = time(nil) - 90_000 }
@@ -180,13 +180,13 @@ import Testing
 
   @Test func `what a killed writer left is a beginning, for who asks for it and for who sweeps`() throws {
     try leave("a", picture(1))
-    #expect(cache.beginning(of: "a")?.bytes == picture(1))
-    #expect(cache.beginning(of: "a")?.answer.head.fields["ETag"] == "\"1\"")
+    #expect(cache.partialDownload(of: "a")?.bytes == picture(1))
+    #expect(cache.partialDownload(of: "a")?.answer.head.fields["ETag"] == "\"1\"")
     #expect(folder.incoming == [] && folder.files("partial").count == 1)
     try leave("b", picture(2))
     cache.sweepIncoming()
     #expect(folder.incoming == [])
-    #expect(cache.beginning(of: "b")?.bytes == picture(2))
+    #expect(cache.partialDownload(of: "b")?.bytes == picture(2))
   }
 
   @Test func `two writers of one image announce it apart, and what follows its bytes is none of them`() throws
@@ -207,29 +207,29 @@ import Testing
     var note = try #require(AnnouncedBody(content(of: path)))
     (note.name, note.record.size) = ("0123456789abcdef", 101)
     overwrite(path, note.content)
-    #expect(cache.beginning(of: "a")?.bytes == picture(1, size: 101))
+    #expect(cache.partialDownload(of: "a")?.bytes == picture(1, size: 101))
     writers[1].discard()
     #expect(folder.incoming == [])
   }
 
   @Test func `of two beginnings the longer one stays`() throws {
     try leave("a", picture(1, size: 900))
-    _ = cache.beginning(of: "a")
+    _ = cache.partialDownload(of: "a")
     try leave("a", picture(1, size: 500))
-    #expect(cache.beginning(of: "a")?.bytes.count == 900)
+    #expect(cache.partialDownload(of: "a")?.bytes.count == 900)
     #expect(folder.incoming == [])
   }
 
   @Test func `after a start of the system, what a file holds need not be what was written`() throws {
     try leave("a", picture(1), boot: "00000000-0000-0000-0000-000000000000")
-    #expect(cache.beginning(of: "a") == nil)
+    #expect(cache.partialDownload(of: "a") == nil)
   }
 
   @Test func `what a living writer writes is its own, and a note without its body is nothing`() throws {
     let writer = try cache.makeWriter()
     try picture(1).withUnsafeBytes { try writer.write($0) }
     writer.announce(try metadata("a"))
-    #expect(cache.beginning(of: "a") == nil)
+    #expect(cache.partialDownload(of: "a") == nil)
     cache.sweepIncoming()
     #expect(folder.incoming.count == 1)
     _ = try writer.commit(metadata("a"))

@@ -22,8 +22,8 @@ func answer(
   status: Int = 200,
   requestedAt: Double = noon,
   respondedAt: Double = noon
-) throws -> StoredAnswer {
-  StoredAnswer(
+) throws -> StoredResponse {
+  StoredResponse(
     head: ResponseHead(status: status, fields: fields(text), url: try ImageURL("https://example.org/a.jpg")),
     requestedAt: requestedAt,
     respondedAt: respondedAt

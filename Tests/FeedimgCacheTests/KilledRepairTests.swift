@@ -59,7 +59,7 @@ import Testing
   {
     let cache = DiskCache(folder: folder.cache, limits: .roomy, clock: WallClock.seconds)
     for _ in 0..<40 {
-      cache.removeBeginning(of: "https://example.org/0.jpg")
+      cache.removePartialDownload(of: "https://example.org/0.jpg")
       let writer = try Child([Child.worker, "trickle", folder.cache])
       var written = 0
       for _ in 0..<Int.random(in: 0..<80) { written = writer.line().flatMap { Int($0) } ?? 0 }

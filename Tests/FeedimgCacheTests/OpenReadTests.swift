@@ -7,7 +7,7 @@ import Testing
 @Suite struct OpenReadTests {
   private let cache = MemoryCache(limit: ByteCount(100_000))
 
-  private static func version(_ time: Double) throws -> StoredAnswer {
+  private static func version(_ time: Double) throws -> StoredResponse {
     try answer("ETag: \"1\"", requestedAt: time, respondedAt: time)
   }
 

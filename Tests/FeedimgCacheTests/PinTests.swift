@@ -119,7 +119,7 @@ import Testing
     try cache.store("a", picture(1))
     try cache.store("b", picture(2))
     #expect(try cache.pin("a"))
-    let answer = try #require(cache.answer(for: "a"))
+    let answer = try #require(cache.response(for: "a"))
     #expect(try cache.refresh("a", asked: answer, news: answer) != nil)
     try cache.store("a", picture(3))
     cache.close()

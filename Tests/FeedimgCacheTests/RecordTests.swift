@@ -38,7 +38,7 @@ import Testing
     #expect(!record.line.contains(10))
     let copy = try #require(read(record.line))
     #expect(copy == record)
-    let answer = try #require(StoredAnswer(copy))
+    let answer = try #require(StoredResponse(copy))
     let head = answer.head
     #expect(answer.varied["accept"] == "image/webp")
     #expect(answer.requestedAt == 1_799_999_999.25)

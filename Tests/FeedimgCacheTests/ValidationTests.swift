@@ -5,7 +5,7 @@ import Testing
 @testable import FeedimgCache
 
 /// What a 304 said.
-private func told(_ fields: HTTPFields, at time: Double) throws -> StoredAnswer {
+private func told(_ fields: HTTPFields, at time: Double) throws -> StoredResponse {
   var news = try answer("", status: 304, requestedAt: time, respondedAt: time)
   news.head.fields = fields
   return news
@@ -142,16 +142,16 @@ private func told(_ fields: HTTPFields, at time: Double) throws -> StoredAnswer 
       picture(1),
       fields: fields("ETag: \"1\"\nCache-Control: max-age=60\nConnection: close")
     )
-    #expect(Freshness(of: try #require(cache.answer(for: "a")), at: clock.now + 59).standing == .fresh)
-    #expect(cache.answer(for: "a")?.head.fields["Connection"] == nil)
+    #expect(Freshness(of: try #require(cache.response(for: "a")), at: clock.now + 59).standing == .fresh)
+    #expect(cache.response(for: "a")?.head.fields["Connection"] == nil)
     clock += 100
     let news = fields("ETag: \"1\"\nCache-Control: max-age=300")
-    let asked = try #require(cache.answer(for: "a"))
+    let asked = try #require(cache.response(for: "a"))
     let renewed = try cache.refresh("a", asked: asked, news: told(news, at: clock.now))
     #expect(renewed != nil)
-    #expect(cache.answer(for: "a") == renewed)
+    #expect(cache.response(for: "a") == renewed)
     cache.close()
-    let answer = try #require(DiskCache(folder, clock: clock).answer(for: "a"))
+    let answer = try #require(DiskCache(folder, clock: clock).response(for: "a"))
     #expect(Freshness(of: answer, at: clock.now + 299).standing == .fresh)
     #expect(cache.bytes("a") == picture(1))
   }
@@ -160,11 +160,11 @@ private func told(_ fields: HTTPFields, at time: Double) throws -> StoredAnswer 
     let folder = try TestFolder()
     let cache = DiskCache(folder)
     try cache.store("a", picture(1), fields: fields("ETag: \"1\""))
-    let before = try #require(cache.answer(for: "a"))
+    let before = try #require(cache.response(for: "a"))
     #expect(try cache.refresh("a", asked: before, news: told(fields("ETag: \"2\""), at: 0)) == nil)
     #expect(try cache.refresh("b", asked: before, news: told(fields(""), at: 0)) == nil)
-    #expect(cache.answer(for: "a") == before)
-    #expect(cache.answer(for: "b") == nil)
+    #expect(cache.response(for: "a") == before)
+    #expect(cache.response(for: "b") == nil)
   }
 
   @Test(arguments: [
@@ -193,19 +193,19 @@ private func told(_ fields: HTTPFields, at time: Double) throws -> StoredAnswer 
     let clock = TestClock(noon)
     let cache = DiskCache(folder, clock: clock)
     try cache.store("a", picture(1), fields: fields("ETag: \"1\"\nCache-Control: max-age=1"))
-    let asked = try #require(cache.answer(for: "a"))
+    let asked = try #require(cache.response(for: "a"))
     clock += 100
     var head = try told(fields("ETag: \"1\"\nCache-Control: max-age=90"), at: clock.now)
     for status in [404, 500, 206] {
       head.head.status = status
       #expect(try cache.refresh("a", asked: asked, news: head) == nil, "\(status)")
-      #expect(cache.answer(for: "a") == asked)
+      #expect(cache.response(for: "a") == asked)
     }
     head.head.status = 200
     head.head.contentLength = 1000
     let renewed = try #require(try cache.refresh("a", asked: asked, news: head))
     #expect(Freshness(of: renewed, at: clock.now + 80).standing == .fresh)
-    #expect(cache.answer(for: "a") == renewed)
+    #expect(cache.response(for: "a") == renewed)
     head.head.contentLength = 999
     let outdated = try #require(try cache.refresh("a", asked: renewed, news: head))
     #expect(Freshness(of: outdated, at: clock.now).standing == .mustAsk)
@@ -216,11 +216,11 @@ private func told(_ fields: HTTPFields, at time: Double) throws -> StoredAnswer 
     let folder = try TestFolder()
     let cache = DiskCache(folder)
     try cache.store("a", picture(1), fields: fields("ETag: \"1\""))
-    let asked = try #require(cache.answer(for: "a"))
+    let asked = try #require(cache.response(for: "a"))
     // As another process does, while the question is under way.
     try cache.store("a", picture(2), fields: fields("ETag: \"2\"\nCache-Control: max-age=1"))
     let news = try told(fields("Cache-Control: max-age=9999"), at: 0)
     #expect(try cache.refresh("a", asked: asked, news: news) == nil)
-    #expect(cache.answer(for: "a")?.head.fields["Cache-Control"] == "max-age=1")
+    #expect(cache.response(for: "a")?.head.fields["Cache-Control"] == "max-age=1")
   }
 }

@@ -115,7 +115,7 @@ import Testing
     let found = try #require(cache.read(Self.key, for: fields(row.request)))
     #expect(found.bytes == picture(row.found), "\(row.because)")
     #expect(found.image.key == Self.key)
-    let answer = try #require(cache.answer(for: Self.key, to: fields(row.request)))
+    let answer = try #require(cache.response(for: Self.key, to: fields(row.request)))
     #expect(answer == found.image.answer)
   }
 
@@ -133,15 +133,15 @@ import Testing
     try store(1, "Vary: Accept\nETag: \"1\"", to: "Accept: avif")
     try store(2, "Vary: Accept\nETag: \"2\"", to: "Accept: webp")
     let (avif, webp) = (fields("Accept: avif"), fields("Accept: webp"))
-    let first = try #require(cache.answer(for: Self.key, to: avif))
-    let asked = try #require(cache.answer(for: Self.key, to: webp))
+    let first = try #require(cache.response(for: Self.key, to: avif))
+    let asked = try #require(cache.response(for: Self.key, to: webp))
     clock += 10
     let news = try answer("Cache-Control: max-age=9", status: 304, respondedAt: clock.now)
     #expect(try cache.refresh(Self.key, asked: asked, news: news) != nil)
-    let updated = try #require(cache.answer(for: Self.key, to: webp))
+    let updated = try #require(cache.response(for: Self.key, to: webp))
     #expect(updated.head.fields["Cache-Control"] == "max-age=9")
     #expect(updated.head.fields["ETag"] == "\"2\"")
-    #expect(cache.answer(for: Self.key, to: avif) == first)
+    #expect(cache.response(for: Self.key, to: avif) == first)
   }
 
   @Test func `all answers of a URL are removed together`() throws {

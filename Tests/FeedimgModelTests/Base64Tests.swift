@@ -9,7 +9,7 @@ struct Base64Tests {
     ("Z", nil), ("Zm9vY", nil), ("Zg===", nil), ("Z g=", nil), ("Zg=x", nil), ("ü", nil),
   ]
 
-  @Test(arguments: texts) func `base64 is decoded, or refused whole`(_ text: String, _ bytes: [UInt8]?) {
+  @Test(arguments: texts) func `base64 is decoded completely or refused`(_ text: String, _ bytes: [UInt8]?) {
     #expect(Base64.decode(text) == bytes)
   }
 }

@@ -20,7 +20,7 @@ struct BudgetPeriodTests {
   ]
 
   @Test(arguments: periods)
-  func `a period begins on the user's day of the month`(
+  func `a period starts on the user's day of the month`(
     _ today: String,
     _ firstDay: Int,
     _ first: String,

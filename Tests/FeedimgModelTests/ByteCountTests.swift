@@ -15,7 +15,7 @@ struct ByteCountTests {
   ]
 
   @Test(arguments: read)
-  func `a size is read as people write it, or refused`(_ text: String, _ bytes: Int?) {
+  func `a size is read in common notations, or refused`(_ text: String, _ bytes: Int?) {
     #expect(ByteCount(text)?.bytes == bytes)
   }
 

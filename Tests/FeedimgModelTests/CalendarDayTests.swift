@@ -8,7 +8,7 @@ struct CalendarDayTests {
   ]
 
   @Test(arguments: days)
-  func `a day and its distance from 1970 tell each other`(_ text: String, _ count: Int) throws {
+  func `a day and its distance from 1970 convert to each other`(_ text: String, _ count: Int) throws {
     let day = try #require(CalendarDay(text))
     #expect(day.daysSince1970 == count)
     #expect(CalendarDay(daysSince1970: count) == day)
@@ -30,9 +30,9 @@ struct CalendarDayTests {
   ]
 
   @Test(arguments: slips)
-  func `what is no day is refused`(_ text: String) { #expect(CalendarDay(text) == nil) }
+  func `an invalid day is refused`(_ text: String) { #expect(CalendarDay(text) == nil) }
 
-  @Test func `what lies beyond the calendar is its first or last day`() {
+  @Test func `a day beyond the calendar becomes its first or last day`() {
     #expect(CalendarDay(daysSince1970: .max).description == "9999-12-31")
     #expect(CalendarDay(daysSince1970: .min).description == "0001-01-01")
     #expect(CalendarDay(daysSince1970: 0).advanced(by: .min).description == "0001-01-01")

@@ -89,7 +89,7 @@ struct DecisionTests {
   ]
 
   @Test(arguments: rows)
-  func `the laws turn a rule's word into what to do`(_ row: Row) {
+  func `the laws turn a rule's outcome into a decision`(_ row: Row) {
     let situation = Situation(network: row.network, original: row.original, thumbnail: row.thumbnail)
     let decision = Decision(ceiling: row.ceiling, in: situation, upgrade: .wifi, urgency: .soon, rule: 3)
     #expect((decision.image, decision.source) == (row.answer.image, row.answer.source))
@@ -97,7 +97,7 @@ struct DecisionTests {
     #expect((decision.upgrade, decision.urgency, decision.rule) == (.wifi, .soon, 3))
   }
 
-  /// Every word in every situation.
+  /// Every ceiling in every situation.
   static let all = Ceiling.allCases.flatMap { ceiling in
     NetworkKind.allCases.flatMap { network in
       Presence.allCases.flatMap { original in
@@ -108,7 +108,7 @@ struct DecisionTests {
     }
   }
 
-  @Test func `the laws hold for every word in every situation`() {
+  @Test func `the laws hold for every outcome in every situation`() {
     #expect(Self.all.count == 180)
     for (ceiling, situation) in Self.all {
       let decision = Decision(ceiling: ceiling, in: situation, rule: 1)
@@ -117,7 +117,7 @@ struct DecisionTests {
       func canBeHad(_ role: ImageVariant.Role) -> Bool {
         situation[role] == .cached || (situation[role] == .remote && mayFetch)
       }
-      // Ceiling: the best of those allowed that can be had, and never one above.
+      // Ceiling: the best available variant that is permitted, and never a better one.
       let mayShowOriginal = ceiling == .original || ceiling == .cached
       let mayShowThumbnail = ceiling != .placeholder
       let best: ShownImage =
@@ -125,7 +125,7 @@ struct DecisionTests {
           .original
         } else if mayShowThumbnail, canBeHad(.thumbnail) { .thumbnail } else { .placeholder }
       #expect(decision.image == best, place)
-      // Cache first, and offline fetches nothing.
+      // Cache first; offline, nothing is fetched.
       #expect(decision.load.map { situation[$0] == .remote && mayFetch } ?? true, place)
       #expect(
         decision.load.map(ShownImage.init) == (decision.source == .network ? decision.image : nil),
@@ -136,7 +136,7 @@ struct DecisionTests {
         (decision.source == .cache) == (decision.image.role.map { situation[$0] == .cached } ?? false),
         place
       )
-      // Show now: what is shown meanwhile needs no fetch.
+      // The image shown meanwhile needs no fetch.
       #expect(decision.show.role.map { situation[$0] == .cached } ?? true, place)
       #expect(decision.load != nil || decision.show == decision.image, place)
     }

@@ -1,9 +1,9 @@
 import FeedimgModel
 import Testing
 
-/// Reading a document piece by piece, which must come to the same as reading it whole.
+/// Reads a document piece by piece, which must give the same result as reading it whole.
 @Suite struct FeedItemReaderTests {
-  /// The items of a document that comes in pieces of a length.
+  /// The items of a document that arrives in pieces of one length.
   static func read(_ document: [UInt8], pieces length: Int = .max) throws(FeedItemError) -> [FeedItem] {
     var reader = FeedItemReader()
     var items: [FeedItem] = []
@@ -22,7 +22,7 @@ import Testing
   struct Document: CustomTestStringConvertible {
     var testDescription: String
     var text: String
-    /// How many items it has.
+    /// The number of its items.
     var count: Int
   }
 
@@ -72,7 +72,7 @@ import Testing
   ]
 
   @Test(arguments: documents, [1, 2, 7, 64, Int.max])
-  func `a document in pieces has the items that it has as a whole`(document: Document, length: Int) throws {
+  func `a document in pieces has the same items as the whole`(document: Document, length: Int) throws {
     let bytes = Array(document.text.utf8)
     let items = try Self.read(bytes, pieces: length)
     #expect(items == (try FeedItem.items(json: bytes)))
@@ -89,8 +89,8 @@ import Testing
       ("[\(plain),", 1, 95, "not JSON: expected a JSON value, but the text ends here"),
       ("[\(plain)\n\(plain)]", 2, 1, "not JSON: expected `,` or `]`, found `{`"),
       ("[\(plain)] 5", 1, 96, "not JSON: expected the end of the text"),
-      ("{}", 1, nil, "an item needs `originalImage`, `thumbnailImage` or `variants`, found none of them"),
-      ("[{}]", 1, nil, "an item needs `originalImage`, `thumbnailImage` or `variants`, found none of them"),
+      ("{}", 1, nil, "an item needs `originalImage`, `thumbnailImage` or `variants`, but has none of them"),
+      ("[{}]", 1, nil, "an item needs `originalImage`, `thumbnailImage` or `variants`, but has none of them"),
       (
         "\(plain)\n\(plain)\n{\"originalImage\": \"b\"}\n\(plain)", 3, nil,
         "item 3, `originalImage`: expected an absolute http or https URL, but `b` is relative"
@@ -103,7 +103,7 @@ import Testing
     ] as [(String, Int?, Int?, String)],
     [1, 64, Int.max]
   )
-  func `what is wrong is told with its line`(
+  func `an error is reported with its line`(
     row: (document: String, line: Int?, column: Int?, message: String),
     length: Int
   ) {
@@ -115,20 +115,20 @@ import Testing
     #expect(error?.withoutLine == row.message)
   }
 
-  @Test func `a line that is wrong is told of before the rest is there`() {
+  @Test func `an error is reported before the rest arrives`() {
     var reader = FeedItemReader()
     let piece = ArraySlice("{\"originalImage\": oops}\n{\"originalImage\": \"".utf8)
     #expect(throws: FeedItemError.self) { try reader.read(piece, isLast: false) }
   }
 
-  @Test func `an item that never ends is given up`() {
+  @Test func `an endless item is refused`() {
     var reader = FeedItemReader()
     let piece = ArraySlice(repeating: UInt8(ascii: "a"), count: 1 << 20)
     let error = #expect(throws: FeedItemError.self) {
       _ = try reader.read(ArraySlice("\n{\"id\": \"".utf8), isLast: false)
       for _ in 0..<17 { _ = try reader.read(piece, isLast: false) }
     }
-    #expect(error?.withoutLine == "an item is longer than 16 MiB")
+    #expect(error?.withoutLine == "an item is longer than the limit of 16 MiB")
     #expect(error?.line == 2)
   }
 
@@ -160,7 +160,7 @@ import Testing
   }
 }
 
-/// A generator that gives the same on every machine (Steele, Lea and Flood, 2014).
+/// A generator with the same numbers on every machine (Steele, Lea and Flood, 2014).
 struct SplitMix: RandomNumberGenerator {
   var state: UInt64
 

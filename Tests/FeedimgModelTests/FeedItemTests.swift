@@ -9,7 +9,7 @@ struct FeedItemTests {
 
   // MARK: The short form
 
-  @Test func `the short form has two addresses`() throws {
+  @Test func `the short form has two URLs`() throws {
     let item = try item(
       #"{"originalImage": "https://x.example/a.jpg", "thumbnailImage": "https://x.example/s.jpg"}"#
     )
@@ -20,23 +20,23 @@ struct FeedItemTests {
     #expect(item.placeholder.isEmpty)
   }
 
-  @Test func `either address may be missing or null`() throws {
+  @Test func `either URL may be missing or null`() throws {
     let original = try item(#"{"originalImage": "https://x.example/a.jpg", "thumbnailImage": null}"#)
     #expect(original.original != nil && original.thumbnail == nil)
     let thumbnail = try item(#"{"thumbnailImage": "https://x.example/s.jpg"}"#)
     #expect(thumbnail.original == nil && thumbnail.thumbnail != nil)
   }
 
-  @Test func `one address for both is an original without thumbnail`() throws {
+  @Test func `one URL for both is an original without thumbnail`() throws {
     let item = try item(
       #"{"originalImage": "https://X.example/a.jpg", "thumbnailImage": "https://x.example:443/a.jpg#s"}"#
     )
     #expect(item.original != nil && item.thumbnail == nil)
   }
 
-  // MARK: The rich form
+  // MARK: The full form
 
-  @Test func `the rich form tells sizes, types and what to show meanwhile`() throws {
+  @Test func `the full form has sizes, types and a placeholder`() throws {
     let item = try item(
       """
       {"id": "22345792", "alt": "A harbour", "page": "https://x.example/post/1", "unknown": [1],
@@ -59,7 +59,7 @@ struct FeedItemTests {
     #expect(!item.placeholder.isEmpty)
   }
 
-  @Test func `an id may be a number and is kept as spelled`() throws {
+  @Test func `an id may be a number and is kept as written`() throws {
     #expect(try item(#"{"id": 110, "originalImage": "http://x.example/"}"#).id == "110")
     #expect(
       try item(#"{"id": 18446744073709551616, "originalImage": "http://x.example/"}"#).id
@@ -69,9 +69,9 @@ struct FeedItemTests {
 
   struct Choice: CustomTestStringConvertible, Sendable {
     var testDescription: String
-    /// Role or none, and width or none, of each variant; its URL is its number.
+    /// The role and the width of each variant, both optional. The URL of a variant is its number.
     var variants: [(role: String?, width: Int?)]
-    /// The numbers chosen.
+    /// The numbers of the chosen variants.
     var original: Int?
     var thumbnail: Int?
   }
@@ -117,7 +117,7 @@ struct FeedItemTests {
   ]
 
   @Test(arguments: choices)
-  func `of many variants two are chosen`(_ choice: Choice) throws {
+  func `two of many variants are chosen`(_ choice: Choice) throws {
     let listed = choice.variants.enumerated().map { number, variant in
       var members = [#""url": "http://x.example/\#(number)""#]
       if let role = variant.role { members.append(#""role": "\#(role)""#) }
@@ -131,7 +131,7 @@ struct FeedItemTests {
     #expect(item.thumbnail.map { $0.role == .thumbnail } ?? true)
   }
 
-  @Test func `both forms at once are accepted where they agree`() throws {
+  @Test func `both forms together are accepted if they agree`() throws {
     let rich = #""variants": [{"role": "original", "url": "http://x.example/a", "width": 9}]"#
     let item = try item(#"{\#(rich), "originalImage": "http://X.example:80/a"}"#)
     #expect(item.original?.width == 9)
@@ -156,7 +156,7 @@ struct FeedItemTests {
     #expect(alone.original != nil && alone.thumbnail == nil)
   }
 
-  @Test func `an empty list of variants says no more than none`() throws {
+  @Test func `an empty list of variants counts as absent`() throws {
     let item = try item(#"{"variants": [], "originalImage": "http://x.example/a"}"#)
     #expect(item.original?.url.text == "http://x.example/a")
   }
@@ -178,11 +178,14 @@ struct FeedItemTests {
     ("{", "line 1, column 2: not JSON: expected a member name in quotes, but the text ends here"),
     ("\n{\"a\" 1}", "line 2, column 6: not JSON: expected `:` after the name, found `1`"),
     ("7", "expected an object, found a number"),
-    ("[{}, {}]", "item 1: an item needs `originalImage`, `thumbnailImage` or `variants`, found none of them"),
-    ("{}", "an item needs `originalImage`, `thumbnailImage` or `variants`, found none of them"),
+    (
+      "[{}, {}]",
+      "item 1: an item needs `originalImage`, `thumbnailImage` or `variants`, but has none of them"
+    ),
+    ("{}", "an item needs `originalImage`, `thumbnailImage` or `variants`, but has none of them"),
     (
       #"{"variants": []}"#,
-      "an item needs `originalImage`, `thumbnailImage` or `variants`, found none of them"
+      "an item needs `originalImage`, `thumbnailImage` or `variants`, but has none of them"
     ),
     (#"{"originalImage": 1}"#, "`originalImage`: expected a string, found a number"),
     (
@@ -210,11 +213,11 @@ struct FeedItemTests {
     ),
     (
       #"{"variants": [{"url": "http://x.example/", "width": -1}]}"#,
-      "`variants[0].width`: expected a whole number from zero, found -1"
+      "`variants[0].width`: expected a whole number, at least 0, found -1"
     ),
     (
       #"{"variants": [{"url": "http://x.example/", "role": "original", "bytes": 1.5}]}"#,
-      "`variants[0].bytes`: expected a whole number from zero, found a number"
+      "`variants[0].bytes`: expected a whole number, at least 0, found a number"
     ),
     (
       #"{"originalImage": "http://x.example/a", "variants": [{"url": "http://x.example/b", "width": 1}]}"#,
@@ -235,12 +238,12 @@ struct FeedItemTests {
   ]
 
   @Test(arguments: faults)
-  func `a fault is told with its place`(_ json: String, _ message: String) {
+  func `an error is reported with its place`(_ json: String, _ message: String) {
     let error = #expect(throws: FeedItemError.self) { try FeedItem.items(json: Array(json.utf8)) }
     #expect(error?.description == message)
   }
 
-  @Test func `a very long address is cut short in the message`() {
+  @Test func `a very long URL is shortened in the message`() {
     let json = #"{"originalImage": "\#(String(repeating: "a", count: 9000))"}"#
     let error = #expect(throws: FeedItemError.self) { try FeedItem.items(json: Array(json.utf8)) }
     #expect((error?.description.count ?? 0) < 250)

@@ -29,7 +29,7 @@ struct HTTPDateTests {
     "Sun, 06 Nov 1994 08:49:37.5 GMT", "Sun, 06 Nov 0000 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 UTC",
     "Sun, 06 Nov 1994 ::: GMT", "Sun, 06 Nov 1994 08:49:3x GMT", "Sun, 06 Nov 1994 08:49:61 GMT",
   ])
-  func `anything else is no date`(text: String) {
+  func `any other text is not a date`(text: String) {
     #expect(HTTPDate.seconds(text, now: Self.now) == nil)
   }
 
@@ -39,7 +39,7 @@ struct HTTPDateTests {
     #expect(short == HTTPDate.seconds("Sun, 06 Nov \(year) 00:00:00 GMT", now: 0))
   }
 
-  @Test func `a date that was written is read as the same`() {
+  @Test func `a formatted date is read as the same date`() {
     // From the year 69 to the year 5138.
     for seconds in stride(from: -60_000_000_000, to: 100_000_000_000, by: 987_654_321) {
       #expect(HTTPDate.seconds(HTTPDate.text(seconds), now: 0) == seconds)
@@ -48,7 +48,7 @@ struct HTTPDateTests {
     #expect(HTTPDate.text(-1) == "Wed, 31 Dec 1969 23:59:59 GMT")
   }
 
-  @Test(arguments: [Int.min, .max]) func `no number makes a crash`(seconds: Int) {
+  @Test(arguments: [Int.min, .max]) func `no number crashes`(seconds: Int) {
     #expect(HTTPDate.text(seconds).hasSuffix(" GMT"))
     _ = HTTPDate.seconds("Sunday, 06-Nov-94 08:49:37 GMT", now: seconds)
   }

@@ -2,7 +2,7 @@ import FeedimgModel
 import Testing
 
 struct ImageStructureTests {
-  /// A picture of one scan, with bytes in its data that look like marks.
+  /// An image with one scan, whose data contains bytes that look like markers.
   private static func jpeg(thumbnail: Bool = false) -> [UInt8] {
     let exif: [UInt8] = thumbnail ? [0xFF, 0xE1, 0, 12, 0xFF, 0xD8, 0xFF, 0xDA, 0, 2, 7, 7, 0xFF, 0xD9] : []
     let scan: [UInt8] = [0xFF, 0xDA, 0, 3, 7, 1, 0xFF, 0, 0xD9, 0xFF, 0xD0, 2, 0xFF, 0xFF, 0xD9]
@@ -17,7 +17,7 @@ struct ImageStructureTests {
     [0, 0, 0, UInt8(bytes.count)] + Array(type.utf8) + bytes + [1, 2, 3, 4]
   }
 
-  /// A picture of one frame, the last piece of whose data ends with the byte of a trailer.
+  /// An image with one frame. The last piece of its data ends with the byte of a trailer.
   private static func gif() -> [UInt8] {
     let colors: [UInt8] = [0, 0, 0, 255, 255, 255]
     let frame: [UInt8] = [0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0x80] + colors + [2, 2, 0x3B, 0x3B, 0]
@@ -85,7 +85,7 @@ struct ImageStructureTests {
   ]
 
   @Test(arguments: rows)
-  func `a body that was cut is told by its end`(
+  func `a truncated body is detected by its end`(
     _ bytes: [UInt8],
     _ type: String,
     _ isWhole: Bool,

@@ -63,24 +63,24 @@ struct ImageURLTests {
     ("data:image/png;base64,AAAA", .scheme("data"), "has the scheme `data`"),
     ("FTP://x.example/a", .scheme("ftp"), "has the scheme `ftp`"),
     ("javascript:alert(1)", .scheme("javascript"), "has the scheme `javascript`"),
-    ("http:", .noHost, "names no host"),
-    ("http:x.example", .noHost, "names no host"),
-    ("http:/x.example/a", .noHost, "names no host"),
-    ("http://", .noHost, "names no host"),
-    ("http:///a", .noHost, "names no host"),
-    ("http://?q", .noHost, "names no host"),
-    ("http://:80/a", .noHost, "names no host"),
-    ("http://ann@/a", .noHost, "names no host"),
-    ("http://[::1/a", .noHost, "names no host"),
-    ("http://[]/a", .noHost, "names no host"),
-    ("http://[::1]x/a", .noHost, "names no host"),
+    ("http:", .noHost, "has no host"),
+    ("http:x.example", .noHost, "has no host"),
+    ("http:/x.example/a", .noHost, "has no host"),
+    ("http://", .noHost, "has no host"),
+    ("http:///a", .noHost, "has no host"),
+    ("http://?q", .noHost, "has no host"),
+    ("http://:80/a", .noHost, "has no host"),
+    ("http://ann@/a", .noHost, "has no host"),
+    ("http://[::1/a", .noHost, "has no host"),
+    ("http://[]/a", .noHost, "has no host"),
+    ("http://[::1]x/a", .noHost, "has no host"),
     ("http://x.example:0/", .port("0"), "has the port `0`, which is not from 1 to 65535"),
     (
       "http://x.example:9999999999999999999999/a", .port("9999999999999999999999"),
       "has the port `9999999999999999999999`, which is not from 1 to 65535"
     ),
-    ("https://", .noHost, "names no host"),
-    ("https:///", .noHost, "names no host"),
+    ("https://", .noHost, "has no host"),
+    ("https:///", .noHost, "has no host"),
     ("http://x.example:65536/", .port("65536"), "has the port `65536`, which is not from 1 to 65535"),
     ("http://x.example:http/", .port("http"), "has the port `http`, which is not from 1 to 65535"),
     ("http://x.example:+80/", .port("+80"), "has the port `+80`, which is not from 1 to 65535"),
@@ -105,7 +105,7 @@ struct ImageURLTests {
     #expect(error.description == reason)
   }
 
-  @Test func `a URL may be 8192 bytes long and not one more`() throws {
+  @Test func `a URL may have at most 8192 bytes`() throws {
     let stem = "http://x.example/"
     let longest = stem + String(repeating: "a", count: ImageURL.greatestLength - stem.utf8.count)
     #expect(try ImageURL(longest).text == longest)
@@ -123,7 +123,7 @@ struct ImageURLTests {
   ]
 
   @Test(arguments: loopback)
-  func `this machine is known by its spelling alone`(_ host: String, _ isLoopback: Bool) throws {
+  func `this machine is recognised by its name alone`(_ host: String, _ isLoopback: Bool) throws {
     #expect(try ImageURL("http://\(host)/a").isLoopback == isLoopback)
   }
 }

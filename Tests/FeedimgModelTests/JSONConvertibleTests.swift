@@ -29,7 +29,7 @@ struct JSONConvertibleTests {
     )
   }
 
-  @Test func `a resolution says what to do and why`() {
+  @Test func `the JSON of a resolution has the decision and its reason`() {
     #expect(
       resolution.json
         == #"{"id":"7","image":"original","source":"network","show":"placeholder","load":"original","#
@@ -38,7 +38,7 @@ struct JSONConvertibleTests {
     )
   }
 
-  @Test func `a placeholder says what to draw`() {
+  @Test func `the JSON of a placeholder has its members`() {
     #expect(
       Self.resolution(of: item, on: .offline).json
         == #"{"id":"7","image":"placeholder","source":"none","show":"placeholder","load":"nothing","url":null,"#
@@ -47,7 +47,7 @@ struct JSONConvertibleTests {
     )
   }
 
-  @Test func `a loaded image says what came, from where, and where it is kept`() throws {
+  @Test func `the JSON of a loaded image has its variant, source and path`() throws {
     let image = LoadedImage(
       variant: try #require(item.original),
       source: .disk,
@@ -67,7 +67,7 @@ struct JSONConvertibleTests {
     for (name, value) in expected { #expect(object[name] == value, "\(name)") }
   }
 
-  @Test func `a network says what it is and why`() {
+  @Test func `the JSON of a network has its state and reasons`() {
     let network = NetworkState(
       kind: .wifi,
       metered: .unknown,

@@ -2,7 +2,7 @@ import FeedimgJSON
 import Testing
 
 struct JSONReaderTests {
-  // MARK: What RFC 8259 allows
+  // MARK: Valid JSON
 
   static let accepted: [(text: String, value: JSONValue)] = [
     ("null", .null), ("true", true), ("false", false), (" \t\r\n null \n", .null),
@@ -22,11 +22,11 @@ struct JSONReaderTests {
   ]
 
   @Test(arguments: accepted)
-  func `what the RFC allows is read as it is meant`(_ text: String, _ value: JSONValue) throws {
+  func `valid JSON is read`(_ text: String, _ value: JSONValue) throws {
     #expect(try JSONReader.value(in: text.utf8) == value)
   }
 
-  // MARK: What it does not
+  // MARK: Invalid JSON
 
   static let refused: [(text: String, fault: String)] = [
     ("", "line 1, column 1: expected a JSON value"),
@@ -75,7 +75,7 @@ struct JSONReaderTests {
   ]
 
   @Test(arguments: refused)
-  func `what it does not is refused with the place`(_ text: String, _ fault: String) {
+  func `invalid JSON is refused with the place`(_ text: String, _ fault: String) {
     let error = #expect(throws: JSONError.self) { try JSONReader.value(in: text.utf8) }
     #expect(error?.description == fault)
   }
@@ -109,7 +109,7 @@ struct JSONReaderTests {
   // MARK: Hostile input
 
   @Test(arguments: ["[", "{\"a\":"])
-  func `nesting without end is refused before the stack is`(_ opening: String) {
+  func `endless nesting is refused before the stack overflows`(_ opening: String) {
     let text = String(repeating: opening, count: 100_000)
     let error = #expect(throws: JSONError.self) { try JSONReader.value(in: text.utf8) }
     #expect(error?.message == "nested more than 512 deep")

@@ -1,7 +1,7 @@
 import FeedimgJSON
 import Testing
 
-/// Documents in pieces, which must have the same values as in one text.
+/// Documents in pieces, which must give the same values as the whole text.
 struct JSONStreamTests {
   static func read(_ text: String, pieces length: Int) throws(JSONError) -> [JSONValue] {
     var stream = JSONStream()
@@ -25,7 +25,7 @@ struct JSONStreamTests {
     ] as [(String, [JSONValue])],
     [1, 2, 3, .max]
   )
-  func `pieces have the values of the document`(
+  func `pieces give the values of the document`(
     document: (text: String, values: [JSONValue]),
     length: Int
   ) throws {

@@ -9,13 +9,13 @@ struct JSONTextTests {
   ]
 
   @Test(arguments: texts)
-  func `what is written in one line is what was read`(_ text: String) throws {
+  func `JSON on one line is written as it was read`(_ text: String) throws {
     let value = try JSONReader.value(in: text.utf8)
     #expect(value.text(.compact) == text)
     #expect(try JSONReader.value(in: value.text(.indented).utf8) == value)
   }
 
-  @Test func `indented text has a member a line`() {
+  @Test func `indented text has one member per line`() {
     let value: JSONValue = ["a": [1, [:], []], "b": ["c": .null]]
     let expected = """
       {
@@ -47,11 +47,11 @@ struct JSONTextTests {
   ]
 
   @Test(arguments: integers)
-  func `a whole number is one however it is spelled`(_ value: JSONValue, _ integer: Int?) {
+  func `a whole number is recognised in every notation`(_ value: JSONValue, _ integer: Int?) {
     #expect(value.integer == integer)
   }
 
-  @Test func `a value says what it is`() {
+  @Test func `a value has a kind`() {
     let values: [JSONValue] = [.null, true, 1, "a", [], [:]]
     #expect(values.map(\.kind) == ["null", "true or false", "a number", "a string", "an array", "an object"])
     #expect(values.map(\.boolean) == [nil, true, nil, nil, nil, nil])
@@ -62,7 +62,7 @@ struct JSONTextTests {
 
   // MARK: Objects
 
-  @Test func `of members with one name the last counts, and all go at once`() {
+  @Test func `the last of several members with one name counts, and all are removed together`() {
     var object = JSONObject([("a", 1), ("b", 2), ("a", 3)])
     #expect(object["a"] == 3)
     object["a"] = 4

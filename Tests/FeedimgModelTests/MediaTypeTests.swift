@@ -51,7 +51,7 @@ struct MediaTypeTests {
   ]
 
   @Test(arguments: signatures)
-  func `an image is known by its first bytes`(_ bytes: [UInt8], _ type: String?, _ reason: String) {
+  func `an image is recognised by its first bytes`(_ bytes: [UInt8], _ type: String?, _ reason: String) {
     #expect(MediaType.sniff(bytes, declared: nil) == type, "\(reason)")
   }
 
@@ -70,7 +70,7 @@ struct MediaTypeTests {
   ]
 
   @Test(arguments: declared)
-  func `what the server says counts for SVG alone`(_ text: String, _ declared: String, _ type: String?) {
+  func `the server's type counts for SVG only`(_ text: String, _ declared: String, _ type: String?) {
     #expect(MediaType.sniff(Array(text.utf8), declared: declared) == type)
   }
 

@@ -1,13 +1,13 @@
 import FeedimgModel
 import Testing
 
-/// Where the scans of an image end that is still arriving.
+/// The ends of the scans of an arriving image.
 struct ScanFinderTests {
   private static let start: [UInt8] = [0xFF, 0xD8]
   private static let tables: [UInt8] = [0xFF, 0xDB, 0, 4, 0xFF, 0xDA, 0xFF, 0xC4, 0, 2]
   private static let end: [UInt8] = [0xFF, 0xD9]
 
-  /// Of a frame that is coded so.
+  /// A JPEG whose frame header has this marker.
   private static func frame(_ marker: UInt8) -> [UInt8] {
     [0xFF, marker, 0, 17] + [UInt8](repeating: 0, count: 15)
   }
@@ -36,11 +36,11 @@ struct ScanFinderTests {
   ]
 
   @Test(arguments: rows)
-  func `whole scans are found`(_ name: String, _ bytes: [UInt8], _ expected: Int?) {
+  func `complete scans are found`(_ name: String, _ bytes: [UInt8], _ expected: Int?) {
     var finder = ScanFinder()
     #expect(finder.end(in: bytes) == expected)
     #expect(finder.end(in: bytes) == expected, "asked again")
-    // As it arrives, byte by byte.
+    // The image arrives byte by byte.
     var slow = ScanFinder()
     var last: Int?
     for count in 0...bytes.count { last = slow.end(in: Array(bytes.prefix(count))) ?? last }
@@ -48,7 +48,7 @@ struct ScanFinderTests {
   }
 
   @Test(arguments: [(0 as UInt8, nil as Int?), (1, 40)])
-  func `any byte may make an interlaced PNG sharper`(_ method: UInt8, _ expected: Int?) {
+  func `each byte may sharpen an interlaced PNG`(_ method: UInt8, _ expected: Int?) {
     var bytes: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13]
     bytes += Array("IHDR".utf8) + [UInt8](repeating: 1, count: 24)
     bytes[28] = method

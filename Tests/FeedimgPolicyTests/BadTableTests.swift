@@ -1,9 +1,9 @@
 import FeedimgPolicy
 import Testing
 
-/// Files that are no policy: a clear error, never a trap.
+/// Invalid policy files: each gives a clear error and never a trap.
 struct BadTableTests {
-  /// One file and what is wrong with it.
+  /// One file and its errors.
   struct Row: Sendable, CustomTestStringConvertible {
     var name: String
     var text: String
@@ -28,7 +28,7 @@ struct BadTableTests {
     Row(
       name: "promises alone",
       text: "## Promises\n| network | → load |\n|--|--|\n| offline | nothing |\n",
-      errors: ["x.md:2: no table before the promises, expected the policy's own with a column `→ image`"]
+      errors: ["x.md:2: no table before `## Promises`, expected one with a column `→ image`"]
     ),
     Row(
       name: "a header alone",
@@ -40,7 +40,7 @@ struct BadTableTests {
       text: "| network |\n|--|\n| wifi |\n",
       errors: [
         "x.md:1: no column begins with `→`, expected one such as `→ image`",
-        "x.md:1: no column `→ image`, which every policy needs",
+        "x.md:1: no column `→ image`, every policy needs one",
       ]
     ),
     Row(
@@ -81,7 +81,7 @@ struct BadTableTests {
     Row(
       name: "a fact named twice",
       text: "| network | metered | network | → image |\n|--|--|--|--|\n| - | - | - | original |\n",
-      errors: ["x.md:1:23: column `network` stands twice"]
+      errors: ["x.md:1:23: column `network` appears twice"]
     ),
     Row(
       name: "impossible intervals",
@@ -98,7 +98,7 @@ struct BadTableTests {
         "x.md:4:3: impossible interval `500 MB..0.5 GB`, no size is in it",
         "x.md:4:20: impossible interval `< 0 %`, no battery is in it",
         "x.md:5:7: impossible interval `> 100 %`, no battery is in it",
-        "x.md:6:7: `120 %` is over the greatest battery, 100 %",
+        "x.md:6:7: `120 %` is too large, battery is at most 100 %",
       ]
     ),
     Row(
@@ -120,9 +120,9 @@ struct BadTableTests {
         "x.md:5:3: size has no value `20 MB`, expected a comparison such as `< 20 MB`, or `unknown`",
         "x.md:5:11: bandwidth has no value `unknwon`, expected a comparison such as `< 5 Mbit/s`, or `unknown`;"
           + " did you mean `unknown`?",
-        "x.md:6:3: `not` goes with words and `unknown`, write the opposite comparison",
+        "x.md:6:3: `not` cannot negate a comparison, write the opposite comparison",
         "x.md:6:17: `-1 bit/s` is not a quantity, expected a number and a unit such as `5 Mbit/s`",
-        "x.md:7:3: `99999999999999999999 TB` is more than can be counted",
+        "x.md:7:3: `99999999999999999999 TB` is too large",
       ]
     ),
     Row(
@@ -135,11 +135,11 @@ struct BadTableTests {
         | wifi, not cellular | maybe | - |
         """,
       errors: [
-        "x.md:3:2: empty cell, write `-` where any value will do",
-        "x.md:3:6: a value is missing beside a comma",
-        "x.md:4:3: `-` means any value and stands alone",
-        "x.md:4:13: `no` stands twice",
-        "x.md:5:3: `not` stands first, before all values",
+        "x.md:3:2: empty cell, write `-` for any value",
+        "x.md:3:6: a value is missing before or after a comma",
+        "x.md:4:3: `-` means any value, write it without other values",
+        "x.md:4:13: `no` appears twice",
+        "x.md:5:3: write `not` once, before all values",
         "x.md:5:24: metered has no value `maybe`, expected no, yes, unknown",
         "x.md:5:32: image has no value `-`, expected original, thumbnail, cached, placeholder",
       ]
@@ -159,7 +159,7 @@ struct BadTableTests {
       errors: [
         "x.md:6:3: unknown fact `metred`; did you mean `metered`?",
         "x.md:6:21: unknown outcome `rule`",
-        "x.md:8:9: load is never `nothin`; did you mean `nothing`?",
+        "x.md:8:9: load has no value `nothin`; did you mean `nothing`?",
       ]
     ),
     Row(
@@ -169,16 +169,16 @@ struct BadTableTests {
     ),
   ]
 
-  @Test(arguments: rows) func `all problems of a file are told with their places`(row: Row) {
+  @Test(arguments: rows) func `all problems of a file are reported with their places`(row: Row) {
     #expect(problems(Array(row.text.utf8)) == row.errors)
   }
 
-  @Test func `invalid UTF-8 is told by its line`() {
+  @Test func `invalid UTF-8 is reported with its line`() {
     let text = Array("# x\n\n| a | ".utf8) + [0xFF, 0x20] + Array("|\n".utf8)
     #expect(problems(text) == ["x.md:3: the line is not valid UTF-8"])
   }
 
-  @Test func `a gap is told as the states it consists of`() {
+  @Test func `a gap is reported with its states`() {
     let text = """
       | original | network  | always original | thumbnail | -> image |
       |----------|----------|-----------------|-----------|----------|

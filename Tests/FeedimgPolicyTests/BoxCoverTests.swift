@@ -1,19 +1,19 @@
 import FeedimgPolicy
 import Testing
 
-/// States told as boxes: exactly those, and as few boxes as there can be.
+/// The boxes for a set of states: exact, and as few as possible.
 struct BoxCoverTests {
-  /// Five networks, three ways to have an original, three a thumbnail.
+  /// Five networks, three states of the original, three of the thumbnail.
   private static let sides = [5, 3, 3]
 
-  @Test(arguments: UInt64(1)...6) func `boxes hold exactly the states, and no fewer would do`(
+  @Test(arguments: UInt64(1)...6) func `boxes hold exactly the states, and fewer boxes cannot`(
     seed: UInt64
   ) throws {
     let space = try Shipped.table("wifi-only").space()
     let everyBox = Self.everyBox
     var random = SplitMix(seed: seed)
     for _ in 0..<30 {
-      // Unions of boxes are what rules leave; single states are the hardest.
+      // Rules leave unions of boxes; single states are the hardest case.
       var wanted: UInt64 = 0
       for _ in 0..<Int.random(in: 1...4, using: &random) {
         wanted |= everyBox.randomElement(using: &random) ?? 0
@@ -42,7 +42,7 @@ struct BoxCoverTests {
     }
   }
 
-  /// Every box there is as a set of states, one bit each.
+  /// Every possible box as a set of states, one bit each.
   private static var everyBox: [UInt64] {
     var boxes: [UInt64] = []
     for first in 1..<(1 << sides[0]) {

@@ -3,7 +3,7 @@ import FeedimgModel
 import FeedimgPolicy
 import Testing
 
-/// Tables of cases, and those that come with feedimg.
+/// Tables of cases, including those of the shipped policies.
 struct CaseTests {
   @Test func `the eight cases of the default policy check fifteen states and all rules`() throws {
     let report = try CaseReport(Shipped.cases("default"), of: Shipped.table("default"))
@@ -45,7 +45,7 @@ struct CaseTests {
     ),
     ("| any | - | - | remote | none | - | - | - | - | - | not 3 |", "rule is 3, expected not 3"),
   ])
-  func `a case that fails tells what was decided, by which rule, and what was expected`(
+  func `a failing case reports the decision, its rule, and the expectation`(
     row: String,
     message: String
   ) throws {
@@ -84,10 +84,10 @@ struct CaseTests {
     let error = #expect(throws: PolicyErrors.self) {
       try PolicyCases(fileName: "x.tests.md", markdown: Array("# nothing\n".utf8))
     }
-    #expect(error?.description == "x.tests.md: no cases, expected a table with some")
+    #expect(error?.description == "x.tests.md: no cases, expected a table of cases")
   }
 
-  @Test func `failures are told in words, in JSON and to continuous integration`() throws {
+  @Test func `failures are reported as text, JSON and JUnit XML`() throws {
     let table = try PolicyTable(name: "x", fileName: "x.md", markdown: Array(Self.table.utf8))
     let text = """
       | case             | network  | always original | original | thumbnail | → load   |

@@ -2,9 +2,9 @@ import FeedimgModel
 import FeedimgPolicy
 import Testing
 
-/// What the check finds in tables with slips, word for word.
+/// The findings of the check in tables with mistakes, word for word.
 struct CheckTests {
-  /// One table, given without its title lines, and all that is found.
+  /// One table, without its title lines, and all findings.
   struct Row: Sendable, CustomTestStringConvertible {
     var name: String
     var text: String
@@ -133,7 +133,7 @@ struct CheckTests {
       ]
     ),
     Row(
-      name: "more when nobody knows whether it is metered",
+      name: "more when metering is unknown",
       text: """
         | original | metered | → image   |
         |----------|---------|-----------|
@@ -192,7 +192,7 @@ struct CheckTests {
     ),
   ]
 
-  @Test(arguments: rows) func `every slip is told, in the order errors, warnings`(row: Row) throws {
+  @Test(arguments: rows) func `every mistake is reported, errors before warnings`(row: Row) throws {
     let report = try PolicyReport(try table(row.text))
     #expect(report.findings.map(\.description) == row.findings)
     #expect((report.summary == nil) == row.findings.contains { $0.hasPrefix("error") })
@@ -210,13 +210,13 @@ struct CheckTests {
     #expect(witness.network == .wifi)
   }
 
-  @Test func `too many states are refused, naming the fact`() throws {
+  @Test func `too many states are refused with the name of the fact`() throws {
     let sizes = (1...500).map { "| < \($0) kB | - | original |" }
     let budgets = (1...200).map { "| - | < \($0) MB | original |" }
     let head = ["| size | budget left | → image |", "|--|--|--|"]
     let text = (head + sizes + budgets + ["| - | - | thumbnail |"]).joined(separator: "\n")
     let message =
-      "x.md: 18126180 states, over the limit of 2000000, mostly by `size` with 1002 parts"
+      "x.md: 18126180 states, the limit is 2000000; `size` alone has 1002 ranges or values"
     let table = try table(text)
     let checked = #expect(throws: PolicyErrors.self) { try PolicyReport(table) }
     #expect(checked?.description == message)

@@ -5,7 +5,7 @@ import Testing
 
 /// Tables of all decisions, grouped for reading.
 struct DecisionTableTests {
-  @Test func `the default policy comes to sixteen rows`() throws {
+  @Test func `the default policy has sixteen rows of decisions`() throws {
     let table = try DecisionTable(Shipped.table("default"))
     #expect(table.rows.count == 16)
     #expect(

@@ -3,7 +3,7 @@ import FeedimgPolicies
 import FeedimgPolicy
 import Testing
 
-/// The policy that every user has until they ask for another.
+/// The policy of users who chose no other.
 struct DefaultPolicyTests {
   private let table: PolicyTable
   private let policy: CompiledPolicy
@@ -13,7 +13,7 @@ struct DefaultPolicyTests {
     policy = try CompiledPolicy(table)
   }
 
-  @Test func `every state is decided as the rule in words says`() {
+  @Test func `every state is decided by the written rule`() {
     var count = 0
     for network in NetworkKind.allCases {
       for original in Presence.allCases {
@@ -26,8 +26,8 @@ struct DefaultPolicyTests {
               thumbnail: thumbnail
             )
             let decision = policy.decide(situation)
-            let found = SeedRule.Answer(show: decision.show, load: decision.load)
-            #expect(found == SeedRule.answer(situation), "\(situation)")
+            let found = DefaultRule.Outcome(show: decision.show, load: decision.load)
+            #expect(found == DefaultRule.outcome(situation), "\(situation)")
             count += 1
           }
         }
@@ -36,7 +36,7 @@ struct DefaultPolicyTests {
     #expect(count == 90)
   }
 
-  @Test func `facts that the policy leaves out change nothing`() {
+  @Test func `facts that the policy does not use change nothing`() {
     let plain = Situation(network: .cellular, original: .remote, thumbnail: .cached)
     var dear = plain
     dear.metered = .yes
@@ -49,7 +49,7 @@ struct DefaultPolicyTests {
     #expect(policy.decide(plain) == policy.decide(dear))
   }
 
-  @Test func `a look-up decides as reading the rows does`() throws {
+  @Test func `a look-up decides the same as reading the rows`() throws {
     let space = try table.space()
     #expect(space.count == 90)
     for state in 0..<space.count {
@@ -66,7 +66,7 @@ struct DefaultPolicyTests {
     (.offline, false, .none, 5, "network is offline; thumbnail is cached", "default.md:11"),
     (.offline, false, .cached, 1, "original is cached", "default.md:7"),
   ])
-  func `the rule, its place and the reason are told`(
+  func `the rule, its place and the reason are reported`(
     network: NetworkKind,
     alwaysOriginal: Bool,
     original: Presence,

@@ -4,7 +4,7 @@ import FeedimgPolicies
 import FeedimgPolicy
 import Testing
 
-/// Where policies differ, with witnesses.
+/// The differences of policies, with witnesses.
 struct DiffTests {
   @Test func `the data saver spends more than the default on a free cellular link`() throws {
     let diff = try PolicyDiff(from: Shipped.table("default"), to: Shipped.table("data-saver"))
@@ -32,13 +32,13 @@ struct DiffTests {
     #expect(diff.changes.first { $0.weight > 0 }?.witness.situation.network == .cellular)
   }
 
-  @Test func `the policy that is aware of roaming loads less and never more`() throws {
+  @Test func `the roaming-aware policy loads less and never more`() throws {
     let diff = try PolicyDiff(from: Shipped.table("default"), to: Shipped.table("roaming-aware"))
     #expect(diff.headline == "default → roaming-aware: 12 of 180 states differ; 12 load less, 0 load more")
     #expect(diff.moreCount == 0)
   }
 
-  @Test func `something else shown is a difference even where nothing is loaded`() throws {
+  @Test func `showing another image is a difference even without a load`() throws {
     let old = try table("| network | → image |\n|--|--|\n| offline | placeholder |\n| - | cached |\n")
     let new = try table("| → image |\n|--|\n| cached |\n")
     let diff = try PolicyDiff(from: old, to: new)
@@ -52,7 +52,7 @@ struct DiffTests {
   }
 
   @Test(arguments: ShippedPolicies.all.map(\.name))
-  func `a policy does not differ from itself, and back is the opposite of forth`(name: String) throws {
+  func `a policy equals itself, and reversing a comparison reverses the result`(name: String) throws {
     let table = try Shipped.table(name)
     let base = try Shipped.table("default")
     #expect(try PolicyDiff(from: table, to: table).changes.isEmpty)

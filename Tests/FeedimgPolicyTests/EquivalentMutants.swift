@@ -1,9 +1,10 @@
-/// Slips in the shipped tables that change no decision in any state, so that nothing can notice them.
+/// Mutations of the shipped tables that change no decision, so that no test can detect them.
 ///
-/// Most of them follow from the order of the rules: a row that says again what the rows above have left, or
-/// says of a cached original what is shown of it anyway.
+/// Most follow from the order of the rules. Such a row excludes states that rows above already decide, or
+/// names
+/// another image for a cached original.
 enum EquivalentMutants {
-  /// One slip a line, by the name of the policy.
+  /// One mutation per line, by the name of the policy.
   static let listed: [String: String] = [
     "default": """
     rule 1, → image: original becomes cached

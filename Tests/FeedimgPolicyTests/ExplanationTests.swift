@@ -3,9 +3,9 @@ import FeedimgModel
 import FeedimgPolicy
 import Testing
 
-/// How a decision came about, told to people.
+/// How a policy made its decision, for people.
 struct ExplanationTests {
-  @Test func `each rule that does not apply says why, and the one that does too`() throws {
+  @Test func `each rule says why it applies or not`() throws {
     let policy = try CompiledPolicy(Shipped.table("default"))
     let situation = Situation(network: .cellular, original: .remote, thumbnail: .cached)
     #expect(
@@ -19,7 +19,7 @@ struct ExplanationTests {
     )
   }
 
-  @Test func `quantities are told exactly`() throws {
+  @Test func `quantities are shown exactly`() throws {
     let policy = try CompiledPolicy(Shipped.table("budgeted"))
     var situation = Situation(network: .cellular, original: .remote, thumbnail: .remote)
     try situation.set(fact: "metered", to: "yes")
@@ -38,7 +38,7 @@ struct ExplanationTests {
     )
   }
 
-  @Test func `a negated cell is denied in plain words`() throws {
+  @Test func `a negated cell that fails is explained in words`() throws {
     let text = "| network | → image |\n|--|--|\n| not wifi | cached |\n| - | placeholder |\n"
     let policy = try CompiledPolicy(PolicyTable(name: "x", fileName: "x.md", markdown: Array(text.utf8)))
     let situation = Situation(network: .wifi, original: .remote, thumbnail: .remote)

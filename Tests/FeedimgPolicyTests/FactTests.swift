@@ -2,7 +2,7 @@ import FeedimgModel
 import FeedimgPolicy
 import Testing
 
-/// Facts by name and value, as policies spell them and as people type them.
+/// Facts by name and value, as policies write them and as users type them.
 struct FactTests {
   @Test func `facts have a fixed order and names`() {
     #expect(
@@ -37,7 +37,7 @@ struct FactTests {
     ("battery", "80", "80 %"),
     ("battery", "80%", "80 %"),
   ])
-  func `an override is read and told back`(name: String, typed: String, told: String) throws {
+  func `an override is read and shown`(name: String, typed: String, told: String) throws {
     var situation = Situation(network: .offline, original: .cached, thumbnail: .cached)
     try situation.set(fact: name, to: typed)
     #expect(try Fact(typed: name).value(in: situation) == told)
@@ -49,12 +49,12 @@ struct FactTests {
     ("", "yes", "unknown fact ``"),
     ("network", "celular", "network has no value `celular`; did you mean `cellular`?"),
     ("roaming", "true", "roaming has no value `true`, expected no, yes"),
-    ("battery", "120", "battery has no value `120`, expected `20 %` or the like or `unknown`"),
-    ("size", "big", "size has no value `big`, expected `20 MB` or the like or `unknown`"),
-    ("size", "", "size has no value ``, expected `20 MB` or the like or `unknown`"),
-    ("fits", "yes", "`fits` follows from `size` and `budget left`, set those"),
+    ("battery", "120", "battery has no value `120`, expected a quantity such as `20 %`, or `unknown`"),
+    ("size", "big", "size has no value `big`, expected a quantity such as `20 MB`, or `unknown`"),
+    ("size", "", "size has no value ``, expected a quantity such as `20 MB`, or `unknown`"),
+    ("fits", "yes", "`fits` follows from `size` and `budget left`, set them instead"),
   ])
-  func `a slip is answered with what was meant`(name: String, value: String, message: String) {
+  func `a typing mistake gets a suggestion`(name: String, value: String, message: String) {
     var situation = Situation(network: .offline, original: .cached, thumbnail: .cached)
     let before = situation
     let error = #expect(throws: FactError.self) { try situation.set(fact: name, to: value) }
@@ -68,7 +68,11 @@ struct FactTests {
   ]
 
   @Test(arguments: costs)
-  func `an original fits if it costs one percent of what is left`(size: Int?, left: Int?, fits: String) {
+  func `an original fits if it is at most one percent of the budget left`(
+    size: Int?,
+    left: Int?,
+    fits: String
+  ) {
     let situation = Situation(
       network: .wifi,
       original: .remote,
@@ -80,7 +84,7 @@ struct FactTests {
   }
 
   @Test(arguments: Fact.standard)
-  func `what is set of a fact is read back, and no other fact changes`(fact: Fact) {
+  func `a fact's new value is read back, and no other fact changes`(fact: Fact) {
     guard fact.inputs.isEmpty else { return }
     var situation = Situation(network: .wifi, original: .cached, thumbnail: .cached)
     let others = Fact.standard.filter { $0 != fact && !$0.inputs.contains(fact.name) }
@@ -99,7 +103,7 @@ struct FactTests {
     #expect(others.map { $0.value(in: situation) } == before)
   }
 
-  @Test func `a word is the case that the property holds`() {
+  @Test func `a fact's word is the raw value of its property`() {
     var situation = Situation(network: .wifi, original: .cached, thumbnail: .cached)
     for kind in NetworkKind.allCases {
       situation.network = kind

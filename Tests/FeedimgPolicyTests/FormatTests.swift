@@ -2,7 +2,7 @@ import FeedimgModel
 import FeedimgPolicy
 import Testing
 
-/// What the grammar lets an author write.
+/// The forms that the grammar allows.
 struct FormatTests {
   private static let plain = """
     | network | → image |
@@ -46,7 +46,7 @@ struct FormatTests {
     _ = try CompiledPolicy(table)
   }
 
-  @Test func `a pipe can be escaped and is then a letter`() {
+  @Test func `an escaped pipe is an ordinary character`() {
     #expect(throws: PolicyErrors.self) {
       try PolicyTable(name: "x", fileName: "x.md", markdown: Array("| a\\|b | → image |\n|--|--|\n".utf8))
     }
@@ -72,8 +72,7 @@ struct FormatTests {
     ("battery", "not unknown", ["0 %", "19 %", "20 %", "21 %", "79 %", "80 %", "81 %", "100 %"]),
     ("battery", "< 20 %, >= 80 %, unknown", ["0 %", "19 %", "80 %", "81 %", "100 %", "unknown"]),
   ])
-  func `a cell holds for what it says and nothing else`(fact: String, cell: String, holding: [String]) throws
-  {
+  func `a cell applies to exactly its values`(fact: String, cell: String, holding: [String]) throws {
     let text = "| \(fact) | → image |\n|--|--|\n| \(cell) | original |\n| - | cached |\n"
     let table = try PolicyTable(name: "x", fileName: "x.md", markdown: Array(text.utf8))
     let policy = try CompiledPolicy(table)
@@ -86,7 +85,7 @@ struct FormatTests {
     }
   }
 
-  @Test func `promises are read wherever they stand under their heading`() throws {
+  @Test func `every table under the heading of promises is read`() throws {
     let text = """
       | → image |
       |--|

@@ -16,7 +16,7 @@ struct HostFactTests {
     | -         | -        | -          | thumbnail | soon     |
     """
 
-  @Test func `policies ask about them as about any other`() throws {
+  @Test func `policies use host facts like other facts`() throws {
     let catalog = try FactCatalog(hosting: [onScreen, age])
     let table = try PolicyTable(name: "x", fileName: "x.md", markdown: Array(Self.text.utf8), facts: catalog)
     #expect(try PolicyReport(table).headline == "x: 3 rules, 5 facts, 270 states")
@@ -35,7 +35,7 @@ struct HostFactTests {
     #expect(Explanation(policy, in: situation).json["facts"]?["on screen"] == "yes")
   }
 
-  @Test func `a policy that asks about a fact nobody declared is refused`() {
+  @Test func `a policy that uses an undeclared fact is refused`() {
     let error = #expect(throws: PolicyErrors.self) {
       try PolicyTable(name: "x", fileName: "x.md", markdown: Array(Self.text.utf8))
     }
@@ -43,8 +43,8 @@ struct HostFactTests {
   }
 
   @Test(arguments: [
-    (HostFact(name: "network", values: ["a", "b"]), "there is a fact `network` already"),
-    (HostFact(name: "case", values: ["a", "b"]), "`case` is no name of a fact"),
+    (HostFact(name: "network", values: ["a", "b"]), "fact `network` already exists"),
+    (HostFact(name: "case", values: ["a", "b"]), "`case` cannot be the name of a fact"),
     (
       HostFact(name: "", values: ["a", "b"]), "`` cannot be the name of a fact, expected words in lower case"
     ),
@@ -56,8 +56,8 @@ struct HostFactTests {
       HostFact(name: "a|b", values: ["a", "b"]),
       "`a|b` cannot be the name of a fact, expected words in lower case"
     ),
-    (HostFact(name: "age", values: ["a"]), "fact `age` needs two values or more, all different"),
-    (HostFact(name: "age", values: ["a", "a"]), "fact `age` needs two values or more, all different"),
+    (HostFact(name: "age", values: ["a"]), "fact `age` needs at least two different values"),
+    (HostFact(name: "age", values: ["a", "a"]), "fact `age` needs at least two different values"),
     (
       HostFact(name: "age", values: ["a", "-"]),
       "`-` cannot be the value of `age`, expected words in lower case"
@@ -71,13 +71,13 @@ struct HostFactTests {
       "`b, c` cannot be the value of `age`, expected words in lower case"
     ),
   ])
-  func `a declaration that no table could spell is refused`(fact: HostFact, message: String) {
+  func `a declaration with a name that tables cannot contain is refused`(fact: HostFact, message: String) {
     let error = #expect(throws: FactError.self) { try FactCatalog(hosting: [fact]) }
     #expect(error?.description == message)
   }
 
   @Test func `a fact cannot be declared twice`() {
     let error = #expect(throws: FactError.self) { try FactCatalog(hosting: [age, age]) }
-    #expect(error?.description == "there is a fact `age` already")
+    #expect(error?.description == "fact `age` already exists")
   }
 }

@@ -4,7 +4,7 @@ import FeedimgPolicies
 import FeedimgPolicy
 import Testing
 
-/// Policies as JSON: written, read back, described by the schema.
+/// Policies as JSON: written, read back, and described by the schema.
 struct MachineFormTests {
   @Test(arguments: ShippedPolicies.all.map(\.name))
   func `a policy that is written and read back decides the same`(name: String) throws {
@@ -20,7 +20,7 @@ struct MachineFormTests {
     #expect(try CompiledPolicy(copy).place(ofRule: 2) == "\(name).json rule 2")
   }
 
-  @Test func `the form is what the schema says`() throws {
+  @Test func `the JSON form follows the schema`() throws {
     let rules = try #require(
       Shipped.table("data-saver").json.text(.compact).split(separator: "\"promises\"").first
     )
@@ -41,7 +41,7 @@ struct MachineFormTests {
     )
   }
 
-  @Test func `what a rule says of priority is in the form, and nothing else`() throws {
+  @Test func `the JSON form has a rule's priority only if the rule sets one`() throws {
     let text =
       "| network | → image | → priority |\n|---|---|---|\n| wifi | original | now |\n| - | cached | - |\n"
     let table = try PolicyTable(name: "x", fileName: "x.md", markdown: Array(text.utf8))
@@ -80,7 +80,7 @@ struct MachineFormTests {
     #expect(rule?["priority"]?["enum"] == .array(Urgency.allCases.map { .string($0.rawValue) }))
   }
 
-  @Test func `facts of the host application are declared beside the rules`() throws {
+  @Test func `facts of the host application are declared in the JSON form`() throws {
     let text = """
       {"policy": "x", "facts": [{"name": "on screen", "values": ["no", "yes"]}],
        "rules": [{"when": {"on screen": "yes", "network": {"not": "offline"}}, "image": "original"},
@@ -104,9 +104,9 @@ struct MachineFormTests {
     ("", "x.json:1:1: expected a JSON value"),
     ("{\n\"rules\": [", "x.json:2:11: expected a JSON value, but the text ends here"),
     ("[]", "x.json: expected an object, found an array"),
-    ("{}", "x.json: there is no `rules`"),
+    ("{}", "x.json: missing member `rules`"),
     (#"{"rules": []}"#, "x.json: `rules`: there are no rules"),
-    (#"{"rules": [{}]}"#, "x.json: `rules[0]`: there is no `image`"),
+    (#"{"rules": [{}]}"#, "x.json: `rules[0]`: missing member `image`"),
     (
       #"{"rulez": [], "rules": [{"image": "cached"}]}"#,
       "x.json: unknown member `rulez`; did you mean `rules`?"
@@ -126,25 +126,25 @@ struct MachineFormTests {
     ),
     (
       #"{"rules": [{"image": "best", "upgrade": 3, "image": "cached"}]}"#,
-      "x.json: `rules[0].image`: stands twice\nx.json: `rules[0].upgrade`: expected a string, found a number"
+      "x.json: `rules[0].image`: appears twice\nx.json: `rules[0].upgrade`: expected a string, found a number"
     ),
     (
       #"{"rules": [{"image": "cached"}], "promises": [{"expect": {"load": "all"}}]}"#,
-      "x.json: `promises[0].expect.load`: load is never `all`, expected original, thumbnail, nothing"
+      "x.json: `promises[0].expect.load`: load has no value `all`, expected original, thumbnail, nothing"
     ),
     (
       #"{"facts": [{"name": "network", "values": ["a", "b"]}], "rules": [{"image": "cached"}]}"#,
-      "x.json: `facts`: there is a fact `network` already"
+      "x.json: `facts`: fact `network` already exists"
     ),
   ])
-  func `what is wrong is told with its field`(text: String, problems: String) {
+  func `problems are reported with their field`(text: String, problems: String) {
     let error = #expect(throws: PolicyErrors.self) {
       try PolicyTable(name: "x", fileName: "x.json", json: Array(text.utf8))
     }
     #expect(error?.description == problems)
   }
 
-  @Test func `the table of all states has one object a state, the last fact fastest`() throws {
+  @Test func `the table of all states has one object per state, the last fact fastest`() throws {
     let states = try StateListing(Shipped.table("default")).json
     guard case .array(let elements) = states else {
       Issue.record("no array")

@@ -3,17 +3,17 @@ import FeedimgPolicies
 import FeedimgPolicy
 import Testing
 
-/// Slips made on purpose in the shipped tables: each must be noticed, or be no change at all.
+/// Deliberate mistakes in the shipped tables. A test must detect each, unless it changes no decision.
 struct MutationTests {
-  /// One slip.
+  /// One mistake.
   private struct Mutant {
     var name: String
-    /// The file with the slip.
+    /// The file with the mistake.
     var text: String
   }
 
   @Test(arguments: ShippedPolicies.all.map(\.name))
-  func `a check, a promise or a case notices every slip, or it is listed as none`(name: String) throws {
+  func `a check, promise or case detects every mutation that changes a decision`(name: String) throws {
     let original = try Shipped.table(name)
     let cases = try Shipped.cases(name)
     let file = try #require(ShippedPolicies.all.first { $0.name == name })
@@ -31,11 +31,11 @@ struct MutationTests {
     guard let table = try? PolicyTable(name: "x", fileName: "x.md", markdown: Array(text.utf8)) else {
       return true
     }
-    // The cases first: they tell most slips, and sooner.
+    // Run the cases first: they detect most mistakes and are faster.
     return try !CaseReport(cases, of: table).failures.isEmpty || !PolicyReport(table).findings.isEmpty
   }
 
-  /// Whether two tables decide the same everywhere, by whichever rules.
+  /// Whether two tables make the same decisions, ignoring rule numbers.
   private static func isEquivalent(_ one: PolicyTable, _ other: PolicyTable) throws -> Bool {
     let policies = (try CompiledPolicy(one), try CompiledPolicy(other))
     let spaces = [try one.space(), try other.space()]
@@ -50,7 +50,7 @@ struct MutationTests {
     return true
   }
 
-  // MARK: Making slips
+  // MARK: Mutations
 
   private static func mutants(of text: String, columns: [Fact]) -> [Mutant] {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
@@ -88,7 +88,7 @@ struct MutationTests {
     line.split(separator: "|").map { $0.split(separator: " ").joined(separator: " ") }.filter { !$0.isEmpty }
   }
 
-  /// Any value, each value alone, one more, one less; for comparisons the neighbours.
+  /// Any value, each single value, one value more, one less; for comparisons, the neighbouring ones.
   private static func conditions(_ cell: String, _ fact: Fact) -> [String] {
     guard let words = fact.words else {
       guard cell != "-" else { return ["unknown", fact == .size ? "<= 300 kB" : "< 20 MB"] }

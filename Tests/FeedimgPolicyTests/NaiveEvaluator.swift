@@ -1,10 +1,10 @@
 import FeedimgModel
 
-/// The shipped policies and the laws a second time, as plain code: what the engine is compared with.
+/// A second implementation of the shipped policies and the laws, to compare the engine with.
 ///
-/// Written from the tables in words, with nothing of the engine in it.
+/// Written from the documentation, without any part of the engine.
 enum NaiveEvaluator {
-  /// A rule's word, what makes the item worth another look, and the rule's number.
+  /// A rule's image, its upgrade, and its number.
   private typealias Word = (Ceiling, Upgrade, Int)
 
   static func decision(of policy: String, in situation: Situation) -> Decision? {
@@ -77,7 +77,7 @@ enum NaiveEvaluator {
     return isLocal ? (.original, .never, 2) : (.cached, .wifi, 3)
   }
 
-  /// The five laws, in their own order.
+  /// Applies the five laws in their order.
   static func obeyingLaws(
     _ word: (image: Ceiling, upgrade: Upgrade, rule: Int),
     _ situation: Situation

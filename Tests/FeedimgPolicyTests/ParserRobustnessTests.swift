@@ -3,9 +3,9 @@ import FeedimgPolicies
 import FeedimgPolicy
 import Testing
 
-/// Policies and cases with random damage: an error or a right result, never a trap.
+/// Policies and cases with random damage: the reader returns an error or a valid result and never traps.
 struct ParserRobustnessTests {
-  /// What damage is made of: everything that means something to a reader of these files.
+  /// The inserted pieces: every token with a meaning in these files.
   private static let pieces: [[UInt8]] =
     [
       "|", "\n", "\r\n", "→", "->", "-", "not ", ",", "..", "<", ">=", "=", " and ", "unknown", "\\|",
@@ -16,7 +16,7 @@ struct ParserRobustnessTests {
       "\"not\"", "\"when\"", "\"facts\"", "null",
     ].map { Array($0.utf8) } + [[0], [0xFF], [0xC3], [0xE2, 0x86]]
 
-  @Test(arguments: UInt64(1)...8) func `damaged files are refused or read, and what is read can be checked`(
+  @Test(arguments: UInt64(1)...8) func `damaged files are refused, or read and checked without a trap`(
     seed: UInt64
   ) throws {
     var random = SplitMix(seed: seed)

@@ -1,8 +1,8 @@
 import FeedimgModel
 
-/// A made-up policy, with its own plain idea of what it means.
+/// A random policy with an independent evaluator.
 ///
-/// Written as Markdown it goes through the whole engine; ``rule(in:)`` reads it row by row without it.
+/// Its Markdown goes through the whole engine. ``rule(in:)`` evaluates it row by row, without the engine.
 struct RandomTable {
   /// One column left of the arrow.
   enum Column: CaseIterable {
@@ -30,7 +30,7 @@ struct RandomTable {
       }
     }
 
-    /// Quantities to compare with, as a number and as tables may write it.
+    /// Quantities to compare with, as numbers and as a table may write them.
     var thresholds: [(Int, [String])] {
       switch self {
       case .size: [(300_000, ["300 kB", "0.3 MB", "300000 B"]), (300_001, ["300001 B"]), (0, ["0 B"])]
@@ -41,7 +41,7 @@ struct RandomTable {
       }
     }
 
-    /// What the fact is: the index of a word, a quantity, or -1 where unknown.
+    /// The fact's value: the index of a word, a quantity, or -1 if unknown.
     func key(_ situation: Situation) -> Int {
       switch self {
       case .network: NetworkKind.allCases.firstIndex(of: situation.network) ?? 0
@@ -68,7 +68,7 @@ struct RandomTable {
   /// One cell left of the arrow.
   struct Cell {
     var text: String
-    /// From and to, both included; nil for `-`.
+    /// Ranges with both bounds included; nil for `-`.
     var ranges: [ClosedRange<Int>]?
     var isNegated = false
 
@@ -87,7 +87,7 @@ struct RandomTable {
     rule(in: situation, without: nil)
   }
 
-  /// Likewise as if one row, counted from one, were not there.
+  /// The same as ``rule(in:)``, without one row, counted from one.
   func rule(in situation: Situation, without absent: Int?) -> Int? {
     let keys = columns.map { $0.key(situation) }
     search: for (index, row) in rows.enumerated() where index + 1 != absent {
@@ -97,7 +97,7 @@ struct RandomTable {
     return nil
   }
 
-  /// What is decided in a situation; nil in a gap.
+  /// The decision in a situation; nil in a gap.
   func decision(in situation: Situation, without absent: Int? = nil) -> Decision? {
     rule(in: situation, without: absent).map { number in
       let row = rows[number - 1]
@@ -114,7 +114,7 @@ struct RandomTable {
 }
 
 extension RandomTable {
-  /// A table that only the state of the generator determines.
+  /// A table that depends only on the state of the generator.
   static func random(using random: inout SplitMix) -> RandomTable {
     let columns = columns(using: &random)
     var rows: [(cells: [Cell], image: Ceiling, upgrade: Upgrade)] = []
@@ -127,14 +127,14 @@ extension RandomTable {
         )
       )
     }
-    // A table that ends in a row for everything else is what people write.
+    // Most tables of real authors end in a row without conditions.
     if Int.random(in: 0..<10, using: &random) < 7 {
       rows.append((columns.map { _ in Cell(text: "-") }, .thumbnail, .never))
     }
     return RandomTable(columns: Array(columns), rows: rows)
   }
 
-  /// Few enough for some hundred states, with those that the laws ask about.
+  /// Few columns, for some hundred states, including the facts of the laws.
   private static func columns(using random: inout SplitMix) -> [Column] {
     var columns: [Column] = []
     var count = 45
@@ -188,7 +188,7 @@ extension RandomTable {
   }
 }
 
-/// Numbers that look random and are the same every time (Steele, Lea and Flood, 2014).
+/// Pseudo-random numbers, the same in each run (Steele, Lea and Flood, 2014).
 struct SplitMix: RandomNumberGenerator {
   private var state: UInt64
 

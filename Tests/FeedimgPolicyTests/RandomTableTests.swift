@@ -2,13 +2,13 @@ import FeedimgModel
 import FeedimgPolicy
 import Testing
 
-/// Made-up tables, in every state, against an evaluator that knows nothing of the engine.
+/// Random tables, compared in every state with an independent evaluator.
 struct RandomTableTests {
-  /// One test case each, so that they run beside each other; a failure names its seed.
+  /// One test case per seed, so that they run in parallel and a failure names its seed.
   private static let seeds = Array(UInt64(1)...20)
   private static let tablesPerSeed = 500
 
-  @Test(arguments: seeds) func `every state of every table is decided as its rows say`(seed: UInt64) throws {
+  @Test(arguments: seeds) func `every state of every table is decided by its rows`(seed: UInt64) throws {
     var random = SplitMix(seed: seed)
     for number in 0..<Self.tablesPerSeed {
       let expected = RandomTable.random(using: &random)
@@ -27,7 +27,7 @@ struct RandomTableTests {
     }
   }
 
-  @Test(arguments: seeds) func `the check finds what leaving out rows finds`(seed: UInt64) throws {
+  @Test(arguments: seeds) func `the check finds the rows whose removal changes nothing`(seed: UInt64) throws {
     var random = SplitMix(seed: seed &+ 1000)
     for _ in 0..<Self.tablesPerSeed / 20 {
       let expected = RandomTable.random(using: &random)

@@ -4,7 +4,7 @@ import FeedimgPolicy
 import FoundationEssentials
 import Testing
 
-/// The policies that come with feedimg, checked as their authors would.
+/// The shipped policies, with the checks that their authors would run.
 struct ShippedPolicyTests {
   private static let reports = [
     "default: 6 rules, 4 facts, 90 states": "ok: total, 6 of 6 rules reached, offline never loads",
@@ -32,7 +32,7 @@ struct ShippedPolicyTests {
   }
 
   @Test(arguments: ShippedPolicies.all.map(\.name))
-  func `each is total, reached, and keeps its promises`(name: String) throws {
+  func `each has no gap, reaches every rule, and keeps its promises`(name: String) throws {
     let report = try PolicyReport(Shipped.table(name))
     #expect(report.findings.map(\.description) == [])
     #expect(Self.reports[report.headline] == report.summary)
@@ -47,7 +47,7 @@ struct ShippedPolicyTests {
   }
 
   @Test(arguments: ShippedPolicies.all.map(\.name))
-  func `each decides in every state as reading its rows does`(name: String) throws {
+  func `each decides every state the same as reading its rows`(name: String) throws {
     let table = try Shipped.table(name)
     let policy = try CompiledPolicy(table)
     let space = try table.space()

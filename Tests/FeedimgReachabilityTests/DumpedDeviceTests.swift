@@ -2,7 +2,7 @@ import Testing
 
 @testable import FeedimgReachability
 
-/// Devices as the kernel of Tests/Netlab shows them: what `--dumps` writes down, in numbers and names.
+/// Devices as the kernel of Tests/Netlab shows them, in the numbers and names that `--dumps` writes.
 @Suite struct DumpedDeviceTests {
   struct Row: CustomTestStringConvertible, Sendable {
     /// The scenario of the lab.
@@ -10,14 +10,14 @@ import Testing
     var link: Link
     var hardware = Hardware()
     var stacking = LinkStacking.end
-    /// Nil where what is below counts.
+    /// Nil if the link below decides.
     var medium: LinkClass.Medium?
     var isTether = false
     var testDescription: String { "\(scenario): \(link.name)" }
   }
 
   @Test(arguments: rows)
-  func `a device of the lab is what the scenario says, without nl80211 too`(_ row: Row) {
+  func `a device of the lab is classified as the scenario says, also without nl80211`(_ row: Row) {
     let hasDevice = row.hardware != Hardware()
     #expect(LinkStacking(row.link, hasDevice: { hasDevice }) == row.stacking)
     guard let medium = row.medium else { return }

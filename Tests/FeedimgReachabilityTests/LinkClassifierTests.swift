@@ -10,13 +10,13 @@ import Testing
     var medium: LinkClass.Medium
     var isTether = false
     var isVirtual = false
-    /// Why this is the right answer.
+    /// The reason for the expected result.
     var because: String
     var testDescription: String { name }
   }
 
   @Test(arguments: rows)
-  func `a link is what its surest sign says`(_ row: Row) {
+  func `the most reliable sign decides the class of a link`(_ row: Row) {
     let answer = LinkClassifier.classify(row.link, row.hardware)
     #expect(answer.medium == row.medium, "\(row.because)")
     #expect(answer.isTether == row.isTether, "\(row.because)")
@@ -42,27 +42,27 @@ import Testing
       link: link("wlan0"),
       hardware: Hardware(deviceType: "wlan", hasRadio: true, wirelessMode: .client),
       medium: .wifi,
-      because: "nl80211 says station"
+      because: "nl80211 reports a station"
     ),
     Row(
       name: "own access point",
       link: link("wlan0"),
       hardware: Hardware(deviceType: "wlan", hasRadio: true, wirelessMode: .accessPoint),
       medium: .noConnection,
-      because: "nl80211 goes before the type of the device"
+      because: "nl80211 precedes the device type"
     ),
     Row(
       name: "Wi-Fi without nl80211",
       link: link("wlan0"),
       hardware: Hardware(deviceType: "wlan"),
       medium: .wifi,
-      because: "DEVTYPE tells where nl80211 is refused"
+      because: "DEVTYPE decides if nl80211 is refused"
     ),
     Row(
       name: "Wi-Fi monitor",
       link: link("mon0", 803),
       medium: .noConnection,
-      because: "ARPHRD 803 is for listening"
+      because: "ARPHRD 803 is a monitor"
     ),
     Row(
       name: "LTE in raw IP mode",
@@ -76,13 +76,13 @@ import Testing
       link: link("wwan0"),
       hardware: Hardware(driver: "cdc_mbim"),
       medium: .cellular,
-      because: "the driver tells, without sysfs"
+      because: "the driver decides without sysfs"
     ),
     Row(
       name: "modem of the WWAN subsystem",
       link: link("wwan0", HardwareType.none, kind: "wwan"),
       medium: .cellular,
-      because: "the kind tells"
+      because: "the kind decides"
     ),
     Row(
       name: "Android by USB, the old way",
@@ -157,26 +157,26 @@ import Testing
       link: link("dummy0", kind: "dummy"),
       medium: .unknown,
       isVirtual: true,
-      because: "nobody can tell"
+      because: "no sign decides"
     ),
     Row(
       name: "raw IP modem without sysfs",
       link: link("rmnet0", HardwareType.rawIP),
       medium: .cellular,
-      because: "ARPHRD 519 is used by modems alone"
+      because: "ARPHRD 519 is used by modems only"
     ),
     Row(
       name: "unheard-of hardware",
       link: link("x0", 4711),
       medium: .unknown,
-      because: "unknown means connected, kind not told"
+      because: "unknown means connected over unknown hardware"
     ),
     Row(
       name: "unheard-of kind",
       link: link("x0", kind: "telepathy"),
       medium: .unknown,
       isVirtual: true,
-      because: "software made it, and we do not know how it carries"
+      because: "a software device over unknown hardware"
     ),
   ]
 }

@@ -10,7 +10,7 @@ import Testing
   }
 
   @Test(arguments: rows)
-  func `a link is what its message says`(_ row: Row) {
+  func `a link is read from its message`(_ row: Row) {
     #expect(row.recording.read { Link($0) } == row.link)
   }
 
@@ -117,7 +117,7 @@ import Testing
     ),
   ]
 
-  @Test func `a message that is cut off anywhere is a link or none, and never more`() {
+  @Test func `a message truncated anywhere is one link or none`() {
     let whole = LinkRecordings.bond.bytes
     for length in 0...whole.count {
       var bytes = Array(whole.prefix(length))
@@ -130,7 +130,7 @@ import Testing
     }
   }
 
-  @Test func `lengths that cannot be right end the reading`() {
+  @Test func `invalid lengths end the reading`() {
     for length: UInt16 in [0, 1, 3, 200, .max] {
       let bytes = withUnsafeBytes(of: (length, UInt16(3), UInt64(0)), Array.init)
       #expect(bytes.withUnsafeBytes { Attributes($0).map(\.type) }.isEmpty, "attribute of \(length)")

@@ -5,21 +5,21 @@ import Testing
 @Suite struct ListenersTests {
   private static func listener() -> Listeners.Listener { Listeners.Listener(tell: { _ in }) }
 
-  @Test func `a newcomer is told once how things are`() {
+  @Test func `a new listener is notified once of the current state`() {
     var listeners = Listeners()
     _ = listeners.join(Self.listener())
     let told = [listeners.takeNewcomers().count, listeners.takeNewcomers().count]
     #expect(told == [1, 0])
   }
 
-  @Test func `a newcomer who hears of a change needs no more telling`() {
+  @Test func `a new listener that received a change needs no other notice`() {
     var listeners = Listeners()
     _ = listeners.join(Self.listener())
     let told = [listeners.takeAll().count, listeners.takeNewcomers().count]
     #expect(told == [1, 0])
   }
 
-  @Test func `a newcomer who leaves is told nothing`() {
+  @Test func `a new listener that leaves is not notified`() {
     var listeners = Listeners()
     _ = listeners.join(Self.listener())
     let id = listeners.join(Self.listener()) ?? 0
@@ -28,11 +28,11 @@ import Testing
     #expect(told == 1)
   }
 
-  @Test func `when the last one leaves it is over, and nobody can join`() {
+  @Test func `after the last listener has left, no listener can join`() {
     var listeners = Listeners()
     let ids = [listeners.join(Self.listener()), listeners.join(Self.listener())]
     #expect(ids == [0, 1])
-    // One leaves once.
+    // A listener leaves only once.
     let wasLast = [listeners.leave(0), listeners.leave(0), listeners.isOver, listeners.leave(1)]
     #expect(wasLast == [false, false, false, true])
     #expect(listeners.isOver)

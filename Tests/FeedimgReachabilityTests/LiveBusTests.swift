@@ -5,50 +5,50 @@ import Testing
 
 @testable import FeedimgReachability
 
-/// NetworkManager and ModemManager as python-dbusmock plays them, on a bus of our own.
+/// NetworkManager and ModemManager, simulated by python-dbusmock on a private bus.
 @Suite(
   .enabled(if: PrivateBus.isInstalled, "dbus-daemon or python3-dbusmock is not installed"),
   .timeLimit(.minutes(10))
 )
 struct LiveBusTests {
-  /// More than users would wait, as here many processes wait for each other.
-  private static let patience = Duration.seconds(50)
+  /// Longer than in the product, because many processes of the tests wait for each other.
+  private static let timeout = Duration.seconds(50)
 
   private func connect() throws -> (PrivateBus, SystemBus) {
     let services = try #require(PrivateBus())
-    return (services, try #require(SystemBus(address: services.address, patience: Self.patience)))
+    return (services, try #require(SystemBus(address: services.address, timeout: Self.timeout)))
   }
 
   @Test func `NetworkManager's setting of a device is read`() throws {
     let (services, bus) = try connect()
     for (value, expected) in [(0, nil), (1, Metered.yes), (2, .no), (3, .yes), (4, nil)] {
       #expect(services.order("device('eth\(value)', \(value))") == "done")
-      let device = try #require(NetworkManagerQuestion.device("eth\(value)", bus))
-      #expect(NetworkManagerQuestion.metered(device, bus) == expected, "NMMetered \(value)")
+      let device = try #require(NetworkManagerClient.device("eth\(value)", bus))
+      #expect(NetworkManagerClient.metered(device, bus) == expected, "NMMetered \(value)")
     }
-    #expect(NetworkManagerQuestion.device("unheard0", bus) == nil)
+    #expect(NetworkManagerClient.device("unheard0", bus) == nil)
   }
 
   @Test func `NetworkManager tells of a page to sign in at`() throws {
     let (services, bus) = try connect()
     for (value, expected) in [(1, false), (2, true), (4, false)] {
       #expect(services.order("device('eth\(value)', 0, \(value))") == "done")
-      let device = try #require(NetworkManagerQuestion.device("eth\(value)", bus))
-      #expect(NetworkManagerQuestion.isCaptive(device, .v4, bus) == expected, "NMConnectivityState \(value)")
-      // The property is not there.
-      #expect(!NetworkManagerQuestion.isCaptive(device, .v6, bus))
+      let device = try #require(NetworkManagerClient.device("eth\(value)", bus))
+      #expect(NetworkManagerClient.isCaptive(device, .v4, bus) == expected, "NMConnectivityState \(value)")
+      // The property does not exist.
+      #expect(!NetworkManagerClient.isCaptive(device, .v6, bus))
     }
   }
 
   @Test(arguments: [(false, 4), (true, 3)])
-  func `the desktop's portal tells what data costs`(_ isMetered: Bool, _ connectivity: Int) throws {
+  func `the desktop portal reports metering`(_ isMetered: Bool, _ connectivity: Int) throws {
     let (services, bus) = try connect()
-    #expect(PortalQuestion.status(bus) == nil)
+    #expect(PortalClient.status(bus) == nil)
     #expect(services.order("portal(\(isMetered ? "True" : "False"), \(connectivity))") == "done")
-    #expect(PortalQuestion.status(bus) == .init(isMetered: isMetered, isCaptive: connectivity == 3))
+    #expect(PortalClient.status(bus) == .init(isMetered: isMetered, isCaptive: connectivity == 3))
   }
 
-  @Test func `what a modem's service says becomes the state of the network`() throws {
+  @Test func `the state of the modem service becomes the state of the network`() throws {
     let (services, bus) = try connect()
     #expect(services.order("modem('wwan0', 5, False)") == "done")
     let survey = NetworkSurvey(kernel: PathResolverTests.machine.routed(4)) { _ in
@@ -58,37 +58,37 @@ struct LiveBusTests {
     }
     let state = try survey.state()
     #expect((state.kind, state.isRoaming, state.metered) == (.cellular, true, .yes))
-    #expect(state.meteredReason == "the modem is in a foreign network")
+    #expect(state.meteredReason == "the modem is roaming")
   }
 
-  @Test func `ModemManager tells a modem in a foreign network`() throws {
+  @Test func `ModemManager reports a roaming modem`() throws {
     let (services, bus) = try connect()
-    #expect(ModemManagerQuestion.state(device: "wwan0", bus) == nil)
+    #expect(ModemManagerClient.state(device: "wwan0", bus) == nil)
     #expect(services.order("modem('wwan0', 5, False)") == "done")
-    #expect(ModemManagerQuestion.state(device: "wwan0", bus) == .init(isRoaming: true, isSuspended: false))
-    #expect(ModemManagerQuestion.state(device: "wwan1", bus) == nil)
+    #expect(ModemManagerClient.state(device: "wwan0", bus) == .init(isRoaming: true, isSuspended: false))
+    #expect(ModemManagerClient.state(device: "wwan1", bus) == nil)
   }
 
   @Test func `ModemManager tells a modem that is suspended`() throws {
     let (services, bus) = try connect()
     #expect(services.order("modem('wwan0', 1, True)") == "done")
-    #expect(ModemManagerQuestion.state(device: "wwan0", bus) == .init(isRoaming: false, isSuspended: true))
+    #expect(ModemManagerClient.state(device: "wwan0", bus) == .init(isRoaming: false, isSuspended: true))
   }
 
-  @Test func `a bus that goes away is noticed, and one that is not there is none`() throws {
+  @Test func `a lost bus is detected, and a missing bus is nil`() throws {
     var services = PrivateBus()
     let address = try #require(services).address
-    let bus = try #require(SystemBus(address: address, patience: Self.patience))
+    let bus = try #require(SystemBus(address: address, timeout: Self.timeout))
     #expect(bus.isOpen)
     services = nil
-    #expect(NetworkManagerQuestion.device("eth0", bus) == nil)
+    #expect(NetworkManagerClient.device("eth0", bus) == nil)
     #expect(!bus.isOpen)
     #expect(SystemBus(address: address) == nil)
     #expect(SystemBus(address: "no address at all") == nil)
   }
 
   @Test(.enabled(if: Namespace.isPermitted, "this system refuses network namespaces"))
-  func `a setting that changes is told`() async throws {
+  func `a changed setting is reported`() async throws {
     let services = try #require(PrivateBus())
     #expect(services.order("device('v0', 1)") == "done")
     let namespace = try Namespace()
@@ -102,17 +102,17 @@ struct LiveBusTests {
       """
     )
     let address = services.address
-    let reader = NetlinkReader(services: NetworkServices(system: .at(address, patience: Self.patience)))
+    let reader = NetlinkReader(services: NetworkServices(system: .at(address, timeout: Self.timeout)))
     var states = namespace.run { NetlinkMonitor(reader: reader).states() }.makeAsyncIterator()
     #expect(await states.next()?.metered == .yes)
     #expect(services.order("mark('v0', 2)") == "done")
     let state = await states.next()
     #expect(state?.metered == .no)
-    #expect(state?.meteredReason == "NetworkManager says so")
+    #expect(state?.meteredReason == "NetworkManager reports it")
   }
 
   @Test(.enabled(if: Namespace.isPermitted, "this system refuses network namespaces"))
-  func `what was said a moment ago need not be asked again, unless something was heard`() async throws {
+  func `a recent reply is not requested again, unless an event arrived`() async throws {
     let services = try #require(PrivateBus())
     #expect(services.order("device('v0', 1)") == "done")
     let namespace = try Namespace()
@@ -121,8 +121,8 @@ struct LiveBusTests {
     )
     let address = services.address
     let reader = NetlinkReader(
-      services: NetworkServices(system: .at(address, patience: Self.patience)),
-      adviceLife: .seconds(3600)
+      services: NetworkServices(system: .at(address, timeout: Self.timeout)),
+      adviceLifetime: .seconds(3600)
     )
     #expect(namespace.run { reader.currentState() }.metered == .yes)
     #expect(services.order("mark('v0', 2)") == "done")
@@ -136,7 +136,7 @@ struct LiveBusTests {
   }
 
   @Test(.enabled(if: Namespace.isPermitted, "this system refuses network namespaces"))
-  func `a portal that changes its mind is heard`() async throws {
+  func `a change of the portal is reported`() async throws {
     let services = try #require(PrivateBus())
     #expect(services.order("portal(True, 4)") == "done")
     let namespace = try Namespace()
@@ -144,7 +144,7 @@ struct LiveBusTests {
       "link add v0 type veth peer name p0\nlink set p0 up\nlink set v0 up\nroute add default dev v0"
     )
     let address = services.address
-    let reader = NetlinkReader(services: NetworkServices(portal: .at(address, patience: Self.patience)))
+    let reader = NetlinkReader(services: NetworkServices(portal: .at(address, timeout: Self.timeout)))
     var states = namespace.run { NetlinkMonitor(reader: reader).states() }.makeAsyncIterator()
     #expect(await states.next()?.metered == .yes)
     #expect(services.order("portal_says(False, 4)") == "done")
@@ -152,7 +152,7 @@ struct LiveBusTests {
   }
 
   @Test(.enabled(if: Namespace.isPermitted, "this system refuses network namespaces"))
-  func `who is asked is chosen anew for each look`() throws {
+  func `the services are chosen for each reading`() throws {
     let services = try #require(PrivateBus())
     #expect(services.order("device('v0', 1)") == "done")
     #expect(services.order("portal(True, 4)") == "done")
@@ -164,13 +164,13 @@ struct LiveBusTests {
     let reader = NetlinkReader(services: choice.withLock { $0 })
     var reasons: [String] = []
     for next in [
-      NetworkServices.none, .init(system: .at(services.address, patience: Self.patience)), .none,
-      .init(portal: .at(services.address, patience: Self.patience)),
+      NetworkServices.none, .init(system: .at(services.address, timeout: Self.timeout)), .none,
+      .init(portal: .at(services.address, timeout: Self.timeout)),
     ] {
       choice.withLock { $0 = next }
       reasons.append(namespace.run { reader.currentState() }.meteredReason)
     }
-    let untold = "what is behind the virtual link cannot be seen"
-    #expect(reasons == [untold, "NetworkManager says so", untold, "the desktop's portal says so"])
+    let unknown = "the hardware behind the virtual link is unknown"
+    #expect(reasons == [unknown, "NetworkManager reports it", unknown, "the desktop portal reports it"])
   }
 }

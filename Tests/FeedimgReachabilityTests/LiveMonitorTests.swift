@@ -8,7 +8,7 @@ import Testing
 
 @testable import FeedimgReachability
 
-/// The monitor on real interfaces, in networks that live as long as a test.
+/// The monitor on real interfaces, in namespaces that exist for one test.
 @Suite(
   .enabled(if: Namespace.isPermitted, "this system refuses network namespaces"),
   .timeLimit(.minutes(10))
@@ -22,7 +22,7 @@ struct LiveMonitorTests {
     route add default via 192.0.2.1
     """
 
-  /// The kinds that are told: at first, and after each of the changes.
+  /// The reported kinds: at first, and after each of the changes.
   private func kinds(after changes: String..., startingWith setup: String) async throws -> [NetworkKind] {
     let namespace = try Namespace()
     namespace.ip(setup)
@@ -36,25 +36,25 @@ struct LiveMonitorTests {
     return kinds
   }
 
-  @Test func `a route that comes and goes is told`() async throws {
+  @Test func `a route that appears and disappears is reported`() async throws {
     let kinds = try await kinds(after: Self.cable, "route del default", startingWith: "")
     #expect(kinds == [.offline, .ethernet, .offline])
   }
 
-  @Test func `a link that is switched off takes its IPv4 route along without a word`() async throws {
+  @Test func `a link that is switched off loses its IPv4 route without an event`() async throws {
     let kinds = try await kinds(after: "link set v0 down", startingWith: Self.cable)
     #expect(kinds == [.ethernet, .offline])
   }
 
-  @Test func `a link that is removed is told`() async throws {
+  @Test func `a removed link is reported`() async throws {
     #expect(try await kinds(after: "link del v0", startingWith: Self.cable) == [.ethernet, .offline])
   }
 
-  @Test func `a lost carrier is told, though the route stays`() async throws {
+  @Test func `a lost carrier is reported although the route stays`() async throws {
     #expect(try await kinds(after: "link set p0 down", startingWith: Self.cable) == [.ethernet, .offline])
   }
 
-  @Test func `everybody hears the present state, and the thread ends with the last one`() async throws {
+  @Test func `all listeners receive the current state, and the thread ends with the last one`() async throws {
     let namespace = try Namespace()
     let monitor = NetlinkMonitor()
     for _ in 0..<2 {
@@ -69,7 +69,7 @@ struct LiveMonitorTests {
     }
   }
 
-  @Test func `an observation that is cancelled is told nothing more, and the thread ends`() async throws {
+  @Test func `a cancelled observation receives no more states, and the thread ends`() async throws {
     let namespace = try Namespace()
     let monitor = NetlinkMonitor()
     let told = AsyncStream.makeStream(of: NetworkKind.self)
@@ -84,7 +84,7 @@ struct LiveMonitorTests {
     #expect(await kinds.next() == nil)
   }
 
-  @Test func `a change of the file that is also watched leads to a look`() async throws {
+  @Test func `a change of the watched file leads to a reading`() async throws {
     let namespace = try Namespace()
     namespace.ip(Self.cable)
     let path = "/tmp/feedimg-marks-\(getpid())-\(UInt32.random(in: 0 ... .max))"
@@ -101,7 +101,7 @@ struct LiveMonitorTests {
 
   @Test func `narrow routes are filtered out, wide ones and links are not`() throws {
     let namespace = try Namespace()
-    // The loopback device is the one of which the kernel has nothing to add later.
+    // The loopback device is the only one for which the kernel adds nothing later.
     namespace.ip("link set lo up")
     let events = try #require(namespace.run { try? NetlinkEvents() })
     namespace.ip((0..<200).map { "route add 10.0.\($0).0/24 dev lo" }.joined(separator: "\n"))
@@ -112,7 +112,7 @@ struct LiveMonitorTests {
     }
   }
 
-  @Test func `more events than the socket can hold are an overrun, and then there is quiet`() throws {
+  @Test func `more events than the socket can hold are one overrun`() throws {
     let namespace = try Namespace()
     namespace.ip("link set lo up")
     let events = try #require(namespace.run { try? NetlinkEvents() })
@@ -121,7 +121,7 @@ struct LiveMonitorTests {
     #expect(events.drain() == .none)
   }
 
-  /// The threads that watch a network.
+  /// The number of threads that watch a network.
   private func threads(in namespace: Namespace) -> Set<String> {
     func network(_ thread: String) -> String {
       var text = [CChar](repeating: 0, count: 64)

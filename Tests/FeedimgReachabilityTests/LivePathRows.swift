@@ -4,7 +4,7 @@ extension LivePathTests {
   private static let missing = "there is no route to the internet"
 
   private static func cable(_ name: String) -> String {
-    "`\(name)` is a virtual Ethernet cable, as containers have it"
+    "`\(name)` is a virtual Ethernet cable, as in containers"
   }
 
   static let rows: [Row] = [
@@ -180,7 +180,7 @@ extension LivePathTests {
       setup: "link add i0 type ifb\nlink set i0 up\nroute add default dev i0",
       kind: .other,
       via: ["i0"],
-      reason: "`i0` is made by software (ifb), so nobody can tell what carries it"
+      reason: "`i0` is a software device (ifb), so its hardware is unknown"
     ),
     Row(
       name: "a cable that calls itself Wi-Fi",
@@ -208,7 +208,7 @@ extension LivePathTests {
     Row(
       name: "IPv6 with a local address only",
       setup: "addr add fd00::2/64 dev left nodad\nroute add default via fd00::1",
-      reason: "this host has no IPv6 address that the internet can answer to"
+      reason: "this host has no global IPv6 address"
     ),
     Row(name: "IPv6 blackhole", setup: "\(ipv6Only)\nroute add blackhole ::/0", reason: missing),
     Row(

@@ -6,24 +6,24 @@ import Testing
 
 @testable import FeedimgReachability
 
-/// Real interfaces and routes of this kernel, in networks that live as long as a test.
+/// Real interfaces and routes of this kernel, in namespaces that exist for one test.
 @Suite(.enabled(if: Namespace.isPermitted, "this system refuses network namespaces"))
 struct LivePathTests {
   struct Row: CustomTestStringConvertible, Sendable {
     var name: String
-    /// What `ip` does, line by line, on top of two cables `left` and `right` with an address each.
+    /// The `ip` commands, one per line. They start with two cables `left` and `right` with an address each.
     var setup: String
-    /// Switches of the kernel that are set before.
+    /// The kernel parameters to set before.
     var switches: [String: String] = [:]
     var kind = NetworkKind.offline
     var via: [String] = []
-    /// Why that is so: of the state, or of the answer where the state has none.
+    /// The expected reason in the state, or the reason for the expected result.
     var reason: String
     var testDescription: String { name }
   }
 
   @Test(arguments: rows + ipv6Rows)
-  func `the path is the one that packets take`(_ row: Row) throws {
+  func `the path is the one of the packets`(_ row: Row) throws {
     let namespace = try Namespace()
     namespace.ip(Self.cables)
     for (name, value) in row.switches { namespace.set("net/\(name)", value) }
@@ -47,7 +47,7 @@ struct LivePathTests {
     addr add 198.51.100.2/24 dev right
     """
 
-  @Test func `a tunnel that a program carries is what is below it`() throws {
+  @Test func `a tunnel of a program has the class of the link below`() throws {
     let namespace = try Namespace()
     namespace.ip("\(Self.cables)\nroute add default via 192.0.2.1 metric 600")
     let tunnel = namespace.run { test_open_tunnel("tun0") }
@@ -60,10 +60,10 @@ struct LivePathTests {
     #expect(state.via == ["tun0", "left"])
     #expect(state.isTunnelled)
     #expect(state.route == "128.0.0.0/1 dev tun0")
-    // A better default route, as NetworkManager sets it.
+    // A better default route, as NetworkManager adds it.
     namespace.ip("route del 0.0.0.0/1\nroute del 128.0.0.0/1\nroute add default dev tun0 metric 50")
     #expect(namespace.run { reader.currentState() }.via == ["tun0", "left"])
-    // A table of its own for all but the tunnel's packets, as wg-quick sets it.
+    // A separate table for all packets except the tunnel's own, as wg-quick adds it.
     namespace.ip(
       """
       route del default dev tun0
@@ -74,12 +74,12 @@ struct LivePathTests {
     )
     state = namespace.run { reader.currentState() }
     #expect(state.via == ["tun0", "left"])
-    // Its packets go nowhere when the cable is pulled.
+    // Its packets are lost when the cable is unplugged.
     namespace.ip("link set left down\nlink set right down")
     #expect(namespace.run { reader.currentState() }.kind == .offline)
   }
 
-  @Test func `a tunnel alone in its network is connected, by nobody knows what`() throws {
+  @Test func `a tunnel alone in its network is connected over an unknown link`() throws {
     let namespace = try Namespace()
     let tunnel = namespace.run { test_open_tunnel("tun0") }
     try #require(tunnel >= 0)
@@ -91,7 +91,7 @@ struct LivePathTests {
     #expect(state.isReachable)
   }
 
-  @Test func `a link whose other end has the same index in another network is no loop`() throws {
+  @Test func `a link whose peer has the same index in another network is not a loop`() throws {
     let inner = try Namespace()
     let outer = try Namespace()
     // The first two interfaces of each network, so that both ends of the cable have the index 2.
@@ -108,8 +108,8 @@ struct LivePathTests {
     #expect(state.isVirtual)
   }
 
-  @Test func `sysfs of another network is not believed`() throws {
-    // The folder that is mounted shows the network in which this process began, whatever its names.
+  @Test func `sysfs of another network is ignored`() throws {
+    // The mounted folder shows the network in which this process started.
     let names = TextFile.names(in: "/sys/class/net")
     let host = try #require(names.first { $0 != "lo" && TextFile.exists("/sys/class/net/\($0)/uevent") })
     let namespace = try Namespace()

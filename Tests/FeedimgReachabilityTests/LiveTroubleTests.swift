@@ -7,14 +7,14 @@ import Testing
 
 @testable import FeedimgReachability
 
-/// Bad luck, in networks that live as long as a test.
+/// Rare failures, in namespaces that exist for one test.
 @Suite(
   .enabled(if: Namespace.isPermitted, "this system refuses network namespaces"),
   .timeLimit(.minutes(10))
 )
 struct LiveTroubleTests {
   @Test(arguments: [true, false])
-  func `where netlink is refused, a trial tells whether there is a way`(_ hasRoute: Bool) throws {
+  func `without netlink, a probe detects a route`(_ hasRoute: Bool) throws {
     let namespace = try Namespace()
     namespace.ip(hasRoute ? "\(LivePathTests.cables)\nroute add default via 192.0.2.1" : "link set lo up")
     let state = namespace.run { () -> NetworkState? in
@@ -23,10 +23,10 @@ struct LiveTroubleTests {
     #expect(state?.kind == .other)
     #expect(state?.metered == .unknown)
     #expect(state?.isReachable == hasRoute)
-    #expect(state?.reason == "this system does not let programs ask for routes (netlink is refused)")
+    #expect(state?.reason == "the system refuses netlink, so routes are unknown")
   }
 
-  @Test func `where netlink is refused, the monitor still tells how things are`() async throws {
+  @Test func `without netlink, the monitor still reports the state`() async throws {
     let namespace = try Namespace()
     let states = namespace.run { () -> AsyncStream<NetworkState>? in
       test_refuse_sockets(AF_NETLINK) == 0 ? NetlinkMonitor().states() : nil
@@ -35,7 +35,7 @@ struct LiveTroubleTests {
     #expect(await iterator.next()?.kind == .other)
   }
 
-  @Test func `where events are refused, the network is looked at again and again`() async throws {
+  @Test func `without events, the network is read periodically`() async throws {
     let namespace = try Namespace()
     namespace.ip("\(LivePathTests.cables)\nroute add default via 192.0.2.1")
     let monitor = NetlinkMonitor(reader: NetlinkReader(), polling: .milliseconds(20))
@@ -45,14 +45,14 @@ struct LiveTroubleTests {
     }
     var iterator = try #require(states).makeAsyncIterator()
     #expect(await iterator.next()?.via == ["left"])
-    // This thread may still ask the kernel, and so may `ip`.
+    // This thread may still use netlink, and so may `ip`.
     namespace.ip("route replace default via 198.51.100.1")
     #expect(await iterator.next()?.via == ["right"])
     namespace.ip("route del default")
     #expect(await iterator.next()?.kind == .offline)
   }
 
-  @Test func `where the system grants no watcher, the network is looked at again and again`() async throws {
+  @Test func `without a watcher, the network is read periodically`() async throws {
     let namespace = try Namespace()
     namespace.ip("\(LivePathTests.cables)\nroute add default via 192.0.2.1")
     let metered = Mutex(Metered.no)
@@ -88,11 +88,11 @@ struct LiveTroubleTests {
     #expect(namespace.run { NetlinkReader().currentState() }.via == ["tun0", "br0", "left"])
   }
 
-  @Test func `lists that change while they are read are whole or refused, never half`() throws {
+  @Test func `lists that change while they are read are complete or refused`() throws {
     let namespace = try Namespace()
     namespace.ip((0..<100).map { "link add x\($0) type veth peer name y\($0)" }.joined(separator: "\n"))
     let kernel = try #require(namespace.run { try? LiveKernel() })
-    // Links come and go in pairs while the list is read.
+    // Pairs of links appear and disappear while the list is read.
     let changes = (0..<40).map { "link add z\($0) type veth peer name w\($0)\nlink del z\($0)\n" }.joined()
     let churn = try #require(
       namespace.run {
@@ -114,7 +114,7 @@ struct LiveTroubleTests {
   }
 
   @Test
-  func `a link that moves between networks while it is looked at is there or gone, never something else`()
+  func `a link that moves between networks during a reading is present or gone, never another one`()
     async throws
   {
     let (here, there) = (try Namespace(), try Namespace())
@@ -123,7 +123,7 @@ struct LiveTroubleTests {
     let isOver = Mutex(false)
     let looking = Task {
       let reader = NetlinkReader()
-      // The first look opens the sockets, in that network.
+      // The first reading opens the sockets, in that network.
       here.run { _ = reader.currentState() }
       while !isOver.withLock({ $0 }) {
         let state = reader.currentState()
@@ -142,7 +142,7 @@ struct LiveTroubleTests {
     #expect(kinds.withLock { $0 }.isSubset(of: [.ethernet, .offline]))
   }
 
-  @Test func `a reader that is used by many threads at once answers all of them`() async throws {
+  @Test func `a reader serves many threads at once`() async throws {
     let reader = NetlinkReader()
     let first = reader.currentState()
     await withTaskGroup(of: NetworkState.self) { group in

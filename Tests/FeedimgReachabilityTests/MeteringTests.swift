@@ -10,20 +10,20 @@ import Testing
     var isTether = false
     var isVirtual = false
     var cost = WirelessCost.notTold
-    var words: [Metering.Word] = []
+    var statements: [Metering.Statement] = []
     var isRoaming = false
     var metered: Metered
     var reason: String
     var testDescription: String { name }
   }
 
-  @Test func `the gateway of an iPhone's hotspot gives it away`() {
+  @Test func `the gateway address identifies an iPhone hotspot`() {
     let wifi = LinkClass(medium: .wifi, reason: "")
     #expect(Metering(end: wifi, gateway: .v4(0xac14_0a01)).verdict.metered == .yes)
     #expect(Metering(end: wifi, gateway: .v4(0xac14_0a02)).verdict.metered == .no)
   }
 
-  @Test func `an address that a phone gave costs, by air and by cable`() {
+  @Test func `an address that a phone assigned costs, over Wi-Fi and cable`() {
     for medium in [LinkClass.Medium.wifi, .ethernet] {
       let metering = Metering(end: LinkClass(medium: medium, reason: ""), isLeasedByPhone: true)
       #expect(metering.verdict.metered == .yes)
@@ -37,25 +37,31 @@ import Testing
     ("HOSTNAME=414e44524f49445f4d455445524544", false),
     ("", false),
   ])
-  func `the lease of an Android phone is known by the vendor's option`(_ text: String, _ isOfPhone: Bool) {
+  func `the lease of an Android phone is recognised by the vendor option`(_ text: String, _ isOfPhone: Bool) {
     #expect(Lease.isOfPhone(text) == isOfPhone)
   }
 
   @Test(arguments: rows)
-  func `people's words go before signs, and signs before kinds`(_ row: Row) {
+  func `statements of people precede signs, and signs precede kinds`(_ row: Row) {
     let metering = Metering(
       end: LinkClass(medium: row.medium, isTether: row.isTether, isVirtual: row.isVirtual, reason: ""),
       wireless: WirelessNetwork(cost: row.cost),
-      words: row.words,
+      statements: row.statements,
       isRoaming: row.isRoaming
     )
     #expect(metering.verdict == (row.metered, row.reason))
   }
 
   private static let rows: [Row] = [
-    Row(name: "cellular", medium: .cellular, metered: .yes, reason: "it is mobile data"),
-    Row(name: "phone", medium: .cellular, isTether: true, metered: .yes, reason: "it is a phone's data"),
-    Row(name: "Wi-Fi", medium: .wifi, metered: .no, reason: "nothing says that data costs on this Wi-Fi"),
+    Row(name: "cellular", medium: .cellular, metered: .yes, reason: "the data is mobile data"),
+    Row(
+      name: "phone",
+      medium: .cellular,
+      isTether: true,
+      metered: .yes,
+      reason: "the data is a phone's mobile data"
+    ),
+    Row(name: "Wi-Fi", medium: .wifi, metered: .no, reason: "there is no sign that data costs on this Wi-Fi"),
     Row(
       name: "Wi-Fi that says that it costs",
       medium: .wifi,
@@ -69,33 +75,38 @@ import Testing
       medium: .wifi,
       cost: .free,
       metered: .no,
-      reason: "the access point says that data is free"
+      reason: "the access point reports that data is free"
     ),
     Row(
       name: "Ethernet",
       medium: .ethernet,
       metered: .no,
-      reason: "nothing says that data costs on this Ethernet"
+      reason: "there is no sign that data costs on this Ethernet"
     ),
     Row(
       name: "container",
       medium: .ethernet,
       isVirtual: true,
       metered: .unknown,
-      reason: "what is behind the virtual link cannot be seen"
+      reason: "the hardware behind the virtual link is unknown"
     ),
-    Row(name: "unknown", medium: .unknown, metered: .unknown, reason: "what carries the data is not known"),
+    Row(
+      name: "unknown",
+      medium: .unknown,
+      metered: .unknown,
+      reason: "the hardware that carries the data is unknown"
+    ),
     Row(
       name: "the user against the modem",
       medium: .cellular,
-      words: [.user(.no)],
+      statements: [.user(.no)],
       metered: .no,
       reason: "the user marked this network as not metered"
     ),
     Row(
       name: "the user against NetworkManager",
       medium: .ethernet,
-      words: [.user(.yes), .networkManager(.no)],
+      statements: [.user(.yes), .networkManager(.no)],
       metered: .yes,
       reason: "the user marked this network as metered"
     ),
@@ -103,31 +114,31 @@ import Testing
       name: "NetworkManager against the beacon",
       medium: .wifi,
       cost: .metered("it says so"),
-      words: [.networkManager(.no)],
+      statements: [.networkManager(.no)],
       metered: .no,
-      reason: "NetworkManager says so"
+      reason: "NetworkManager reports it"
     ),
     Row(
       name: "the portal against the beacon",
       medium: .wifi,
       cost: .free,
-      words: [.portal(.yes)],
+      statements: [.portal(.yes)],
       metered: .yes,
-      reason: "the desktop's portal says so"
+      reason: "the desktop portal reports it"
     ),
     Row(
       name: "no word",
       medium: .wifi,
-      words: [.user(.unknown), .networkManager(.unknown)],
+      statements: [.user(.unknown), .networkManager(.unknown)],
       metered: .no,
-      reason: "nothing says that data costs on this Wi-Fi"
+      reason: "there is no sign that data costs on this Wi-Fi"
     ),
     Row(
       name: "foreign network",
       medium: .cellular,
       isRoaming: true,
       metered: .yes,
-      reason: "the modem is in a foreign network"
+      reason: "the modem is roaming"
     ),
   ]
 }

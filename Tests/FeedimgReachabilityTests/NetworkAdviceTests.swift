@@ -23,17 +23,17 @@ import Testing
     #expect(advice == NetworkAdvice())
   }
 
-  @Test func `what is said of a tunnel does not count`() {
+  @Test func `advice about a tunnel does not count`() {
     let bus = FakeBus(devices: ["wg0": 1, "wlan0": 2])
     #expect(
-      NetworkAdvice(on: Self.path(Self.tunnel, Self.wifi, end: .wifi), bus).word == .networkManager(.no)
+      NetworkAdvice(on: Self.path(Self.tunnel, Self.wifi, end: .wifi), bus).statement == .networkManager(.no)
     )
   }
 
-  @Test func `a bridge has the setting where its port has none`() {
+  @Test func `a bridge has the setting if its port has none`() {
     let bus = FakeBus(devices: ["br0": 1, "wlan0": 0])
     #expect(
-      NetworkAdvice(on: Self.path(Self.bridge, Self.wifi, end: .wifi), bus).word == .networkManager(.yes)
+      NetworkAdvice(on: Self.path(Self.bridge, Self.wifi, end: .wifi), bus).statement == .networkManager(.yes)
     )
   }
 
@@ -43,28 +43,28 @@ import Testing
     #expect(NetworkAdvice(on: Self.path(Self.modem, end: .cellular), bus).isRoaming == isRoaming)
   }
 
-  @Test func `a phone's modem is not ours to ask about`() {
+  @Test func `a phone's modem is not requested`() {
     let bus = FakeBus(modems: ["wwan0": (5, true)])
     let advice = NetworkAdvice(on: Self.path(Self.modem, end: .cellular, isTether: true), bus)
     #expect(advice == NetworkAdvice())
   }
 
-  @Test func `a page to sign in at is told of the device that carries the data`() {
+  @Test func `a captive portal is reported for the device that carries the data`() {
     let bus = FakeBus(devices: ["wlan0": 0], captive: ["wlan0"])
     #expect(NetworkAdvice(on: Self.path(Self.wifi, end: .wifi), bus).isCaptive)
     #expect(!NetworkAdvice(on: Self.path(Self.modem, end: .cellular), bus).isCaptive)
   }
 
-  @Test func `the desktop's portal is heard where nobody knows the device`() {
-    let costly = PortalQuestion.Status(isMetered: true, isCaptive: true)
-    let silent = PortalQuestion.Status(isMetered: false, isCaptive: false)
+  @Test func `the desktop portal decides if no service knows the device`() {
+    let costly = PortalClient.Status(isMetered: true, isCaptive: true)
+    let silent = PortalClient.Status(isMetered: false, isCaptive: false)
     var advice = NetworkAdvice()
     advice.join(silent)
     #expect(advice == NetworkAdvice())
     advice.join(costly)
-    #expect(advice == NetworkAdvice(word: .portal(.yes), isCaptive: true))
-    advice = NetworkAdvice(word: .networkManager(.no))
+    #expect(advice == NetworkAdvice(statement: .portal(.yes), isCaptive: true))
+    advice = NetworkAdvice(statement: .networkManager(.no))
     advice.join(costly)
-    #expect(advice.word == .networkManager(.no))
+    #expect(advice.statement == .networkManager(.no))
   }
 }

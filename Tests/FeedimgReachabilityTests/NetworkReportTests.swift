@@ -8,22 +8,22 @@ import Testing
 
 @Suite(.enabled(if: Namespace.isPermitted, "this system refuses network namespaces"))
 struct NetworkReportTests {
-  @Test func `a report names the network, its sources and what they said`() throws {
+  @Test func `a report has the network, its sources and the evidence`() throws {
     let namespace = try Namespace()
     namespace.ip("\(LivePathTests.cables)\nroute add default via 192.0.2.1 metric 5")
     let report = namespace.run { NetlinkReader().report() }
     #expect(report.state.kind == .ethernet)
     #expect(report.identity == NetworkIdentity(device: "left"))
-    #expect(report.sources.first { $0.name == "netlink" }?.isThere == true)
-    #expect(report.sources.first { $0.name == "netlink events" }?.isThere == true)
+    #expect(report.sources.first { $0.name == "netlink" }?.isAvailable == true)
+    #expect(report.sources.first { $0.name == "netlink events" }?.isAvailable == true)
     // This process has the sysfs of another network.
-    #expect(report.sources.first { $0.name == "sysfs" }?.isThere == false)
+    #expect(report.sources.first { $0.name == "sysfs" }?.isAvailable == false)
     #expect(report.evidence.first == "v4: default via 192.0.2.1 dev left metric 5")
     #expect(report.evidence.last == "v6: none: there is no route to the internet")
     #expect(report.evidence.contains { $0.contains("kind veth") && $0.contains("driver veth") })
   }
 
-  @Test func `a report tells that netlink is refused`() throws {
+  @Test func `a report shows that netlink is refused`() throws {
     let namespace = try Namespace()
     let report = namespace.run { () -> NetworkReport? in
       test_refuse_sockets(AF_NETLINK) == 0 ? NetlinkReader().report() : nil
@@ -31,15 +31,15 @@ struct NetworkReportTests {
     let sources = try #require(report).sources
     #expect(
       sources.first { $0.name == "netlink" }?.remark
-        == "the kernel tells neither routes nor links (error 1), so that only a trial tells whether there is a way out"
+        == "the kernel reports no routes and links (error 1); feedimg only detects whether a route exists"
     )
     #expect(
-      sources.first { $0.name == "netlink events" }?.remark == "changes are only seen every 5 seconds"
+      sources.first { $0.name == "netlink events" }?.remark == "feedimg reads the network every 5 seconds"
     )
     #expect(report?.evidence.isEmpty == true)
   }
 
-  @Test func `a link is written down with the kernel's own numbers`() {
+  @Test func `a link is printed with the kernel's numbers`() {
     let link = Link(
       index: 3,
       name: "wlan0.5",

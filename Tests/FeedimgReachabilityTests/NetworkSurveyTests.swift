@@ -6,7 +6,7 @@ import Testing
 @Suite struct NetworkSurveyTests {
   private typealias Machine = PathResolverTests
 
-  @Test func `a state tells the way in the order of the data`() throws {
+  @Test func `a state lists the path in the order of the data`() throws {
     var kernel = Machine.machine.routed(9).routed(3, mark: 7)
     kernel.marks = [7]
     let state = try NetworkSurvey(kernel: kernel).state()
@@ -19,8 +19,8 @@ import Testing
           via: ["wg0", "wlan0"],
           route: "default dev wg0",
           isTunnelled: true,
-          reason: "`wlan0` is joined to a Wi-Fi network",
-          meteredReason: "nothing says that data costs on this Wi-Fi"
+          reason: "`wlan0` is connected to a Wi-Fi network",
+          meteredReason: "there is no sign that data costs on this Wi-Fi"
         )
     )
   }
@@ -39,7 +39,7 @@ import Testing
 
   @Test func `IPv6 without an address of the internet is none`() throws {
     var kernel = Machine.machine.routed(3, family: .v6)
-    let question = RouteQuestion(destination: AddressFamily.v6.probes[0], wantsEntry: false)
+    let question = RouteRequest(destination: AddressFamily.v6.probes[0], wantsEntry: false)
     for (source, kind) in [
       (IPAddress.v6(0xfd00 << 48, 2), NetworkKind.offline), (.v6(0x2001 << 48, 2), .wifi),
     ] {
@@ -48,11 +48,11 @@ import Testing
     }
   }
 
-  @Test func `where IPv6 takes a dearer way, some of the data costs`() throws {
+  @Test func `if the path of IPv6 is dearer, some of the data costs`() throws {
     let state = try NetworkSurvey(kernel: Machine.machine.routed(3).routed(4, family: .v6)).state()
     #expect(state.kind == .wifi)
     #expect(state.metered == .yes)
-    #expect(state.meteredReason == "it is mobile data, over `wwan0`")
+    #expect(state.meteredReason == "the data is mobile data, over `wwan0`")
   }
 
   struct Peer: CustomTestStringConvertible, Sendable {
@@ -63,25 +63,25 @@ import Testing
   }
 
   @Test(arguments: [
-    Peer(address: "", kind: .wifi, because: "nobody has answered yet, and IPv4 goes first"),
+    Peer(address: "", kind: .wifi, because: "no server has responded yet, and IPv4 takes precedence"),
     Peer(
       address: "203.0.113.9",
       kind: .cellular,
-      because: "the way to who answered last is the way data takes"
+      because: "data takes the path to the last server that responded"
     ),
-    Peer(address: "203.0.113.10", kind: .wifi, because: "there is no other way to this host than to all"),
-    Peer(address: "192.168.1.9", kind: .wifi, because: "a host of this house tells nothing of the internet"),
-    Peer(address: "127.0.0.1", kind: .wifi, because: "this host tells nothing of the internet"),
-    Peer(address: "2001:db8::9", kind: .ethernet, because: "IPv6 was spoken last"),
-    Peer(address: "fd00::9", kind: .wifi, because: "a local address tells nothing of the internet"),
-    Peer(address: "images.example", kind: .wifi, because: "a name is no address"),
+    Peer(address: "203.0.113.10", kind: .wifi, because: "the path to this host is the path to all hosts"),
+    Peer(address: "192.168.1.9", kind: .wifi, because: "a local host is not on the internet"),
+    Peer(address: "127.0.0.1", kind: .wifi, because: "this host is not on the internet"),
+    Peer(address: "2001:db8::9", kind: .ethernet, because: "the last response came over IPv6"),
+    Peer(address: "fd00::9", kind: .wifi, because: "a local address is not on the internet"),
+    Peer(address: "images.example", kind: .wifi, because: "a name is not an address"),
   ])
-  func `the way to who answered last counts most`(_ peer: Peer) throws {
+  func `the path to the last server that responded takes precedence`(_ peer: Peer) throws {
     var kernel = Machine.machine.routed(3).routed(2, family: .v6)
     for (address, index) in [("203.0.113.9", Int32(4)), ("192.168.1.9", 2), ("127.0.0.1", 2), ("fd00::9", 2)]
     {
       let address = try #require(IPAddress(address))
-      kernel.routes[RouteQuestion(destination: address)] = .route(
+      kernel.routes[RouteRequest(destination: address)] = .route(
         Route(family: address.family, legs: [.init(index: index)])
       )
     }
@@ -89,9 +89,9 @@ import Testing
     #expect(state.kind == peer.kind, "\(peer.because)")
   }
 
-  @Test func `where a route has several legs, some of the data costs, if a leg is alive`() throws {
+  @Test func `if one of several live legs is dearer, some of the data costs`() throws {
     var kernel = Machine.machine
-    let question = RouteQuestion(destination: AddressFamily.v4.probes[0])
+    let question = RouteRequest(destination: AddressFamily.v4.probes[0])
     for (isDead, metered) in [(false, Metered.yes), (true, .no)] {
       kernel.routes[question] = .route(
         Route(family: .v4, legs: [.init(index: 3), .init(index: 4, isDead: isDead)])
@@ -101,7 +101,7 @@ import Testing
     }
   }
 
-  @Test func `the user's mark is looked up by what tells networks apart`() throws {
+  @Test func `the user's mark is found by the identity of the network`() throws {
     var kernel = Machine.machine.routed(3)
     kernel.networks["wlan0"] = WirelessNetwork(name: "café")
     let survey = NetworkSurvey(kernel: kernel, mark: { $0.wirelessName == "café" ? .yes : nil })
@@ -120,7 +120,7 @@ import Testing
     #expect(state.reason == "the modem of `wwan0` is suspended, as during a call")
   }
 
-  @Test func `a page to sign in at does not take the network offline`() throws {
+  @Test func `a captive portal does not count as offline`() throws {
     let survey = NetworkSurvey(
       kernel: Machine.machine.routed(3),
       advise: { _ in NetworkAdvice(isCaptive: true) }
@@ -130,7 +130,7 @@ import Testing
     #expect(state.isCaptive && state.isReachable)
   }
 
-  @Test func `a kernel that cannot be asked is an error, not offline`() {
+  @Test func `a kernel that refuses requests is an error, not offline`() {
     var kernel = Machine.machine
     kernel.refusal = NetlinkError(code: .refused, number: 1)
     #expect(throws: NetlinkError(code: .refused, number: 1)) { try NetworkSurvey(kernel: kernel).state() }

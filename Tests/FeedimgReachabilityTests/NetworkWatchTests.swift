@@ -18,10 +18,10 @@ import Testing
     #expect(step == expected, sourceLocation: sourceLocation)
   }
 
-  /// A watch that has told its first state at the beginning and sleeps.
+  /// A watch that has published its first state and sleeps.
   private static func sleeping() -> NetworkWatch {
     var watch = NetworkWatch(period: .seconds(60))
-    Self.expect(&watch, at: at(0), .look)
+    Self.expect(&watch, at: at(0), .read)
     watch.saw(wifi, at: at(0))
     Self.expect(&watch, at: at(0), .publish(wifi))
     return watch
@@ -30,26 +30,26 @@ import Testing
   @Test func `without events it sleeps until the next check`() {
     var watch = Self.sleeping()
     Self.expect(&watch, at: Self.at(1), .sleep(until: .seconds(60), orEvent: true))
-    Self.expect(&watch, at: .seconds(60), .look)
+    Self.expect(&watch, at: .seconds(60), .read)
   }
 
-  @Test func `one event is followed by a look after the quiet`() {
+  @Test func `one event leads to a reading after a pause`() {
     var watch = Self.sleeping()
     watch.heard(.some, at: Self.at(5))
     Self.expect(&watch, at: Self.at(5), .sleep(until: Self.at(25), orEvent: false))
     Self.expect(&watch, at: Self.at(25), .drain)
     watch.drained(.none, at: Self.at(25))
-    Self.expect(&watch, at: Self.at(25), .look)
+    Self.expect(&watch, at: Self.at(25), .read)
   }
 
-  @Test func `a storm is followed by a look every tenth of a second`() {
+  @Test func `a storm of events leads to a reading every tenth of a second`() {
     var watch = Self.sleeping()
     watch.heard(.some, at: Self.at(0))
     var looks: [Int] = []
     for millisecond in 1...350 {
       switch watch.step(at: Self.at(millisecond)) {
       case .drain: watch.drained(.some, at: Self.at(millisecond))
-      case .look:
+      case .read:
         looks.append(millisecond)
         watch.saw(Self.wifi, at: Self.at(millisecond))
         watch.heard(.some, at: Self.at(millisecond))
@@ -59,7 +59,7 @@ import Testing
     #expect(looks == [101, 202, 303])
   }
 
-  @Test func `overruns are followed by longer and longer rests, then by a look`() {
+  @Test func `overruns lead to longer and longer waits, then to a reading`() {
     var watch = Self.sleeping()
     watch.heard(.some, at: Self.at(0))
     var now = Self.at(20)
@@ -71,16 +71,16 @@ import Testing
     }
     Self.expect(&watch, at: now, .drain)
     watch.drained(.none, at: now)
-    Self.expect(&watch, at: now, .look)
+    Self.expect(&watch, at: now, .read)
   }
 
-  @Test func `after a sleep of the computer it looks at once`() {
+  @Test func `after the computer resumes, the network is read at once`() {
     var watch = Self.sleeping()
     watch.woke(at: Self.at(500))
-    Self.expect(&watch, at: Self.at(500), .look)
+    Self.expect(&watch, at: Self.at(500), .read)
   }
 
-  @Test func `a change that waits to be told cuts the sleep short`() {
+  @Test func `a pending change shortens the sleep`() {
     var watch = Self.sleeping()
     watch.saw(.offline("no route"), at: Self.at(100))
     Self.expect(&watch, at: Self.at(100), .sleep(until: Self.at(1350), orEvent: true))

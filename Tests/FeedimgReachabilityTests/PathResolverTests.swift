@@ -6,7 +6,7 @@ import Testing
   struct Row: CustomTestStringConvertible, Sendable {
     var name: String
     var kernel: FakeKernel
-    /// The links from the top to the hardware; none where there is no way.
+    /// The links from the top to the hardware; empty if there is no path.
     var via: [String]
     var medium: LinkClass.Medium = .noConnection
     var isTunnelled = false
@@ -16,7 +16,7 @@ import Testing
   }
 
   @Test(arguments: rows)
-  func `the path leads down to what carries the data`(_ row: Row) throws {
+  func `the path ends at the link that carries the data`(_ row: Row) throws {
     guard case .path(let path) = try PathResolver(kernel: row.kernel).find(.v4) else {
       #expect(row.via.isEmpty, "\(row.because)")
       return
@@ -56,7 +56,7 @@ import Testing
 
 extension PathResolverTests {
   static let rows: [Row] = [
-    Row(name: "no route", kernel: machine, via: [], because: "the kernel says so"),
+    Row(name: "no route", kernel: machine, via: [], because: "the kernel reports it"),
     Row(
       name: "Ethernet",
       kernel: machine.routed(2),
@@ -75,7 +75,7 @@ extension PathResolverTests {
       name: "carrier lost",
       kernel: machine(change(ethernet) { $0.flags = cut }).routed(2),
       via: [],
-      because: "the kernel still routes into it, and nothing gets out"
+      because: "the kernel still routes into it, but no packet leaves"
     ),
     Row(
       name: "WPA not through",
@@ -89,7 +89,7 @@ extension PathResolverTests {
       via: ["veth7"],
       medium: .ethernet,
       isVirtual: true,
-      because: "the index below counts in another namespace"
+      because: "the lower index belongs to another namespace"
     ),
     Row(
       name: "cable whose lower link has its own index",
@@ -104,7 +104,7 @@ extension PathResolverTests {
       kernel: machine(Link(index: 11, name: "wlan0.5", kind: "vlan", lower: 3)).routed(11),
       via: ["wlan0.5", "wlan0"],
       medium: .wifi,
-      because: "what is below counts"
+      because: "the link below decides"
     ),
     Row(
       name: "macvlan on a link of another namespace",
@@ -133,7 +133,7 @@ extension PathResolverTests {
       via: ["a"],
       medium: .unknown,
       isVirtual: true,
-      because: "connected, but nobody can tell how"
+      because: "connected, but over unknown hardware"
     ),
     Row(
       name: "bridge of a card and a virtual machine",
@@ -145,7 +145,7 @@ extension PathResolverTests {
       ).routed(11),
       via: ["br0", "eth0"],
       medium: .ethernet,
-      because: "the card leads out, the machines do not"
+      because: "the card has a way out, the machines do not"
     ),
     Row(
       name: "bridge of containers",

@@ -4,8 +4,8 @@ import Testing
 
 extension PathResolverTests {
   @Test(arguments: tunnelRows)
-  func `a tunnel is what carries it`(_ row: Row) throws {
-    try self.`the path leads down to what carries the data`(row)
+  func `a tunnel has the class of the link that carries it`(_ row: Row) throws {
+    try self.`the path ends at the link that carries the data`(row)
   }
 
   private static let mark: UInt32 = 0xca6c
@@ -20,7 +20,7 @@ extension PathResolverTests {
 
   private static func over(_ carrier: Int32, to remote: IPAddress) -> FakeKernel {
     var kernel = machine(gre).routed(13)
-    kernel.routes[RouteQuestion(destination: remote)] = .route(
+    kernel.routes[RouteRequest(destination: remote)] = .route(
       Route(family: .v4, legs: [.init(index: carrier)])
     )
     return kernel
@@ -77,7 +77,7 @@ extension PathResolverTests {
       via: ["wg0"],
       medium: .unknown,
       isTunnelled: true,
-      because: "an honest unknown"
+      because: "no sign decides"
     ),
     Row(
       name: "VPN with no other route, among very many links",
@@ -90,7 +90,7 @@ extension PathResolverTests {
       medium: .unknown,
       isTunnelled: true,
       isVirtual: true,
-      because: "to follow them all would take long and tell nothing"
+      because: "following all of them would take long and decide nothing"
     ),
     Row(
       name: "tunnel alone in a namespace",
@@ -162,13 +162,13 @@ extension PathResolverTests {
       name: "a VPN that uses pppd",
       kernel: {
         var kernel = calling().routed(3, device: 3, metric: 600)
-        kernel.diallers["ppp0"] = .tunnel
+        kernel.pppPeers["ppp0"] = .tunnel
         return kernel
       }(),
       via: ["ppp0", "wlan0"],
       medium: .wifi,
       isTunnelled: true,
-      because: "its command line gives it away"
+      because: "its command line shows it"
     ),
     Row(
       name: "one of several connections of a modem",
@@ -191,7 +191,7 @@ extension PathResolverTests {
       }(),
       via: ["ppp0"],
       medium: .unknown,
-      because: "nothing tells which is which"
+      because: "no sign assigns the sessions"
     ),
   ]
 }

@@ -4,7 +4,7 @@ import Testing
 @testable import FeedimgReachability
 
 @Suite struct PublicationScheduleTests {
-  /// What is seen at some millisecond, and what is told by then.
+  /// The state that is read at a millisecond, and the states published by then.
   struct Row: CustomTestStringConvertible, Sendable {
     var name: String
     var seen: [(milliseconds: Int, state: NetworkState)]
@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test(arguments: rows)
-  func `dearer is told at once, cheaper and offline later`(_ row: Row) {
+  func `a dearer network is published at once, cheaper and offline later`(_ row: Row) {
     var schedule = PublicationSchedule()
     var told: [String] = []
     for millisecond in 0...4000 {
@@ -43,13 +43,13 @@ import Testing
       name: "the first state",
       seen: [(0, offline)],
       told: [(0, .offline)],
-      because: "it is told at once, whatever it is"
+      because: "the first state is published at once"
     ),
     Row(
       name: "Wi-Fi to cellular",
       seen: [(0, wifi), (100, modem)],
       told: [(0, .wifi), (100, .cellular)],
-      because: "not one byte too many"
+      because: "avoids every unwanted byte"
     ),
     Row(
       name: "Wi-Fi to a hotspot",
@@ -67,25 +67,25 @@ import Testing
       name: "Wi-Fi seen for a moment",
       seen: [(0, modem), (100, wifi), (400, modem)],
       told: [(0, .cellular)],
-      because: "nothing changed for anybody"
+      because: "no value that policies use changed"
     ),
     Row(
       name: "cheaper, and then another as cheap",
       seen: [(0, modem), (100, wifi), (300, cable)],
       told: [(0, .cellular), (600, .ethernet)],
-      because: "cheap for half a second, by one or the other"
+      because: "cheaper for half a second, over either"
     ),
     Row(
       name: "cheaper in two steps",
       seen: [(0, modem), (100, unknown), (300, wifi)],
       told: [(0, .cellular), (800, .wifi)],
-      because: "each has to prove itself"
+      because: "each must stay for half a second"
     ),
     Row(
       name: "Ethernet to Wi-Fi",
       seen: [(0, cable), (100, wifi)],
       told: [(0, .ethernet), (100, .wifi)],
-      because: "nothing is at stake"
+      because: "the cost is the same"
     ),
     Row(
       name: "offline",
@@ -97,7 +97,7 @@ import Testing
       name: "a gap",
       seen: [(0, wifi), (100, offline), (900, wifi)],
       told: [(0, .wifi)],
-      because: "a handover is no loss"
+      because: "a handover is not a loss"
     ),
     Row(
       name: "a gap with another network behind it",
@@ -109,7 +109,7 @@ import Testing
       name: "back from offline",
       seen: [(0, offline), (100, wifi)],
       told: [(0, .offline), (100, .wifi)],
-      because: "nothing was spent before, so there is nothing to fear"
+      because: "nothing was downloaded before"
     ),
   ]
 }

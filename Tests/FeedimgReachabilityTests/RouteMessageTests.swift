@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct RouteMessageTests {
   private func read(_ recording: Recording) -> Route? {
-    guard case .route(let route)? = recording.read({ RouteAnswer($0) }) else { return nil }
+    guard case .route(let route)? = recording.read({ RouteReply($0) }) else { return nil }
     return route
   }
 
@@ -14,7 +14,7 @@ import Testing
     #expect(route.text(route.leg, device: "wlan0") == "default via 10.1.0.1 dev wlan0")
   }
 
-  @Test func `the way of a packet tells its source`() throws {
+  @Test func `the route of a packet has its source address`() throws {
     #expect(try #require(read(RouteRecordings.wifiPacket)).source == .v4(0x0a01_0002))
   }
 
@@ -23,7 +23,7 @@ import Testing
     #expect(route.text(route.leg, device: "wg0") == "default dev wg0")
   }
 
-  @Test func `of several legs the first that is alive counts`() throws {
+  @Test func `the first live leg counts`() throws {
     let route = try #require(read(RouteRecordings.legs))
     #expect(route.legs.map(\.index) == [5, 7])
     #expect(route.leg == .init(index: 7, gateway: .v4(0x0a02_0001)))
@@ -34,7 +34,7 @@ import Testing
     #expect(route.text(route.leg, device: "eth0") == "default via fe80::1 dev eth0")
   }
 
-  @Test func `half of the internet is named as such`() {
+  @Test func `a route for half of the internet is shown as such`() {
     let route = Route(family: .v4, destination: .v4(0x8000_0000), prefixLength: 1, legs: [.init(index: 1)])
     #expect(route.text(route.leg, device: "tun0") == "128.0.0.0/1 dev tun0")
     let lower = Route(family: .v4, prefixLength: 1, legs: [.init(index: 1)])
@@ -45,27 +45,27 @@ import Testing
     (RouteRecordings.none, NoRoute.missing),
     (RouteRecordings.blackhole, .blackhole),
   ])
-  func `the kernel's error number tells why there is no way`(
+  func `the kernel's error number gives the reason for no route`(
     _ recording: Recording,
     _ expected: NoRoute
   ) throws {
     let number = try #require(recording.read { $0.errorNumber })
-    #expect(RouteQuestion.answer(errorNumber: number) == RouteAnswer.none(expected))
+    #expect(RouteRequest.reply(errorNumber: number) == RouteReply.none(expected))
   }
 
-  @Test func `an error number that is no answer is a failure`() {
+  @Test func `any other error number is a failure`() {
     for number: Int32 in [0, 1, 5, 12, 105] {
-      #expect(RouteQuestion.answer(errorNumber: number) == nil)
+      #expect(RouteRequest.reply(errorNumber: number) == nil)
     }
   }
 
-  @Test func `rules that heed a mark give it away`() throws {
+  @Test func `marks are read from rules`() throws {
     let mark = RouteRecordings.ruleOfWireGuard.read { RuleMark($0) }
     #expect(mark == RuleMark(mark: 51820, isInverted: true))
     #expect(RouteRecordings.ruleOfMain.read { RuleMark($0) } == nil)
   }
 
-  @Test func `marks that exempt a tunnel's own packets come first, each once`() {
+  @Test func `marks that exempt a tunnel's packets come first, each once`() {
     let rules: [(UInt32, Bool)] = [(1, false), (2, true), (1, true), (3, false)]
     #expect(RuleMark.inOrder(rules.map { RuleMark(mark: $0.0, isInverted: $0.1) }) == [2, 1, 3])
   }
@@ -74,7 +74,7 @@ import Testing
     ("fe80::1", false), ("fd00::2", false), ("fc00::", false), ("::1", false), ("2001:db8::1", true),
     ("64:ff9b::1", true), ("febf::1", false), ("fec0::1", true),
   ])
-  func `a source is one of the internet or not`(_ text: String, _ isInternet: Bool) throws {
+  func `source addresses of the internet are recognised`(_ text: String, _ isInternet: Bool) throws {
     let address = try #require(IPAddress(text))
     #expect(address.description == text)
     #expect(address.isInternetSource == isInternet)

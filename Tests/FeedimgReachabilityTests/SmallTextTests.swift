@@ -3,24 +3,24 @@ import Testing
 
 @testable import FeedimgReachability
 
-/// The small texts that sysfs, procfs and pppd leave behind.
+/// The small texts of sysfs, procfs and pppd.
 @Suite struct SmallTextTests {
   @Test(arguments: [
-    ("/usr/sbin/pppd nodetach lock ttyACM0 115200 plugin nm-pppd-plugin.so", Dialler.modem),
+    ("/usr/sbin/pppd nodetach lock ttyACM0 115200 plugin nm-pppd-plugin.so", PPPPeer.modem),
     ("pppd /dev/ttyUSB2 460800 connect chat", .modem),
     ("pppd /dev/rfcomm0", .modem),
-    ("pppd call provider", .untold),
+    ("pppd call provider", .unknown),
     ("pppd pty /usr/bin/sstpc vpn.example", .tunnel),
     ("pppd passive nodetach : plugin pppol2tp.so pppol2tp 7", .tunnel),
     ("/usr/sbin/pppd 230400 :192.0.2.1 nodetach openfortivpn", .tunnel),
-    ("pppd ttyless wwanda", .untold),
-    ("", .untold),
+    ("pppd ttyless wwanda", .unknown),
+    ("", .unknown),
   ])
-  func `a command line tells a modem from a tunnel`(_ line: String, _ expected: Dialler) {
-    #expect(Dialler(words: line.split(separator: " ")) == expected)
+  func `a command line distinguishes a modem from a tunnel`(_ line: String, _ expected: PPPPeer) {
+    #expect(PPPPeer(words: line.split(separator: " ")) == expected)
   }
 
-  @Test func `each PPPoE session has a carrier`() {
+  @Test func `each PPPoE session has an interface`() {
     let table = """
       Id       Address              Device
       01000000 AE:C2:6F:46:0E:30       eth0
@@ -41,14 +41,14 @@ import Testing
     #expect(event["INDEX"] == nil)
   }
 
-  @Test func `a file that is not there, or is no file, has no text`() {
+  @Test func `a missing file, or a path that is not a file, has no text`() {
     #expect(TextFile.read("/no/such/file") == nil)
     #expect(TextFile.read("/proc") == nil)
     #expect(TextFile.names(in: "/no/such/folder").isEmpty)
     #expect(TextFile.read("/proc/self/comm", limit: 1)?.utf8.count == 1)
   }
 
-  @Test func `a timer for the end of a sleep does not go off by itself`() throws {
+  @Test func `a timer for resuming does not fire by itself`() throws {
     let timer = try #require(ResumeTimer())
     var wait = pollfd(fd: timer.descriptor, events: Int16(POLLIN), revents: 0)
     #expect(poll(&wait, 1, 0) == 0)

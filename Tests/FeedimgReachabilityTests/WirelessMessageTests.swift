@@ -3,24 +3,24 @@ import Testing
 @testable import FeedimgReachability
 
 @Suite struct WirelessMessageTests {
-  @Test func `the mode tells a client from an access point`() {
+  @Test func `the mode distinguishes a client from an access point`() {
     #expect(WirelessRecordings.station.read { WirelessMessages.mode($0) } == .client)
     #expect(WirelessRecordings.accessPoint.read { WirelessMessages.mode($0) } == .accessPoint)
   }
 
-  @Test func `the network that is joined says its name and what it costs`() throws {
+  @Test func `the connected network has its name and metering`() throws {
     let network = try #require(WirelessRecordings.limited.read { WirelessMessages.joinedNetwork($0) })
     #expect(network.name == "netlab")
     #expect(network.accessPoint == 0x0200_0000_0000)
-    #expect(network.cost == .metered("the access point says that its data is limited"))
+    #expect(network.cost == .metered("the access point reports that its data is limited"))
   }
 
-  @Test func `an iPhone is known by its element and an address that is made up`() throws {
+  @Test func `an iPhone is recognised by its element and a random address`() throws {
     let network = try #require(WirelessRecordings.phone.read { WirelessMessages.joinedNetwork($0) })
     #expect(network.cost == .phone("the access point looks like an iPhone's hotspot"))
   }
 
-  @Test func `a network that is only seen does not count`() {
+  @Test func `a network without a connection does not count`() {
     #expect(WirelessRecordings.notJoined.read { WirelessMessages.joinedNetwork($0) } == nil)
   }
 
@@ -33,17 +33,17 @@ import Testing
   }
 
   @Test(arguments: beacons)
-  func `a beacon tells what the data costs`(_ beacon: Beacon) {
+  func `a beacon reports metering`(_ beacon: Beacon) {
     var network = WirelessNetwork(accessPoint: beacon.accessPoint)
     beacon.elements.payload { network.read(InformationElements($0)) }
     #expect(network.cost == beacon.cost)
   }
 
-  private static let limited = WirelessCost.metered("the access point says that its data is limited")
-  private static let usedUp = WirelessCost.metered("the access point says that its data limit is used up")
-  private static let shared = WirelessCost.phone("the access point is a connection that a device shares")
+  private static let limited = WirelessCost.metered("the access point reports that its data is limited")
+  private static let usedUp = WirelessCost.metered("the access point reports that its data limit is used up")
+  private static let shared = WirelessCost.phone("the access point shares the connection of a device")
   private static let iPhone = WirelessCost.phone("the access point looks like an iPhone's hotspot")
-  private static let android = WirelessCost.phone("the access point has the address of an Android phone's")
+  private static let android = WirelessCost.phone("the access point has the address of an Android phone")
 
   private static let beacons: [Beacon] = [
     Beacon(name: "nothing", elements: Recording("0006 6e65746c6162"), cost: .notTold),
@@ -53,7 +53,7 @@ import Testing
     Beacon(
       name: "level variable",
       elements: Recording("dd08 0050f211 04000000"),
-      cost: .metered("the access point says that data costs by volume")
+      cost: .metered("the access point reports that data costs by volume")
     ),
     Beacon(name: "over the limit", elements: Recording("dd08 0050f211 01000100"), cost: usedUp),
     Beacon(name: "a level of another time", elements: Recording("dd08 0050f211 77000000"), cost: .notTold),
@@ -80,7 +80,7 @@ import Testing
     Beacon(name: "old Android", elements: Recording(""), accessPoint: 0x02_1a_11_33_44_55, cost: android),
   ]
 
-  @Test func `a name that is no text is no name`() {
+  @Test func `a name that is not text is nil`() {
     for elements in [Recording("0003 ff00fe"), Recording("0000"), Recording("0003 000000")] {
       var network = WirelessNetwork()
       elements.payload { network.read(InformationElements($0)) }

@@ -63,7 +63,7 @@ import Testing
       (["/v1/policy?name=../default.md"], 404, "there is no policy `../default.md`"),
       (["/v1/cache?images=-1"], 400, "from 0 to 1000"),
       (["/v1/usage?days=0"], 400, "from 1 to 3660"),
-      (["/v1/settings", "-X", "PATCH", "--json", #"{"no":1}"#], 422, "there is no setting `no`"),
+      (["/v1/settings", "-X", "PATCH", "--json", #"{"no":1}"#], 422, "unknown setting `no`"),
       (["/v1/settings", "-X", "PATCH", "--json", "[]"], 422, "an array"),
     ]
     for (arguments, status, words) in rows {

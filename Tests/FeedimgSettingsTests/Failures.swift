@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What went wrong on several threads, and whether the one that they follow is done.
+/// The failures of several threads, and whether the thread that they follow has finished.
 final class Failures: Sendable {
   private let state = Mutex((all: [String](), isFinished: false))
 

@@ -13,7 +13,7 @@ struct NetworkMarksTests {
     file = SettingsFile(folder: folder.path)
   }
 
-  @Test func `marks are kept, changed and taken away`() throws {
+  @Test func `marks are stored, changed and removed`() throws {
     _ = try file.mark(.ssid("Home"), .no)
     _ = try file.mark(.device("usb0"), .yes)
     #expect(file.read().settings.markedNetworks == [.ssid("Home"): .no, .device("usb0"): .yes])
@@ -24,7 +24,7 @@ struct NetworkMarksTests {
     #expect(try folder.text(of: "settings.json") == "{}\n")
   }
 
-  @Test func `forgetting where there is no file makes none`() throws {
+  @Test func `removing a mark without a file creates none`() throws {
     _ = try file.mark(.ssid("Home"), nil)
     #expect(folder.names.isEmpty)
   }
@@ -41,7 +41,7 @@ struct NetworkMarksTests {
     #expect(file.read().warnings.isEmpty)
   }
 
-  @Test func `what other versions and people keep there stays`() throws {
+  @Test func `members of other versions and users stay`() throws {
     let before = """
       {
         "networks": {
@@ -80,26 +80,27 @@ struct NetworkMarksTests {
     ),
     (
       #"{"ssid:a": true}"#,
-      "the network `ssid:a` takes `metered` or `unmetered`, not true or false; it counts as not marked"
+      "the network `ssid:a` takes `metered` or `unmetered`, not true or false; the mark is ignored"
     ),
-    ("[]", "`networks` takes an object, not an array; no network is marked"),
-    (#""Home""#, "`networks` takes an object, not a string; no network is marked"),
+    ("[]", "`networks` takes an object, not an array; all marks are ignored"),
+    (#""Home""#, "`networks` takes an object, not a string; all marks are ignored"),
   ]
 
   @Test(arguments: wrongValues)
-  func `a wrong mark is said and loses itself alone`(_ value: String, _ message: String) throws {
+  func `an invalid mark is reported and does not affect the others`(_ value: String, _ message: String) throws
+  {
     try folder.write("{\n  \"cache-expiry-days\": 9,\n  \"networks\": \(value)\n}\n", to: "settings.json")
-    let readout = file.read()
-    #expect(readout.settings.markedNetworks.isEmpty)
-    #expect(readout.settings.cacheExpiryDays == 9)
-    #expect(readout.warnings.map(\.message) == ["\(file.path):3: \(message)"])
-    // A new mark makes good what is wrong.
+    let snapshot = file.read()
+    #expect(snapshot.settings.markedNetworks.isEmpty)
+    #expect(snapshot.settings.cacheExpiryDays == 9)
+    #expect(snapshot.warnings.map(\.message) == ["\(file.path):3: \(message)"])
+    // A new mark replaces the invalid member.
     #expect(try file.mark(.ssid("a"), .yes).warnings.isEmpty)
     #expect(file.read().settings.markedNetworks == [.ssid("a"): .yes])
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `a mark is a change that who listens is told`() async throws {
+  func `consumers are notified of a changed mark`() async throws {
     let store = SettingsStore(folder: folder.path)
     var changes = store.changes().makeAsyncIterator()
     #expect(await changes.next()?.markedNetworks == [:])

@@ -6,7 +6,7 @@ import Testing
 
 struct SettingKeyTests {
   @Test(arguments: SettingKey.allCases)
-  func `a default survives being shown and typed, and being written and read`(_ key: SettingKey) throws {
+  func `a default stays the same after showing, typing, writing and reading`(_ key: SettingKey) throws {
     var typed = UserSettings()
     try key.assign(key.defaultValue, in: &typed)
     #expect(typed == UserSettings())
@@ -49,15 +49,15 @@ struct SettingKeyTests {
     ("cache-expiry", "did you mean `cache-expiry-days`?"),
     ("expiry", "did you mean `cache-expiry-days`?"),
     ("downlaod-limit", "did you mean `download-limit`?"),
-    ("colour", "`feedimg settings list` shows them all"),
-    ("", "`feedimg settings list` shows them all"),
+    ("colour", "`feedimg settings list` shows all settings"),
+    ("", "`feedimg settings list` shows all settings"),
   ]
 
   @Test(arguments: names)
-  func `an unknown name gets the one that was meant`(_ name: String, _ hint: String) {
+  func `an unknown name gets a suggestion`(_ name: String, _ hint: String) {
     let error = #expect(throws: SettingsError.self) { try SettingKey(name: name) }
     #expect(error?.code == .unknownSetting)
-    #expect(error?.message == "there is no setting `\(name)`; \(hint)")
+    #expect(error?.message == "unknown setting `\(name)`; \(hint)")
   }
 
   static let values: [(SettingKey, String, String)] = [
@@ -89,7 +89,7 @@ struct SettingKeyTests {
   ]
 
   @Test(arguments: values)
-  func `a value that does not fit is refused and changes nothing`(
+  func `an invalid value is refused and changes nothing`(
     _ key: SettingKey,
     _ text: String,
     _ message: String
@@ -101,7 +101,7 @@ struct SettingKeyTests {
     #expect(settings == UserSettings())
   }
 
-  @Test func `a choice may be typed as people do`() throws {
+  @Test func `a choice may be typed in several forms`() throws {
     var settings = UserSettings()
     for (text, expected) in [("yes", true), ("No", false), ("true", true), ("off", false), ("ON", true)] {
       try SettingKey.alwaysLoadOriginalsOnCellular.assign(text, in: &settings)

@@ -10,7 +10,7 @@ import Testing
 struct SettingsChangesTests {
   private let folder: TemporaryFolder
   private let store: SettingsStore
-  /// As another process would have it.
+  /// Changes the file as another process would.
   private let other: SettingsFile
 
   init() throws {
@@ -19,7 +19,7 @@ struct SettingsChangesTests {
     other = SettingsFile(folder: folder["feedimg"])
   }
 
-  @Test func `the present state comes at once, then each change`() async throws {
+  @Test func `the current settings come at once, then each change`() async throws {
     var changes = store.changes().makeAsyncIterator()
     #expect(await changes.next() == UserSettings())
     for days in [30, 31] {
@@ -30,7 +30,7 @@ struct SettingsChangesTests {
     #expect(await changes.next() == UserSettings())
   }
 
-  @Test func `what leaves the settings as they are is not told`() async throws {
+  @Test func `an edit without effect is not reported`() async throws {
     var changes = store.changes().makeAsyncIterator()
     #expect(await changes.next() == UserSettings())
     try store.set(.cacheExpiryDays, to: "7")
@@ -39,7 +39,7 @@ struct SettingsChangesTests {
     #expect(await changes.next()?.cacheExpiryDays == 30)
   }
 
-  @Test func `all who listen are told, also who comes later`() async throws {
+  @Test func `all consumers are notified, including later ones`() async throws {
     var first = store.changes().makeAsyncIterator()
     #expect(await first.next() == UserSettings())
     var second = store.changes().makeAsyncIterator()
@@ -49,7 +49,7 @@ struct SettingsChangesTests {
     #expect(await second.next()?.cacheExpiryDays == 30)
   }
 
-  @Test func `a consumer that leaves and comes back gets the present state`() async throws {
+  @Test func `a consumer that returns gets the current settings`() async throws {
     for days in 1...20 {
       var changes = store.changes().makeAsyncIterator()
       _ = try other.set(.cacheExpiryDays, to: String(days))
@@ -57,7 +57,7 @@ struct SettingsChangesTests {
     }
   }
 
-  @Test func `who is cancelled is told no more`() async throws {
+  @Test func `a cancelled consumer gets no more settings`() async throws {
     let store = store
     let listener = Task {
       var count = 0

@@ -93,7 +93,7 @@ struct SettingsDocumentTests {
   ]
 
   @Test(arguments: flaws)
-  func `what is no settings file is told with its place`(_ text: String, _ message: String) {
+  func `an invalid file is reported with the place`(_ text: String, _ message: String) {
     let flaw = #expect(throws: SettingsDocument.Flaw.self) { try document(text) }
     #expect(flaw?.description == message)
   }

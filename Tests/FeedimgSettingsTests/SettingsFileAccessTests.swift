@@ -16,16 +16,16 @@ struct SettingsFileAccessTests {
     file = SettingsFile(folder: folder.path)
   }
 
-  @Test func `a file that may not be read means the defaults, and is not replaced`() throws {
+  @Test func `an unreadable file means defaults and is not replaced`() throws {
     try folder.write("{\"cache-expiry-days\": 30}", to: "settings.json")
     chmod(folder["settings.json"], 0)
     chmod(folder.path, 0o777)
     withoutPrivileges {
-      let readout = file.read()
-      #expect(readout.settings == UserSettings())
+      let snapshot = file.read()
+      #expect(snapshot.settings == UserSettings())
       #expect(
-        readout.warnings.map(\.message) == [
-          "cannot read `\(file.path)`: permission denied; the defaults hold"
+        snapshot.warnings.map(\.message) == [
+          "cannot read `\(file.path)`: permission denied; feedimg uses the defaults"
         ]
       )
       let error = #expect(throws: SettingsError.self) { try file.set(.cacheExpiryDays, to: "31") }
@@ -36,7 +36,7 @@ struct SettingsFileAccessTests {
     #expect(try folder.text(of: "settings.json") == "{\"cache-expiry-days\": 30}")
   }
 
-  @Test func `a folder that may not be written is told, and the file stays`() throws {
+  @Test func `a read-only folder is reported, and the file stays`() throws {
     try folder.write("{\"cache-expiry-days\": 30}", to: "settings.json")
     chmod(folder.path, 0o555)
     withoutPrivileges {
@@ -52,17 +52,19 @@ struct SettingsFileAccessTests {
     #expect(folder.names == ["settings.json"])
   }
 
-  @Test func `a folder in the place of the file is told and left alone`() throws {
+  @Test func `a folder in the place of the file is reported and stays`() throws {
     mkdir(folder["settings.json"], 0o755)
     #expect(
-      file.read().warnings.map(\.message) == ["cannot read `\(file.path)`: is a directory; the defaults hold"]
+      file.read().warnings.map(\.message) == [
+        "cannot read `\(file.path)`: is a directory; feedimg uses the defaults"
+      ]
     )
     let error = #expect(throws: SettingsError.self) { try file.set(.cacheExpiryDays, to: "31") }
     #expect(error?.code == .unreadable)
     #expect(throws: SettingsError.self) { try file.unset(.cacheExpiryDays) }
   }
 
-  @Test func `a file in the place of the folder is told`() throws {
+  @Test func `a file in the place of the folder is reported`() throws {
     try folder.write("", to: "file")
     let blocked = SettingsFile(folder: folder["file/feedimg"])
     #expect(blocked.read().settings == UserSettings())
@@ -72,7 +74,7 @@ struct SettingsFileAccessTests {
     #expect(error?.message == "cannot make `\(folder["file/feedimg"])`: not a directory; nothing was changed")
   }
 
-  @Test func `a pipe in the place of the file blocks nobody`() {
+  @Test func `a pipe in the place of the file does not block`() {
     mkfifo(folder["settings.json"], 0o600)
     #expect(file.read().warnings.count == 1)
     #expect(throws: SettingsError.self) { try file.set(.cacheExpiryDays, to: "31") }
@@ -81,14 +83,16 @@ struct SettingsFileAccessTests {
   @Test func `a file that is too long is not read`() throws {
     try folder.write(String(repeating: " ", count: AtomicFile.greatestLength + 1), to: "settings.json")
     #expect(
-      file.read().warnings.map(\.message) == ["cannot read `\(file.path)`: file too large; the defaults hold"]
+      file.read().warnings.map(\.message) == [
+        "cannot read `\(file.path)`: file too large; feedimg uses the defaults"
+      ]
     )
   }
 
   // MARK: Links
 
   @Test(arguments: ["dotfiles/feedimg.json", "absolute"])
-  func `a link stays one, and what it leads to is replaced`(_ kind: String) throws {
+  func `a link stays a link, and its target is replaced`(_ kind: String) throws {
     mkdir(folder["dotfiles"], 0o755)
     mkdir(folder["config"], 0o755)
     try folder.write("{\"cache-expiry-days\": 30}", to: "dotfiles/feedimg.json")
@@ -103,16 +107,16 @@ struct SettingsFileAccessTests {
     #expect(folder.mode(of: "dotfiles/feedimg.json") == 0o644)
   }
 
-  @Test func `a link to what is not there yet makes it there`() throws {
+  @Test func `a link to a missing file creates its target`() throws {
     symlink("elsewhere.json", folder["settings.json"])
-    #expect(file.read() == SettingsReadout())
-    #expect(try file.unset(.cacheExpiryDays) == SettingsReadout())
+    #expect(file.read() == SettingsSnapshot())
+    #expect(try file.unset(.cacheExpiryDays) == SettingsSnapshot())
     _ = try file.set(.cacheExpiryDays, to: "31")
     #expect(try folder.text(of: "elsewhere.json") == "{\n  \"cache-expiry-days\": 31\n}\n")
     #expect(try FilePath(file.path).links().count == 2)
   }
 
-  @Test func `links that go round are told`() throws {
+  @Test func `a loop of links is reported`() throws {
     symlink("other", folder["settings.json"])
     symlink("settings.json", folder["other"])
     #expect(file.read().warnings.count == 1)

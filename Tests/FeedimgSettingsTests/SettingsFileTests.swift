@@ -15,13 +15,13 @@ struct SettingsFileTests {
     file = SettingsFile(folder: folder.path)
   }
 
-  @Test func `a missing file means the defaults and no warning`() {
-    #expect(file.read() == SettingsReadout())
-    #expect(SettingsFile(folder: folder["no/such"]).read() == SettingsReadout())
+  @Test func `a missing file means defaults without a warning`() {
+    #expect(file.read() == SettingsSnapshot())
+    #expect(SettingsFile(folder: folder["no/such"]).read() == SettingsSnapshot())
     #expect(folder.names.isEmpty)
   }
 
-  @Test func `a value that is set can be read again`() throws {
+  @Test func `a stored value can be read again`() throws {
     let written = try file.set(.cacheExpiryDays, to: "30")
     #expect(written.settings.cacheExpiryDays == 30)
     #expect(written.stored == [.cacheExpiryDays])
@@ -29,7 +29,7 @@ struct SettingsFileTests {
     #expect(try folder.text(of: "settings.json") == "{\n  \"cache-expiry-days\": 30\n}\n")
   }
 
-  @Test func `values are stored as their kind`() throws {
+  @Test func `values are stored with their JSON type`() throws {
     _ = try file.set(.alwaysLoadOriginalsOnCellular, to: "yes")
     _ = try file.set(.cacheOriginalsLimit, to: "1.5 GB")
     let expected = """
@@ -42,18 +42,18 @@ struct SettingsFileTests {
     #expect(try folder.text(of: "settings.json") == expected)
   }
 
-  @Test func `a value that is unset gives way to the default`() throws {
+  @Test func `an unset value is the default again`() throws {
     _ = try file.set(.cacheExpiryDays, to: "30")
-    #expect(try file.unset(.cacheExpiryDays) == SettingsReadout())
+    #expect(try file.unset(.cacheExpiryDays) == SettingsSnapshot())
     #expect(try folder.text(of: "settings.json") == "{}\n")
   }
 
-  @Test func `unsetting where there is no file makes none`() throws {
-    #expect(try file.unset(.cacheExpiryDays) == SettingsReadout())
+  @Test func `unsetting without a file creates none`() throws {
+    #expect(try file.unset(.cacheExpiryDays) == SettingsSnapshot())
     #expect(folder.names.isEmpty)
   }
 
-  @Test func `settings of other versions and people's layout stay`() throws {
+  @Test func `settings of other versions and the formatting stay`() throws {
     let before =
       "{\n\t\"future\": {\"b\": 1.50, \"a\": \"\\u00e4\"},\n\t\"cache-expiry-days\" : 7 , \"x\": null\n}"
     try folder.write(before, to: "settings.json")
@@ -63,7 +63,7 @@ struct SettingsFileTests {
     #expect(try folder.text(of: "settings.json") == after)
   }
 
-  @Test func `folders that are missing are made for the user alone`() throws {
+  @Test func `missing folders are created for the user only`() throws {
     let deep = SettingsFile(folder: folder["home/.config/feedimg/"])
     _ = try deep.set(.cacheExpiryDays, to: "30")
     #expect(deep.read().settings.cacheExpiryDays == 30)
@@ -71,7 +71,7 @@ struct SettingsFileTests {
     #expect(folder.mode(of: "home/.config/feedimg") == 0o700)
   }
 
-  @Test func `a new file is the user's alone, an old one keeps its mode`() throws {
+  @Test func `a new file is private, an existing one keeps its mode`() throws {
     _ = try file.set(.cacheExpiryDays, to: "30")
     #expect(folder.mode(of: "settings.json") == 0o600)
     chmod(folder["settings.json"], 0o644)
@@ -79,7 +79,7 @@ struct SettingsFileTests {
     #expect(folder.mode(of: "settings.json") == 0o644)
   }
 
-  @Test func `writing the value that is there already leaves the file alone`() throws {
+  @Test func `writing the same value does not touch the file`() throws {
     _ = try file.set(.cacheExpiryDays, to: "30")
     var before = stat()
     var after = stat()
@@ -89,30 +89,37 @@ struct SettingsFileTests {
     #expect(before.st_ino == after.st_ino)
   }
 
-  // MARK: What cannot be used
+  // MARK: Invalid files
 
   static let wrongValues = [
-    ("cache-expiry-days", "\"soon\"", "a whole number from 1 to 36500, not `soon`; the default 7 holds"),
-    ("cache-expiry-days", "1.5", "a whole number from 1 to 36500, not `1.5`; the default 7 holds"),
+    (
+      "cache-expiry-days", "\"soon\"",
+      "a whole number from 1 to 36500, not `soon`; feedimg uses the default 7"
+    ),
+    ("cache-expiry-days", "1.5", "a whole number from 1 to 36500, not `1.5`; feedimg uses the default 7"),
     (
       "cache-originals-limit", "true",
-      "a size such as `512 MiB`, not `true`; the default 512 MiB holds"
+      "a size such as `512 MiB`, not `true`; feedimg uses the default 512 MiB"
     ),
-    ("cache-originals-limit", "-1", "a size such as `512 MiB`, not `-1`; the default 512 MiB holds"),
-    ("always-load-originals-on-cellular", "\"yess\"", "`yes` or `no`, not `yess`; the default no holds"),
-    ("always-load-originals-on-cellular", "[]", "`yes` or `no`, not an array; the default no holds"),
+    ("cache-originals-limit", "-1", "a size such as `512 MiB`, not `-1`; feedimg uses the default 512 MiB"),
+    (
+      "always-load-originals-on-cellular", "\"yess\"",
+      "`yes` or `no`, not `yess`; feedimg uses the default no"
+    ),
+    ("always-load-originals-on-cellular", "[]", "`yes` or `no`, not an array; feedimg uses the default no"),
   ]
 
   @Test(arguments: wrongValues)
-  func `a wrong value loses that setting alone`(_ name: String, _ value: String, _ message: String) throws {
+  func `an invalid value affects only its setting`(_ name: String, _ value: String, _ message: String) throws
+  {
     let text = "{\n  \"cache-memory-limit\": \"1 MiB\",\n  \"\(name)\": \(value)\n}\n"
     try folder.write(text, to: "settings.json")
-    let readout = file.read()
+    let snapshot = file.read()
     var expected = UserSettings()
     expected.cacheMemoryLimit = .mebibytes(1)
-    #expect(readout.settings == expected)
-    #expect(readout.stored == [.cacheMemoryLimit])
-    #expect(readout.warnings.map(\.message) == ["\(file.path):3: `\(name)` takes \(message)"])
+    #expect(snapshot.settings == expected)
+    #expect(snapshot.stored == [.cacheMemoryLimit])
+    #expect(snapshot.warnings.map(\.message) == ["\(file.path):3: `\(name)` takes \(message)"])
     #expect(try folder.text(of: "settings.json") == text)
   }
 
@@ -123,17 +130,16 @@ struct SettingsFileTests {
     #expect(file.read().warnings.isEmpty)
   }
 
-  @Test func `a corrupt file means the defaults, said with the place, and is kept beside itself once`() throws
-  {
+  @Test func `a corrupt file means defaults, is reported, and is copied once`() throws {
     let content = "{\n  \"cache-expiry-days\": 30,\n}"
     try folder.write(content, to: "settings.json")
     for _ in 0..<2 {
-      let readout = file.read()
-      #expect(readout.settings == UserSettings())
+      let snapshot = file.read()
+      #expect(snapshot.settings == UserSettings())
       #expect(
-        readout.warnings.map(\.message) == [
-          "\(file.path):3:1: expected a member name in quotes, found `}`; the defaults hold, "
-            + "what it said is kept in `\(file.path).corrupt-1`"
+        snapshot.warnings.map(\.message) == [
+          "\(file.path):3:1: expected a member name in quotes, found `}`; feedimg uses the defaults, "
+            + "the old content is kept in `\(file.path).corrupt-1`"
         ]
       )
     }
@@ -141,7 +147,7 @@ struct SettingsFileTests {
     #expect(try folder.text(of: "settings.json.corrupt-1") == content)
   }
 
-  @Test func `what a corrupt file said is kept when it is replaced, each time`() throws {
+  @Test func `each replaced corrupt file is copied`() throws {
     for (number, content) in [(1, "{"), (2, "\u{0}\u{1}binary"), (3, "[]")] {
       try folder.write(content, to: "settings.json")
       let written = try file.set(.cacheExpiryDays, to: "30")
@@ -155,14 +161,14 @@ struct SettingsFileTests {
     }
   }
 
-  @Test func `an empty file says nothing, so nothing is kept of it`() throws {
+  @Test func `an empty file is not copied`() throws {
     try folder.write(" \n", to: "settings.json")
-    #expect(file.read() == SettingsReadout())
+    #expect(file.read() == SettingsSnapshot())
     #expect(try file.set(.cacheExpiryDays, to: "30").warnings.isEmpty)
     #expect(!folder.names.contains("settings.json.corrupt-1"))
   }
 
-  @Test func `a value that does not fit writes nothing`() throws {
+  @Test func `an invalid value writes nothing`() throws {
     #expect(throws: SettingsError.self) { try file.set(.cacheExpiryDays, to: "soon") }
     #expect(folder.names.isEmpty)
   }

@@ -17,12 +17,12 @@ struct SettingsFileTogetherTests {
     file = SettingsFile(folder: folder.path)
   }
 
-  @Test func `writers of different settings lose nothing of each other`() throws {
+  @Test func `concurrent writers keep the settings of each other`() throws {
     try folder.write("{\"future\": [1]}", to: "settings.json")
     let failures = Mutex<[String]>([])
     let file = file
     onThreads(5) { number in
-      // Each writes its own setting through a file of its own, as processes do.
+      // Each thread writes its own setting through its own `SettingsFile`, as processes do.
       let own: [SettingKey] = [
         .cacheOriginalsLimit, .cacheThumbnailsLimit, .cacheMemoryLimit, .cacheExpiryDays, .downloadLimit,
       ]
@@ -37,12 +37,12 @@ struct SettingsFileTogetherTests {
       }
     }
     #expect(failures.withLock { $0 } == [])
-    let readout = file.read()
-    #expect(readout.stored.count == 5)
-    #expect(readout.settings.cacheExpiryDays == 12)
+    let snapshot = file.read()
+    #expect(snapshot.stored.count == 5)
+    #expect(snapshot.settings.cacheExpiryDays == 12)
     let sizes = [
-      readout.settings.cacheOriginalsLimit, readout.settings.cacheThumbnailsLimit,
-      readout.settings.cacheMemoryLimit, readout.settings.downloadLimit,
+      snapshot.settings.cacheOriginalsLimit, snapshot.settings.cacheThumbnailsLimit,
+      snapshot.settings.cacheMemoryLimit, snapshot.settings.downloadLimit,
     ]
     #expect(sizes.allSatisfy { $0 == ByteCount(12) })
     #expect(try folder.text(of: "settings.json")?.hasPrefix("{\"future\": [1]") == true)
@@ -50,7 +50,7 @@ struct SettingsFileTogetherTests {
   }
 
   @Test func `a reader never sees half a file`() throws {
-    // Longer than a block, so that half of it could be seen.
+    // Longer than a block, so that a reader could see half of it.
     let filler = String(repeating: "x", count: 100_000)
     try folder.write("{\"filler\": \"\(filler)\", \"cache-expiry-days\": 1}", to: "settings.json")
     let file = file
@@ -63,9 +63,9 @@ struct SettingsFileTogetherTests {
       }
       var last = 1
       while isWriting.withLock({ $0 }) {
-        let readout = file.read()
-        let value = readout.settings.cacheExpiryDays
-        if !readout.warnings.isEmpty || readout.stored != [.cacheExpiryDays] || value < last {
+        let snapshot = file.read()
+        let value = snapshot.settings.cacheExpiryDays
+        if !snapshot.warnings.isEmpty || snapshot.stored != [.cacheExpiryDays] || value < last {
           torn.withLock { $0 += 1 }
         }
         last = value
@@ -75,7 +75,7 @@ struct SettingsFileTogetherTests {
     #expect(file.read().settings.cacheExpiryDays == 60)
   }
 
-  @Test func `a writer waits for one in another process`() throws {
+  @Test func `a writer waits for a writer in another process`() throws {
     // The shell holds the lock until its standard input ends.
     let lock = folder[".settings.json.lock"]
     let holder = try ShellCommand(
@@ -89,7 +89,7 @@ struct SettingsFileTogetherTests {
     onThreads(2) { number in
       if number == 0 { return holder.closeInput() }
       _ = try? file.set(.cacheExpiryDays, to: "30")
-      // Written by the shell before it gave the lock back.
+      // The shell wrote this before it released the lock.
       let text = try? AtomicFile(lock).content()
       lockText.withLock { $0 = text ?? [] }
     }
@@ -98,7 +98,7 @@ struct SettingsFileTogetherTests {
     holder.wait()
   }
 
-  @Test func `what a writer left that was killed is ignored, then swept`() throws {
+  @Test func `files of a killed writer are ignored, then removed`() throws {
     _ = try file.set(.cacheExpiryDays, to: "30")
     try folder.write("{\"cache-expiry", to: ".settings.json.tmp")
     #expect(file.read().settings.cacheExpiryDays == 30)

@@ -65,16 +65,16 @@ struct SettingsPathsTests {
     #expect((try? paths.cacheFolder) == row.cache)
   }
 
-  @Test func `what is counted has a folder of its own`() throws {
+  @Test func `usage counts have their own folder`() throws {
     #expect(
       try SettingsPaths(environment: ["HOME": "/home/ann"]).stateFolder == "/home/ann/.local/state/feedimg"
     )
     #expect(try SettingsPaths(environment: ["XDG_STATE_HOME": "/s"]).stateFolder == "/s/feedimg")
   }
 
-  @Test func `without any folder the variables to set are named`() {
+  @Test func `an error without any folder names the variables to set`() {
     let error = #expect(throws: SettingsError.self) { try SettingsPaths(environment: [:]).configFolder }
     #expect(error?.code == .noFolder)
-    #expect(error?.message == "neither `XDG_CONFIG_HOME` nor `HOME` names an absolute folder")
+    #expect(error?.message == "neither `XDG_CONFIG_HOME` nor `HOME` is set to an absolute path")
   }
 }

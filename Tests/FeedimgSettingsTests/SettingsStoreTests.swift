@@ -8,7 +8,7 @@ import Testing
 struct SettingsStoreTests {
   private let folder: TemporaryFolder
   private let store: SettingsStore
-  /// As another process would have it.
+  /// Changes the file as another process would.
   private let other: SettingsFile
 
   init() throws {
@@ -17,7 +17,7 @@ struct SettingsStoreTests {
     other = SettingsFile(folder: folder["feedimg"])
   }
 
-  @Test func `who asks seldom opens no watch, who asks often does`() {
+  @Test func `rare readings open no watch, frequent readings do`() {
     for _ in 1...256 { #expect(store.currentSettings() == UserSettings()) }
     #expect(!store.isWatching)
     #expect(store.currentSettings() == UserSettings())
@@ -26,7 +26,7 @@ struct SettingsStoreTests {
   }
 
   @Test(arguments: [0, 1, .max])
-  func `a change by another process counts from the next call on`(_ readingsBeforeWatching: Int) throws {
+  func `the next call sees a change by another process`(_ readingsBeforeWatching: Int) throws {
     let store = SettingsStore(
       folder: folder["feedimg"],
       readingsBeforeWatching: readingsBeforeWatching
@@ -40,7 +40,7 @@ struct SettingsStoreTests {
   }
 
   @Test(arguments: [0, 1, .max])
-  func `a change of its own counts from the next call on`(_ readingsBeforeWatching: Int) throws {
+  func `the next call sees a change by this process`(_ readingsBeforeWatching: Int) throws {
     let store = SettingsStore(
       folder: folder["feedimg"],
       readingsBeforeWatching: readingsBeforeWatching
@@ -65,12 +65,12 @@ struct SettingsStoreTests {
     #expect(entries.map(\.value) == values)
   }
 
-  @Test func `a value set to what the default is counts as set`() throws {
+  @Test func `a value equal to the default counts as set`() throws {
     try store.set(.cacheExpiryDays, to: "7")
     #expect(store.entries().filter(\.isSet).map(\.key) == [.cacheExpiryDays])
   }
 
-  @Test func `a corrupt file is told once, and its copy when it is replaced`() throws {
+  @Test func `a corrupt file is reported once, and its copy on replacement`() throws {
     mkdir(folder["feedimg"], 0o700)
     try folder.write("{", to: "feedimg/settings.json")
     #expect(store.currentSettings() == UserSettings())
@@ -83,7 +83,7 @@ struct SettingsStoreTests {
     #expect(store.takeWarnings().isEmpty)
   }
 
-  @Test func `many threads that ask while another writes never go back`() throws {
+  @Test func `concurrent readers never see an older value again`() throws {
     let store = SettingsStore(folder: folder["feedimg"], readingsBeforeWatching: 40)
     try store.set(.cacheExpiryDays, to: "1")
     let other = other

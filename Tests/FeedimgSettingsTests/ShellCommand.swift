@@ -12,7 +12,7 @@ final class ShellCommand: Sendable {
   init(_ script: String) throws {
     var inputEnds: [Int32] = [-1, -1]
     var outputEnds: [Int32] = [-1, -1]
-    // Sockets, since they alone can be made closed on exec in one call here.
+    // Sockets, because one call here can create them with close-on-exec.
     let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
     guard socketpair(AF_UNIX, kind, 0, &inputEnds) == 0, socketpair(AF_UNIX, kind, 0, &outputEnds) == 0 else {
       throw FileFault("make", "a pipe")
@@ -36,7 +36,7 @@ final class ShellCommand: Sendable {
 
   deinit { close(output) }
 
-  /// Waits for a line of the output.
+  /// Waits for a line of output.
   func readLine() throws -> String {
     var line: [UInt8] = []
     var byte: UInt8 = 0

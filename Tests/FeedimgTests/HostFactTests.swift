@@ -43,7 +43,7 @@ import Testing
     #expect(resolution.decision.image == .thumbnail)
     #expect(
       resolution.facts.last
-        == FactReading(name: "on screen", value: "no", source: "the application says nothing")
+        == FactReading(name: "on screen", value: "no", source: "the application has set no value")
     )
   }
 
@@ -72,8 +72,8 @@ import Testing
   }
 
   @Test(arguments: [
-    (HostFact(name: "network", values: ["a", "b"]), "there is a fact `network` already"),
-    (HostFact(name: "age", values: ["old"]), "fact `age` needs two values or more, all different"),
+    (HostFact(name: "network", values: ["a", "b"]), "fact `network` already exists"),
+    (HostFact(name: "age", values: ["old"]), "fact `age` needs at least two different values"),
     (HostFact(name: "On Screen", values: ["a", "b"]), "`On Screen` cannot be the name of a fact"),
   ])
   func `a fact that no table could spell is refused`(fact: HostFact, message: String) throws {

@@ -36,7 +36,7 @@ import Testing
     let saver = image.resolution.facts.first { $0.name == "data saver" }
     #expect(saver?.value == (savesData ? "on" : "off") && saver?.source == "the setting data-saver")
     // What was sent is what is kept with the answer.
-    let answer = try #require(bench.loader.store.answer(for: item.original?.url.key ?? ""))
+    let answer = try #require(bench.loader.store.response(for: item.original?.url.key ?? ""))
     #expect(answer.varied["Save-Data"] == (isSent ? "on" : nil))
     #expect(answer.varied["Accept"] == ImageLoader.usualAccept)
   }
@@ -106,7 +106,7 @@ import Testing
     var situation = Situation(network: .wifi, metered: .no, original: .cached, thumbnail: .none)
     situation.savesData = savesData
     let identity = RequestIdentity(userAgent: "feedimg").asking(in: situation)
-    let answer = StoredAnswer(
+    let answer = StoredResponse(
       head: ResponseHead(
         status: 200,
         fields: HTTPFields([

@@ -40,7 +40,7 @@ import Testing
     let stored = try await third.loader.load(item(origin))
     #expect(stored.source == .disk && stored.bytes == Self.picture)
     #expect(stored.freshness?.left == 600)
-    #expect(third.loader.store.beginning(of: try #require(item(origin).original).url.key) == nil)
+    #expect(third.loader.store.partialDownload(of: try #require(item(origin).original).url.key) == nil)
     #expect(origin.requests.count == 2)
   }
 
@@ -68,7 +68,7 @@ import Testing
     origin.version = .init(Self.other, [("ETag", "\"2\""), ("Accept-Ranges", "bytes")])
     #expect(try await test.loader.load(item(origin)).bytes == Self.other)
     #expect(origin.requests.count == 2)
-    #expect(test.loader.store.beginning(of: try #require(item(origin).original).url.key) == nil)
+    #expect(test.loader.store.partialDownload(of: try #require(item(origin).original).url.key) == nil)
   }
 
   @Test func `an image that has changed and breaks off in turn is gone on with as the new one`() async throws
@@ -228,7 +228,7 @@ import Testing
     for await _ in arrived {}
     load.cancel()
     await #expect(throws: LoadError.self) { try await load.value }
-    while test.loader.store.beginning(of: key)?.bytes.count != 90_000 { await Task.yield() }
+    while test.loader.store.partialDownload(of: key)?.bytes.count != 90_000 { await Task.yield() }
     let silence = Gate()
     origin.answer(always: .held(by: silence))
     let again = Task { try await test.loader.load(item) }

@@ -51,7 +51,7 @@ final class TestLoader: Sendable {
     /// Turns out to cost something when somebody asks, which is told to nobody else.
     func turnOutMetered(_ kind: NetworkKind) { shown.withLock { $0.found = Self.state(kind, .yes) } }
 
-    func lookAgain() { shown.withLock { $0.state = $0.found.take() ?? $0.state } }
+    func refresh() { shown.withLock { $0.state = $0.found.take() ?? $0.state } }
 
     private static func state(_ kind: NetworkKind, _ metered: Metered = .no) -> NetworkState {
       NetworkState(

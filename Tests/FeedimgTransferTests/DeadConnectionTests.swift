@@ -28,7 +28,7 @@ struct DeadConnectionTests {
   ) throws -> DownloadRequest {
     DownloadRequest(
       url: try ImageURL("https://localhost:\(proxy.port)/"),
-      answerTimeout: answer,
+      responseTimeout: answer,
       stallTimeout: stall
     )
   }

@@ -3,6 +3,6 @@ import FeedimgModel
 extension DownloadRequest {
   /// A request without short limits, for a transfer that a test holds up while others take the processor.
   static func patient(_ url: ImageURL) -> DownloadRequest {
-    DownloadRequest(url: url, answerTimeout: .seconds(600), stallTimeout: .seconds(600))
+    DownloadRequest(url: url, responseTimeout: .seconds(600), stallTimeout: .seconds(600))
   }
 }

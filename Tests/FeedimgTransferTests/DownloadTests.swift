@@ -102,7 +102,7 @@ struct DownloadTests {
     let request = DownloadRequest(
       url: try ImageURL(server.url("/")),
       connectTimeout: timeout,
-      answerTimeout: timeout,
+      responseTimeout: timeout,
       stallTimeout: timeout,
       totalTimeout: timeout
     )

@@ -42,7 +42,7 @@ struct ExecutorTests {
     let gate = Gate()
     let server = try LoopbackServer { _ in .held(by: gate) }
     // On a busy machine all ten may take longer to arrive than an answer may usually take.
-    let request = DownloadRequest(url: try ImageURL(server.url("/")), answerTimeout: .seconds(600))
+    let request = DownloadRequest(url: try ImageURL(server.url("/")), responseTimeout: .seconds(600))
     let tasks = (0..<10).map { _ in
       Task(executorPreference: downloader.executor) { [downloader] in
         let first = await downloader.failure(request)

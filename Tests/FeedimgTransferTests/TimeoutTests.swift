@@ -35,7 +35,7 @@ struct TimeoutTests {
 
   @Test func `an answer that does not come`() async throws {
     let server = try LoopbackServer { [gate] _ in .held(by: gate) }
-    let request = DownloadRequest(url: try ImageURL(server.url("/")), answerTimeout: .milliseconds(50))
+    let request = DownloadRequest(url: try ImageURL(server.url("/")), responseTimeout: .milliseconds(50))
     let error = await downloader.failure(request)
     #expect(error?.code == .timeout)
     #expect(error?.message == "no answer came within 50 ms")

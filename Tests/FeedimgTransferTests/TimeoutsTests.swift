@@ -9,7 +9,7 @@ struct TimeoutsTests {
   private func timeouts(stall: Duration = .seconds(5), total: Duration? = nil) throws -> Timeouts {
     let request = DownloadRequest(
       url: try ImageURL("http://a/"),
-      answerTimeout: .seconds(20),
+      responseTimeout: .seconds(20),
       stallTimeout: stall,
       totalTimeout: total
     )
@@ -99,7 +99,7 @@ struct TimeoutsTests {
     for timeout in [Duration.seconds(Int64.max), .seconds(Int64.min), .zero] {
       var request = DownloadRequest(
         url: try ImageURL("http://a/"),
-        answerTimeout: timeout,
+        responseTimeout: timeout,
         stallTimeout: timeout,
         totalTimeout: timeout
       )

@@ -14,7 +14,7 @@ final class FreshnessMemo: Sendable {
   }
 
   private struct Entry {
-    var answer: StoredAnswer
+    var answer: StoredResponse
     var savesData: Bool
     var verdict: Verdict
     var madeAt: Double
@@ -35,8 +35,12 @@ final class FreshnessMemo: Sendable {
   ///   - identity: What we would send.
   ///   - now: Seconds since 1970.
   /// - Returns: As of now, or of less than a second ago.
-  func verdict(_ key: String, _ answer: StoredAnswer, by identity: RequestIdentity, at now: Double) -> Verdict
-  {
+  func verdict(
+    _ key: String,
+    _ answer: StoredResponse,
+    by identity: RequestIdentity,
+    at now: Double
+  ) -> Verdict {
     let known = entries.withLock { $0[key] }
     if let known, known.savesData == identity.savesData, known.answer == answer {
       let passed = now - known.madeAt

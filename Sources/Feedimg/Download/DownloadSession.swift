@@ -169,7 +169,7 @@ extension LoadError {
   /// The same error as one of a path that is gone, which says nothing of the present one.
   fileprivate var ofOldPath: LoadError {
     var error = self
-    error.isOfOldPath = true
+    error.isFromOldPath = true
     return error
   }
 }

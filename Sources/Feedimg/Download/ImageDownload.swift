@@ -7,7 +7,7 @@ import FeedimgSystem
   enum Outcome: Sendable {
     case image(FetchedImage)
     /// The stored image is still valid (304); the news of it.
-    case notModified(StoredAnswer)
+    case notModified(StoredResponse)
   }
 
   let loader: ImageLoader
@@ -32,7 +32,7 @@ import FeedimgSystem
     defer { loader.transfers.end(load) }
     let incoming = IncomingResponse(purpose(settings), load, of: loader)
     let (store, key) = (loader.store, variant.url.key)
-    if let partial = await loader.disk.run({ store.beginning(of: key) }) { incoming.resume(partial) }
+    if let partial = await loader.disk.run({ store.partialDownload(of: key) }) { incoming.resume(partial) }
     load.setScans(of: variant.url) { [weak incoming] in incoming?.scan() }
     defer {
       load.setScans(of: variant.url, nil)
@@ -56,7 +56,7 @@ import FeedimgSystem
       if let news = incoming.notModified { return .notModified(news) }
       return .image(await keep(try incoming.finish()))
     } catch {
-      let kept = incoming.interrupt(error) { store.removeBeginning(of: key) }
+      let kept = incoming.interrupt(error) { store.removePartialDownload(of: key) }
       guard let kept else { throw error }
       attempt.kept(kept.count, of: kept.total)
       var failure = error
@@ -102,7 +102,7 @@ import FeedimgSystem
     } else {
       whole.writer?.discard()
     }
-    if whole.hasPartial { loader.disk.enqueue { store.removeBeginning(of: key) } }
+    if whole.hasPartial { loader.disk.enqueue { store.removePartialDownload(of: key) } }
     if let step = stored.map({ .stored(path: $0.path) }) ?? obstacle.map({ LoadEvent.Step.notStored($0) }) {
       LoadWitness.tell(step)
     }

@@ -29,10 +29,10 @@ final class IncomingResponse: BodyReceiving {
     /// Whether the body may be read while it arrives.
     var isStreamed: @Sendable (ResponseHead) -> Bool = { $0.status != 304 }
     /// Why a response is not stored; nil where it is.
-    var storageObstacle: @Sendable (StoredAnswer) -> String?
+    var storageObstacle: @Sendable (StoredResponse) -> String?
     var makeWriter: @Sendable () throws(CacheError) -> any ImageWriting
     /// What the store is told of a body of a media type.
-    var metadata: @Sendable (StoredAnswer, _ mediaType: String) -> ImageMetadata
+    var metadata: @Sendable (StoredResponse, _ mediaType: String) -> ImageMetadata
   }
 
   /// What the transfer's thread tells the pipeline.
@@ -46,7 +46,7 @@ final class IncomingResponse: BodyReceiving {
   private struct State {
     var requestedAt: Double
     /// The response that has the bytes so far, as that of the whole body; its status may be 304.
-    var response: StoredAnswer?
+    var response: StoredResponse?
     /// The head of the request that brought bytes last, by which the rest is requested.
     var lastHead: ResponseHead?
     /// The bytes of an image; of other responses only their number is kept.
@@ -113,7 +113,7 @@ final class IncomingResponse: BodyReceiving {
   // MARK: Requests
 
   /// Takes a partial download from the disk, before the first request.
-  func resume(_ partial: ImageBeginning) {
+  func resume(_ partial: PartialDownload) {
     guard Vary(partial.answer.head.fields).matches(partial.answer.varied, purpose.sent) else { return }
     state.withLock { state in
       (state.response, state.lastHead) = (partial.answer, partial.answer.head)
@@ -209,7 +209,7 @@ final class IncomingResponse: BodyReceiving {
     }
     if isStopped { throw Self.stopped }
     try purpose.check(head)
-    let response = StoredAnswer(
+    let response = StoredResponse(
       head: head,
       varied: Vary(head.fields).select(from: purpose.sent),
       requestedAt: requestedAt,
@@ -237,7 +237,7 @@ final class IncomingResponse: BodyReceiving {
     }
   }
 
-  private func step(_ response: StoredAnswer) throws(LoadError) -> Resumption.Step {
+  private func step(_ response: StoredResponse) throws(LoadError) -> Resumption.Step {
     let head = response.head
     if let resumption = state.withLock({ $0.resumption }), !(head.status == 304 && purpose.isConditional) {
       return resumption.step(head)
@@ -248,7 +248,7 @@ final class IncomingResponse: BodyReceiving {
   }
 
   /// A response of the whole body, or one without a body, takes the place of what came before.
-  private func replace(_ response: StoredAnswer) throws(LoadError) {
+  private func replace(_ response: StoredResponse) throws(LoadError) {
     let (old, stream) = state.withLock { ($0, $0.stream) }
     if let stream, response.head.status != 304 { try continueStream(stream, with: response) }
     if let old = old.writer { setAsideOrDiscard(old) }
@@ -270,7 +270,7 @@ final class IncomingResponse: BodyReceiving {
   }
 
   /// Checks that a response has the bytes that readers of a stream have been given: only the same version may follow.
-  private func continueStream(_ stream: StreamingResponse, with response: StoredAnswer) throws(LoadError) {
+  private func continueStream(_ stream: StreamingResponse, with response: StoredResponse) throws(LoadError) {
     let (old, new) = (stream.answer, response)
     guard old.head.status == new.head.status || new.head.status == 206,
       Validators(of: old).rangeCondition != nil, Validators(of: old).isSameVersion(as: Validators(of: new))
@@ -286,7 +286,7 @@ final class IncomingResponse: BodyReceiving {
   }
 
   /// A part follows the bytes that are there.
-  private func append(_ part: StoredAnswer) throws(LoadError) {
+  private func append(_ part: StoredResponse) throws(LoadError) {
     let (count, hasWriter) = try state.withLock { state throws(LoadError) in
       if state.isStopped { throw Self.stopped }
       if purpose.isImage { state.response = state.response?.completed(by: part, state.resumption) }
@@ -424,7 +424,7 @@ final class IncomingResponse: BodyReceiving {
 
   // MARK: The file
 
-  private func openWriter(_ response: StoredAnswer) {
+  private func openWriter(_ response: StoredResponse) {
     do throws(CacheError) {
       let writer = try purpose.makeWriter()
       state.withLock { $0.writer = writer }
@@ -484,11 +484,11 @@ final class IncomingResponse: BodyReceiving {
   // MARK: The end
 
   /// The head of a valid 304; nil for other responses.
-  var notModified: StoredAnswer? { state.withLock { $0.response?.head.status == 304 ? $0.response : nil } }
+  var notModified: StoredResponse? { state.withLock { $0.response?.head.status == 304 ? $0.response : nil } }
 
   /// A whole body.
   struct Whole: Sendable {
-    let response: StoredAnswer
+    let response: StoredResponse
     let bytes: [UInt8]
     let count: Int
     let mediaType: String
@@ -575,9 +575,9 @@ final class IncomingResponse: BodyReceiving {
   }
 }
 
-extension StoredAnswer {
+extension StoredResponse {
   /// The response of the whole after a part: servers need not repeat with it what they said before (RFC 9110 §15.3.7).
-  fileprivate func completed(by part: StoredAnswer, _ resumption: Resumption?) -> StoredAnswer {
+  fileprivate func completed(by part: StoredResponse, _ resumption: Resumption?) -> StoredResponse {
     var whole = updated(by: part)
     whole.head.status = 200
     whole.head.contentLength = (resumption?.whole(after: part.head) ?? part.head).contentLength

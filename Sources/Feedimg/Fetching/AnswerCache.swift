@@ -221,7 +221,7 @@ package final class AnswerCache: Sendable {
   }
 
   /// Whether an answer that was made for one may serve those who asked at the same time (RFC 9111 §4).
-  private static func mayShare(_ answer: StoredAnswer) -> Bool {
+  private static func mayShare(_ answer: StoredResponse) -> Bool {
     answerStorageAllowed(head: answer.head) && !CacheControl(answer.head.fields).has("no-cache")
   }
 }

@@ -8,7 +8,7 @@ package import FeedimgModel
 package struct AnswerShelf: Sendable {
   struct Finding: Sendable {
     var key: String
-    var answer: StoredAnswer
+    var answer: StoredResponse
     var bytes: [UInt8]
   }
 
@@ -114,7 +114,7 @@ package struct AnswerShelf: Sendable {
   func makeWriter() throws(CacheError) -> any ImageWriting { try store.makeWriter() }
 
   /// Takes the news of an answer into what is stored; what cannot be written down is asked again another time.
-  func refresh(_ found: Finding, by news: StoredAnswer) {
+  func refresh(_ found: Finding, by news: StoredResponse) {
     _ = try? store.refresh(found.key, asked: found.answer, news: news)
     memory.remove(Self.place(of: found.key))
   }
@@ -128,7 +128,8 @@ package struct AnswerShelf: Sendable {
   /// Keeps a body that was written as that of an answer.
   ///
   /// - Throws: ``CacheError`` where it cannot.
-  func keep(_ writer: any ImageWriting, _ answer: StoredAnswer, to request: FetchRequest) throws(CacheError) {
+  func keep(_ writer: any ImageWriting, _ answer: StoredResponse, to request: FetchRequest) throws(CacheError)
+  {
     let key = AnswerKey(request.url, request.fields)
     let vary = Vary(answer.head.fields)
     guard !vary.names.isEmpty else {
@@ -151,7 +152,7 @@ package struct AnswerShelf: Sendable {
     memory.remove(Self.place(of: metadata.key))
   }
 
-  private func metadata(_ key: String, _ kind: String, _ answer: StoredAnswer) -> ImageMetadata {
+  private func metadata(_ key: String, _ kind: String, _ answer: StoredResponse) -> ImageMetadata {
     ImageMetadata(key: key, role: .original, mediaType: kind, answer: answer)
   }
 

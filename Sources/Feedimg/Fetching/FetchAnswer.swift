@@ -69,7 +69,7 @@ extension FetchAnswer {
   }
 }
 
-extension StoredAnswer {
+extension StoredResponse {
   /// The fields that go from one connection to another, without what no recipient would take.
   ///
   /// An answer without a date has that of its coming (RFC 9110 §6.6.1).

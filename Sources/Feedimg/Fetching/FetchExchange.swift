@@ -7,8 +7,8 @@ struct FetchExchange: Sendable {
   /// What the server said.
   enum Outcome: Sendable {
     /// What is stored is still right; its head as it is now.
-    case unchanged(StoredAnswer)
-    case answered(StoredAnswer)
+    case unchanged(StoredResponse)
+    case answered(StoredResponse)
   }
 
   let cache: AnswerCache
@@ -51,7 +51,7 @@ struct FetchExchange: Sendable {
   @PipelineActor private func ask(
     _ fields: HTTPFields,
     _ load: InFlightLoad
-  ) async throws(LoadError) -> StoredAnswer {
+  ) async throws(LoadError) -> StoredResponse {
     let loader = cache.loader
     loader.transfers.begin(load, of: request.url)
     defer { loader.transfers.end(load) }
@@ -120,7 +120,7 @@ struct FetchExchange: Sendable {
   func isAnswered(by head: ResponseHead) -> Bool { isValidation && head.status == 304 }
 
   /// Whether an answer is kept.
-  func keeps(_ answer: StoredAnswer) -> Bool {
+  func keeps(_ answer: StoredResponse) -> Bool {
     !request.isHead && !request.control.has("no-store") && answerStorageAllowed(head: answer.head)
   }
 
@@ -130,7 +130,7 @@ struct FetchExchange: Sendable {
     return LoadError(.status, url: request.url, message: "the server failed", status: head.status)
   }
 
-  private func replace(_ stored: AnswerShelf.Finding, by answer: StoredAnswer) {
+  private func replace(_ stored: AnswerShelf.Finding, by answer: StoredResponse) {
     if request.isHead {
       // What a head says of what is stored counts as well (RFC 9111 §4.3.5).
       cache.shelf.refresh(stored, by: answer)
@@ -139,7 +139,7 @@ struct FetchExchange: Sendable {
     }
   }
 
-  private func update(_ stored: AnswerShelf.Finding, by news: StoredAnswer) -> StoredAnswer {
+  private func update(_ stored: AnswerShelf.Finding, by news: StoredResponse) -> StoredResponse {
     let updated = stored.answer.updated(by: news)
     guard storageAllowed(head: updated.head) else {
       cache.shelf.remove(stored)

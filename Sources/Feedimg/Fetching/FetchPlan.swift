@@ -39,7 +39,7 @@ enum FetchPlan: Sendable, Hashable {
   ///   - stored: What is stored for just this request.
   ///   - hasOthers: Whether there are variants for other requests.
   ///   - now: Seconds since 1970.
-  init(_ request: FetchRequest, stored: StoredAnswer?, hasOthers: Bool, at now: Double) {
+  init(_ request: FetchRequest, stored: StoredResponse?, hasOthers: Bool, at now: Double) {
     let control = request.control
     guard !request.guardsChange else {
       self = .pass(.bypass, .none)

@@ -476,7 +476,7 @@ extension LoadError {
   /// Whether the server cannot be reached, or not safely, whatever is requested.
   fileprivate var isUnreachable: Bool {
     switch code {
-    case .unknownHost, .connection, .timeout, .security: !isOfOldPath
+    case .unknownHost, .connection, .timeout, .security: !isFromOldPath
     default: false
     }
   }
@@ -485,7 +485,7 @@ extension LoadError {
   fileprivate func telling(ofThumbnail other: LoadError) -> LoadError {
     var error = self
     error.message += "; the thumbnail failed as well: \(other.message)"
-    error.ofThumbnail = [other]
+    error.thumbnailErrors = [other]
     return error
   }
 

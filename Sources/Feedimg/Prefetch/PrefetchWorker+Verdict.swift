@@ -34,7 +34,7 @@ extension PrefetchWorker {
   @PipelineActor func endFailed(_ index: Int, _ error: LoadError) {
     guard waits, NetworkLiveness.counts(error) else { return end(index, .failed(error)) }
     if verdict(index) == .skip(.offline) { return end(index, .skipped(.offline)) }
-    guard error.isSilence, error.isOfLeftAlone else { return end(index, .failed(error)) }
+    guard error.isSilence, error.hasOpenCircuit else { return end(index, .failed(error)) }
     end(index, .skipped(.offline))
     // After that, as it may be there again by now.
     calls.wait(after: error) { [weak self] in self?.reconsider() }

@@ -155,7 +155,7 @@ struct CircuitBreaker: Sendable {
 
   /// Whether an error speaks against an origin as a whole, and not only against one of its images.
   static func counts(_ error: LoadError) -> Bool {
-    guard !error.isOfOldPath else { return false }
+    guard !error.isFromOldPath else { return false }
     switch error.code {
     case .connection, .timeout, .unknownHost, .security: return true
     // RFC 9110 §15.6, RFC 6585 §4 (429).

@@ -73,12 +73,12 @@ struct CircuitSubscriptions: Sendable {
     probes[origin] = nil
     let rest = Self.backoff.wait(after: wakes)
     // The circuit may have closed between the failure and this call.
-    let isBack = error.isOfLeftAlone && !error.isOfService && !isOpen
+    let isBack = error.hasOpenCircuit && !error.isFromService && !isOpen
     records[origin, default: [:]][issued] = Record(
       subscriber: subscriber,
       notBefore: now + rest,
       retryAt: now + (isBack ? rest : max(rest, Self.backoff.first)),
-      waitsForHost: error.status == nil || error.isOfLeftAlone
+      waitsForHost: error.status == nil || error.hasOpenCircuit
     )
     return issued
   }
@@ -184,7 +184,7 @@ extension Sequence<CircuitSubscriptions.Entry> {
   ///   - error: The failure.
   ///   - wake: Called once for each; must return at once.
   func wait(after error: LoadError, _ wake: @escaping @PipelineActor @Sendable () -> Void) {
-    for error in [error] + error.ofThumbnail { waitForOne(after: error, wake) }
+    for error in [error] + error.thumbnailErrors { waitForOne(after: error, wake) }
   }
 
   private func waitForOne(after error: LoadError, _ wake: @escaping @PipelineActor @Sendable () -> Void) {

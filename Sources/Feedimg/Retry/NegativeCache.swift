@@ -50,8 +50,8 @@ struct NegativeCache: Sendable {
   static func time(of error: LoadError) -> Duration? {
     let own: Duration? =
       switch error.code {
-      case .status where error.believedFor != nil:
-        error.believedFor.flatMap { $0 > 0 ? .seconds($0) : nil }
+      case .status where error.negativeLifetime != nil:
+        error.negativeLifetime.flatMap { $0 > 0 ? .seconds($0) : nil }
       case .status:
         switch error.status {
         case 404, 410, 451: .seconds(300)

@@ -147,7 +147,7 @@ struct NetworkLiveness: Sendable {
 
   /// Whether an error says that nothing came back from where it was wanted, the way that packets go now.
   static func counts(_ error: LoadError, after time: Duration? = nil) -> Bool {
-    guard !error.isOfOldPath, !error.wasRefused else { return false }
+    guard !error.isFromOldPath, !error.wasRefused else { return false }
     switch error.code {
     case .timeout: return true
     case .connection: return !error.wasUnreachable || time.map { $0 >= leastSilence } ?? true

@@ -209,9 +209,9 @@ import Synchronization
     let state = seconds.map { "is left alone for another \($0) s" } ?? "has not answered again yet"
     error.message = "the host failed before and \(state): \(error.message)"
     (error.url, error.origin, error.retryAfter) = (url, nil, seconds)
-    (error.isRefusal, error.isOfLeftAlone) = (true, true)
+    (error.isCircuitRejection, error.hasOpenCircuit) = (true, true)
     // That was about another image.
-    error.believedFor = nil
+    error.negativeLifetime = nil
     return error
   }
 
@@ -270,7 +270,7 @@ import Synchronization
     if let tries, !isLast, case .wait(let pause) = schedule.step(after: error, tries: tries, using: &random) {
       wait = pause
     }
-    error.isOfLeftAlone = breaker.isOpen(asked.origin)
+    error.hasOpenCircuit = breaker.isOpen(asked.origin)
     if tries != nil, wait == nil { negatives.note(error, of: url.key, at: now) }
     liveness.judge(error, of: attempt)
     setAlarm()

@@ -16,7 +16,7 @@ package enum RevalidationPlan: Hashable, Sendable {
   ///   - response: The stored response.
   ///   - identity: What a request would say.
   ///   - now: Seconds since 1970.
-  package init(_ response: StoredAnswer, by identity: RequestIdentity, at now: Double) {
+  package init(_ response: StoredResponse, by identity: RequestIdentity, at now: Double) {
     let vary = Vary(response.head.fields)
     let isNew = (0..<Self.leastInterval).contains(now - response.respondedAt)
     // A request to save data does not make it the image of another program.

@@ -123,13 +123,13 @@ import Synchronization
       switch result.failure {
       case nil: (RevalidationPlan.leastInterval, 0)
       case let error? where error.code == .cancelled: (0, before)
-      case let error? where error.isRefusal:
+      case let error? where error.isCircuitRejection:
         (error.retryAfter.map { Double($0) } ?? RevalidationPlan.leastInterval, before)
       case let error?:
         (
           max(
             Double(error.retryAfter ?? 0),
-            error.believedFor ?? 0,
+            error.negativeLifetime ?? 0,
             Self.backoff.wait(after: before + 1) / .seconds(1)
           ), before + 1
         )
@@ -200,7 +200,7 @@ extension Revalidation {
     @PipelineActor private func ask(_ load: InFlightLoad) async throws(LoadError) -> FetchedImage? {
       guard let asked = shown.answer else { return nil }
       let (store, key, sent) = (loader.store, variant.url.key, identity.sent)
-      if !isReload, let stored = await loader.disk.run({ store.answer(for: key, to: sent) }),
+      if !isReload, let stored = await loader.disk.run({ store.response(for: key, to: sent) }),
         isNewer(stored, than: asked)
       {
         // Another process was faster.
@@ -241,13 +241,13 @@ extension Revalidation {
       image.bytes == shown.bytes ? nil : image
     }
 
-    private func isNewer(_ stored: StoredAnswer, than asked: StoredAnswer) -> Bool {
+    private func isNewer(_ stored: StoredResponse, than asked: StoredResponse) -> Bool {
       stored.respondedAt > asked.respondedAt
         && Freshness(of: stored, at: loader.clock()).standing == .fresh
         && Vary(stored.head.fields).matches(stored.varied, identity.sent)
     }
 
-    @PipelineActor private func keep(_ news: StoredAnswer, about asked: StoredAnswer) async {
+    @PipelineActor private func keep(_ news: StoredResponse, about asked: StoredResponse) async {
       let (key, store) = (variant.url.key, loader.store)
       let updated = asked.updated(by: news)
       guard storageAllowed(head: updated.head) else { return await loader.forget(key) }

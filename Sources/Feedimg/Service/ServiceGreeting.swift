@@ -26,7 +26,7 @@ struct ServiceGreeting: Sendable {
       url: url,
       bodyLimit: ByteCount(1 << 16),
       connectTimeout: timeout,
-      answerTimeout: timeout,
+      responseTimeout: timeout,
       stallTimeout: timeout
     )
     request.socket = socket

@@ -182,7 +182,7 @@ final class ServiceLink: Sendable {
       bodyLimit: settings.downloadLimit,
       connectTimeout: .seconds(2),
       // It waits for its turn, its server and its retries as this program would.
-      answerTimeout: .seconds(600),
+      responseTimeout: .seconds(600),
       stallTimeout: .seconds(600)
     )
     request.socket = socket
@@ -233,7 +233,7 @@ final class ServiceLink: Sendable {
       retryAfter: head.fields["Retry-After"].flatMap { Int($0) }
     )
     error.origin = problem["origin"]?.text
-    (error.isOfService, error.isOfLeftAlone) = (true, problem["originLeftAlone"] == true)
+    (error.isFromService, error.hasOpenCircuit) = (true, problem["originLeftAlone"] == true)
     throw error
   }
 

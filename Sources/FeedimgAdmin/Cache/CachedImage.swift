@@ -122,7 +122,7 @@ public struct CachedImageDetails: Sendable, Hashable {
   /// The fields of the request that the image was chosen by, as `Vary` names them.
   public var chosenBy: [Field]
 
-  init(_ image: CachedImage, _ answer: StoredAnswer, identity: RequestIdentity, now: Double) {
+  init(_ image: CachedImage, _ answer: StoredResponse, identity: RequestIdentity, now: Double) {
     func fields(_ fields: HTTPFields) -> [Field] {
       fields.fields.map { Field(name: $0.name, value: $0.value) }
     }
@@ -180,7 +180,7 @@ extension ImageCache {
   ///
   /// - Parameter url: As the item spells it.
   /// - Returns: What is kept of it.
-  public func beginning(of url: ImageURL) -> ByteCount? {
-    cache.beginning(of: url.key).map { ByteCount($0.bytes.count) }
+  public func partialDownload(of url: ImageURL) -> ByteCount? {
+    cache.partialDownload(of: url.key).map { ByteCount($0.bytes.count) }
   }
 }

@@ -6,7 +6,7 @@ extension Diagnosis {
   /// Where knowledge of the network comes from.
   static func sources(_ report: NetworkReport) -> [Finding] {
     var findings = report.sources.map { source in
-      Finding(subject: source.name, verdict: source.isThere ? .ok : .no, text: source.remark)
+      Finding(subject: source.name, verdict: source.isAvailable ? .ok : .no, text: source.remark)
     }
     if let isFiltered = NetlinkReader().filtersEvents {
       let filter = Finding(

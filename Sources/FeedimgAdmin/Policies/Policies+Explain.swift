@@ -105,7 +105,7 @@ extension Policies.Account {
       FactReading(
         name: $0.name,
         value: $0.value(in: explanation.situation),
-        source: known.sources[$0] ?? ($0.inputs.isEmpty ? Self.untold : $0.untold)
+        source: known.sources[$0] ?? ($0.inputs.isEmpty ? Self.untold : $0.defaultSource)
       )
     }
     self.warnings = warnings

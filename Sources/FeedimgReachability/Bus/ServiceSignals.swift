@@ -1,16 +1,16 @@
-/// Hears when a service that manages the network may have changed its mind.
+/// The D-Bus signals that may change the advice of services.
 final class ServiceSignals {
   private let bus: SystemBus
 
-  /// Becomes readable when there is something to hear.
+  /// Readable when a signal has arrived.
   var descriptor: Int32 { bus.descriptor }
 
-  /// Hears NetworkManager and ModemManager.
+  /// Subscribes to NetworkManager and ModemManager.
   ///
-  /// - Returns: Nil where there is no bus.
+  /// - Returns: Nil if there is no bus.
   convenience init?(ofSystem choice: BusChoice) {
-    let interfaces = [NetworkManagerQuestion.interface] + ModemManagerQuestion.interfaces
-    let services = [NetworkManagerQuestion.service, ModemManagerQuestion.service]
+    let interfaces = [NetworkManagerClient.interface] + ModemManagerClient.interfaces
+    let services = [NetworkManagerClient.service, ModemManagerClient.service]
     self.init(
       choice,
       rules: interfaces.map { Self.rule("org.freedesktop.DBus.Properties", "PropertiesChanged", about: $0) }
@@ -18,11 +18,11 @@ final class ServiceSignals {
     )
   }
 
-  /// Hears the desktop's portal.
+  /// Subscribes to the desktop portal.
   ///
-  /// - Returns: Nil where there is no bus.
+  /// - Returns: Nil if there is no bus.
   convenience init?(ofPortal choice: BusChoice) {
-    self.init(choice, rules: [Self.rule(PortalQuestion.interface, "changed")])
+    self.init(choice, rules: [Self.rule(PortalClient.interface, "changed")])
   }
 
   private init?(_ choice: BusChoice, rules: [String]) {
@@ -31,9 +31,9 @@ final class ServiceSignals {
     for rule in rules { bus.listen(to: rule) }
   }
 
-  /// Throws away what has come.
+  /// Discards the signals that have arrived.
   ///
-  /// - Returns: The number of messages; nil where there is no bus any more.
+  /// - Returns: The number of messages; nil if the connection to the bus was lost.
   func drain() -> Int? {
     bus.drain()
   }

@@ -2,16 +2,16 @@ import CNetlink
 import FeedimgSystem
 import Glibc
 
-/// All that wakes the thread that watches the network.
+/// All sources that wake the monitor's thread.
 final class EventSources {
   /// The reasons to wake.
   struct Wake: OptionSet {
     let rawValue: Int
-    /// Another thread woke it.
+    /// Another thread called for attention.
     static let waker = Wake(rawValue: 1 << 0)
-    /// The network may have changed; the events are still there to drain.
+    /// The network may have changed. The events are still to be drained.
     static let event = Wake(rawValue: 1 << 1)
-    /// The machine resumed, or the user set its clock.
+    /// The machine resumed from sleep, or the user set its clock.
     static let resume = Wake(rawValue: 1 << 2)
   }
 
@@ -27,14 +27,14 @@ final class EventSources {
   /// Subscribes to services, unless it already has.
   func listen(to services: NetworkServices) { events.listen(to: services) }
 
-  /// Sleeps until there is a reason to wake, or the time ends.
+  /// Sleeps until an event, or until the time ends.
   ///
   /// - Parameters:
   ///   - time: The longest sleep.
-  ///   - orEvent: Whether an event of the network ends the sleep.
-  /// - Returns: The reason to wake.
+  ///   - orEvent: Whether a network event ends the sleep.
+  /// - Returns: The reasons to wake.
   func wait(atMost time: Duration, orEvent: Bool) -> Wake {
-    // poll(2) passes over a negative descriptor.
+    // poll(2) ignores negative descriptors.
     let descriptors = [
       waker.descriptor,
       orEvent ? events.netlink?.descriptor ?? -1 : -1,
@@ -57,24 +57,25 @@ final class EventSources {
     return wake
   }
 
-  /// Discards the events that have come.
+  /// Discards the events that have arrived.
   func drain() -> NetworkWatch.Events { events.drain() }
 
-  /// Rounded up, so that the time has come when the sleep ends.
+  /// Rounds up, so that the time has passed when the sleep ends.
   private static func milliseconds(_ duration: Duration) -> Int32 {
     let milliseconds = duration / .milliseconds(1)
     return milliseconds < 0 ? 0 : Int32(min(milliseconds + 1, Double(Int32.max)))
   }
 }
 
-/// Becomes readable when the machine resumes, or the user sets its clock.
+/// Becomes readable when the machine resumes from sleep, or when the user sets its clock.
 ///
-/// The kernel cancels a timer on the wall clock on both occasions (`TFD_TIMER_CANCEL_ON_SET`), so that no thread wakes
-/// to compare clocks.
+/// On both occasions, the kernel cancels a timer on the wall clock (`TFD_TIMER_CANCEL_ON_SET`). So no thread
+/// has to
+/// wake and compare clocks.
 final class ResumeTimer {
   let descriptor: Int32
 
-  /// - Returns: Nil where the system has no such timers.
+  /// - Returns: Nil if the system has no such timers.
   init?() {
     descriptor = timerfd_create(CLOCK_REALTIME, Int32(TFD_CLOEXEC | TFD_NONBLOCK))
     guard descriptor >= 0 else { return nil }
@@ -94,5 +95,36 @@ final class ResumeTimer {
     time.it_value.tv_sec = .max / 2
     let flags = Int32(TFD_TIMER_ABSTIME) | Int32(TFD_TIMER_CANCEL_ON_SET)
     timerfd_settime(descriptor, flags, &time, nil)
+  }
+}
+
+/// The events that may change the network or its metering. Use it from one thread at a time.
+final class NetworkEvents {
+  /// Nil if the kernel sends no events.
+  let netlink: NetlinkEvents?
+  private(set) var system: ServiceSignals?
+  private(set) var portal: ServiceSignals?
+
+  init(_ netlink: NetlinkEvents?) { self.netlink = netlink }
+
+  /// Subscribes to services, unless it already has. The bus's confirmation is the first event.
+  func listen(to services: NetworkServices) {
+    if system == nil { system = ServiceSignals(ofSystem: services.system) }
+    if portal == nil { portal = ServiceSignals(ofPortal: services.portal) }
+  }
+
+  /// Discards the events that have arrived.
+  func drain() -> NetworkWatch.Events {
+    let events = netlink?.drain() ?? .none
+    let signals = Self.drain(&system) + Self.drain(&portal)
+    return events == .none && signals > 0 ? .some : events
+  }
+
+  /// - Returns: The number of messages. A lost connection is closed and counts as one.
+  private static func drain(_ signals: inout ServiceSignals?) -> Int {
+    guard let bus = signals else { return 0 }
+    if let count = bus.drain() { return count }
+    signals = nil
+    return 1
   }
 }

@@ -1,10 +1,10 @@
 import FeedimgModel
 
-/// The listeners of a monitor, and which of them have not heard anything yet (pure).
+/// The listeners of a monitor, and the new ones among them.
 struct Listeners {
   typealias ID = Int
 
-  /// Callbacks, called on the thread that watches.
+  /// Callbacks, called on the monitor's thread.
   struct Listener: Sendable {
     var tell: @Sendable (NetworkState) -> Void
     /// Called if the thread ends before the listener leaves.
@@ -14,12 +14,12 @@ struct Listeners {
   private var listeners: [ID: Listener] = [:]
   private var newcomers: [ID] = []
   private var nextID = 0
-  /// Whether the last listener has left; none can join after that.
+  /// Whether the last listener has left. No listener can join after that.
   private(set) var isOver = false
 
   /// Adds a listener.
   ///
-  /// - Returns: Nil after the last one has left.
+  /// - Returns: Nil after the last listener has left.
   mutating func join(_ listener: Listener) -> ID? {
     guard !isOver else { return nil }
     defer { nextID += 1 }
@@ -37,13 +37,13 @@ struct Listeners {
     return true
   }
 
-  /// All listeners, to tell of a change.
+  /// Returns all listeners, to notify them of a change.
   mutating func takeAll() -> [Listener] {
     newcomers = []
     return Array(listeners.values)
   }
 
-  /// The listeners that have not heard anything, to tell of the present state.
+  /// Returns the listeners that have received nothing yet, to notify them of the current state.
   mutating func takeNewcomers() -> [Listener] {
     defer { newcomers = [] }
     return newcomers.compactMap { listeners[$0] }

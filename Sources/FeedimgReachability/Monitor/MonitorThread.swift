@@ -4,29 +4,29 @@ import Synchronization
 
 /// One run of the thread `feedimg-netlink`, from the first listener to the last.
 ///
-/// Only this thread calls the listeners, so that all hear the same in the same order.
+/// Only this thread calls the listeners, so that all receive the same states in the same order.
 final class MonitorThread: Sendable {
-  /// The time between looks where the system reports all changes, in case it misses one.
+  /// The time between readings if the system reports all changes, in case it misses one.
   static let safetyPeriod = Duration.seconds(60)
-  /// The time between looks where it does not.
+  /// The time between readings if it does not.
   static let usualPolling = Duration.seconds(5)
 
   private let reader: NetlinkReader
   private let makeWatcher: NetlinkMonitor.WatcherMaker?
   private let polling: Duration
-  /// Guards who listens; callbacks run outside.
+  /// Guards the listeners. Callbacks run outside the lock.
   private let listeners = Mutex(Listeners())
   private let waker: Waker
   private let isAskedToLook = Atomic(false)
   private let noteOverrun: @Sendable () -> Void
   private let start = SuspendingClock.now
 
-  /// Nil where the process has no descriptor left.
+  /// Returns nil if the process has no descriptor left.
   ///
   /// - Parameters:
   ///   - reader: Reads the state of the network.
   ///   - makeWatcher: See ``NetlinkMonitor/init(reader:alsoWatching:)``.
-  ///   - polling: The time between looks where the system does not report all changes.
+  ///   - polling: The time between readings if the system does not report all changes.
   ///   - noteOverrun: Called each time the kernel dropped events.
   init?(
     reader: NetlinkReader,
@@ -42,28 +42,28 @@ final class MonitorThread: Sendable {
     self.noteOverrun = noteOverrun
   }
 
-  /// Adds a listener, which hears nothing before the next ``wake()``.
+  /// Adds a listener, which receives nothing before the next ``wake()``.
   ///
   /// - Returns: Nil if the last listener has already left.
   func join(_ listener: Listeners.Listener) -> Listeners.ID? { listeners.withLock { $0.join(listener) } }
 
-  /// Removes a listener; the thread ends with the last.
+  /// Removes a listener. The thread ends with the last one.
   func leave(_ id: Listeners.ID) {
     if listeners.withLock({ $0.leave(id) }) { waker.wake() }
   }
 
-  /// Makes the thread tell new listeners the present state.
+  /// Makes the thread notify new listeners of the current state.
   func wake() { waker.wake() }
 
-  /// Makes the thread look at the network now.
-  func lookAgain() {
+  /// Makes the thread read the network now.
+  func refresh() {
     isAskedToLook.store(true, ordering: .relaxed)
     waker.wake()
   }
 
   /// Starts the thread.
   ///
-  /// - Returns: Whether the system grants one. If not, the listeners hear the present state and the end.
+  /// - Returns: Whether the system allowed one. If not, the listeners receive the current state and the end.
   func begin() -> Bool {
     let isGranted = SystemThread.start("feedimg-netlink") { self.run() }
     if !isGranted {
@@ -77,15 +77,15 @@ final class MonitorThread: Sendable {
   }
 
   private func run() {
-    // Both open before the first look, so that no change falls between.
+    // Open both before the first reading, so that no change is missed in between.
     let sources = EventSources(waker: waker)
-    let watcher = makeWatcher? { [weak self] in self?.lookAgain() }
+    let watcher = makeWatcher? { [weak self] in self?.refresh() }
     let hearsAll = sources.hasNetlink && (makeWatcher == nil || watcher != nil)
     var watch = NetworkWatch(period: hearsAll ? Self.safetyPeriod : polling)
     while !listeners.withLock({ $0.isOver }) {
       switch watch.step(at: now) {
-      case .look:
-        // The reader may not have read the events yet that led here.
+      case .read:
+        // The reader may not have seen the events yet that woke this thread.
         let state = reader.freshState()
         watch.saw(state, at: now)
       case .drain:
@@ -125,6 +125,6 @@ final class MonitorThread: Sendable {
     return events
   }
 
-  /// The time as poll(2) counts it, which stands still while the machine sleeps.
+  /// The time on poll(2)'s clock, which stops while the machine sleeps.
   private var now: Duration { start.duration(to: SuspendingClock.now) }
 }

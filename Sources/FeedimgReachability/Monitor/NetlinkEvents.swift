@@ -2,11 +2,11 @@ import CLibNL
 import CNetlink
 import Glibc
 
-/// A netlink socket that hears when links, addresses, routes or rules change.
+/// A netlink socket that receives a message when links, addresses, routes or rules change.
 ///
-/// What its messages say is of no interest: when it has fallen behind, they tell of the past.
+/// Discards the content of the messages, because a slow reader would read outdated states.
 package final class NetlinkEvents {
-  /// Room for some 2,500 events; libnl's own 32 KiB have some 80.
+  /// Room for about 2,500 events. libnl's default of 32 KiB holds about 80.
   private static let bufferSize: Int32 = 1 << 20
 
   private let handle: OpaquePointer
@@ -15,9 +15,10 @@ package final class NetlinkEvents {
 
   /// Opens the socket and joins the groups.
   ///
-  /// - Parameter isForAll: Whether changes of narrow routes come as well, and there is no more room than for some: for who
-  ///   only asks now and then whether there was anything.
-  /// - Throws: `refused` where the system has or allows no such events.
+  /// - Parameter isForAll: True for a reader that checks for events only now and then. It also receives
+  ///   changes of
+  ///   narrow routes, and its buffer stays small.
+  /// - Throws: `refused` if the system does not support these events or does not permit them.
   package init(isForAll: Bool = false) throws(NetlinkError) {
     guard let handle = nl_socket_alloc() else { throw NetlinkError(code: .refused, number: ENOMEM) }
     guard Self.open(handle, isForAll: isForAll) else {
@@ -32,16 +33,18 @@ package final class NetlinkEvents {
     nl_socket_free(handle)
   }
 
-  /// Throws away what has come.
+  /// Discards the events that have arrived.
   package func discard() {
     _ = drain()
   }
 
-  /// Throws away what has come, and tells what it was.
+  /// Discards the events that have arrived.
+  ///
+  /// - Returns: Whether there were any, and whether the kernel dropped some.
   func drain() -> NetworkWatch.Events {
     var events = NetworkWatch.Events.none
     while true {
-      // A datagram is gone once a part of it has been read.
+      // Reading a part of a datagram discards the rest.
       var word: UInt32 = 0
       if recv(descriptor, &word, MemoryLayout<UInt32>.size, Int32(MSG_DONTWAIT)) >= 0 {
         if case .none = events { events = .some }
@@ -59,14 +62,14 @@ package final class NetlinkEvents {
     guard nl_connect(handle, NETLINK_ROUTE) == 0 else { return false }
     if !isForAll {
       nl_socket_set_buffer_size(handle, bufferSize, 0)
-      // Before the groups, so that nothing comes unfiltered. Without it there are more events, no fewer.
+      // Before joining the groups, so that no unfiltered message arrives. If this fails, more events arrive.
       _ = feedimg_drop_narrow_routes(nl_socket_get_fd(handle))
     }
     for group in [RTNLGRP_LINK, RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV4_IFADDR]
     where nl_socket_add_membership(handle, Int32(group.rawValue)) != 0 {
       return false
     }
-    // A kernel may lack these together with what they tell of.
+    // A kernel without one of these groups also lacks its feature.
     for group in [
       RTNLGRP_IPV4_RULE, RTNLGRP_IPV6_IFADDR, RTNLGRP_IPV6_ROUTE, RTNLGRP_IPV6_RULE, RTNLGRP_NEXTHOP,
     ] {

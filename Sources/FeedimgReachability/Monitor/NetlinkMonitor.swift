@@ -2,25 +2,26 @@ package import FeedimgModel
 package import FeedimgSystem
 import Synchronization
 
-/// Watches the network over netlink, on a thread of its own while there are listeners.
+/// Watches the network over netlink, on its own thread while there are listeners.
 package final class NetlinkMonitor: NetworkMonitoring {
-  /// Makes a watcher that calls the closure when the network should be looked at again, such as after a new mark.
+  /// Creates a watcher. It calls the closure when the network should be read again, such as after a new mark.
   package typealias WatcherMaker =
-    @Sendable (_ lookAgain: @escaping @Sendable () -> Void) -> FileWatcher?
+    @Sendable (_ refresh: @escaping @Sendable () -> Void) -> FileWatcher?
 
   private let reader: NetlinkReader
   private let makeWatcher: WatcherMaker?
   private let polling: Duration
-  /// Guards which thread runs.
+  /// Guards the current thread.
   private let thread = Mutex<MonitorThread?>(nil)
   private let overruns = Overruns()
 
-  /// Makes a monitor, which opens nothing yet.
+  /// Creates a monitor without opening a socket.
   ///
   /// - Parameters:
   ///   - reader: Reads the state of the network.
-  ///   - makeWatcher: Called when the thread starts; it keeps the watcher until it ends. Where there is none, the
-  ///     thread looks every few seconds.
+  ///   - makeWatcher: Called when the thread starts, which keeps the watcher until it ends. If it returns
+  ///     nil, the
+  ///     thread reads the network every few seconds.
   package convenience init(
     reader: NetlinkReader = NetlinkReader(),
     alsoWatching makeWatcher: WatcherMaker? = nil
@@ -34,21 +35,21 @@ package final class NetlinkMonitor: NetworkMonitoring {
     self.polling = polling
   }
 
-  /// The number of times that the kernel dropped events; each time the whole state was read again.
+  /// The number of times that the kernel dropped events. After each, the monitor read the whole state again.
   package var overrunCount: Int { overruns.count.load(ordering: .relaxed) }
 
   package func currentState() -> NetworkState { reader.currentState() }
 
-  /// Calls back with the present state, then with each change.
+  /// Calls back with the current state, then with each change.
   ///
-  /// A change that costs more is told at once, one that costs less after half a second, and being offline after some
-  /// more. Calls come one after the other, on the thread that watches. While nothing changes it sleeps, except for one
-  /// look a minute.
+  /// Reports a dearer network at once, a cheaper one after half a second, and a lost network after 1.25
+  /// seconds. The
+  /// monitor's thread makes the calls one after the other. Without changes, it wakes once a minute.
   ///
   /// - Parameters:
-  ///   - tell: Called until the observation is cancelled; it may cancel the observation.
-  ///   - end: Called where the system grants no thread, after one call of `tell`.
-  /// - Returns: The observation, to be held on to and cancelled.
+  ///   - tell: Called until the observation is cancelled. It may cancel the observation itself.
+  ///   - end: Called after one call of `tell` if the system allows no thread.
+  /// - Returns: The observation. Keep it, and cancel it in the end.
   package func observe(
     _ tell: @escaping @Sendable (NetworkState) -> Void,
     end: @escaping @Sendable () -> Void = {}
@@ -76,9 +77,9 @@ package final class NetlinkMonitor: NetworkMonitoring {
     return observation
   }
 
-  /// The present state at once, then each change, as ``observe(_:end:)`` tells it.
+  /// The current state, then each change, as ``observe(_:end:)`` reports them.
   ///
-  /// Where the system grants no thread, the stream ends after the present state.
+  /// If the system allows no thread, the stream ends after the current state.
   package func states() -> AsyncStream<NetworkState> {
     let (states, continuation) = AsyncStream.makeStream(of: NetworkState.self)
     let observation = observe({ continuation.yield($0) }, end: { continuation.finish() })
@@ -86,8 +87,8 @@ package final class NetlinkMonitor: NetworkMonitoring {
     return states
   }
 
-  /// Looks at the network now, such as after a connection that failed although the network seemed up.
-  package func lookAgain() { thread.withLock { $0 }?.lookAgain() }
+  /// Reads the network now, for example after a connection failed although the network seemed up.
+  package func refresh() { thread.withLock { $0 }?.refresh() }
 
   private func join(
     _ listener: Listeners.Listener,
@@ -108,12 +109,12 @@ package final class NetlinkMonitor: NetworkMonitoring {
 
 /// An observation of the network until it is cancelled.
 package final class NetworkObservation: Sendable {
-  /// Ends it; nil before it begins and after its end.
+  /// Ends the observation; nil before its start and after its end.
   private let leave = Mutex<(@Sendable () -> Void)?>(nil)
 
   init() {}
 
-  /// Ends the calls, except for one that is under way; later calls do nothing.
+  /// Stops the calls, except for a running one. Does nothing when called again.
   package func cancel() {
     let leave = leave.withLock { $0.take() }
     leave?()

@@ -1,67 +1,68 @@
 import FeedimgModel
 
-/// Decides when to look at the network, when to tell what was seen, and when to sleep.
+/// Decides when the monitor's thread reads the network, publishes its state, and sleeps.
 ///
-/// Events say only that something has changed, never what: what they say may be old by the time they are
-/// read. So they are gathered until there is quiet, and then the network is looked at as it is.
+/// An event only says that something changed. The thread waits until events pause, and then reads the whole
+/// state.
+/// whole state.
 struct NetworkWatch {
   enum Step: Equatable {
-    /// Look at the network, and report by ``NetworkWatch/saw(_:at:)``.
-    case look
-    /// Throw away what the event socket holds, and report by ``NetworkWatch/drained(_:at:)``.
+    /// Read the network, then call ``NetworkWatch/saw(_:at:)``.
+    case read
+    /// Discard the events that have arrived, then call ``NetworkWatch/drained(_:at:)``.
     case drain
     case publish(NetworkState)
-    /// Sleep until then; where it says so, no longer than until the next event.
+    /// Sleep until a time, and with `orEvent` at most until the next event.
     case sleep(until: Duration, orEvent: Bool)
   }
 
-  /// What the event socket held.
+  /// The events that had arrived.
   enum Events {
     case none
     case some
-    /// More than it could hold.
+    /// More than the socket could hold.
     case overrun
   }
 
-  /// How long there are no events before the network is looked at.
+  /// The pause of events before a reading.
   static let quiet = Duration.milliseconds(20)
-  /// How long events may keep coming before it is looked at anyway.
+  /// The longest time that events can delay a reading.
   static let longestStorm = Duration.milliseconds(100)
-  /// How long to let pass after an overrun, at first and at most; doubled from one to the next.
-  static let firstRest = Duration.milliseconds(100)
-  static let longestRest = Duration.seconds(1)
+  /// The waits after overruns: the first and the longest. Each overrun doubles the wait.
+  static let firstWait = Duration.milliseconds(100)
+  static let longestWait = Duration.seconds(1)
 
   private let period: Duration
   private var schedule = PublicationSchedule()
-  /// Since when events have come, and when to see whether more have.
+  /// When events started, and when to check for more.
   private var storm: (start: Duration, pause: Duration)?
-  private var rest = NetworkWatch.firstRest
-  private var nextLook = Duration.zero
+  private var rest = NetworkWatch.firstWait
+  private var nextReading = Duration.zero
   private var unpublished: NetworkState?
 
-  /// Begins with a look at once.
+  /// Starts with a reading.
   ///
-  /// - Parameter period: How often to look when there are no events.
+  /// - Parameter period: The time between readings without events.
   init(period: Duration) {
     self.period = period
   }
 
-  /// What was told last.
+  /// The latest published state.
   var published: NetworkState? { schedule.published }
 
-  /// What to do now.
+  /// Returns the next step.
   mutating func step(at now: Duration) -> Step {
     if let state = unpublished ?? schedule.expire(at: now) {
       unpublished = nil
       return .publish(state)
     }
     if let storm, storm.pause <= now { return .drain }
-    if storm == nil, nextLook <= now { return .look }
-    let until = min(storm?.pause ?? nextLook, schedule.due ?? .seconds(Int64.max))
+    if storm == nil, nextReading <= now { return .read }
+    let until = min(storm?.pause ?? nextReading, schedule.due ?? .seconds(Int64.max))
     return .sleep(until: until, orEvent: storm == nil)
   }
 
-  /// Events have come and are thrown away.
+  /// Records that events arrived and were discarded.
   mutating func heard(_ events: Events, at now: Duration) {
     guard storm == nil else { return }
     switch events {
@@ -69,16 +70,16 @@ struct NetworkWatch {
     case .some: storm = (now, now + Self.quiet)
     case .overrun:
       storm = (now, now + rest)
-      rest = min(rest * 2, Self.longestRest)
+      rest = min(rest * 2, Self.longestWait)
     }
   }
 
-  /// Something happened after which the network has to be looked at, such as the end of a sleep.
+  /// Requests a reading now, for example after the machine resumed.
   mutating func woke(at now: Duration) {
-    nextLook = min(nextLook, now)
+    nextReading = min(nextReading, now)
   }
 
-  /// The event socket is empty now.
+  /// Records that the event socket is empty.
   mutating func drained(_ events: Events, at now: Duration) {
     guard let start = storm?.start else { return }
     switch events {
@@ -86,18 +87,18 @@ struct NetworkWatch {
       storm = (start, min(now + Self.quiet, start + Self.longestStorm))
     case .none, .some:
       storm = nil
-      nextLook = now
-      rest = Self.firstRest
+      nextReading = now
+      rest = Self.firstWait
     case .overrun:
-      // Who sends that much will not stop at once, so leave time to others.
+      // A storm of events lasts for a while: leave time to other threads.
       storm = (start, now + rest)
-      rest = min(rest * 2, Self.longestRest)
+      rest = min(rest * 2, Self.longestWait)
     }
   }
 
-  /// The network is in this state.
+  /// Records the state that was read.
   mutating func saw(_ state: NetworkState, at now: Duration) {
-    nextLook = now + period
+    nextReading = now + period
     unpublished = schedule.observe(state, at: now)
   }
 }

@@ -1,29 +1,29 @@
 import FeedimgModel
 
-/// Decides when a change of the network is told.
+/// Decides when the monitor publishes a change of the network.
 ///
-/// What costs more is told at once, so that not one byte too many is spent; what costs less a little later,
-/// and being offline later still, since both often pass: a handover, a cable that is moved, a kernel that
-/// tells late of a carrier.
+/// Publishes a dearer network at once, to avoid costs. A cheaper network waits a little and a lost one
+/// longer, because
+/// both are often brief: a handover, a moved cable, or a carrier that the kernel reports late.
 struct PublicationSchedule {
-  /// For how long the network stays cheaper before that is believed.
+  /// The time for which the network must stay cheaper.
   static let delayOfCheaper = Duration.milliseconds(500)
-  /// For how long there is no network before that is believed.
+  /// The time for which there must be no network.
   static let delayOfOffline = Duration.milliseconds(1250)
 
-  /// What was told last.
+  /// The latest published state.
   private(set) var published: NetworkState?
   private var pending: (state: NetworkState, due: Duration)?
 
-  /// When something is to be told, unless the network changes before.
+  /// When to publish the pending state, unless the network changes before.
   var due: Duration? { pending?.due }
 
-  /// Takes note of the state of the network.
+  /// Records a new state of the network.
   ///
   /// - Parameters:
-  ///   - state: What was seen.
-  ///   - now: The time, counted from any fixed moment.
-  /// - Returns: What to tell now; nil where it is nothing new, or too early.
+  ///   - state: The state.
+  ///   - now: The time since any fixed moment.
+  /// - Returns: The state to publish now; nil if it is not new, or must wait.
   mutating func observe(_ state: NetworkState, at now: Duration) -> NetworkState? {
     guard let published else { return publish(state) }
     guard state != published else {
@@ -31,13 +31,13 @@ struct PublicationSchedule {
       return nil
     }
     guard let delay = Self.delay(from: published, to: state) else { return publish(state) }
-    // What stays as good or bad for long enough is told, though details change meanwhile.
+    // The cost must stay the same during the wait; details may change.
     let isSameChange = pending.map { $0.state.cost == state.cost } ?? false
     pending = (state, isSameChange ? pending?.due ?? now + delay : now + delay)
     return nil
   }
 
-  /// Tells what has been waiting for long enough.
+  /// The pending state, if it has waited long enough.
   mutating func expire(at now: Duration) -> NetworkState? {
     guard let pending, pending.due <= now else { return nil }
     return publish(pending.state)
@@ -49,7 +49,7 @@ struct PublicationSchedule {
     return state
   }
 
-  /// How long to wait before a change is told; nil where it is told at once.
+  /// The wait before a change is published; nil for none.
   private static func delay(from old: NetworkState, to new: NetworkState) -> Duration? {
     if new.kind == .offline { return delayOfOffline }
     if old.kind == .offline { return nil }
@@ -57,14 +57,14 @@ struct PublicationSchedule {
   }
 }
 
-/// How dear a network is, in the respects that policies know.
+/// The cost of a network, as far as policies use it.
 private struct NetworkCost: Equatable {
   var isOffline: Bool
   var metered: Int
   var cellular: Int
   var roaming: Int
 
-  /// Whether it is lower in some respect, and higher in none.
+  /// Whether the cost is lower in at least one respect and higher in none.
   func isLower(than other: NetworkCost) -> Bool {
     self != other && metered <= other.metered && cellular <= other.cellular && roaming <= other.roaming
   }

@@ -1,41 +1,41 @@
 import CNetlink
 import Glibc
 
-/// The kernel of this system, asked over netlink, sysfs and ethtool.
+/// The kernel of this system, queried over netlink, sysfs and ethtool.
 ///
-/// Not for several threads at once: ``NetlinkReader`` lends it to one at a time.
-final class LiveKernel: KernelAsking {
-  /// A list that keeps changing while it is read is given up after this many times.
+/// Not thread-safe: ``NetlinkReader`` gives it to one thread at a time.
+final class LiveKernel: KernelQuerying {
+  /// The number of times to read a list that changes while it is read.
   private static let mostAttempts = 3
 
   private let routes: NetlinkSocket
   private let wireless = WirelessReader()
-  private var known = KnownHardware()
+  private var known = HardwareCache()
 
-  /// Opens the socket for routes and links; those for other things open when they are needed.
+  /// Opens the socket for routes and links. Other sockets open when they are needed.
   init() throws(NetlinkError) {
     routes = try NetlinkSocket(family: NETLINK_ROUTE)
   }
 
-  func route(_ question: RouteQuestion) throws(NetlinkError) -> RouteAnswer {
-    var answer: RouteAnswer?
+  func route(_ request: RouteRequest) throws(NetlinkError) -> RouteReply {
+    var reply: RouteReply?
     do throws(NetlinkError) {
-      try routes.ask(question.request) { answer = RouteAnswer($0) }
+      try routes.exchange(request.request) { reply = RouteReply($0) }
     } catch {
-      guard error.code == .negative, let negative = RouteQuestion.answer(errorNumber: error.number) else {
+      guard error.code == .negative, let negative = RouteRequest.reply(errorNumber: error.number) else {
         throw error
       }
       return negative
     }
-    guard let answer else { throw NetlinkError(code: .malformed) }
-    return answer
+    guard let reply else { throw NetlinkError(code: .malformed) }
+    return reply
   }
 
-  func links(_ question: LinkQuestion) throws(NetlinkError) -> [Link] {
+  func links(_ request: LinkRequest) throws(NetlinkError) -> [Link] {
     do throws(NetlinkError) {
-      return try list(question.request) { Link($0) }
+      return try list(request.request) { Link($0) }
     } catch {
-      // The interface has gone since we heard of it.
+      // The interface has disappeared meanwhile.
       guard error == NetlinkError(code: .negative, number: ENODEV) else { throw error }
       return []
     }
@@ -52,13 +52,13 @@ final class LiveKernel: KernelAsking {
   }
 
   func hardware(of link: Link) -> Hardware {
-    var hardware = known.hardware(of: link) ?? look(at: link)
+    var hardware = known.hardware(of: link) ?? readDevice(of: link)
     if hardware.mayBeWireless { hardware.wirelessMode = wireless.mode(of: link) }
     return hardware
   }
 
   func hasDevice(_ link: Link) -> Bool {
-    // A tunnel has a driver too, but no device; where sysfs is of no use, the driver has to tell.
+    // A tunnel also has a driver, but no device. Without sysfs, only the driver can tell.
     guard let folder = SysfsInterface(link) else {
       return driver(of: link).map(Driver.init) == .modem
     }
@@ -79,31 +79,32 @@ final class LiveKernel: KernelAsking {
     return lower
   }
 
-  func dialler(of link: Link) -> Dialler {
-    // pppd writes its number under the name of the interface; the second word of `stat` after the name of
-    // the program is the number of its parent, which may be what tunnels.
+  func pppPeer(of link: Link) -> PPPPeer {
+    // pppd writes its process number to a file named after the interface. In `stat`, the second word after
+    // the
+    // program's name is the number of the parent process, which may be the tunnel program.
     guard let number = TextFile.read("/run/\(link.name).pid")?.prefix(while: \.isNumber), !number.isEmpty,
       let own = TextFile.read("/proc/\(number)/cmdline")
-    else { return .untold }
+    else { return .unknown }
     let parent = TextFile.read("/proc/\(number)/stat")?.split(separator: ")").last?.split(separator: " ")
     let parents = parent.flatMap { $0.count > 1 ? TextFile.read("/proc/\($0[1])/comm") : nil } ?? ""
-    return Dialler(words: own.split(separator: "\0") + [Substring(parents)])
+    return PPPPeer(words: own.split(separator: "\0") + [Substring(parents)])
   }
 
   func carriersOfPPPoE() -> [String] {
     PPPoESession.carriers(inTable: TextFile.read("/proc/net/pppoe") ?? "")
   }
 
-  private func look(at link: Link) -> Hardware {
+  private func readDevice(of link: Link) -> Hardware {
     var hardware = Hardware()
     let folder = SysfsInterface(link)
     hardware.deviceType = folder?.deviceType
     hardware.hasRadio = folder?.hasRadio ?? false
-    // Without a true picture in sysfs, nl80211 alone can tell.
+    // If sysfs does not show this namespace, only nl80211 knows.
     hardware.mayBeWireless = folder == nil || hardware.hasRadio
     hardware.driver = driver(of: link)
     if hardware.driver.map(Driver.init) == .shared {
-      // Not to be remembered: the serial ports of a modem appear after its network.
+      // Not cached: the serial ports of a modem appear after its network interface.
       hardware.usb = USBDevice(behind: link)
     } else {
       known.remember(hardware, of: link)
@@ -126,7 +127,7 @@ final class LiveKernel: KernelAsking {
     while true {
       var elements: [Element] = []
       do throws(NetlinkError) {
-        try routes.ask(request) { message in
+        try routes.exchange(request) { message in
           if let element = element(message) { elements.append(element) }
         }
         return elements
@@ -135,5 +136,44 @@ final class LiveKernel: KernelAsking {
         attempt += 1
       }
     }
+  }
+}
+
+/// Caches the properties of devices that do not change while their interfaces exist.
+struct HardwareCache {
+  /// The most entries. No path has more interfaces; the cache is cleared when it is full.
+  private static let most = 32
+
+  /// Distinguishes an interface from a later one with the same index.
+  private struct Identity: Equatable {
+    var index: Int32
+    var name: String
+    var hardwareType: UInt16
+    var kind: String?
+    var parentDevice: String?
+  }
+
+  private var known: [(identity: Identity, hardware: Hardware)] = []
+
+  /// The cached properties of a link's device.
+  func hardware(of link: Link) -> Hardware? {
+    let identity = Self.identity(link)
+    return known.first { $0.identity == identity }?.hardware
+  }
+
+  /// Caches the properties of a link's device.
+  mutating func remember(_ hardware: Hardware, of link: Link) {
+    if known.count >= Self.most { known = [] }
+    known.append((Self.identity(link), hardware))
+  }
+
+  private static func identity(_ link: Link) -> Identity {
+    Identity(
+      index: link.index,
+      name: link.name,
+      hardwareType: link.hardwareType,
+      kind: link.kind,
+      parentDevice: link.parentDevice
+    )
   }
 }

@@ -2,12 +2,12 @@ import Glibc
 
 /// Reads the small files of sysfs and procfs.
 enum TextFile {
-  /// The beginning of a file.
+  /// Reads the start of a file.
   ///
   /// - Parameters:
-  ///   - path: The file.
+  ///   - path: The path of the file.
   ///   - limit: The most bytes to read.
-  /// - Returns: Nil where it cannot be read.
+  /// - Returns: Nil if it cannot be read.
   static func read(_ path: String, limit: Int = 4096) -> String? {
     let file = open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return nil }
@@ -23,7 +23,7 @@ enum TextFile {
     access(path, F_OK) == 0
   }
 
-  /// The names in a folder; none where it cannot be read.
+  /// The names in a folder; empty if it cannot be read.
   static func names(in folder: String) -> [String] {
     guard let stream = opendir(folder) else { return [] }
     defer { closedir(stream) }

@@ -1,25 +1,131 @@
-/// What is known of the device behind an interface, besides what its link says.
+/// The properties of the device behind an interface, besides those of its link.
 struct Hardware: Hashable, Sendable {
-  /// The modes of a Wi-Fi interface that matter here (`enum nl80211_iftype` of linux/nl80211.h).
+  /// The relevant modes of a Wi-Fi interface (`enum nl80211_iftype` of linux/nl80211.h).
   enum WirelessMode: Hashable, Sendable {
-    /// It takes part in a network as any station does, or as one among equals.
+    /// A station of a network, or a member of an ad-hoc network.
     case client
-    /// It is the network's own access point.
+    /// An access point.
     case accessPoint
-    /// It only listens.
+    /// A monitor, which only receives.
     case monitor
   }
 
-  /// `DEVTYPE` of the interface, such as `wlan` or `wwan`; nil where there is none.
+  /// `DEVTYPE` of the interface, such as `wlan` or `wwan`; nil if there is none.
   var deviceType: String?
   /// Whether sysfs shows a Wi-Fi radio below the interface.
   var hasRadio = false
-  /// Whether nl80211 is worth asking.
+  /// Whether to ask nl80211.
   var mayBeWireless = false
   /// The kernel's driver, such as `rndis_host`.
   var driver: String?
-  /// Nil where nl80211 does not know the interface, or was not asked.
+  /// Nil if nl80211 does not know the interface or was not asked.
   var wirelessMode: WirelessMode?
-  /// The USB device behind the interface, for the drivers that phones, modems and docks share.
+  /// The USB device behind the interface, for drivers that phones, modems and docks share.
   var usb: USBDevice?
+}
+
+/// The properties of a USB device that distinguish phones and modems from network adapters.
+struct USBDevice: Hashable, Sendable {
+  var vendor: UInt16
+  /// Whether it also has a serial port. Modems do, network adapters do not.
+  var hasSerialPort: Bool
+
+  /// Whether the manufacturer makes phones, and no other USB network devices (usb.ids).
+  var isOfPhoneMaker: Bool {
+    switch vendor {
+    case 0x05ac,  // Apple
+      0x18d1,  // Google
+      0x04e8,  // Samsung
+      0x2717,  // Xiaomi
+      0x22b8,  // Motorola
+      0x0bb4,  // HTC
+      0x0fce,  // Sony
+      0x1004,  // LG
+      0x2a70,  // OnePlus
+      0x22d9,  // OPPO
+      0x2d95,  // vivo
+      0x0421,  // Nokia
+      0x2e04,  // HMD
+      0x2ae5,  // Fairphone
+      0x0e8d:  // MediaTek
+      true
+    default: false
+    }
+  }
+}
+
+extension USBDevice {
+  /// Finds the USB device behind a link.
+  ///
+  /// Unlike interfaces, bus devices are the same in all namespaces.
+  ///
+  /// - Returns: Nil if the link has no USB device, or it cannot be read.
+  init?(behind link: Link) {
+    // `1-4:1.0` is interface 0 in configuration 1 of the device `1-4`.
+    guard link.parentBus == "usb", let device = link.parentDevice?.split(separator: ":").first else {
+      return nil
+    }
+    let folder = "/sys/bus/usb/devices/\(device)"
+    guard let text = TextFile.read("\(folder)/idVendor"),
+      let vendor = UInt16(text.prefix { $0 != "\n" }, radix: 16)
+    else { return nil }
+    self.init(vendor: vendor, hasSerialPort: Self.hasSerialPort(folder, named: device))
+  }
+
+  private static func hasSerialPort(_ folder: String, named device: Substring) -> Bool {
+    TextFile.names(in: folder).contains { interface in
+      interface.hasPrefix("\(device):")
+        && TextFile.names(in: "\(folder)/\(interface)").contains { $0.hasPrefix("tty") }
+    }
+  }
+}
+
+/// The properties of an interface in sysfs.
+struct SysfsInterface {
+  private let folder: String
+  /// `DEVTYPE`, such as `wlan`; nil for plain Ethernet.
+  let deviceType: String?
+
+  var hasDevice: Bool { TextFile.exists("\(folder)/device") }
+  /// Whether a Wi-Fi radio is below. All current drivers set a device type.
+  var hasRadio: Bool { deviceType == "wlan" || deviceType == nil && TextFile.exists("\(folder)/phy80211") }
+
+  /// The interfaces below this one, as sysfs shows them.
+  var lowerIndices: [Int32] {
+    TextFile.names(in: folder).filter { $0.hasPrefix("lower_") }.sorted().compactMap { name in
+      TextFile.read("\(folder)/\(name)/ifindex").flatMap { Int32($0.prefix(while: \.isNumber)) }
+    }
+  }
+
+  /// Finds a link in sysfs.
+  ///
+  /// The mounted sysfs may show another namespace, where another interface may have the same name. Therefore
+  /// the
+  /// index must match.
+  ///
+  /// - Returns: Nil if sysfs does not show this link.
+  init?(_ link: Link) {
+    folder = "/sys/class/net/\(link.name)"
+    guard let text = TextFile.read("\(folder)/uevent") else { return nil }
+    let event = DeviceEvent(text)
+    guard event["IFINDEX"] == String(link.index) else { return nil }
+    deviceType = event["DEVTYPE"]
+  }
+}
+
+/// The content of a `uevent` file: one name and its value per line.
+struct DeviceEvent {
+  private let lines: [Substring]
+
+  init(_ text: String) {
+    lines = text.split(separator: "\n")
+  }
+
+  subscript(name: String) -> String? {
+    for line in lines {
+      guard let sign = line.firstIndex(of: "="), line[..<sign] == name else { continue }
+      return String(line[line.index(after: sign)...])
+    }
+    return nil
+  }
 }

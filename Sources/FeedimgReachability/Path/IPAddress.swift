@@ -1,13 +1,13 @@
 import Glibc
 
-/// An address of IPv4 or IPv6.
+/// An IPv4 or IPv6 address.
 enum IPAddress: Hashable, Sendable {
   case v4(UInt32)
   case v6(UInt64, UInt64)
 
-  /// Reads an address in network order.
+  /// Reads an address in network byte order.
   ///
-  /// - Parameter bytes: Four of them for IPv4, sixteen for IPv6; others are none.
+  /// - Parameter bytes: Four bytes for IPv4, sixteen for IPv6. Any other length gives nil.
   init?(_ bytes: UnsafeRawBufferPointer) {
     switch bytes.count {
     case 4:
@@ -28,23 +28,25 @@ enum IPAddress: Hashable, Sendable {
     }
   }
 
-  /// Whether it is all zeros, which stands for none.
+  /// Whether all bits are zero, which means no address.
   var isUnspecified: Bool {
     self == family.unspecified
   }
 
-  /// Whether packets from here can be answered from the internet, as far as the address tells.
+  /// Whether servers on the internet can reply to this source address.
   ///
-  /// Not so for IPv6's loopback (RFC 4291), link-local (fe80::/10) and unique local addresses (fc00::/7,
-  /// RFC 4193). IPv4 is translated nearly everywhere, so its private addresses tell nothing.
+  /// False for IPv6 loopback (RFC 4291), link-local (fe80::/10) and unique local addresses (fc00::/7, RFC
+  /// 4193). True
+  /// for private IPv4 addresses, because nearly all networks translate them.
   var isInternetSource: Bool {
     guard case .v6(let high, let low) = self else { return true }
     return high >> 57 != 0xfc >> 1 && high >> 54 != 0xfe80 >> 6 && !(high == 0 && low <= 1)
   }
 
-  /// Whether it is that of a host of the internet: no private, shared, local, group or reserved one.
+  /// Whether the address belongs to a host on the internet: not private, shared, local, multicast or
+  /// reserved.
   ///
-  /// By the registries of special-purpose addresses (RFC 6890), as far as packets to hosts are concerned.
+  /// Follows the registries of special-purpose addresses (RFC 6890).
   var isGlobal: Bool {
     switch self {
     case .v4(let value):
@@ -54,12 +56,12 @@ enum IPAddress: Hashable, Sendable {
       ]
       return !special.contains { prefix, length in value >> (32 - length) == prefix >> (32 - length) }
     case .v6(let high, _):
-      // 2000::/3 is all that has been given to the internet (RFC 4291 §2.4).
+      // All global unicast addresses are in 2000::/3 (RFC 4291 §2.4).
       return high >> 61 == 1
     }
   }
 
-  /// Reads an address as people write it; nil for a name.
+  /// Parses an address in text form; nil for a host name.
   init?(_ text: String) {
     var bytes = [UInt8](repeating: 0, count: 16)
     let family = text.utf8.contains(UInt8(ascii: ":")) ? AddressFamily.v6 : .v4
@@ -70,7 +72,7 @@ enum IPAddress: Hashable, Sendable {
     self = address
   }
 
-  /// Gives the address in network order.
+  /// Calls a closure with the address in network byte order.
   func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
     switch self {
     case .v4(let value): Swift.withUnsafeBytes(of: value.bigEndian, body)
@@ -80,7 +82,7 @@ enum IPAddress: Hashable, Sendable {
 }
 
 extension IPAddress: CustomStringConvertible {
-  /// The address as people write it (RFC 5952).
+  /// The address in text form (RFC 5952).
   var description: String {
     switch self {
     case .v4(let value):
@@ -106,7 +108,7 @@ enum AddressFamily: CaseIterable, Sendable {
     }
   }
 
-  /// The address that is all zeros.
+  /// The address with all bits zero.
   var unspecified: IPAddress {
     switch self {
     case .v4: .v4(0)
@@ -122,10 +124,11 @@ enum AddressFamily: CaseIterable, Sendable {
     }
   }
 
-  /// Addresses that stand for the internet when the way there is asked; nothing is ever sent to them.
+  /// The addresses for looking up the route to the internet. feedimg never sends anything to them.
   ///
-  /// Servers of the DNS root and of a public resolver, each at many places of the world at once. The IPv4
-  /// ones lie in different halves of the address space, since tunnels cover it by halves.
+  /// They belong to DNS root servers and a public resolver, which run at many places. The IPv4 addresses are
+  /// in
+  /// different halves of the address space, because tunnels often add one route for each half.
   var probes: [IPAddress] {
     switch self {
     case .v4: Self.probesOfVersion4

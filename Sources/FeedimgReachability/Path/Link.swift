@@ -1,4 +1,6 @@
-/// An interface, as the kernel describes it.
+import CNetlink
+
+/// A network interface, as the kernel describes it.
 struct Link: Hashable, Sendable {
   var index: Int32
   var name: String
@@ -8,24 +10,24 @@ struct Link: Hashable, Sendable {
   var flags: UInt32 = LinkFlags.usable
   /// `IF_OPER_…` of linux/if.h.
   var operationalState: UInt8 = OperationalState.unknown
-  /// Whether there is a signal; nil where the message does not tell.
+  /// Whether there is a signal; nil if the message does not say.
   var hasCarrier: Bool?
-  /// What kind of software made the interface, such as `veth`; nil for most hardware.
+  /// The kind of a software interface, such as `veth`; nil for most hardware.
   var kind: String?
-  /// The interface below, which may be one of another namespace: see ``isLowerElsewhere``.
+  /// The interface below. If ``isLowerElsewhere``, it is in another namespace.
   var lower: Int32?
-  /// Whether ``lower`` counts in another namespace.
+  /// Whether ``lower`` is an index of another namespace.
   var isLowerElsewhere = false
-  /// The bridge, bond or team that this is a port of.
+  /// The bridge, bond or team of this port.
   var master: Int32?
-  /// The port of a bond that is in use.
+  /// The active port of a bond.
   var activePort: Int32?
   /// The other end of a tunnel.
   var remote: IPAddress?
-  /// The device that drives the interface, such as `0000:00:03.0`, and the bus it is on.
+  /// The device of the interface, such as `0000:00:03.0`, and its bus.
   var parentDevice: String?
   var parentBus: String?
-  /// How often the carrier came up, which tells one association with Wi-Fi from another.
+  /// The number of times the carrier came up, which distinguishes one Wi-Fi connection from the next.
   var carrierUps: UInt32 = 0
 }
 
@@ -59,4 +61,106 @@ enum HardwareType {
   static let loopback: UInt16 = 772
   static let monitors: ClosedRange<UInt16> = 801...803
   static let none: UInt16 = 65534
+}
+
+extension Link {
+  /// Reads an `RTM_NEWLINK` message.
+  ///
+  /// - Returns: Nil for other messages, and for a link without a name.
+  init?(_ message: NetlinkMessage) {
+    guard message.type == RTM_NEWLINK, let header = message.header(as: ifinfomsg.self) else {
+      return nil
+    }
+    self.init(index: header.ifi_index, name: "", hardwareType: header.ifi_type, flags: header.ifi_flags)
+    for attribute in message.attributes(after: MemoryLayout<ifinfomsg>.size) {
+      switch attribute.type {
+      case IFLA_IFNAME: name = attribute.string
+      case IFLA_OPERSTATE: operationalState = attribute.uint8 ?? operationalState
+      case IFLA_CARRIER: hasCarrier = attribute.uint8.map { $0 != 0 }
+      case IFLA_CARRIER_UP_COUNT: carrierUps = attribute.uint32 ?? 0
+      case IFLA_LINK: lower = attribute.int32.flatMap { $0 > 0 ? $0 : nil }
+      case IFLA_LINK_NETNSID: isLowerElsewhere = true
+      case IFLA_MASTER: master = attribute.int32
+      case IFLA_PARENT_DEV_NAME: parentDevice = attribute.string
+      case IFLA_PARENT_DEV_BUS_NAME: parentBus = attribute.string
+      case IFLA_LINKINFO: read(information: attribute.nested)
+      default: break
+      }
+    }
+    if name.isEmpty { return nil }
+  }
+
+  // The kernel writes the kind before the data that depends on it.
+  private mutating func read(information: Attributes) {
+    for attribute in information {
+      switch attribute.type {
+      case IFLA_INFO_KIND: kind = attribute.string
+      case IFLA_INFO_DATA: read(data: attribute.nested)
+      default: break
+      }
+    }
+  }
+
+  private mutating func read(data: Attributes) {
+    for attribute in data {
+      switch (kind, attribute.type) {
+      case ("bond", IFLA_BOND_ACTIVE_SLAVE): activePort = attribute.int32
+      case (let kind?, let type) where Self.isRemote(type, of: kind):
+        if let address = IPAddress(attribute.payload), !address.isUnspecified { remote = address }
+      default: break
+      }
+    }
+  }
+
+  /// Whether an attribute is the remote address of a tunnel (linux/if_tunnel.h and linux/if_link.h).
+  private static func isRemote(_ type: Int, of kind: String) -> Bool {
+    switch kind {
+    case "gre", "gretap", "ip6gre", "ip6gretap", "erspan", "ip6erspan": type == 7  // IFLA_GRE_REMOTE
+    case "ipip", "sit", "ip6tnl": type == 3  // IFLA_IPTUN_REMOTE
+    case "vti", "vti6": type == 5  // IFLA_VTI_REMOTE
+    case "vxlan": type == 2 || type == 16  // IFLA_VXLAN_GROUP, IFLA_VXLAN_GROUP6
+    case "geneve": type == 2 || type == 7  // IFLA_GENEVE_REMOTE, IFLA_GENEVE_REMOTE6
+    default: false
+    }
+  }
+}
+
+extension Link {
+  /// Why no packet can pass, in words; nil if packets can pass.
+  ///
+  /// The operational state may lag behind the carrier, because linkwatch updates it up to a second late. Some
+  /// devices
+  /// report it as unknown. Both count as usable.
+  /// second late), and devices without a notion of it say unknown: both count as usable.
+  var obstacle: String? {
+    guard flags & LinkFlags.up != 0 else { return "`\(name)` is switched off" }
+    guard hasCarrier ?? (flags & LinkFlags.lowerUp != 0) else { return "`\(name)` has no carrier" }
+    switch operationalState {
+    case OperationalState.dormant: return "`\(name)` is not yet authenticated"
+    case OperationalState.lowerLayerDown: return "the link below `\(name)` is down"
+    case OperationalState.notPresent: return "the device of `\(name)` is absent"
+    default: return nil
+    }
+  }
+}
+
+/// The interfaces to read.
+enum LinkRequest {
+  case link(Int32)
+  case all
+  case ports(of: Int32)
+
+  var request: NetlinkRequest {
+    var header = ifinfomsg()
+    if case .link(let index) = self { header.ifi_index = index }
+    var request = NetlinkRequest(RTM_GETLINK, isList: isList, header: header)
+    // Statistics would be most of the reply and of the work for it.
+    request.add(IFLA_EXT_MASK, UInt32(RTEXT_FILTER_SKIP_STATS))
+    if case .ports(let master) = self { request.add(IFLA_MASTER, master) }
+    return request
+  }
+
+  private var isList: Bool {
+    if case .link = self { false } else { true }
+  }
 }

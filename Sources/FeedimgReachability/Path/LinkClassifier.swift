@@ -1,19 +1,22 @@
-/// Tells what a link at the end of a path is.
+/// Determines the class of the link at the end of a path.
 ///
-/// The sources are asked from the surest to the least sure: the kind, nl80211, the type of the device,
+/// Uses the most reliable sign first: the kind, nl80211, the device type, the driver, the hardware type.
+/// Ignores the
+/// name, which anyone can change.
 /// the driver, the type of hardware. Never the name, which anybody may change.
 enum LinkClassifier {
-  /// Classifies a link that has none below it.
+  /// Classifies a link that has no other link below it.
   ///
   /// - Parameters:
-  ///   - link: The link; stacked links are resolved before.
-  ///   - hardware: What is known of its device, which is only asked for where the kind does not tell: no kind
-  ///     that does is ever Wi-Fi.
-  /// - Returns: The answer, `unknown` where no sign tells.
+  ///   - link: The link. Stacked links were resolved before.
+  ///   - hardware: The properties of its device, read only if the kind does not decide. A link with a
+  ///     deciding kind
+  ///     is never Wi-Fi.
+  /// - Returns: The class; `unknown` if no sign decides.
   static func classify(_ link: Link, _ hardware: @autoclosure () -> Hardware) -> LinkClass {
-    if let answer = byKind(link) { return answer }
+    if let linkClass = byKind(link) { return linkClass }
     let hardware = hardware()
-    // Also where nl80211 is refused, and only the type of the device is known.
+    // Needed when nl80211 is refused and only the device type is known.
     if HardwareType.monitors ~= link.hardwareType { return byHardwareType(link) }
     return byWirelessMode(link, hardware) ?? byDeviceType(link, hardware) ?? byDriver(link, hardware)
       ?? byHardwareType(link)
@@ -21,10 +24,10 @@ enum LinkClassifier {
 
   private static func byWirelessMode(_ link: Link, _ hardware: Hardware) -> LinkClass? {
     switch hardware.wirelessMode {
-    case .client?: LinkClass(medium: .wifi, reason: "`\(link.name)` is joined to a Wi-Fi network")
+    case .client?: LinkClass(medium: .wifi, reason: "`\(link.name)` is connected to a Wi-Fi network")
     case .accessPoint?:
-      LinkClass(medium: .noConnection, reason: "`\(link.name)` is an access point itself")
-    case .monitor?: LinkClass(medium: .noConnection, reason: "`\(link.name)` only listens to Wi-Fi")
+      LinkClass(medium: .noConnection, reason: "`\(link.name)` is an access point")
+    case .monitor?: LinkClass(medium: .noConnection, reason: "`\(link.name)` only monitors Wi-Fi")
     case nil: nil
     }
   }
@@ -37,7 +40,7 @@ enum LinkClassifier {
       return LinkClass(
         medium: .ethernet,
         isVirtual: true,
-        reason: "`\(link.name)` is a virtual Ethernet cable, as containers have it"
+        reason: "`\(link.name)` is a virtual Ethernet cable, as in containers"
       )
     case "dsa":
       return LinkClass(medium: .ethernet, reason: "`\(link.name)` is a port of an Ethernet switch")
@@ -45,7 +48,7 @@ enum LinkClassifier {
       return LinkClass(
         medium: .unknown,
         isVirtual: true,
-        reason: "`\(link.name)` is made by software (\(link.kind ?? "")), so nobody can tell what carries it"
+        reason: "`\(link.name)` is a software device (\(link.kind ?? "")), so its hardware is unknown"
       )
     default: return nil
     }
@@ -103,7 +106,7 @@ enum LinkClassifier {
     case HardwareType.rawIP, HardwareType.rawIPOfRMNet, HardwareType.phonetPipe:
       LinkClass(medium: .cellular, reason: "`\(link.name)` is a mobile modem")
     case HardwareType.monitors:
-      LinkClass(medium: .noConnection, reason: "`\(link.name)` only listens to Wi-Fi")
+      LinkClass(medium: .noConnection, reason: "`\(link.name)` only monitors Wi-Fi")
     case HardwareType.loopback:
       LinkClass(medium: .noConnection, reason: "`\(link.name)` leads back to this host")
     case HardwareType.infiniband:
@@ -114,8 +117,55 @@ enum LinkClassifier {
       LinkClass(
         medium: .unknown,
         isVirtual: link.kind != nil,
-        reason: "nothing tells what carries the data of `\(link.name)`"
+        reason: "the kernel does not report the hardware of `\(link.name)`"
       )
+    }
+  }
+}
+
+/// The class of a link, by the data that passes through it.
+struct LinkClass: Hashable, Sendable {
+  enum Medium: Hashable, Sendable {
+    case wifi
+    case ethernet
+    case cellular
+    /// The link carries data over unknown hardware.
+    case unknown
+    /// The link carries no data to the internet, even if routes use it.
+    case noConnection
+  }
+
+  var medium: Medium
+  /// Whether it is a phone that shares its connection over a cable or Bluetooth.
+  var isTether = false
+  /// Whether this host sees no hardware behind it.
+  var isVirtual = false
+  /// The reason in words.
+  var reason: String
+
+  /// Whether an undetected phone may be behind it.
+  var mayBePhone: Bool { (medium == .wifi || medium == .ethernet) && !isVirtual }
+}
+
+/// The device types that a driver is for.
+enum Driver {
+  /// Mobile modems only.
+  case modem
+  /// Phones that share their connection: older Android phones and iPhones.
+  case phone
+  /// Phones, modems, docks and network adapters alike.
+  case shared
+  case other
+
+  /// Classifies a driver by its name, as ethtool reports it.
+  init(_ name: String) {
+    switch name {
+    case "qmi_wwan", "qmi_wwan_q", "cdc_mbim", "huawei_cdc_ncm", "sierra_net", "hso", "lg-vl600", "kalmia",
+      "cdc-phonet", "mtk_t7xx", "t7xx", "iosm", "mhi_wwan_mbim", "mhi_net", "rmnet", "ipa":
+      self = .modem
+    case "rndis_host", "ipheth": self = .phone
+    case "cdc_ether", "cdc_ncm", "cdc_eem", "cdc_subset": self = .shared
+    default: self = .other
     }
   }
 }

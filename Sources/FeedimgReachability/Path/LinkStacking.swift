@@ -1,23 +1,23 @@
-/// What is below a link.
+/// The kind of layer below a link.
 enum LinkStacking: Hashable, Sendable {
-  /// Hardware, or nothing that can be seen.
+  /// Hardware, or no visible layer.
   case end
   /// One link.
   case on(Int32)
   /// A link of another namespace.
   case elsewhere
-  /// Those links that name this one as their master.
+  /// The links that name this one as their master.
   case ports
-  /// Packets in packets, which take a route of their own to the other end, if that is known.
+  /// A tunnel, whose packets take their own route to its remote end. The address may be unknown.
   case tunnel(to: IPAddress?)
   /// A dialled connection: over a serial line to a modem, or over Ethernet.
   case dialled
 
-  /// Tells what is below a link.
+  /// Determines the layer below a link.
   ///
   /// - Parameters:
   ///   - link: The link.
-  ///   - hasDevice: Whether sysfs shows a device below; only asked where it makes a difference.
+  ///   - hasDevice: Whether sysfs shows a device below. Called only if it matters.
   init(_ link: Link, hasDevice: () -> Bool) {
     switch link.kind {
     case "bond":
@@ -34,7 +34,7 @@ enum LinkStacking: Hashable, Sendable {
     case nil where link.isTunnelHardware:
       self = .tunnel(to: nil)
     case nil where link.hardwareType == HardwareType.none:
-      // A modem without Ethernet headers looks the same, but for the device it belongs to.
+      // A modem without Ethernet headers looks the same, but has a device.
       self = link.parentDevice != nil || hasDevice() ? .end : .tunnel(to: nil)
     case nil where link.hardwareType == HardwareType.ppp && link.parentDevice == nil:
       self = .dialled
@@ -47,7 +47,7 @@ enum LinkStacking: Hashable, Sendable {
     return link.lower.map { .on($0) } ?? other
   }
 
-  /// Whether a kind puts packets into packets of IP.
+  /// Whether links of a kind encapsulate packets in IP packets.
   static func isTunnel(kind: String) -> Bool {
     switch kind {
     case "wireguard", "tun", "ovpn", "vti", "vti6", "gre", "gretap", "ip6gre", "ip6gretap", "erspan",
@@ -59,13 +59,13 @@ enum LinkStacking: Hashable, Sendable {
 }
 
 extension Link {
-  /// Whether the link puts packets into packets, as far as its message tells.
+  /// Whether the link is a tunnel, as far as its message says.
   var isTunnel: Bool {
     if let kind { return LinkStacking.isTunnel(kind: kind) }
     return isTunnelHardware
   }
 
-  /// Whether the type of hardware is that of a tunnel: IPIP, IPv6 in IPv6, SIT, GRE and GRE over IPv6.
+  /// Whether the hardware type is that of a tunnel: IPIP, IPv6 in IPv6, SIT, GRE and GRE over IPv6.
   var isTunnelHardware: Bool {
     switch hardwareType {
     case 768, 769, 776, 778, 823: true

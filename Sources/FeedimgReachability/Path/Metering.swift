@@ -1,71 +1,90 @@
 import FeedimgModel
 
-/// Judges whether data costs something, from all that is known of a path.
+/// Decides whether data costs, from all known properties of a path.
 struct Metering: Hashable, Sendable {
-  /// What the one who uses or administers this host says.
-  enum Word: Hashable, Sendable {
+  /// A statement of the user or an administrator.
+  enum Statement: Hashable, Sendable {
     /// The mark that the user gave the network.
     case user(Metered)
-    /// The setting of the network in NetworkManager.
+    /// The metering setting of the network in NetworkManager.
     case networkManager(Metered)
-    /// What the desktop's portal tells programs in a sandbox.
+    /// The reply of the desktop portal to a sandboxed program.
     case portal(Metered)
   }
 
   var end: LinkClass
   var wireless: WirelessNetwork?
-  var words: [Word] = []
-  /// The address to which packets go first.
+  var statements: [Statement] = []
+  /// The address of the first router.
   var gateway: IPAddress?
-  /// Whether the address of this host was given by a phone that shares mobile data.
+  /// Whether a phone that shares mobile data assigned the address of this host.
   var isLeasedByPhone = false
   var isRoaming = false
 
-  /// The judgement, and why, in words.
+  /// The decision and its reason in words.
   ///
-  /// What people say goes before what devices show, and what costs for certain before what looks free.
+  /// Statements of people take precedence over signs of devices, and certain costs over apparent lack of
+  /// costs.
   var verdict: (metered: Metered, reason: String) {
-    for word in words {
-      switch word {
+    for statement in statements {
+      switch statement {
       case .user(.yes): return (.yes, "the user marked this network as metered")
       case .user(.no): return (.no, "the user marked this network as not metered")
-      case .networkManager(.yes): return (.yes, "NetworkManager says so")
-      case .networkManager(.no): return (.no, "NetworkManager says so")
-      case .portal(.yes): return (.yes, "the desktop's portal says so")
-      case .portal(.no): return (.no, "the desktop's portal says so")
+      case .networkManager(.yes): return (.yes, "NetworkManager reports it")
+      case .networkManager(.no): return (.no, "NetworkManager reports it")
+      case .portal(.yes): return (.yes, "the desktop portal reports it")
+      case .portal(.no): return (.no, "the desktop portal reports it")
       case .user(.unknown), .networkManager(.unknown), .portal(.unknown): continue
       }
     }
-    if isRoaming { return (.yes, "the modem is in a foreign network") }
+    if isRoaming { return (.yes, "the modem is roaming") }
     return byMedium
   }
 
   private var byMedium: (Metered, String) {
     switch end.medium {
-    case .cellular where end.isTether: return (.yes, "it is a phone's data")
-    case .cellular: return (.yes, "it is mobile data")
+    case .cellular where end.isTether: return (.yes, "the data is a phone's mobile data")
+    case .cellular: return (.yes, "the data is mobile data")
     case .wifi, .ethernet:
-      if isLeasedByPhone { return (.yes, "the address was given by a phone that shares mobile data") }
+      if isLeasedByPhone { return (.yes, "a phone that shares mobile data assigned the address") }
       return end.medium == .wifi ? byBeacon : byCable
-    case .unknown, .noConnection: return (.unknown, "what carries the data is not known")
+    case .unknown, .noConnection: return (.unknown, "the hardware that carries the data is unknown")
     }
   }
 
   private var byBeacon: (Metered, String) {
     switch wireless?.cost ?? .notTold {
     case .metered(let reason), .phone(let reason): (.yes, reason)
-    case .free: (.no, "the access point says that data is free")
-    case .notTold where gateway == Self.gatewayOfIPhone: (.yes, "the gateway has the address of an iPhone's")
-    case .notTold: (.no, "nothing says that data costs on this Wi-Fi")
+    case .free: (.no, "the access point reports that data is free")
+    case .notTold where gateway == Self.gatewayOfIPhone:
+      (.yes, "the gateway has the address of an iPhone hotspot")
+    case .notTold: (.no, "there is no sign that data costs on this Wi-Fi")
     }
   }
 
   private var byCable: (Metered, String) {
     end.isVirtual
-      ? (.unknown, "what is behind the virtual link cannot be seen")
-      : (.no, "nothing says that data costs on this Ethernet")
+      ? (.unknown, "the hardware behind the virtual link is unknown")
+      : (.no, "there is no sign that data costs on this Ethernet")
   }
 
-  /// 172.20.10.1, which iOS gives itself when it shares its connection.
+  /// 172.20.10.1, the address of an iPhone that shares its connection.
   private static let gatewayOfIPhone = IPAddress.v4(0xac14_0a01)
+}
+
+/// The DHCP lease of a phone, as systemd-networkd stores it.
+enum Lease {
+  /// `ANDROID_METERED` in hexadecimal: DHCP option 43 of an Android phone that shares mobile data.
+  private static let phone = "414e44524f49445f4d455445524544"
+
+  /// Whether a lease comes from a phone that shares mobile data.
+  ///
+  /// - Parameter text: A file of systemd-networkd in `/run/systemd/netif/leases`.
+  /// - Returns: Whether the vendor option says so.
+  static func isOfPhone(_ text: String) -> Bool {
+    text.split(separator: "\n").contains { line in
+      let parts = line.split(separator: "=", maxSplits: 1)
+      return parts.count == 2 && parts[0] == "VENDOR_SPECIFIC" && parts[1].lowercased().contains(phone)
+    }
+  }
 }

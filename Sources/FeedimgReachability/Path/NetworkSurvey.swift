@@ -1,20 +1,22 @@
 import FeedimgModel
 
-/// One look at the whole network: both protocols, and what the data costs.
-struct NetworkSurvey<Kernel: KernelAsking> {
+/// One reading of the whole network: both protocols, and their metering.
+struct NetworkSurvey<Kernel: KernelQuerying> {
   let kernel: Kernel
-  /// Who answered last over the internet, if that is known.
+  /// The last server on the internet that responded, if known.
   var peer: IPAddress?
-  /// How the user marked a network.
+  /// The user's mark of a network.
   var mark: (NetworkIdentity) -> Metered? = { _ in nil }
-  /// What the services that manage the network say of a path.
+  /// The advice of the network services on a path.
   var advise: (NetworkPath) -> NetworkAdvice = { _ in NetworkAdvice() }
 
-  /// The state of the network now.
+  /// The current state of the network.
   ///
-  /// The protocol that was last spoken decides where it has a way; before that IPv4, since nearly every server has
-  /// it; the other one else. Where they part, some data takes the other way too, so that the dearer one tells the
-  /// cost.
+  /// The protocol of the last server that responded decides, if it has a path. Otherwise IPv4 decides,
+  /// because nearly
+  /// every server has it, and then IPv6. If the two paths differ, some data takes the other one too, so that
+  /// the
+  /// dearer path decides the cost.
   func state() throws(NetlinkError) -> NetworkState {
     let resolver = PathResolver(kernel: kernel, peer: peer)
     let first: AddressFamily = peer?.isGlobal == true ? peer?.family ?? .v4 : .v4
@@ -29,14 +31,14 @@ struct NetworkSurvey<Kernel: KernelAsking> {
     return .offline(reason ?? NoRoute.missing.reason)
   }
 
-  /// The way of one protocol, if the internet can answer to it.
+  /// The path of one protocol, if servers on the internet can reply to its source address.
   ///
   /// - Parameters:
   ///   - family: The protocol.
-  ///   - resolver: Who finds it.
-  ///   - reason: Becomes why there is none, where that says more than what it says already.
-  /// - Returns: The way, or why there is none.
-  /// - Throws: What asking the kernel throws.
+  ///   - resolver: Finds the path.
+  ///   - reason: Set to the reason why there is no path, unless it already has a better one.
+  /// - Returns: The path, or nil.
+  /// - Throws: ``NetlinkError`` of the kernel queries.
   private func find(
     _ family: AddressFamily,
     _ resolver: PathResolver<Kernel>,
@@ -45,11 +47,11 @@ struct NetworkSurvey<Kernel: KernelAsking> {
     let finding = try resolver.find(family)
     switch finding {
     case .none(let obstacle):
-      // IPv4 tells best why there is nothing.
+      // The reason of IPv4 is the most helpful one.
       if family == .v4 || reason == nil { reason = obstacle }
     case .path(let path):
       guard try resolver.hasInternetSource(path) else {
-        let obstacle = "this host has no IPv6 address that the internet can answer to"
+        let obstacle = "this host has no global IPv6 address"
         reason = obstacle
         return .none(obstacle)
       }
@@ -57,13 +59,13 @@ struct NetworkSurvey<Kernel: KernelAsking> {
     return finding
   }
 
-  /// The state with the cost of all ways that a route with several legs takes.
+  /// The state with the cost of all legs of a route.
   private func describeAll(
     _ path: NetworkPath,
     _ resolver: PathResolver<Kernel>
   ) throws(NetlinkError) -> NetworkState {
     var state = describe(path)
-    for way in try resolver.waysBeside(path) { state.join(describe(way)) }
+    for way in try resolver.pathsOfOtherLegs(path) { state.join(describe(way)) }
     return state
   }
 
@@ -73,7 +75,7 @@ struct NetworkSurvey<Kernel: KernelAsking> {
     _ resolver: PathResolver<Kernel>
   ) throws(NetlinkError) -> NetworkPath? {
     guard let probe = family.probes.first,
-      case .route(let route) = try kernel.route(RouteQuestion(destination: probe)),
+      case .route(let route) = try kernel.route(RouteRequest(destination: probe)),
       route.leg.index != path.leg.index,
       case .path(let other) = try resolver.find(family),
       try resolver.hasInternetSource(other)
@@ -81,7 +83,7 @@ struct NetworkSurvey<Kernel: KernelAsking> {
     return other
   }
 
-  /// What tells the network of a path from others.
+  /// The properties that distinguish the network of a path.
   func identity(_ path: NetworkPath) -> NetworkIdentity? {
     path.links.last.map { NetworkIdentity(device: $0.name, wirelessName: wirelessNetwork(path)?.name) }
   }
@@ -96,10 +98,10 @@ struct NetworkSurvey<Kernel: KernelAsking> {
     guard let link = path.links.last else { return NetworkState(path, metering) }
     if path.end.mayBePhone { metering.isLeasedByPhone = kernel.isLeasedByPhone(link) }
     let identity = NetworkIdentity(device: link.name, wirelessName: metering.wireless?.name)
-    if let word = mark(identity) { metering.words.append(.user(word)) }
+    if let statement = mark(identity) { metering.statements.append(.user(statement)) }
     let advice = advise(path)
     if advice.isSuspended { return .offline("the modem of `\(link.name)` is suspended, as during a call") }
-    if let word = advice.word { metering.words.append(word) }
+    if let statement = advice.statement { metering.statements.append(statement) }
     metering.isRoaming = advice.isRoaming
     var state = NetworkState(path, metering)
     state.isCaptive = advice.isCaptive

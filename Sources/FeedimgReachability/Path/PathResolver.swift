@@ -1,33 +1,35 @@
-/// Finds the way of packets to the internet, from the route down to the hardware.
+/// Finds the path of packets to the internet, from the route down to the hardware.
 ///
-/// It never scans: the kernel looks up one route as it would for a packet, and only the links on that way
-/// are asked for. Bridges, tunnels and dialled connections need a list, and only they do.
-struct PathResolver<Kernel: KernelAsking> {
-  /// More links than this are no path, but a loop that changes while it is followed.
+/// The kernel looks up one route as it would for a packet. Then the resolver reads only the links on that
+/// path.
+/// Only bridges, tunnels and dialled connections need a list of links.
+struct PathResolver<Kernel: KernelQuerying> {
+  /// The longest path. A longer one is a loop that changes while it is followed.
   static var longestPath: Int { 8 }
 
-  /// Among more links than this, nobody can guess which one carries a tunnel.
+  /// The most candidates for the link below a tunnel. With more, a guess would be wrong too often.
   static var mostCandidates: Int { 16 }
 
   let kernel: Kernel
-  /// Who answered last over the internet, if that is known.
+  /// The last server on the internet that responded, if known.
   var peer: IPAddress?
 
-  /// Addresses to ask the way to, the best first; nothing is ever sent to them.
+  /// The destinations for the route lookup, the best first. feedimg never sends anything to them.
   ///
-  /// The way to who answered last is the way that data takes, also where routes differ by destination. Only a host
-  /// of the internet stands for it, though: the way to the next room would hide that the internet costs.
+  /// The route to the last server that responded is the path of the data, even if routes differ by
+  /// destination. Only
+  /// a global address counts, because the route to a local server would hide the cost of the internet.
   private func probes(_ family: AddressFamily) -> [IPAddress] {
     guard let peer, peer.family == family, peer.isGlobal else { return family.probes }
     return [peer] + family.probes
   }
 
-  /// Finds the way of one protocol.
+  /// Finds the path of one protocol.
   func find(_ family: AddressFamily) throws(NetlinkError) -> PathFinding {
     var reason: String?
     var asked: [Route.Leg] = []
     for probe in probes(family) {
-      switch try kernel.route(RouteQuestion(destination: probe)) {
+      switch try kernel.route(RouteRequest(destination: probe)) {
       case .none(let none): reason = reason ?? none.reason
       case .route(let route):
         guard route.legs != asked else { continue }
@@ -41,22 +43,22 @@ struct PathResolver<Kernel: KernelAsking> {
     return .none(reason ?? NoRoute.missing.reason)
   }
 
-  /// Whether packets on this path have a source to which the internet can answer.
+  /// Whether packets on this path have a source address to which servers on the internet can reply.
   ///
-  /// A tunnel's other end translates, so that its addresses tell nothing.
+  /// Always true for a tunnel, because its remote end translates addresses.
   func hasInternetSource(_ path: NetworkPath) throws(NetlinkError) -> Bool {
     guard path.route.family == .v6, !path.isTunnelled else { return true }
     for probe in probes(path.route.family) {
-      let question = RouteQuestion(destination: probe, wantsEntry: false)
-      if case .route(let route) = try kernel.route(question) {
+      let request = RouteRequest(destination: probe, wantsEntry: false)
+      if case .route(let route) = try kernel.route(request) {
         return route.source?.isInternetSource ?? true
       }
     }
     return true
   }
 
-  /// The ways over the other legs of a path's route, which some of the packets take.
-  func waysBeside(_ path: NetworkPath) throws(NetlinkError) -> [NetworkPath] {
+  /// The paths over the other legs of a path's route, which some packets take.
+  func pathsOfOtherLegs(_ path: NetworkPath) throws(NetlinkError) -> [NetworkPath] {
     var ways: [NetworkPath] = []
     for leg in path.route.legs where !leg.isDead && leg.index != path.leg.index {
       if case .path(let way) = try follow(leg, of: path.route) { ways.append(way) }
@@ -75,18 +77,18 @@ struct PathResolver<Kernel: KernelAsking> {
 
   private func follow(_ leg: Route.Leg, of route: Route) throws(NetlinkError) -> PathFinding {
     guard let link = try kernel.links(.link(leg.index)).first else { return .none(Self.gone) }
-    return try descend(to: link, NetworkPath(route: route, leg: leg, links: [], end: .untold(link)))
+    return try descend(to: link, NetworkPath(route: route, leg: leg, links: [], end: .unknown(link)))
   }
 
   private static var gone: String { "the interface of the route to the internet has just gone" }
 
-  /// Goes on with a link and what is below it.
+  /// Extends a path with a link and the links below it.
   ///
   /// - Parameters:
   ///   - link: The link.
-  ///   - path: What is above it.
-  /// - Returns: The whole path, or what obstructs it.
-  /// - Throws: What asking the kernel throws.
+  ///   - path: The links above it.
+  /// - Returns: The complete path, or its obstacle.
+  /// - Throws: ``NetlinkError`` of the kernel queries.
   func descend(to link: Link, _ path: NetworkPath) throws(NetlinkError) -> PathFinding {
     var path = path
     guard path.links.count < Self.longestPath, !path.links.contains(where: { $0.index == link.index }) else {
@@ -103,23 +105,26 @@ struct PathResolver<Kernel: KernelAsking> {
     switch LinkStacking(link, hasDevice: { kernel.hasDevice(link) }) {
     case .end: return finish(path, with: LinkClassifier.classify(link, kernel.hardware(of: link)))
     case .on(let index):
-      guard let lower = try kernel.links(.link(index)).first else { return finish(path, with: .untold(link)) }
+      guard let lower = try kernel.links(.link(index)).first else {
+        return finish(path, with: .unknown(link))
+      }
       return try descend(to: lower, path)
     case .elsewhere: return finish(path, with: .elsewhere(link))
     case .ports: return try gather(try ports(of: link), below: path)
-    case .dialled: return try answerCall(link, path)
+    case .dialled: return try followDialledConnection(link, path)
     case .tunnel(nil) where link.kind == nil:
-      // Several connections of one modem show as tunnels do, but with the modem below.
+      // Several connections of one modem look like tunnels, but have the modem below.
       if let lower = try kernel.lowerLinks(of: link).first { return try descend(to: lower, path) }
       path.isTunnelled = true
-      return try digTunnel(link, to: nil, path)
+      return try followTunnel(link, to: nil, path)
     case .tunnel(let remote):
       path.isTunnelled = true
-      return link.isLowerElsewhere ? finish(path, with: .untold(link)) : try digTunnel(link, to: remote, path)
+      return link.isLowerElsewhere
+        ? finish(path, with: .unknown(link)) : try followTunnel(link, to: remote, path)
     }
   }
 
-  /// Ends a path with what its last link is.
+  /// Ends a path with the class of its last link.
   func finish(_ path: NetworkPath, with end: LinkClass) -> PathFinding {
     if end.medium == .noConnection { return .none(end.reason) }
     var path = path
@@ -127,9 +132,9 @@ struct PathResolver<Kernel: KernelAsking> {
     return .path(path)
   }
 
-  /// Joins the ways through several links that stand side by side into one, if they are of one kind.
+  /// Joins the paths through several parallel links into one, if they are of one class.
   ///
-  /// Ways over hardware count before those over software, and obstructed ones do not count at all.
+  /// Paths over hardware take precedence over those over software. Obstructed paths do not count.
   func gather(_ links: [Link], below path: NetworkPath) throws(NetlinkError) -> PathFinding {
     var ways: [NetworkPath] = []
     for link in links {
@@ -139,21 +144,21 @@ struct PathResolver<Kernel: KernelAsking> {
     guard let first = ways.first else {
       return finish(
         path,
-        with: LinkClass(medium: .unknown, isVirtual: true, reason: "nothing below `\(path.bottom)` leads out")
+        with: LinkClass(medium: .unknown, isVirtual: true, reason: "no link below `\(path.bottom)` is usable")
       )
     }
     guard ways.allSatisfy({ $0.end.medium == first.end.medium }) else {
       return finish(
         path,
-        with: LinkClass(medium: .unknown, reason: "what is below `\(path.bottom)` is of several kinds")
+        with: LinkClass(medium: .unknown, reason: "the links below `\(path.bottom)` are of several kinds")
       )
     }
-    // Where one of them is a phone, the dearer answer holds.
+    // If one of them is a phone, the dearer class decides.
     return .path(ways.first { $0.end.isTether } ?? first)
   }
 
   private func ports(of link: Link) throws(NetlinkError) -> [Link] {
-    // A port made for a virtual machine or a program leads to it, not out.
+    // The port of a virtual machine or program leads to it, not to the internet.
     try kernel.links(.ports(of: link.index)).filter { $0.master == link.index && $0.kind != "tun" }
   }
 }
@@ -164,21 +169,201 @@ extension NetworkPath {
 }
 
 extension LinkClass {
-  /// What a link is whose lower link cannot be found.
-  static func untold(_ link: Link) -> LinkClass {
+  /// The class of a link whose lower link is unknown.
+  static func unknown(_ link: Link) -> LinkClass {
     LinkClass(
       medium: .unknown,
       isVirtual: true,
-      reason: "what carries the data of `\(link.name)` cannot be found out"
+      reason: "the kernel does not report the link below `\(link.name)`"
     )
   }
 
-  /// What a link is whose lower link is in another namespace.
+  /// The class of a link whose lower link is in another namespace.
   fileprivate static func elsewhere(_ link: Link) -> LinkClass {
     LinkClass(
       medium: .ethernet,
       isVirtual: true,
-      reason: "`\(link.name)` is on a link of another namespace, as containers have it"
+      reason: "`\(link.name)` is on a link of another namespace, as in containers"
     )
+  }
+}
+
+extension PathResolver {
+  /// Finds the link that carries the packets of a tunnel.
+  ///
+  /// - Parameters:
+  ///   - tunnel: The tunnel.
+  ///   - remote: Its remote address, if the kernel knows it.
+  ///   - path: The links down to the tunnel, including it.
+  /// - Returns: The complete path, or its obstacle.
+  /// - Throws: ``NetlinkError`` of the kernel queries.
+  func followTunnel(
+    _ tunnel: Link,
+    to remote: IPAddress?,
+    _ path: NetworkPath
+  ) throws(NetlinkError)
+    -> PathFinding
+  {
+    if let remote { return try followOuterRoute(of: tunnel, to: remote, path) }
+    if let carrier = try markedCarrier(path) { return try descend(to: carrier, path) }
+    let candidates = try kernel.links(.all).filter { $0.mayCarry(path) }
+    let usable = candidates.filter { $0.obstacle == nil }
+    if let carrier = try bestRouted(usable) { return try descend(to: carrier, path) }
+    // No route decides. But if all candidates are of one class, the tunnel has this class too.
+    let independent = usable.filter { $0.master == nil }
+    if independent.count > Self.mostCandidates { return finish(path, with: .unknown(tunnel)) }
+    if !usable.isEmpty { return try gather(independent, below: path) }
+    guard let obstacle = candidates.lazy.compactMap(\.obstacle).first else {
+      return finish(path, with: .unknown(tunnel))
+    }
+    return .none("no usable link carries the tunnel `\(tunnel.name)`: \(obstacle)")
+  }
+
+  private func followOuterRoute(
+    of tunnel: Link,
+    to remote: IPAddress,
+    _ path: NetworkPath
+  ) throws(NetlinkError) -> PathFinding {
+    let request = RouteRequest(destination: remote, device: tunnel.lower)
+    guard case .route(let outer) = try kernel.route(request),
+      let carrier = try kernel.links(.link(outer.leg.index)).first
+    else { return .none("there is no route to the other end of the tunnel `\(tunnel.name)`") }
+    return try descend(to: carrier, path)
+  }
+
+  /// The link that packets with a mark use.
+  ///
+  /// The WireGuard tools, NetworkManager and Tailscale mark the packets of their tunnels. Their routing rules
+  /// keep
+  /// marked packets out of the tunnel.
+  private func markedCarrier(_ path: NetworkPath) throws(NetlinkError) -> Link? {
+    for family in AddressFamily.allCases {
+      for mark in try kernel.marks(family) {
+        guard let probe = family.probes.first,
+          case .route(let route) = try kernel.route(RouteRequest(destination: probe, mark: mark)),
+          !path.links.contains(where: { $0.index == route.leg.index }),
+          let link = try kernel.links(.link(route.leg.index)).first,
+          !link.isTunnel, link.obstacle == nil
+        else { continue }
+        return link
+      }
+    }
+    return nil
+  }
+
+  /// The link with the best route of its own to the internet.
+  ///
+  /// OpenVPN and NetworkManager keep the former default route and add a better one.
+  private func bestRouted(_ links: [Link]) throws(NetlinkError) -> Link? {
+    for family in AddressFamily.allCases {
+      var best: (link: Link, metric: UInt32)?
+      for link in links {
+        guard let probe = family.probes.first,
+          case .route(let route) = try kernel.route(RouteRequest(destination: probe, device: link.index)),
+          route.metric < best?.metric ?? .max
+        else { continue }
+        best = (link, route.metric)
+      }
+      if let best { return best.link }
+    }
+    return nil
+  }
+}
+
+extension Link {
+  /// Whether the link may carry a tunnel: it is no tunnel, not this host, and not above the tunnel.
+  fileprivate func mayCarry(_ path: NetworkPath) -> Bool {
+    !isTunnel && flags & LinkFlags.loopback == 0 && !path.links.contains { $0.index == index }
+  }
+}
+
+extension PathResolver {
+  /// Finds the link that carries a dialled connection (PPP).
+  ///
+  /// The kernel does not report which session belongs to which interface. Therefore each interface has a
+  /// session only
+  /// if there are as many PPPoE sessions as PPP interfaces.
+  func followDialledConnection(_ call: Link, _ path: NetworkPath) throws(NetlinkError) -> PathFinding {
+    let carriers = Set(kernel.carriersOfPPPoE())
+    guard !carriers.isEmpty else { return try followLine(of: call, path) }
+    let links = try kernel.links(.all)
+    let calls = links.filter { $0.hardwareType == HardwareType.ppp }
+    guard calls.count <= kernel.carriersOfPPPoE().count else {
+      return finish(
+        path,
+        with: LinkClass(
+          medium: .unknown,
+          reason: "`\(call.name)` is a dialled connection, over Ethernet or a modem"
+        )
+      )
+    }
+    return try gather(links.filter { carriers.contains($0.name) }, below: path)
+  }
+
+  /// Follows a connection without PPPoE: over a modem, or over a tunnel program that pppd uses.
+  ///
+  /// Assumes a modem if nothing decides, because treating its data as free would cost the user.
+  private func followLine(of call: Link, _ path: NetworkPath) throws(NetlinkError) -> PathFinding {
+    if kernel.pppPeer(of: call) == .tunnel {
+      var path = path
+      path.isTunnelled = true
+      return try followTunnel(call, to: nil, path)
+    }
+    return finish(
+      path,
+      with: LinkClass(
+        medium: .cellular,
+        reason: "`\(call.name)` is a dialled connection over a serial line, as with mobile modems"
+      )
+    )
+  }
+}
+
+/// The peer of a dialled connection, as the command line of pppd shows it.
+enum PPPPeer {
+  /// A modem: the command line names a serial port.
+  case modem
+  /// Another program or host: the connection is a tunnel.
+  case tunnel
+  /// The command line does not show it.
+  case unknown
+
+  /// Classifies by the words of a command line.
+  init(words: [Substring]) {
+    if words.contains(where: Self.namesSerialPort) {
+      self = .modem
+    } else if words.contains(where: Self.namesTunnel) {
+      self = .tunnel
+    } else {
+      self = .unknown
+    }
+  }
+
+  private static func namesSerialPort(_ word: Substring) -> Bool {
+    let name = word.split(separator: "/").last ?? ""
+    return ["ttyUSB", "ttyACM", "ttyS", "ttyGS", "ttyHS", "rfcomm", "wwan", "cdc-wdm"].contains { port in
+      name.hasPrefix(port) && name.dropFirst(port.count).first?.isNumber ?? false
+    }
+  }
+
+  /// Whether a word names a pppd plugin for tunnels, or a program that runs pppd or serves as its line.
+  private static func namesTunnel(_ word: Substring) -> Bool {
+    ["pppol2tp", "pptp", "sstp", "openfortivpn", "openconnect", "xl2tpd"].contains { name in
+      word.contains(name)
+    }
+  }
+}
+
+/// The PPPoE sessions in `/proc/net/pppoe`.
+enum PPPoESession {
+  /// The interfaces that carry sessions, one for each.
+  ///
+  /// - Parameter text: A heading, then lines with an identifier, the peer's address and the interface.
+  /// - Returns: The names, in the order of the table.
+  static func carriers(inTable text: String) -> [String] {
+    text.split(separator: "\n").dropFirst().compactMap { line in
+      let fields = line.split(separator: " ")
+      return fields.count == 3 ? String(fields[2]) : nil
+    }
   }
 }

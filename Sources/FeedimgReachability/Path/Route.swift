@@ -1,6 +1,9 @@
-/// The way that packets take to a destination, up to the first interface.
+import CNetlink
+import Glibc
+
+/// The route of packets to a destination, up to the first interface.
 struct Route: Hashable, Sendable {
-  /// One of several ways that share the load, or the only one.
+  /// One next hop of a route.
   struct Leg: Hashable, Sendable {
     var index: Int32
     var gateway: IPAddress?
@@ -8,29 +11,29 @@ struct Route: Hashable, Sendable {
   }
 
   var family: AddressFamily
-  /// The first address of the network that the route leads to; nil where it is all zeros.
+  /// The network of the route; nil for the default route.
   var destination: IPAddress?
   var prefixLength: UInt8 = 0
   /// At least one.
   var legs: [Leg]
   var metric: UInt32 = 0
-  /// The address that packets have as their source; nil where that was not asked.
+  /// The source address of packets; nil if it was not requested.
   var source: IPAddress?
 
-  /// The first leg that is alive, or else the first.
+  /// The first live leg, or otherwise the first.
   var leg: Leg { legs.first { !$0.isDead } ?? legs[0] }
 
-  /// The legs, those that are alive first: the kernel may take a second to notice that one has died.
+  /// The legs, live ones first, because the kernel may notice a dead leg up to a second late.
   var legsInOrder: [Leg] {
     legs.count == 1 ? legs : legs.filter { !$0.isDead } + legs.filter(\.isDead)
   }
 
-  /// The route as a person would write it, such as `default via 192.0.2.1 dev wlan0`.
+  /// The route in the notation of `ip route`, such as `default via 192.0.2.1 dev wlan0`.
   ///
   /// - Parameters:
-  ///   - leg: The leg that is taken.
+  ///   - leg: The leg to show.
   ///   - device: The name of its interface.
-  /// - Returns: Text in the manner of `ip route`.
+  /// - Returns: The text.
   func text(_ leg: Leg, device: String) -> String {
     let network = prefixLength == 0 ? "default" : "\(destination ?? family.unspecified)/\(prefixLength)"
     guard let gateway = leg.gateway else { return "\(network) dev \(device)" }
@@ -38,23 +41,23 @@ struct Route: Hashable, Sendable {
   }
 }
 
-/// What the kernel says to the question for a route.
-enum RouteAnswer: Hashable, Sendable {
+/// The kernel's reply to a route request.
+enum RouteReply: Hashable, Sendable {
   case route(Route)
   case none(NoRoute)
 }
 
-/// Why there is no way.
+/// The reason why there is no route.
 enum NoRoute: Hashable, Sendable {
   /// No route covers the destination.
   case missing
   case blackhole
   case prohibit
   case unreachable
-  /// The route leads to this host itself.
+  /// The route leads to this host.
   case local
 
-  /// The answer in words.
+  /// The reason in words.
   var reason: String {
     switch self {
     case .missing: "there is no route to the internet"
@@ -63,5 +66,176 @@ enum NoRoute: Hashable, Sendable {
     case .unreachable: "the route to the internet is marked unreachable"
     case .local: "the route to the internet leads back to this host"
     }
+  }
+}
+
+/// A request for the route to an address, which the kernel looks up as for a packet of this process.
+///
+/// The cost does not depend on the number of routes. Rules, marks, users and metrics apply.
+struct RouteRequest: Hashable {
+  var destination: IPAddress
+  /// Whether to request the entry of the routing table (`RTM_F_FIB_MATCH`), which shows dead legs; otherwise
+  /// the route
+  /// of one packet, which shows its source address.
+  var wantsEntry = true
+  /// The mark of the packets; nil for none.
+  var mark: UInt32?
+  /// The interface to which the packets are bound; nil for none.
+  var device: Int32?
+
+  var request: NetlinkRequest {
+    var header = rtmsg()
+    header.rtm_family = destination.family.number
+    header.rtm_dst_len = destination.family.addressLength
+    if wantsEntry { header.rtm_flags = UInt32(RTM_F_FIB_MATCH) }
+    var request = NetlinkRequest(RTM_GETROUTE, header: header)
+    destination.withBytes { request.add(Int(RTA_DST.rawValue), bytes: $0) }
+    if let mark { request.add(Int(RTA_MARK.rawValue), mark) }
+    if let device { request.add(Int(RTA_OIF.rawValue), device) }
+    return request
+  }
+
+  /// The reply that an error number stands for.
+  ///
+  /// - Returns: Nil if the number means that the request failed.
+  static func reply(errorNumber: Int32) -> RouteReply? {
+    switch errorNumber {
+    case ENETUNREACH, ENODEV, ESRCH: .none(.missing)
+    case EINVAL: .none(.blackhole)
+    case EACCES: .none(.prohibit)
+    case EHOSTUNREACH: .none(.unreachable)
+    default: nil
+    }
+  }
+}
+
+extension RouteReply {
+  /// Reads an `RTM_NEWROUTE` message, the reply to a ``RouteRequest``.
+  ///
+  /// - Returns: Nil for other messages, and for a route without an interface.
+  init?(_ message: NetlinkMessage) {
+    guard message.type == RTM_NEWROUTE, let header = message.header(as: rtmsg.self) else { return nil }
+    switch Int(header.rtm_type) {
+    case RTN_UNICAST: break
+    case RTN_BLACKHOLE:
+      self = .none(.blackhole)
+      return
+    case RTN_PROHIBIT:
+      self = .none(.prohibit)
+      return
+    case RTN_UNREACHABLE, RTN_THROW:
+      self = .none(.unreachable)
+      return
+    default:
+      self = .none(.local)
+      return
+    }
+    guard let route = Route(header: header, message.attributes(after: MemoryLayout<rtmsg>.size)) else {
+      return nil
+    }
+    self = .route(route)
+  }
+}
+
+extension Route {
+  fileprivate init?(header: rtmsg, _ attributes: Attributes) {
+    let family: AddressFamily = header.rtm_family == AddressFamily.v4.number ? .v4 : .v6
+    self.init(family: family, prefixLength: header.rtm_dst_len, legs: [])
+    var only = Leg(index: 0, isDead: Self.isDead(header.rtm_flags))
+    for attribute in attributes {
+      switch UInt32(attribute.type) {
+      case RTA_DST.rawValue: destination = IPAddress(attribute.payload)
+      case RTA_OIF.rawValue: only.index = attribute.int32 ?? 0
+      case RTA_GATEWAY.rawValue: only.gateway = IPAddress(attribute.payload)
+      case RTA_VIA.rawValue: only.gateway = Self.gateway(via: attribute.payload)
+      case RTA_PRIORITY.rawValue: metric = attribute.uint32 ?? 0
+      case RTA_PREFSRC.rawValue: source = IPAddress(attribute.payload)
+      case RTA_MULTIPATH.rawValue: legs = Self.legs(attribute.payload)
+      default: break
+      }
+    }
+    if legs.isEmpty, only.index > 0 { legs = [only] }
+    if legs.isEmpty { return nil }
+  }
+
+  /// Reads the legs of a route with several (`struct rtnexthop` of linux/rtnetlink.h).
+  private static func legs(_ bytes: UnsafeRawBufferPointer) -> [Leg] {
+    let headerLength = MemoryLayout<rtnexthop>.size
+    var legs: [Leg] = []
+    var rest = bytes
+    while rest.count >= headerLength {
+      let header = rest.loadUnaligned(as: rtnexthop.self)
+      let length = Int(header.rtnh_len)
+      guard length >= headerLength, length <= rest.count else { break }
+      var leg = Leg(index: header.rtnh_ifindex, isDead: isDead(UInt32(header.rtnh_flags)))
+      for attribute in Attributes(UnsafeRawBufferPointer(rebasing: rest[headerLength..<length])) {
+        switch UInt32(attribute.type) {
+        case RTA_GATEWAY.rawValue: leg.gateway = IPAddress(attribute.payload)
+        case RTA_VIA.rawValue: leg.gateway = gateway(via: attribute.payload)
+        default: break
+        }
+      }
+      if leg.index > 0 { legs.append(leg) }
+      rest = UnsafeRawBufferPointer(rebasing: rest[min(aligned(length), rest.count)...])
+    }
+    return legs
+  }
+
+  /// Reads a gateway of the other family (`struct rtvia` of linux/rtnetlink.h).
+  private static func gateway(via bytes: UnsafeRawBufferPointer) -> IPAddress? {
+    guard bytes.count > 2 else { return nil }
+    return IPAddress(UnsafeRawBufferPointer(rebasing: bytes[2...]))
+  }
+
+  private static func isDead(_ flags: UInt32) -> Bool {
+    flags & UInt32(RTNH_F_DEAD | RTNH_F_LINKDOWN) != 0
+  }
+}
+
+/// A packet mark in a routing rule.
+struct RuleMark: Hashable, Sendable {
+  /// The most marks to try.
+  private static let most = 16
+
+  var mark: UInt32
+  /// Whether the rule applies to all packets except those with the mark.
+  var isInverted = false
+
+  /// Reads an `RTM_NEWRULE` message.
+  ///
+  /// - Returns: Nil for other messages, and for rules without a mark.
+  init?(_ message: NetlinkMessage) {
+    guard message.type == RTM_NEWRULE, let header = message.header(as: fib_rule_hdr.self) else {
+      return nil
+    }
+    isInverted = header.flags & UInt32(FIB_RULE_INVERT) != 0
+    mark = 0
+    for attribute in message.attributes(after: MemoryLayout<fib_rule_hdr>.size)
+    where attribute.type == FRA_FWMARK {
+      mark = attribute.uint32 ?? 0
+    }
+    if mark == 0 { return nil }
+  }
+
+  init(mark: UInt32, isInverted: Bool) {
+    self.mark = mark
+    self.isInverted = isInverted
+  }
+
+  /// The request for all rules of a protocol.
+  static func request(_ family: AddressFamily) -> NetlinkRequest {
+    var header = fib_rule_hdr()
+    header.family = family.number
+    return NetlinkRequest(RTM_GETRULE, isList: true, header: header)
+  }
+
+  /// The marks, each once. Marks that exempt a tunnel's own packets come first.
+  static func inOrder(_ rules: [RuleMark]) -> [UInt32] {
+    var marks: [UInt32] = []
+    for rule in rules.filter(\.isInverted) + rules.filter({ !$0.isInverted })
+    where !marks.contains(rule.mark) && marks.count < most {
+      marks.append(rule.mark)
+    }
+    return marks
   }
 }

@@ -1,8 +1,8 @@
-/// Messages about interfaces as kernels sent them, each attribute on a line.
+/// Messages about interfaces as kernels sent them, with one attribute per line.
 ///
-/// Left out are attributes that nobody reads, counters above all; the lengths are those of what is left.
+/// Unread attributes, such as counters, are removed. The lengths are those of the rest.
 enum LinkRecordings {
-  /// Wi-Fi that is joined to a network (mac80211_hwsim, Linux 6.1).
+  /// Wi-Fi connected to a network (mac80211_hwsim, Linux 6.1).
   static let wifi = Recording(
     """
     500000001000020001000000b8000000 # 80 bytes, RTM_NEWLINK
@@ -140,7 +140,7 @@ enum LinkRecordings {
     """
   )
 
-  /// An access point of our own.
+  /// An access point on this host.
   static let accessPoint = Recording(
     """
     500000001000020001000000e7020000 # 80 bytes, RTM_NEWLINK

@@ -2,12 +2,12 @@ import Testing
 
 @testable import FeedimgReachability
 
-/// Bytes as a kernel sent them, written as hexadecimal digits with a comment for each part.
+/// Bytes as a kernel sent them, written as hexadecimal digits with comments.
 struct Recording: CustomTestStringConvertible, Sendable {
   let bytes: [UInt8]
   let testDescription: String
 
-  /// - Parameter text: Two digits a byte; spaces do not count, nor does what follows `#` on a line.
+  /// - Parameter text: Two digits per byte. Spaces, and text after `#` on a line, are ignored.
   init(_ text: String) {
     var digits: [UInt8] = []
     for line in text.split(separator: "\n") {
@@ -17,7 +17,7 @@ struct Recording: CustomTestStringConvertible, Sendable {
     testDescription = String(text.prefix { $0 != "\n" })
   }
 
-  /// The first message of the recording, for as long as the body runs.
+  /// Calls a closure with the first message of the recording.
   func read<Result>(_ body: (NetlinkMessage) -> Result?) -> Result? {
     bytes.withUnsafeBytes { bytes in
       var messages = NetlinkMessages(bytes)
@@ -25,7 +25,7 @@ struct Recording: CustomTestStringConvertible, Sendable {
     }
   }
 
-  /// Reads this as the payload of whatever it is.
+  /// Calls a closure with the recording as the payload of any attribute.
   func payload<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
     bytes.withUnsafeBytes(body)
   }

@@ -1,4 +1,4 @@
-/// Answers to questions for routes and rules, as Linux 6.1 sent them.
+/// Replies to route and rule requests, as Linux 6.1 sent them.
 enum RouteRecordings {
   /// The entry of the default route over Wi-Fi.
   static let wifi = Recording(
@@ -12,7 +12,7 @@ enum RouteRecordings {
     """
   )
 
-  /// The way of one packet on that route.
+  /// The route of one packet on that route.
   static let wifiPacket = Recording(
     """
     70000000 1800 0000 01000000 b8000000 # 112 bytes, RTM_NEWROUTE
@@ -59,7 +59,7 @@ enum RouteRecordings {
     """
   )
 
-  /// Two legs, of which the first has lost its carrier (Linux 6.18, veth).
+  /// Two legs, the first without a carrier (Linux 6.18, veth).
   static let legs = Recording(
     """
     48000000 1800 0000 01000000 00000000 # 72 bytes, RTM_NEWROUTE
@@ -73,7 +73,7 @@ enum RouteRecordings {
     """
   )
 
-  /// An IPv4 route over an IPv6 gateway, as providers of virtual machines have it.
+  /// An IPv4 route over an IPv6 gateway, as hosting providers use it.
   static let gatewayOfOtherFamily = Recording(
     """
     3c000000 1800 0000 01000000 00000000 # 60 bytes, RTM_NEWROUTE
@@ -83,7 +83,7 @@ enum RouteRecordings {
     """
   )
 
-  /// The rule of wg-quick: all packets but those with the mark take the table of the tunnel.
+  /// The rule of wg-quick: all packets without the mark use the table of the tunnel.
   static let ruleOfWireGuard = Recording(
     """
     4c000000 2000 0200 01000000 c0010000 # 76 bytes, RTM_NEWRULE

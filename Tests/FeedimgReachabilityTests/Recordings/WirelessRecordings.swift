@@ -1,6 +1,6 @@
 /// Messages of nl80211 as Linux 6.1 sent them (mac80211_hwsim).
 enum WirelessRecordings {
-  /// An interface that is joined to a network.
+  /// An interface that is connected to a network.
   static let station = Recording(
     """
     90000000 2000 0000 01000000 b8000000 # 144 bytes, nl80211
@@ -22,7 +22,7 @@ enum WirelessRecordings {
     """
   )
 
-  /// An access point of our own.
+  /// An access point on this host.
   static let accessPoint = Recording(
     """
     3c000000 2000 0000 01000000 e7020000 # 60 bytes, nl80211; shortened
@@ -34,7 +34,7 @@ enum WirelessRecordings {
     """
   )
 
-  /// A network that says that its data is limited, in an element that is not the last one.
+  /// A network that reports limited data, in an element that is not the last one.
   static let limited = Recording(
     """
     600100002000020001000000eb000000 # 352 bytes, nl80211, NLM_F_MULTI
@@ -84,7 +84,7 @@ enum WirelessRecordings {
     """
   )
 
-  /// An iPhone's: Apple's element, and an address that is made up.
+  /// An iPhone: Apple's element, and a random address.
   static let phone = Recording(
     """
     480100002000020001000000b8000000 # 328 bytes, nl80211, NLM_F_MULTI
@@ -131,7 +131,7 @@ enum WirelessRecordings {
     """
   )
 
-  /// A network that was seen, but that this host is not joined to.
+  /// A known network to which this host is not connected.
   static let notJoined = Recording(
     """
     340100002000020001000000e7020000 # 308 bytes, nl80211, NLM_F_MULTI

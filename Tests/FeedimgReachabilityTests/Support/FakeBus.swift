@@ -1,12 +1,12 @@
 @testable import FeedimgReachability
 
-/// A bus whose devices and modems are written down.
-struct FakeBus: BusAsking {
+/// A bus with fixed devices and modems.
+struct FakeBus: BusCalling {
   /// `NMMetered` by the name of the interface.
   var devices: [String: Int64] = [:]
   /// Registration state and suspension by the name of the interface.
   var modems: [String: (registration: Int64, isSuspended: Bool)] = [:]
-  /// The interfaces with a page to sign in at.
+  /// The interfaces behind a captive portal.
   var captive: Set<String> = []
 
   func call(_ method: BusMethod, _ arguments: [String]) -> BusValue? {

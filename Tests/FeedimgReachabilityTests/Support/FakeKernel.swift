@@ -1,29 +1,29 @@
 @testable import FeedimgReachability
 
-/// A kernel whose links, routes and devices are written down.
-struct FakeKernel: KernelAsking {
+/// A kernel with fixed links, routes and devices.
+struct FakeKernel: KernelQuerying {
   var links: [Link]
-  /// Answers to questions for the first probe of each protocol; what is not here has no route.
-  var routes: [RouteQuestion: RouteAnswer] = [:]
+  /// Replies to requests for the first probe of each protocol. Others have no route.
+  var routes: [RouteRequest: RouteReply] = [:]
   var marks: [UInt32] = []
   var devices: [String: Hardware] = [:]
   var networks: [String: WirelessNetwork] = [:]
   var pppoe: [String] = []
   var leasedByPhone: Set<String> = []
-  var diallers: [String: Dialler] = [:]
+  var pppPeers: [String: PPPPeer] = [:]
   /// The index of the link that sysfs shows below one.
   var lower: [String: Int32] = [:]
   var refusal: NetlinkError?
 
-  func route(_ question: RouteQuestion) throws(NetlinkError) -> RouteAnswer {
+  func route(_ request: RouteRequest) throws(NetlinkError) -> RouteReply {
     if let refusal { throw refusal }
-    return routes[question] ?? .none(.missing)
+    return routes[request] ?? .none(.missing)
   }
 
-  func links(_ question: LinkQuestion) throws(NetlinkError) -> [Link] {
+  func links(_ request: LinkRequest) throws(NetlinkError) -> [Link] {
     if let refusal { throw refusal }
     return links.filter { link in
-      switch question {
+      switch request {
       case .all: true
       case .link(let index): link.index == index
       case .ports(let master): link.master == master
@@ -39,7 +39,7 @@ struct FakeKernel: KernelAsking {
   func hasDevice(_ link: Link) -> Bool { devices[link.name] != nil }
   func wirelessNetwork(of link: Link) -> WirelessNetwork? { networks[link.name] }
   func isLeasedByPhone(_ link: Link) -> Bool { leasedByPhone.contains(link.name) }
-  func dialler(of link: Link) -> Dialler { diallers[link.name] ?? .untold }
+  func pppPeer(of link: Link) -> PPPPeer { pppPeers[link.name] ?? .unknown }
   func lowerLinks(of link: Link) throws(NetlinkError) -> [Link] {
     links.filter { $0.index == lower[link.name] }
   }
@@ -56,8 +56,8 @@ extension FakeKernel {
     family: AddressFamily = .v4
   ) -> FakeKernel {
     var kernel = self
-    let question = RouteQuestion(destination: family.probes[0], mark: mark, device: device)
-    kernel.routes[question] = .route(Route(family: family, legs: [.init(index: index)], metric: metric))
+    let request = RouteRequest(destination: family.probes[0], mark: mark, device: device)
+    kernel.routes[request] = .route(Route(family: family, legs: [.init(index: index)], metric: metric))
     return kernel
   }
 }

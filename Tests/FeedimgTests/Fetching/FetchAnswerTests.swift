@@ -9,7 +9,7 @@ import Testing
   private static func answer(_ fields: [(String, String)]) throws -> FetchAnswer {
     let url = try ImageURL("http://a.example/b")
     let fields = HTTPFields(fields.map { HTTPFields.Field(name: $0.0, value: $0.1) })
-    let stored = StoredAnswer(
+    let stored = StoredResponse(
       head: ResponseHead(status: 200, fields: fields, url: url),
       requestedAt: 784_111_776,
       respondedAt: 784_111_777

@@ -157,7 +157,7 @@ import Testing
       HTTPFields(fields.map { .init(name: $0, value: $1) })
     }
     let stored = row.stored.map {
-      StoredAnswer(
+      StoredResponse(
         head: ResponseHead(status: 200, fields: fields($0), url: url),
         requestedAt: 0,
         respondedAt: 0

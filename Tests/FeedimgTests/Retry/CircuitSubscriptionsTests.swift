@@ -118,7 +118,7 @@ import Testing
 
   @Test mutating func `a failure that was overtaken by the return of its origin is tried again at once`() {
     var refusal = Self.busy
-    refusal.isOfLeftAlone = true
+    refusal.hasOpenCircuit = true
     let number = subscribe(after: refusal)
     #expect(woken(at: .zero) == [number])
   }

@@ -160,7 +160,7 @@ import Testing
     let item = try TestLoader.item(server, original: "/a.jpg")
     let error = await #expect(throws: LoadError.self) { try await test.loader.load(item) }
     #expect(error?.suspectsCaptivePortal == true)
-    #expect(error?.message == "\(says); perhaps this network wants you to sign in first")
+    #expect(error?.message == "\(says); this network may require you to sign in")
     #expect(test.loader.resolve(item).situation.original == .remote)
   }
 
@@ -176,7 +176,7 @@ import Testing
     let item = try item("https://localhost:\(server.port)/a.jpg")
     let error = await #expect(throws: LoadError.self) { try await test.loader.load(item) }
     #expect(error?.code == .security && error?.suspectsCaptivePortal == true)
-    #expect(error?.message.hasSuffix("; perhaps this network wants you to sign in first") == true)
+    #expect(error?.message.hasSuffix("; this network may require you to sign in") == true)
     #expect(test.loader.resolve(item).situation.original == .remote)
     #expect(test.loader.store.isEmpty)
   }

@@ -95,8 +95,8 @@ import Testing
     let silence = LoadError(.connection, message: "no connection")
     let shortage = LoadError(.unavailable, message: "too many open files: raise the limit")
     for number in 1...CircuitBreaker.threshold {
-      #expect(await fail(url, shortage)?.isRefusal == false, "\(number - 1) have failed")
-      #expect(await fail(url, silence)?.isRefusal == false)
+      #expect(await fail(url, shortage)?.isCircuitRejection == false, "\(number - 1) have failed")
+      #expect(await fail(url, silence)?.isCircuitRejection == false)
     }
     #expect(controller.silence(of: url)?.message.contains("no connection") == true)
   }

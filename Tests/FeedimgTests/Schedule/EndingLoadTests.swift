@@ -87,14 +87,18 @@ private final class HeldCommits: ImageStoring {
     store.noteUse(of: key, for: request, times: times)
   }
   func follow(_ settings: UserSettings) { store.follow(settings) }
-  func answer(for key: String) -> StoredAnswer? { store.answer(for: key) }
-  func answer(for key: String, to request: HTTPFields) -> StoredAnswer? {
-    store.answer(for: key, to: request)
+  func response(for key: String) -> StoredResponse? { store.response(for: key) }
+  func response(for key: String, to request: HTTPFields) -> StoredResponse? {
+    store.response(for: key, to: request)
   }
-  func refresh(_ key: String, asked: StoredAnswer, news: StoredAnswer) throws(CacheError) -> StoredAnswer? {
+  func refresh(
+    _ key: String,
+    asked: StoredResponse,
+    news: StoredResponse
+  ) throws(CacheError) -> StoredResponse? {
     try store.refresh(key, asked: asked, news: news)
   }
   func remove(_ key: String) throws(CacheError) -> Bool { try store.remove(key) }
-  func beginning(of key: String) -> ImageBeginning? { store.beginning(of: key) }
-  func removeBeginning(of key: String) { store.removeBeginning(of: key) }
+  func partialDownload(of key: String) -> PartialDownload? { store.partialDownload(of: key) }
+  func removePartialDownload(of key: String) { store.removePartialDownload(of: key) }
 }

@@ -83,9 +83,9 @@ import Testing
     let picture = Versions.picture(version)
     #expect(try await load.value.bytes == picture)
     #expect(test.loader.store.read(key)?.bytes == picture)
-    #expect(test.loader.store.answer(for: key)?.requestedAt == clock.now, "the time of the last request")
+    #expect(test.loader.store.response(for: key)?.requestedAt == clock.now, "the time of the last request")
     await test.loader.disk.run {}
-    #expect(test.loader.store.beginning(of: key) == nil)
+    #expect(test.loader.store.partialDownload(of: key) == nil)
     #expect(await test.loader.scheduler.isIdle)
   }
 

@@ -143,7 +143,7 @@ import Testing
     // The third stays on the old path, and fails for that alone.
     downloader.end()
     let error = await #expect(throws: LoadError.self) { try await load.value }
-    #expect(error?.isOfOldPath == true)
+    #expect(error?.isFromOldPath == true)
     #expect(downloader.begun == 3)
     let failure = try #require(error)
     #expect(!NetworkLiveness.counts(failure) && !CircuitBreaker.counts(failure))

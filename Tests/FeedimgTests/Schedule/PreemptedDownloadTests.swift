@@ -79,7 +79,7 @@ import Testing
       #expect(test.loader.store.read(key)?.bytes == Self.picture)
       #expect(test.loader.memory[key]?.bytes == Self.picture)
       await test.loader.disk.run {}
-      #expect(test.loader.store.beginning(of: key) == nil)
+      #expect(test.loader.store.partialDownload(of: key) == nil)
     }
     #expect(told.all.allSatisfy { $0.received.bytes <= Self.size })
     #expect(told.all.filter { $0.received.bytes == Self.size }.count == 4)

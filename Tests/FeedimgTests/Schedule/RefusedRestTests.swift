@@ -126,12 +126,12 @@ import Testing
     #expect(error?.code == reply.code)
     #expect(error?.status == (reply.code == .status ? reply.status : nil))
     #expect(error?.retryAfter == reply.retryAfter)
-    #expect(test.loader.store.beginning(of: url.key)?.bytes.count == 1000)
+    #expect(test.loader.store.partialDownload(of: url.key)?.bytes.count == 1000)
     #expect(await test.loader.scheduler.isIdle)
     let next = try TestLoader(downloader: downloader, folder: test.folder, time: ManualTime().time)
     #expect(try await next.loader.load(item).bytes == Interrupted.picture)
     await next.loader.disk.run {}
-    #expect(next.loader.store.beginning(of: url.key) == nil)
+    #expect(next.loader.store.partialDownload(of: url.key) == nil)
     #expect(downloader.ranges == [nil, "bytes=1000-", "bytes=1000-"])
   }
 }

@@ -95,7 +95,7 @@ import Testing
     let slot = test.loader.slot()
     slot.show(try TestLoader.item(original: "http://a.example/a.jpg"))
     while slot.presentation?.isLoading != false { await Task.yield() }
-    #expect(slot.presentation?.error?.isOfLeftAlone == true)
+    #expect(slot.presentation?.error?.hasOpenCircuit == true)
     isWell.set()
     for _ in 0..<100_000 where slot.presentation?.shown != .original {
       time.passToNext()

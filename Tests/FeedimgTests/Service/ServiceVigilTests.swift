@@ -20,7 +20,7 @@ import Testing
     ) async throws(LoadError) -> ResponseHead {
       var request = request
       if request.url.text.hasSuffix("/healthz"), asked.add(1, ordering: .relaxed).newValue > 1 {
-        (request.connectTimeout, request.answerTimeout) = (.milliseconds(50), .milliseconds(50))
+        (request.connectTimeout, request.responseTimeout) = (.milliseconds(50), .milliseconds(50))
       }
       return try await downloader.download(request, into: receiver)
     }

@@ -2,19 +2,20 @@ import FeedimgJSON
 package import FeedimgModel
 
 /// The content of a settings file.
-package struct SettingsReadout: Sendable, Hashable {
-  /// Defaults where the file says nothing.
+package struct SettingsSnapshot: Sendable, Hashable {
+  /// The values of the file, and defaults for the others.
   package var settings = UserSettings()
   /// The settings with a valid value in the file.
   package var stored: Set<SettingKey> = []
-  /// The invalid parts of the file, and why.
+  /// The problems of the file.
   package var warnings: [SettingsWarning] = []
 
   init() {}
 
   init(warning: String) { warnings = [SettingsWarning(message: warning)] }
 
-  /// Reads each setting on its own, so that an invalid value loses only itself; null counts as not set.
+  /// Reads each setting separately, so that an invalid value does not affect the others. Null counts as not
+  /// set.
   init(_ document: SettingsDocument, path: String) {
     for key in SettingKey.allCases {
       guard let (value, line) = document.value(of: key.name), value != .null else { continue }
@@ -25,7 +26,7 @@ package struct SettingsReadout: Sendable, Hashable {
       warnings.append(
         SettingsWarning(
           message: "\(path):\(line): `\(key.name)` takes \(key.field.expectation), not \(Self.shown(value)); "
-            + "the default \(key.defaultValue) holds"
+            + "feedimg uses the default \(key.defaultValue)"
         )
       )
     }
@@ -34,7 +35,7 @@ package struct SettingsReadout: Sendable, Hashable {
     warnings += marks.warnings
   }
 
-  /// A short value as the file spells it: `1.5` is a number too, so that its kind would not explain the error.
+  /// A short value as written in the file. For `1.5`, the kind "number" would not explain the error.
   private static func shown(_ value: JSONValue) -> String {
     switch value {
     case .string(let text), .number(let text): "`\(text)`"
