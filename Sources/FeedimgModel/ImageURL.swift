@@ -1,18 +1,18 @@
-/// An absolute `http` or `https` URL that an image may be fetched from.
+/// An absolute `http` or `https` URL of an image.
 ///
-/// Only what matters before a transfer is read here (RFC 3986 §3); libcurl does the rest.
+/// Checks only what is needed before a transfer (RFC 3986 §3); libcurl checks the rest.
 public struct ImageURL: Sendable, Hashable, CustomStringConvertible {
-  /// The URL as it was given.
+  /// The URL as the caller gave it.
   public let text: String
   /// Lower case, without brackets.
   public let host: String
-  /// What a cache compares: scheme and host in lower case, no default port, no fragment (RFC 3986 §6.2).
+  /// The cache key: scheme and host in lower case, no default port, no fragment (RFC 3986 §6.2).
   public let key: String
 
-  /// Longer URLs are refused, as servers commonly do; in bytes.
+  /// The length limit in bytes, a common limit of servers.
   public static let greatestLength = 8192
 
-  /// - Throws: ``ImageURLError`` with the reason.
+  /// - Throws: ``ImageURLError``.
   public init(_ text: String) throws(ImageURLError) {
     guard text.utf8.count <= Self.greatestLength else { throw .tooLong(text.utf8.count) }
     guard !text.isEmpty else { throw .empty }
@@ -20,7 +20,8 @@ public struct ImageURL: Sendable, Hashable, CustomStringConvertible {
     let isPlain = text.withUTF8 { $0.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") } }
     if !isPlain {
       guard text.unicodeScalars.allSatisfy(Self.isVisible) else { throw .whiteSpace }
-      // No URL has one (RFC 3986 §2); some readers take it for `/`, others for a part of the user or the host.
+      // A backslash is invalid (RFC 3986 §2). Some parsers read it as `/`, others as part of the user or
+      // host.
       guard !text.utf8.contains(UInt8(ascii: "\\")) else { throw .backslash }
     }
     let parts = try text.withUTF8 { bytes in Result { () throws(ImageURLError) in try Parts(bytes) } }.get()
@@ -50,7 +51,7 @@ public struct ImageURL: Sendable, Hashable, CustomStringConvertible {
 
   private var isIPv4Loopback: Bool {
     guard host.utf8.first == UInt8(ascii: "1") else { return false }
-    // Digits and dots alone, where `Int` would take a sign as well.
+    // Accept digits and dots only; `Int` would also accept a sign.
     var (octet, dots) = (nil as Int?, 0)
     for byte in host.utf8 {
       switch byte {
@@ -73,7 +74,7 @@ public struct ImageURL: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// Why a text is no URL that an image may be fetched from; reads on after "but".
+/// Why a text is not a valid image URL. The description continues a sentence after "but".
 public enum ImageURLError: Error, Sendable, Hashable, CustomStringConvertible {
   case empty
   case relative
@@ -85,17 +86,134 @@ public enum ImageURLError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The length in bytes.
   case tooLong(Int)
 
-  /// Reads on after "but", such as `is relative`.
+  /// The reason, to continue a sentence after "but", such as `is relative`.
   public var description: String {
     switch self {
     case .empty: "is empty"
     case .relative: "is relative"
     case .scheme(let scheme): "has the scheme `\(scheme)`"
-    case .noHost: "names no host"
+    case .noHost: "has no host"
     case .port(let text): "has the port `\(text)`, which is not from 1 to 65535"
     case .whiteSpace: "contains white space or a control character"
     case .backslash: "contains a backslash"
     case .tooLong(let bytes): "is \(bytes) bytes long, over the limit of \(ImageURL.greatestLength)"
+    }
+  }
+}
+
+extension ImageURL {
+  /// The parts of a URL, parsed as bytes, because all delimiters are ASCII.
+  ///
+  /// As a `Character`, a `/` followed by a combining accent would not be a slash.
+  struct Parts {
+    var host: String
+    /// Nil if the text is its own key, as for most URLs, to avoid a copy.
+    var key: String?
+
+    private typealias Bytes = Slice<UnsafeBufferPointer<UInt8>>
+
+    /// - Parameter bytes: UTF-8 without white space, control characters and backslashes.
+    /// - Throws: ``ImageURLError``.
+    init(_ bytes: UnsafeBufferPointer<UInt8>) throws(ImageURLError) {
+      if let host = Self.plainHost(bytes) {
+        self.host = host
+        return
+      }
+      guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), Self.isScheme(bytes[..<colon]) else {
+        throw .relative
+      }
+      let scheme = Self.text(bytes[..<colon]).lowercased()
+      guard scheme == "http" || scheme == "https" else { throw .scheme(scheme) }
+      let rest = bytes[(colon + 1)...]
+      guard rest.starts(with: "//".utf8) else { throw .noHost }
+      let authority = rest.dropFirst(2).prefix {
+        $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#")
+      }
+      let user = authority[
+        ..<(authority.lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 } ?? authority.startIndex)
+      ]
+      let (host, port) = try Self.split(authority[user.endIndex...])
+
+      self.host = host
+      let shownHost = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
+      let defaultPort = scheme == "http" ? 80 : 443
+      let place = port.map { $0 == defaultPort ? shownHost : shownHost + ":" + String($0) } ?? shownHost
+      let tail = bytes[authority.endIndex...].prefix { $0 != UInt8(ascii: "#") }
+      let isRooted = tail.first == UInt8(ascii: "/")
+      let isKey =
+        isRooted && tail.endIndex == bytes.endIndex && bytes[..<colon].elementsEqual(scheme.utf8)
+        && authority[user.endIndex...].elementsEqual(place.utf8)
+      guard !isKey else { return }
+      key = "\(scheme)://\(Self.text(user))\(place)\(isRooted ? "" : "/")\(Self.text(tail))"
+    }
+
+    /// The host of a URL that is its own key and has no user name; nil for URLs that need the general parser.
+    private static func plainHost(_ bytes: UnsafeBufferPointer<UInt8>) -> String? {
+      let isSecure = bytes.count > 8 && bytes[4] == UInt8(ascii: "s")
+      guard bytes.starts(with: isSecure ? "https://".utf8 : "http://".utf8) else { return nil }
+      let start = isSecure ? 8 : 7
+      guard let end = bytes[start...].firstIndex(where: { !isPlain($0) }), end > start else { return nil }
+      var place = end
+      if bytes[place] == UInt8(ascii: ":") {
+        var port = 0
+        place += 1
+        guard place < bytes.count, bytes[place] != UInt8(ascii: "0") else { return nil }
+        while place < bytes.count, port <= 65_535, isDigit(bytes[place]) {
+          port = port * 10 + Int(bytes[place] - UInt8(ascii: "0"))
+          place += 1
+        }
+        guard (1...65_535).contains(port), port != (isSecure ? 443 : 80) else { return nil }
+      }
+      guard place < bytes.count, bytes[place] == UInt8(ascii: "/"),
+        !bytes[place...].contains(UInt8(ascii: "#"))
+      else { return nil }
+      return text(bytes[start..<end])
+    }
+
+    /// Whether a byte is a lower-case letter, digit, hyphen or dot.
+    private static func isPlain(_ byte: UInt8) -> Bool {
+      (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || isDigit(byte) || byte == UInt8(ascii: "-")
+        || byte == UInt8(ascii: ".")
+    }
+
+    private static func split(_ bytes: Bytes) throws(ImageURLError) -> (host: String, port: Int?) {
+      var host = bytes
+      var digits = bytes.suffix(0)
+      if bytes.first == UInt8(ascii: "[") {
+        guard let close = bytes.firstIndex(of: UInt8(ascii: "]")) else { throw .noHost }
+        host = bytes[(bytes.startIndex + 1)..<close]
+        let after = bytes[(close + 1)...]
+        guard after.isEmpty || after.first == UInt8(ascii: ":") else { throw .noHost }
+        digits = after.dropFirst()
+      } else if let colon = bytes.lastIndex(of: UInt8(ascii: ":")) {
+        host = bytes[..<colon]
+        digits = bytes[(colon + 1)...]
+      }
+      guard !host.isEmpty else { throw .noHost }
+      let lowercased = text(host).lowercased()
+      guard !digits.isEmpty else { return (lowercased, nil) }
+      let portText = text(digits)
+      guard digits.allSatisfy(isDigit), let port = Int(portText), (1...65_535).contains(port) else {
+        throw .port(portText)
+      }
+      return (lowercased, port)
+    }
+
+    private static func isScheme(_ bytes: Bytes) -> Bool {
+      guard let first = bytes.first, isLetter(first) else { return false }
+      return bytes.allSatisfy { isLetter($0) || isDigit($0) || "+-.".utf8.contains($0) }
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool {
+      (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool {
+      (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+    }
+
+    private static func text(_ bytes: Bytes) -> String {
+      String(decoding: UnsafeBufferPointer(rebasing: bytes), as: UTF8.self)
     }
   }
 }
