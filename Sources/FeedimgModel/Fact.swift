@@ -144,7 +144,9 @@ extension Fact {
     return quantity == .max ? nil : quantity
   }
 
-  /// Sets the word with an index. Does nothing for derived facts and quantities.
+  /// Sets the word with an index.
+  ///
+  /// Does nothing for derived facts and quantities.
   package func set(ordinal: Int, in situation: inout Situation) {
     switch storage {
     case .word(_, let set): set(&situation, ordinal)
@@ -153,7 +155,9 @@ extension Fact {
     }
   }
 
-  /// Sets the quantity; nil for unknown. Does nothing for facts with words.
+  /// Sets the quantity; nil for unknown.
+  ///
+  /// Does nothing for facts with words.
   package func set(quantity: Int?, in situation: inout Situation) {
     guard case .quantity(_, let set) = storage else { return }
     set(&situation, quantity.map { min(max($0, 0), .max - 1) } ?? .max)
@@ -169,7 +173,9 @@ extension Fact: Hashable {
 }
 
 extension Fact: Comparable {
-  /// The order of ``standard``. Facts of the host application come last, by name.
+  /// The order of ``standard``.
+  ///
+  /// Facts of the host application come last, by name.
   package static func < (left: Fact, right: Fact) -> Bool {
     (left.rank, left.name) < (right.rank, right.name)
   }
@@ -183,10 +189,14 @@ extension Fact: Comparable {
 public struct HostFact: Sendable, Hashable {
   /// The name in policies: lower-case words with single spaces.
   public var name: String
-  /// The possible values. The first applies until ``Situation/hostFacts`` sets another.
+  /// The possible values.
+  ///
+  /// The first applies until ``Situation/hostFacts`` sets another.
   public var values: [String]
 
-  /// Declares a fact. Reading a policy checks the name and values.
+  /// Declares a fact.
+  ///
+  /// Reading a policy checks the name and values.
   public init(name: String, values: [String]) {
     self.name = name
     self.values = values

@@ -218,7 +218,9 @@ struct ItemVariants {
   }
 }
 
-/// Reads the members of an object; errors name the member. Null counts as absent.
+/// Reads the members of an object; errors name the member.
+///
+/// Null counts as absent.
 struct MemberReader {
   let object: JSONObject
   /// The prefix of member names in messages, such as `placeholder.`.

@@ -13,7 +13,9 @@ public struct FeedItem: Sendable, Hashable {
   /// Drawn until an image is available.
   public var placeholder: Placeholder
 
-  /// Creates an item. Without any variant it only shows its placeholder.
+  /// Creates an item.
+  ///
+  /// Without any variant it only shows its placeholder.
   public init(
     id: String? = nil,
     alternativeText: String? = nil,

@@ -1,4 +1,6 @@
-/// Decodes images to pixels (a port). The product `FeedimgDecoding` has an implementation.
+/// Decodes images to pixels (a port).
+///
+/// The product `FeedimgDecoding` has an implementation.
 public protocol ImageDecoding: Sendable {
   /// The supported media types, such as `image/avif`; formats with smaller files first.
   var mediaTypes: [String] { get }
@@ -110,7 +112,9 @@ public struct ImageAnimation: Sendable, Hashable {
   public struct Frame: Sendable, Hashable {
     /// The complete image, upright, in sRGB.
     public var bitmap: Bitmap
-    /// The duration in the file, possibly zero. Viewers show frames under 20 ms for 100 ms.
+    /// The duration in the file, possibly zero.
+    ///
+    /// Viewers show frames under 20 ms for 100 ms.
     public var duration: Duration
 
     package init(bitmap: Bitmap, duration: Duration) {
@@ -162,7 +166,9 @@ public struct DecodeError: Error, Sendable, Hashable, CustomStringConvertible {
   public var description: String { message }
 }
 
-/// Reads the frames of an animation once, in order (a port). See ``ImageDecoding/frames(_:_:)``.
+/// Reads the frames of an animation once, in order (a port).
+///
+/// See ``ImageDecoding/frames(_:_:)``.
 public protocol FrameReading: AnyObject, Sendable {
   /// The number of repetitions of the animation; nil for endless.
   var loopCount: Int? { get }

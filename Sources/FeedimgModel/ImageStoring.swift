@@ -129,7 +129,9 @@ package struct CacheError: Error, Sendable, Hashable, CustomStringConvertible {
   package var description: String { message }
 }
 
-/// Stores images on disk (a port). Several processes may use it at once.
+/// Stores images on disk (a port).
+///
+/// Several processes may use it at once.
 package protocol ImageStoring: Sendable {
   /// Whether a read would find each of these keys, judged by the index and the length of the file.
   ///
@@ -190,7 +192,9 @@ package protocol ImageStoring: Sendable {
   func makeWriter() throws(CacheError) -> any ImageWriting
 }
 
-/// Writes one image to the cache. Use it from one thread at a time.
+/// Writes one image to the cache.
+///
+/// Use it from one thread at a time.
 package protocol ImageWriting: Sendable {
   func write(_ bytes: UnsafeRawBufferPointer) throws(CacheError)
 

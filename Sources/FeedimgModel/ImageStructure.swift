@@ -191,7 +191,9 @@ struct GIFBlocks: IteratorProtocol {
     }
   }
 
-  /// Skips data sub-blocks, each prefixed with its length. An empty sub-block ends them.
+  /// Skips data sub-blocks, each prefixed with its length.
+  ///
+  /// An empty sub-block ends them.
   private mutating func passData() {
     while place < bytes.count, bytes[place] != 0 { place += 1 + Int(bytes[place]) }
     place += 1

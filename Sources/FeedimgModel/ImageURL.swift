@@ -74,7 +74,9 @@ public struct ImageURL: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// Why a text is not a valid image URL. The description continues a sentence after "but".
+/// Why a text is not a valid image URL.
+///
+/// The description continues a sentence after "but".
 public enum ImageURLError: Error, Sendable, Hashable, CustomStringConvertible {
   case empty
   case relative

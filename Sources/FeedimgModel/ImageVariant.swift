@@ -19,7 +19,9 @@ public struct ImageVariant: Sendable, Hashable {
   /// Such as `image/jpeg`; nil if the feed has no type.
   public var mediaType: String?
 
-  /// Creates a variant. Values that the feed lacks are nil.
+  /// Creates a variant.
+  ///
+  /// Values that the feed lacks are nil.
   public init(
     role: Role,
     url: ImageURL,

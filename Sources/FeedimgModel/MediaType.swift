@@ -94,7 +94,9 @@ enum SVGProlog {
     return isSpace(next) || [0x2F, 0x3A, 0x3E].contains(next) ? .svg : .other
   }
 
-  /// Skips a document type declaration up to its `>`. It may contain declarations in brackets.
+  /// Skips a document type declaration up to its `>`.
+  ///
+  /// It may contain declarations in brackets.
   private static func skipDeclaration(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
     var depth = 0
     for (index, byte) in zip(text.indices, text) {

@@ -44,7 +44,9 @@ public struct NetworkState: Sendable, Hashable {
   /// The reason for ``metered``, in words.
   public var meteredReason: String
 
-  /// Creates a state. By default it is reachable unless it is offline.
+  /// Creates a state.
+  ///
+  /// By default it is reachable unless it is offline.
   public init(
     kind: NetworkKind,
     metered: Metered,

@@ -55,7 +55,9 @@ public struct Situation: Sendable, Hashable {
     set { batteryPercent = Self.stored(newValue) }
   }
 
-  /// Creates a situation. Omitted facts are unknown or off.
+  /// Creates a situation.
+  ///
+  /// Omitted facts are unknown or off.
   public init(
     network: NetworkKind,
     metered: Metered = .unknown,

@@ -1,4 +1,6 @@
-/// The user's settings. Each has a default.
+/// The user's settings.
+///
+/// Each has a default.
 public struct UserSettings: Sendable, Hashable {
   /// Loads originals also on cellular networks and on networks of unknown kind.
   public var alwaysLoadOriginalsOnCellular = false

@@ -5,7 +5,9 @@ package struct Axis: Sendable, Hashable {
   package let fact: Fact
   /// The words; for a quantity, the regions between and at the thresholds in ascending order, then `unknown`.
   package let regions: [Region]
-  /// Ascending. Of equal quantities, the text of the first mention is kept.
+  /// Ascending.
+  ///
+  /// Of equal quantities, the text of the first mention is kept.
   private let thresholds: [Threshold]
 
   /// Splits a fact at the quantities that conditions mention.
@@ -49,7 +51,9 @@ package struct Axis: Sendable, Hashable {
     labels([index]).first ?? "unknown"
   }
 
-  /// The names of several regions, given in ascending order. Adjacent quantities are merged.
+  /// The names of several regions, given in ascending order.
+  ///
+  /// Adjacent quantities are merged.
   package func labels(_ indices: [Int]) -> [String] {
     var labels: [String] = []
     var run: ClosedRange<Int>?

@@ -10,7 +10,9 @@ package struct Box: Sendable, Hashable {
 
   init(choices: [RegionSet]) { self.choices = choices }
 
-  /// The box in which all conditions hold. It is empty if they contradict each other.
+  /// The box in which all conditions hold.
+  ///
+  /// It is empty if they contradict each other.
   ///
   /// - Parameters:
   ///   - conditions: Conditions whose thresholds split the axes of the space.
@@ -112,7 +114,9 @@ package struct BoxCover {
     return chosen.count < parts.count ? chosen.map { candidates[$0] } : parts
   }
 
-  /// Few boxes that hold these states and no other possible state. Each state is in one box.
+  /// Few boxes that hold these states and no other possible state.
+  ///
+  /// Each state is in one box.
   ///
   /// The states must be possible and given in ascending order.
   package func disjointBoxes(covering states: [Int]) -> [Box] {
@@ -178,7 +182,9 @@ extension Box {
 
 /// Chooses the fewest sets that together hold all elements.
 struct Selection {
-  /// For each element that matters, the sets that hold it. No element's sets include all sets of another.
+  /// For each element that matters, the sets that hold it.
+  ///
+  /// No element's sets include all sets of another.
   private var demands: [[Int]]
 
   /// - Parameters:
@@ -198,8 +204,9 @@ struct Selection {
     }
   }
 
-  /// The indices of the chosen sets, ascending. After `steps` partial choices, returns the best choice so
-  /// far.
+  /// The indices of the chosen sets, ascending.
+  ///
+  /// After `steps` partial choices, returns the best choice so far.
   func fewest(steps: Int) -> [Int] {
     var best = greedy()
     var left = steps

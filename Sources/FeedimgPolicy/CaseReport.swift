@@ -217,8 +217,9 @@ extension CaseReport {
     return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n\(suites)</testsuites>\n"
   }
 
-  /// The text for an attribute (XML 1.0 §2.4). Control characters, which XML cannot hold, become question
-  /// marks.
+  /// The text for an attribute (XML 1.0 §2.4).
+  ///
+  /// Control characters, which XML cannot hold, become question marks.
   private static func escaped(_ text: String) -> String {
     var escaped = ""
     for scalar in text.unicodeScalars {

@@ -115,7 +115,9 @@ final class StateIndex: Sendable {
     var stride = 0
   }
 
-  /// Up to six thresholds of a quantity. A quantity with more thresholds uses several instances.
+  /// Up to six thresholds of a quantity.
+  ///
+  /// A quantity with more thresholds uses several instances.
   private struct Thresholds: Sendable {
     var offset = 0
     var stride = 0
@@ -148,7 +150,9 @@ final class StateIndex: Sendable {
       return exceeded &* stride
     }
 
-    /// 1 for true. Reads the byte of the `Bool`, because `?:` compiles to a jump.
+    /// 1 for true.
+    ///
+    /// Reads the byte of the `Bool`, because `?:` compiles to a jump.
     @inline(__always)
     private static func one(_ exceeded: Bool) -> Int { Int(unsafeBitCast(exceeded, to: UInt8.self)) }
   }

@@ -1,6 +1,8 @@
 package import FeedimgModel
 
-/// The condition that one cell of a table sets for one fact. A cell `-` sets no condition.
+/// The condition that one cell of a table sets for one fact.
+///
+/// A cell `-` sets no condition.
 package struct Condition: Sendable, Hashable {
   package let fact: Fact
   /// The regions that the cell lists.
@@ -12,12 +14,16 @@ package struct Condition: Sendable, Hashable {
   /// The cell with single spaces, such as `wifi, ethernet` or `< 20 MB`.
   package let text: String
 
-  /// Whether the condition holds everywhere in a region. The region must be split at ``thresholds``.
+  /// Whether the condition holds everywhere in a region.
+  ///
+  /// The region must be split at ``thresholds``.
   package func holds(in region: Region) -> Bool {
     regions.contains { $0.contains(region) } != isNegated
   }
 
-  /// Whether the condition holds in a situation. Compiled policies must agree with this definition.
+  /// Whether the condition holds in a situation.
+  ///
+  /// Compiled policies must agree with this definition.
   package func holds(in situation: Situation) -> Bool {
     let value: Region =
       switch fact.domain {
@@ -173,7 +179,9 @@ private struct TermParser {
   }
 }
 
-/// Why a cell cannot be read. The reader of the table adds the place.
+/// Why a cell cannot be read.
+///
+/// The reader of the table adds the place.
 struct CellError: Error {
   /// One line, without the suggestion.
   var message: String
@@ -198,7 +206,9 @@ extension StringProtocol {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The parts between the commas, single-spaced. A missing part is empty.
+  /// The parts between the commas, single-spaced.
+  ///
+  /// A missing part is empty.
   var listed: [String] {
     utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).map {
       String(decoding: $0, as: UTF8.self).singleSpaced

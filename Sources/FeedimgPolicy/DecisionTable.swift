@@ -104,7 +104,9 @@ extension StateSpace {
 }
 
 extension DecisionTable {
-  /// The rows as an array of objects. `when` has the facts with a condition, in the grammar of cells.
+  /// The rows as an array of objects.
+  ///
+  /// `when` has the facts with a condition, in the grammar of cells.
   package var json: JSONValue {
     .array(
       rows.map { row in
@@ -149,7 +151,9 @@ package struct GoldenTable {
       """
   }
 
-  /// A Markdown table with columns of even width. The first row is the header.
+  /// A Markdown table with columns of even width.
+  ///
+  /// The first row is the header.
   private static func aligned(_ rows: [[String]]) -> String {
     let columns = rows.first?.indices ?? 0..<0
     let widths = columns.map { column in rows.map { $0[column].count }.max() ?? 0 }

@@ -8,7 +8,9 @@ package struct Explanation: Sendable, Hashable {
     package let rule: Int
     /// The file and line of the rule, such as `default.md:10`.
     package let place: String
-    /// Whether the rule applies. True for the last step only.
+    /// Whether the rule applies.
+    ///
+    /// True for the last step only.
     package let applies: Bool
     /// Such as `original is remote, not cached`, or why the rule applies.
     package let reason: String

@@ -1,6 +1,8 @@
 /// A table of a Markdown text (GitHub Flavored Markdown §4.10).
 struct MarkdownTable: Sendable, Hashable {
-  /// One cell, without the white space around it. `\|` is read as `|`.
+  /// One cell, without the white space around it.
+  ///
+  /// `\|` is read as `|`.
   struct Cell: Sendable, Hashable {
     var text: String
     /// Counted in Unicode scalars from one.
@@ -29,7 +31,9 @@ struct MarkdownTable: Sendable, Hashable {
 }
 
 extension MarkdownTable.Row {
-  /// Splits a line at the unescaped `|`. A `|` at either end is ignored.
+  /// Splits a line at the unescaped `|`.
+  ///
+  /// A `|` at either end is ignored.
   ///
   /// - Parameters:
   ///   - text: The line without its end, valid UTF-8.
@@ -68,7 +72,9 @@ extension MarkdownTable.Row {
     }
   }
 
-  /// Whether a backslash precedes a byte. As on GitHub, an escaped backslash also counts.
+  /// Whether a backslash precedes a byte.
+  ///
+  /// As on GitHub, an escaped backslash also counts.
   private static func isEscaped(
     _ index: Int,
     in text: UnsafeBufferPointer<UInt8>.SubSequence,

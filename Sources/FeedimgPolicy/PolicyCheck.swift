@@ -48,7 +48,9 @@ struct PolicyCheck {
     }
   }
 
-  /// States in which the policy would load something offline. The laws exclude all of them.
+  /// States in which the policy would load something offline.
+  ///
+  /// The laws exclude all of them.
   var offlineLoads: [Finding] {
     let states = (0..<space.count).filter { state in
       evaluation.decision(at: state)?.load != nil && space.isPossible(state)
@@ -203,7 +205,9 @@ struct DearerFact {
   }
 
   let fact: Fact
-  /// Pairs of a value and a dearer one. If several pairs describe the same states, the first counts.
+  /// Pairs of a value and a dearer one.
+  ///
+  /// If several pairs describe the same states, the first counts.
   private let pairs: [(from: String, to: String)]
 
   static let all: [DearerFact] = [

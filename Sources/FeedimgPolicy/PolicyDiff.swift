@@ -35,7 +35,9 @@ package struct PolicyDiff: Sendable, Hashable {
 
     init(_ decision: Decision) { (load, show, image) = (decision.load, decision.show, decision.image) }
 
-    /// The parts that differ, the most important first. Parts that follow from another part are omitted.
+    /// The parts that differ, the most important first.
+    ///
+    /// Parts that follow from another part are omitted.
     static func parts(_ from: Look, _ to: Look) -> [(name: String, from: String, to: String)] {
       var parts: [(String, String, String)] = []
       if from.load != to.load {

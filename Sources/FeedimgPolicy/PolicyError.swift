@@ -68,7 +68,9 @@ extension StringProtocol {
 }
 
 extension PolicyError {
-  /// The problem as an object. Members without a value are omitted.
+  /// The problem as an object.
+  ///
+  /// Members without a value are omitted.
   package var json: JSONValue { .object(JSONObject(members)) }
 
   var members: [(String, JSONValue)] {

@@ -69,7 +69,9 @@ extension PolicyReport {
 }
 
 extension Finding {
-  /// The finding as an object. Members without a value are omitted.
+  /// The finding as an object.
+  ///
+  /// Members without a value are omitted.
   package var json: JSONValue {
     var members: [(String, JSONValue)] = [
       ("severity", .string(severity.rawValue)), ("code", .string(code.rawValue)),

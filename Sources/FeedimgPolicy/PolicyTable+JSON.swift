@@ -236,7 +236,9 @@ private struct PolicyJSONReader {
 
   // MARK: Members
 
-  /// The members of an object. Reports missing and unknown members.
+  /// The members of an object.
+  ///
+  /// Reports missing and unknown members.
   private mutating func members(
     of value: JSONValue,
     at path: String,

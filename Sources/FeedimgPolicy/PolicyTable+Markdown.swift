@@ -101,7 +101,9 @@ extension MarkdownTable {
 }
 
 extension TableReader where Outcome == DecisionPart {
-  /// The expectations of a row. Reports those that it cannot read.
+  /// The expectations of a row.
+  ///
+  /// Reports those that it cannot read.
   func expectations(in row: MarkdownTable.Row, problems: inout ProblemList) -> [Expectation] {
     var expectations: [Expectation] = []
     for (column, cell) in zip(columns, row.cells) {

@@ -1,10 +1,14 @@
 package import FeedimgModel
 
-/// A policy as its author wrote it. The first rule that applies decides.
+/// A policy as its author wrote it.
+///
+/// The first rule that applies decides.
 package struct PolicyTable: Sendable, Hashable {
   /// Such as `default`.
   package let name: String
-  /// The file name as the caller gave it, such as `default.md`. Error messages show it.
+  /// The file name as the caller gave it, such as `default.md`.
+  ///
+  /// Error messages show it.
   package let fileName: String
   /// The facts of the columns, in the order of the table.
   package let columns: [Fact]

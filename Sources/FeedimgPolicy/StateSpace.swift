@@ -19,7 +19,9 @@ package struct StateSpace: Sendable, Hashable {
   /// The most states that are enumerated; more are an error.
   package static let greatestCount = 2_000_000
 
-  /// The facts that the laws depend on. They belong to the states of every policy.
+  /// The facts that the laws depend on.
+  ///
+  /// They belong to the states of every policy.
   private static let factsOfLaws: [Fact] = [.network, .original, .thumbnail]
 
   /// The states that some conditions can tell apart.

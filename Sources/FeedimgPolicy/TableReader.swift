@@ -92,7 +92,9 @@ struct TableReader<Outcome> {
     }
   }
 
-  /// The conditions of a row, in the order of facts. Reports those that it cannot read.
+  /// The conditions of a row, in the order of facts.
+  ///
+  /// Reports those that it cannot read.
   func conditions(in row: MarkdownTable.Row, problems: inout ProblemList) -> [Condition] {
     var conditions: [Condition] = []
     for (column, cell) in zip(columns, row.cells) {

@@ -13,9 +13,13 @@ package final class NetlinkReader: NetworkReading {
   ///
   /// A thread takes it out of the mutex. A second thread at the same time opens its own.
   private let idleKernel = Mutex<KernelConnection?>(nil)
-  /// Guards the latest state. Readings run outside the lock.
+  /// Guards the latest state.
+  ///
+  /// Readings run outside the lock.
   private let snapshots = Mutex(SnapshotCache())
-  /// Guards the replies of services. Calls to services run outside the lock.
+  /// Guards the replies of services.
+  ///
+  /// Calls to services run outside the lock.
   private let adviceCache: Mutex<AdviceCache>
 
   private let choose: @Sendable () -> NetworkServices
@@ -75,7 +79,9 @@ package final class NetlinkReader: NetworkReading {
     }
   }
 
-  /// Whether events arrived since the last call. If so, discards all cached values.
+  /// Whether events arrived since the last call.
+  ///
+  /// If so, discards all cached values.
   private func hasEvents(_ connection: KernelConnection) -> Bool {
     guard let (events, _) = connection.listening, events.drain() != .none else { return false }
     snapshots.withLock { $0.forget() }
@@ -168,7 +174,9 @@ extension NetlinkError {
   }
 }
 
-/// Caches the result of the latest reading. It is valid until an event, and for a second at most.
+/// Caches the result of the latest reading.
+///
+/// It is valid until an event, and for a second at most.
 ///
 /// A program that decides about many images reads as often. Checking for events takes one system call; a
 /// reading
@@ -187,8 +195,9 @@ struct SnapshotCache {
     var marks: [(network: NetworkIdentity, metered: Metered?)] = []
   }
 
-  /// The number of readings before receiving events. Loading one image takes fewer, and opening a socket
-  /// costs more.
+  /// The number of readings before receiving events.
+  ///
+  /// Loading one image takes fewer, and opening a socket costs more.
   static let readingsBeforeEvents = 8
   /// The longest lifetime, because some changes cause no event, such as those of an access point.
   static let longestLifetime = Duration.seconds(1)

@@ -13,7 +13,9 @@ struct NetworkMarks {
   private(set) var networks: [NetworkName: Metered] = [:]
   private(set) var warnings: [SettingsWarning] = []
 
-  /// Reads each mark separately, so that an invalid one does not affect the others. Null counts as no mark.
+  /// Reads each mark separately, so that an invalid one does not affect the others.
+  ///
+  /// Null counts as no mark.
   init(_ document: SettingsDocument, path: String) {
     guard let (value, line) = document.value(of: Self.member), value != .null else { return }
     guard let marks = document.document(of: Self.member) else {
@@ -38,7 +40,9 @@ struct NetworkMarks {
     }
   }
 
-  /// Marks a network. Replaces a member that is not an object.
+  /// Marks a network.
+  ///
+  /// Replaces a member that is not an object.
   static func set(_ network: NetworkName, _ metered: Metered, in document: inout SettingsDocument) {
     guard let word = words.first(where: { $0.metered == metered })?.word else { return }
     guard var marks = document.document(of: member), !marks.isEmpty else {

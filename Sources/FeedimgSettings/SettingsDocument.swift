@@ -1,6 +1,8 @@
 import FeedimgJSON
 
-/// The text of a settings file. Changing a member keeps all other bytes.
+/// The text of a settings file.
+///
+/// Changing a member keeps all other bytes.
 ///
 /// Users format the file by hand, and other versions store members that this version does not know.
 struct SettingsDocument {
@@ -27,7 +29,9 @@ struct SettingsDocument {
     members = []
   }
 
-  /// Parses a text. White space alone counts as an object without members.
+  /// Parses a text.
+  ///
+  /// White space alone counts as an object without members.
   init(_ text: [UInt8]) throws(Flaw) {
     let isBlank = text.allSatisfy { [0x20, 0x09, 0x0A, 0x0D].contains($0) }
     bytes = isBlank ? Array("{}\n".utf8) : text

@@ -2,16 +2,22 @@ package import FeedimgModel
 import FeedimgSystem
 import Glibc
 
-/// The settings file `settings.json`. Several processes may change it at once.
+/// The settings file `settings.json`.
+///
+/// Several processes may change it at once.
 package struct SettingsFile: Sendable {
-  /// The path for messages. If it is a symbolic link, it stays one.
+  /// The path for messages.
+  ///
+  /// If it is a symbolic link, it stays one.
   package let path: String
 
   package init(folder: String) { path = FilePath(folder: folder, name: "settings.json").text }
 
   private var file: AtomicFile { AtomicFile(path) }
 
-  /// Reads the file. An invalid value counts as not set and causes a warning.
+  /// Reads the file.
+  ///
+  /// An invalid value counts as not set and causes a warning.
   package func read() -> SettingsSnapshot {
     do throws(FileFault) {
       guard let bytes = try file.content() else { return SettingsSnapshot() }
@@ -80,7 +86,9 @@ package struct SettingsFile: Sendable {
     }
   }
 
-  /// The document to change. Copies invalid content beside the file and starts with an empty document.
+  /// The document to change.
+  ///
+  /// Copies invalid content beside the file and starts with an empty document.
   private func document(
     from content: [UInt8]?
   ) throws(FileFault) -> (document: SettingsDocument, warning: SettingsWarning?) {

@@ -14,8 +14,9 @@ package struct SettingsSnapshot: Sendable, Hashable {
 
   init(warning: String) { warnings = [SettingsWarning(message: warning)] }
 
-  /// Reads each setting separately, so that an invalid value does not affect the others. Null counts as not
-  /// set.
+  /// Reads each setting separately, so that an invalid value does not affect the others.
+  ///
+  /// Null counts as not set.
   init(_ document: SettingsDocument, path: String) {
     for key in SettingKey.allCases {
       guard let (value, line) = document.value(of: key.name), value != .null else { continue }
@@ -35,7 +36,9 @@ package struct SettingsSnapshot: Sendable, Hashable {
     warnings += marks.warnings
   }
 
-  /// A short value as written in the file. For `1.5`, the kind "number" would not explain the error.
+  /// A short value as written in the file.
+  ///
+  /// For `1.5`, the kind "number" would not explain the error.
   private static func shown(_ value: JSONValue) -> String {
     switch value {
     case .string(let text), .number(let text): "`\(text)`"

@@ -19,13 +19,16 @@ package final class SettingsStore: SettingsReading {
     var watcher: FileWatcher?
   }
 
-  /// An inotify instance costs the process about 8 ms when it exits (fsnotify's SRCU). Reading the file takes
-  /// 16 µs.
+  /// An inotify instance costs the process about 8 ms when it exits (fsnotify's SRCU).
+  ///
+  /// Reading the file takes 16 µs.
   private static let usualReadingsBeforeWatching = 256
 
   package let file: SettingsFile
   private let readingsBeforeWatching: Int
-  /// Guards the latest snapshot and the watcher. The file is read outside the lock.
+  /// Guards the latest snapshot and the watcher.
+  ///
+  /// The file is read outside the lock.
   private let state = Mutex(State())
 
   /// Creates a store without opening a file.
@@ -76,7 +79,9 @@ package final class SettingsStore: SettingsReading {
     return stream
   }
 
-  /// The messages about the file that were not taken yet. Does not read the file.
+  /// The messages about the file that were not taken yet.
+  ///
+  /// Does not read the file.
   package func takeWarnings() -> [String] { state.withLock { $0.latest.takeWarnings() }.map(\.message) }
 
   /// The current value of a setting.
@@ -155,7 +160,9 @@ package final class SettingsStore: SettingsReading {
   }
 }
 
-/// Keeps the latest snapshot. Threads may read at the same time and finish in any order.
+/// Keeps the latest snapshot.
+///
+/// Threads may read at the same time and finish in any order.
 ///
 /// Each reading gets a number when it starts. A reading with a higher number sees all changes of a lower one.
 struct LatestSnapshot: Sendable {
@@ -187,8 +194,9 @@ struct LatestSnapshot: Sendable {
     return self.snapshot ?? snapshot
   }
 
-  /// The warnings of the latest snapshot that were not taken yet. A warning that disappeared and returned is
-  /// new.
+  /// The warnings of the latest snapshot that were not taken yet.
+  ///
+  /// A warning that disappeared and returned is new.
   mutating func takeWarnings() -> [SettingsWarning] {
     let warnings = snapshot?.warnings ?? []
     defer { told = Set(warnings) }

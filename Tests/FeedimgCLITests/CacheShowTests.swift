@@ -58,7 +58,7 @@ import Testing
     #expect(try CommandRun(["cache", "show"], in: folder).status == 2)
   }
 
-  @Test func `how much there is of a transfer that broke off is said`() throws {
+  @Test func `how much there is of an interrupted transfer is said`() throws {
     let folder = try TestFolder()
     let picture = PictureOrigin.picture(1, size: 200_000)
     let origin = try PictureOrigin(picture, [("ETag", "\"1\""), ("Accept-Ranges", "bytes")])
@@ -72,7 +72,7 @@ import Testing
     #expect(broken.status == 1)
     let shown = try CommandRun(["cache", "show", origin.server.url("/a.jpg")], in: folder)
     #expect(
-      shown.errors.contains("is not in the cache; 120 kB of a transfer that broke off is"),
+      shown.errors.contains("is not in the cache; 120 kB of an interrupted transfer is"),
       "\(shown.errors)"
     )
     origin.cut()

@@ -69,7 +69,9 @@ struct FeedItemTests {
 
   struct Choice: CustomTestStringConvertible, Sendable {
     var testDescription: String
-    /// The role and the width of each variant, both optional. The URL of a variant is its number.
+    /// The role and the width of each variant, both optional.
+    ///
+    /// The URL of a variant is its number.
     var variants: [(role: String?, width: Int?)]
     /// The numbers of the chosen variants.
     var original: Int?

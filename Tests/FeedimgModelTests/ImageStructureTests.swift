@@ -17,7 +17,9 @@ struct ImageStructureTests {
     [0, 0, 0, UInt8(bytes.count)] + Array(type.utf8) + bytes + [1, 2, 3, 4]
   }
 
-  /// An image with one frame. The last piece of its data ends with the byte of a trailer.
+  /// An image with one frame.
+  ///
+  /// The last piece of its data ends with the byte of a trailer.
   private static func gif() -> [UInt8] {
     let colors: [UInt8] = [0, 0, 0, 255, 255, 255]
     let frame: [UInt8] = [0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0x80] + colors + [2, 2, 0x3B, 0x3B, 0]

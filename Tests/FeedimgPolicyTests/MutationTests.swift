@@ -3,7 +3,9 @@ import FeedimgPolicies
 import FeedimgPolicy
 import Testing
 
-/// Deliberate mistakes in the shipped tables. A test must detect each, unless it changes no decision.
+/// Deliberate mistakes in the shipped tables.
+///
+/// A test must detect each, unless it changes no decision.
 struct MutationTests {
   /// One mistake.
   private struct Mutant {

@@ -11,7 +11,9 @@ import Testing
 struct LivePathTests {
   struct Row: CustomTestStringConvertible, Sendable {
     var name: String
-    /// The `ip` commands, one per line. They start with two cables `left` and `right` with an address each.
+    /// The `ip` commands, one per line.
+    ///
+    /// They start with two cables `left` and `right` with an address each.
     var setup: String
     /// The kernel parameters to set before.
     var switches: [String: String] = [:]

@@ -37,7 +37,7 @@ struct RedirectChainTests {
     ("file:///etc/passwd", "the server redirected to `file:///etc/passwd`, which has the scheme `file`"),
     ("ftp://b/x", "the server redirected to `ftp://b/x`, which has the scheme `ftp`"),
     ("data:,x", "the server redirected to `data:,x`, which has the scheme `data`"),
-    ("http://", "the server redirected to `http://`, which names no host"),
+    ("http://", "the server redirected to `http://`, which has no host"),
     (
       "http://b:99999/",
       "the server redirected to `http://b:99999/`, which has the port `99999`, which is not from 1 to 65535"

@@ -343,10 +343,10 @@ final class IncomingResponse: BodyReceiving {
       if purpose.isImage, state.mediaType == nil, state.count >= MediaType.prefixLength {
         state.mediaType = try recognise(state)
       }
-      // Callers hear of the first bytes of each request, and then at most every 16 ms, or of each 64 KiB.
+      // Callers hear of the first bytes of each request, then every 16 ms or 16 KiB: limits of data count by it.
       state.unreported += bytes.count
       let isDueForCallers = state.reportedAt.map { now - $0 >= .milliseconds(16) } ?? true
-      let report = isDueForCallers || state.unreported >= 64 << 10
+      let report = isDueForCallers || state.unreported >= 16 << 10
       if report { (state.unreported, state.reportedAt) = (0, now) }
       return (state.count, state.response?.head.contentLength, report, tell)
     }

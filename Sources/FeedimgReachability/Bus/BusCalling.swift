@@ -29,7 +29,9 @@ extension BusCalling {
   }
 }
 
-/// A D-Bus value. Integers lose their size, and variants are unwrapped.
+/// A D-Bus value.
+///
+/// Integers lose their size, and variants are unwrapped.
 indirect enum BusValue: Hashable, Sendable {
   case bool(Bool)
   case number(Int64)

@@ -36,15 +36,18 @@ extension NetworkAdvice {
     isSuspended = modem.isSuspended
   }
 
-  /// Adds the reply of the portal, which knows only the network as a whole. A reply about the device takes
-  /// precedence.
+  /// Adds the reply of the portal, which knows only the network as a whole.
+  ///
+  /// A reply about the device takes precedence.
   mutating func join(_ portal: PortalClient.Status) {
     if statement == nil, portal.isMetered { statement = .portal(.yes) }
     isCaptive = isCaptive || portal.isCaptive
   }
 }
 
-/// Asks the network services about a path. Use it from one thread at a time.
+/// Asks the network services about a path.
+///
+/// Use it from one thread at a time.
 ///
 /// Connects at the first call, and again after the connection was lost.
 final class NetworkAdviser {

@@ -9,8 +9,9 @@ import FeedimgModel
 enum NetworkManagerClient {
   static let service = "org.freedesktop.NetworkManager"
 
-  /// The interface whose property changes may change the state. Other interfaces of Wi-Fi devices change
-  /// constantly.
+  /// The interface whose property changes may change the state.
+  ///
+  /// Other interfaces of Wi-Fi devices change constantly.
   static let interface = "\(service).Device"
 
   /// The object path of the device with an interface.

@@ -1,6 +1,8 @@
 import Glibc
 
-/// A connection to a message bus through sd-bus. Use it from one thread at a time.
+/// A connection to a message bus through sd-bus.
+///
+/// Use it from one thread at a time.
 final class SystemBus: BusCalling {
   private static let path = "/run/dbus/system_bus_socket"
 
@@ -14,12 +16,11 @@ final class SystemBus: BusCalling {
   /// Readable when a message has arrived.
   var descriptor: Int32 { library.descriptor(bus) }
 
-  /// Connects to a bus.
+  /// Connects to a bus; nil if there is no bus, or no sd-bus library.
   ///
   /// - Parameters:
   ///   - address: The D-Bus address of the bus; nil for the system bus.
   ///   - timeout: The longest wait for a reply. An image load waits for it.
-  /// - Returns: Nil if there is no bus, or no sd-bus library.
   init?(address: String? = nil, timeout: Duration = .milliseconds(200)) {
     // Most systems without the bus also lack the library, and searching for it takes longer than this check.
     if address == nil, !TextFile.exists(Self.path) { return nil }
@@ -70,7 +71,9 @@ final class SystemBus: BusCalling {
     return BusReader(library: library, message: reply).value()
   }
 
-  /// Subscribes to signals. They only make ``descriptor`` readable.
+  /// Subscribes to signals.
+  ///
+  /// They only make ``descriptor`` readable.
   ///
   /// - Parameter rule: A D-Bus match rule.
   func listen(to rule: String) {

@@ -9,7 +9,9 @@ final class EventSources {
     let rawValue: Int
     /// Another thread called for attention.
     static let waker = Wake(rawValue: 1 << 0)
-    /// The network may have changed. The events are still to be drained.
+    /// The network may have changed.
+    ///
+    /// The events are still to be drained.
     static let event = Wake(rawValue: 1 << 1)
     /// The machine resumed from sleep, or the user set its clock.
     static let resume = Wake(rawValue: 1 << 2)
@@ -98,7 +100,9 @@ final class ResumeTimer {
   }
 }
 
-/// The events that may change the network or its metering. Use it from one thread at a time.
+/// The events that may change the network or its metering.
+///
+/// Use it from one thread at a time.
 final class NetworkEvents {
   /// Nil if the kernel sends no events.
   let netlink: NetlinkEvents?
@@ -107,7 +111,9 @@ final class NetworkEvents {
 
   init(_ netlink: NetlinkEvents?) { self.netlink = netlink }
 
-  /// Subscribes to services, unless it already has. The bus's confirmation is the first event.
+  /// Subscribes to services, unless it already has.
+  ///
+  /// The bus's confirmation is the first event.
   func listen(to services: NetworkServices) {
     if system == nil { system = ServiceSignals(ofSystem: services.system) }
     if portal == nil { portal = ServiceSignals(ofPortal: services.portal) }

@@ -14,7 +14,9 @@ struct Listeners {
   private var listeners: [ID: Listener] = [:]
   private var newcomers: [ID] = []
   private var nextID = 0
-  /// Whether the last listener has left. No listener can join after that.
+  /// Whether the last listener has left.
+  ///
+  /// No listener can join after that.
   private(set) var isOver = false
 
   /// Adds a listener.

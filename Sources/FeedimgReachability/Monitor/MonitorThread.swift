@@ -14,7 +14,9 @@ final class MonitorThread: Sendable {
   private let reader: NetlinkReader
   private let makeWatcher: NetlinkMonitor.WatcherMaker?
   private let polling: Duration
-  /// Guards the listeners. Callbacks run outside the lock.
+  /// Guards the listeners.
+  ///
+  /// Callbacks run outside the lock.
   private let listeners = Mutex(Listeners())
   private let waker: Waker
   private let isAskedToLook = Atomic(false)
@@ -47,7 +49,9 @@ final class MonitorThread: Sendable {
   /// - Returns: Nil if the last listener has already left.
   func join(_ listener: Listeners.Listener) -> Listeners.ID? { listeners.withLock { $0.join(listener) } }
 
-  /// Removes a listener. The thread ends with the last one.
+  /// Removes a listener.
+  ///
+  /// The thread ends with the last one.
   func leave(_ id: Listeners.ID) {
     if listeners.withLock({ $0.leave(id) }) { waker.wake() }
   }

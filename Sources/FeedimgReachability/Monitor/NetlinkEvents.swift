@@ -6,7 +6,9 @@ import Glibc
 ///
 /// Discards the content of the messages, because a slow reader would read outdated states.
 package final class NetlinkEvents {
-  /// Room for about 2,500 events. libnl's default of 32 KiB holds about 80.
+  /// Room for about 2,500 events.
+  ///
+  /// libnl's default of 32 KiB holds about 80.
   private static let bufferSize: Int32 = 1 << 20
 
   private let handle: OpaquePointer

@@ -4,7 +4,9 @@ import Synchronization
 
 /// Watches the network over netlink, on its own thread while there are listeners.
 package final class NetlinkMonitor: NetworkMonitoring {
-  /// Creates a watcher. It calls the closure when the network should be read again, such as after a new mark.
+  /// Creates a watcher.
+  ///
+  /// It calls the closure when the network should be read again, such as after a new mark.
   package typealias WatcherMaker =
     @Sendable (_ refresh: @escaping @Sendable () -> Void) -> FileWatcher?
 
@@ -35,7 +37,9 @@ package final class NetlinkMonitor: NetworkMonitoring {
     self.polling = polling
   }
 
-  /// The number of times that the kernel dropped events. After each, the monitor read the whole state again.
+  /// The number of times that the kernel dropped events.
+  ///
+  /// After each, the monitor read the whole state again.
   package var overrunCount: Int { overruns.count.load(ordering: .relaxed) }
 
   package func currentState() -> NetworkState { reader.currentState() }
@@ -114,7 +118,9 @@ package final class NetworkObservation: Sendable {
 
   init() {}
 
-  /// Stops the calls, except for a running one. Does nothing when called again.
+  /// Stops the calls, except for a running one.
+  ///
+  /// Does nothing when called again.
   package func cancel() {
     let leave = leave.withLock { $0.take() }
     leave?()

@@ -28,7 +28,9 @@ struct NetworkWatch {
   static let quiet = Duration.milliseconds(20)
   /// The longest time that events can delay a reading.
   static let longestStorm = Duration.milliseconds(100)
-  /// The waits after overruns: the first and the longest. Each overrun doubles the wait.
+  /// The wait after the first overrun.
+  ///
+  /// Each overrun doubles the wait, up to ``longestWait``.
   static let firstWait = Duration.milliseconds(100)
   static let longestWait = Duration.seconds(1)
 

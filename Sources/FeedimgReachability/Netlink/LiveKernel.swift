@@ -12,7 +12,9 @@ final class LiveKernel: KernelQuerying {
   private let wireless = WirelessReader()
   private var known = HardwareCache()
 
-  /// Opens the socket for routes and links. Other sockets open when they are needed.
+  /// Opens the socket for routes and links.
+  ///
+  /// Other sockets open when they are needed.
   init() throws(NetlinkError) {
     routes = try NetlinkSocket(family: NETLINK_ROUTE)
   }
@@ -141,7 +143,9 @@ final class LiveKernel: KernelQuerying {
 
 /// Caches the properties of devices that do not change while their interfaces exist.
 struct HardwareCache {
-  /// The most entries. No path has more interfaces; the cache is cleared when it is full.
+  /// The most entries.
+  ///
+  /// No path has more interfaces; the cache is cleared when it is full.
   private static let most = 32
 
   /// Distinguishes an interface from a later one with the same index.

@@ -33,7 +33,9 @@ struct NetlinkMessage {
   }
 }
 
-/// The messages of one datagram, in order. Ends at the first message with an invalid length.
+/// The messages of one datagram, in order.
+///
+/// Ends at the first message with an invalid length.
 struct NetlinkMessages: Sequence, IteratorProtocol {
   private static let headerLength = MemoryLayout<nlmsghdr>.size
 

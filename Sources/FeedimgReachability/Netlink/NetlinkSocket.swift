@@ -8,7 +8,9 @@ import Glibc
 /// it
 /// delivers the part before.
 final class NetlinkSocket {
-  /// Enough for the longest datagram of a list (32 KiB). Unused pages take no memory.
+  /// Enough for the longest datagram of a list (32 KiB).
+  ///
+  /// Unused pages take no memory.
   private static let bufferLength = 64 << 10
 
   private let handle: OpaquePointer
@@ -94,7 +96,9 @@ final class NetlinkSocket {
 
 /// A netlink request in bytes.
 struct NetlinkRequest {
-  /// The message with its header. Adding an attribute updates the length.
+  /// The message with its header.
+  ///
+  /// Adding an attribute updates the length.
   private(set) var bytes: [UInt8] = []
   /// Whether the reply is a list of messages with an end message.
   let isList: Bool

@@ -27,7 +27,9 @@ struct Hardware: Hashable, Sendable {
 /// The properties of a USB device that distinguish phones and modems from network adapters.
 struct USBDevice: Hashable, Sendable {
   var vendor: UInt16
-  /// Whether it also has a serial port. Modems do, network adapters do not.
+  /// Whether it also has a serial port.
+  ///
+  /// Modems do, network adapters do not.
   var hasSerialPort: Bool
 
   /// Whether the manufacturer makes phones, and no other USB network devices (usb.ids).
@@ -87,7 +89,9 @@ struct SysfsInterface {
   let deviceType: String?
 
   var hasDevice: Bool { TextFile.exists("\(folder)/device") }
-  /// Whether a Wi-Fi radio is below. All current drivers set a device type.
+  /// Whether a Wi-Fi radio is below.
+  ///
+  /// All current drivers set a device type.
   var hasRadio: Bool { deviceType == "wlan" || deviceType == nil && TextFile.exists("\(folder)/phy80211") }
 
   /// The interfaces below this one, as sysfs shows them.

@@ -124,7 +124,9 @@ enum AddressFamily: CaseIterable, Sendable {
     }
   }
 
-  /// The addresses for looking up the route to the internet. feedimg never sends anything to them.
+  /// The addresses for looking up the route to the internet.
+  ///
+  /// feedimg never sends anything to them.
   ///
   /// They belong to DNS root servers and a public resolver, which run at many places. The IPv4 addresses are
   /// in

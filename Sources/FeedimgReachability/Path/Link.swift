@@ -14,7 +14,9 @@ struct Link: Hashable, Sendable {
   var hasCarrier: Bool?
   /// The kind of a software interface, such as `veth`; nil for most hardware.
   var kind: String?
-  /// The interface below. If ``isLowerElsewhere``, it is in another namespace.
+  /// The interface below.
+  ///
+  /// If ``isLowerElsewhere``, it is in another namespace.
   var lower: Int32?
   /// Whether ``lower`` is an index of another namespace.
   var isLowerElsewhere = false

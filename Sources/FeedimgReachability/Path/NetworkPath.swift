@@ -44,7 +44,9 @@ extension NetworkState {
     )
   }
 
-  /// The kernel did not report the path. A route probe may have found a route.
+  /// The kernel did not report the path.
+  ///
+  /// A route probe may have found a route.
   static func unknown(_ reason: String, isReachable: Bool) -> NetworkState {
     NetworkState(
       kind: .other,

@@ -4,17 +4,23 @@
 /// path.
 /// Only bridges, tunnels and dialled connections need a list of links.
 struct PathResolver<Kernel: KernelQuerying> {
-  /// The longest path. A longer one is a loop that changes while it is followed.
+  /// The longest path.
+  ///
+  /// A longer one is a loop that changes while it is followed.
   static var longestPath: Int { 8 }
 
-  /// The most candidates for the link below a tunnel. With more, a guess would be wrong too often.
+  /// The most candidates for the link below a tunnel.
+  ///
+  /// With more, a guess would be wrong too often.
   static var mostCandidates: Int { 16 }
 
   let kernel: Kernel
   /// The last server on the internet that responded, if known.
   var peer: IPAddress?
 
-  /// The destinations for the route lookup, the best first. feedimg never sends anything to them.
+  /// The destinations for the route lookup, the best first.
+  ///
+  /// feedimg never sends anything to them.
   ///
   /// The route to the last server that responded is the path of the data, even if routes differ by
   /// destination. Only

@@ -229,7 +229,9 @@ struct RuleMark: Hashable, Sendable {
     return NetlinkRequest(RTM_GETRULE, isList: true, header: header)
   }
 
-  /// The marks, each once. Marks that exempt a tunnel's own packets come first.
+  /// The marks, each once.
+  ///
+  /// Marks that exempt a tunnel's own packets come first.
   static func inOrder(_ rules: [RuleMark]) -> [UInt32] {
     var marks: [UInt32] = []
     for rule in rules.filter(\.isInverted) + rules.filter({ !$0.isInverted })

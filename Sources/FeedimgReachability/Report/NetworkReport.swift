@@ -20,7 +20,9 @@ package struct NetworkReport: Sendable {
 }
 
 extension NetlinkReader {
-  /// Reads all sources, including those that the current path does not need. Takes some milliseconds.
+  /// Reads all sources, including those that the current path does not need.
+  ///
+  /// Takes some milliseconds.
   package func report() -> NetworkReport {
     var report = NetworkReport(state: currentState(), sources: [], evidence: [])
     do throws(NetlinkError) {

@@ -121,7 +121,9 @@ enum WirelessMessages {
     return nil
   }
 
-  /// The request for the known networks. It starts no scan.
+  /// The request for the known networks.
+  ///
+  /// It starts no scan.
   static func networks(_ index: Int32, family: Int) -> NetlinkRequest {
     var request = NetlinkRequest(family, isList: true, header: header(NL80211_CMD_GET_SCAN))
     request.add(Int(NL80211_ATTR_IFINDEX.rawValue), index)

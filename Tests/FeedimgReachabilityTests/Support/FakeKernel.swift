@@ -3,7 +3,9 @@
 /// A kernel with fixed links, routes and devices.
 struct FakeKernel: KernelQuerying {
   var links: [Link]
-  /// Replies to requests for the first probe of each protocol. Others have no route.
+  /// Replies to requests for the first probe of each protocol.
+  ///
+  /// Others have no route.
   var routes: [RouteRequest: RouteReply] = [:]
   var marks: [UInt32] = []
   var devices: [String: Hardware] = [:]
