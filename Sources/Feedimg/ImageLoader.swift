@@ -79,7 +79,7 @@ public final class ImageLoader: Sendable {
     self.init(
       network: NetlinkMonitor(
         reader: NetlinkReader(
-          // Who neither decides by what data costs nor transfers anything need not wait for services that tell.
+          // Skip D-Bus unless metering affects the decision or a transfer follows.
           services: policy.asksAboutCost ? services : .none,
           adviceLifetime: .seconds(1),
           peer: { [weak downloader] in downloader?.lastPeer },

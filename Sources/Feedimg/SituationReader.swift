@@ -44,7 +44,7 @@ struct SituationReader {
     return item.original?.url.isLoopback ?? true && item.thumbnail?.url.isLoopback ?? true
   }
 
-  /// What the policy is asked with about one item: its variants, their size, and what the application says of it.
+  /// The facts about one item for the policy: its variants, their size, and the facts of the application.
   func situation(
     original: Presence,
     thumbnail: Presence,

@@ -149,9 +149,9 @@ struct TarHeader: Hashable {
 struct ArchiveReader: ~Copyable {
   private let file: OpenFile
   private var buffer: [UInt8]
-  /// What of the buffer has not been given out.
+  /// The part of the buffer that no caller has read.
   private var unread = 0..<0
-  /// What of the content of the present member has not been read, with what fills its last block.
+  /// The unread bytes of the present member, and the padding of its last block.
   private var remaining = 0
   private var padding = 0
   private var isAtBeginning = true

@@ -110,10 +110,10 @@ extension CacheFolder {
   func partialPath(_ key: String) -> String { "\(partial)/\(Checksum.of(key).hexadecimal)" }
 }
 
-/// The file of a beginning: its bytes, then the line of its record, then the length of that line.
+/// The file of a partial download: its bytes, then the line of its record, then the length of that line.
 ///
-/// What describes the bytes stands behind them, so that the file of a transfer that breaks off becomes this one by
-/// being appended to and renamed: it is there whole or not at all, whatever is killed when.
+/// The record comes last. So the cache appends it to the file of an interrupted transfer, and renames the file. After
+/// a kill, the partial download is there whole or not at all.
 enum PartialFile {
   /// Of the length, in hexadecimal digits.
   private static let lengthDigits = 16

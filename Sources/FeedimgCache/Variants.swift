@@ -28,7 +28,7 @@ package struct Vary: Sendable, Hashable {
   /// A number that is the same for requests which say the same.
   func digest(of request: HTTPFields) -> UInt64 {
     let lines = names.map { name in
-      // What is absent differs from what is empty.
+      // An absent field differs from an empty one.
       name + (Self.elements(request[name]).map { ":" + $0.joined(separator: ",") } ?? "")
     }
     return Checksum.of(lines.joined(separator: "\n"))

@@ -51,7 +51,8 @@ import Testing
     #expect(items.all.first?.item == (try Self.item("1")))
   }
 
-  @Test func `transfers are told of at a pace, the latest state at last`() async throws {
+  @Test(.timeLimit(.minutes(1)))
+  func `transfers are told of at a pace, the latest state at last`() async throws {
     let register = TransferRegister()
     let work = Mutex<[@Sendable () -> Void]>([])
     let teller = TransferTeller(register) { _, next in work.withLock { $0.append(next) } }
@@ -73,6 +74,10 @@ import Testing
     step()
     let text = await texts.next() ?? ""
     #expect(text.contains(#""priority":"visible","received":100,"total":100"#), "\(text)")
+    run.note(LoadProgress(received: ByteCount(150), total: ByteCount(200)))
+    step()
+    let paused = await texts.next() ?? ""
+    #expect(paused.contains(#""received":150"#), "bytes before a pause count without a report: \(paused)")
     register.end(run)
     step()
     #expect(await texts.next()?.contains(#""count":0"#) == true)

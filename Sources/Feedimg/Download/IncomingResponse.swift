@@ -9,7 +9,7 @@ import Synchronization
 /// One object serves all requests of a load: when a transfer stops, its bytes stay, and the next request asks for the rest.
 /// A chunk goes from the transfer's thread into memory, the stream and the file, without a hop to another thread.
 final class IncomingResponse: BodyReceiving {
-  /// What is requested, and what is done with the response.
+  /// The request, and the use of its response.
   struct Purpose: Sendable {
     var url: ImageURL
     /// A longer body fails with `tooLarge`.

@@ -3,10 +3,10 @@ import FeedimgModel
 import FeedimgTransfer
 import Synchronization
 
-/// A private cache of answers of any kind, which follows RFC 9111 in everything.
+/// A private cache of responses of any kind, which follows RFC 9111 strictly.
 ///
-/// What a client asks for is answered from what is stored where the RFC lets it, else by the server, whose answer is
-/// handed on as it comes. Clients that ask for the same at the same time cause one request.
+/// Where the RFC allows it, the client gets the stored response. Otherwise it gets the server's response while that
+/// arrives. Clients that request the same URL at the same time cause one request.
 package final class AnswerCache: Sendable {
   let loader: ImageLoader
   let shelf: AnswerShelf

@@ -132,7 +132,7 @@ struct FetchExchange: Sendable {
 
   private func replace(_ stored: AnswerShelf.Finding, by answer: StoredResponse) {
     if request.isHead {
-      // What a head says of what is stored counts as well (RFC 9111 §4.3.5).
+      // A response to HEAD updates the stored response (RFC 9111 §4.3.5).
       cache.shelf.refresh(stored, by: answer)
     } else if answer.head.status == 200, !answerStorageAllowed(head: answer.head) {
       cache.shelf.remove(stored)

@@ -47,7 +47,7 @@ enum FetchPlan: Sendable, Hashable {
     }
     guard let stored else {
       let reason = hasOthers ? Reason.otherVariants : .missing
-      // What a client knows, and what it wants of it, its server can tell without sending all.
+      // The server can reply to these requests without a whole body.
       let isOwn =
         request.isHead || request.isConditional || request.fields["Range"] != nil || control.has("no-store")
       self = control.has("only-if-cached") ? .refuse : isOwn ? .pass(reason, .none) : .fetch(reason)

@@ -2,11 +2,10 @@ import FeedimgModel
 
 /// Whether the network carries anything, where it says that it is connected ("lie-fi").
 ///
-/// Where transfers fail one after another without a sign of life from anybody, or pages come in place of images and no
-/// image does, the way out is taken to be dead: loads then fall back as they do offline. After a wait one load tries;
-/// an answer, or another network, brings everything back. A connection that is refused says nothing either way: hosts
-/// that are well do that, and so do routers that let nobody out before a login. Pure: times are on any clock that does
-/// not jump.
+/// The network counts as dead when several transfers fail in a row and no host responds, or when pages come in place of
+/// images. Loads then fall back as they do offline. After a wait one load probes the network. A response, or another
+/// network, ends this state. A refused connection is no evidence: healthy hosts refuse connections, and so do routers
+/// before a login. Pure: times come from any clock that does not jump.
 struct NetworkLiveness: Sendable {
   /// What speaks against the network, without anything that contradicts it.
   private struct Tally: Sendable {

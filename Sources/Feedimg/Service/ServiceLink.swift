@@ -146,11 +146,10 @@ final class ServiceLink: Sendable {
     return try result.get()
   }
 
-  /// Where an image came from, by what the service's cache says (RFC 9211 §2).
+  /// The source of an image, read from the `Cache-Status` of the service (RFC 9211 §2).
   ///
   /// - Parameter cacheStatus: The value of the field.
-  /// - Returns: The disk also where a server said that what is there is still right, or where the service had it come
-  ///   for somebody else.
+  /// - Returns: The disk also if a server validated the stored image, or if another client's download brought it.
   static func source(_ cacheStatus: String?) -> LoadedImage.Source {
     isForwarded(cacheStatus) && !isCollapsed(cacheStatus) ? .network : .disk
   }

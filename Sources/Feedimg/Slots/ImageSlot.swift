@@ -4,8 +4,8 @@ import Synchronization
 
 /// Shows one item after another in one reusable view.
 ///
-/// For any thread. Whatever was bound before `show` never arrives after it, and for what is bound nothing worse takes
-/// the place of something better. While the slot lives, what it shows follows the network, the settings and the
+/// Safe on any thread. The image of an earlier item never arrives after `show`, and a worse image never replaces a
+/// better one of the same item. While the slot lives, what it shows follows the network, the settings and the
 /// policy. What a server could not be reached for, or kept back as it was in trouble, is asked for again while the slot
 /// is visible, as soon as that server answers anybody; now and then one slot tries. A server that is silent and left
 /// alone keeps nobody waiting: what is cached is shown as it is offline, with ``Presentation/error``. It loads nothing

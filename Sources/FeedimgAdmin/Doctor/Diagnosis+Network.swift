@@ -43,7 +43,7 @@ extension Diagnosis {
     return Finding(subject: "battery", verdict: .ok, text: text)
   }
 
-  /// What the kernel said, and what was made of it.
+  /// The data of the kernel, and the verdict drawn from it.
   static func evidence(_ report: NetworkReport, _ state: NetworkState) -> [String] {
     report.evidence + ["verdict: \(state.json)"]
   }

@@ -55,7 +55,7 @@ final class TransferTeller: Sendable {
 
   private func tell(_ hub: EventHub) {
     let text = Self.text(register.present)
-    // Transfers report not every chunk. A look after the latest report finds the bytes before a pause of the server.
+    // A transfer does not report every chunk. The look after its latest report finds the bytes before a pause.
     let isNews = state.withLock { state in
       defer { (state.isStale, state.text) = (false, text) }
       state.isDue = (state.isStale || state.text != text) && !state.isEnded
