@@ -1,8 +1,8 @@
 /// The path and the query of a request (RFC 9112 §3.2).
 ///
-/// The path is compared as it was sent: what has dots, escapes or doubled slashes in it is simply another path.
+/// The path is compared as sent: a path with dots, escapes or doubled slashes is a different path.
 struct RequestTarget: Sendable, Hashable {
-  /// One name and its value.
+  /// One parameter of the query.
   struct Parameter: Sendable, Hashable {
     var name: String
     var value: String
@@ -13,9 +13,9 @@ struct RequestTarget: Sendable, Hashable {
 
   /// Reads a target in origin form, such as `/v1/image?item=%7B%7D`, or in absolute form.
   ///
-  /// In the query `+` is a space, as forms have it. Nil where it is neither, or the query is not UTF-8 in escapes.
+  /// In the query `+` means a space, as in forms. Nil for another form, and for a query that is not percent-encoded UTF-8.
   ///
-  /// - Parameter text: As the request line has it.
+  /// - Parameter text: The target in the request line.
   init?(_ text: String) {
     guard let local = Self.local(text) else { return nil }
     let parts = local.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
@@ -30,7 +30,7 @@ struct RequestTarget: Sendable, Hashable {
     self.parameters = parameters
   }
 
-  /// The value of a parameter; of several the first.
+  /// The first value of a parameter.
   subscript(name: String) -> String? { parameters.first { $0.name == name }?.value }
 
   private static func local(_ text: String) -> Substring? {

@@ -1,0 +1,12 @@
+import Glibc
+
+/// The text of an `errno`.
+enum SystemErrorText {
+  /// The reason of a failed call, in lower case for the middle of a sentence.
+  ///
+  /// - Parameter code: The default is the code of the last call.
+  static func of(_ code: Int32 = errno) -> String {
+    let text = strerror(code).map { String(cString: $0) } ?? "error \(code)"
+    return text.prefix(1).lowercased() + text.dropFirst()
+  }
+}
