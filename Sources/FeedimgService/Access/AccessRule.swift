@@ -11,11 +11,12 @@ enum AccessRule: Sendable, Hashable {
   /// A request needs the token, if there is one. A page that reaches the service by its own host name is always refused.
   case loopback(port: Int, token: AccessToken?)
 
-  /// The reason to refuse a request; nil where it is allowed.
+  /// Checks a request.
   ///
   /// - Parameters:
   ///   - fields: The fields of the request.
   ///   - isPublic: Whether the resource needs no token.
+  /// - Returns: The reason to refuse the request; nil where it is allowed.
   func objection(to fields: HTTPFields, isPublic: Bool = false) -> Problem? {
     switch self {
     case .sameUser: nil

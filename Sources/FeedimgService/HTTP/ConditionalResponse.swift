@@ -51,8 +51,9 @@ enum ConditionalResponse: Sendable, Hashable {
 }
 
 extension Range<Int> {
-  /// The value of `Content-Range` for this part of a body.
+  /// Describes this part of a body.
   ///
   /// - Parameter length: The length of the whole body in bytes.
+  /// - Returns: The value of `Content-Range`.
   func contentRange(of length: Int) -> String { "bytes \(lowerBound)-\(upperBound - 1)/\(length)" }
 }

@@ -1,11 +1,12 @@
 import NIOHTTP1
 
 extension HTTPParserError {
-  /// The response to a request that cannot be parsed.
+  /// Explains why a request cannot be parsed.
   ///
   /// - Parameters:
   ///   - limits: The limits that the request may have exceeded.
   ///   - beginsWithMethod: Whether the request begins like a method.
+  /// - Returns: The problem to refuse the request with.
   func problem(_ limits: ConnectionLimits, beginsWithMethod: Bool) -> Problem {
     switch self {
     case .headerOverflow:

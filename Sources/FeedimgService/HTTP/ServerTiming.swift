@@ -42,11 +42,12 @@ struct ServerTiming: Sendable {
     current = (stage, time)
   }
 
-  /// The value of the field, in milliseconds: each stage, then the total.
+  /// Formats each stage, then the total, in milliseconds.
   ///
   /// - Parameters:
   ///   - now: The end of the reported time.
   ///   - isStreaming: Whether the body is still being received, so that the time of `receive` is unknown.
+  /// - Returns: The value of the field.
   func text(at now: ContinuousClock.Instant, isStreaming: Bool = false) -> String {
     var timing = self
     timing.enter(nil, at: now)

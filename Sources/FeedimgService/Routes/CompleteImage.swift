@@ -43,7 +43,7 @@ struct CompleteImage: Sendable {
       ) + [("ETag", tag.text), ("Content-Type", image.mediaType)]
   }
 
-  /// The fields of each response with an image.
+  /// Makes the fields of each response with an image.
   ///
   /// - Parameters:
   ///   - variant: The image.
@@ -51,6 +51,7 @@ struct CompleteImage: Sendable {
   ///   - cacheStatus: The value of `Cache-Status`.
   ///   - serverTiming: The value of `Server-Timing`.
   ///   - note: The value of `Feedimg-Note`; nil for none.
+  /// - Returns: The fields in the order in which they are sent.
   static func fields(
     _ variant: ImageVariant,
     rule: String,
@@ -70,11 +71,12 @@ struct CompleteImage: Sendable {
     ] + (note.map { [("Feedimg-Note", $0)] } ?? [])
   }
 
-  /// The value of `Cache-Status` for a cached image (RFC 9211).
+  /// Describes a cached image (RFC 9211).
   ///
   /// - Parameters:
   ///   - timeLeft: The rest of the freshness lifetime in seconds, negative for a stale image; nil where it is unknown.
   ///   - source: The place of the image.
+  /// - Returns: The value of `Cache-Status`.
   static func hit(_ timeLeft: Double?, in source: LoadedImage.Source) -> String {
     guard let timeLeft, timeLeft.isFinite else { return "feedimg; hit; detail=\(source.rawValue)" }
     return

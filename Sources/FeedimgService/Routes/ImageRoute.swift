@@ -176,11 +176,12 @@ struct ImageRoute: Sendable {
 }
 
 extension LoadedImage {
-  /// The value of `Cache-Status` (RFC 9211).
+  /// Describes what the cache did (RFC 9211).
   ///
   /// - Parameters:
   ///   - record: The steps of the load.
   ///   - isReload: Whether the client asked for a validation.
+  /// - Returns: The value of `Cache-Status`.
   fileprivate func cacheStatus(_ record: LoadRecord, isReload: Bool) -> String {
     let (isValidated, status) = record.validation
     let forwarded = "feedimg; fwd=\(!record.isCached ? "uri-miss" : isReload ? "request" : "stale")"

@@ -17,7 +17,7 @@ final class LoadRegistry: Sendable {
     var early: [(name: String, priority: LoadPriority)] = []
   }
 
-  /// The number of early priorities that are kept. Priorities for ended loads count as early.
+  /// The number of early priorities that are kept; those for ended loads count as early.
   private static let greatestEarly = 64
 
   /// Guards the loads; the priority of a load that others observe is set outside.
