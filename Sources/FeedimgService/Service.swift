@@ -23,6 +23,7 @@ public final class Service: Sendable {
   private let loader: ImageLoader
   private let routes: RouteTable
   private let register: ConnectionRegister
+  private let requests = RepeatedRequests()
   private let hub: EventHub
   private let sources: EventSources
   private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -168,7 +169,7 @@ public final class Service: Sendable {
   }
 
   private func listen(on socket: ListeningSocket, token: AccessToken?) async throws(ServiceError) {
-    let (routes, limits, register) = (routes, limits, register)
+    let (routes, limits, register, requests) = (routes, limits, register, requests)
     var bootstrap = ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: ListeningSocket.backlog)
       .childChannelOption(.allowRemoteHalfClosure, value: true)
@@ -186,10 +187,13 @@ public final class Service: Sendable {
             register: register
           )
           let pipeline = channel.pipeline.syncOperations
+          try pipeline.addHandler(RepeatedRequestHandler(for: connection, requests))
           try pipeline.addHandler(MethodCheck(for: connection))
           try pipeline.configureHTTPServerPipeline(
             withPipeliningAssistance: false,
             withErrorHandling: false,
+            // The connection checks all fields itself, as it must still send a response.
+            withOutboundHeaderValidation: false,
             withEncoderConfiguration: .init(),
             withDecoderLimitConfiguration: decoding
           )

@@ -38,6 +38,7 @@ import Testing
       register: register
     )
     let pipeline = channel.pipeline.syncOperations
+    try pipeline.addHandler(RepeatedRequestHandler(for: connection, RepeatedRequests()))
     try pipeline.addHandler(MethodCheck(for: connection))
     try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false, withErrorHandling: false)
     try pipeline.addHandler(connection)

@@ -17,11 +17,12 @@ enum AccessRule: Sendable, Hashable {
   ///   - fields: The fields of the request.
   ///   - isPublic: Whether the resource needs no token.
   /// - Returns: The reason to refuse the request; nil where it is allowed.
-  func objection(to fields: HTTPFields, isPublic: Bool = false) -> Problem? {
+  func objection(to fields: HTTPFields, isPublic: @autoclosure () -> Bool = false) -> Problem? {
     switch self {
     case .sameUser: nil
     case .otherUser(let user): Problem(403, "this service belongs to another user; you are user \(user)")
-    case .loopback(let port, let token): Self.objection(to: fields, port: port, token: isPublic ? nil : token)
+    case .loopback(let port, let token):
+      Self.objection(to: fields, port: port, token: token == nil || isPublic() ? nil : token)
     }
   }
 

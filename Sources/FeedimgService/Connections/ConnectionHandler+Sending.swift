@@ -67,28 +67,26 @@ extension ConnectionHandler {
   }
 
   private func head(of response: ServiceResponse) -> HTTPResponseHead {
-    var headers = HTTPHeaders()
+    var headers: [(String, String)] = []
     headers.reserveCapacity(response.fields.fields.count + 3)
-    var hasDate = false
-    for field in response.fields.fields {
-      hasDate = hasDate || field.isNamed("date")
-      headers.add(name: field.name, value: field.value)
-    }
+    for field in response.fields.fields { headers.append((field.name, field.value)) }
     // A response that another server made has the date of that server (RFC 9110 §6.6.1).
-    if !hasDate { headers.add(name: "Date", value: date.now()) }
+    if !response.fields.fields.contains(where: { $0.isNamed("date") }) {
+      headers.append(("Date", date.now()))
+    }
     if let length = response.length, response.status != 204, response.status != 304 {
-      headers.add(name: "Content-Length", value: String(length))
+      headers.append(("Content-Length", String(length)))
     }
     if endsAfterResponse {
-      headers.add(name: "Connection", value: "close")
+      headers.append(("Connection", "close"))
     } else if case .responding(let request, _) = phase, request.version == .http1_0 {
       // Without this field a client of HTTP/1.0 would wait for the end of the connection (RFC 9112 §9.3).
-      headers.add(name: "Connection", value: "keep-alive")
+      headers.append(("Connection", "keep-alive"))
     }
     return HTTPResponseHead(
       version: .http1_1,
       status: StatusPhrase.status(response.status),
-      headers: headers
+      headers: HTTPHeaders(headers)
     )
   }
 
@@ -105,7 +103,7 @@ extension ConnectionHandler {
   private func send(_ range: Range<Int>, of body: SealedBody, context: ChannelHandlerContext) {
     guard case .responding = phase else { return }
     expect(within: limits.stall, context: context)
-    let (chunk, rest) = (range.prefix(limits.sealedChunk), range.dropFirst(limits.sealedChunk))
+    let (chunk, rest) = (range.prefix(limits.chunk), range.dropFirst(limits.chunk))
     // The closure keeps the body until the client has taken the chunk.
     send(.fileRegion(body.region(chunk)), isLast: rest.isEmpty, context: context) {
       self.send(rest, of: body, context: context)

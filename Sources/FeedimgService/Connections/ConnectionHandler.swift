@@ -29,6 +29,11 @@ final class ConnectionHandler: ChannelInboundHandler {
   var endsAfterResponse = false
   /// Whether the latest input begins like a method; see ``MethodCheck``.
   var inputBeginsWithMethod = false
+  /// The number of requests that have begun.
+  private(set) var requestCount = 0
+  private var context: ChannelHandlerContext?
+  /// The last request that was answered from memory, until it is taken.
+  private var repeatable: RepeatableRequest?
   private let routes: RouteTable
   private let access: AccessRule
   /// The body of the request, as far as it has arrived.
@@ -51,8 +56,11 @@ final class ConnectionHandler: ChannelInboundHandler {
   }
 
   func handlerAdded(context: ChannelHandlerContext) {
+    self.context = context
     if context.channel.isActive { expect(within: limits.request, context: context) }
   }
+
+  func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
   func channelActive(context: ChannelHandlerContext) { expect(within: limits.request, context: context) }
 
@@ -130,6 +138,8 @@ final class ConnectionHandler: ChannelInboundHandler {
       let interim = HTTPResponseHead(version: .http1_1, status: .continue)
       context.writeAndFlush(wrapOutboundOut(.head(interim)), promise: nil)
     }
+    requestCount += 1
+    repeatable = nil
     phase = .receiving(head, fields)
     expect(within: limits.request, context: context)
   }
@@ -146,8 +156,8 @@ final class ConnectionHandler: ChannelInboundHandler {
     if let coding = fields["Transfer-Encoding"], coding.lowercased() != "chunked" {
       return Problem(501, "the transfer coding `\(coding)` is not supported, only `chunked`")
     }
-    let isPublic = PageRoute.isPublic(head.method.rawValue, head.uri)
-    if let objection = access.objection(to: fields, isPublic: isPublic) { return objection }
+    let isPublic = { PageRoute.isPublic(head.method.rawValue, head.uri) }
+    if let objection = access.objection(to: fields, isPublic: isPublic()) { return objection }
     let length = fields["Content-Length"].flatMap { Int($0) } ?? 0
     return length > limits.body ? tooLong : nil
   }
@@ -172,15 +182,18 @@ final class ConnectionHandler: ChannelInboundHandler {
       )
       return send(problem.response, context: context)
     }
-    var request = ServiceRequest(
+    let request = ServiceRequest(
       head.method.rawValue,
       target,
       fields: access.withoutCredentials(fields),
       body: body
     )
-    // Over TCP, sending page by page is slower than copying.
-    if case .loopback = access {} else { request.prefersSealedBodies = true }
-    if let response = routes.immediateResponse(to: request) { return send(response, context: context) }
+    if let response = routes.immediateResponse(to: request) {
+      // A repetition would skip the interim response.
+      let isPlain = !endsAfterResponse && fields["Expect"] == nil
+      repeatable = isPlain ? RepeatableRequest(access: access, head: head, request: request) : nil
+      return send(response, context: context)
+    }
     let loop = context.eventLoop
     let (handler, bound) = (NIOLoopBound(self, eventLoop: loop), NIOLoopBound(context, eventLoop: loop))
     // Other routes may compute for long, which must not delay other clients.
@@ -190,6 +203,33 @@ final class ConnectionHandler: ChannelInboundHandler {
       loop.execute { handler.value.send(response, context: bound.value) }
     }
     phase = .responding(head, work)
+  }
+
+  // MARK: Repeated requests
+
+  /// Whether the next input begins a request, which may be answered.
+  var isIdle: Bool {
+    guard case .idle = phase else { return false }
+    return !endsAfterResponse && !register.isDraining
+  }
+
+  /// Responds to a repeated request from memory.
+  ///
+  /// - Returns: False where the decoder must read it again; nothing has been sent then.
+  func respond(to repeated: RepeatableRequest) -> Bool {
+    guard let context, repeated.access == access,
+      let response = routes.immediateResponse(to: repeated.request)
+    else { return false }
+    deadline.clear()
+    phase = .responding(repeated.head, nil)
+    send(response, context: context)
+    return true
+  }
+
+  /// The request that the latest input consists of, if it was answered from memory; called once for each.
+  func takeRepeatable() -> RepeatableRequest? {
+    defer { repeatable = nil }
+    return early.parts.isEmpty && !endsAfterResponse ? repeatable : nil
   }
 
   private func releaseBody() {

@@ -19,9 +19,7 @@ struct ConnectionLimits: Sendable {
   /// The number of open connections.
   var connections = 4096
   /// The chunks of a long body, in bytes; malloc reuses blocks of this size (mallopt(3), M_MMAP_THRESHOLD).
-  var chunk = 64 << 10
-  /// The chunks of a sealed body, in bytes, which take no memory.
-  var sealedChunk = 256 << 10
+  var chunk = 256 << 10
   /// The send buffer of a Unix socket, in bytes.
   ///
   /// The kernel doubles the value for its own needs (socket(7), `SO_SNDBUF`), and grants at most `net.core.wmem_max`.

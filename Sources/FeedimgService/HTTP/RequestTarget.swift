@@ -18,12 +18,13 @@ struct RequestTarget: Sendable, Hashable {
   /// - Parameter text: The target in the request line.
   init?(_ text: String) {
     guard let local = Self.local(text) else { return nil }
-    let parts = local.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-    path = String(parts[0])
+    let parts = local.utf8.split(separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
+    path = String(Substring(parts[0]))
     var parameters: [Parameter] = []
-    for pair in parts.count > 1 ? parts[1].split(separator: "&") : [] {
-      let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      guard let name = Self.decoded(sides[0]), let value = Self.decoded(sides.count > 1 ? sides[1] : "")
+    for pair in parts.count > 1 ? parts[1].split(separator: UInt8(ascii: "&")) : [] {
+      let sides = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+      guard let name = Self.decoded(Substring(sides[0])),
+        let value = Self.decoded(sides.count > 1 ? Substring(sides[1]) : "")
       else { return nil }
       parameters.append(Parameter(name: name, value: value))
     }

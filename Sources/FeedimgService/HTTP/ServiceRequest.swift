@@ -6,8 +6,8 @@ struct ServiceRequest: Sendable {
   var target: RequestTarget
   var fields: HTTPFields
   var body: [UInt8]
-  /// Whether a sealed body is cheaper to send to this client than bytes.
-  var prefersSealedBodies = false
+  /// The item in the query, where it has been read already.
+  var item: FeedItem?
 
   init(
     _ method: String,

@@ -17,14 +17,14 @@ struct ImageRoute: Sendable {
     let start = ContinuousClock.now
     // A request for another situation or with cache directives needs a load.
     guard request.target.parameters.count == 1, request.fields["Cache-Control"] == nil,
-      request.fields["Feedimg-Cache"].map({ $0 == folder }) ?? true, let text = request.target["item"],
-      let items = try? FeedItem.items(json: Array(text.utf8)), items.count == 1,
-      let loader = try? loaders.loader(given: [], policy: nil), let image = loader.atHand(items[0])
+      request.fields["Feedimg-Cache"].map({ $0 == folder }) ?? true,
+      let item = request.item ?? request.target.item,
+      let loader = try? loaders.loader(given: [], policy: nil), let image = loader.atHand(item)
     else { return nil }
     let timing = ServerTiming.memoryHit(in: ContinuousClock.now - start)
     do throws(Problem) {
       var response = try response(to: request, CompleteImage(image, serverTiming: timing), of: loader)
-      if request.prefersSealedBodies, request.method == "GET", case .bytes(let bytes) = response.body,
+      if request.method == "GET", case .bytes(let bytes) = response.body,
         bytes.count >= SealedBody.leastLength, let sealed = sealing.copy(of: image, in: loader)
       {
         response.body = .sealed(sealed, bytes.indices)
@@ -172,6 +172,15 @@ struct ImageRoute: Sendable {
       guard !error.namesOtherScheme else { throw Problem(403, "`item`: \(error)", code: "forbidden-scheme") }
       throw Problem(error.column == nil ? 422 : 400, "`item`: \(error)")
     }
+  }
+}
+
+extension RequestTarget {
+  /// The one item in the query; nil where it is absent or malformed.
+  var item: FeedItem? {
+    guard let text = self["item"], let items = try? FeedItem.items(json: Array(text.utf8)), items.count == 1
+    else { return nil }
+    return items[0]
   }
 }
 
