@@ -20,7 +20,7 @@ struct ServiceManager: Sendable {
   }
 
   /// Reports that the service accepts no more clients.
-  func isStopping() { notify("STOPPING=1\nSTATUS=finishing responses") }
+  func isStopping() { notify("STOPPING=1\nSTATUS=finishing what clients wait for") }
 
   /// Reports that the service is alive.
   func isAlive() { notify("WATCHDOG=1") }
