@@ -1,7 +1,6 @@
 import FeedimgCache
 @_exported public import FeedimgModel
 import FeedimgPolicy
-import FeedimgReachability
 import FeedimgSettings
 import FeedimgSystem
 import FeedimgTransfer
@@ -60,38 +59,30 @@ public final class ImageLoader: Sendable {
   /// - Parameter configuration: The default is what the user's desktop says.
   /// - Throws: ``ConfigurationError`` for a policy or an override that cannot be used.
   public convenience init(_ configuration: Configuration = Configuration()) throws(ConfigurationError) {
-    let folders = Folders(configuration)
-    let settings = SettingsStore(folder: try folders.configuration)
-    let current = settings.currentSettings()
+    try self.init(configuration, parts: try LoaderParts(configuration))
+  }
+
+  /// Makes a loader with parts that others may share.
+  ///
+  /// - Parameters:
+  ///   - configuration: The configuration of the parts.
+  ///   - parts: The settings, the network monitor, the disk cache and the policy to use.
+  /// - Throws: ``ConfigurationError`` for an invalid override.
+  package convenience init(_ configuration: Configuration, parts: LoaderParts) throws(ConfigurationError) {
+    let (folders, settings, downloader) = (Folders(configuration), parts.settings, parts.downloader)
     let budget = MemoryBudget(
       isDecoding: configuration.decoder != nil,
       keepsNothing: !configuration.keepsInMemory
     )
-    let shelf = try PolicyShelf(configuration)
-    let policy = try PolicyInForce(configuration.policy, on: shelf)
-    let services = NetworkServices(of: configuration)
-    let cacheFolder = try folders.cache
-    let downloader = CurlDownloader(
-      userAgent: configuration.userAgent,
-      addresses: configuration.reachesPrivateHosts ? .everything : .internet
-    )
     let time = MonotonicTime.system()
     self.init(
-      network: NetlinkMonitor(
-        reader: NetlinkReader(
-          // Skip D-Bus unless metering affects the decision or a transfer follows.
-          services: policy.asksAboutCost ? services : .none,
-          adviceLifetime: .seconds(1),
-          peer: { [weak downloader] in downloader?.lastPeer },
-          mark: { settings.currentSettings().mark(of: $0) }
-        )
-      ),
+      network: parts.network,
       settings: settings,
-      store: DiskCache(folder: cacheFolder, limits: CacheLimits(current), clock: SystemClock.seconds),
+      store: parts.store,
       memory: MemoryCache { budget.limits(settings.currentSettings()) },
       downloader: downloader,
-      policy: policy,
-      overrides: try CheckedOverride.check(configuration.overrides, among: shelf.facts),
+      policy: parts.policy,
+      overrides: try CheckedOverride.check(configuration.overrides, among: parts.shelf.facts),
       hostFacts: HostFacts(configuration.hostFacts),
       budget: budget,
       decoder: configuration.decoder,
@@ -102,7 +93,7 @@ public final class ImageLoader: Sendable {
       usage: (try? folders.usage).map { UsageLedger(folder: $0, clock: SystemClock.seconds) },
       observers: configuration.observers,
       service: configuration.service.map {
-        ServiceLink(socket: $0, cacheFolder: cacheFolder, downloader: downloader, time: time)
+        ServiceLink(socket: $0, cacheFolder: parts.cacheFolder, downloader: downloader, time: time)
       },
       sources: FactSources(bandwidth: (try? folders.state).map { BandwidthMemory(folder: $0) })
     )

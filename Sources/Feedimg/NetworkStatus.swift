@@ -31,6 +31,10 @@ public struct NetworkStatus: Sendable {
     monitor = NetlinkMonitor(reader: reader, alsoWatching: { settings.watchMarks($0) })
   }
 
+  init(_ monitor: NetlinkMonitor, _ settings: SettingsStore) {
+    (self.monitor, self.settings) = (monitor, settings)
+  }
+
   /// What the user should know of the settings that hold the marks; each thing once, a line each.
   public var warnings: [String] { settings?.takeWarnings() ?? [] }
 
@@ -76,7 +80,7 @@ extension SettingsStore {
   /// Calls back when the user marks a network; other settings make no difference.
   ///
   /// - Returns: The watcher, which calls back as long as it lives; nil where the system grants no thread.
-  fileprivate func watchMarks(_ onChange: @escaping @Sendable () -> Void) -> FileWatcher? {
+  func watchMarks(_ onChange: @escaping @Sendable () -> Void) -> FileWatcher? {
     let known = Mutex(currentSettings().markedNetworks)
     return FileWatcher([file.path]) { [self] in
       let marks = currentSettings().markedNetworks

@@ -31,6 +31,8 @@ public struct Settings: Sendable {
     store = SettingsStore(folder: try Folders(configuration).configuration)
   }
 
+  init(_ store: SettingsStore) { self.store = store }
+
   /// The file that keeps the settings; it need not exist.
   public var path: String { store.file.path }
 

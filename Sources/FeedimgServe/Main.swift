@@ -2,14 +2,14 @@ import Feedimg
 import FeedimgService
 import Glibc
 
-/// `feedimg-serve`, which `feedimg serve` becomes: serves until it is told to end.
+/// `feedimg-serve`, which `feedimg serve` executes: serves until a signal stops it.
 @main
 enum Main {
   static func main() {
     // The first thing, so that no signal is lost while the service starts.
     let signals = SignalWatch.signals([SIGTERM, SIGINT, SIGHUP])
     TaskThread.takeOver()
-    // Not on the main thread, which the runtime would only serve if this function ended in it.
+    // The runtime would run tasks on the main thread only if this function returned to it.
     Task.detached { await run(until: signals) }
     while true { pause() }
   }
@@ -36,9 +36,9 @@ enum Main {
     try await service.start()
     for address in service.addresses { complain("serving on \(address)") }
     if configuration.needsToken, service.addresses.contains(where: { $0.hasPrefix("http") }) {
-      complain("clients bring the token in \(try service.tokenFile())")
+      complain("clients bring the token in \(service.tokenFile)")
     }
-    // The address has the token in it, which is for who sits at the terminal, and not for a journal.
+    // The address contains the token, which belongs on a terminal and not in a journal.
     if isatty(STDERR_FILENO) == 1, let page = service.page { complain("to look at: \(page)") }
     service.reportReady()
     var isStopping = false
@@ -49,7 +49,7 @@ enum Main {
         continue
       }
       guard !isStopping else {
-        // Who asks twice does not want to wait; where the disk hangs, this ends the process all the same.
+        // A second signal does not wait; the alarm ends the process also where the disk hangs.
         alarm(2)
         service.writeUsage()
         exit(1)
@@ -62,11 +62,11 @@ enum Main {
     }
   }
 
-  /// Less than what service managers wait before they kill.
+  /// Less than the time after which service managers kill the process.
   private static let patience = Duration.seconds(20)
 
   private static func complain(_ message: String) {
-    // Lines of the journal and of terminals end where the message does.
+    // A control character could end the line or change the terminal.
     let text = message.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : String($0) }.joined()
     let bytes = Array("feedimg: \(text)\n".utf8)
     _ = write(STDERR_FILENO, bytes, bytes.count)

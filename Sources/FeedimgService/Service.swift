@@ -19,18 +19,20 @@ public final class Service: Sendable {
   private let configuration: ServiceConfiguration
   private let manager: ServiceManager
   private let limits: ConnectionLimits
+  private let settings: Settings
   private let loader: ImageLoader
   private let routes: RouteTable
   private let register: ConnectionRegister
+  private let requests = RepeatedRequests()
   private let hub: EventHub
   private let sources: EventSources
   private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-  /// Guards what is open.
+  /// Guards the open sockets and their addresses.
   private let state = Mutex(State())
 
   /// Makes a service that does not listen yet.
   ///
-  /// - Throws: ``ConfigurationError`` for a policy, an override or a folder that cannot be used.
+  /// - Throws: ``ConfigurationError`` for an invalid policy, override or folder.
   public convenience init(_ configuration: ServiceConfiguration) throws(ConfigurationError) {
     try self.init(configuration, limits: ConnectionLimits())
   }
@@ -41,28 +43,34 @@ public final class Service: Sendable {
     manager = ServiceManager(environment: configuration.loader.environment)
     var configured = configuration.loader
     configured.reachesPrivateHosts = configuration.allowsPrivateHosts
-    loader = try ImageLoader(configured)
+    let parts = try LoaderParts(configured)
+    // Clients read the price of the network also where the policy ignores it.
+    parts.askAboutCost()
+    loader = try ImageLoader(configured, parts: parts)
+    settings = Settings(sharing: parts)
     let descriptors = DescriptorLimit.raise()
     register = ConnectionRegister(
       limit: min(limits.connections, descriptors / 2),
       bodyLimit: limits.bodies,
-      giveBack: { feedimg_trim_heap() },
+      releaseMemory: { feedimg_trim_heap() },
       rest: { [loader] in loader.rest() }
     )
-    let upgrades = UpgradeWatch(loader)
-    let sources = EventSources(configuration.loader, loader: loader, upgrades: upgrades) {
-      [group] delay, work in
-      let nanoseconds = delay.components.attoseconds / 1_000_000_000
-      // When the service has ended, nobody reads any more.
-      _ = group.next().scheduleTask(in: .nanoseconds(nanoseconds), work)
+    let upgrades = UpgradePublisher(loader)
+    let sources = EventSources(
+      loader,
+      network: NetworkStatus(sharing: parts),
+      settings: settings,
+      upgrades: upgrades
+    ) { [group] delay, work in
+      // A loop that has ended runs no work; there are no readers then.
+      _ = group.next().scheduleTask(in: TimeAmount(delay), work)
     }
-    let metrics = ServiceMetrics()
-    hub = EventHub(EventLog(run: Self.name())) { sources.start(telling: $0) }
+    hub = EventHub(EventLog(run: Self.runName())) { sources.start(on: $0) }
     self.sources = sources
     routes = try ServiceRoutes(
       configuration: configured,
+      parts: parts,
       loader: loader,
-      metrics: metrics,
       hub: hub,
       register: register,
       upgrades: upgrades,
@@ -71,60 +79,60 @@ public final class Service: Sendable {
     ).table()
   }
 
-  /// Where clients reach the service, once it listens: paths of sockets, and URLs.
+  /// The addresses of the service, once it listens: paths of sockets, and URLs.
   public var addresses: [String] { state.withLock { $0.addresses } }
 
-  /// The address of the page for a browser, with the token where one is needed; nil unless it listens on a port.
+  /// The address of the page with the token, if any; nil unless the service listens on a port.
   ///
-  /// The token stands in the fragment, which browsers do not send and do not tell to other pages.
+  /// The token is in the fragment, which browsers send to no server and show to no other page.
   public var page: String? {
     let (address, token) = state.withLock { ($0.addresses.first { $0.hasPrefix("http") }, $0.token) }
     return address.map { "\($0)/" + (token.map { "#token=\($0.text)" } ?? "") }
   }
 
-  /// What the user should know, each thing once.
+  /// Warnings for the user, each of them once.
   public var warnings: [String] { loader.warnings }
 
-  /// Where the token for clients over TCP is kept.
-  ///
-  /// - Throws: ``ConfigurationError`` where no folder is known.
-  public func tokenFile() throws(ConfigurationError) -> String {
-    let settings = try Settings(configuration.loader).path
-    return settings.prefix(upTo: settings.lastIndex(of: "/") ?? settings.startIndex) + "/service-token"
+  /// The file with the token for clients over TCP.
+  public var tokenFile: String {
+    let path = settings.path
+    return path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex) + "/service-token"
   }
 
-  /// Begins to listen.
+  /// Starts listening.
   ///
   /// - Throws: ``ServiceError`` where it cannot.
   public func start() async throws(ServiceError) {
-    // Better now than when somebody opens the page.
+    // An invalid file fails at the start rather than on the page.
     _ = try ItemsRoute(file: configuration.items).items()
     var sockets = try manager.sockets()
     if sockets.isEmpty { sockets = try openSockets() }
     var token: AccessToken?
-    if configuration.needsToken, sockets.contains(where: { $0.place.isPort }) { token = try makeToken() }
+    if configuration.needsToken, sockets.contains(where: { $0.place.isPort }) {
+      token = try AccessToken(file: tokenFile)
+    }
     state.withLock { $0.token = token }
     for socket in sockets { try await listen(on: socket, token: token) }
     startHeartbeat()
   }
 
-  /// Says to the service manager that clients are served.
+  /// Reports to the service manager that the service accepts clients.
   public func reportReady() { manager.isReady() }
 
-  /// Reads everything that is kept in files again, as it does by itself whenever they are used.
+  /// Reads the policy file again, as also happens at each use, and publishes a change.
   public func reload() {
     manager.isReloading()
-    sources.tellPolicy(to: hub)
+    sources.publishPolicy(on: hub)
     manager.isReady()
   }
 
-  /// Lets nobody in any more, finishes what clients wait for, and ends.
+  /// Accepts no more clients, finishes the responses under way, and stops.
   ///
-  /// - Parameter patience: What is not finished by then is broken off.
+  /// - Parameter patience: The time after which open connections are closed.
   public func stop(within patience: Duration) async {
     manager.isStopping()
     for listener in state.withLock({ $0.listeners }) { try? await listener.close() }
-    // Let go outside the lock: that removes the socket.
+    // Released outside the lock, as that removes the socket.
     _ = state.withLock { state in
       defer { state.unixSocket = nil }
       return state.unixSocket
@@ -132,21 +140,21 @@ public final class Service: Sendable {
     sources.end()
     hub.end()
     register.drain()
-    let breakOff = Task { [register] in
+    let deadline = Task { [register] in
       try await Task.sleep(for: patience)
       register.closeAll()
     }
     await register.empty()
-    // Servers that were asked whether their images are still the same may answer.
+    // Revalidations under way may complete.
     _ = await loader.finishRevalidations(within: min(patience, .seconds(2)))
-    breakOff.cancel()
+    deadline.cancel()
     state.withLock { $0.heartbeat }?.cancel()
     try? await group.shutdownGracefully()
-    // Of what goes on without clients, such as a prefetch.
+    // A prefetch may have received more without clients.
     writeUsage()
   }
 
-  /// Writes down what has been received so far, for who ends in the midst of transfers; waits for the disk alone.
+  /// Writes the usage so far, before an exit during transfers; waits for the disk only.
   public func writeUsage() { loader.writeUsage() }
 
   private func openSockets() throws(ServiceError) -> [ListeningSocket] {
@@ -160,18 +168,8 @@ public final class Service: Sendable {
     return sockets
   }
 
-  private func makeToken() throws(ServiceError) -> AccessToken {
-    let path: String
-    do throws(ConfigurationError) {
-      path = try tokenFile()
-    } catch {
-      throw ServiceError(error.description)
-    }
-    return try AccessToken(file: path)
-  }
-
   private func listen(on socket: ListeningSocket, token: AccessToken?) async throws(ServiceError) {
-    let (routes, limits, register) = (routes, limits, register)
+    let (routes, limits, register, requests) = (routes, limits, register, requests)
     var bootstrap = ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: ListeningSocket.backlog)
       .childChannelOption(.allowRemoteHalfClosure, value: true)
@@ -189,10 +187,13 @@ public final class Service: Sendable {
             register: register
           )
           let pipeline = channel.pipeline.syncOperations
-          try pipeline.addHandler(PlainRequestHandler(answering: connection))
+          try pipeline.addHandler(RepeatedRequestHandler(for: connection, requests))
+          try pipeline.addHandler(MethodCheck(for: connection))
           try pipeline.configureHTTPServerPipeline(
             withPipeliningAssistance: false,
             withErrorHandling: false,
+            // The connection checks all fields itself, as it must still send a response.
+            withOutboundHeaderValidation: false,
             withEncoderConfiguration: .init(),
             withDecoderLimitConfiguration: decoding
           )
@@ -200,7 +201,7 @@ public final class Service: Sendable {
         }
       }
     if !socket.place.isPort {
-      // Of itself the kernel takes just less than the larger images at once; over TCP it finds out by itself.
+      // The default buffer is just smaller than a large image. TCP adapts its buffers by itself.
       bootstrap = bootstrap.childChannelOption(
         .socketOption(.so_sndbuf),
         value: .init(ConnectionLimits.unixSendBuffer)
@@ -217,7 +218,7 @@ public final class Service: Sendable {
     }
   }
 
-  /// Beats on the event loop, so that the manager hears nothing if the loop hangs.
+  /// Reports from the event loop, so that the manager notices a loop that hangs.
   private func startHeartbeat() {
     guard let period = manager.watchdogPeriod else { return }
     let interval = TimeAmount.microseconds(Int64(period / 2))
@@ -227,8 +228,8 @@ public final class Service: Sendable {
     state.withLock { $0.heartbeat = heartbeat }
   }
 
-  /// What no other run of the service is called.
-  private static func name() -> String {
+  /// A name that no other run of the service has.
+  private static func runName() -> String {
     String(UInt64.random(in: .min ... .max), radix: 36)
   }
 }

@@ -1,29 +1,29 @@
 public import Feedimg
 
-/// Where the service listens and what it decides by.
+/// The addresses and the loader of the service.
 public struct ServiceConfiguration: Sendable {
   /// The Unix socket; nil for `feedimg.sock` in `$XDG_RUNTIME_DIR`, or for none where there is a ``port``.
   public var socket: String?
   /// The port of 127.0.0.1 to listen on, zero for any; nil to listen on the Unix socket alone.
   public var port: Int?
-  /// Whether clients over TCP must bring the token.
+  /// Whether clients over TCP need the token.
   public var needsToken = true
-  /// Whether clients may have the service ask this machine and private networks, which only it may reach.
+  /// Whether clients may use URLs on this machine and on private networks.
   public var allowsPrivateHosts = false
   /// A file with the items of the feed that the page shows; nil for none.
   public var items: String?
-  /// What the loader works with.
+  /// The configuration of the loader.
   public var loader: ImageLoader.Configuration
 
-  /// The Unix socket of the user, and the loader that the user's desktop says.
+  /// The default configuration: the Unix socket of the user.
   ///
-  /// - Parameter loader: Its environment also tells where the socket is and what the service manager passes on.
+  /// - Parameter loader: Its environment also names the folder of the socket and the sockets of the service manager.
   public init(_ loader: ImageLoader.Configuration = ImageLoader.Configuration()) { self.loader = loader }
 
   /// Reads the options of the command, each in the form `--name=value`.
   ///
-  /// - Parameter arguments: Without the name of the program.
-  /// - Throws: ``ServiceError`` for what is no such option.
+  /// - Parameter arguments: The arguments without the name of the program.
+  /// - Throws: ``ServiceError`` for an invalid option.
   public init(arguments: [String]) throws(ServiceError) {
     self.init()
     for argument in arguments {
@@ -43,7 +43,7 @@ public struct ServiceConfiguration: Sendable {
       return
     default: break
     }
-    guard let value else { throw ServiceError("`\(name)` is no option with its value", isUsage: true) }
+    guard let value else { throw ServiceError("`\(name)` is not an option with a value", isUsage: true) }
     switch name {
     case "--socket": socket = value
     case "--port":

@@ -1,8 +1,8 @@
-/// Why the service cannot start.
+/// The reason that the service cannot start.
 public struct ServiceError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// One line in words.
+  /// One line for the user.
   public var message: String
-  /// Whether what was asked for cannot be, so that it is of no use to try again.
+  /// Whether the request of the user is invalid, so that another attempt would fail too.
   public var isUsage: Bool
 
   init(_ message: String, isUsage: Bool = false) {

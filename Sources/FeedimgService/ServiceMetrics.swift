@@ -1,20 +1,20 @@
 import Synchronization
 
-/// What the service has counted since it started.
+/// The counters of the service since its start.
 final class ServiceMetrics: Sendable {
-  /// A name and a value.
+  /// The name and the value of a label.
   typealias Label = (name: String, value: String)
 
-  /// One count: a name, and a combination of values.
+  /// One counter with the values of its labels.
   private struct Series: Hashable {
     var name: String
-    // No list of them, which would be made anew for each that is counted.
+    // Four fields rather than an array, which would be allocated for each count.
     var label: String
     var value: String
     var secondLabel: String?
     var secondValue: String?
 
-    /// As Prometheus writes it.
+    /// The series in the format of Prometheus.
     var text: String {
       let second = secondLabel.map { ",\($0)=\"\(secondValue ?? "")\"" } ?? ""
       return "\(name){\(label)=\"\(value)\"\(second)}"
@@ -24,13 +24,13 @@ final class ServiceMetrics: Sendable {
   /// Guards the counts.
   private let counts = Mutex<[Series: Int]>([:])
 
-  /// Adds to a count.
+  /// Adds to a counter.
   ///
   /// - Parameters:
-  ///   - name: As Prometheus names counters, ending in `_total`.
-  ///   - label: Of few values: every combination is kept for good.
-  ///   - second: Likewise; always the same one.
-  ///   - amount: How much to add.
+  ///   - name: The name of the counter, which ends in `_total`.
+  ///   - label: A label with few values, as all combinations are kept.
+  ///   - second: Another label with few values.
+  ///   - amount: The amount to add.
   func count(_ name: String, _ label: Label, _ second: Label? = nil, by amount: Int = 1) {
     let series = Series(
       name: name,
@@ -42,7 +42,7 @@ final class ServiceMetrics: Sendable {
     counts.withLock { $0[series, default: 0] += amount }
   }
 
-  /// The lines of one counter, a series each, in a fixed order.
+  /// The lines of one counter, one for each series, sorted.
   func lines(of name: String) -> [String] {
     counts.withLock { $0 }.filter { $0.key.name == name }.map { "\($0.key.text) \($0.value)" }.sorted()
   }

@@ -117,6 +117,6 @@ import Testing
 
   @Test func `over the Unix socket the user counts and no field`() {
     #expect(AccessRule.sameUser.objection(to: HTTPFields())?.status == nil)
-    #expect(AccessRule.stranger(user: 1001).objection(to: HTTPFields())?.status == 403)
+    #expect(AccessRule.otherUser(1001).objection(to: HTTPFields())?.status == 403)
   }
 }

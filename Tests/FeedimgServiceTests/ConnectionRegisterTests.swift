@@ -19,7 +19,7 @@ import Testing
     ConnectionRegister(
       limit: 100,
       bodyLimit: 10,
-      giveBack: { [given] in given.value.withLock { $0 += 1 } },
+      releaseMemory: { [given] in given.value.withLock { $0 += 1 } },
       rest: { [rested] in rested.value.withLock { $0 += 1 } }
     )
   }

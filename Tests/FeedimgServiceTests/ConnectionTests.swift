@@ -12,13 +12,13 @@ import Testing
   private func connect(_ access: AccessRule = .sameUser, bodyLimit: Int = 100) throws {
     let routes = RouteTable(
       [
-        ("/", [("GET", { _ in ServiceAnswer(json: "{}") })]),
-        ("/odd", [("GET", { _ in ServiceAnswer(fields: [("X-A", "a\u{1}b")]) })]),
+        ("/", [("GET", { _ in ServiceResponse(json: "{}") })]),
+        ("/odd", [("GET", { _ in ServiceResponse(fields: [("X-A", "a\u{1}b")]) })]),
       ],
       // At once, without a thread that the test would have to wait for.
-      shortcuts: [
-        "/": { _ in ServiceAnswer(json: "{}") },
-        "/odd": { _ in ServiceAnswer(fields: [("X-A", "a\u{1}b")]) },
+      immediate: [
+        "/": { _ in ServiceResponse(json: "{}") },
+        "/odd": { _ in ServiceResponse(fields: [("X-A", "a\u{1}b")]) },
       ],
       metrics: ServiceMetrics()
     )
@@ -85,7 +85,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ("GET /\r\n\r\n", 505, "no version, as in HTTP/0.9"), ("\u{0}\u{1}\r\n\r\n", 400, "no text at all"),
+    ("GET /\r\n\r\n", 505, "no version, as in HTTP/0.9"),
+    ("\u{0}\u{1}\r\n\r\n", 400, "no text at all"),
     ("GET / HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n", 400, "a length that is no number"),
     (
       "GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 400,
@@ -124,13 +125,13 @@ import Testing
   }
 
   @Test func `who asks for a head alone is refused without a body`() throws {
-    try connect(.stranger(user: 1001))
+    try connect(.otherUser(1001))
     try send("HEAD / HTTP/1.1\r\nHost: x\r\n\r\n")
     #expect(try answer().hasSuffix("\r\n\r\n"))
   }
 
   @Test func `another user is refused before anything is looked at`() throws {
-    try connect(.stranger(user: 1001))
+    try connect(.otherUser(1001))
     try send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
     #expect(try answer().hasPrefix("HTTP/1.1 403 "))
   }

@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test func `a reader that does not keep up is dropped and the others are not`() async {
-    let hub = EventHub(EventLog(run: "r"), patience: 3)
+    let hub = EventHub(EventLog(run: "r"), capacity: 3)
     let (slow, quick) = (hub.subscribe(after: nil), hub.subscribe(after: nil))
     var texts = quick.texts.makeAsyncIterator()
     _ = await texts.next()

@@ -10,9 +10,9 @@ import Testing
     #expect(tag.text.hasPrefix("\"5-") && tag.text.hasSuffix("\""))
     #expect(tag == EntityTag(of: Array("hello".utf8)))
     #expect(tag != EntityTag(of: Array("hellp".utf8)))
-    for list in [tag.text, "W/\(tag.text)", "\"x\", \(tag.text)", " * "] { #expect(tag.isNamed(in: list)) }
-    for list in ["", "\"x\"", String(tag.text.dropFirst())] { #expect(!tag.isNamed(in: list)) }
-    #expect(!tag.isNamedStrongly(in: "W/\(tag.text)"))
+    for list in [tag.text, "W/\(tag.text)", "\"x\", \(tag.text)", " * "] { #expect(tag.isIn(list)) }
+    for list in ["", "\"x\"", String(tag.text.dropFirst())] { #expect(!tag.isIn(list)) }
+    #expect(!tag.isStronglyIn("W/\(tag.text)"))
   }
 
   @Test(arguments: [
@@ -27,7 +27,7 @@ import Testing
     _ isNamed: Bool,
     _ reason: String
   ) {
-    #expect(EntityTagList(list).names(tag) == isNamed, "\(reason)")
+    #expect(EntityTagList(list).contains(tag) == isNamed, "\(reason)")
   }
 
   @Test(arguments: [

@@ -77,7 +77,7 @@ import Testing
       (["--policy=nonsense"], 2, "nonsense"),
       (["--network=lan"], 2, "lan"),
       (["--set=x"], 2, "--set x: expected a fact and its value, such as `always-original=yes`"),
-      (["--nonsense"], 2, "`--nonsense` is no option with its value"),
+      (["--nonsense"], 2, "`--nonsense` is not an option with a value"),
       (["--nonsense=1"], 2, "there is no option `--nonsense`"),
     ]
     for (arguments, status, words) in rows {

@@ -1,17 +1,18 @@
 import Glibc
 import LoopbackServer
+import NIOCore
 import Testing
 
 @testable import FeedimgService
 
-/// What nobody can change, and how sockets take it.
+/// Bodies in memory that no process can change.
 @Suite struct SealedBodyTests {
   private let bytes = PictureOrigin.picture(7, size: 300_001)
 
-  /// What a body holds, read anew.
-  private func content(_ body: SealedBody) -> [UInt8] {
+  /// The content of a body, read from its file.
+  private func content(_ body: SealedBody) throws -> [UInt8] {
     var content = [UInt8](repeating: 0, count: body.count + 10)
-    let count = pread(body.descriptor, &content, content.count, 0)
+    let count = try body.file.withUnsafeFileDescriptor { pread($0, &content, content.count, 0) }
     return Array(content.prefix(max(0, count)))
   }
 
@@ -37,82 +38,29 @@ import Testing
   @Test(arguments: changes.indices) func `nobody changes it by`(_ index: Int) throws {
     let (name, isRefused) = Self.changes[index]
     let body = try #require(SealedBody(bytes))
-    #expect(isRefused(body.descriptor), "\(name)")
-    // As any process of the same user may.
-    let other = open("/proc/self/fd/\(body.descriptor)", O_RDWR | O_CLOEXEC)
+    let descriptor = try body.file.withUnsafeFileDescriptor { $0 }
+    #expect(isRefused(descriptor), "\(name)")
+    // Any process of the same user can open the file.
+    let other = open("/proc/self/fd/\(descriptor)", O_RDWR | O_CLOEXEC)
     defer { close(other) }
     if other >= 0 { #expect(isRefused(other), "\(name), opened anew") }
-    #expect(content(body) == bytes)
+    #expect(try content(body) == bytes)
     #expect(body.cost >= bytes.count)
   }
 
   @Test func `an empty body is one`() throws {
     let body = try #require(SealedBody([]))
-    #expect(content(body) == [])
+    #expect(try content(body) == [])
   }
 
-  /// A pair of Unix sockets, of which the first does not wait.
-  private final class Pair: Sendable {
-    let ends: (Int32, Int32)
-
-    init() throws {
-      var ends: [Int32] = [-1, -1]
-      try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
-      _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
-      self.ends = (ends[0], ends[1])
-    }
-
-    /// Ends the side that reads.
-    func hangUp() { shutdown(ends.1, Int32(SHUT_RDWR)) }
-
-    func read(_ count: Int) -> [UInt8] {
-      var bytes = [UInt8](repeating: 0, count: count)
-      let taken = recv(ends.1, &bytes, count, Int32(MSG_DONTWAIT))
-      return Array(bytes.prefix(max(0, taken)))
-    }
-
-    deinit {
-      close(ends.0)
-      close(ends.1)
-    }
+  @Test func `this system sends sealed bodies`() {
+    #expect(SealedBody.canBeSent())
   }
 
-  @Test func `a socket takes what it can, and a reader gets every byte, though the body has gone`() throws {
-    var body = SealedBody(bytes)
-    let pair = try Pair()
-    var (sent, read) = (5, [UInt8]())
-    while let taken = body?.send(sent..<bytes.count, to: pair.ends.0), sent < bytes.count {
-      sent += taken
-      // What is on its way does not need it any more.
-      if sent == bytes.count { body = nil }
-      while case let piece = pair.read(10_000), !piece.isEmpty { read += piece }
-    }
-    #expect(sent == bytes.count)
-    #expect(read == Array(bytes.dropFirst(5)))
-  }
-
-  @Test func `readers do not share a place in it`() throws {
+  @Test func `a region is a part of the body`() throws {
     let body = try #require(SealedBody(bytes))
-    let pairs = [try Pair(), try Pair()]
-    for range in [0..<1000, 200_000..<201_000] {
-      for pair in pairs { #expect(body.send(range, to: pair.ends.0) == 1000) }
-    }
-    for pair in pairs { #expect(pair.read(5000) == Array(bytes[0..<1000] + bytes[200_000..<201_000])) }
-  }
-
-  @Test func `who has hung up takes nothing`() throws {
-    // As NIO has it.
-    signal(SIGPIPE, SIG_IGN)
-    let body = try #require(SealedBody(bytes))
-    let pair = try Pair()
-    pair.hangUp()
-    #expect(body.send(0..<1000, to: pair.ends.0) == 0)
-  }
-
-  @Test func `what is no socket for it says so`() throws {
-    let body = try #require(SealedBody(bytes))
-    let other = try #require(SealedBody(bytes))
-    #expect(body.send(0..<1000, to: other.descriptor) == nil)
+    let region = body.region(5..<1000)
+    #expect((region.readerIndex, region.endIndex, region.readableBytes) == (5, 1000, 995))
   }
 }
 
@@ -122,7 +70,7 @@ import Testing
 
   /// Which of so many askings in a row are followed by a copy.
   private mutating func due(_ key: String, _ count: Int) -> [Int] {
-    (1...count).filter { _ in demand.ask(key) }
+    (1...count).filter { _ in demand.noteRequest(key) }
   }
 
   @Test func `the second asking is one too many, and each loss doubles the wait`() {

@@ -10,7 +10,7 @@ import Testing
     var isReload = false
     /// What happened, and after how many milliseconds.
     var steps: [(Int, LoadEvent.Step)]
-    var isArriving = false
+    var isStreaming = false
     var text: String
     var testDescription: String { why }
   }
@@ -33,13 +33,13 @@ import Testing
     Row(
       why: "while it comes, nobody knows how long that takes",
       steps: [(1, .missed), (2, .queued), (3, .started), (4, .requested), (90, .answered(status: 200))],
-      isArriving: true,
+      isStreaming: true,
       text: "decide;dur=1.0, queue;dur=2.0, connect;dur=1.0, wait;dur=86.0, total;dur=100.0"
     ),
     Row(
       why: "by another client's load",
       steps: [(2, .joined)],
-      isArriving: true,
+      isStreaming: true,
       text: "decide;dur=2.0, join;dur=98.0, total;dur=100.0"
     ),
     Row(
@@ -78,7 +78,7 @@ import Testing
         LoadEvent(load: 1, item: Self.item, time: start + .milliseconds(time), step: step)
       )
     }
-    let text = record.timing.text(at: start + .milliseconds(100), isArriving: row.isArriving)
+    let text = record.timing.text(at: start + .milliseconds(100), isStreaming: row.isStreaming)
     #expect(text == row.text)
   }
 
@@ -94,6 +94,6 @@ import Testing
       timing.text(at: start + .milliseconds(4))
         == "decide;dur=1.0, cache;desc=\"disk\";dur=2.0, queue;dur=1.0, total;dur=4.0"
     )
-    #expect(ServerTiming.atHand(in: .microseconds(12)) == "cache;desc=\"memory\";dur=0.012")
+    #expect(ServerTiming.memoryHit(in: .microseconds(12)) == "cache;desc=\"memory\";dur=0.012")
   }
 }

@@ -55,12 +55,12 @@ import Testing
   func `transfers are told of at a pace, the latest state at last`() async throws {
     let register = TransferRegister()
     let work = Mutex<[@Sendable () -> Void]>([])
-    let teller = TransferTeller(register) { _, next in work.withLock { $0.append(next) } }
+    let teller = ProgressPublisher(register) { _, next in work.withLock { $0.append(next) } }
     func step() { work.withLock { $0.isEmpty ? nil : $0.removeFirst() }?() }
     let hub = EventHub(EventLog(run: "r"))
     var texts = hub.subscribe(after: nil).texts.makeAsyncIterator()
     _ = await texts.next()
-    teller.start(telling: hub)
+    teller.start(on: hub)
     step()
     #expect(await texts.next()?.contains(#"{"count":0,"transfers":[]}"#) == true)
     let run = InFlightLoad(.visible)
@@ -90,12 +90,12 @@ import Testing
     var configuration = ImageLoader.Configuration(environment: ServiceRun.variables(service.root))
     configuration.overrides = [SituationOverride(fact: "network", value: "wifi", source: "the test")]
     let loader = try ImageLoader(configuration)
-    let watch = UpgradeWatch(loader)
+    let watch = UpgradePublisher(loader)
     let work = Mutex<[(Duration, @Sendable () -> Void)]>([])
     let hub = EventHub(EventLog(run: "r"))
     var texts = hub.subscribe(after: nil).texts.makeAsyncIterator()
     _ = await texts.next()
-    watch.start(telling: hub) { delay, next in work.withLock { $0.append((delay, next)) } }
+    watch.start(on: hub) { delay, next in work.withLock { $0.append((delay, next)) } }
     let offline = Situation(network: .offline, original: .remote, thumbnail: .remote)
     watch.note(.placeholder, of: try Self.item("a"), in: offline, by: loader)
     watch.note(.placeholder, of: try Self.item("b"), in: offline, by: loader)

@@ -9,8 +9,6 @@ public struct ImageCache: Sendable {
   let cache: DiskCache
   /// Where the images are kept.
   public let folder: String
-  /// What the service keeps of answers of any kind.
-  private let answers: DiskCache
   /// As loads of this configuration send it, for what they would make of an image.
   let userAgent: String
   private let settings: SettingsStore
@@ -28,7 +26,12 @@ public struct ImageCache: Sendable {
     let current = settings.currentSettings()
     folder = try folders.cache
     cache = DiskCache(folder: folder, limits: CacheLimits(current), clock: SystemClock.seconds)
-    answers = AnswerShelf.store(beside: folder, current, clock: SystemClock.seconds)
+  }
+
+  /// The cache that a loader with these parts uses.
+  package init(_ configuration: ImageLoader.Configuration, sharing parts: LoaderParts) {
+    userAgent = configuration.userAgent
+    (settings, cache, folder) = (parts.settings, parts.store, parts.cacheFolder)
   }
 
   /// What of the settings could not be used, so that other limits hold than the user meant; each thing once.
@@ -144,7 +147,8 @@ public struct ImageCache: Sendable {
       // A damaged index cannot be summed up, but it can be cleared.
       let info = try? cache.info()
       try cache.clear()
-      try answers.clear()
+      let current = settings.currentSettings()
+      try AnswerShelf.store(beside: folder, current, clock: SystemClock.seconds).clear()
       if let info { return CacheSummary(info) }
       return CacheSummary(try cache.info())
     }

@@ -23,6 +23,18 @@ public struct Usage: Sendable {
     ledger = UsageLedger(folder: folder, clock: SystemClock.seconds)
   }
 
+  /// The ledgers of a configuration, with the settings of a loader with these parts.
+  ///
+  /// - Throws: ``ConfigurationError`` where no folder is known.
+  package init(
+    _ configuration: ImageLoader.Configuration,
+    sharing parts: LoaderParts
+  ) throws(ConfigurationError) {
+    settings = parts.settings
+    folder = try Folders(configuration).usage
+    ledger = UsageLedger(folder: folder, clock: SystemClock.seconds)
+  }
+
   /// Settings that could not be used, and a ledger that was damaged; each thing once.
   public var warnings: [String] { settings.takeWarnings() + ledger.takeWarnings() }
 

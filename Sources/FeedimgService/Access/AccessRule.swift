@@ -1,48 +1,49 @@
 import FeedimgModel
 
-/// Who may ask, over one kind of connection.
+/// The access rule of a connection.
 enum AccessRule: Sendable, Hashable {
-  /// Over the Unix socket, by a process of the user who runs the service.
+  /// The Unix socket, by a process of the user of the service.
   case sameUser
-  /// Over the Unix socket, by somebody else.
-  case stranger(user: UInt32)
-  /// Over loopback TCP, where any process and any web page of the machine could try.
+  /// The Unix socket, by a process of another user.
+  case otherUser(UInt32)
+  /// Loopback TCP, which any process and any web page on this machine can reach.
   ///
-  /// With a token, who does not bring it is refused; a page that was led here by a name of its own is refused always.
+  /// A request needs the token, if there is one. A page that reaches the service by its own host name is always refused.
   case loopback(port: Int, token: AccessToken?)
 
-  /// Whether a request may pass.
+  /// Checks a request.
   ///
   /// - Parameters:
-  ///   - fields: Those of the request.
-  ///   - isPublic: Whether it asks for what is no secret, so that no token is needed.
-  /// - Returns: Why it is refused, or nil.
-  func objection(to fields: HTTPFields, isPublic: Bool = false) -> Problem? {
+  ///   - fields: The fields of the request.
+  ///   - isPublic: Whether the resource needs no token.
+  /// - Returns: The reason to refuse the request; nil where it is allowed.
+  func objection(to fields: HTTPFields, isPublic: @autoclosure () -> Bool = false) -> Problem? {
     switch self {
     case .sameUser: nil
-    case .stranger(let user): Problem(403, "this service is another user's; you are user \(user)")
-    case .loopback(let port, let token): Self.objection(to: fields, port: port, token: isPublic ? nil : token)
+    case .otherUser(let user): Problem(403, "this service belongs to another user; you are user \(user)")
+    case .loopback(let port, let token):
+      Self.objection(to: fields, port: port, token: token == nil || isPublic() ? nil : token)
     }
   }
 
-  /// The fields of a request without those that are for this service alone, and must not reach another server.
-  func withoutOwn(_ fields: HTTPFields) -> HTTPFields {
+  /// The fields of a request without the credentials for this service, which no other server may get.
+  func withoutCredentials(_ fields: HTTPFields) -> HTTPFields {
     guard case .loopback = self else { return fields }
     return HTTPFields(fields.fields.filter { !$0.isNamed("authorization") && !$0.isNamed("cookie") })
   }
 
   private static func objection(to fields: HTTPFields, port: Int, token: AccessToken?) -> Problem? {
-    // A name that resolves to this machine is no proof of being meant (DNS rebinding).
+    // Any host name can resolve to this machine (DNS rebinding).
     guard let host = fields["Host"], isOwn(host, port: port) else {
       let host = fields["Host"].map { "`\($0)`" } ?? "none"
       return Problem(403, "expected the host `127.0.0.1:\(port)` or `localhost:\(port)`, found \(host)")
     }
     if let origin = fields["Origin"] {
       guard origin.hasPrefix("http://"), isOwn(String(origin.dropFirst(7)), port: port) else {
-        return Problem(403, "a page of `\(origin)` may not ask this service")
+        return Problem(403, "a page of `\(origin)` may not use this service")
       }
     } else if let site = fields["Sec-Fetch-Site"], site != "same-origin", site != "none" {
-      return Problem(403, "a page of another site may not ask this service")
+      return Problem(403, "a page of another site may not use this service")
     }
     guard let token else { return nil }
     guard let given = fields["Authorization"] else {
@@ -63,7 +64,7 @@ enum AccessRule: Sendable, Hashable {
     return nil
   }
 
-  /// Whether an authority is this machine by a name that nobody else can give out.
+  /// Whether an authority is a name of this machine that no DNS server can assign to another one.
   private static func isOwn(_ authority: String, port: Int) -> Bool {
     let own = ["127.0.0.1", "localhost", "[::1]"]
     let lower = authority.lowercased()

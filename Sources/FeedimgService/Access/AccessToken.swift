@@ -1,27 +1,27 @@
 import Glibc
 
-/// The word that opens the service over TCP, kept in a file of the user's.
+/// The token for clients over TCP, kept in a file of the user.
 struct AccessToken: Sendable, Hashable {
   let text: String
 
   init(_ text: String) { self.text = text }
 
-  /// The token in a file, which is made where there is none.
+  /// Reads the token from a file, or writes a new one.
   ///
-  /// The file is the user's alone; one that others can read or that holds no token is replaced.
+  /// Only the user can read the file. A file that others can read, or without a valid token, is replaced.
   ///
-  /// - Throws: ``ServiceError`` where it can be neither read nor written.
+  /// - Throws: ``ServiceError`` where the file can be neither read nor written.
   init(file path: String) throws(ServiceError) {
     if let known = Self.read(path) {
       self = known
       return
     }
-    // Of the system's own generator, which is fit for secrets.
+    // The system generator is fit for secrets.
     text = (0..<4).map { _ in Self.digits(UInt64.random(in: .min ... .max)) }.joined()
     try Self.write(text, to: path)
   }
 
-  /// Compares in a time that does not tell how much is right.
+  /// Compares in constant time, so that timing reveals nothing of the token.
   func isEqual(to given: some StringProtocol) -> Bool {
     let (wanted, given) = (Array(text.utf8), Array(given.utf8))
     guard wanted.count == given.count else { return false }
@@ -48,7 +48,7 @@ struct AccessToken: Sendable, Hashable {
     return isToken ? AccessToken(text) : nil
   }
 
-  /// Makes the folder of a file, and those above it; what cannot be made shows when the file is written.
+  /// Makes the folders of a file; a failure shows when the file is written.
   private static func makeFolder(of path: String) {
     for index in path.indices.dropFirst() where path[index] == "/" { mkdir(String(path[..<index]), 0o700) }
   }
@@ -59,13 +59,13 @@ struct AccessToken: Sendable, Hashable {
     unlink(fresh)
     let descriptor = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
-      throw ServiceError("`\(path)`: the token cannot be written: \(SystemFault.text())")
+      throw ServiceError("`\(path)`: the token cannot be written: \(SystemErrorText.of())")
     }
     let bytes = Array((text + "\n").utf8)
     let isWritten = Glibc.write(descriptor, bytes, bytes.count) == bytes.count
     close(descriptor)
     guard isWritten, rename(fresh, path) == 0 else {
-      let reason = SystemFault.text()
+      let reason = SystemErrorText.of()
       unlink(fresh)
       throw ServiceError("`\(path)`: the token cannot be written: \(reason)")
     }

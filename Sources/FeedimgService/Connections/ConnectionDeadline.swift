@@ -1,8 +1,8 @@
 import NIOCore
 
-/// When a client must have taken its next step; lives on the event loop of the connection.
+/// The time by which a client must take its next step; used on the event loop of the connection.
 ///
-/// The timer is left alone while the deadline moves on, since it does so with each request.
+/// The deadline moves with each request. The timer stays as it is and is set again when it fires too early.
 struct ConnectionDeadline {
   private final class Timer {
     var due: NIODeadline?
@@ -15,19 +15,19 @@ struct ConnectionDeadline {
   /// Sets the deadline.
   ///
   /// - Parameters:
-  ///   - time: From now on.
-  ///   - loop: The loop of the connection, on which this is called.
-  ///   - expire: Called on it if the deadline is reached.
+  ///   - time: The time from now on.
+  ///   - loop: The loop of the connection, which makes this call.
+  ///   - expire: Called on the loop when the deadline has passed.
   func set(in time: TimeAmount, on loop: any EventLoop, expire: @escaping () -> Void) {
     let due = loop.now + time
     timer.due = due
     if timer.scheduled == nil || due < timer.fires { Self.schedule(timer, at: due, on: loop, expire) }
   }
 
-  /// Lets the client take as long as it likes.
+  /// Removes the deadline; it can be set again.
   func clear() { timer.due = nil }
 
-  /// Forgets the deadline for good.
+  /// Removes the deadline and the timer.
   func cancel() {
     timer.due = nil
     timer.scheduled?.cancel()

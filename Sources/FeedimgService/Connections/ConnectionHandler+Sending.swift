@@ -3,181 +3,179 @@ import NIOCore
 import NIOHTTP1
 
 extension ConnectionHandler {
-  /// Hands out the answer to the request that is under way.
-  func send(_ answer: ServiceAnswer, context: ChannelHandlerContext) {
-    guard case .answering(let request, _) = phase else { return answer.abandon() }
-    // A client of HTTP/1.0 knows the end of what has no length by that of the connection alone.
-    let isOpenEnded = answer.isEndless || answer.length == nil && request.version != .http1_1
-    endsAfterAnswer = endsAfterAnswer || !request.isKeepAlive || register.isDraining || isOpenEnded
-    let hasBody = request.method != .HEAD && answer.status != 204 && answer.status != 304
-    // Behind the word that the client may go on, the channel may still have that to send.
-    let mayBegin = !request.headers.contains(name: "Expect")
-    if mayBegin, let bytes = answer.whole, begin(answer, context: context) {
-      return pass(on: hasBody ? bytes : [], answer.copy, context: context)
+  /// Sends the response to the current request.
+  func send(_ response: ServiceResponse, context: ChannelHandlerContext) {
+    guard case .responding(let request, _) = phase else { return response.abandon() }
+    guard response.fields.fields.allSatisfy(\.isWellFormed) else {
+      response.abandon()
+      return send(
+        Problem(500, "the response has a field that cannot be sent").response,
+        context: context
+      )
     }
-    guard answer.fields.fields.allSatisfy(\.isWellFormed) else {
-      answer.abandon()
-      // The encoder would send nothing at all.
-      return send(Problem(500, "the answer has a field that cannot be sent").answer, context: context)
+    // In HTTP/1.0 only the end of the connection marks the end of a body of unknown length.
+    let isOpenEnded = response.isEndless || response.length == nil && request.version != .http1_1
+    endsAfterResponse = endsAfterResponse || !request.isKeepAlive || register.isDraining || isOpenEnded
+    context.write(wrapOutboundOut(.head(head(of: response))), promise: nil)
+    guard request.method != .HEAD, response.status != 204, response.status != 304 else {
+      return send([], context: context)
     }
-    context.write(wrapOutboundOut(.head(head(of: answer))), promise: nil)
-    switch answer.body {
-    case .bytes(let bytes): send(hasBody ? bytes : [], context: context)
+    switch response.body {
+    case .bytes(let bytes): send(bytes, context: context)
+    case .sealed(let body, let range): send(range, of: body, context: context)
     case .absent: send([], context: context)
-    case .stream(let stream):
-      if hasBody { hand(on: stream, request, context: context) } else { send([], context: context) }
-    case .events(let reader):
-      if hasBody { tell(reader, request, context: context) } else { send([], context: context) }
+    case .stream(let stream): send(stream, request, context: context)
+    case .events(let reader): send(reader, request, context: context)
     }
   }
 
-  /// Answers at once and ends the connection, however much of the request is still to come.
+  /// Sends a problem at once and closes the connection, even if more of the request is still to arrive.
   func refuse(_ problem: Problem, withBody hasBody: Bool = true, context: ChannelHandlerContext) {
-    phase = .leaving
-    endsAfterAnswer = true
-    let answer = problem.answer
-    context.write(wrapOutboundOut(.head(head(of: answer))), promise: nil)
-    if hasBody, case .bytes(let bytes) = answer.body {
+    phase = .closing
+    endsAfterResponse = true
+    let response = problem.response
+    context.write(wrapOutboundOut(.head(head(of: response))), promise: nil)
+    if hasBody, case .bytes(let bytes) = response.body {
       let buffer = context.channel.allocator.buffer(bytes: bytes)
       context.write(wrapOutboundOut(.body(.byteBuffer(buffer))), promise: nil)
     }
     expect(within: limits.farewell, context: context)
     context.writeAndFlush(wrapOutboundOut(.end(nil))).assumeIsolated().whenComplete { _ in
-      // Closing the whole of it would take the answer away from a client that is still sending.
+      // Closing both sides would reset the connection, and a client that is still sending would lose the response.
       context.close(mode: .output, promise: nil)
     }
   }
 
-  /// Ends the connection at once.
+  /// Closes the connection at once.
   func hangUp(context: ChannelHandlerContext) {
-    if case .answering(_, let work) = phase { work?.cancel() }
-    phase = .leaving
+    if case .responding(_, let work) = phase { work?.cancel() }
+    phase = .closing
     context.close(promise: nil)
   }
 
-  /// Gives the client so long for its next step.
+  /// Sets the deadline for the next step of the client.
   func expect(within time: TimeAmount, context: ChannelHandlerContext) {
     deadline.set(in: time, on: context.eventLoop) { [weak self] in self?.expire(context: context) }
   }
 
   private func expire(context: ChannelHandlerContext) {
     if case .receiving = phase {
-      refuse(Problem(408, "the request took too long to come"), context: context)
+      refuse(Problem(408, "the request took too long to arrive"), context: context)
     } else {
       hangUp(context: context)
     }
   }
 
-  private func head(of answer: ServiceAnswer) -> HTTPResponseHead {
-    HTTPResponseHead(
+  private func head(of response: ServiceResponse) -> HTTPResponseHead {
+    var headers: [(String, String)] = []
+    headers.reserveCapacity(response.fields.fields.count + 3)
+    for field in response.fields.fields { headers.append((field.name, field.value)) }
+    // A response that another server made has the date of that server (RFC 9110 §6.6.1).
+    if !response.fields.fields.contains(where: { $0.isNamed("date") }) {
+      headers.append(("Date", date.now()))
+    }
+    if let length = response.length, response.status != 204, response.status != 304 {
+      headers.append(("Content-Length", String(length)))
+    }
+    if endsAfterResponse {
+      headers.append(("Connection", "close"))
+    } else if case .responding(let request, _) = phase, request.version == .http1_0 {
+      // Without this field a client of HTTP/1.0 would wait for the end of the connection (RFC 9112 §9.3).
+      headers.append(("Connection", "keep-alive"))
+    }
+    return HTTPResponseHead(
       version: .http1_1,
-      status: StatusPhrase.status(answer.status),
-      headers: HTTPHeaders(((answer.lines?.fields ?? []) + fields(of: answer)).map { ($0.name, $0.value) })
+      status: StatusPhrase.status(response.status),
+      headers: HTTPHeaders(headers)
     )
   }
 
-  /// All fields of an answer but those whose text is known.
-  private func fields(of answer: ServiceAnswer) -> [HTTPFields.Field] {
-    var fields = answer.fields.fields
-    // What another server answered has its own date (RFC 9110 §6.6.1).
-    if !fields.contains(where: { $0.isNamed("date") }) {
-      fields.append(HTTPFields.Field(name: "Date", value: date.now()))
-    }
-    if let length = answer.length, answer.status != 204, answer.status != 304 {
-      fields.append(HTTPFields.Field(name: "Content-Length", value: String(length)))
-    }
-    if endsAfterAnswer {
-      fields.append(HTTPFields.Field(name: "Connection", value: "close"))
-    } else if case .answering(let request, _) = phase, request.version == .http1_0 {
-      // Else a client of HTTP/1.0 would wait for the end of the connection (RFC 9112 §9.3).
-      fields.append(HTTPFields.Field(name: "Connection", value: "keep-alive"))
-    }
-    return fields
-  }
-
-  /// Writes the head of an answer that is there in whole; false where it takes the longer way.
-  private func begin(_ answer: ServiceAnswer, context: ChannelHandlerContext) -> Bool {
-    output?.setHead(answer.status, answer.lines, fields(of: answer)) ?? false
-  }
-
-  /// Sends bytes from where they are, as far as the socket takes them, and the rest piece by piece.
-  private func pass(on bytes: ArraySlice<UInt8>, _ copy: SealedBody?, context: ChannelHandlerContext) {
-    guard case .answering = phase, let rest = output?.write(bytes, copy) else { return }
-    if rest.isEmpty, output?.isEmpty ?? true { return finish(context: context) }
-    expect(within: limits.stall, context: context)
-    register.noteCopied(min(rest.count, limits.chunk))
-    // Who reads slowly does not keep a copy that nobody else has any more; the bytes are there all the same.
-    output?.pass(on: rest.prefix(limits.chunk)).assumeIsolated().whenSuccess { [weak copy] in
-      // By the loop, since what is taken at once would call itself again and again.
-      context.eventLoop.assumeIsolated().execute {
-        self.pass(on: rest.dropFirst(self.limits.chunk), copy, context: context)
-      }
-    }
-  }
-
-  /// Sends bytes chunk by chunk, as fast as the client takes them.
+  /// Sends bytes chunk by chunk as the client takes them, and ends the response.
   private func send(_ bytes: ArraySlice<UInt8>, context: ChannelHandlerContext) {
-    guard case .answering = phase else { return }
+    guard case .responding = phase else { return }
     expect(within: limits.stall, context: context)
-    if bytes.count > limits.chunk {
-      let buffer = context.channel.allocator.buffer(bytes: bytes.prefix(limits.chunk))
-      context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(buffer)))).assumeIsolated().whenSuccess {
-        // By the loop, since what is taken at once would call itself again and again.
-        context.eventLoop.assumeIsolated().execute {
-          self.send(bytes.dropFirst(self.limits.chunk), context: context)
-        }
-      }
-      return
+    let (chunk, rest) = (bytes.prefix(limits.chunk), bytes.dropFirst(limits.chunk))
+    let buffer = chunk.isEmpty ? ByteBuffer() : context.channel.allocator.buffer(bytes: chunk)
+    send(.byteBuffer(buffer), isLast: rest.isEmpty, context: context) { self.send(rest, context: context) }
+  }
+
+  /// Sends a part of a sealed body chunk by chunk as the client takes them, and ends the response.
+  private func send(_ range: Range<Int>, of body: SealedBody, context: ChannelHandlerContext) {
+    guard case .responding = phase else { return }
+    expect(within: limits.stall, context: context)
+    let (chunk, rest) = (range.prefix(limits.chunk), range.dropFirst(limits.chunk))
+    // The closure keeps the body until the client has taken the chunk.
+    send(.fileRegion(body.region(chunk)), isLast: rest.isEmpty, context: context) {
+      self.send(rest, of: body, context: context)
     }
-    if !bytes.isEmpty {
-      let buffer = context.channel.allocator.buffer(bytes: bytes)
-      context.write(wrapOutboundOut(.body(.byteBuffer(buffer))), promise: nil)
-    }
-    context.writeAndFlush(wrapOutboundOut(.end(nil))).assumeIsolated().whenSuccess {
-      self.finish(context: context)
+  }
+
+  /// Sends one chunk of a body of known length, then the rest.
+  ///
+  /// - Parameters:
+  ///   - chunk: Empty only for a response that ends without more bytes.
+  ///   - isLast: Whether the response ends with this chunk.
+  ///   - context: That of this handler.
+  ///   - sendRest: Called after the client has taken the chunk, unless it is the last one.
+  private func send(
+    _ chunk: IOData,
+    isLast: Bool,
+    context: ChannelHandlerContext,
+    sendRest: @escaping () -> Void
+  ) {
+    let sent = context.eventLoop.makePromise(of: Void.self)
+    let isEmpty = chunk.readableBytes == 0
+    if !isEmpty { context.write(wrapOutboundOut(.body(chunk)), promise: sent) }
+    // A promise for the end would cost a write of zero bytes after a file.
+    if isLast { context.write(wrapOutboundOut(.end(nil)), promise: isEmpty ? sent : nil) }
+    context.flush()
+    sent.futureResult.assumeIsolated().whenSuccess {
+      if isLast { return self.finish(context: context) }
+      // A call from here would recurse for each chunk that the socket takes at once.
+      context.eventLoop.assumeIsolated().execute { sendRest() }
     }
   }
 
   private func finish(context: ChannelHandlerContext) {
-    guard case .answering = phase else { return }
+    guard case .responding = phase else { return }
     deadline.clear()
-    if endsAfterAnswer {
-      phase = .leaving
+    if endsAfterResponse {
+      phase = .closing
       context.close(promise: nil)
     } else {
       proceed(context: context)
     }
   }
 
-  /// Tells events until they end or the client leaves.
-  private func tell(_ reader: EventReader, _ request: HTTPRequestHead, context: ChannelHandlerContext) {
+  /// Sends events until they end or the client disconnects.
+  private func send(_ reader: EventReader, _ request: HTTPRequestHead, context: ChannelHandlerContext) {
     context.flush()
     let loop = context.eventLoop
     let (handler, bound) = (NIOLoopBound(self, eventLoop: loop), NIOLoopBound(context, eventLoop: loop))
     let work = Task {
       for await text in reader.texts {
-        let told = loop.makePromise(of: Void.self)
-        loop.execute { handler.value.tell(Array(text.utf8)[...], told, context: bound.value) }
-        guard (try? await told.futureResult.get()) != nil else { return }
+        let sent = loop.makePromise(of: Void.self)
+        loop.execute { handler.value.send(Array(text.utf8)[...], sent, context: bound.value) }
+        guard (try? await sent.futureResult.get()) != nil else { return }
       }
       loop.execute { handler.value.send([], context: bound.value) }
     }
-    phase = .answering(request, work)
+    phase = .responding(request, work)
   }
 
-  /// Sends what comes, as fast as the client takes it, and hangs up where it breaks off.
-  private func hand(on stream: AnswerStream, _ request: HTTPRequestHead, context: ChannelHandlerContext) {
+  /// Sends a body as it arrives and as fast as the client takes it; closes the connection if the body is interrupted.
+  private func send(_ stream: BodyStream, _ request: HTTPRequestHead, context: ChannelHandlerContext) {
     context.flush()
     let loop = context.eventLoop
     let (handler, bound) = (NIOLoopBound(self, eventLoop: loop), NIOLoopBound(context, eventLoop: loop))
-    register.arriving.begin(stream.body)
+    register.streams.begin(stream.body)
     let work = Task { [register] in
-      defer { register.arriving.end(stream.body) }
+      defer { register.streams.end(stream.body) }
       let isWhole = await withTaskCancellationHandler {
-        await stream.handOn { bytes in
-          let told = loop.makePromise(of: Void.self)
-          loop.execute { handler.value.tell(bytes, told, context: bound.value) }
-          return (try? await told.futureResult.get()) != nil
+        await stream.sendPieces { bytes in
+          let sent = loop.makePromise(of: Void.self)
+          loop.execute { handler.value.send(bytes, sent, context: bound.value) }
+          return (try? await sent.futureResult.get()) != nil
         }
       } onCancel: {
         stream.leave()
@@ -191,19 +189,20 @@ extension ConnectionHandler {
         }
       }
     }
-    phase = .answering(request, work)
+    phase = .responding(request, work)
   }
 
-  private func tell(
+  /// Sends one piece of a body that has no end yet.
+  private func send(
     _ bytes: ArraySlice<UInt8>,
-    _ told: EventLoopPromise<Void>,
+    _ sent: EventLoopPromise<Void>,
     context: ChannelHandlerContext
   ) {
-    guard case .answering = phase else { return told.fail(ChannelError.alreadyClosed) }
+    guard case .responding = phase else { return sent.fail(ChannelError.alreadyClosed) }
     expect(within: limits.stall, context: context)
-    told.futureResult.assumeIsolated().whenSuccess { self.deadline.clear() }
+    sent.futureResult.assumeIsolated().whenSuccess { self.deadline.clear() }
     register.noteCopied(bytes.count)
     let buffer = context.channel.allocator.buffer(bytes: bytes)
-    context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(buffer))), promise: told)
+    context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(buffer))), promise: sent)
   }
 }

@@ -2,46 +2,45 @@ import FeedimgModel
 import NIOCore
 import NIOHTTP1
 
-/// Speaks HTTP/1.1 with one client: takes requests one after the other, and hands out the answers.
+/// Speaks HTTP/1.1 with one client: receives one request after the other and sends the responses.
 ///
-/// Lives on the event loop of its connection. Input is read also while an answer is under way, so that a client that
-/// hangs up is noticed; what comes early waits, and not much of it.
+/// Runs on the event loop of its connection. It also reads while a response is under way, so that it notices when the
+/// client disconnects. Requests that arrive early wait; a client that sends too many of them is disconnected.
 final class ConnectionHandler: ChannelInboundHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
 
   enum Phase {
-    /// For the head of a request.
-    case waiting
-    case receiving(HTTPRequestHead)
-    /// The work that the answer takes, if any, until all of it is sent.
-    case answering(HTTPRequestHead, Task<Void, Never>?)
-    /// The last answer is out; what still comes is dropped.
-    case leaving
+    /// Waits for the head of a request.
+    case idle
+    case receiving(HTTPRequestHead, HTTPFields)
+    /// Prepares and sends a response, with the task that prepares it, if any.
+    case responding(HTTPRequestHead, Task<Void, Never>?)
+    /// The last response has been sent; further input is dropped.
+    case closing
   }
 
-  let routes: RouteTable
-  let access: AccessRule
   let limits: ConnectionLimits
   let register: ConnectionRegister
-  var phase = Phase.waiting
+  var phase = Phase.idle
   var deadline = ConnectionDeadline()
   var date = DateField()
-  /// Whether the connection ends after the answer that is under way.
-  var endsAfterAnswer = false
-  /// Where answers go that are there in whole; nil where there is no socket to write to.
-  var output: SocketOutput?
-  /// The fields of the plain request that came last.
-  var latestFields = LatestFields()
-  /// Whether what the decoder is at begins with letters, as requests do.
-  var beginsWithMethod = false
-  /// Where this stands in the pipeline.
-  private(set) var context: ChannelHandlerContext?
-  /// What has come of the body of the request.
+  /// Whether the connection closes after the current response.
+  var endsAfterResponse = false
+  /// Whether the latest input begins like a method; see ``MethodCheck``.
+  var inputBeginsWithMethod = false
+  /// The number of requests that have begun.
+  private(set) var requestCount = 0
+  private var context: ChannelHandlerContext?
+  /// The last request that was answered from memory, until it is taken.
+  private var repeatable: RepeatableRequest?
+  private let routes: RouteTable
+  private let access: AccessRule
+  /// The body of the request, as far as it has arrived.
   private var body: [UInt8] = []
-  /// How much of the room for bodies this connection takes.
-  private var held = 0
-  /// What came before the last request was answered, with the length of the bodies in it.
+  /// The share of this connection in the limit for the bodies of all requests, in bytes.
+  private var heldCount = 0
+  /// The parts that arrived before the last request was answered, with the length of the bodies in them.
   private var early: (parts: [HTTPServerRequestPart], length: Int) = ([], 0)
 
   init(
@@ -58,22 +57,17 @@ final class ConnectionHandler: ChannelInboundHandler {
 
   func handlerAdded(context: ChannelHandlerContext) {
     self.context = context
-    output = SocketOutput(below: context)
     if context.channel.isActive { expect(within: limits.request, context: context) }
   }
 
-  func handlerRemoved(context: ChannelHandlerContext) {
-    self.context = nil
-    output = nil
-  }
+  func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
   func channelActive(context: ChannelHandlerContext) { expect(within: limits.request, context: context) }
 
   func channelInactive(context: ChannelHandlerContext) {
     deadline.cancel()
-    output = nil
-    if case .answering(_, let work) = phase { work?.cancel() }
-    phase = .leaving
+    if case .responding(_, let work) = phase { work?.cancel() }
+    phase = .closing
     releaseBody()
     context.fireChannelInactive()
   }
@@ -81,51 +75,51 @@ final class ConnectionHandler: ChannelInboundHandler {
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     let part = unwrapInboundIn(data)
     switch (phase, part) {
-    case (.waiting, .head(let head)): begin(head, context: context)
+    case (.idle, .head(let head)): begin(head, context: context)
     case (.receiving, .body(let bytes)): take(bytes, context: context)
-    case (.receiving(let head), .end): answer(head, context: context)
-    case (.answering, _):
+    case (.receiving(let head, let fields), .end): respond(to: head, fields, context: context)
+    case (.responding, _):
       early.parts.append(part)
       if case .body(let bytes) = part { early.length += bytes.readableBytes }
-      // No client has a use for that much.
+      // Useful clients send far less.
       if early.parts.count > 64 || early.length > limits.head { hangUp(context: context) }
-    case (.waiting, _), (.receiving, .head), (.leaving, _): break
+    case (.idle, _), (.receiving, .head), (.closing, _): break
     }
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     switch event {
     case ChannelEvent.inputClosed:
-      if case .answering(_, let work) = phase {
-        endsAfterAnswer = true
-        // Over TCP nobody waits any more, most likely; what needs no waiting is answered still. At the Unix socket who
-        // hangs up has closed both sides, which ends the channel.
+      if case .responding(_, let work) = phase {
+        endsAfterResponse = true
+        // Over TCP the client has most likely disconnected; a response that is ready is sent all the same. A client of
+        // the Unix socket that disconnects closes both sides, which makes the channel inactive.
         if case .loopback = access { work?.cancel() }
       } else {
         context.close(promise: nil)
       }
     case is ChannelShouldQuiesceEvent:
-      if case .waiting = phase { context.close(promise: nil) }
-      endsAfterAnswer = true
+      if case .idle = phase { context.close(promise: nil) }
+      endsAfterResponse = true
     default: context.fireUserInboundEventTriggered(event)
     }
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     switch phase {
-    case .waiting, .receiving:
+    case .idle, .receiving:
       guard let error = error as? HTTPParserError else { return hangUp(context: context) }
-      refuse(error.problem(limits, beginsWithMethod: beginsWithMethod), context: context)
-    // The request that was understood is answered before the connection ends.
-    case .answering: endsAfterAnswer = true
-    // More of what was refused.
-    case .leaving: if !(error is HTTPParserError) { context.close(promise: nil) }
+      refuse(error.problem(limits, beginsWithMethod: inputBeginsWithMethod), context: context)
+    // The connection closes after the response to the valid request.
+    case .responding: endsAfterResponse = true
+    // The rest of a refused request is malformed too.
+    case .closing: if !(error is HTTPParserError) { context.close(promise: nil) }
     }
   }
 
-  /// Goes on to the next request, part of which may be here.
+  /// Waits for the next request, parts of which may have arrived.
   func proceed(context: ChannelHandlerContext) {
-    phase = .waiting
+    phase = .idle
     releaseBody()
     expect(within: limits.request, context: context)
     let parts = early.parts
@@ -138,29 +132,32 @@ final class ConnectionHandler: ChannelInboundHandler {
     if let objection = objection(to: head, fields) {
       return refuse(objection, withBody: head.method != .HEAD, context: context)
     }
-    // The decoder takes nothing more behind an offer to speak another protocol, though nobody takes that up.
-    if head.method == .CONNECT || fields["Upgrade"] != nil { endsAfterAnswer = true }
+    // The decoder stops after an offer to change the protocol, which this service never accepts.
+    if head.method == .CONNECT || fields["Upgrade"] != nil { endsAfterResponse = true }
     if head.version == .http1_1, fields["Expect"]?.lowercased() == "100-continue" {
-      let go = HTTPResponseHead(version: .http1_1, status: .continue)
-      context.writeAndFlush(wrapOutboundOut(.head(go)), promise: nil)
+      let interim = HTTPResponseHead(version: .http1_1, status: .continue)
+      context.writeAndFlush(wrapOutboundOut(.head(interim)), promise: nil)
     }
-    phase = .receiving(head)
+    requestCount += 1
+    repeatable = nil
+    phase = .receiving(head, fields)
     expect(within: limits.request, context: context)
   }
 
   private func objection(to head: HTTPRequestHead, _ fields: HTTPFields) -> Problem? {
-    // Else two programs could each take another one for the host (RFC 9112 §3.2).
-    if head.version == .http1_1, head.headers["Host"].count != 1 {
-      return Problem(400, "expected one field `Host`, found \(head.headers["Host"].count)")
+    // With two fields, two programs could each read another host (RFC 9112 §3.2).
+    let hostCount = fields.fields.count { $0.isNamed("host") }
+    if head.version == .http1_1, hostCount != 1 {
+      return Problem(400, "expected one field `Host`, found \(hostCount)")
     }
     if let host = fields["Host"], !HostField.isWellFormed(host) {
-      return Problem(400, "`\(host)` is no host")
+      return Problem(400, "`\(host)` is not a host")
     }
     if let coding = fields["Transfer-Encoding"], coding.lowercased() != "chunked" {
-      return Problem(501, "the transfer coding `\(coding)` is not known here, only `chunked`")
+      return Problem(501, "the transfer coding `\(coding)` is not supported, only `chunked`")
     }
-    let isPublic = PageRoute.isPublic(head.method.rawValue, head.uri)
-    if let objection = access.objection(to: fields, isPublic: isPublic) { return objection }
+    let isPublic = { PageRoute.isPublic(head.method.rawValue, head.uri) }
+    if let objection = access.objection(to: fields, isPublic: isPublic()) { return objection }
     let length = fields["Content-Length"].flatMap { Int($0) } ?? 0
     return length > limits.body ? tooLong : nil
   }
@@ -168,41 +165,77 @@ final class ConnectionHandler: ChannelInboundHandler {
   private func take(_ bytes: ByteBuffer, context: ChannelHandlerContext) {
     guard body.count + bytes.readableBytes <= limits.body else { return refuse(tooLong, context: context) }
     guard register.hold(bytes.readableBytes) else { return refuse(noRoom, context: context) }
-    held += bytes.readableBytes
+    heldCount += bytes.readableBytes
     body.append(contentsOf: bytes.readableBytesView)
   }
 
-  private func answer(_ head: HTTPRequestHead, context: ChannelHandlerContext) {
+  private func respond(to head: HTTPRequestHead, _ fields: HTTPFields, context: ChannelHandlerContext) {
     deadline.clear()
     let body = body
     self.body = []
-    let fields = access.withoutOwn(
-      HTTPFields(head.headers.map { HTTPFields.Field(name: $0.name, value: $0.value) })
-    )
-    phase = .answering(head, nil)
+    phase = .responding(head, nil)
     if head.uri == "*", head.method == .OPTIONS { return send(routes.options, context: context) }
     guard let target = RequestTarget(head.uri) else {
-      let problem = Problem(400, "the target of the request is no path with a query in escaped UTF-8")
-      return send(problem.answer, context: context)
+      let problem = Problem(
+        400,
+        "the target of the request is not a path with a query in percent-encoded UTF-8"
+      )
+      return send(problem.response, context: context)
     }
-    var request = ServiceRequest(head.method.rawValue, target, fields: fields, body: body)
-    request.takesCopies = output?.takesCopies ?? false
-    if let answer = routes.answerAtOnce(request) { return send(answer, context: context) }
+    let request = ServiceRequest(
+      head.method.rawValue,
+      target,
+      fields: access.withoutCredentials(fields),
+      body: body
+    )
+    if let response = routes.immediateResponse(to: request) {
+      // A repetition would skip the interim response.
+      let isPlain = !endsAfterResponse && fields["Expect"] == nil
+      repeatable = isPlain ? RepeatableRequest(access: access, head: head, request: request) : nil
+      return send(response, context: context)
+    }
     let loop = context.eventLoop
     let (handler, bound) = (NIOLoopBound(self, eventLoop: loop), NIOLoopBound(context, eventLoop: loop))
-    // What may compute for long is done elsewhere, so that other clients need not wait.
-    let executor = routes.hasShortcut(request) ? LoopExecutor(loop) : nil
+    // Other routes may compute for long, which must not delay other clients.
+    let executor = routes.hasImmediateHandler(request) ? EventLoopTaskExecutor(loop) : nil
     let work = Task(executorPreference: executor) { [routes, request] in
-      let answer = await routes.answer(request)
-      loop.execute { handler.value.send(answer, context: bound.value) }
+      let response = await routes.response(to: request)
+      loop.execute { handler.value.send(response, context: bound.value) }
     }
-    phase = .answering(head, work)
+    phase = .responding(head, work)
+  }
+
+  // MARK: Repeated requests
+
+  /// Whether the next input begins a request, which may be answered.
+  var isIdle: Bool {
+    guard case .idle = phase else { return false }
+    return !endsAfterResponse && !register.isDraining
+  }
+
+  /// Responds to a repeated request from memory.
+  ///
+  /// - Returns: False where the decoder must read it again; nothing has been sent then.
+  func respond(to repeated: RepeatableRequest) -> Bool {
+    guard let context, repeated.access == access,
+      let response = routes.immediateResponse(to: repeated.request)
+    else { return false }
+    deadline.clear()
+    phase = .responding(repeated.head, nil)
+    send(response, context: context)
+    return true
+  }
+
+  /// The request that the latest input consists of, if it was answered from memory; called once for each.
+  func takeRepeatable() -> RepeatableRequest? {
+    defer { repeatable = nil }
+    return early.parts.isEmpty && !endsAfterResponse ? repeatable : nil
   }
 
   private func releaseBody() {
     body = []
-    register.release(held)
-    held = 0
+    register.release(heldCount)
+    heldCount = 0
   }
 
   private var noRoom: Problem {

@@ -1,68 +1,70 @@
 import NIOCore
 import Synchronization
 
-/// The connections that are open, so that they can be counted, limited and ended.
+/// The open connections: counts, limits and closes them.
 final class ConnectionRegister: Sendable {
   private struct State {
     var channels: [ObjectIdentifier: any Channel] = [:]
     var isDraining = false
-    /// What has passed through memory since it was last given back, in bytes, estimated.
-    var passed = 0
-    /// Whether it is looked soon whether nobody is there.
-    var isLooking = false
+    /// The bytes copied since memory was last returned to the system, estimated.
+    var copied = 0
+    /// Whether a check for idleness is scheduled.
+    var isCheckDue = false
     var waiter: CheckedContinuation<Void, Never>?
   }
 
-  /// Guards which connections are open; nothing is sent to them inside.
+  /// Guards the open connections; no channel is called inside.
   private let state = Mutex(State())
   private let limit: Int
   private let bodyLimit: Int
-  private let giveBack: @Sendable () -> Void
+  private let releaseMemory: @Sendable () -> Void
   private let rest: @Sendable () -> Void
-  /// What is sent while it comes.
-  let arriving = ArrivingBodies()
-  /// What the bodies of all requests that are under way take.
+  /// The bodies that are sent while they are being received.
+  let streams = StreamingBodies()
+  /// The sum of the bodies of all requests that are under way.
   private let heldBytes = Atomic(0)
 
   /// - Parameters:
-  ///   - limit: How many connections there may be.
-  ///   - bodyLimit: How much the bodies of all requests may take together, in bytes.
-  ///   - giveBack: Called when nobody is there any more for whom memory that is free is worth keeping.
-  ///   - rest: Called whenever nobody has been there for a while.
+  ///   - limit: The number of open connections.
+  ///   - bodyLimit: The sum of the bodies of all requests, in bytes.
+  ///   - releaseMemory: Called a second after the last connection has closed, if returning free memory is worth it.
+  ///   - rest: Called each time, a second after the last connection has closed.
   init(
     limit: Int,
     bodyLimit: Int,
-    giveBack: @escaping @Sendable () -> Void = {},
+    releaseMemory: @escaping @Sendable () -> Void = {},
     rest: @escaping @Sendable () -> Void = {}
   ) {
     self.limit = limit
     self.bodyLimit = bodyLimit
-    self.giveBack = giveBack
+    self.releaseMemory = releaseMemory
     self.rest = rest
   }
 
-  /// How many are open now.
+  /// The number of open connections.
   var count: Int { state.withLock { $0.channels.count } }
 
-  /// Whether the service is about to end, so that no connection is kept for a next request.
+  /// Whether the service is stopping, so that each connection closes after its response.
   var isDraining: Bool { state.withLock { $0.isDraining } }
 
-  /// Makes room for a part of a body, unless there is none.
+  /// Reserves room for a part of a request body.
+  ///
+  /// - Returns: False where the limit would be exceeded.
   func hold(_ count: Int) -> Bool {
     guard heldBytes.add(count, ordering: .relaxed).newValue > bodyLimit else { return true }
     release(count)
     return false
   }
 
-  /// Gives back what was held.
+  /// Releases room for a request body.
   func release(_ count: Int) { heldBytes.subtract(count, ordering: .relaxed) }
 
-  /// Notes that bytes were copied on their way to a client.
-  func noteCopied(_ count: Int) { state.withLock { $0.passed += count } }
+  /// Counts bytes that were copied for a client.
+  func noteCopied(_ count: Int) { state.withLock { $0.copied += count } }
 
-  /// Takes a connection in, unless there are too many.
+  /// Adds a connection, unless there are too many.
   ///
-  /// - Returns: Whether it may stay.
+  /// - Returns: Whether it was added.
   func admit(_ channel: any Channel) -> Bool {
     let isAdmitted = state.withLock { state in
       guard state.channels.count < limit, !state.isDraining else { return false }
@@ -73,7 +75,7 @@ final class ConnectionRegister: Sendable {
     return isAdmitted
   }
 
-  /// Asks all connections to end after what they are at.
+  /// Has all connections close after their current responses.
   func drain() {
     let channels = state.withLock { state in
       state.isDraining = true
@@ -82,7 +84,7 @@ final class ConnectionRegister: Sendable {
     for channel in channels { channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent()) }
   }
 
-  /// Returns when none is open.
+  /// Returns when no connection is open.
   func empty() async {
     await withCheckedContinuation { continuation in
       let isEmpty = state.withLock { state in
@@ -94,42 +96,40 @@ final class ConnectionRegister: Sendable {
     }
   }
 
-  /// Breaks off all that are left.
+  /// Closes all connections at once.
   func closeAll() {
     for channel in state.withLock({ Array($0.channels.values) }) { channel.close(promise: nil) }
   }
 
   private func remove(_ channel: any Channel) {
-    let (waiter, looks) = state.withLock { state in
+    let (waiter, isFirst) = state.withLock { state in
       state.channels[ObjectIdentifier(channel)] = nil
-      state.passed += Self.connectionCost
+      state.copied += Self.connectionCost
       guard state.channels.isEmpty else { return (nil as CheckedContinuation<Void, Never>?, false) }
-      defer { (state.waiter, state.isLooking) = (nil, true) }
-      return (state.waiter, !state.isLooking && !state.isDraining)
+      defer { (state.waiter, state.isCheckDue) = (nil, true) }
+      return (state.waiter, !state.isCheckDue && !state.isDraining)
     }
     if let waiter { return waiter.resume() }
-    guard looks else { return }
-    // NIO has its timer go off for a deadline that was cancelled, when nobody is there any more; one that is due before
-    // takes its place.
-    channel.eventLoop.scheduleTask(in: Self.patience) { self.tidy() }
+    guard isFirst else { return }
+    // NIO would wake the idle process for a cancelled deadline; this earlier timer replaces it.
+    channel.eventLoop.scheduleTask(in: Self.idleDelay) { self.checkIdle() }
   }
 
-  /// What a connection that has ended may have left behind, in bytes.
+  /// The memory that a closed connection may leave behind, in bytes.
   private static let connectionCost = 16 << 10
-  /// So much is worth the time to give it back, in bytes.
-  private static let worthGivingBack = 256 << 10
-  /// After the last connection.
-  private static let patience = TimeAmount.seconds(1)
+  /// The least memory that is worth returning, in bytes.
+  private static let leastRelease = 256 << 10
+  private static let idleDelay = TimeAmount.seconds(1)
 
-  private func tidy() {
-    let (isEmpty, isWorth) = state.withLock { state in
-      state.isLooking = false
+  private func checkIdle() {
+    let (isEmpty, isWorthRelease) = state.withLock { state in
+      state.isCheckDue = false
       guard state.channels.isEmpty else { return (false, false) }
-      guard state.passed >= Self.worthGivingBack else { return (true, false) }
-      state.passed = 0
+      guard state.copied >= Self.leastRelease else { return (true, false) }
+      state.copied = 0
       return (true, true)
     }
     if isEmpty { rest() }
-    if isWorth { giveBack() }
+    if isWorthRelease { releaseMemory() }
   }
 }

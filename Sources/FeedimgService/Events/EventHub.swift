@@ -1,48 +1,48 @@
 import Synchronization
 
-/// The events of one reader, as text that goes out as it is.
+/// The events of one reader, as texts to send.
 struct EventReader: Sendable {
   let texts: AsyncStream<String>
 }
 
-/// Tells all readers what happens; one that does not keep up is dropped, and the others are not delayed by it.
+/// Publishes events to all readers; drops a reader that is too slow, without delay for the others.
 final class EventHub: Sendable {
   private struct State {
     var log: EventLog
     var readers: [Int: AsyncStream<String>.Continuation] = [:]
-    var next = 0
+    var lastNumber = 0
     var isEnded = false
   }
 
-  /// Guards the log and who reads; streams are ended outside, as that calls back.
+  /// Guards the log and the readers; streams are ended outside, as that calls back.
   private let state: Mutex<State>
-  /// How many texts may wait for a reader.
-  private let patience: Int
-  private let firstReaderComes: @Sendable (EventHub) -> Void
+  /// The number of texts that may wait for a reader.
+  private let capacity: Int
+  private let onFirstReader: @Sendable (EventHub) -> Void
 
   /// - Parameters:
-  ///   - log: Where to begin.
-  ///   - patience: How many events may wait for a reader before it is dropped.
-  ///   - firstReaderComes: Called once, so that what nobody reads costs nothing.
+  ///   - log: The events so far.
+  ///   - capacity: The number of events that may wait for a reader before it is dropped.
+  ///   - onFirstReader: Called once, so that events without readers cost nothing.
   init(
     _ log: EventLog,
-    patience: Int = 64,
-    firstReaderComes: @escaping @Sendable (EventHub) -> Void = { _ in }
+    capacity: Int = 64,
+    onFirstReader: @escaping @Sendable (EventHub) -> Void = { _ in }
   ) {
     state = Mutex(State(log: log))
-    self.patience = patience
-    self.firstReaderComes = firstReaderComes
+    self.capacity = capacity
+    self.onFirstReader = onFirstReader
   }
 
-  /// How many read now.
+  /// The number of readers.
   var readerCount: Int { state.withLock { $0.readers.count } }
 
-  /// Tells a state, unless it is as it was, or that something has happened.
+  /// Publishes a state that has changed, or an occurrence.
   ///
   /// - Parameters:
-  ///   - kind: What it is the state of, or what has happened.
+  ///   - kind: Such as `network`.
   ///   - data: One line.
-  ///   - retention: What is kept of it for readers who come back.
+  ///   - retention: The events that are kept for readers that return.
   func publish(_ kind: String, _ data: String, as retention: EventLog.Retention = .history) {
     let slow = state.withLock { state -> [AsyncStream<String>.Continuation] in
       guard let event = state.log.append(kind, data, as: retention) else { return [] }
@@ -56,25 +56,25 @@ final class EventHub: Sendable {
     for reader in slow { reader.finish() }
   }
 
-  /// Begins to tell a reader: first what it missed, then what happens.
+  /// Adds a reader, which gets the events that it missed and then new ones.
   ///
-  /// - Parameter id: The last event that it has seen; nil for a new reader.
-  /// - Returns: What to send it, until it is dropped, leaves or the service ends.
+  /// - Parameter id: The last event that the reader has; nil for a new reader.
+  /// - Returns: Its events, until it is dropped, it leaves, or the service stops.
   func subscribe(after id: String?) -> EventReader {
-    let (texts, reader) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingOldest(patience))
+    let (texts, reader) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingOldest(capacity))
     let (number, isEnded) = state.withLock { state in
-      state.next += 1
-      // Lets the client see at once that it is connected, and tells it that it may come back soon.
+      state.lastNumber += 1
+      // The first text shows at once that the connection works, and sets the client's delay for a reconnect.
       reader.yield("retry: 1000\n\n" + state.log.missed(since: id).map(\.text).joined())
-      if !state.isEnded { state.readers[state.next] = reader }
-      return (state.next, state.isEnded)
+      if !state.isEnded { state.readers[state.lastNumber] = reader }
+      return (state.lastNumber, state.isEnded)
     }
     reader.onTermination = { [weak self] _ in self?.leave(number) }
-    if isEnded { reader.finish() } else if number == 1 { firstReaderComes(self) }
+    if isEnded { reader.finish() } else if number == 1 { onFirstReader(self) }
     return EventReader(texts: texts)
   }
 
-  /// Ends all readers, and those to come.
+  /// Ends all readers, later ones included.
   func end() {
     let readers = state.withLock { state in
       state.isEnded = true
@@ -85,7 +85,7 @@ final class EventHub: Sendable {
   }
 
   private func leave(_ number: Int) {
-    // Let go outside, for the same reason.
+    // The result is released outside the lock, as that may call back.
     _ = state.withLock { $0.readers.removeValue(forKey: number) }
   }
 }

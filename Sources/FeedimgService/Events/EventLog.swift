@@ -1,18 +1,18 @@
-/// The last events, so that a reader who was away can go on where it left.
+/// The latest events, for readers that reconnect.
 ///
-/// An identifier is the run of the service and a number within it: one of an earlier run counts as unknown.
+/// An identifier consists of the run of the service and a number. An identifier of another run is unknown.
 struct EventLog: Sendable {
-  /// What is kept of events of one kind.
+  /// The events of one kind that are kept.
   enum Retention: Sendable, Hashable {
-    /// They are states, and how they followed one another matters.
+    /// All states, as their order matters.
     case history
-    /// They are states, and only the present one matters.
+    /// The latest state.
     case latest
-    /// They are no states: a new reader has no use for those before its time.
+    /// All events, for returning readers; a new reader gets none, as they are not states.
     case occurrence
   }
 
-  /// One event, as the stream has it (HTML Living Standard, server-sent events).
+  /// One event of the stream (HTML Living Standard, server-sent events).
   struct Event: Sendable, Hashable {
     var id: String
     var kind: String
@@ -20,35 +20,35 @@ struct EventLog: Sendable {
     var data: String
     fileprivate var number: Int
 
-    /// The lines of the event with the empty one that ends it.
+    /// The lines of the event and the empty line that ends it.
     var text: String { "id: \(id)\nevent: \(kind)\ndata: \(data)\n\n" }
   }
 
   private let run: String
   private let capacity: Int
   private var events: [Event] = []
-  /// How many events there ever were.
+  /// The number of events so far.
   private var count = 0
-  /// The last event that a reader could still have missed and not be told.
+  /// The number of the last event that was discarded.
   private var lost = 0
-  /// The present state of what has one, in the order in which it was first told.
+  /// The latest state of each kind, in the order of their first events.
   private var latest: [Event] = []
 
   /// - Parameters:
-  ///   - run: What no other run of the service is called.
-  ///   - capacity: How many events to remember.
+  ///   - run: A name that no other run of the service has.
+  ///   - capacity: The number of events to keep.
   init(run: String, capacity: Int = 256) {
     self.run = run
     self.capacity = capacity
   }
 
-  /// Adds the state of something, unless it is as it was, or what has happened.
+  /// Adds an event.
   ///
   /// - Parameters:
-  ///   - kind: What it is the state of, such as `network`.
+  ///   - kind: Such as `network`.
   ///   - data: One line.
-  ///   - retention: What is kept of it.
-  /// - Returns: The event, or nil where nothing has changed.
+  ///   - retention: The events of this kind to keep.
+  /// - Returns: The event; nil for a state that has not changed.
   mutating func append(_ kind: String, _ data: String, as retention: Retention = .history) -> Event? {
     let known = latest.firstIndex { $0.kind == kind }
     if let known, latest[known].data == data { return nil }
@@ -63,10 +63,10 @@ struct EventLog: Sendable {
     return event
   }
 
-  /// What a reader has to be told when it comes.
+  /// The events to send to a reader that connects.
   ///
-  /// - Parameter id: The last event that it has seen; nil for a new reader.
-  /// - Returns: All since then where that is known, else the present states.
+  /// - Parameter id: The last event that the reader has; nil for a new reader.
+  /// - Returns: All later events where the identifier is known, otherwise the latest states.
   func missed(since id: String?) -> [Event] {
     guard let id, id.hasPrefix("\(run)-"), let number = Int(id.dropFirst(run.count + 1)),
       (lost...count).contains(number)

@@ -2,7 +2,7 @@ import Feedimg
 import FeedimgSystem
 import Synchronization
 
-/// What events tell of, watched once somebody reads: the network, the settings, the policy, transfers and upgrades.
+/// Publishes the network, the settings, the policy, transfers and upgrades, from the first reader on.
 final class EventSources: Sendable {
   private struct State {
     var network: NetworkWatching?
@@ -11,45 +11,46 @@ final class EventSources: Sendable {
     var isEnded = false
   }
 
-  private let configuration: ImageLoader.Configuration
+  private let network: NetworkStatus
+  private let settings: Settings
   private let loader: ImageLoader
-  private let upgrades: UpgradeWatch
-  private let transfers: TransferTeller
-  private let later: TransferTeller.Later
-  /// Guards what is watched.
+  private let upgrades: UpgradePublisher
+  private let transfers: ProgressPublisher
+  private let schedule: ProgressPublisher.Schedule
+  /// Guards the watchers.
   private let state = Mutex(State())
 
   init(
-    _ configuration: ImageLoader.Configuration,
-    loader: ImageLoader,
-    upgrades: UpgradeWatch,
-    later: @escaping TransferTeller.Later
+    _ loader: ImageLoader,
+    network: NetworkStatus,
+    settings: Settings,
+    upgrades: UpgradePublisher,
+    schedule: @escaping ProgressPublisher.Schedule
   ) {
-    self.configuration = configuration
-    self.loader = loader
-    (self.upgrades, self.later) = (upgrades, later)
-    transfers = TransferTeller(loader.transferRegister, later: later)
+    (self.loader, self.network, self.settings) = (loader, network, settings)
+    (self.upgrades, self.schedule) = (upgrades, schedule)
+    transfers = ProgressPublisher(loader.transferRegister, schedule: schedule)
   }
 
-  /// Begins to tell; called once.
-  func start(telling hub: EventHub) {
-    transfers.start(telling: hub)
-    upgrades.start(telling: hub, later: later)
-    let network = NetworkStatus(configuration).watch { [weak self] in
+  /// Starts publishing; called once.
+  func start(on hub: EventHub) {
+    transfers.start(on: hub)
+    upgrades.start(on: hub, schedule: schedule)
+    let network = network.watch { [weak self] in
       hub.publish("network", $0.json)
-      self?.reconsider(hub)
+      self?.checkUpgrades(on: hub)
     }
-    let changes = (try? Settings(configuration))?.changes()
+    let changes = settings.changes()
     let settings = Task { [weak self] in
-      for await json in changes ?? AsyncStream(unfolding: { nil }) {
+      for await json in changes {
         hub.publish("settings", json)
-        self?.reconsider(hub)
+        self?.checkUpgrades(on: hub)
       }
     }
     // The loader reads a changed file by itself; this watcher only publishes the change.
     let files = loader.policyInForce.candidates.compactMap(\.path)
-    let policies = FileWatcher(files) { [weak self] in self?.tellPolicy(to: hub) }
-    tellPolicy(to: hub)
+    let policies = FileWatcher(files) { [weak self] in self?.publishPolicy(on: hub) }
+    publishPolicy(on: hub)
     let isEnded = state.withLock { state in
       (state.network, state.settings, state.policies) = (network, settings, policies)
       return state.isEnded
@@ -57,18 +58,18 @@ final class EventSources: Sendable {
     if isEnded { end() }
   }
 
-  /// Tells which policy decides, if that has changed.
-  func tellPolicy(to hub: EventHub) {
+  /// Publishes the policy in force, if it has changed.
+  func publishPolicy(on hub: EventHub) {
     hub.publish("policy", loader.policyInForce.json)
-    reconsider(hub)
+    checkUpgrades(on: hub)
   }
 
-  /// Looks for upgrades away from the threads that watch, as it may wait for the disk.
-  private func reconsider(_ hub: EventHub) {
-    Task { [upgrades] in upgrades.reconsider(telling: hub) }
+  /// Checks for upgrades away from the threads that watch, as the check may wait for the disk.
+  private func checkUpgrades(on hub: EventHub) {
+    Task { [upgrades] in upgrades.check(on: hub) }
   }
 
-  /// Watches nothing any more.
+  /// Stops publishing.
   func end() {
     let watched = state.withLock { state in
       defer { state = State(isEnded: true) }

@@ -1,17 +1,17 @@
-/// Which part of a body a client wants (RFC 9110 §14).
+/// The part of a body that the field `Range` asks for (RFC 9110 §14).
 enum ByteRange: Sendable, Hashable {
-  /// All of it: no range was asked for, or one that may be ignored.
+  /// The whole body: the field is absent or ignored.
   case whole
   case part(Range<Int>)
-  /// A range was asked for that begins behind the end.
+  /// The range begins after the end of the body.
   case unsatisfiable
 
   /// Reads the field `Range`.
   ///
-  /// Of several ranges none is served, which the RFC allows; nor is what is not understood.
+  /// Several ranges and malformed ranges are ignored, as the RFC allows.
   ///
   /// - Parameters:
-  ///   - field: Such as `bytes=0-99`, `bytes=100-` or `bytes=-100`; nil where there is none.
+  ///   - field: Such as `bytes=0-99`, `bytes=100-` or `bytes=-100`; nil where it is absent.
   ///   - length: The length of the whole body in bytes.
   init(_ field: String?, length: Int) {
     self = .whole
@@ -31,7 +31,7 @@ enum ByteRange: Sendable, Hashable {
     }
   }
 
-  /// Digits alone; more than fit count as the most.
+  /// Reads digits; a number that does not fit becomes the largest one.
   private static func number(_ text: Substring) -> Int? {
     guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
     return Int(text) ?? .max

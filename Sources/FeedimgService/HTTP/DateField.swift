@@ -1,12 +1,12 @@
 import FeedimgModel
 import Glibc
 
-/// The date that goes with every answer (RFC 9110 §6.6.1).
+/// The value of the field `Date` (RFC 9110 §6.6.1).
 struct DateField {
   private var second = -1
   private var latest = ""
 
-  /// The date now; put into words once a second.
+  /// The current date, formatted once a second.
   mutating func now() -> String {
     let now = time(nil)
     if now != second { (second, latest) = (now, Self.text(now)) }

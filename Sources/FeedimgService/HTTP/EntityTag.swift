@@ -1,11 +1,11 @@
 import CXXHash
 
-/// What tells one body from another (RFC 9110 §8.8.3); always strong.
+/// A strong entity tag (RFC 9110 §8.8.3).
 struct EntityTag: Sendable, Hashable {
   private let length: Int
   private let checksum: UInt64
 
-  /// With its quotes.
+  /// The tag with its quotes.
   var text: String { "\"\(String(length, radix: 16))-\(String(checksum, radix: 16))\"" }
 
   /// The tag of a body: its length and checksum.
@@ -14,12 +14,12 @@ struct EntityTag: Sendable, Hashable {
     self.init(length: bytes.count, checksum: checksum)
   }
 
-  /// The tag of a body of which both are known; the checksum is that of XXH3.
+  /// The tag of a body with this length and this XXH3 checksum.
   init(length: Int, checksum: UInt64) { (self.length, self.checksum) = (length, checksum) }
 
-  /// Whether a list such as `If-None-Match` names the tag or is `*`; weakness is of no account there (§13.1.2).
-  func isNamed(in list: String) -> Bool { EntityTagList(list).names(text) }
+  /// Whether a field such as `If-None-Match` contains the tag by weak comparison, or is `*` (§13.1.2).
+  func isIn(_ field: String) -> Bool { EntityTagList(field).contains(text) }
 
-  /// Whether a list such as `If-Match` names the tag as strong or is `*` (§13.1.1).
-  func isNamedStrongly(in list: String) -> Bool { EntityTagList(list).namesStrongly(text) }
+  /// Whether a field such as `If-Match` contains the tag by strong comparison, or is `*` (§13.1.1).
+  func isStronglyIn(_ field: String) -> Bool { EntityTagList(field).containsStrongly(text) }
 }

@@ -1,11 +1,11 @@
-/// The tags in a field such as `If-None-Match` (RFC 9110 §8.8.3, §13.1.2).
+/// The entity tags in a field such as `If-None-Match` (RFC 9110 §8.8.3, §13.1.2).
 struct EntityTagList: Sendable, Hashable {
-  /// Whether any tag is meant.
+  /// Whether the field is `*`.
   let isAny: Bool
-  /// With their quotes, and with `W/` where they are weak.
+  /// The tags with their quotes, and with `W/` where they are weak.
   private let tags: [Substring]
 
-  /// Reads a list; commas within quotes are of the tag.
+  /// Reads a list; a comma within quotes is part of the tag.
   init(_ field: String) {
     isAny = field.trimmed == "*"
     var tags: [Substring] = []
@@ -20,13 +20,15 @@ struct EntityTagList: Sendable, Hashable {
     self.tags = tags
   }
 
-  /// Whether a tag is named, or any; weakness is of no account (§8.8.3.2).
-  func names(_ tag: String) -> Bool {
+  /// Whether the list contains a tag by weak comparison (§8.8.3.2), or is `*`.
+  func contains(_ tag: String) -> Bool {
     isAny || tags.contains { Self.opaque($0) == Self.opaque(tag[...]) }
   }
 
-  /// Whether a tag is named, and both are strong, or any.
-  func namesStrongly(_ tag: String) -> Bool { isAny || !tag.hasPrefix("W/") && tags.contains { $0 == tag } }
+  /// Whether the list contains a tag by strong comparison (§8.8.3.2), or is `*`.
+  func containsStrongly(_ tag: String) -> Bool {
+    isAny || !tag.hasPrefix("W/") && tags.contains { $0 == tag }
+  }
 
   private static func opaque(_ tag: Substring) -> Substring { tag.hasPrefix("W/") ? tag.dropFirst(2) : tag }
 }

@@ -1,16 +1,16 @@
 import FeedimgJSON
 import FeedimgModel
 
-/// Why a request is refused, as a problem document (RFC 9457).
+/// The reason that a request fails, as a problem document (RFC 9457).
 struct Problem: Error, Sendable {
   var status: Int
-  /// What to branch on where the status does not tell enough, such as `nothing-to-show`.
+  /// A code for clients to branch on, such as `nothing-to-show`, where the status is not specific enough.
   var code: String?
-  /// What is wrong with this request, in words.
+  /// One sentence about this request.
   var detail: String
-  /// More that a program may use.
+  /// Further members of the document.
   var members: JSONObject
-  /// Fields that the status asks for, such as `Allow`.
+  /// Fields that the status requires, such as `Allow`.
   var fields: [(String, String)]
 
   init(
@@ -27,20 +27,20 @@ struct Problem: Error, Sendable {
     self.fields = fields
   }
 
-  /// The document, with its status.
-  var answer: ServiceAnswer {
+  /// The response with the document.
+  var response: ServiceResponse {
     var object = JSONObject([
       ("type", .string(code.map { "urn:feedimg:problem:\($0)" } ?? "about:blank")),
       ("title", .string(StatusPhrase.text(status))), ("status", .integer(status)),
       ("detail", .string(detail)),
     ])
     for member in members.members { object[member.name] = member.value }
-    var answer = ServiceAnswer(
+    var response = ServiceResponse(
       status,
       text: JSONValue.object(object).text(.compact) + "\n",
       as: "application/problem+json"
     )
-    answer.fields.fields += fields.map { HTTPFields.Field(name: $0.0, value: $0.1) }
-    return answer
+    response.fields.fields += fields.map { HTTPFields.Field(name: $0.0, value: $0.1) }
+    return response
   }
 }

@@ -1,13 +1,13 @@
 import FeedimgModel
 
-/// How urgent a client calls its request (RFC 9218).
+/// The urgency of a request (RFC 9218).
 struct RequestPriority: Sendable, Hashable {
   /// From 0, the most urgent, to 7.
   let urgency: Int
 
-  /// Reads the field `Priority`, such as `u=1, i`; what is not understood counts as absent (§4).
+  /// Reads the field `Priority`, such as `u=1, i`; malformed members are ignored (§4).
   ///
-  /// - Parameter field: Nil where there is none: the urgency is then 3.
+  /// - Parameter field: Nil where it is absent, which means an urgency of 3.
   init(_ field: String?) {
     var urgency = 3
     for member in field?.split(separator: ",") ?? [] {
@@ -20,7 +20,7 @@ struct RequestPriority: Sendable, Hashable {
     self.urgency = urgency
   }
 
-  /// The same in the loader's words: who says nothing waits for what is on the screen.
+  /// The priority of the load; a request without the field is for a visible image.
   var load: LoadPriority {
     switch urgency {
     case ...3: .visible

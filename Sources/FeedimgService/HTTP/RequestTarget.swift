@@ -1,8 +1,8 @@
 /// The path and the query of a request (RFC 9112 §3.2).
 ///
-/// The path is compared as it was sent: what has dots, escapes or doubled slashes in it is simply another path.
+/// The path is compared as sent: a path with dots, escapes or doubled slashes is a different path.
 struct RequestTarget: Sendable, Hashable {
-  /// One name and its value.
+  /// One parameter of the query.
   struct Parameter: Sendable, Hashable {
     var name: String
     var value: String
@@ -13,24 +13,25 @@ struct RequestTarget: Sendable, Hashable {
 
   /// Reads a target in origin form, such as `/v1/image?item=%7B%7D`, or in absolute form.
   ///
-  /// In the query `+` is a space, as forms have it. Nil where it is neither, or the query is not UTF-8 in escapes.
+  /// In the query `+` means a space, as in forms. Nil for another form, and for a query that is not percent-encoded UTF-8.
   ///
-  /// - Parameter text: As the request line has it.
+  /// - Parameter text: The target in the request line.
   init?(_ text: String) {
     guard let local = Self.local(text) else { return nil }
-    let parts = local.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-    path = String(parts[0])
+    let parts = local.utf8.split(separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
+    path = String(Substring(parts[0]))
     var parameters: [Parameter] = []
-    for pair in parts.count > 1 ? parts[1].split(separator: "&") : [] {
-      let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      guard let name = Self.decoded(sides[0]), let value = Self.decoded(sides.count > 1 ? sides[1] : "")
+    for pair in parts.count > 1 ? parts[1].split(separator: UInt8(ascii: "&")) : [] {
+      let sides = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+      guard let name = Self.decoded(Substring(sides[0])),
+        let value = Self.decoded(sides.count > 1 ? Substring(sides[1]) : "")
       else { return nil }
       parameters.append(Parameter(name: name, value: value))
     }
     self.parameters = parameters
   }
 
-  /// The value of a parameter; of several the first.
+  /// The first value of a parameter.
   subscript(name: String) -> String? { parameters.first { $0.name == name }?.value }
 
   private static func local(_ text: String) -> Substring? {

@@ -1,66 +1,66 @@
 import Feedimg
 
-/// Where the time of a request went (Server Timing, §3).
+/// The time that each stage of a request took (Server Timing, §3).
 struct ServerTiming: Sendable {
-  /// What a request spends its time with, in the usual order.
+  /// A stage of a request; the cases are in the usual order.
   enum Stage: String, Sendable {
-    /// To decide which image.
+    /// Chooses the image.
     case decide
-    /// To look into memory and the disk.
+    /// Looks into memory and the disk.
     case cache
-    /// For the same load of another client.
+    /// Waits for the same load of another client.
     case join
-    /// For a place among the transfers.
+    /// Waits for a place among the downloads.
     case queue
-    /// For a connection.
+    /// Opens a connection.
     case connect
-    /// For the first byte of the answer.
+    /// Waits for the first byte of the response.
     case wait
-    /// For the bytes.
+    /// Receives the body.
     case receive
-    /// To check and write them.
+    /// Verifies and writes the body.
     case store
   }
 
-  /// Where the image was, if it was cached.
+  /// The place of the image, if it was cached.
   var source: LoadedImage.Source?
   let start: ContinuousClock.Instant
   private var stages: [(stage: Stage, time: Duration)] = []
   private var current: (stage: Stage?, since: ContinuousClock.Instant)
 
-  /// - Parameter start: When the request was there; it is decided about first.
+  /// - Parameter start: The arrival of the request, which begins the stage `decide`.
   init(at start: ContinuousClock.Instant) { (self.start, current) = (start, (.decide, start)) }
 
-  /// Goes on to the next stage.
+  /// Enters the next stage.
   ///
   /// - Parameters:
-  ///   - stage: Nil for none that is told.
-  ///   - time: When; what seems to come before what was told last takes no time.
+  ///   - stage: Nil for a stage that is not reported.
+  ///   - time: The time of the change; a time before the previous change counts as that change.
   mutating func enter(_ stage: Stage?, at time: ContinuousClock.Instant) {
     let time = max(time, current.since)
     end(at: time)
     current = (stage, time)
   }
 
-  /// Puts each stage into words, and then the whole.
+  /// Formats each stage, then the total, in milliseconds.
   ///
   /// - Parameters:
-  ///   - now: The end of what is told.
-  ///   - isArriving: Whether the bytes still come, so that nobody knows how long that takes.
-  /// - Returns: The value of the field, in milliseconds.
-  func text(at now: ContinuousClock.Instant, isArriving: Bool = false) -> String {
+  ///   - now: The end of the reported time.
+  ///   - isStreaming: Whether the body is still being received, so that the time of `receive` is unknown.
+  /// - Returns: The value of the field.
+  func text(at now: ContinuousClock.Instant, isStreaming: Bool = false) -> String {
     var timing = self
     timing.enter(nil, at: now)
     let metrics = timing.stages.compactMap { stage, time -> String? in
-      if isArriving, stage == .receive { return nil }
+      if isStreaming, stage == .receive { return nil }
       let place = stage == .cache ? source.map { ";desc=\"\($0.rawValue)\"" } : nil
       return "\(stage.rawValue)\(place ?? "");dur=\(Self.milliseconds(time))"
     }
     return (metrics + ["total;dur=\(Self.milliseconds(now - start))"]).joined(separator: ", ")
   }
 
-  /// That an image was in memory, and how long it took to know.
-  static func atHand(in time: Duration) -> String { "cache;desc=\"memory\";dur=\(milliseconds(time))" }
+  /// The value of the field for an image in memory.
+  static func memoryHit(in time: Duration) -> String { "cache;desc=\"memory\";dur=\(milliseconds(time))" }
 
   private mutating func end(at time: ContinuousClock.Instant) {
     guard let stage = current.stage else { return }

@@ -1,6 +1,6 @@
 import NIOHTTP1
 
-/// The statuses that the service answers, in words (IANA HTTP Status Code Registry).
+/// The reason phrases of the statuses (IANA HTTP Status Code Registry).
 enum StatusPhrase {
   private static let phrases: [Int: String] = [
     200: "OK", 204: "No Content", 206: "Partial Content", 304: "Not Modified", 400: "Bad Request",
@@ -14,12 +14,12 @@ enum StatusPhrase {
     505: "HTTP Version Not Supported",
   ]
 
-  /// Such as `Not Found`; also for what only other servers answer.
+  /// Such as `Not Found`; also for statuses that only other servers send.
   static func text(_ status: Int) -> String {
     phrases[status] ?? HTTPResponseStatus(statusCode: status).reasonPhrase
   }
 
-  /// The status with these words.
+  /// The status with its phrase.
   static func status(_ code: Int) -> HTTPResponseStatus {
     let known = HTTPResponseStatus(statusCode: code)
     let phrase = text(code)

@@ -2,12 +2,12 @@ import Feedimg
 import FeedimgAdmin
 import FeedimgJSON
 
-/// `GET /v1/cache`: how much is kept, and with `images=` the images used last.
+/// `GET /v1/cache`: the size of the cache, and with `images=` the images used last.
 struct CacheRoute: Sendable {
   let cache: ImageCache
 
   /// The summary as `feedimg cache info --json` prints it.
-  func answer(_ request: ServiceRequest) throws(Problem) -> ServiceAnswer {
+  func response(to request: ServiceRequest) throws(Problem) -> ServiceResponse {
     let count = try request.target.number("images", in: 0...1000)
     do throws(ConfigurationError) {
       var text = try cache.summary().json
@@ -15,7 +15,7 @@ struct CacheRoute: Sendable {
         let images = try cache.images().prefix(count).map(\.json)
         text = "\(text.dropLast()),\"images\":[\(images.joined(separator: ","))]}"
       }
-      return ServiceAnswer(json: text + "\n")
+      return ServiceResponse(json: text + "\n")
     } catch {
       throw Problem(500, error.messages.joined(separator: "; "))
     }
@@ -23,9 +23,9 @@ struct CacheRoute: Sendable {
 }
 
 extension RequestTarget {
-  /// The whole number that a parameter is; nil where it is left out.
+  /// The value of a numeric parameter; nil where it is absent.
   ///
-  /// - Throws: ``Problem`` 400 for anything else.
+  /// - Throws: ``Problem`` 400 for another value.
   func number(_ name: String, in range: ClosedRange<Int>) throws(Problem) -> Int? {
     guard let text = self[name] else { return nil }
     guard let number = Int(text), range.contains(number) else {

@@ -1,16 +1,16 @@
 import FeedimgModel
 
-/// `GET /v1/events`: the network, the settings and the policy as they change (server-sent events).
+/// `GET /v1/events`: changes of the network, the settings, the policy, transfers and images (server-sent events).
 struct EventsRoute: Sendable {
   let hub: EventHub
 
-  /// A stream that lasts until the client leaves, or is too slow.
-  func answer(_ request: ServiceRequest) -> ServiceAnswer {
-    // A request for the head alone has no reader.
+  /// A stream that lasts until the client disconnects or is too slow.
+  func response(to request: ServiceRequest) -> ServiceResponse {
+    // A request for the head adds no reader.
     guard request.method != "HEAD" else {
-      return ServiceAnswer(fields: Self.fields, body: .absent(length: nil))
+      return ServiceResponse(fields: Self.fields, body: .absent(length: nil))
     }
-    return ServiceAnswer(
+    return ServiceResponse(
       fields: Self.fields,
       body: .events(hub.subscribe(after: request.fields["Last-Event-ID"]))
     )

@@ -1,37 +1,37 @@
 import Feedimg
 import FeedimgModel
 
-/// `GET /v1/fetch`: any URL, as its server answers, from a private cache (RFC 9111).
+/// `GET /v1/fetch`: the response of the server of any URL, through a private cache (RFC 9111).
 struct FetchRoute: Sendable {
   let cache: AnswerCache
   let metrics: ServiceMetrics
 
-  /// What the server of the URL answered, now or before.
-  func answer(_ request: ServiceRequest) async throws(Problem) -> ServiceAnswer {
+  /// The response in memory, if it may be used without a request; nil where more work is needed.
+  func memoryHit(_ request: ServiceRequest) -> ServiceResponse? {
+    guard let url = try? Self.url(in: request.target),
+      let fetched = cache.atHand(Self.fetch(request, url))
+    else { return nil }
+    metrics.count("feedimg_fetches_total", ("cache", "hit"))
+    return Self.response(to: request, fetched)
+  }
+
+  /// The response of the server, stored or new.
+  func response(to request: ServiceRequest) async throws(Problem) -> ServiceResponse {
     let fetch = Self.fetch(request, try Self.url(in: request.target))
     do throws(FetchError) {
       let fetched = try await cache.answer(fetch)
       metrics.count("feedimg_fetches_total", ("cache", fetched.isHit ? "hit" : "miss"))
-      return Self.answer(fetched, to: request)
+      return Self.response(to: request, fetched)
     } catch {
       metrics.count("feedimg_fetches_total", ("cache", "failed"))
       throw error.problem
     }
   }
 
-  /// What memory has and may be used as it is; nil where it takes longer to tell.
-  func atHand(_ request: ServiceRequest) -> ServiceAnswer? {
-    guard let url = try? Self.url(in: request.target),
-      let fetched = cache.atHand(Self.fetch(request, url))
-    else { return nil }
-    metrics.count("feedimg_fetches_total", ("cache", "hit"))
-    return Self.answer(fetched, to: request)
-  }
-
   private static func fetch(_ request: ServiceRequest, _ url: ImageURL) -> FetchRequest {
     let isHead = request.method == "HEAD"
     var fields = request.fields
-    // Of a head there are no parts, wherever it comes from (RFC 9110 §14.2).
+    // A range has no meaning for HEAD (RFC 9110 §14.2).
     if isHead { fields.fields.removeAll { $0.isNamed("range") || $0.isNamed("if-range") } }
     return FetchRequest(
       url,
@@ -52,41 +52,42 @@ struct FetchRoute: Sendable {
     }
   }
 
-  private static func answer(_ fetched: FetchAnswer, to request: ServiceRequest) -> ServiceAnswer {
-    var fields = fetched.fields.fields
-    fields.append(HTTPFields.Field(name: "Cache-Status", value: fetched.cacheStatus))
-    // To a browser every page from here is of one origin, that of the service: none may do anything in its name.
-    fields.append(HTTPFields.Field(name: "Content-Security-Policy", value: "sandbox"))
-    var answer = ServiceAnswer(fetched.status)
-    answer.fields = HTTPFields(fields)
-    let portion =
+  private static func response(to request: ServiceRequest, _ fetched: FetchAnswer) -> ServiceResponse {
+    var response = ServiceResponse(fetched.status)
+    response.fields = fetched.fields
+    response.fields.fields += [
+      HTTPFields.Field(name: "Cache-Status", value: fetched.cacheStatus),
+      // For a browser, all responses have the origin of this service; the sandbox takes it from them.
+      HTTPFields.Field(name: "Content-Security-Policy", value: "sandbox"),
+    ]
+    let condition =
       fetched.isWhole && fetched.status == 200
-      ? Portion(of: fetched.fields, request, length: fetched.length) : .whole
-    switch portion {
-    case .whole: answer.body = fetched.whole
+      ? ConditionalResponse(of: fetched.fields, request, length: fetched.length) : .full
+    switch condition {
+    case .full: response.body = fetched.wholeBody
     case .notModified:
-      answer.status = 304
-      answer.fields.fields.removeAll { !Self.kept.contains($0.name.lowercased()) }
-      answer.body = .absent(length: nil)
-    case .part(let range):
-      answer.status = 206
-      let place = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(fetched.length ?? 0)"
-      answer.fields.fields.append(HTTPFields.Field(name: "Content-Range", value: place))
-      answer.body = fetched.part(range)
-    case .unsatisfiable:
+      response.status = 304
+      response.fields.fields.removeAll { !Self.notModifiedFields.contains($0.name.lowercased()) }
+      response.body = .absent(length: nil)
+    case .partial(let range):
+      response.status = 206
+      let place = range.contentRange(of: fetched.length ?? 0)
+      response.fields.fields.append(HTTPFields.Field(name: "Content-Range", value: place))
+      response.body = fetched.body(range)
+    case .rangeNotSatisfiable:
       fetched.leave()
       let place = ("Content-Range", "bytes */\(fetched.length ?? 0)")
       return Problem(
         416,
         "the body has \(fetched.length ?? 0) bytes",
         fields: [place, ("Cache-Status", fetched.cacheStatus)]
-      ).answer
+      ).response
     }
-    return answer
+    return response
   }
 
-  /// What goes with 304 (RFC 9110 §15.4.5).
-  private static let kept: Set<String> = [
+  /// The fields of a response with status 304 (RFC 9110 §15.4.5).
+  private static let notModifiedFields: Set<String> = [
     "age", "cache-control", "cache-status", "content-location", "date", "etag", "expires", "last-modified",
     "vary",
   ]
@@ -102,34 +103,37 @@ extension FetchAnswer {
     }
   }
 
-  fileprivate var whole: ServiceAnswer.Body {
+  fileprivate var wholeBody: ServiceResponse.Body {
     switch body {
     case .absent(let length): .absent(length: length)
     case .whole(let bytes): .bytes(bytes[...])
-    case .arriving(let body, let length): .stream(AnswerStream(body, length: length, leave: leave))
+    case .arriving(let body, let length): .stream(BodyStream(body, length: length, leave: leave))
     }
   }
 
-  fileprivate func part(_ range: Range<Int>) -> ServiceAnswer.Body {
+  fileprivate func body(_ range: Range<Int>) -> ServiceResponse.Body {
     switch body {
     case .absent: .absent(length: range.count)
     case .whole(let bytes): .bytes(bytes[range])
     case .arriving(let body, let length):
-      .stream(AnswerStream(body, length: length, part: range, leave: leave))
+      .stream(BodyStream(body, length: length, part: range, leave: leave))
     }
   }
 }
 
 extension FetchError {
-  /// The failure as a client is told of it.
+  /// The failure as a problem document.
   fileprivate var problem: Problem {
     guard let cause else {
-      var problem = Problem(504, "nothing is stored that may be used without asking", code: "only-if-cached")
-      problem.fields = [("Cache-Status", cacheStatus)]
-      return problem
+      return Problem(
+        504,
+        "no stored response may be used without a request",
+        code: "only-if-cached",
+        fields: [("Cache-Status", cacheStatus)]
+      )
     }
     var problem = cause.problem
-    // What must be asked about and cannot be (RFC 9111 §5.2.2.2).
+    // A stored response needs a validation that failed (RFC 9111 §5.2.2.2).
     if hasStored { problem.status = 504 }
     problem.fields.append(("Cache-Status", cacheStatus))
     return problem

@@ -5,62 +5,153 @@ import FeedimgModel
 /// `GET` and `POST /v1/image`: the bytes of the image that the policy chooses for an item.
 struct ImageRoute: Sendable {
   let loaders: OverrideLoaders
-  let upgrades: UpgradeWatch
+  let upgrades: UpgradePublisher
   let metrics: ServiceMetrics
-  /// Where the images are kept.
+  /// The folder of the images.
   let folder: String
   let sealing: Sealing
-  /// Where clients find again what they wait for.
-  let loads: NamedLoads
-  /// What was asked for before.
-  let known = TextMemo<KnownItem>()
+  let loads: LoadRegistry
 
-  /// Loads the image; a client that hangs up leaves the load, and the last one to leave stops the transfer.
-  func answer(_ request: ServiceRequest) async throws(Problem) -> ServiceAnswer {
+  /// The response with an image in memory that the policy chooses now; nil where a load must decide.
+  func memoryHit(_ request: ServiceRequest) -> ServiceResponse? {
+    let start = ContinuousClock.now
+    // A request for another situation or with cache directives needs a load.
+    guard request.target.parameters.count == 1, request.fields["Cache-Control"] == nil,
+      request.fields["Feedimg-Cache"].map({ $0 == folder }) ?? true,
+      let item = request.item ?? request.target.item,
+      let loader = try? loaders.loader(given: [], policy: nil), let image = loader.atHand(item)
+    else { return nil }
+    let timing = ServerTiming.memoryHit(in: ContinuousClock.now - start)
+    do throws(Problem) {
+      var response = try response(to: request, CompleteImage(image, serverTiming: timing), of: loader)
+      if request.method == "GET", case .bytes(let bytes) = response.body,
+        bytes.count >= SealedBody.leastLength, let sealed = sealing.copy(of: image, in: loader)
+      {
+        response.body = .sealed(sealed, bytes.indices)
+      }
+      return response
+    } catch {
+      return error.response
+    }
+  }
+
+  /// Loads the image; the load ends when its last client disconnects.
+  func response(to request: ServiceRequest) async throws(Problem) -> ServiceResponse {
     if let wanted = request.fields["Feedimg-Cache"], wanted != folder {
       throw Problem(421, "the service keeps its images in `\(folder)`")
     }
     let item = try item(of: request)
-    // Who wants no server to be asked gets what is left without a network (RFC 9111 §5.2.1.7).
-    let isCachedOnly = request.asksCaches(for: "only-if-cached")
+    // The loader decides as without a network (RFC 9111 §5.2.1.7).
+    let isCachedOnly = request.hasCacheDirective("only-if-cached")
     let loader = try request.target.loader(among: loaders, isOffline: isCachedOnly)
-    let wish = LoadHandle(RequestPriority(request.fields["Priority"]).load)
-    if let name = try request.loadName { loads.begin(name, wish) }
-    // What a browser sends when its user reloads a page (RFC 9111 §5.2.1.4).
-    let wantsNew = !isCachedOnly && request.asksCaches(for: "no-cache")
-    let record = LoadRecord(isReload: wantsNew)
+    let handle = LoadHandle(RequestPriority(request.fields["Priority"]).load)
+    if let name = try request.loadName { loads.add(name, handle) }
+    // Browsers send this directive when the user reloads a page (RFC 9111 §5.2.1.4).
+    let isReload = !isCachedOnly && request.hasCacheDirective("no-cache")
+    let record = LoadRecord(isReload: isReload)
     let delivery: ImageDelivery
     do throws(LoadError) {
       delivery = try await loader.deliver(
         item,
-        handle: wish,
-        isReload: wantsNew,
+        handle: handle,
+        isReload: isReload,
         isForWhole: Self.needsTag(request),
         observer: record
       )
     } catch {
-      metrics.count("feedimg_images_total", ("image", error.outcome), ("source", "none"))
-      if error.code == .nothingToShow, let resolution = error.resolution {
-        upgrades.note(.placeholder, of: resolution.item, in: resolution.situation, by: loader)
-      }
-      guard isCachedOnly, error.code == .nothingToShow else { throw error.problem }
-      throw Problem(
-        504,
-        "no image of the item is cached",
-        code: "only-if-cached",
-        fields: [("Cache-Status", "feedimg; detail=only-if-cached")]
-      )
+      throw problem(error, of: loader, isCachedOnly: isCachedOnly)
     }
     let timing = record.timing
     switch delivery {
     case .arriving(let image, let leave):
-      let (role, resolution) = (ShownImage(image.variant.role), image.resolution)
-      upgrades.note(role, of: resolution.item, in: resolution.situation, by: loader)
-      return try arriving(request, image, timing.text(at: .now, isArriving: true), leave: leave)
+      let resolution = image.resolution
+      let shown = ShownImage(image.variant.role)
+      upgrades.note(shown, of: resolution.item, in: resolution.situation, by: loader)
+      return try streamed(image, to: request, timing.text(at: .now, isStreaming: true), leave: leave)
     case .whole(let image):
-      let whole = WholeImage(image, cacheStatus: image.cacheStatus(record, isReload: wantsNew))
-      return try hand(over: whole, to: request, of: loader, timing.text(at: .now))
+      let status = image.cacheStatus(record, isReload: isReload)
+      let whole = CompleteImage(image, cacheStatus: status, serverTiming: timing.text(at: .now))
+      return try response(to: request, whole, of: loader)
     }
+  }
+
+  /// The response with a whole image, which is counted.
+  private func response(
+    to request: ServiceRequest,
+    _ image: CompleteImage,
+    of loader: ImageLoader
+  ) throws(Problem) -> ServiceResponse {
+    upgrades.note(ShownImage(image.variant.role), of: image.item, in: image.situation, by: loader)
+    let source = ("source", image.source.rawValue)
+    metrics.count("feedimg_images_total", ("image", image.variant.role.rawValue), source)
+    let response = try image.response(to: request)
+    if request.method != "HEAD" {
+      metrics.count("feedimg_image_bytes_total", source, by: response.length ?? 0)
+    }
+    return response
+  }
+
+  /// The response with an image that is still being received: without its tag, which depends on all bytes.
+  private func streamed(
+    _ image: ArrivingImage,
+    to request: ServiceRequest,
+    _ serverTiming: String,
+    leave: @escaping @Sendable () -> Void
+  ) throws(Problem) -> ServiceResponse {
+    // A client that joins the load causes no transfer.
+    let source = image.response.claim() ? LoadedImage.Source.network : .memory
+    let label = ("source", source.rawValue)
+    metrics.count("feedimg_images_total", ("image", image.variant.role.rawValue), label)
+    let status = source == .network ? "feedimg; fwd=uri-miss" : "feedimg; fwd=uri-miss; collapsed"
+    var fields = CompleteImage.fields(
+      image.variant,
+      rule: "\(image.resolution.policy); rule=\(image.resolution.decision.rule)",
+      status,
+      serverTiming,
+      note: image.note.map(HTTPFields.Field.value)
+    )
+    if let mediaType = image.response.mediaType { fields.append(("Content-Type", mediaType)) }
+    let length = image.response.answer.head.contentLength
+    var (code, part) = (200, nil as Range<Int>?)
+    if let length {
+      switch ByteRange(request.range, length: length) {
+      case .whole: break
+      case .part(let range):
+        (code, part) = (206, range)
+        fields.append(("Content-Range", range.contentRange(of: length)))
+      case .unsatisfiable:
+        leave()
+        throw .range(beyond: length, [("Cache-Status", status), ("Server-Timing", serverTiming)])
+      }
+    }
+    let stream = BodyStream(image.response.body, length: length, part: part, leave: leave)
+    guard request.method != "HEAD" else {
+      // The load continues, since a request for the body most likely follows.
+      return ServiceResponse(code, fields: fields, body: .absent(length: stream.length))
+    }
+    metrics.count("feedimg_image_bytes_total", label, by: stream.length ?? 0)
+    return ServiceResponse(code, fields: fields, body: .stream(stream))
+  }
+
+  /// The problem of a load that failed, which is counted.
+  private func problem(_ error: LoadError, of loader: ImageLoader, isCachedOnly: Bool) -> Problem {
+    metrics.count("feedimg_images_total", ("image", error.outcome), ("source", "none"))
+    guard error.code == .nothingToShow else { return error.problem }
+    if let resolution = error.resolution {
+      upgrades.note(.placeholder, of: resolution.item, in: resolution.situation, by: loader)
+    }
+    guard isCachedOnly else { return error.problem }
+    return Problem(
+      504,
+      "no image of the item is cached",
+      code: "only-if-cached",
+      fields: [("Cache-Status", "feedimg; detail=only-if-cached")]
+    )
+  }
+
+  /// Whether the response depends on the tag, which is unknown until the whole image has been received.
+  private static func needsTag(_ request: ServiceRequest) -> Bool {
+    ["If-Match", "If-None-Match", "If-Range"].contains { request.fields[$0] != nil }
   }
 
   private func item(of request: ServiceRequest) throws(Problem) -> FeedItem {
@@ -82,47 +173,36 @@ struct ImageRoute: Sendable {
       throw Problem(error.column == nil ? 422 : 400, "`item`: \(error)")
     }
   }
+}
 
-  static func beyond(_ length: Int, _ fields: [(String, String)]) -> Problem {
-    Problem(416, "the image has \(length) bytes", fields: fields + [("Content-Range", "bytes */\(length)")])
-  }
-
-  /// What is said of every image, however it comes: as long as the same is decided.
-  static func lasting(_ variant: ImageVariant, _ policy: String, rule: Int) -> [(String, String)] {
-    [
-      ("Accept-Ranges", "bytes"),
-      // Which image is right depends on the network, so each use asks, and costs nothing if it is the same.
-      ("Cache-Control", "private, no-cache"), ("Content-Location", variant.url.text),
-      ("Feedimg-Image", variant.role.rawValue), ("Feedimg-Rule", "\(policy); rule=\(rule)"),
-      ("X-Content-Type-Options", "nosniff"),
-      // An SVG that is opened by itself is a page, of this origin.
-      ("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox"),
-    ]
-  }
-
-  /// What is said besides of how it came this time.
-  static func momentary(_ cacheStatus: String, _ serverTiming: String) -> [(String, String)] {
-    [("Cache-Status", cacheStatus), ("Server-Timing", serverTiming)]
+extension RequestTarget {
+  /// The one item in the query; nil where it is absent or malformed.
+  var item: FeedItem? {
+    guard let text = self["item"], let items = try? FeedItem.items(json: Array(text.utf8)), items.count == 1
+    else { return nil }
+    return items[0]
   }
 }
 
 extension LoadedImage {
-  /// How the cache dealt with the request (RFC 9211).
+  /// Describes what the cache did (RFC 9211).
   ///
   /// - Parameters:
-  ///   - record: What happened on the way.
-  ///   - isReload: Whether the client wanted the server to be asked.
-  /// - Returns: The value of the field.
+  ///   - record: The steps of the load.
+  ///   - isReload: Whether the client asked for a validation.
+  /// - Returns: The value of `Cache-Status`.
   fileprivate func cacheStatus(_ record: LoadRecord, isReload: Bool) -> String {
-    let (wasAsked, status) = record.question
-    let forwarded = "feedimg; fwd=\(!record.hasFound ? "uri-miss" : isReload ? "request" : "stale")"
-    let answered = record.hasFound ? status.map { "; fwd-status=\($0)" } ?? "" : ""
-    if source == .network { return forwarded + answered + (path == nil ? "" : "; stored") }
-    // What is asked about beside showing it was a hit.
-    guard let freshness, !freshness.isRevalidating else { return WholeImage.hit(freshness?.left, in: source) }
-    if wasAsked { return forwarded + answered }
-    // Who reloads what another one reloads hears of the answer alone; where nobody was asked, a note says so.
-    return isReload && record.hasFound && notes.isEmpty
-      ? forwarded + "; collapsed" : WholeImage.hit(freshness.left, in: source)
+    let (isValidated, status) = record.validation
+    let forwarded = "feedimg; fwd=\(!record.isCached ? "uri-miss" : isReload ? "request" : "stale")"
+    let forwardStatus = record.isCached ? status.map { "; fwd-status=\($0)" } ?? "" : ""
+    if source == .network { return forwarded + forwardStatus + (path == nil ? "" : "; stored") }
+    // An image that is revalidated after it was sent is a hit.
+    guard let freshness, !freshness.isRevalidating else {
+      return CompleteImage.hit(freshness?.left, in: source)
+    }
+    if isValidated { return forwarded + forwardStatus }
+    // A reload that joined another one has no status of its own. A reload that sent no request has a note.
+    return isReload && record.isCached && notes.isEmpty
+      ? forwarded + "; collapsed" : CompleteImage.hit(freshness.left, in: source)
   }
 }

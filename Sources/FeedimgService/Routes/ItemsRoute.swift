@@ -3,27 +3,27 @@ import FeedimgJSON
 import FeedimgModel
 import Glibc
 
-/// `GET /v1/items`: the feed that the service was started with, for the page.
+/// `GET /v1/items`: the feed that the page shows.
 struct ItemsRoute: Sendable {
-  /// A file with items; nil for none.
+  /// A file with the items; nil for none.
   let file: String?
 
-  /// Longer files are refused, in bytes.
+  /// The longest file, in bytes.
   static let greatestLength = 16 << 20
 
-  /// The items as they stand in the file now, as one array; an empty one where there is no file.
-  func answer(_ request: ServiceRequest) throws(Problem) -> ServiceAnswer {
+  /// The current items of the file as one array, which is empty without a file.
+  func response(to request: ServiceRequest) throws(Problem) -> ServiceResponse {
     do throws(ServiceError) {
       let items = try items().map { $0.text(.compact) }
-      return ServiceAnswer(json: "[\(items.joined(separator: ",\n"))]\n")
+      return ServiceResponse(json: "[\(items.joined(separator: ",\n"))]\n")
     } catch {
       throw Problem(500, error.message)
     }
   }
 
-  /// Reads the file, whose items may be one, an array, or one a line.
+  /// Reads the file: one item, an array of items, or one item a line.
   ///
-  /// - Throws: ``ServiceError`` where it cannot be read or holds something else.
+  /// - Throws: ``ServiceError`` for an unreadable or invalid file.
   func items() throws(ServiceError) -> [JSONValue] {
     guard let file else { return [] }
     let values = try Self.values(in: file)
@@ -48,7 +48,7 @@ struct ItemsRoute: Sendable {
   private static func read(_ path: String) throws(ServiceError) -> [UInt8] {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
-      throw ServiceError("`\(path)`: cannot be read: \(SystemFault.text())", isUsage: true)
+      throw ServiceError("`\(path)`: cannot be read: \(SystemErrorText.of())", isUsage: true)
     }
     defer { close(descriptor) }
     var bytes: [UInt8] = []
@@ -57,7 +57,7 @@ struct ItemsRoute: Sendable {
       let count = Glibc.read(descriptor, &block, block.count)
       if count < 0, errno == EINTR { continue }
       guard count >= 0 else {
-        throw ServiceError("`\(path)`: cannot be read: \(SystemFault.text())", isUsage: true)
+        throw ServiceError("`\(path)`: cannot be read: \(SystemErrorText.of())", isUsage: true)
       }
       if count == 0 { return bytes }
       bytes += block.prefix(count)

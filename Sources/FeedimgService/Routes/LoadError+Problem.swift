@@ -2,7 +2,7 @@ import Feedimg
 import FeedimgJSON
 
 extension LoadError {
-  /// What became of the load, for counting.
+  /// The outcome of the load, for the metrics.
   var outcome: String {
     switch code {
     case .nothingToShow: "placeholder"
@@ -11,7 +11,7 @@ extension LoadError {
     }
   }
 
-  /// The failure as a client is told of it: what another server did wrong is its fault (RFC 9110 §15.6).
+  /// The failure as a problem document; a fault of another server has a status of a gateway (RFC 9110 §15.6).
   var problem: Problem {
     var members = JSONObject()
     if let url { members["url"] = .string(url.description) }

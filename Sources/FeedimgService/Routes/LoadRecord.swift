@@ -1,58 +1,58 @@
 import Feedimg
 import Synchronization
 
-/// What happened on the way to one image, for the fields that tell of it.
+/// The steps of one load, for the fields of its response.
 final class LoadRecord: LoadObserving {
   private struct State {
     var timing: ServerTiming
-    var hasFound = false
-    var wasAsked = false
+    var isCached = false
+    var isValidated = false
     var status: Int?
   }
 
-  /// Steps may come from several threads.
+  /// Guards the record, as steps come from several threads.
   private let state: Mutex<State>
-  /// Whether the server is asked before what is cached is shown; else that goes on beside it.
+  /// Whether the validation comes before the response; otherwise it runs afterwards.
   private let isReload: Bool
 
   /// - Parameters:
-  ///   - isReload: Whether the client wants the server to be asked.
-  ///   - start: When the request was there.
+  ///   - isReload: Whether the client asked for a validation.
+  ///   - start: The arrival of the request.
   init(isReload: Bool, at start: ContinuousClock.Instant = .now) {
     state = Mutex(State(timing: ServerTiming(at: start)))
     self.isReload = isReload
   }
 
-  /// Where the time went up to now.
+  /// The time of each stage so far.
   var timing: ServerTiming { state.withLock { $0.timing } }
 
   /// Whether the image was cached.
-  var hasFound: Bool { state.withLock { $0.hasFound } }
+  var isCached: Bool { state.withLock { $0.isCached } }
 
-  /// Whether a server was asked about what is cached, and its status if it answered.
-  var question: (wasAsked: Bool, status: Int?) { state.withLock { ($0.wasAsked, $0.status) } }
+  /// Whether the server validated the cached image, and the status of its response, if any.
+  var validation: (isValidated: Bool, status: Int?) { state.withLock { ($0.isValidated, $0.status) } }
 
   func observe(_ event: LoadEvent) {
-    // There are many, and none begins anything.
+    // Progress is frequent and begins no stage.
     if case .progress = event.step { return }
     state.withLock { state in
       switch event.step {
       case .found(let source):
-        state.hasFound = true
+        state.isCached = true
         state.timing.source = source
       case .answered(let status): state.status = status
-      case .revalidated, .notRevalidated: state.wasAsked = true
+      case .revalidated, .notRevalidated: state.isValidated = true
       default: break
       }
-      // What is asked beside showing takes no time of the client's.
-      guard isReload || !state.hasFound else { return state.timing.enter(nil, at: event.time) }
+      // A validation after the response takes no time of the client.
+      guard isReload || !state.isCached else { return state.timing.enter(nil, at: event.time) }
       state.timing.enter(event.step.stage, at: event.time)
     }
   }
 }
 
 extension LoadEvent.Step {
-  /// What the load is at after the step; nil where it is at an end, or at nothing that takes time.
+  /// The stage that the step begins; nil for a step that begins none.
   fileprivate var stage: ServerTiming.Stage? {
     switch self {
     case .decided: .cache

@@ -1,20 +1,20 @@
 import Feedimg
 import FeedimgJSON
 
-/// `GET /v1/network`: the active network, and what is given in place of it.
+/// `GET /v1/network`: the active network and its overrides.
 struct NetworkRoute: Sendable {
   let network: NetworkStatus
-  /// What the service decides by in place of what is seen.
+  /// The facts that the service was given in place of the real ones.
   let overrides: [SituationOverride]
 
-  /// The state as `feedimg network --json` prints it, with what is simulated if anything is.
-  func answer(_ request: ServiceRequest) throws(Problem) -> ServiceAnswer {
+  /// The state as `feedimg network --json` prints it, with the overrides, if any, as `simulated`.
+  func response(to request: ServiceRequest) throws(Problem) -> ServiceResponse {
     guard case .object(var object) = network.state.jsonValue else {
-      throw Problem(500, "the network cannot be told")
+      throw Problem(500, "the state of the network cannot be read")
     }
     if !overrides.isEmpty {
       object["simulated"] = .object(JSONObject(overrides.map { ($0.fact, .string($0.value)) }))
     }
-    return ServiceAnswer(json: JSONValue.object(object).text(.compact) + "\n")
+    return ServiceResponse(json: JSONValue.object(object).text(.compact) + "\n")
   }
 }

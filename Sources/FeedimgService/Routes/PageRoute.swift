@@ -1,8 +1,9 @@
 import FeedimgModel
 
-/// The page at `/`, which shows what happens, and what belongs to it; all of it is in the program.
+/// The page at `/`, which shows the work of the service, with its scripts and styles.
 ///
-/// It tells nobody anything, so it needs no token: what it shows it asks the service for, as any client does.
+/// All files are part of the program. They contain no data of the user, so they need no token; the page requests its data
+/// with the token, as other clients do.
 struct PageRoute: Sendable {
   /// One file of the page.
   struct Asset: Sendable {
@@ -22,7 +23,7 @@ struct PageRoute: Sendable {
     script("overview", PackageResources.overview_js), script("words", PackageResources.words_js),
   ]
 
-  /// Whether a request may be answered without a token.
+  /// Whether a request needs no token.
   static func isPublic(_ method: String, _ target: String) -> Bool {
     guard method == "GET" || method == "HEAD" else { return false }
     let path = target.prefix { $0 != "?" }
@@ -31,26 +32,26 @@ struct PageRoute: Sendable {
 
   /// The routes, one for each file.
   static var routes: [RouteTable.Route] {
-    assets.map { asset in (asset.path, [("GET", { request in answer(request, asset) })]) }
+    assets.map { asset in (asset.path, [("GET", { request in response(to: request, asset) })]) }
   }
 
-  private static func answer(_ request: ServiceRequest, _ asset: Asset) -> ServiceAnswer {
+  private static func response(to request: ServiceRequest, _ asset: Asset) -> ServiceResponse {
     let tag = EntityTag(of: asset.bytes)
     let fields = [
       ("ETag", tag.text), ("Cache-Control", "no-cache"), ("Content-Security-Policy", policy),
       ("Referrer-Policy", "no-referrer"), ("X-Content-Type-Options", "nosniff"),
       ("Cross-Origin-Opener-Policy", "same-origin"), ("Cross-Origin-Resource-Policy", "same-origin"),
     ]
-    if let list = request.fields["If-None-Match"], tag.isNamed(in: list) {
-      return ServiceAnswer(304, fields: fields)
+    if let list = request.fields["If-None-Match"], tag.isIn(list) {
+      return ServiceResponse(304, fields: fields)
     }
-    return ServiceAnswer(
+    return ServiceResponse(
       fields: fields + [("Content-Type", asset.mediaType)],
       body: .bytes(asset.bytes[...])
     )
   }
 
-  /// Nothing from elsewhere, no code but that of the program, and no markup made of strings (CSP 3, Trusted Types).
+  /// Allows no other origin, no inline code, and no markup made of strings (CSP 3, Trusted Types).
   private static let policy = """
     default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; \
     base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'

@@ -1,19 +1,19 @@
 import Feedimg
 import FeedimgAdmin
 
-/// `GET /v1/policies` and `/v1/policy`: the tables that decide, or could.
+/// `GET /v1/policies` and `/v1/policy`: the decision tables.
 struct PolicyRoute: Sendable {
   let policies: Policies
-  /// What the service decides by; nil for the standard one.
+  /// The policy that the service was given; nil for the default.
   let given: String?
 
-  /// All policies, as `feedimg policy list --json` prints each.
-  func list(_ request: ServiceRequest) -> ServiceAnswer {
-    ServiceAnswer(json: "[\(policies.list().map(\.json).joined(separator: ","))]\n")
+  /// All policies, each as `feedimg policy list --json` prints it.
+  func list(_ request: ServiceRequest) -> ServiceResponse {
+    ServiceResponse(json: "[\(policies.list().map(\.json).joined(separator: ","))]\n")
   }
 
-  /// The rules of the one that decides, or of `name=`, as `feedimg policy export --json` prints them.
-  func rules(_ request: ServiceRequest) throws(Problem) -> ServiceAnswer {
+  /// The rules of the active policy, or of `name=`, as `feedimg policy export --json` prints them.
+  func rules(_ request: ServiceRequest) throws(Problem) -> ServiceResponse {
     let name = request.target["name"]
     if let name {
       do throws(ConfigurationError) {
@@ -23,7 +23,7 @@ struct PolicyRoute: Sendable {
       }
     }
     do throws(PolicyFault) {
-      return ServiceAnswer(json: try policies.export(name ?? given ?? "default").json + "\n")
+      return ServiceResponse(json: try policies.export(name ?? given ?? "default").json + "\n")
     } catch {
       throw Problem(500, error.messages.joined(separator: "; "))
     }

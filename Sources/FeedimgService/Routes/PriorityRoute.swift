@@ -1,15 +1,15 @@
 import Feedimg
 
-/// `POST /v1/priority`: how urgent a load has become for the client that waits for it.
+/// `POST /v1/priority`: changes the priority of a load that the client waits for.
 struct PriorityRoute: Sendable {
-  let loads: NamedLoads
+  let loads: LoadRegistry
 
-  /// Takes note of it, whether or not there is such a load: it may be about to begin, or have ended.
-  func answer(_ request: ServiceRequest) throws(Problem) -> ServiceAnswer {
+  /// Sets the priority also where there is no such load: it may be about to begin, or have ended.
+  func response(to request: ServiceRequest) throws(Problem) -> ServiceResponse {
     guard let name = try request.loadName else {
-      throw Problem(400, "expected what the load was called when it was asked for, as `Feedimg-Load`")
+      throw Problem(400, "expected the name of the load, as `Feedimg-Load`")
     }
     loads.set(name, RequestPriority(request.fields["Priority"]).load)
-    return ServiceAnswer(204)
+    return ServiceResponse(204)
   }
 }

@@ -6,8 +6,8 @@ extension ServiceRequest {
   /// The items in the body.
   ///
   /// - Parameter otherScheme: The status for an item whose URL is of another scheme than http and https.
-  /// - Returns: At least one, and how they came.
-  /// - Throws: ``Problem`` 415 for a body that is no JSON by its type, 400 or 422 for one that has no items.
+  /// - Returns: At least one item, and the form of the body.
+  /// - Throws: ``Problem`` 415 for another media type than JSON, 400 for malformed JSON, and 422 for invalid items.
   func items(otherScheme: Int = 422) throws(Problem) -> (items: [FeedItem], form: ItemsForm) {
     try expectBody(in: ["application/json", "application/x-ndjson", "application/jsonl"])
     let values: [JSONValue]
@@ -20,7 +20,7 @@ extension ServiceRequest {
       let items = try FeedItem.items(in: values)
       if values.count > 1 { return (items, .lines) }
       if case .array? = values.first { return (items, .array) }
-      // A single line of JSON lines is answered by one as well.
+      // The response to a single JSON line is a JSON line too.
       return (items, mediaType == nil || mediaType == "application/json" ? .single : .lines)
     } catch {
       let isScheme = error.namesOtherScheme && otherScheme != 422
@@ -28,7 +28,7 @@ extension ServiceRequest {
     }
   }
 
-  /// Refuses a body of another type; one without a type is taken for what is expected.
+  /// Throws ``Problem`` 415 for a body of another media type; a body without one is accepted.
   func expectBody(in mediaTypes: [String]) throws(Problem) {
     guard let mediaType, !mediaTypes.contains(mediaType) else { return }
     throw Problem(
@@ -39,7 +39,7 @@ extension ServiceRequest {
   }
 }
 
-/// How several items came, and how their answers go back.
+/// The form of the items in a request, which the response repeats.
 enum ItemsForm: Sendable, Hashable {
   case single
   case array

@@ -1,15 +1,15 @@
 import Feedimg
 
 extension RequestTarget {
-  /// The loader that decides in the situation which the query gives: `network=`, `metered=`, `set=` and `policy=`.
+  /// The loader for the overrides in the query: `network=`, `metered=`, `set=` and `policy=`.
   ///
-  /// As the options of the command: what is given holds for this request alone.
+  /// The overrides mean the same as the options of the command and hold for this request alone.
   ///
   /// - Parameters:
-  ///   - loaders: What to choose from.
-  ///   - isOffline: Whether there is to be no network, whatever the query says.
-  /// - Returns: The loader that decides by what is seen, where nothing is given.
-  /// - Throws: ``Problem`` 422 for what is not understood.
+  ///   - loaders: Makes the loader.
+  ///   - isOffline: Whether to decide as without a network, whatever the query says.
+  /// - Returns: The shared loader where the query has no overrides.
+  /// - Throws: ``Problem`` 422 for an invalid override.
   func loader(among loaders: OverrideLoaders, isOffline: Bool = false) throws(Problem) -> ImageLoader {
     var facts: [SituationOverride] = []
     for parameter in parameters {
@@ -30,7 +30,7 @@ extension RequestTarget {
       default: break
       }
     }
-    // The last word on a fact counts.
+    // The last override of a fact counts.
     if isOffline { facts.append(SituationOverride(fact: "network", value: "offline", source: "the request")) }
     do throws(ConfigurationError) {
       return try loaders.loader(given: facts, policy: self["policy"])

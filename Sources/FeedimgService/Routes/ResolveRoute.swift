@@ -1,19 +1,19 @@
 import Feedimg
 
-/// `POST /v1/resolve`: what to show now, and why; fetches nothing.
+/// `POST /v1/resolve`: the image to show now, and the reasons; fetches nothing.
 struct ResolveRoute: Sendable {
   let loaders: OverrideLoaders
 
-  /// One resolution for each item, in the form in which the items came; the query may give another situation.
-  func answer(_ request: ServiceRequest) throws(Problem) -> ServiceAnswer {
+  /// One resolution for each item, in the form of the request; the query may override the situation.
+  func response(to request: ServiceRequest) throws(Problem) -> ServiceResponse {
     let (items, form) = try request.items()
     let loader = try request.target.loader(among: loaders)
     let resolutions = loader.resolve(items).map(\.json)
     switch form {
-    case .single: return ServiceAnswer(json: resolutions.joined() + "\n")
-    case .array: return ServiceAnswer(json: "[\(resolutions.joined(separator: ","))]\n")
+    case .single: return ServiceResponse(json: resolutions.joined() + "\n")
+    case .array: return ServiceResponse(json: "[\(resolutions.joined(separator: ","))]\n")
     case .lines:
-      return ServiceAnswer(text: resolutions.joined(separator: "\n") + "\n", as: "application/x-ndjson")
+      return ServiceResponse(text: resolutions.joined(separator: "\n") + "\n", as: "application/x-ndjson")
     }
   }
 }

@@ -1,102 +1,77 @@
 import FeedimgModel
 
-/// Which paths there are, and what answers them.
+/// The paths of the service with their handlers.
 struct RouteTable: Sendable {
-  /// Answers a request, or says why it is refused.
-  typealias Handler = @Sendable (ServiceRequest) async throws(Problem) -> ServiceAnswer
-  /// A path, and what answers each of its methods.
+  /// Responds to a request, or throws the reason of its refusal.
+  typealias Handler = @Sendable (ServiceRequest) async throws(Problem) -> ServiceResponse
+  /// A path with a handler for each method.
   typealias Route = (path: String, [(method: String, handler: Handler)])
+  /// Responds on the thread of the connection without waiting; nil where the handler must respond.
+  typealias ImmediateHandler = @Sendable (ServiceRequest) -> ServiceResponse?
 
-  /// Answers a request at once, on the thread of its connection; nil where that takes longer.
-  typealias Shortcut = @Sendable (ServiceRequest) -> ServiceAnswer?
-
-  /// What one path takes, by method; who takes `GET` takes `HEAD` as well.
+  /// The handlers of each path by method; a handler of `GET` also responds to `HEAD`.
   private let routes: [String: [(method: String, handler: Handler)]]
-  /// What may be answered to `GET` and `HEAD` without waiting, by path.
-  private let shortcuts: [String: Shortcut]
+  /// The immediate handlers of `GET` and `HEAD`, by path.
+  private let immediate: [String: ImmediateHandler]
   private let metrics: ServiceMetrics
-  /// The targets with shortcuts, by their text.
-  private let targets = TextMemo<RequestTarget>()
 
-  init(_ routes: [Route], shortcuts: [String: Shortcut] = [:], metrics: ServiceMetrics) {
+  init(_ routes: [Route], immediate: [String: ImmediateHandler] = [:], metrics: ServiceMetrics) {
     self.routes = Dictionary(routes.map { ($0.path, $0.1) }) { $0 + $1 }
-    self.shortcuts = shortcuts
+    self.immediate = immediate
     self.metrics = metrics
   }
 
   /// All paths.
   var paths: [String] { routes.keys.sorted() }
 
-  /// Answers a request; what is refused is answered by a problem document.
-  func answer(_ request: ServiceRequest) async -> ServiceAnswer {
-    let answer: ServiceAnswer
+  /// The response to a request; a refusal is a problem document.
+  func response(to request: ServiceRequest) async -> ServiceResponse {
+    let response: ServiceResponse
     do throws(Problem) {
-      answer = try await handler(of: request)(request)
+      response = try await handler(of: request)(request)
     } catch {
-      answer = error.answer
+      response = error.response
     }
-    count(answer, to: request)
-    return answer
+    count(response, to: request)
+    return response
   }
 
-  /// Whether a request is one for what may be at hand; what is left to do for such a one is mostly waiting.
-  func hasShortcut(_ request: ServiceRequest) -> Bool { shortcuts[request.target.path] != nil }
+  /// Whether the path has an immediate handler; its other handlers mostly wait and compute little.
+  func hasImmediateHandler(_ request: ServiceRequest) -> Bool { immediate[request.target.path] != nil }
 
-  /// Answers a request if that takes no waiting.
-  func answerAtOnce(_ request: ServiceRequest) -> ServiceAnswer? {
+  /// The response of an immediate handler; nil where there is none.
+  func immediateResponse(to request: ServiceRequest) -> ServiceResponse? {
     guard request.method == "GET" || request.method == "HEAD",
-      let answer = shortcuts[request.target.path]?(request)
+      let response = immediate[request.target.path]?(request)
     else { return nil }
-    count(answer, to: request)
-    return answer
+    count(response, to: request)
+    return response
   }
 
-  /// Answers a `GET` if that takes no waiting.
-  ///
-  /// - Parameters:
-  ///   - target: Printable ASCII alone.
-  ///   - fields: Those that the routes may see.
-  ///   - takesCopies: See ``ServiceRequest/takesCopies``.
-  /// - Returns: Nil where it takes longer; nothing is counted then.
-  func answerAtOnce(
-    _ target: Slice<UnsafeRawBufferPointer>,
-    _ fields: HTTPFields,
-    takesCopies: Bool
-  ) -> ServiceAnswer? {
-    let known = targets.meaning(of: String(decoding: target, as: UTF8.self)) { text in
-      RequestTarget(text).flatMap { shortcuts[$0.path] == nil ? nil : $0 }
-    }
-    return known.flatMap { target in
-      var request = ServiceRequest("GET", target, fields: fields)
-      request.takesCopies = takesCopies
-      return answerAtOnce(request)
-    }
-  }
-
-  /// What the service as a whole takes (RFC 9110 §9.3.7).
-  var options: ServiceAnswer {
+  /// The response to `OPTIONS *` (RFC 9110 §9.3.7).
+  var options: ServiceResponse {
     let methods = Set(routes.values.joined().map(\.method)).union(["HEAD", "OPTIONS"])
-    return ServiceAnswer(204, fields: [("Allow", methods.sorted().joined(separator: ", "))])
+    return ServiceResponse(204, fields: [("Allow", methods.sorted().joined(separator: ", "))])
   }
 
-  private func count(_ answer: ServiceAnswer, to request: ServiceRequest) {
-    // Only names that exist, so that nobody can make the list grow.
+  private func count(_ response: ServiceResponse, to request: ServiceRequest) {
+    // Only known paths, so that clients cannot make the list grow.
     let route = routes[request.target.path] == nil ? "other" : request.target.path
-    metrics.count("feedimg_requests_total", ("route", route), ("status", String(answer.status)))
+    metrics.count("feedimg_requests_total", ("route", route), ("status", String(response.status)))
   }
 
   private func handler(of request: ServiceRequest) throws(Problem) -> Handler {
     guard let methods = routes[request.target.path] else {
-      throw Problem(404, "there is nothing at `\(request.target.path)`; /openapi.json tells what there is")
+      throw Problem(404, "there is nothing at `\(request.target.path)`; /openapi.json lists all paths")
     }
     let wanted = request.method == "HEAD" ? "GET" : request.method
     if let found = methods.first(where: { $0.method == wanted }) { return found.handler }
     let names = methods.flatMap { $0.method == "GET" ? ["GET", "HEAD"] : [$0.method] } + ["OPTIONS"]
     let allow = ("Allow", names.joined(separator: ", "))
     if request.method == "OPTIONS" {
-      let takes =
+      let types =
         names.contains("PATCH") ? [("Accept-Patch", SettingsRoute.mediaTypes.joined(separator: ", "))] : []
-      return { _ in ServiceAnswer(204, fields: [allow] + takes) }
+      return { _ in ServiceResponse(204, fields: [allow] + types) }
     }
     throw Problem(
       405,

@@ -1,21 +1,20 @@
 import Feedimg
 import FeedimgJSON
 
-/// `GET` and `PATCH /v1/settings`: what the user has asked for, for all programs.
+/// `GET` and `PATCH /v1/settings`: the settings of the user, for all programs.
 struct SettingsRoute: Sendable {
   let settings: Settings
 
-  /// What a change may be sent as.
+  /// The media types of a change.
   static let mediaTypes = ["application/merge-patch+json", "application/json"]
 
   /// The values in force.
-  func read(_ request: ServiceRequest) -> ServiceAnswer { ServiceAnswer(json: settings.json + "\n") }
+  func read(_ request: ServiceRequest) -> ServiceResponse { ServiceResponse(json: settings.json + "\n") }
 
-  /// Changes what is named, and returns the values in force then.
+  /// Applies a JSON merge patch (RFC 7396) and returns the values that are then in force.
   ///
-  /// A JSON merge patch (RFC 7396): null returns a setting to its default. If one member is refused nothing is
-  /// changed.
-  func change(_ request: ServiceRequest) throws(Problem) -> ServiceAnswer {
+  /// Null returns a setting to its default. If one member is invalid, no setting changes.
+  func change(_ request: ServiceRequest) throws(Problem) -> ServiceResponse {
     try request.expectBody(in: Self.mediaTypes)
     let changes = try Self.changes(in: request.body)
     let before = Dictionary(settings.entries().map { ($0.name, $0) }) { $1 }
@@ -28,7 +27,7 @@ struct SettingsRoute: Sendable {
     } catch {
       for name in changed {
         guard let entry = before[name] else { continue }
-        // What was in force was accepted once; if the disk refuses now, the error tells.
+        // The old value is valid; if the disk fails again, the first error says so.
         try? apply(entry.isSet ? entry.value : nil, to: name)
       }
       throw Problem(error.isSystemFailure ? 500 : 422, error.messages.joined(separator: "; "))
@@ -55,7 +54,7 @@ struct SettingsRoute: Sendable {
       switch member.value {
       case .null: changes.append((member.name, nil))
       case .bool(let isOn): changes.append((member.name, isOn ? "yes" : "no"))
-      // `7.0` is a whole number as well.
+      // `7.0` is a whole number too.
       case .number(let text): changes.append((member.name, member.value.integer.map(String.init) ?? text))
       case .string(let text): changes.append((member.name, text))
       case .array, .object:

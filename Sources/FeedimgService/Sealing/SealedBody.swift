@@ -1,48 +1,47 @@
 import CRuntime
 import Glibc
+import NIOCore
 
-/// A copy of a body in memory of its own that can never change, for sockets to take without copying it again.
+/// A copy of a body in immutable memory, which sockets send without copying (sendfile(2)).
 ///
-/// A socket that is given pages (sendfile(2)) hands out what is in them when its client reads, long after the call. Pages of
-/// the heap are used for something else by then, and files of the cache may be written to by anybody who may open them.
-/// These pages belong to a file without a name (memfd_create(2)) that the kernel lets nobody write to, map for writing,
-/// shorten or lengthen, not this process either, and that no privilege unseals. Closing it leaves what is on its way as it
-/// is: the pages stay until the last client has read them. Each client is sent from a position of its own.
+/// A socket refers to the pages until the client has read them. The pages therefore must not change: memory of the heap is
+/// reused, and other processes may write to files of the cache. A sealed file in memory (memfd_create(2)) never changes.
+/// Closing the file leaves the pages that are on their way to clients.
 final class SealedBody: Sendable {
-  /// Less than this is copied sooner than handed over page by page; in bytes.
-  static let worth = 64 << 10
+  /// The least length for which sending pages is faster than copying, in bytes.
+  static let leastLength = 64 << 10
 
   let count: Int
-  let descriptor: Int32
+  let file: NIOFileHandle
 
-  /// Nil where the system refuses, for whatever reason: no memory, no descriptor, a kernel or a filter without it.
-  ///
-  /// - Parameter bytes: All of the body.
+  /// Copies a body; nil where the system refuses, as without memory, descriptors or kernel support.
   init?(_ bytes: [UInt8]) {
     let descriptor = bytes.withUnsafeBytes { feedimg_seal($0.baseAddress, $0.count) }
     guard descriptor >= 0 else { return nil }
-    (self.descriptor, count) = (descriptor, bytes.count)
+    file = NIOFileHandle(_deprecatedTakingOwnershipOfDescriptor: descriptor)
+    count = bytes.count
   }
 
-  deinit { close(descriptor) }
+  deinit { try? file.close() }
 
-  /// What it takes: whole pages, and what the kernel keeps of a file, estimated; in bytes.
+  /// The memory that the copy takes: whole pages and the kernel's own records, estimated, in bytes.
   var cost: Int { (count + 4095) / 4096 * 4096 + 1024 }
 
-  /// Hands a part of it to a socket, as far as that takes it without waiting.
-  ///
-  /// - Parameters:
-  ///   - range: Within the body.
-  ///   - socket: One that does not wait (`O_NONBLOCK`), in a process that ignores `SIGPIPE`, as NIO has it.
-  /// - Returns: How many bytes were taken; nil where the kernel does not do this for such a socket.
-  func send(_ range: Range<Int>, to socket: Int32) -> Int? {
-    var position = off_t(range.lowerBound)
-    while position < range.upperBound {
-      let taken = sendfile(socket, descriptor, &position, range.upperBound - Int(position))
-      if taken > 0 || taken < 0 && errno == EINTR { continue }
-      let isRefused = taken < 0 && [EINVAL, ENOSYS, EPERM, EACCES].contains(errno)
-      return isRefused && position == range.lowerBound ? nil : Int(position) - range.lowerBound
+  /// A part of the body; the receiver must live until the part has been sent.
+  func region(_ range: Range<Int>) -> FileRegion {
+    FileRegion(fileHandle: file, readerIndex: range.lowerBound, endIndex: range.upperBound)
+  }
+
+  /// Whether the system sends sealed bodies to Unix sockets; some sandboxes refuse it.
+  static func canBeSent() -> Bool {
+    var ends: [Int32] = [-1, -1]
+    let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+    guard let body = SealedBody([0]), socketpair(AF_UNIX, type, 0, &ends) == 0 else { return false }
+    defer { for end in ends { close(end) } }
+    let sent = try? body.file.withUnsafeFileDescriptor { file in
+      var position = off_t(0)
+      return sendfile(ends[0], file, &position, 1)
     }
-    return range.count
+    return sent == 1
   }
 }

@@ -1,34 +1,64 @@
 import Feedimg
 import Synchronization
 
-/// Keeps sealed copies of the large images that clients ask for again and again.
+/// Makes sealed copies of large images that clients request repeatedly.
 ///
-/// They live in the memory of the loader, within its budget, and go with their images and before them.
+/// The memory cache of the loader keeps the copies, within its budget and at most as long as the images.
 final class Sealing: Sendable {
-  /// More takes so long to copy that other clients would notice; in bytes.
+  /// The longest image to copy, in bytes; a longer copy would delay other clients.
   private static let greatestLength = 8 << 20
-  /// Where a process may have fewer descriptors, they are for connections and transfers.
+  /// With fewer descriptors, all of them are for connections and downloads.
   private static let fewestDescriptors = 1024
 
   private let isAllowed: Bool
-  /// Guards what was asked for; nothing is copied inside.
+  /// Guards the number of requests; no body is copied inside.
   private let demand = Mutex(SealingDemand())
 
-  /// - Parameter descriptors: How many the process may have.
-  init(descriptors: Int) { isAllowed = descriptors >= Self.fewestDescriptors }
+  /// - Parameter descriptors: The limit of open descriptors of the process.
+  init(descriptors: Int) { isAllowed = descriptors >= Self.fewestDescriptors && SealedBody.canBeSent() }
 
-  /// The copy of an image that is sent now.
+  /// The sealed copy of an image that is about to be sent.
   ///
   /// - Parameters:
-  ///   - image: What memory has.
-  ///   - loader: Whose memory that is.
-  /// - Returns: Nil where there is none, and none is due or can be made.
+  ///   - image: An image in memory.
+  ///   - loader: The loader with that memory.
+  /// - Returns: Nil where there is no copy and none is due or possible.
   func copy(of image: ImageAtHand, in loader: ImageLoader) -> SealedBody? {
     if let copy = image.copy { return copy as? SealedBody }
-    guard isAllowed, image.bytes.count <= Self.greatestLength,
-      demand.withLock({ $0.ask(image.variant.url.key) }), let body = SealedBody(image.bytes),
+    guard isAllowed, (SealedBody.leastLength...Self.greatestLength).contains(image.bytes.count),
+      demand.withLock({ $0.noteRequest(image.variant.url.key) }), let body = SealedBody(image.bytes),
       loader.keep(body, cost: body.cost, of: image)
     else { return nil }
     return body
+  }
+}
+
+/// The bodies that are requested so often that a copy pays (pure).
+///
+/// A copy takes as long as some three responses save by it. The second request for a body makes its copy. Each copy that
+/// is lost doubles the number of requests before the next one, so that copies that cannot be kept cost little.
+struct SealingDemand {
+  private struct Count {
+    var requests = 0
+    var needed = 2
+  }
+
+  /// More bodies than the cache keeps copies of.
+  private static let greatestCount = 512
+  private static let greatestNeed = 256
+
+  private var counts: [String: Count] = [:]
+
+  /// Counts a request for a body without a copy.
+  ///
+  /// - Returns: Whether to make the copy.
+  mutating func noteRequest(_ key: String) -> Bool {
+    if counts.count >= Self.greatestCount, counts[key] == nil { counts.removeAll() }
+    var count = counts[key] ?? Count()
+    count.requests += 1
+    let isDue = count.requests >= count.needed
+    if isDue { count = Count(needed: min(2 * count.needed, Self.greatestNeed)) }
+    counts[key] = count
+    return isDue
   }
 }

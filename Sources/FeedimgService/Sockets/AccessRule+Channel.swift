@@ -9,13 +9,13 @@ extension AccessRule {
     var group: UInt32 = .max
   }
 
-  /// Who may ask over a connection that has just been made.
+  /// The access rule of a new connection.
   ///
   /// - Parameters:
   ///   - channel: The connection.
-  ///   - place: Where it was made.
-  ///   - token: What must be brought over TCP; nil for nothing.
-  /// - Returns: On the event loop of the channel; fails where the kernel does not tell who is there.
+  ///   - place: The socket that accepted it.
+  ///   - token: The token that TCP needs; nil for none.
+  /// - Returns: The rule, on the event loop of the channel; fails where the kernel does not name the user.
   static func rule(
     of channel: any Channel,
     at place: ListeningSocket.Place,
@@ -27,15 +27,15 @@ extension AccessRule {
     guard let provider = channel as? any SocketOptionProvider else {
       return channel.eventLoop.makeFailedFuture(ChannelError.operationUnsupported)
     }
-    let answer: EventLoopFuture<Credentials> = provider.unsafeGetSocketOption(
+    let credentials: EventLoopFuture<Credentials> = provider.unsafeGetSocketOption(
       level: .socket,
       name: NIOBSDSocket.Option(rawValue: SO_PEERCRED)
     )
-    return answer.map { $0.user == geteuid() ? .sameUser : .stranger(user: $0.user) }
+    return credentials.map { $0.user == geteuid() ? .sameUser : .otherUser($0.user) }
   }
 }
 
 extension ListeningSocket.Place {
-  /// Whether it is on the internet protocol, where the kernel does not tell who connects.
+  /// Whether the socket is on TCP, where the kernel does not name the user of a client.
   var isPort: Bool { if case .port = self { true } else { false } }
 }

@@ -1,14 +1,14 @@
 import Glibc
 
-/// A socket on which clients are waited for, and who may come by it.
+/// A socket that accepts clients.
 struct ListeningSocket: Sendable {
-  /// Where clients reach it.
+  /// The address of the socket.
   enum Place: Sendable, Hashable {
     case path(String)
-    /// On 127.0.0.1 or ::1.
+    /// A port of 127.0.0.1 or ::1.
     case port(Int, isVersion6: Bool = false)
 
-    /// As a person writes it.
+    /// The path or the URL.
     var text: String {
       switch self {
       case .path(let path): path
@@ -17,11 +17,11 @@ struct ListeningSocket: Sendable {
     }
   }
 
-  /// Bound and listening, does not wait, and is not passed on to children.
+  /// Bound, listening, and closed on exec.
   let descriptor: Int32
   let place: Place
 
-  /// How many clients may wait to be let in.
+  /// The number of connections that may wait to be accepted.
   static let backlog: Int32 = 1024
 }
 
@@ -29,11 +29,11 @@ extension ListeningSocket {
   /// Listens on a port of 127.0.0.1.
   ///
   /// - Parameter port: Zero for one that is free.
-  /// - Returns: The socket, with the port that it got.
+  /// - Returns: The socket with its port.
   /// - Throws: ``ServiceError`` where the port is taken.
   static func loopback(port: Int) throws(ServiceError) -> ListeningSocket {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    guard descriptor >= 0 else { throw ServiceError("no socket: \(SystemFault.text())") }
+    guard descriptor >= 0 else { throw ServiceError("no socket: \(SystemErrorText.of())") }
     var on: Int32 = 1
     setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
     var address = sockaddr_in()
@@ -46,16 +46,16 @@ extension ListeningSocket {
       }
     }
     guard isBound, listen(descriptor, backlog) == 0 else {
-      let reason = SystemFault.text()
+      let reason = SystemErrorText.of()
       close(descriptor)
       throw ServiceError("cannot listen on port \(port) of 127.0.0.1: \(reason)")
     }
     return ListeningSocket(descriptor: descriptor, place: try internetPlace(of: descriptor) ?? .port(port))
   }
 
-  /// Where a socket of the internet is bound; nil for another kind.
+  /// The address of a TCP socket; nil for another kind.
   ///
-  /// - Throws: ``ServiceError`` where other machines may reach it.
+  /// - Throws: ``ServiceError`` where other machines may reach the socket.
   static func internetPlace(of descriptor: Int32) throws(ServiceError) -> Place? {
     var address = sockaddr_in6()
     var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
@@ -63,14 +63,14 @@ extension ListeningSocket {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) == 0 }
     }
     guard isNamed, [AF_INET, AF_INET6].contains(Int32(address.sin6_family)) else { return nil }
-    // Where the port lies is the same in both families.
+    // The port has the same offset in both families.
     let port = Int(UInt16(bigEndian: address.sin6_port))
     let isVersion6 = Int32(address.sin6_family) == AF_INET6
-    // That of version 4 lies where the flow is in version 6.
+    // The address of version 4 has the offset of the flow label of version 6.
     let host = isVersion6 ? text(AF_INET6, &address.sin6_addr) : text(AF_INET, &address.sin6_flowinfo)
     guard host == (isVersion6 ? "::1" : "127.0.0.1") else {
       throw ServiceError(
-        "the service manager passes a socket on \(host) port \(port), which others may reach; "
+        "the service manager passes a socket on \(host) port \(port), which other machines may reach; "
           + "only 127.0.0.1 and ::1 are served"
       )
     }

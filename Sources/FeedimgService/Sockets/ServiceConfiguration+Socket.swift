@@ -3,7 +3,7 @@ import Feedimg
 extension ServiceConfiguration {
   /// The path of the Unix socket.
   ///
-  /// - Throws: ``ServiceError`` where no folder for it is known.
+  /// - Throws: ``ServiceError`` where its folder is unknown.
   func socketPath() throws(ServiceError) -> String {
     if let socket {
       guard !socket.isEmpty else { throw ServiceError("--socket takes a path, found none", isUsage: true) }

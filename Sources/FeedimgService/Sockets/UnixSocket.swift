@@ -2,8 +2,8 @@ import Glibc
 
 /// The Unix socket of the user, held by one service at a time.
 ///
-/// Who holds the lock beside the socket is the service: what a killed one left is thus known to be stale, and is
-/// replaced without a moment in which no socket is there.
+/// The service holds a lock beside the socket. A socket without a locked lock is stale, as after a kill; the service
+/// replaces it atomically.
 final class UnixSocket: Sendable {
   let socket: ListeningSocket
   private let path: String
@@ -11,10 +11,10 @@ final class UnixSocket: Sendable {
 
   /// Listens on a path; only the user can connect.
   ///
-  /// - Throws: ``ServiceError`` where another service listens there, something else is there, or nothing may be.
+  /// - Throws: ``ServiceError`` for a path that another service or another file has, or that cannot be used.
   init(path: String) throws(ServiceError) {
     self.path = path
-    // What cannot be is known before anything is made.
+    // An invalid path leaves no files behind.
     let (fresh, address) = try Self.freshAddress(beside: path)
     lock = try Self.locked(path)
     do throws(ServiceError) {
@@ -34,19 +34,19 @@ final class UnixSocket: Sendable {
   private static func locked(_ path: String) throws(ServiceError) -> Int32 {
     let name = "\(path).lock"
     let lock = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard lock >= 0 else { throw ServiceError("`\(name)`: cannot be opened: \(SystemFault.text())") }
+    guard lock >= 0 else { throw ServiceError("`\(name)`: cannot be opened: \(SystemErrorText.of())") }
     guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
       let code = errno
       close(lock)
       guard code == EWOULDBLOCK else {
-        throw ServiceError("`\(name)`: cannot be locked: \(SystemFault.text(code))")
+        throw ServiceError("`\(name)`: cannot be locked: \(SystemErrorText.of(code))")
       }
       throw ServiceError("another `feedimg serve` already listens on `\(path)`")
     }
     return lock
   }
 
-  /// Another name, under which the socket is made, so that nobody can connect before its mode is right.
+  /// A temporary name, so that no client can connect before the mode of the socket is set.
   private static func freshAddress(beside path: String) throws(ServiceError) -> (String, sockaddr_un) {
     var status = stat()
     if lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFSOCK {
@@ -70,7 +70,7 @@ final class UnixSocket: Sendable {
     var address = address
     unlink(fresh)
     let descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    guard descriptor >= 0 else { throw ServiceError("no socket: \(SystemFault.text())") }
+    guard descriptor >= 0 else { throw ServiceError("no socket: \(SystemErrorText.of())") }
     let isBound = withUnsafePointer(to: &address) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
         bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
@@ -79,7 +79,7 @@ final class UnixSocket: Sendable {
     guard isBound, chmod(fresh, 0o600) == 0, listen(descriptor, ListeningSocket.backlog) == 0,
       rename(fresh, path) == 0
     else {
-      let reason = SystemFault.text()
+      let reason = SystemErrorText.of()
       unlink(fresh)
       close(descriptor)
       throw ServiceError("cannot listen on `\(path)`: \(reason)")
@@ -87,7 +87,7 @@ final class UnixSocket: Sendable {
     return descriptor
   }
 
-  /// The address of a path; nil where it does not fit (unix(7)).
+  /// The address of a path; nil for a path that is too long (unix(7)).
   static func address(of path: String) -> sockaddr_un? {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)

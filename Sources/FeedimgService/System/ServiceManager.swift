@@ -1,6 +1,6 @@
 import Glibc
 
-/// The service manager that started this process, if one did: systemd, or another that speaks as it does.
+/// The service manager that started this process, if any: systemd, or one with the same protocol.
 ///
 /// Source: sd_notify(3), sd_listen_fds(3), sd_watchdog_enabled(3).
 struct ServiceManager: Sendable {
@@ -9,42 +9,41 @@ struct ServiceManager: Sendable {
   /// - Parameter environment: The variables of the process.
   init(environment: [String: String]) { self.environment = environment }
 
-  /// Tells that clients are served.
+  /// Reports that the service accepts clients.
   func isReady() { notify("READY=1\nSTATUS=serving") }
 
-  /// Tells that files are read again; ``isReady()`` follows.
+  /// Reports that the service reads its files again; ``isReady()`` follows.
   func isReloading() {
     var now = timespec()
     clock_gettime(CLOCK_MONOTONIC, &now)
     notify("RELOADING=1\nMONOTONIC_USEC=\(now.tv_sec * 1_000_000 + now.tv_nsec / 1000)")
   }
 
-  /// Tells that no more clients are let in.
+  /// Reports that the service accepts no more clients.
   func isStopping() { notify("STOPPING=1\nSTATUS=finishing what clients wait for") }
 
-  /// Tells that the service is alive.
+  /// Reports that the service is alive.
   func isAlive() { notify("WATCHDOG=1") }
 
-  /// How often the manager wants to hear ``isAlive()``, in microseconds; nil where it does not.
+  /// The interval in which the manager expects ``isAlive()``, in microseconds; nil for none.
   var watchdogPeriod: Int? {
     if let process = environment["WATCHDOG_PID"], process != String(getpid()) { return nil }
     return environment["WATCHDOG_USEC"].flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil }
   }
 
-  /// The sockets that the manager has opened for this process, listening.
+  /// The listening sockets that the manager passes to this process.
   ///
-  /// - Throws: ``ServiceError`` for what is no listening stream socket of a known kind, and for one on TCP
-  ///   that other machines may reach.
+  /// - Throws: ``ServiceError`` for a descriptor of another kind, and for a TCP socket that other machines may reach.
   func sockets() throws(ServiceError) -> [ListeningSocket] {
     guard environment["LISTEN_PID"] == String(getpid()),
       let count = environment["LISTEN_FDS"].flatMap({ Int32($0) }), (1...64).contains(count)
     else { return [] }
     var sockets: [ListeningSocket] = []
-    // They begin behind standard error (SD_LISTEN_FDS_START).
+    // The first descriptor follows standard error (SD_LISTEN_FDS_START).
     for descriptor in 3..<(3 + count) {
       _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
       guard let place = try Self.place(of: descriptor) else {
-        throw ServiceError("descriptor \(descriptor) of the service manager is no listening stream socket")
+        throw ServiceError("descriptor \(descriptor) of the service manager is not a listening stream socket")
       }
       sockets.append(ListeningSocket(descriptor: descriptor, place: place))
     }
@@ -76,7 +75,7 @@ struct ServiceManager: Sendable {
     defer { close(descriptor) }
     let length = MemoryLayout.offset(of: \sockaddr_un.sun_path).map { $0 + name.utf8.count } ?? 0
     let bytes = Array(text.utf8)
-    // Nothing is lost but a word to the manager if it does not listen.
+    // The service works also where the manager does not listen.
     _ = withUnsafePointer(to: &address) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
         sendto(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL), $0, socklen_t(length))
@@ -84,7 +83,7 @@ struct ServiceManager: Sendable {
     }
   }
 
-  /// A path, or with `@` a name that is in no folder.
+  /// The address of a path, or of an abstract name that begins with `@`.
   private static func address(of name: String) -> sockaddr_un? {
     guard name.hasPrefix("/") || name.hasPrefix("@"), var address = UnixSocket.address(of: name) else {
       return nil

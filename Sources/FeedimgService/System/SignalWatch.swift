@@ -2,29 +2,29 @@ import FeedimgSystem
 import Glibc
 import Synchronization
 
-/// The signals that steer the service, as a sequence.
+/// The signals that control the service, as a sequence.
 public enum SignalWatch {
-  /// Where the handler writes; one for the process, as signals are.
+  /// The pipe that the handler writes to; one for the process, as signals are.
   private static let writeEnd = Atomic<Int32>(-1)
 
-  /// Takes signals from now on, and no more heeds readers that close early; called once.
+  /// Handles signals from now on and ignores `SIGPIPE`; called once.
   ///
   /// - Parameter signals: Such as `SIGTERM`.
-  /// - Returns: Each signal as it comes; ends at once where the system grants no pipe or thread.
+  /// - Returns: Each signal as it arrives; ends at once where the system grants no pipe or thread.
   public static func signals(_ signals: [Int32]) -> AsyncStream<Int32> {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { return AsyncStream { $0.finish() } }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     writeEnd.store(ends[1], ordering: .sequentiallyConsistent)
     signal(SIGPIPE, SIG_IGN)
-    // Who started this process may have left them blocked.
+    // The parent process may have blocked them.
     var blocked = sigset_t()
     sigemptyset(&blocked)
     for number in signals { sigaddset(&blocked, number) }
     pthread_sigmask(SIG_UNBLOCK, &blocked, nil)
     for number in signals {
       signal(number) { number in
-        // Nothing but system calls may happen in a handler (signal-safety(7)); a load without a lock is none.
+        // A handler may only make some system calls (signal-safety(7)); an atomic load is allowed too.
         let saved = errno
         var byte = UInt8(truncatingIfNeeded: number)
         _ = write(SignalWatch.writeEnd.load(ordering: .relaxed), &byte, 1)
@@ -37,7 +37,7 @@ public enum SignalWatch {
     }
   }
 
-  /// Waits for the bytes that the handler writes, on a thread of its own for as long as the process lives.
+  /// Reads the bytes that the handler writes, on its own thread as long as the process lives.
   private final class Reader: Sendable {
     private let descriptor: Int32
     private let continuation: AsyncStream<Int32>.Continuation
@@ -47,7 +47,7 @@ public enum SignalWatch {
       self.continuation = continuation
     }
 
-    /// - Returns: Whether the system granted a thread.
+    /// Returns whether the system granted a thread.
     func start() -> Bool { SystemThread.start("feedimg-signals") { self.run() } }
 
     private func run() {

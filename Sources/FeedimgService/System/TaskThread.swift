@@ -1,25 +1,24 @@
 import CRuntime
 import NIOPosix
 
-/// The thread for all tasks of the process that prefer no other one.
+/// The thread for all tasks of the process without another preference.
 ///
-/// It stands in for the pool of the language's runtime, which wakes every second from its first task on, also while
-/// nobody asks for anything.
+/// It replaces the thread pool of the Swift runtime, which wakes the idle process every second.
 public enum TaskThread {
-  private static let executor = LoopExecutor(MultiThreadedEventLoopGroup(numberOfThreads: 1).next())
+  private static let executor = EventLoopTaskExecutor(MultiThreadedEventLoopGroup(numberOfThreads: 1).next())
 
-  /// Has tasks run there from now on; called once, before the first of them.
+  /// Runs tasks on the thread from now on; called once, before the first task.
   ///
-  /// Threads then also share their memory, which takes less of it than one arena each.
+  /// All threads then also share one malloc arena, which takes less memory.
   public static func takeOver() {
     feedimg_share_arena(reusedLength)
     feedimg_take_jobs { job in
       guard let job else { return }
-      // The runtime hands over a job, which is what Swift calls unowned.
+      // The pointer is what Swift calls an unowned job.
       TaskThread.executor.enqueue(ExecutorJob(unsafeBitCast(job, to: UnownedJob.self)))
     }
   }
 
-  /// Blocks of up to so many bytes are used again and not given back to the system, which would clear them each time.
+  /// The largest block that malloc reuses, in bytes; the system would have to clear a new one each time.
   private static let reusedLength: Int32 = 512 << 10
 }

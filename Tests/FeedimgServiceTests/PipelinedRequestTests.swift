@@ -6,24 +6,29 @@ import Testing
 
 @testable import FeedimgService
 
-/// Requests that are answered without being decoded, among others on the same connection.
-@Suite struct PlainConnectionTests {
+/// Requests that follow one another on one connection.
+@Suite struct PipelinedRequestTests {
   private let channel = EmbeddedChannel()
   private let register = ConnectionRegister(limit: 10, bodyLimit: 100)
 
   /// What is at hand answers with its target and the fields that it sees; all else is answered by `-`.
   private func connect(_ access: AccessRule = .sameUser) throws {
-    let shortcut: RouteTable.Shortcut = { request in
+    let shortcut: RouteTable.ImmediateHandler = { request in
       guard request.target["later"] == nil else { return nil }
       let seen = request.fields.fields.map(\.name).joined(separator: ",")
-      return ServiceAnswer(
+      return ServiceResponse(
         text: "[\(request.method) \(request.target.parameters.first?.name ?? "") \(seen)]",
         as: "a/b"
       )
     }
     let routes = RouteTable(
-      [("/at", [("GET", { _ in ServiceAnswer(json: "{}") }), ("POST", { _ in ServiceAnswer(json: "{}") })])],
-      shortcuts: ["/at": shortcut],
+      [
+        (
+          "/at",
+          [("GET", { _ in ServiceResponse(json: "{}") }), ("POST", { _ in ServiceResponse(json: "{}") })]
+        )
+      ],
+      immediate: ["/at": shortcut],
       metrics: ServiceMetrics()
     )
     let connection = ConnectionHandler(
@@ -33,7 +38,8 @@ import Testing
       register: register
     )
     let pipeline = channel.pipeline.syncOperations
-    try pipeline.addHandler(PlainRequestHandler(answering: connection))
+    try pipeline.addHandler(RepeatedRequestHandler(for: connection, RepeatedRequests()))
+    try pipeline.addHandler(MethodCheck(for: connection))
     try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false, withErrorHandling: false)
     try pipeline.addHandler(connection)
     try channel.connect(to: SocketAddress(unixDomainSocketPath: "/x")).wait()
@@ -125,7 +131,7 @@ import Testing
     let token = "0123456789abcdef0123456789abcdef"
     func fields(_ token: String) -> String { "Authorization: Bearer \(token)\r\n" }
     for (last, answer) in [(fields(String(token.reversed())), "401"), ("", "401")] {
-      let test = PlainConnectionTests()
+      let test = PipelinedRequestTests()
       try test.connect(.loopback(port: 80, token: AccessToken(token)))
       func get(_ fields: String) -> String { "GET /at?a HTTP/1.1\r\nHost: localhost\r\n\(fields)\r\n" }
       try test.send(get(fields(token)))
@@ -141,8 +147,8 @@ import Testing
     try connect(.loopback(port: 80, token: nil))
     try send(Self.get("a"))
     #expect(try answers() == ["403"])
-    let test = PlainConnectionTests()
-    try test.connect(.stranger(user: 1001))
+    let test = PipelinedRequestTests()
+    try test.connect(.otherUser(1001))
     try test.send(Self.get("a"))
     #expect(try test.answers() == ["403"])
   }

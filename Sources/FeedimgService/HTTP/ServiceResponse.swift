@@ -1,26 +1,23 @@
-import FeedimgJSON
 import FeedimgModel
 
-/// What the service answers.
-struct ServiceAnswer: Sendable {
-  /// What follows the fields.
+/// A response of the service.
+struct ServiceResponse: Sendable {
+  /// The content of a response.
   enum Body: Sendable {
     case bytes(ArraySlice<UInt8>)
-    /// Nothing, as the head alone was asked for; with the length that it would have, where that is known.
+    /// A part of a sealed body.
+    case sealed(SealedBody, Range<Int>)
+    /// No content, as for `HEAD` and 304; with the length that the content would have, where it is known.
     case absent(length: Int?)
-    /// What is still coming.
-    case stream(AnswerStream)
-    /// Events as they happen, until the client leaves.
+    /// A body that is still being received.
+    case stream(BodyStream)
+    /// Events as they happen, until the client disconnects.
     case events(EventReader)
   }
 
   var status: Int
   var fields: HTTPFields
-  /// More fields, whose text is known; they come first.
-  var lines: FieldLines?
   var body: Body
-  /// All of what the bytes of the body are of, at the same places, where that is sent for less than they are.
-  var copy: SealedBody?
 
   init(_ status: Int = 200, fields: [(String, String)] = [], body: Body = .bytes([])) {
     self.status = status
@@ -28,7 +25,7 @@ struct ServiceAnswer: Sendable {
     self.body = body
   }
 
-  /// A text of a media type, never to be kept by anybody.
+  /// A text of a media type, which no cache may store.
   init(_ status: Int = 200, text: String, as mediaType: String) {
     self.init(
       status,
@@ -40,29 +37,21 @@ struct ServiceAnswer: Sendable {
   /// One JSON value.
   init(_ status: Int = 200, json: String) { self.init(status, text: json, as: "application/json") }
 
-  /// The length of the body; nil where only its end will tell.
+  /// The length of the content in bytes; nil where only its end shows the length.
   var length: Int? {
     switch body {
     case .bytes(let bytes): bytes.count
+    case .sealed(_, let range): range.count
     case .absent(let length): length
     case .stream(let stream): stream.length
     case .events: nil
     }
   }
 
-  /// All of the body; nil where it is still to come.
-  var whole: ArraySlice<UInt8>? {
-    switch body {
-    case .bytes(let bytes): bytes
-    case .absent: []
-    case .stream, .events: nil
-    }
-  }
-
-  /// Whether the answer lasts until somebody leaves.
+  /// Whether the response lasts until the client or the service closes the connection.
   var isEndless: Bool { if case .events = body { true } else { false } }
 
-  /// Tells that nobody takes the answer.
+  /// Leaves the load of a body that is not sent.
   func abandon() {
     if case .stream(let stream) = body { stream.leave() }
   }

@@ -3,14 +3,15 @@ import FeedimgJSON
 import FeedimgModel
 import Synchronization
 
-/// Tells of the transfers that are under way, at a pace that readers can follow.
-final class TransferTeller: Sendable {
-  /// Does something later, on another thread.
-  typealias Later = @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
+/// Publishes the progress of transfers, at most four times a second.
+final class ProgressPublisher: Sendable {
+  /// Runs a closure after a delay, on another thread.
+  typealias Schedule = @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
 
   private struct State {
-    /// Whether the next telling is on its way.
+    /// Whether the next event is scheduled.
     var isDue = false
+    /// Whether something has changed since the last event.
     var isStale = false
     var isEnded = false
     /// The latest event.
@@ -18,26 +19,26 @@ final class TransferTeller: Sendable {
   }
 
   private let register: TransferRegister
-  private let later: Later
+  private let schedule: Schedule
   private let state = Mutex(State())
 
-  /// At most so often.
-  static let pace = Duration.milliseconds(250)
-  /// Of more transfers only the number is told.
+  /// The least time between two events.
+  static let interval = Duration.milliseconds(250)
+  /// The number of transfers that an event lists; it counts all of them.
   static let greatestCount = 32
 
-  init(_ register: TransferRegister, later: @escaping Later) {
+  init(_ register: TransferRegister, schedule: @escaping Schedule) {
     self.register = register
-    self.later = later
+    self.schedule = schedule
   }
 
-  /// Begins to tell.
-  func start(telling hub: EventHub) {
+  /// Publishes the current transfers and each change.
+  func start(on hub: EventHub) {
     register.listen { [weak self, weak hub] in if let hub { self?.note(hub) } }
     note(hub)
   }
 
-  /// Tells no more.
+  /// Stops publishing.
   func end() {
     register.listen(nil)
     state.withLock { $0.isEnded = true }
@@ -49,11 +50,11 @@ final class TransferTeller: Sendable {
       defer { state.isDue = true }
       return !state.isDue && !state.isEnded
     }
-    // The threads of the transfers have better things to do.
-    if isFirst { later(.zero) { [weak self] in self?.tell(hub) } }
+    // Away from the threads of the transfers.
+    if isFirst { schedule(.zero) { [weak self] in self?.publish(on: hub) } }
   }
 
-  private func tell(_ hub: EventHub) {
+  private func publish(on hub: EventHub) {
     let text = Self.text(register.present)
     // A transfer does not report every chunk. The look after its latest report finds the bytes before a pause.
     let isNews = state.withLock { state in
@@ -63,10 +64,10 @@ final class TransferTeller: Sendable {
     }
     guard isNews else { return }
     hub.publish("progress", text, as: .latest)
-    later(Self.pace) { [weak self] in self?.tell(hub) }
+    schedule(Self.interval) { [weak self] in self?.publish(on: hub) }
   }
 
-  /// The most urgent transfers in front, and then those that began first.
+  /// The data of an event: the most urgent transfers first, then the oldest.
   static func text(_ transfers: [TransferRegister.Transfer]) -> String {
     let ordered = LoadPriority.allCases.reversed().flatMap { priority in
       transfers.filter { $0.priority == priority }

@@ -1,7 +1,7 @@
 import NIOCore
 
-/// Runs tasks on an event loop, such as that of the connection which waits for them.
-final class LoopExecutor: TaskExecutor {
+/// Runs tasks on an event loop.
+final class EventLoopTaskExecutor: TaskExecutor {
   private let loop: any EventLoop
 
   init(_ loop: any EventLoop) { self.loop = loop }

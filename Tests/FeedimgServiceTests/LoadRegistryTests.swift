@@ -4,13 +4,13 @@ import Testing
 
 @testable import FeedimgService
 
-@Suite struct NamedLoadTests {
-  private let loads = NamedLoads()
+@Suite struct LoadRegistryTests {
+  private let loads = LoadRegistry()
 
   @Test func `what is said of a load holds for that alone`() {
     let (one, other) = (LoadHandle(.prefetch), LoadHandle(.prefetch))
-    loads.begin("one", one)
-    loads.begin("other", other)
+    loads.add("one", one)
+    loads.add("other", other)
     loads.set("one", .visible)
     #expect((one.priority, other.priority) == (.visible, .prefetch))
     loads.set("one", .near)
@@ -22,17 +22,17 @@ import Testing
     loads.set("other", .visible)
     loads.set("one", .near)
     let (one, again) = (LoadHandle(.prefetch), LoadHandle(.prefetch))
-    loads.begin("one", one)
+    loads.add("one", one)
     #expect(one.priority == .near)
     // Said once, it holds for one load.
-    loads.begin("one", again)
+    loads.add("one", again)
     #expect(again.priority == .prefetch)
   }
 
   @Test func `what was said of loads that never began is not kept for ever`() {
     for number in 0..<200 { loads.set("\(number)", .visible) }
     let wishes = (0..<200).map { _ in LoadHandle(.prefetch) }
-    for (number, wish) in wishes.enumerated() { loads.begin("\(number)", wish) }
+    for (number, wish) in wishes.enumerated() { loads.add("\(number)", wish) }
     #expect(wishes.map(\.priority).prefix(136).allSatisfy { $0 == .prefetch })
     #expect(wishes.map(\.priority).dropFirst(136).allSatisfy { $0 == .visible })
   }
@@ -40,12 +40,12 @@ import Testing
   @Test func `a load that has ended has no name`() {
     do {
       let wish = LoadHandle(.prefetch)
-      loads.begin("one", wish)
+      loads.add("one", wish)
       withExtendedLifetime(wish) {}
     }
     loads.set("one", .visible)
     let next = LoadHandle(.prefetch)
-    loads.begin("one", next)
+    loads.add("one", next)
     #expect(next.priority == .visible)
   }
 }

@@ -1,0 +1,123 @@
+import Feedimg
+import FeedimgJSON
+import FeedimgModel
+import Synchronization
+
+/// Publishes an event when a better image than a client got becomes available, once for each item.
+final class UpgradePublisher: Sendable {
+  private struct State {
+    var items = ShownItems()
+    /// Schedules a second check; nil while there are no readers.
+    var scheduleCheck: (@Sendable () -> Void)?
+    /// Whether a second check is scheduled.
+    var isCheckDue = false
+  }
+
+  /// The delay of the second check after a decision.
+  ///
+  /// A decision may rest on a network that was present only briefly. Such a network causes no event, and every other change
+  /// of the network is reported within this time.
+  static let checkDelay = Duration.milliseconds(1500)
+
+  private let loader: ImageLoader
+  private let state = Mutex(State())
+
+  init(_ loader: ImageLoader) { self.loader = loader }
+
+  /// Starts publishing; called once.
+  func start(on hub: EventHub, schedule: @escaping ProgressPublisher.Schedule) {
+    state.withLock { state in
+      state.scheduleCheck = { [weak self, weak hub] in
+        schedule(Self.checkDelay) { [weak self, weak hub] in if let hub { self?.checkAgain(on: hub) } }
+      }
+    }
+  }
+
+  private func checkAgain(on hub: EventHub) {
+    state.withLock { $0.isCheckDue = false }
+    // Away from the thread of the timer, as the check may wait for the disk.
+    Task { check(on: hub) }
+  }
+
+  /// Records the image that a client got.
+  ///
+  /// - Parameters:
+  ///   - image: The image that the client shows now.
+  ///   - item: Its item.
+  ///   - situation: The situation of the decision.
+  ///   - decider: The loader that decided; a loader with overrides does not count.
+  func note(_ image: ShownImage, of item: FeedItem, in situation: Situation, by decider: ImageLoader) {
+    guard decider === loader else { return }
+    let scheduleCheck = state.withLock { state -> (@Sendable () -> Void)? in
+      guard state.items.note(image, of: item, in: situation), !state.isCheckDue else { return nil }
+      state.isCheckDue = state.scheduleCheck != nil
+      return state.scheduleCheck
+    }
+    scheduleCheck?()
+  }
+
+  /// Publishes the items for which the loader would choose a better image now.
+  func check(on hub: EventHub) {
+    let items = state.withLock { $0.items.all }
+    for (item, resolution) in zip(items, items.isEmpty ? [] : loader.upgrades(of: items)) {
+      guard let resolution, state.withLock({ $0.items.forget(item) }) else { continue }
+      hub.publish("upgrade", Self.text(item, resolution), as: .occurrence)
+    }
+  }
+
+  private static func text(_ item: ShownItem, _ resolution: Resolution) -> String {
+    guard case .object(var object) = resolution.jsonValue else { return "{}" }
+    object["shown"] = .string(item.image.rawValue)
+    return JSONValue.object(object).text(.compact)
+  }
+}
+
+/// The items of which clients show less than the best image (pure).
+struct ShownItems: Sendable {
+  private struct Entry {
+    var item: ShownItem
+    var number: Int
+  }
+
+  /// The number of items to keep; the oldest are removed first.
+  static let greatestCount = 512
+
+  private var entries: [String: Entry] = [:]
+  private var lastNumber = 0
+
+  /// All items, the oldest first.
+  var all: [ShownItem] { entries.values.sorted { $0.number < $1.number }.map(\.item) }
+
+  /// Records the image that a client shows of an item.
+  ///
+  /// - Returns: Whether the item has a better image.
+  @discardableResult
+  mutating func note(_ image: ShownImage, of item: FeedItem, in situation: Situation) -> Bool {
+    guard let key = item.key else { return false }
+    let best: ShownImage = item.original == nil ? .thumbnail : .original
+    guard image != best else {
+      entries[key] = nil
+      return false
+    }
+    lastNumber += 1
+    let shown = ShownItem(item, image, in: situation)
+    entries[key] = Entry(item: shown, number: lastNumber)
+    guard entries.count > Self.greatestCount else { return true }
+    if let oldest = entries.min(by: { $0.value.number < $1.value.number })?.key { entries[oldest] = nil }
+    return true
+  }
+
+  /// Removes an item.
+  ///
+  /// - Returns: False where it was removed before, or where the client has another image by now.
+  mutating func forget(_ item: ShownItem) -> Bool {
+    guard let key = item.item.key, entries[key]?.item == item else { return false }
+    entries[key] = nil
+    return true
+  }
+}
+
+extension FeedItem {
+  /// The identity of an item: its best URL.
+  fileprivate var key: String? { (original ?? thumbnail)?.url.key }
+}

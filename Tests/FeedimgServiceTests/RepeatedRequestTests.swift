@@ -1,0 +1,122 @@
+import NIOCore
+import NIOEmbedded
+import NIOHTTP1
+import Testing
+
+@testable import FeedimgService
+
+/// Requests that repeat byte for byte get the response that their decoding would give.
+@Suite struct RepeatedRequestTests {
+  private let requests = RepeatedRequests()
+  private let register = ConnectionRegister(limit: 10, bodyLimit: 1000)
+
+  /// A connection whose immediate responses name the parameter of the request.
+  private func connect(_ access: AccessRule = .sameUser) throws -> EmbeddedChannel {
+    let immediate: RouteTable.ImmediateHandler = { request in
+      ServiceResponse(text: "[\(request.target.parameters.first?.name ?? "")]", as: "a/b")
+    }
+    let routes = RouteTable(
+      [("/at", [("POST", { _ in ServiceResponse(json: "{}") })])],
+      immediate: ["/at": immediate],
+      metrics: ServiceMetrics()
+    )
+    let connection = ConnectionHandler(
+      routes: routes,
+      access: access,
+      limits: ConnectionLimits(),
+      register: register
+    )
+    let channel = EmbeddedChannel()
+    let pipeline = channel.pipeline.syncOperations
+    try pipeline.addHandler(RepeatedRequestHandler(for: connection, requests))
+    try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false, withErrorHandling: false)
+    try pipeline.addHandler(connection)
+    try channel.connect(to: SocketAddress(unixDomainSocketPath: "/x")).wait()
+    return channel
+  }
+
+  /// Sends one piece of input and returns the statuses and the bodies of the responses.
+  private func responses(to text: String, on channel: EmbeddedChannel) throws -> [String] {
+    try channel.writeInbound(ByteBuffer(string: text))
+    channel.embeddedEventLoop.run()
+    var output = ""
+    while let buffer = try channel.readOutbound(as: ByteBuffer.self) { output += String(buffer: buffer) }
+    return output.split(separator: "HTTP/1.1 ").map { response in
+      let body = response.split(separator: "\r\n\r\n", maxSplits: 1).dropFirst().first ?? ""
+      return String(response.prefix(3)) + (body.hasPrefix("[") ? body : "")
+    }
+  }
+
+  private static func get(_ name: String, _ fields: String = "") -> String {
+    "GET /at?\(name) HTTP/1.1\r\nHost: x\r\n\(fields)\r\n"
+  }
+
+  /// Whether the bytes of a request are remembered.
+  private func isKnown(_ text: String) -> Bool { requests[ByteBuffer(string: text)] != nil }
+
+  @Test func `a request is remembered for all connections`() throws {
+    let first = try connect()
+    #expect(try responses(to: Self.get("a"), on: first) == ["200[a]"])
+    #expect(isKnown(Self.get("a")))
+    for channel in [first, try connect(), first] {
+      #expect(try responses(to: Self.get("a"), on: channel) == ["200[a]"])
+      #expect(try responses(to: Self.get("b"), on: channel) == ["200[b]"])
+    }
+  }
+
+  @Test func `pipelined requests are not remembered, and not mistaken for the next one`() throws {
+    let channel = try connect()
+    #expect(try responses(to: Self.get("a") + Self.get("b"), on: channel) == ["200[a]", "200[b]"])
+    let options = "OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n"
+    for _ in 0..<2 { #expect(try responses(to: options, on: channel) == ["204"]) }
+    for text in [Self.get("a") + Self.get("b"), Self.get("b"), options] { #expect(!isKnown(text)) }
+  }
+
+  @Test func `a known request inside of another one is part of that`() throws {
+    let channel = try connect()
+    let known = Self.get("a")
+    #expect(try responses(to: known, on: channel) == ["200[a]"])
+    let head = "POST /at HTTP/1.1\r\nHost: x\r\nContent-Length: \(known.utf8.count + 1)\r\n\r\n"
+    #expect(try responses(to: head, on: channel) == [])
+    #expect(try responses(to: known, on: channel) == [])
+    let other = try connect()
+    #expect(try responses(to: "GET /at?b HTTP/1.1\r\nHost: x\r\nA: ", on: other) == [])
+    #expect(try responses(to: known.replacing("Host", with: "B"), on: other) == ["200[b]"])
+  }
+
+  @Test func `each connection has its own access`() throws {
+    let token = "0123456789abcdef0123456789abcdef"
+    let fields = "Authorization: Bearer \(token)\r\n"
+    let get = "GET /at?a HTTP/1.1\r\nHost: localhost\r\n\(fields)\r\n"
+    let rules: [(AccessRule, String)] = [
+      (.loopback(port: 80, token: AccessToken(token)), "200[a]"), (.otherUser(1001), "403"),
+      (.loopback(port: 80, token: AccessToken(String(token.reversed()))), "401"),
+      (.loopback(port: 81, token: AccessToken(token)), "403"),
+    ]
+    for (rule, response) in rules {
+      #expect(try responses(to: get, on: connect(rule)) == [response])
+      #expect(isKnown(get))
+    }
+  }
+
+  @Test func `a request that changes its connection is decoded each time`() throws {
+    for fields in ["Expect: 100-continue\r\n", "Connection: close\r\n", "Upgrade: h2c\r\n"] {
+      let get = Self.get("a", fields)
+      for _ in 0..<2 {
+        let channel = try connect()
+        #expect(try responses(to: get, on: channel).last == "200[a]")
+        #expect(channel.isActive == fields.hasPrefix("Expect"))
+      }
+      #expect(!isKnown(get))
+    }
+  }
+
+  @Test func `only so many are remembered, and no long ones`() throws {
+    let channel = try connect()
+    for number in 0...512 { _ = try responses(to: Self.get("\(number)"), on: channel) }
+    #expect(!isKnown(Self.get("0")) && isKnown(Self.get("512")))
+    let long = Self.get("a", "A: \(String(repeating: "b", count: 2048))\r\n")
+    #expect(try responses(to: long, on: channel) == ["200[a]"])
+    #expect(!isKnown(long))
+  }
+}
