@@ -1,4 +1,5 @@
 import FeedimgModel
+import FeedimgSystem
 import Glibc
 
 /// The bytes of an image that has no row yet: in memory while they are few, else in a file.

@@ -1,3 +1,4 @@
+import FeedimgSystem
 import Glibc
 
 /// The layout of a cache on disk, and what is done to its files.

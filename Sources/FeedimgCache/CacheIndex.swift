@@ -1,5 +1,5 @@
-import CSQLite
 import FeedimgModel
+import FeedimgSQLite
 
 /// The index of what is stored, through one connection; for one thread at a time.
 ///

@@ -1,4 +1,6 @@
 package import FeedimgModel
+import FeedimgSQLite
+import FeedimgSystem
 import Glibc
 
 extension DiskCache {

@@ -1,4 +1,6 @@
 import FeedimgModel
+import FeedimgSQLite
+import FeedimgSystem
 import Synchronization
 
 /// A body with the record that its row is to have.

@@ -1,4 +1,6 @@
 package import FeedimgModel
+import FeedimgSQLite
+import FeedimgSystem
 import Synchronization
 
 /// Keeps images in a folder, one file each, with an index in SQLite; several processes may share the folder.

@@ -1,3 +1,5 @@
+import FeedimgSQLite
+
 /// What the index consists of.
 enum IndexSchema {
   /// Marks the file as ours (sqlite.org/pragma.html#pragma_application_id): `fdig`.
@@ -118,7 +120,7 @@ extension CacheIndex {
   /// - Throws: ``SQLiteError`` that is not taken for damage.
   func checkVersion() throws(SQLiteError) {
     let version = try number("PRAGMA user_version")
-    if version > IndexSchema.version { throw .newer(version) }
+    if version > IndexSchema.version { throw .newer(version, known: IndexSchema.version) }
   }
 
   /// Makes the schema in an empty database.

@@ -1,5 +1,6 @@
 import CSQLite
 import FeedimgModel
+import FeedimgSQLite
 import Glibc
 import Testing
 
