@@ -8,8 +8,10 @@ enum IndexSchema {
   static let version = 3
   /// In bytes.
   static let pageSize = 4096
-  /// After so many pages the log is taken into the database.
-  static let checkpointPages = 256
+  /// After so many pages, the next commit moves the log into the database and waits for the disk.
+  ///
+  /// An image takes three to four pages, so that one store in 300 waits.
+  static let checkpointPages = 1024
   /// A log that a long transaction has made longer is cut again; in bytes.
   static let greatestLog = 4 << 20
 
