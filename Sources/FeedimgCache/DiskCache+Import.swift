@@ -130,7 +130,7 @@ extension DiskCache {
       result.leftOut += 1
       return
     }
-    let body = PendingBody()
+    let body = PendingBody(in: folder)
     try reader.readContent { bytes throws(CacheError) in
       do throws(FileFault) { try body.write(bytes, in: folder) } catch {
         throw CacheError(.body, error.description)

@@ -273,6 +273,8 @@ extension IndexPool {
     do throws(IndexFault) { _ = try openExisting() } catch .foreign { throw .foreign } catch {}
     let lock = try IndexFault.ofFiles { () throws(FileFault) in try FileLock(folder, .exclusive) }
     try lock.hold { () throws(IndexFault) in
+      // Before the index goes: a writer that finds it gone also finds the count. A full disk must not prevent a clear.
+      try? folder.countClear()
       for path in [folder.index, folder.damagedIndex] + CacheFolder.indexCompanions.map({ folder.index + $0 })
       {
         guard unlink(path) == 0 || errno == ENOENT else { throw .file(FileFault("remove", path)) }
