@@ -86,6 +86,17 @@ import Testing
     #expect(access(index + ".damaged", F_OK) != 0)
   }
 
+  @Test func `an index of version 3 is upgraded, and keeps its images and pins`() throws {
+    let cache = DiskCache(folder, clock: clock)
+    try cache.store("a", picture(1))
+    #expect(try cache.pin("a"))
+    cache.close()
+    try sqlite("DROP TABLE awaited_pin; PRAGMA user_version = 3")
+    #expect(cache.bytes("a") == picture(1))
+    #expect(try cache.info().pinned.entries == 1)
+    #expect(try version() == IndexSchema.version)
+  }
+
   @Test func `an upgraded index is what a new one is`() throws {
     try CacheFolder(folder.cache).create()
     try makeFirst()
