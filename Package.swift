@@ -101,7 +101,8 @@ let package = Package(
       name: "FeedimgAdmin",
       dependencies: [
         "Feedimg", "FeedimgModel", "FeedimgPolicy", "FeedimgPolicies", "FeedimgReachability",
-        "FeedimgTransfer", "FeedimgCache", "FeedimgSettings", "FeedimgUsage", "FeedimgJSON", "FeedimgSystem",
+        "FeedimgTransfer", "FeedimgCache", "FeedimgSettings", "FeedimgSQLite", "FeedimgUsage", "FeedimgJSON",
+        "FeedimgSystem",
       ],
       swiftSettings: settings
     ),
@@ -119,7 +120,7 @@ let package = Package(
     // Rank 1: the edges, one outside thing each; no edge imports another, nor the policy.
     edge("FeedimgReachability", ["FeedimgSystem", "CNetlink", "CLibNL"]),
     edge("FeedimgTransfer", ["FeedimgSystem", "CCurl"]),
-    edge("FeedimgCache", ["CSQLite", "CXXHash"]),
+    edge("FeedimgCache", ["FeedimgSQLite", "FeedimgSystem", "CXXHash"]),
     edge("FeedimgSettings", ["FeedimgJSON", "FeedimgSystem"]),
     edge("FeedimgUsage", ["FeedimgSQLite"]),
     edge(
@@ -240,7 +241,9 @@ let package = Package(
     ),
     .testTarget(
       name: "FeedimgCacheTests",
-      dependencies: ["FeedimgCache", "FeedimgModel", "CSQLite", "CacheWorker"],
+      dependencies: [
+        "FeedimgCache", "FeedimgModel", "FeedimgSQLite", "FeedimgSystem", "CSQLite", "CacheWorker",
+      ],
       swiftSettings: settings
     ),
     .testTarget(

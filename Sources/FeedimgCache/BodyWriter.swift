@@ -1,4 +1,5 @@
 import FeedimgModel
+import FeedimgSystem
 import Glibc
 
 /// The bytes of an image that has no row yet: in memory while they are few, else in a file.
@@ -12,6 +13,10 @@ final class PendingBody: @unchecked Sendable {
   private var file: IncomingBody?
   private(set) var size = 0
   private var isPlaced = false
+  /// What ``CacheFolder/clearCount`` was when the writing began.
+  let clearCount: Int
+
+  init(in folder: CacheFolder) { clearCount = folder.clearCount }
 
   func write(_ bytes: UnsafeRawBufferPointer, in folder: CacheFolder) throws(FileFault) {
     if size + bytes.count > Self.greatestInMemory { try moveToFile(in: folder) }
@@ -65,16 +70,26 @@ final class PendingBody: @unchecked Sendable {
 final class BodyWriter: ImageWriting, @unchecked Sendable {
   private let cache: DiskCache
   /// Nil once the writer has been finished, one way or the other.
-  private var body: PendingBody? = PendingBody()
+  private var body: PendingBody?
   /// Where the note is that announces the body.
   private var announcement: String?
 
-  init(cache: DiskCache) { self.cache = cache }
+  init(cache: DiskCache) {
+    self.cache = cache
+    body = PendingBody(in: cache.folder)
+  }
 
   func write(_ bytes: UnsafeRawBufferPointer) throws(CacheError) {
     guard let body else { throw Self.finished }
     do throws(FileFault) {
-      try body.write(bytes, in: cache.folder)
+      do throws(FileFault) {
+        try body.write(bytes, in: cache.folder)
+      } catch {
+        guard error.isDiskFull else { throw error }
+        // On a small volume, older images give way to this one.
+        cache.giveWay(atLeast: max(body.size + bytes.count, DiskCache.leastRoom))
+        try body.write(bytes, in: cache.folder)
+      }
     } catch {
       self.body = nil
       throw cache.refusal(error, .body, size: body.size + bytes.count)
@@ -102,7 +117,7 @@ final class BodyWriter: ImageWriting, @unchecked Sendable {
   }
 
   func announce(_ metadata: ImageMetadata) {
-    guard let body, (try? body.moveToFile(in: cache.folder)) != nil else { return }
+    guard let body, !isCleared(body), (try? body.moveToFile(in: cache.folder)) != nil else { return }
     let path = body.withFile { cache.announce($0, metadata) }
     if path != announcement { withdraw() }
     announcement = path
@@ -111,7 +126,7 @@ final class BodyWriter: ImageWriting, @unchecked Sendable {
   func setAside(_ metadata: ImageMetadata) throws(CacheError) {
     guard let body = body.take() else { throw Self.finished }
     defer { withdraw() }
-    guard body.size > 0, body.size <= cache.limits.beginnings.bytes else { return }
+    guard body.size > 0, !isCleared(body), body.size <= cache.limits.beginnings.bytes else { return }
     // What follows the bytes then must not be taken for some of them after a kill.
     if announcement != nil, body.withFile({ cache.announce($0, metadata, size: $0.size) }) == nil {
       withdraw()
@@ -128,6 +143,8 @@ final class BodyWriter: ImageWriting, @unchecked Sendable {
     body = nil
     withdraw()
   }
+
+  private func isCleared(_ body: PendingBody) -> Bool { cache.folder.clearCount > body.clearCount }
 
   private func withdraw() {
     if let path = announcement.take() { cache.withdrawAnnouncement(at: path) }
@@ -203,16 +220,24 @@ struct IncomingBody: ~Copyable {
     }
   }
 
+  /// Appends bytes: all or, on an error, none.
   mutating func write(_ bytes: UnsafeRawBufferPointer) throws(FileFault) {
-    try file.write(bytes)
+    do throws(FileFault) {
+      try file.write(bytes)
+    } catch {
+      lseek(file.descriptor, off_t(size), SEEK_SET)
+      throw error
+    }
     checksumSoFar.update(bytes)
     size += bytes.count
   }
 
   mutating func write(_ bytes: [UInt8]) throws(FileFault) {
-    try file.write(bytes)
-    bytes.withUnsafeBytes { checksumSoFar.update($0) }
-    size += bytes.count
+    var fault: FileFault?
+    bytes.withUnsafeBytes { bytes in
+      do throws(FileFault) { try write(bytes) } catch { fault = error }
+    }
+    if let fault { throw fault }
   }
 
   /// The name of the file, without its folder.

@@ -1,4 +1,5 @@
 import FeedimgModel
+import FeedimgSystem
 import Glibc
 
 /// The form of exported entries: a tar archive that any tar lists and unpacks.

@@ -1,10 +1,11 @@
+import FeedimgSystem
 import Glibc
 
 /// The layout of a cache on disk, and what is done to its files.
 ///
 /// ```
 /// index.sqlite        which bodies there are; -wal and -shm beside it
-/// lock                held while the index is opened, made or replaced
+/// lock                held while the index is opened, made or replaced; a byte for each time the cache was cleared
 /// incoming/           bodies that are being written, and a file for each process that writes, locked by them
 /// partial/            beginnings of bodies whose transfers broke off, one for a key
 /// bodies/3f/          bodies whose key's hash begins with 3f, as they came
@@ -91,6 +92,14 @@ extension CacheFolder {
     guard isNameable else { return nil }
     guard let status = try Self.status(index) else { return nil }
     return Identity(device: UInt(status.st_dev), inode: UInt(status.st_ino))
+  }
+
+  /// How often the cache was cleared; zero again after the folder was removed.
+  var clearCount: Int { (try? Self.status(lock)).flatMap { $0 }.map { Int($0.st_size) } ?? 0 }
+
+  /// Counts that the cache is being cleared; only with the lock held.
+  func countClear() throws(FileFault) {
+    try OpenFile(lock, to: "write", O_WRONLY | O_APPEND | O_NOFOLLOW).write([0])
   }
 
   /// Whether the index ends within a page: SQLite takes what is missing for zeros, and rows for absent.

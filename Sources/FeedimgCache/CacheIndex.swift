@@ -1,5 +1,5 @@
-import CSQLite
 import FeedimgModel
+import FeedimgSQLite
 
 /// The index of what is stored, through one connection; for one thread at a time.
 ///
@@ -106,15 +106,35 @@ extension CacheIndex {
   }
 
   /// Removes exactly this entry; false where the key has another by now, or none, or was pinned or unpinned.
+  ///
+  /// With `keepsPin`, the next image of the key is pinned if this one is.
   @discardableResult
-  func delete(_ record: EntryRecord) throws(SQLiteError) -> Bool {
+  func delete(_ record: EntryRecord, keepsPin: Bool = false) throws(SQLiteError) -> Bool {
     let delete = try connection.statement("DELETE FROM entry WHERE id = ?1 AND file = ?2 AND budget = ?3")
     try delete.run([
       .integer(Int(record.identifier)), .string(record.body.text), .integer(record.budget.rawValue),
     ])
     guard connection.changes > 0 else { return false }
     try account(record.budget, entries: -1, bytes: -record.size)
+    if keepsPin, record.isPinned {
+      try connection.statement("INSERT OR REPLACE INTO awaited_pin VALUES (?1, ?2)")
+        .run([.integer(Int(record.identifier)), .string(record.key)])
+    }
     return true
+  }
+
+  /// Whether the next image of a key is pinned, because the pinned one was damaged.
+  func isPinAwaited(for key: String) throws(SQLiteError) -> Bool {
+    try connection.statement("SELECT 1 FROM awaited_pin WHERE key = ?1 AND id = ?2")
+      .first(Self.pin(key)) { _ in true } ?? false
+  }
+
+  func removeAwaitedPin(for key: String) throws(SQLiteError) {
+    try connection.statement("DELETE FROM awaited_pin WHERE key = ?1 AND id = ?2").run(Self.pin(key))
+  }
+
+  private static func pin(_ key: String) -> [SQLiteStatement.Value] {
+    [.string(key), .integer(Int(Int64(bitPattern: Checksum.of(key))))]
   }
 
   /// Replaces the response of a record that was read before; false where the key has another entry or response by now.
@@ -418,6 +438,8 @@ extension CacheIndex {
   }
 
   /// Removes the rows of a shard but those of these bodies; damaged rows too.
+  ///
+  /// The next images of the keys of pinned ones are pinned.
   func retain(_ bodies: Set<BodyName>, in shard: Shard) throws(SQLiteError) {
     let range = shard.identifiers
     var lost: [Int] = []
@@ -429,6 +451,10 @@ extension CacheIndex {
       return true
     }
     for identifier in lost {
+      try connection.statement(
+        "INSERT OR REPLACE INTO awaited_pin SELECT id, key FROM entry WHERE id = ?1 AND budget = ?2"
+      )
+      .run([.integer(identifier), .integer(Budget.pinned.rawValue)])
       try connection.statement("DELETE FROM entry WHERE id = ?1").run([.integer(identifier)])
     }
   }

@@ -1,4 +1,6 @@
 package import FeedimgModel
+import FeedimgSQLite
+import FeedimgSystem
 import Glibc
 
 extension DiskCache {
@@ -45,7 +47,10 @@ extension DiskCache {
   package func remove(_ key: String) throws(CacheError) -> Bool {
     let keys = VariantKey.all(key)
     let isThere = try pool.read { index throws(SQLiteError) in
-      for key in keys where try index.glance(at: key) != nil { return true }
+      for key in keys {
+        if try index.glance(at: key) != nil { return true }
+        if try index.isPinAwaited(for: key) { return true }
+      }
       return false
     }
     guard isThere == true else { return false }
@@ -53,6 +58,7 @@ extension DiskCache {
     let removed = try pool.write { index throws(SQLiteError) in
       var removed: [BodyName] = []
       for key in keys {
+        try index.removeAwaitedPin(for: key)
         guard let record = try index.entry(of: key)?.record, try index.delete(record) else { continue }
         removed.append(record.body)
       }
@@ -63,6 +69,8 @@ extension DiskCache {
   }
 
   /// Removes every image, pinned ones too, also where the index is damaged; nothing that the cache has not made.
+  ///
+  /// Images that any process is loading meanwhile are not kept.
   ///
   /// - Throws: ``CacheError`` when something could not be removed. The rest has been removed then.
   package func clear() throws(CacheError) {
@@ -202,7 +210,9 @@ extension DiskCache {
       do throws(CacheError) {
         // Otherwise another image has taken its place, which its writer has just checked.
         try beginWritingOrRefuse()
-        let isRemoved = try pool.write { index throws(SQLiteError) in try index.delete(record) }
+        let isRemoved = try pool.write { index throws(SQLiteError) in
+          try index.delete(record, keepsPin: true)
+        }
         guard isRemoved else { return }
         folder.remove([record.body])
         result.removed.append(VariantKey.url(record.key))

@@ -1,4 +1,5 @@
 package import FeedimgModel
+import FeedimgSystem
 import Glibc
 
 /// Beginnings of images whose transfers broke off, one for a key, within a small budget of their own.

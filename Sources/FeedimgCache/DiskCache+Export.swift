@@ -1,4 +1,5 @@
 package import FeedimgModel
+import FeedimgSystem
 import Glibc
 
 /// What was written into an archive.

@@ -1,4 +1,6 @@
 package import FeedimgModel
+import FeedimgSQLite
+import FeedimgSystem
 import Glibc
 
 /// What was taken from an archive.
@@ -128,7 +130,7 @@ extension DiskCache {
       result.leftOut += 1
       return
     }
-    let body = PendingBody()
+    let body = PendingBody(in: folder)
     try reader.readContent { bytes throws(CacheError) in
       do throws(FileFault) { try body.write(bytes, in: folder) } catch {
         throw CacheError(.body, error.description)

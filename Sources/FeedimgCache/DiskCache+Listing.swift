@@ -1,4 +1,5 @@
 package import FeedimgModel
+import FeedimgSQLite
 
 extension DiskCache {
   /// What is stored, from the most recently used on; bodies are not looked at.

@@ -1,10 +1,11 @@
 package import FeedimgModel
+import FeedimgSQLite
 
 /// Pinned images stay, however long they are not used and whatever else is stored.
 ///
 /// They count against a budget of their own, which takes in no more once it is full, and leave room to others in
-/// theirs. A pin belongs to the key: an image that takes the place of a pinned one is pinned too. It goes with the
-/// image when that is removed, or found to be damaged.
+/// theirs. A pin belongs to the key: an image that takes the place of a pinned one is pinned too, also after that one
+/// was found to be damaged. If it is too large for the limit then, it is stored without the pin.
 extension DiskCache {
   /// Pins the image of a key, after a look at its bytes.
   ///
@@ -27,7 +28,11 @@ extension DiskCache {
   /// - Returns: False where there is no image.
   /// - Throws: ``CacheError`` when its own budget is too small for it, or the index cannot be written.
   package func unpin(_ key: String) throws(CacheError) -> Bool {
-    try move(key, toPinned: false) { _ in true }
+    if try pool.read({ index throws(SQLiteError) in try index.isPinAwaited(for: key) }) == true {
+      try beginWritingOrRefuse()
+      try pool.write { index throws(SQLiteError) in try index.removeAwaitedPin(for: key) }
+    }
+    return try move(key, toPinned: false) { _ in true }
   }
 
   private func move(

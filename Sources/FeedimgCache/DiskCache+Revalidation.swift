@@ -1,4 +1,5 @@
 package import FeedimgModel
+import FeedimgSQLite
 
 extension DiskCache {
   package func response(for key: String) -> StoredResponse? {

@@ -1,4 +1,6 @@
 import FeedimgModel
+import FeedimgSQLite
+import FeedimgSystem
 import Synchronization
 
 /// A body with the record that its row is to have.
@@ -127,6 +129,8 @@ extension DiskCache {
     /// It would be pinned, as the one that it replaces is, and pinned images would exceed their limit.
     case pinsFull
     case unplaced(FileFault)
+    /// The cache was cleared after the writing began.
+    case cleared
   }
 
   /// Places one body and writes its row, in as many transactions as it takes; once more after others gave way.
@@ -144,6 +148,11 @@ extension DiskCache {
             .body,
             "`\(ImageURL.withoutCredentials(image.record.key))` is not kept: with it, pinned images would take more than "
               + "\(limits.pinned.rounded); the earlier one stays"
+          )
+        case .cleared:
+          throw CacheError(
+            .body,
+            "`\(image.record.key)` is not kept: the cache was cleared while it was loading"
           )
         case .unplaced(let fault):
           throw CacheError(.body, fault.description, isDiskFull: fault.isDiskFull)
@@ -172,10 +181,14 @@ extension DiskCache {
           continue
         }
         var step = Step.unfinished
-        do throws(FileFault) {
-          try image.body.place(as: image.record.body, in: folder)
-        } catch {
-          step = .unplaced(error)
+        if folder.clearCount > image.body.clearCount {
+          step = .cleared
+        } else {
+          do throws(FileFault) {
+            try image.body.place(as: image.record.body, in: folder)
+          } catch {
+            step = .unplaced(error)
+          }
         }
         if case .unfinished = step {
           let entered = try index.enter(
@@ -215,17 +228,19 @@ extension CacheIndex {
     now: Int
   ) throws(SQLiteError) -> (step: DiskCache.Step, removal: Removal) {
     let displaced = try entry(with: record.identifier)?.record
-    let isPinned = record.isPinned || displaced.map { $0.isPinned && $0.key == record.key } ?? false
-    let record = record.pinned(isPinned)
+    let isAwaited = try isPinAwaited(for: record.key)
+    let succeedsPinned = displaced.map { $0.isPinned && $0.key == record.key } ?? false
+    var isPinned = record.isPinned || succeedsPinned || isAwaited
     if isPinned {
       let others = max(
         0,
         try total(of: .pinned).bytes - (displaced?.isPinned == true ? displaced?.size ?? 0 : 0)
       )
-      guard record.size <= limits.pinned.bytes - min(others, limits.pinned.bytes) else {
-        return (.pinsFull, Removal())
-      }
+      let isFitting = record.size <= limits.pinned.bytes - min(others, limits.pinned.bytes)
+      guard isFitting || !(record.isPinned || succeedsPinned) else { return (.pinsFull, Removal()) }
+      isPinned = isFitting
     }
+    let record = record.pinned(isPinned)
     if let displaced { try delete(displaced) }
     var removal = deficit > 0 ? try giveBack(deficit) : Removal()
     // What others need is given back as far as one step goes; what must go from the budget, all of it.
@@ -236,6 +251,7 @@ extension CacheIndex {
     }
     guard !removal.isUnfinished else { return (.unfinished, removal) }
     try insert(record, usedAt: now)
+    if isAwaited { try removeAwaitedPin(for: record.key) }
     return (.done(record), removal)
   }
 }

@@ -1,4 +1,6 @@
 import FeedimgModel
+import FeedimgSQLite
+import FeedimgSystem
 import Glibc
 
 /// The sweep for what killed processes have left: bodies without rows, rows without bodies, and files in `incoming`.

@@ -1,4 +1,6 @@
 package import FeedimgModel
+import FeedimgSQLite
+import FeedimgSystem
 import Synchronization
 
 /// Keeps images in a folder, one file each, with an index in SQLite; several processes may share the folder.
@@ -173,13 +175,15 @@ extension DiskCache: ImageStoring {
     return (found ?? nil) ?? nil
   }
 
-  /// Removes exactly this entry, unless the index is busy or cannot be written; then it is missed again next time.
+  /// Removes exactly this entry, but not a pin of its key, unless the index is busy or cannot be written; then it is missed again next time.
   ///
   /// - Returns: False where the key has another entry by now.
   @discardableResult
   func remove(_ record: EntryRecord) -> Bool {
     guard (try? beginWriting()) != nil else { return true }
-    let isRemoved = pool.touch { index throws(SQLiteError) in try index.delete(record) }
+    let isRemoved = pool.touch { index throws(SQLiteError) in
+      try index.delete(record, keepsPin: true)
+    }
     if isRemoved == true { folder.remove([record.body]) }
     return isRemoved != false
   }

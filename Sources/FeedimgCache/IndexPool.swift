@@ -1,4 +1,6 @@
 import FeedimgModel
+import FeedimgSQLite
+import FeedimgSystem
 import Glibc
 import Synchronization
 
@@ -151,9 +153,9 @@ extension IndexPool {
   }
 
   private func openExisting() throws(IndexFault) -> Finding {
-    let lock: FolderLock
+    let lock: FileLock
     do throws(FileFault) {
-      lock = try FolderLock(folder, .shared)
+      lock = try FileLock(folder, .shared)
     } catch {
       // Where nothing can be written, nobody replaces the index either.
       guard [EROFS, EACCES, EPERM, ENOENT].contains(error.reason) else { throw .file(error) }
@@ -203,7 +205,7 @@ extension IndexPool {
       return index
     case .empty: return nil
     case .foreign: throw .foreign
-    case .newer(let version): throw .database(.newer(version))
+    case .newer(let version): throw .database(.newer(version, known: IndexSchema.version))
     }
   }
 
@@ -211,7 +213,7 @@ extension IndexPool {
   private func make() throws(IndexFault) -> Lent {
     let lock = try IndexFault.ofFiles { () throws(FileFault) in
       try folder.create()
-      return try FolderLock(folder, .alone)
+      return try FileLock(folder, .exclusive)
     }
     return try lock.hold { () throws(IndexFault) in
       if try identity() == nil {
@@ -243,7 +245,7 @@ extension IndexPool {
   ///
   /// It is kept under another name, in place of an earlier one, for whoever wants to look into it.
   func putAside(_ damaged: CacheFolder.Identity) throws(IndexFault) {
-    let lock = try IndexFault.ofFiles { () throws(FileFault) in try FolderLock(folder, .alone) }
+    let lock = try IndexFault.ofFiles { () throws(FileFault) in try FileLock(folder, .exclusive) }
     try lock.hold { () throws(IndexFault) in
       guard try identity() == damaged else { return }
       guard rename(folder.index, folder.damagedIndex) == 0 else {
@@ -269,8 +271,10 @@ extension IndexPool {
   private func remove() throws(IndexFault) {
     // What others have put into its place is theirs.
     do throws(IndexFault) { _ = try openExisting() } catch .foreign { throw .foreign } catch {}
-    let lock = try IndexFault.ofFiles { () throws(FileFault) in try FolderLock(folder, .alone) }
+    let lock = try IndexFault.ofFiles { () throws(FileFault) in try FileLock(folder, .exclusive) }
     try lock.hold { () throws(IndexFault) in
+      // Before the index goes: a writer that finds it gone also finds the count. A full disk must not prevent a clear.
+      try? folder.countClear()
       for path in [folder.index, folder.damagedIndex] + CacheFolder.indexCompanions.map({ folder.index + $0 })
       {
         guard unlink(path) == 0 || errno == ENOENT else { throw .file(FileFault("remove", path)) }
@@ -295,7 +299,9 @@ enum IndexFault: Error, Hashable {
 
   /// Throws where a later version has made the schema of the index.
   static func ofStanding(_ index: CacheIndex) throws(IndexFault) {
-    if case .newer(let version)? = try? index.standing() { throw .database(.newer(version)) }
+    if case .newer(let version)? = try? index.standing() {
+      throw .database(.newer(version, known: IndexSchema.version))
+    }
   }
 
   /// Runs the body, whose failures are those of files.
@@ -324,28 +330,15 @@ enum IndexFault: Error, Hashable {
   }
 }
 
-/// The right to open the index, shared with others, or to make and replace it, alone.
-///
-/// SQLite finds the files beside the index by their names. While an index is being replaced these names lead to the
-/// old one's, so nobody may open it then. The kernel gives the lock back when the process dies.
-struct FolderLock: ~Copyable {
-  enum Share: Int32 {
-    case shared
-    case alone
-  }
-
-  /// Making or replacing takes milliseconds; whoever holds the lock for longer is stopped.
-  private static let patience = (tries: 400, milliseconds: Int32(5))
-
-  private let file: OpenFile
-
-  /// Waits for the lock, two seconds at most.
+extension FileLock {
+  /// The lock of a cache: `shared` to open the index, `exclusive` to make or replace it.
   ///
-  /// - Throws: ``FileFault``, with `EWOULDBLOCK` when another did not give it back.
+  /// SQLite finds the files beside the index by their names. While an index is being replaced, these names lead to the
+  /// old one's, so that no process may open it then.
+  ///
+  /// - Throws: ``FileFault``, with `EWOULDBLOCK` after two seconds: a process that holds it for longer is stopped.
   init(_ folder: CacheFolder, _ share: Share) throws(FileFault) {
-    let opened = try OpenFile(folder.lock, to: "lock", O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600)
-    try Self.lock(opened, share == .alone ? LOCK_EX : LOCK_SH)
-    file = opened
+    try self.init(folder.lock, share, within: .seconds(2))
   }
 
   /// Runs the body with the lock held.
@@ -353,15 +346,5 @@ struct FolderLock: ~Copyable {
     _ body: () throws(IndexFault) -> Answer
   ) throws(IndexFault) -> Answer {
     try body()
-  }
-
-  private static func lock(_ file: borrowing OpenFile, _ operation: Int32) throws(FileFault) {
-    for _ in 0..<patience.tries {
-      if flock(file.descriptor, operation | LOCK_NB) == 0 { return }
-      // Without locks (some network file systems), SQLite itself cannot be shared either.
-      guard errno == EWOULDBLOCK || errno == EINTR else { throw FileFault("lock", file.path) }
-      poll(nil, 0, patience.milliseconds)
-    }
-    throw FileFault("lock", file.path, reason: EWOULDBLOCK)
   }
 }

@@ -1,15 +1,22 @@
+import FeedimgSQLite
+
 /// What the index consists of.
 enum IndexSchema {
   /// Marks the file as ours (sqlite.org/pragma.html#pragma_application_id): `fdig`.
   static let application = 0x6664_6967
   /// Counted up with each change; an index of a later version is left alone.
-  static let version = 3
+  static let version = 4
   /// In bytes.
   static let pageSize = 4096
-  /// After so many pages the log is taken into the database.
-  static let checkpointPages = 256
+  /// After so many pages, the next commit moves the log into the database and waits for the disk.
+  ///
+  /// An image takes three to four pages, so that one store in 300 waits.
+  static let checkpointPages = 1024
   /// A log that a long transaction has made longer is cut again; in bytes.
   static let greatestLog = 4 << 20
+
+  /// The keys whose pinned image was damaged: the next image of the key is pinned.
+  static let awaitedPins = "CREATE TABLE awaited_pin (id INTEGER PRIMARY KEY, key TEXT NOT NULL) STRICT;"
 
   /// Makes everything in an empty database.
   ///
@@ -17,6 +24,7 @@ enum IndexSchema {
   /// `fields` and `varied` are names and values of fields in turn, in the form of ``RecordFields``. `account` has the
   /// totals of each ``Budget``, which `entry.budget` names, and the counters of ``CacheIndex/Tally``.
   static let statements = """
+    \(awaitedPins)
     CREATE TABLE entry (
       id INTEGER PRIMARY KEY,
       key TEXT NOT NULL,
@@ -86,14 +94,21 @@ extension CacheIndex {
     isPreparedToWrite = true
   }
 
-  /// Makes our schema from that of version 1 or 2, which had all of a row in one line; all of it or nothing.
+  /// Makes our schema from an earlier one, in one transaction.
+  ///
+  /// Version 3 lacked `awaited_pin`. Versions 1 and 2 had all of a row in one line.
   ///
   /// - Throws: ``SQLiteError``; the index is as before then.
   func upgrade() throws(SQLiteError) {
     try prepareToWrite()
     try connection.transaction { () throws(SQLiteError) in
       // Another process may have done it meanwhile.
-      guard try number("PRAGMA user_version") < IndexSchema.version else { return }
+      let version = try number("PRAGMA user_version")
+      guard version < IndexSchema.version else { return }
+      guard version < 3 else {
+        try connection.execute("\(IndexSchema.awaitedPins) PRAGMA user_version = \(IndexSchema.version)")
+        return
+      }
       var old: [(entry: Entry, hits: Int)] = []
       try connection.statement("SELECT used_at, hits, record FROM entry").forEachRow { row in
         guard let record = row.withText(2, EntryRecord.init(line:)) else { return true }
@@ -118,7 +133,7 @@ extension CacheIndex {
   /// - Throws: ``SQLiteError`` that is not taken for damage.
   func checkVersion() throws(SQLiteError) {
     let version = try number("PRAGMA user_version")
-    if version > IndexSchema.version { throw .newer(version) }
+    if version > IndexSchema.version { throw .newer(version, known: IndexSchema.version) }
   }
 
   /// Makes the schema in an empty database.

@@ -1,3 +1,4 @@
+import FeedimgSystem
 import Glibc
 
 /// A file in `incoming` that is locked for as long as a process writes.

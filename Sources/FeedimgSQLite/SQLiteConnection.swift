@@ -94,6 +94,12 @@ package final class SQLiteConnection {
     return statement
   }
 
+  /// Finalizes all statements, because an open statement can block a change of the schema.
+  package func forgetStatements() {
+    latest = nil
+    statements.removeAll()
+  }
+
   /// Runs the body in a transaction that holds the write lock from its start, and rolls it back when the body throws.
   package func transaction<Answer>(_ body: () throws(SQLiteError) -> Answer) throws(SQLiteError) -> Answer {
     try statement("BEGIN IMMEDIATE").run()
@@ -117,6 +123,7 @@ package final class SQLiteStatement {
   package enum Value {
     case integer(Int)
     case text([UInt8])
+    case string(String)
   }
 
   private let handle: OpaquePointer
@@ -169,24 +176,20 @@ package final class SQLiteStatement {
     let result =
       switch value {
       case .integer(let number): sqlite3_bind_int64(handle, index, Int64(number))
-      case .text(let bytes): bindText(bytes, at: index)
+      case .text(let bytes): bytes.withUnsafeBytes { bindText($0, at: index) }
+      case .string(var string): string.withUTF8 { bindText(UnsafeRawBufferPointer($0), at: index) }
       }
     guard result == SQLITE_OK else { throw SQLiteError(result, on: connection) }
   }
 
-  private func bindText(_ bytes: [UInt8], at index: Int32) -> Int32 {
+  private func bindText(_ bytes: UnsafeRawBufferPointer, at index: Int32) -> Int32 {
     // SQLITE_TRANSIENT, a cast that the importer leaves out: SQLite keeps its own copy.
     let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
-    return bytes.withUnsafeBytes { buffer in
-      sqlite3_bind_text64(
-        handle,
-        index,
-        buffer.baseAddress?.assumingMemoryBound(to: CChar.self),
-        UInt64(buffer.count),
-        transient,
-        UInt8(SQLITE_UTF8)
-      )
+    // A null pointer would bind null instead of an empty text.
+    guard let start = bytes.baseAddress?.assumingMemoryBound(to: CChar.self) else {
+      return sqlite3_bind_text64(handle, index, "", 0, transient, UInt8(SQLITE_UTF8))
     }
+    return sqlite3_bind_text64(handle, index, start, UInt64(bytes.count), transient, UInt8(SQLITE_UTF8))
   }
 }
 
@@ -202,5 +205,15 @@ package struct SQLiteRow {
     let start = sqlite3_column_blob(handle, column)
     // In this order: reading the pointer may convert the value, which changes the length.
     return body(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column))))
+  }
+
+  package func string(_ column: Int32) -> String { withText(column) { String(decoding: $0, as: UTF8.self) } }
+
+  /// Whether a column holds this text.
+  package func isText(_ column: Int32, _ text: String) -> Bool {
+    var text = text
+    return withText(column) { stored in
+      text.withUTF8 { $0.count == stored.count && stored.elementsEqual($0) }
+    }
   }
 }

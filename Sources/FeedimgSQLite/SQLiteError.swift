@@ -45,6 +45,12 @@ package struct SQLiteError: Error, Hashable {
     )
   }
 
+  /// An earlier version has made the schema, which needs a change, and the file cannot be written.
+  package static let outdated = SQLiteError(
+    code: SQLITE_READONLY,
+    message: "an earlier version made it, and it cannot be written"
+  )
+
   private var primary: Int32 { code & 0xFF }
 
   /// Whether the file holds other content than this program wrote, so that only a new file helps.
@@ -81,4 +87,10 @@ extension SQLiteError: CustomStringConvertible {
     let words = String(cString: strerror(reason))
     return words.prefix(1).lowercased() + words.dropFirst()
   }
+}
+
+/// The SQLite library that this process uses.
+package enum SQLiteVersion {
+  /// Such as `3.40.1`.
+  package static var text: String { String(cString: sqlite3_libversion()) }
 }

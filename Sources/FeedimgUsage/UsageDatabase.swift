@@ -68,7 +68,7 @@ final class UsageDatabase {
   private func addWithinTransaction(_ usage: [NetworkUsage]) throws(SQLiteError) {
     for usage in usage {
       try connection.statement(Self.addition).run([
-        .text(usage.day.description), .text(usage.network.rawValue), .text(usage.metered.price),
+        .string(usage.day.description), .string(usage.network.rawValue), .string(usage.metered.price),
         .integer(usage.received.bytes), .integer(usage.transfers),
       ])
     }
@@ -96,7 +96,7 @@ final class UsageDatabase {
     try connection.statement(
       "SELECT day, network, price, bytes, transfers FROM usage WHERE day BETWEEN ?1 AND ?2"
     )
-    .forEachRow([.text(first), .text(last)]) { row in
+    .forEachRow([.string(first), .string(last)]) { row in
       if let row = NetworkUsage(row) { usage.append(row) } else { unreadableCount += 1 }
       return true
     }
@@ -127,12 +127,12 @@ final class UsageDatabase {
       guard try !hasImported(name) else { return }
       try addWithinTransaction(content.usage)
       try connection.statement("INSERT INTO imported VALUES (?1, ?2)")
-        .run([.text(name), .integer(content.unreadableCount)])
+        .run([.string(name), .integer(content.unreadableCount)])
     }
   }
 
   private func hasImported(_ name: String) throws(SQLiteError) -> Bool {
-    try connection.statement("SELECT 1 FROM imported WHERE file = ?1").first([.text(name)]) { _ in true }
+    try connection.statement("SELECT 1 FROM imported WHERE file = ?1").first([.string(name)]) { _ in true }
       ?? false
   }
 
@@ -145,8 +145,8 @@ final class UsageDatabase {
 extension NetworkUsage {
   /// A row of the database; nil for values that this version does not know.
   fileprivate init?(_ row: SQLiteRow) {
-    guard let day = CalendarDay(row.text(0)), let network = NetworkKind(rawValue: row.text(1)),
-      let metered = Metered(price: row.text(2))
+    guard let day = CalendarDay(row.string(0)), let network = NetworkKind(rawValue: row.string(1)),
+      let metered = Metered(price: row.string(2))
     else { return nil }
     self.init(
       day: day,
@@ -156,14 +156,4 @@ extension NetworkUsage {
       transfers: row.integer(4)
     )
   }
-}
-
-extension SQLiteRow {
-  fileprivate func text(_ column: Int32) -> String {
-    withText(column) { String(decoding: $0, as: UTF8.self) }
-  }
-}
-
-extension SQLiteStatement.Value {
-  fileprivate static func text(_ text: String) -> Self { .text(Array(text.utf8)) }
 }

@@ -123,6 +123,23 @@ case "recover":
     }
   }
 
+case "newest":
+  // Stores large images in pieces, and says of each whether it is kept.
+  for number in 0..<6 {
+    let bytes = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ number) }
+    do {
+      let writer = try cache.makeWriter()
+      for start in stride(from: 0, to: bytes.count, by: 65_536) {
+        try bytes[start..<min(start + 65_536, bytes.count)].withUnsafeBytes { try writer.write($0) }
+      }
+      let key = Specimen.key(number * 3 + 1)
+      _ = try writer.commit(try metadata(number * 3 + 1))
+      say(cache.read(key)?.bytes == bytes ? "kept" : "lost")
+    } catch {
+      say("error \(error)")
+    }
+  }
+
 case "squeeze":
   // Stores images in one transaction, for whose rows others have left so much room, and says what is there then.
   for key in 0..<keys { try store(Specimen(key: key, version: 1), in: cache) }

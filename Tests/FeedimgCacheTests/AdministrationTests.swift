@@ -69,6 +69,44 @@ import Testing
     #expect(try cache.info().entries == 1)
   }
 
+  @Test(arguments: [1000, 200_000])
+  func `an image that was loading when the cache was cleared is not kept`(size: Int) throws {
+    try cache.store("a", picture(1))
+    let writer = try cache.makeWriter()
+    let late = try cache.makeWriter()
+    let url = try ImageURL("https://example.org/secret.jpg")
+    let head = ResponseHead(status: 200, fields: HTTPFields(), url: url)
+    let metadata = ImageMetadata(key: url.key, role: .original, mediaType: "image/jpeg", head: head)
+    for writer in [writer, late] { try picture(2, size: size).withUnsafeBytes { try writer.write($0) } }
+    writer.announce(metadata)
+    try DiskCache(folder, clock: clock).clear()
+    late.announce(metadata)
+    try late.setAside(metadata)
+    let error = #expect(throws: CacheError.self) { try writer.commit(metadata) }
+    #expect(error?.message == "`\(url.key)` is not kept: the cache was cleared while it was loading")
+    #expect(cache.contains(["a", url.key]) == [false, false])
+    #expect(cache.beginning(of: url.key) == nil)
+    for file in folder.files() {
+      let text = String(decoding: content(of: "\(folder.cache)/\(file)"), as: UTF8.self)
+      #expect(!text.contains("example.org"), "\(file)")
+    }
+    try cache.store(url.key, picture(3))
+    #expect(cache.bytes(url.key) == picture(3))
+  }
+
+  @Test func `no URL is left in any file after clearing, also of writers that were killed`() throws {
+    let writer = try Child([Child.worker, "write", folder.cache, "100000000"])
+    for _ in 0..<20 { #expect(writer.line() == "stored") }
+    writer.kill()
+    writer.wait()
+    let key = try #require(cache.list().first?.key)
+    try cache.clear()
+    for file in folder.files() {
+      let text = String(decoding: content(of: "\(folder.cache)/\(file)"), as: UTF8.self)
+      #expect(!text.contains(key), "\(file)")
+    }
+  }
+
   @Test func `a check of everything finds and removes what was changed`() throws {
     for number in 0..<10 { try cache.store("\(number)", picture(number)) }
     let list = try cache.list()

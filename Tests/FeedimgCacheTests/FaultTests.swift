@@ -168,6 +168,18 @@ import Testing
     #expect(lines[1] == "stored after clearing")
   }
 
+  @Test func `on a volume of few images, the newest is kept and the oldest goes`() throws {
+    let script = """
+      mkdir -p "$1" && mount -t tmpfs -o size=8m tmpfs "$1" && exec "$2" newest "$1/cache" 100000000
+      """
+    guard let child = try Child.isolated(script, [folder.path, Child.worker]) else {
+      try Test.cancel("the kernel refuses a mount namespace")
+    }
+    let lines = child.lines()
+    #expect(child.wait() == 0)
+    #expect(lines == Array(repeating: "kept", count: 6))
+  }
+
   @Test func `a read-only folder is read, and writing to it is an error that says so`() throws {
     #expect(try Child([Child.worker, "write-some", folder.cache]).lines() == ["done"])
     let script = """

@@ -1,4 +1,5 @@
 import FeedimgModel
+import FeedimgSQLite
 import Glibc
 import Testing
 

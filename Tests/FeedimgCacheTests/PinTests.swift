@@ -114,6 +114,45 @@ import Testing
     #expect(try cache.info().entries == 0)
   }
 
+  enum Damage: CaseIterable { case changed, missing, swept, verified }
+
+  @Test(arguments: Damage.allCases)
+  func `the next image of a key is pinned after the pinned one was damaged`(damage: Damage) throws {
+    let cache = makeCache()
+    let stored = try cache.store("a", picture(1))
+    #expect(try cache.pin("a"))
+    if damage == .missing || damage == .swept {
+      unlink(stored.path)
+    } else {
+      overwrite(stored.path, picture(9))
+    }
+    switch damage {
+    case .changed, .missing: #expect(cache.read("a") == nil)
+    case .swept: #expect(cache.sweep())
+    case .verified: #expect(try cache.verify().removed == ["a"])
+    }
+    #expect(try cache.info().pinned.entries == 0)
+    cache.close()
+    let later = makeCache()
+    try later.store("a", picture(2))
+    #expect(try later.list().map(\.isPinned) == [true])
+    #expect(try later.unpin("a"))
+    try later.store("a", picture(3))
+    #expect(try later.list().map(\.isPinned) == [false], "a pin is kept for one image alone")
+  }
+
+  @Test(arguments: [true, false])
+  func `the user can take the pin from a damaged image`(isRemoved: Bool) throws {
+    let cache = makeCache()
+    let stored = try cache.store("a", picture(1))
+    #expect(try cache.pin("a"))
+    overwrite(stored.path, picture(9))
+    #expect(cache.read("a") == nil)
+    _ = isRemoved ? try cache.remove("a") : try cache.unpin("a")
+    try cache.store("a", picture(2))
+    #expect(try cache.list().map(\.isPinned) == [false])
+  }
+
   @Test func `pins survive a new start, a new image and a 304`() throws {
     let cache = makeCache()
     try cache.store("a", picture(1))

@@ -1,5 +1,6 @@
 import CSQLite
 import FeedimgModel
+import FeedimgSQLite
 import Glibc
 import Testing
 
@@ -83,6 +84,17 @@ import Testing
     #expect(try cache.verify().whole == 3)
     #expect(folder.bodies.count == 3)
     #expect(access(index + ".damaged", F_OK) != 0)
+  }
+
+  @Test func `an index of version 3 is upgraded, and keeps its images and pins`() throws {
+    let cache = DiskCache(folder, clock: clock)
+    try cache.store("a", picture(1))
+    #expect(try cache.pin("a"))
+    cache.close()
+    try sqlite("DROP TABLE awaited_pin; PRAGMA user_version = 3")
+    #expect(cache.bytes("a") == picture(1))
+    #expect(try cache.info().pinned.entries == 1)
+    #expect(try version() == IndexSchema.version)
   }
 
   @Test func `an upgraded index is what a new one is`() throws {

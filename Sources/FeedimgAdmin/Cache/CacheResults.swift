@@ -2,6 +2,11 @@ import FeedimgCache
 import FeedimgJSON
 public import FeedimgModel
 
+// A result in the form that the command prints.
+private func line(_ members: JSONValue) -> String { members.text(.compact) }
+
+private func list(_ urls: [String]) -> JSONValue { .array(urls.map(JSONValue.string)) }
+
 /// What a check of all stored images has found and done.
 public struct CacheCheck: Sendable, Hashable {
   /// How many are as they were stored.
@@ -28,12 +33,10 @@ public struct CacheCheck: Sendable, Hashable {
 
   /// The same as one line of JSON.
   public var json: String {
-    func list(_ urls: [String]) -> JSONValue { .array(urls.map { .string($0) }) }
-    let value: JSONValue = [
+    line([
       "whole": .integer(whole), "removed": list(removed), "damaged": list(damaged),
       "unreadable": list(unreadable), "restored": .integer(restored),
-    ]
-    return value.text(.compact)
+    ])
   }
 }
 
@@ -57,11 +60,10 @@ public struct CacheTrim: Sendable, Hashable {
 
   /// The same as one line of JSON.
   public var json: String {
-    let value: JSONValue = [
+    line([
       "removed": .integer(count), "unfinished": .integer(unfinished), "bytes": .integer(size.bytes),
       "pinnedBytes": .integer(pinned.bytes),
-    ]
-    return value.text(.compact)
+    ])
   }
 }
 
@@ -85,11 +87,10 @@ public struct ExportedImages: Sendable, Hashable {
 
   /// The same as one line of JSON.
   public var json: String {
-    let value: JSONValue = [
+    line([
       "exported": .integer(count), "bytes": .integer(size.bytes),
-      "damaged": .array(damaged.map { .string($0) }), "personal": .integer(personal),
-    ]
-    return value.text(.compact)
+      "damaged": list(damaged), "personal": .integer(personal),
+    ])
   }
 }
 
@@ -113,10 +114,9 @@ public struct ImportedImages: Sendable, Hashable {
 
   /// The same as one line of JSON.
   public var json: String {
-    let value: JSONValue = [
+    line([
       "imported": .integer(count), "bytes": .integer(size.bytes), "present": .integer(present),
       "leftOut": .integer(leftOut),
-    ]
-    return value.text(.compact)
+    ])
   }
 }

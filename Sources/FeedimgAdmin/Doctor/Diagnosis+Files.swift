@@ -1,6 +1,7 @@
 import Feedimg
 import FeedimgCache
 import FeedimgModel
+import FeedimgSQLite
 import FeedimgSettings
 import FeedimgTransfer
 
