@@ -2,10 +2,15 @@
 #include "CCurl.h"
 
 #include <dlfcn.h>
+#include <linux/tcp.h>
 #include <locale.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 
 // curl_global_init is safe from several threads only since 7.84, and only where libcurl was built for it.
 static pthread_mutex_t initialising = PTHREAD_MUTEX_INITIALIZER;
@@ -87,4 +92,35 @@ void ccurl_prepare_thread(void) {
   if (utf8 != (locale_t)0) {
     uselocale(utf8);
   }
+}
+
+static int local_port_of(int descriptor) {
+  struct sockaddr_storage address;
+  socklen_t length = sizeof address;
+  if (getsockname(descriptor, (struct sockaddr *)&address, &length) != 0) {
+    return -1;
+  }
+  switch (address.ss_family) {
+    case AF_INET: return ntohs(((struct sockaddr_in *)&address)->sin_port);
+    case AF_INET6: return ntohs(((struct sockaddr_in6 *)&address)->sin6_port);
+    default: return -1;
+  }
+}
+
+long long ccurl_received(int descriptor, int local_port, int *unread) {
+  if (local_port <= 0 || local_port_of(descriptor) != local_port) {
+    return -1;
+  }
+  struct tcp_info info;
+  memset(&info, 0, sizeof info);
+  socklen_t size = sizeof info;
+  if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &size) != 0 ||
+      size < offsetof(struct tcp_info, tcpi_bytes_received) + sizeof info.tcpi_bytes_received) {
+    return -1;
+  }
+  *unread = 0;
+  if (ioctl(descriptor, FIONREAD, unread) != 0) {
+    *unread = 0;
+  }
+  return (long long)info.tcpi_bytes_received;
 }

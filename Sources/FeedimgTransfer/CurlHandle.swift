@@ -121,10 +121,13 @@ final class CurlHandle {
   }
 
   /// Bytes of the present responses so far: heads, and bodies before a content coding is undone.
-  var receivedLength: Int {
+  var receivedLength: Int { max(0, long(CURLINFO_HEADER_SIZE)) + receivedBodyLength }
+
+  /// Bytes of the present body so far, without chunk framing, before a content coding is undone.
+  var receivedBodyLength: Int {
     var body: curl_off_t = 0
     _ = ccurl_get_offset(library.table, pointer, CURLINFO_SIZE_DOWNLOAD_T, &body)
-    return max(0, long(CURLINFO_HEADER_SIZE)) + max(0, Int(body))
+    return max(0, Int(body))
   }
 
   /// Whether later transfers may use its connection after it was stopped (HTTP/2); libcurl closes others then.

@@ -6,6 +6,7 @@ final class CurlLoop {
   private let library: CurlLibrary
   private let identity: CurlHandle.Identity
   private let time = LoopTime()
+  private let sockets = OpenSockets()
   private var running: [Transfer] = []
   /// Handles kept for later transfers.
   private var spare: [CurlHandle] = []
@@ -37,7 +38,7 @@ final class CurlLoop {
     guard let handle = spare.popLast() ?? CurlHandle(library, identity: identity) else {
       return order.answer(.failure(Self.outOfMemory))
     }
-    launch(Transfer(order, on: handle, addresses: identity.addresses, time: time))
+    launch(Transfer(order, on: handle, addresses: identity.addresses, time: time, sockets: sockets))
   }
 
   func cancel(_ order: TransferOrder) {
@@ -64,6 +65,10 @@ final class CurlLoop {
       }
     }
     for transfer in running {
+      if let error = transfer.framingError {
+        stop(transfer, error)
+        continue
+      }
       guard let limit = transfer.timeouts.exceeded(at: time.now) else { continue }
       // Otherwise later transfers would use a connection that may well be dead.
       let isShared = transfer.url.isSecure && transfer.handle.mayShareConnection

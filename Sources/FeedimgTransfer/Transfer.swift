@@ -32,6 +32,11 @@ final class Transfer {
     var refused: HostAddress?
     /// Why there was no descriptor for a socket, if so.
     var shortage: DescriptorShortage?
+    /// The sockets opened for this exchange.
+    var opened: [Int32] = []
+    /// The socket of the request; nil before it, and for a Unix socket.
+    var socket: CountedSocket?
+    var isChunked = false
 
     var awaitsHead: Bool { head == nil && redirect == nil }
   }
@@ -43,6 +48,7 @@ final class Transfer {
   private(set) var timeouts: Timeouts
   private let addresses: AddressPolicy
   private let time: LoopTime
+  private let sockets: OpenSockets
   private let receiver: any BodyReceiving
   /// Where redirects have led; nil before the first.
   private var redirects: RedirectChain?
@@ -55,11 +61,18 @@ final class Transfer {
   private static let greatestUnsuspicious = 1 << 20
   private static let greatestGrowth = 100
 
-  init(_ order: TransferOrder, on handle: CurlHandle, addresses: AddressPolicy, time: LoopTime) {
+  init(
+    _ order: TransferOrder,
+    on handle: CurlHandle,
+    addresses: AddressPolicy,
+    time: LoopTime,
+    sockets: OpenSockets
+  ) {
     self.order = order
     self.handle = handle
     self.addresses = addresses
     self.time = time
+    self.sockets = sockets
     receiver = order.receiver
     timeouts = Timeouts(order.request, from: time.now)
   }
@@ -103,6 +116,7 @@ final class Transfer {
   /// Decides what follows when libcurl has ended with the present URL.
   func end(_ code: CURLcode) -> EndStep {
     tellMoved(to: handle.receivedLength)
+    if failure != nil { tellUnread() }
     if code == CURLE_COULDNT_CONNECT, let refused = exchange.refused { fail(refusal(of: refused)) }
     do throws(LoadError) {
       return try step(after: code)
@@ -151,12 +165,16 @@ final class Transfer {
     // libcurl's own sockets would stay open in programs that this process starts.
     let (family, kind, proto) = (address.pointee.family, address.pointee.socktype, address.pointee.protocol)
     let descriptor = socket(family, kind | Int32(SOCK_CLOEXEC.rawValue), proto)
-    if descriptor < 0 { exchange.shortage = DescriptorShortage(errno) }
+    if descriptor < 0 {
+      exchange.shortage = DescriptorShortage(errno)
+    } else {
+      exchange.opened.append(descriptor)
+    }
     return descriptor
   }
 
   /// Checks the address of the connection, which another transfer may have opened, and notes the request.
-  fileprivate func maySendRequest(to peer: UnsafePointer<CChar>?) -> Bool {
+  fileprivate func maySendRequest(to peer: UnsafePointer<CChar>?, localPort: Int32) -> Bool {
     if checksAddresses {
       let address = peer.flatMap { HostAddress(String(cString: $0)) }
       guard let address, addresses.allows(address) else {
@@ -165,6 +183,9 @@ final class Transfer {
       }
     }
     if let peer, request.socket == nil { order.peer.note(String(cString: peer)) }
+    if request.socket == nil {
+      exchange.socket = sockets.socket(localPort: localPort, opened: exchange.opened)
+    }
     exchange.requestWasSent = true
     timeouts.requestSent(at: time.now)
     receiver.note(.requested)
@@ -192,6 +213,7 @@ final class Transfer {
     guard status >= 200 else { return }
     timeouts.headEnded(at: time.now)
     let head = try ReceivedHead(status: status, isHTTP1: handle.isHTTP1, fields: handle.fields)
+    exchange.isChunked = handle.isHTTP1 && head.fields["transfer-encoding"] != nil
     if request.followsRedirects, RedirectChain.isRedirect(status),
       let location = head.fields.fields.first(where: { $0.isNamed("location") })
     {
@@ -248,6 +270,29 @@ final class Transfer {
     (exchange.told, exchange.untold) = (count, 0)
   }
 
+  /// Counts what the kernel received for an HTTP/1.1 response that this side stops.
+  ///
+  /// Over HTTP/2, bytes that are on their way when a stream is stopped stay uncounted.
+  private func tellUnread() {
+    guard handle.isHTTP1, let received = exchange.socket?.received else { return }
+    tellMoved(to: received.all)
+  }
+
+  /// The error for a response whose chunk framing is longer than its body by more than the limit for heads.
+  ///
+  /// libcurl skips chunk extensions and does not limit them (RFC 9112 §7.1.1). It may read some megabytes of them
+  /// before it lets this check happen.
+  var framingError: LoadError? {
+    guard exchange.isChunked, let received = exchange.socket?.received else { return nil }
+    let body = handle.receivedBodyLength
+    guard received.all - received.unread - body > body + HeadBudget.greatestLength else { return nil }
+    let limit = ByteCount(HeadBudget.greatestLength)
+    return LoadError(
+      .malformed,
+      message: "the fields and the chunk framing of the response are longer than \(limit)"
+    )
+  }
+
   private func tooLarge(_ fact: String) -> LoadError {
     LoadError(.tooLarge, message: "\(fact) the limit of \(request.bodyLimit)")
   }
@@ -269,8 +314,8 @@ extension Transfer {
       ? size * count : 0
   }
 
-  static let requestCallback: curl_prereq_callback = { context, peer, _, _, _ in
-    let isAllowed = Transfer.continues(context) { $0.maySendRequest(to: peer) }
+  static let requestCallback: curl_prereq_callback = { context, peer, _, _, localPort in
+    let isAllowed = Transfer.continues(context) { $0.maySendRequest(to: peer, localPort: localPort) }
     return isAllowed ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
   }
 
@@ -287,10 +332,12 @@ extension Transfer {
     guard let context else { return false }
     let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
     do throws(LoadError) {
-      return try body(transfer)
+      if try body(transfer) { return true }
     } catch {
       transfer.fail(error)
-      return false
     }
+    // libcurl closes the connection next.
+    transfer.tellUnread()
+    return false
   }
 }

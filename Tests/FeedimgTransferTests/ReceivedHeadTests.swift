@@ -158,17 +158,26 @@ import Testing
     (.endlessFields, "the head of the answer is longer than 256 fields"),
     (.endlessTrailer("X-More: \(String(repeating: "a", count: 1000))"), "\(bothParts) 64 KiB"),
     (.endlessTrailer("X-More: 1"), "\(bothParts) 256 fields"),
+    (.endlessTrailer("a:"), "\(bothParts) 256 fields"),
+    (.endlessExtension, "the fields and the chunk framing of the response are longer than 64 KiB"),
   ]
 
   @Test(arguments: endless)
   func `what is no body has one limit, wherever it comes`(reply: Reply, message: String) async throws {
     let server = try LoopbackServer { _ in reply }
     // Without the limit, the test fails before the memory is full.
-    let request = DownloadRequest(url: try ImageURL(server.url("/")), totalTimeout: .seconds(60))
+    let request = DownloadRequest(url: try ImageURL(server.url("/")), totalTimeout: .seconds(15))
     let error = await downloader.failure(request)
     #expect(error?.code == .malformed)
     #expect(error?.message == message)
     await server.reaches { $0.closedByClient == 1 }
+  }
+
+  @Test func `a body in chunks of one byte arrives whole`() async throws {
+    let server = try LoopbackServer { _ in .chunked(body: pattern(10_000), size: 1) }
+    let collector = Collector()
+    _ = try await downloader.download(DownloadRequest(url: try ImageURL(server.url("/"))), into: collector)
+    #expect(collector.bytes == pattern(10_000))
   }
 
   @Test func `a trailer within the limit does no harm`() async throws {

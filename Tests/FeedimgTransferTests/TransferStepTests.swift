@@ -14,11 +14,17 @@ struct TransferStepTests {
     private let steps = Mutex<[TransferStep]>([])
     /// Whether any of the body has come.
     let hasBody = Atomic(false)
+    private let onHead: @Sendable () throws(LoadError) -> Void
     private let onBody: @Sendable () throws(LoadError) -> Void
 
-    init(onBody: @escaping @Sendable () throws(LoadError) -> Void = {}) { self.onBody = onBody }
+    init(
+      onHead: @escaping @Sendable () throws(LoadError) -> Void = {},
+      onBody: @escaping @Sendable () throws(LoadError) -> Void = {}
+    ) {
+      (self.onHead, self.onBody) = (onHead, onBody)
+    }
 
-    func begin(_ head: ResponseHead) {}
+    func begin(_ head: ResponseHead) throws(LoadError) { try onHead() }
     func receive(_ bytes: UnsafeRawBufferPointer) throws(LoadError) {
       hasBody.store(true, ordering: .sequentiallyConsistent)
       try onBody()
@@ -87,12 +93,12 @@ struct TransferStepTests {
     let head = Reply.head(200, [("Content-Length", "9000")])
     let server = try LoopbackServer { _ in Reply([.send(head + pattern(4000)), .wait(gate)]) }
     let request = DownloadRequest(url: try ImageURL(server.url("/")))
-    let refused = Steps { () throws(LoadError) in throw LoadError(.notAnImage, message: "no") }
+    let refused = Steps(onBody: { () throws(LoadError) in throw LoadError(.notAnImage, message: "no") })
     #expect(await downloader.failure(request, into: refused)?.code == .notAnImage)
     #expect(refused.moved > head.count)
 
     let begun = Mutex<Task<LoadError?, Never>?>(nil)
-    let cancelled = Steps { begun.withLock { $0 }?.cancel() }
+    let cancelled = Steps(onBody: { begun.withLock { $0 }?.cancel() })
     let task = Task { await downloader.failure(request, into: cancelled) }
     begun.withLock { $0 = task }
     // The body may have come before the task was known here.
@@ -101,6 +107,24 @@ struct TransferStepTests {
     #expect(code == .cancelled)
     #expect(cancelled.moved > head.count)
     gate.open()
+  }
+
+  @Test func `the body of a refused response counts, on a new and on a reused connection`() async throws {
+    let reply = Reply.answer(404, body: pattern(30_000))
+    let server = try LoopbackServer { _ in reply }
+    let request = DownloadRequest(url: try ImageURL(server.url("/")))
+    for _ in 0..<2 {
+      // Opens the connection that the refused transfer uses.
+      let whole = Steps()
+      _ = try await downloader.download(request, into: whole)
+      #expect(whole.moved == Self.length(reply))
+      let refused = Steps(onHead: { () throws(LoadError) in throw LoadError(.status, message: "no") })
+      #expect(await downloader.failure(request, into: refused)?.code == .status)
+      #expect(refused.moved == Self.length(reply))
+      let refusedAgain = Steps(onHead: { () throws(LoadError) in throw LoadError(.status, message: "no") })
+      #expect(await downloader.failure(request, into: refusedAgain)?.code == .status)
+      #expect(refusedAgain.moved == Self.length(reply))
+    }
   }
 
   @Test func `a server that nobody reaches brings nothing`() async throws {

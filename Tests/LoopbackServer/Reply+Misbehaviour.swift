@@ -69,6 +69,12 @@ extension Reply {
     ])
   }
 
+  /// Sends a chunked body whose first chunk extension never ends (RFC 9112 §7.1.1).
+  package static let endlessExtension = Reply([
+    .send(head(200, [("Transfer-Encoding", "chunked")]) + Array("10;".utf8)),
+    .sendForever(Array(repeating: 0x61, count: 4096)),
+  ])
+
   /// Sends one field line without end.
   package static let endlessLine = Reply([
     .send(Array("HTTP/1.1 200 OK\r\nX-Long: ".utf8)), .sendForever(Array(repeating: 0x61, count: 4096)),

@@ -50,6 +50,12 @@ ccurl_library *ccurl_open(const char *name, char *reason, size_t size);
 // of the locale.
 void ccurl_prepare_thread(void);
 
+// Returns the bytes that a TCP socket has received since it was opened, TLS included (TCP_INFO, tcp(7)).
+//
+// Stores in `unread` how many of them the program has not read. Returns -1 where the descriptor is no TCP socket with
+// this local port, as after a close, and where the kernel keeps no such count.
+long long ccurl_received(int descriptor, int local_port, int *unread);
+
 static inline CURLcode ccurl_set_long(const ccurl_library *curl, CURL *easy, CURLoption option, long value) {
   return curl->easy_setopt(easy, option, value);
 }

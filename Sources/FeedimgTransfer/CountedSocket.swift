@@ -1,0 +1,51 @@
+import CCurl
+
+/// A TCP socket of libcurl, with the kernel's count of received bytes.
+struct CountedSocket {
+  private let descriptor: Int32
+  private let localPort: Int32
+  /// The count when the request was sent, without earlier responses on the connection.
+  private let before: Int
+
+  /// - Returns: Nil where the descriptor is not the TCP socket with this local port.
+  init?(_ descriptor: Int32, localPort: Int32) {
+    var unread: Int32 = 0
+    let count = ccurl_received(descriptor, localPort, &unread)
+    guard count >= 0 else { return nil }
+    self.descriptor = descriptor
+    self.localPort = localPort
+    before = Int(count)
+  }
+
+  /// Bytes since the request, TLS records included, and those of them that libcurl has not read.
+  ///
+  /// Nil once the socket is closed.
+  var received: (all: Int, unread: Int)? {
+    var unread: Int32 = 0
+    let count = ccurl_received(descriptor, localPort, &unread)
+    return count < 0 ? nil : (Int(count) - before, Int(unread))
+  }
+}
+
+/// The sockets that libcurl has opened, by local port; curl's thread alone uses it.
+///
+/// libcurl does not name the socket of a running transfer, but its local port. Entries of closed sockets stay until
+/// the kernel gives the port again.
+final class OpenSockets {
+  private var descriptors: [Int32: Int32] = [:]
+
+  /// The socket that a request goes to.
+  ///
+  /// - Parameters:
+  ///   - localPort: The local port of the connection.
+  ///   - opened: The sockets that the transfer has opened; none on a reused connection.
+  /// - Returns: Nil where no known socket has this port.
+  func socket(localPort: Int32, opened: [Int32]) -> CountedSocket? {
+    for descriptor in opened {
+      guard let socket = CountedSocket(descriptor, localPort: localPort) else { continue }
+      descriptors[localPort] = descriptor
+      return socket
+    }
+    return descriptors[localPort].flatMap { CountedSocket($0, localPort: localPort) }
+  }
+}
