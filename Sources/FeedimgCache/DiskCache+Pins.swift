@@ -1,4 +1,5 @@
 package import FeedimgModel
+import FeedimgSystem
 import FeedimgSQLite
 
 /// Pinned images stay, however long they are not used and whatever else is stored.

@@ -85,7 +85,7 @@ import Testing
     let error = #expect(throws: CacheError.self) { try writer.commit(metadata) }
     #expect(error?.message == "`\(url.key)` is not kept: the cache was cleared while it was loading")
     #expect(cache.contains(["a", url.key]) == [false, false])
-    #expect(cache.beginning(of: url.key) == nil)
+    #expect(cache.partialDownload(of: url.key) == nil)
     for file in folder.files() {
       let text = String(decoding: content(of: "\(folder.cache)/\(file)"), as: UTF8.self)
       #expect(!text.contains("example.org"), "\(file)")
