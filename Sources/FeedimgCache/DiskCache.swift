@@ -175,7 +175,9 @@ extension DiskCache: ImageStoring {
     return (found ?? nil) ?? nil
   }
 
-  /// Removes exactly this entry, but not a pin of its key, unless the index is busy or cannot be written; then it is missed again next time.
+  /// Removes exactly this entry, but not a pin of its key.
+  ///
+  /// An index that is busy or cannot be written keeps it; it is missed again next time then.
   ///
   /// - Returns: False where the key has another entry by now.
   @discardableResult
