@@ -60,7 +60,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
   ],
   targets: [
-    // Rank 5: the front end. It decides nothing.
+    // Rank 6: the front end. It decides nothing.
     .executableTarget(
       name: "FeedimgCLI",
       dependencies: [
@@ -76,7 +76,7 @@ let package = Package(
       swiftSettings: settings
     ),
 
-    // Rank 3: what others build on the loader.
+    // Rank 4: what others build on the loader.
     .target(
       name: "FeedimgObservability",
       dependencies: [
@@ -86,7 +86,7 @@ let package = Package(
       swiftSettings: settings
     ),
 
-    // Rank 4: the service over HTTP.
+    // Rank 5: the service over HTTP.
     .target(
       name: "FeedimgService",
       dependencies: [
@@ -96,7 +96,7 @@ let package = Package(
       swiftSettings: settings
     ),
 
-    // Rank 3: what people look at: the doctor, cache administration, usage reports, policy verbs.
+    // Rank 4: what people look at: the doctor, cache administration, usage reports, policy verbs.
     .target(
       name: "FeedimgAdmin",
       dependencies: [
@@ -107,11 +107,21 @@ let package = Package(
       swiftSettings: settings
     ),
 
-    // Rank 2: wiring, the only target that sees both the policy and the edges.
+    // Rank 3: the public face, which makes the parts of a loader and shows images in views.
     .target(
       name: "Feedimg",
       dependencies: [
-        "FeedimgModel", "FeedimgPolicy", "FeedimgPolicies", "FeedimgReachability", "FeedimgTransfer",
+        "FeedimgPipeline", "FeedimgModel", "FeedimgPolicy", "FeedimgReachability", "FeedimgTransfer",
+        "FeedimgCache", "FeedimgSettings", "FeedimgUsage", "FeedimgJSON", "FeedimgSystem",
+      ],
+      swiftSettings: settings
+    ),
+
+    // Rank 2: one load, from the decision to the pixels.
+    .target(
+      name: "FeedimgPipeline",
+      dependencies: [
+        "FeedimgModel", "FeedimgPolicy", "FeedimgPolicies", "FeedimgTransfer",
         "FeedimgCache", "FeedimgSettings", "FeedimgUsage", "FeedimgJSON", "FeedimgSystem",
       ],
       swiftSettings: settings
@@ -272,8 +282,9 @@ let package = Package(
     .testTarget(
       name: "FeedimgTests",
       dependencies: [
-        "Feedimg", "FeedimgCache", "FeedimgDecoding", "FeedimgModel", "FeedimgPolicies", "FeedimgPolicy",
-        "FeedimgSettings", "FeedimgSQLite", "FeedimgSystem", "FeedimgTransfer", "FeedimgUsage",
+        "Feedimg", "FeedimgPipeline", "FeedimgCache", "FeedimgDecoding", "FeedimgModel", "FeedimgPolicies",
+        "FeedimgPolicy", "FeedimgSettings", "FeedimgSQLite", "FeedimgSystem", "FeedimgTransfer",
+        "FeedimgUsage",
         "LoopbackServer", "TestSystem",
       ],
       swiftSettings: settings
@@ -301,7 +312,8 @@ let package = Package(
     .testTarget(
       name: "FeedimgServiceTests",
       dependencies: [
-        "Feedimg", "FeedimgAdmin", "FeedimgService", "FeedimgServe", "FeedimgModel", "FeedimgJSON",
+        "Feedimg", "FeedimgPipeline", "FeedimgAdmin", "FeedimgService", "FeedimgServe", "FeedimgModel",
+        "FeedimgJSON",
         "LoopbackServer", "FeedimgDecoding", "FeedimgSystem",
         .product(name: "NIOEmbedded", package: "swift-nio"),
       ] + nio,

@@ -1,6 +1,7 @@
 import FeedimgCache
 import FeedimgJSON
 public import FeedimgModel
+import FeedimgPipeline
 import FeedimgPolicy
 
 extension ImageLoader {

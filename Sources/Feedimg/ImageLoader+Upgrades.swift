@@ -1,4 +1,5 @@
 import FeedimgModel
+import FeedimgPipeline
 import FeedimgPolicy
 
 /// What somebody was given to show of an item, and in what situation.

@@ -1,5 +1,6 @@
 import FeedimgJSON
 public import FeedimgModel
+import FeedimgPipeline
 
 /// One change of the network, or the state at first.
 public struct NetworkChange: Sendable, Hashable {

@@ -1,5 +1,6 @@
 import FeedimgJSON
 import FeedimgModel
+import FeedimgPipeline
 
 extension NetworkMark {
   /// The mark as one line of JSON.

@@ -1,3 +1,4 @@
+import FeedimgPipeline
 package import FeedimgReachability
 import Glibc
 

@@ -1,4 +1,5 @@
 public import FeedimgModel
+import FeedimgPipeline
 import FeedimgReachability
 import FeedimgSettings
 import FeedimgSystem

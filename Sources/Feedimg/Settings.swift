@@ -1,5 +1,6 @@
 import FeedimgJSON
 import FeedimgModel
+import FeedimgPipeline
 import FeedimgSettings
 
 /// The settings of the user, as programs and people see and change them.

@@ -159,3 +159,16 @@ public struct Resolution: Sendable, Hashable {
   /// The URL of the final image; nil for the placeholder.
   public var url: ImageURL? { decision.image.role.flatMap { item[$0]?.url } }
 }
+
+extension ShownImage: Comparable {
+  /// Whether the first image is worse than the second.
+  public static func < (first: ShownImage, second: ShownImage) -> Bool { first.rank < second.rank }
+
+  private var rank: Int {
+    switch self {
+    case .placeholder: 0
+    case .thumbnail: 1
+    case .original: 2
+    }
+  }
+}

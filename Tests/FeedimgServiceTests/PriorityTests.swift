@@ -4,6 +4,7 @@ import LoopbackServer
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// `Priority` (RFC 9218), through the service.
 @Suite(.timeLimit(.minutes(10))) struct PriorityTests {

@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 @testable import FeedimgService
 
 /// What readers of events are told of images: how far they are, and that better ones can be had.

@@ -3,6 +3,7 @@ import LoopbackServer
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// What is asked before it is shown.
 @Suite struct AskingFirstTests {

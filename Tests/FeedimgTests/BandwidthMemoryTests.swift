@@ -3,6 +3,7 @@ import FoundationEssentials
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// The bandwidth that one run of a program leaves for the next.
 @Suite final class BandwidthMemoryTests {

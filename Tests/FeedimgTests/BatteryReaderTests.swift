@@ -2,6 +2,7 @@ import FoundationEssentials
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// Batteries as the kernel tells of them, in files of the same names and contents.
 @Suite struct BatteryReaderTests {

@@ -3,6 +3,7 @@ import LoopbackServer
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// Images that depend on who asks.
 @Suite struct CredentialTests {

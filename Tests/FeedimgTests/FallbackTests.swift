@@ -3,6 +3,7 @@ import Synchronization
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// What a load does where the original cannot be had, or not for long.
 @Suite struct FallbackTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 @Suite struct FoldersTests {
   private func folders(_ environment: [String: String], cache: String? = nil) -> Folders {

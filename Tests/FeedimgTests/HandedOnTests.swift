@@ -5,6 +5,7 @@ import LoopbackServer
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// An image that somebody reads while it comes, when something else is decided.
 @Suite(.timeLimit(.minutes(10))) struct HandedOnTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// Facts that only the application knows.
 @Suite struct HostFactTests {

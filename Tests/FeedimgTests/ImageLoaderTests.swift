@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// The loader with real layers: libcurl against a real server, SQLite and files.
 @Suite(.timeLimit(.minutes(10))) struct ImageLoaderTests {

@@ -2,6 +2,7 @@ import FeedimgSystem
 import Synchronization
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// Monotonic time that passes when a test says so.
 final class ManualTime: Sendable {

@@ -2,6 +2,7 @@ import LoopbackServer
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// Images that change between two parts of their transfer, from servers that do not look at `If-Range`.
 @Suite struct MixedVersionTests {

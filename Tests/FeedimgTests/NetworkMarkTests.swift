@@ -4,6 +4,7 @@ import TestSystem
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// Marks on networks, in a network that lives as long as a test.
 @Suite(.enabled(if: Namespace.isPermitted, "this system refuses network namespaces"))

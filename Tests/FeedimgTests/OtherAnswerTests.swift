@@ -2,6 +2,7 @@ import LoopbackServer
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// Loads that ask for the rest of what broke off, and are answered with something else.
 @Suite(.timeLimit(.minutes(10))) struct OtherAnswerTests {

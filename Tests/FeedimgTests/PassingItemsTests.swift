@@ -3,6 +3,7 @@ import FeedimgModel
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// What a loader keeps of items that have passed, beside its caches: nothing, or so much at most.
 @Suite(.timeLimit(.minutes(10))) struct PassingItemsTests {

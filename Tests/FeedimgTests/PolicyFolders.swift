@@ -1,6 +1,7 @@
 import FoundationEssentials
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// The folders of an administrator and of a user, removed with the value.
 final class PolicyFolders: Sendable {

@@ -3,6 +3,7 @@ import Glibc
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// Which table decides, of those that come with feedimg, of an administrator and of a user.
 @Suite(.timeLimit(.minutes(10))) struct PolicyInForceTests {

@@ -2,6 +2,7 @@ import FoundationEssentials
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// When a policy that is asked for often is looked at.
 @Suite struct PolicyPollingTests {

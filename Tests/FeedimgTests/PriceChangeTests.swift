@@ -2,6 +2,7 @@ import LoopbackServer
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// What requests say of what data costs where that has changed while they waited.
 @Suite(.timeLimit(.minutes(10))) struct PriceChangeTests {

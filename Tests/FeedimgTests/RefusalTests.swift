@@ -2,6 +2,7 @@ import LoopbackServer
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// What servers said they do not have, and how long that is believed.
 @Suite struct RefusalTests {

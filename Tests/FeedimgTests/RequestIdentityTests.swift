@@ -6,6 +6,7 @@ import LoopbackServer
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// What requests say of who asks: real server, real disk.
 @Suite(.timeLimit(.minutes(10))) struct RequestIdentityTests {

@@ -4,6 +4,7 @@ import LoopbackServer
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// Lines for very many items, which must be the same as the JSON of each resolution.
 @Suite struct ResolutionLinesTests {

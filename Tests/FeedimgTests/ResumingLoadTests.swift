@@ -2,6 +2,7 @@ import LoopbackServer
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// Images whose transfers break off: what is kept of them, and how they are gone on with.
 @Suite(.timeLimit(.minutes(10))) struct ResumingLoadTests {

@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// How often images are asked about, by whom, and when not.
 @Suite(.timeLimit(.minutes(10))) struct RevalidationPaceTests {

@@ -2,6 +2,7 @@ import LoopbackServer
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// What showing a cached image does beside: real server, real disk, and a clock that jumps.
 @Suite(.timeLimit(.minutes(10))) struct RevalidationTests {

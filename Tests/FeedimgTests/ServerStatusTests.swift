@@ -2,6 +2,7 @@ import LoopbackServer
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// How an answer that is no success is told.
 @Suite struct ServerStatusTests {

@@ -2,6 +2,7 @@ import FeedimgPolicy
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 @Suite struct SituationReaderTests {
   @Test(arguments: [

@@ -9,6 +9,7 @@ import LoopbackServer
 import Synchronization
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// A loader with real layers on a folder of its own, over a network that the test sets.
 final class TestLoader: Sendable {

@@ -3,6 +3,7 @@ import LoopbackServer
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// What happens to a cache while a loader runs never fails a load.
 @Suite struct VanishedCacheTests {

@@ -1,4 +1,5 @@
 import FeedimgModel
+import FeedimgPipeline
 import Glibc
 
 /// A BlurHash: the few lowest waves of a picture, in characters (github.com/woltapp/blurhash, `Algorithm.md`).

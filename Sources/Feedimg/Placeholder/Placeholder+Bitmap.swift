@@ -1,4 +1,5 @@
 public import FeedimgModel
+import FeedimgPipeline
 
 extension Placeholder {
   /// The longer side of what a BlurHash becomes, in pixels; it has nothing finer.

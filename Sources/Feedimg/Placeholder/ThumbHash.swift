@@ -1,4 +1,5 @@
 import FeedimgModel
+import FeedimgPipeline
 import Glibc
 
 /// A ThumbHash: the few lowest waves of a picture with its shape and alpha, in some 25 bytes

@@ -1,5 +1,6 @@
 import FeedimgJSON
 public import FeedimgModel
+import FeedimgPipeline
 
 extension Prefetch.Outcome {
   /// What became of an item, as one line of JSON.

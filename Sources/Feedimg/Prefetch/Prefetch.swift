@@ -1,4 +1,5 @@
 public import FeedimgModel
+import FeedimgPipeline
 import Synchronization
 
 /// Images on their way into the cache that nobody looks at yet.

@@ -1,4 +1,5 @@
 import FeedimgModel
+import FeedimgPipeline
 
 /// What a prefetch may still spend, and what of it is kept for the loads that run.
 ///

@@ -1,4 +1,5 @@
 public import FeedimgModel
+import FeedimgPipeline
 
 /// How far a prefetch has come.
 public struct PrefetchProgress: Sendable, Hashable {

@@ -1,4 +1,5 @@
 import FeedimgModel
+import FeedimgPipeline
 
 /// Whether to fetch what nobody looks at yet.
 ///

@@ -1,4 +1,5 @@
 import FeedimgModel
+import FeedimgPipeline
 import FeedimgPolicy
 
 /// What the rule says of an item now.

@@ -1,4 +1,5 @@
 import FeedimgModel
+import FeedimgPipeline
 import FeedimgPolicy
 import FeedimgSystem
 import Synchronization

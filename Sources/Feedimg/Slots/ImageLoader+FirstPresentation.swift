@@ -1,5 +1,6 @@
 import FeedimgCache
 import FeedimgModel
+import FeedimgPipeline
 
 extension ImageLoader {
   /// What of an item can be shown without waiting for anything.

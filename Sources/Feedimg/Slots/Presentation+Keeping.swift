@@ -1,4 +1,5 @@
 import FeedimgModel
+import FeedimgPipeline
 
 extension Presentation {
   /// Whether the image, if it is one, has the very pixels that are wanted.

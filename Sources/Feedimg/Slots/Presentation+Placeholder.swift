@@ -1,4 +1,5 @@
 import FeedimgModel
+import FeedimgPipeline
 
 extension Presentation {
   /// The same with the placeholder as pixels.

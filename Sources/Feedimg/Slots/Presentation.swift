@@ -1,4 +1,5 @@
 public import FeedimgModel
+import FeedimgPipeline
 
 /// All that a view has to show at one moment: each presentation stands for itself, and one may follow another unseen.
 public struct Presentation: Sendable, Hashable {
@@ -52,15 +53,17 @@ public struct Presentation: Sendable, Hashable {
   public var shown: ShownImage { image.map { ShownImage($0.variant.role) } ?? .placeholder }
 }
 
-extension ShownImage: Comparable {
-  /// Whether the first is worse to look at.
-  public static func < (first: ShownImage, second: ShownImage) -> Bool { first.rank < second.rank }
-
-  private var rank: Int {
-    switch self {
-    case .placeholder: 0
-    case .thumbnail: 1
-    case .original: 2
+extension ImageScan {
+  /// Whether it is better to look at than what would be drawn without it.
+  ///
+  /// Of a whole image each pixel is right. A scan is counted by the pixels that are right as well, so that the first
+  /// scans of a large original may well be better than a small thumbnail, and those of a small one are not; where they
+  /// are equal, what is whole stays.
+  func isSharper(than content: Presentation.Content) -> Bool {
+    guard case .image(let image) = content else { return true }
+    guard image.variant.role == .thumbnail, variant.role == .original, let bitmap = image.bitmap else {
+      return false
     }
+    return detail.area > bitmap.size.area
   }
 }

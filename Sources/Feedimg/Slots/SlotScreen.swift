@@ -1,4 +1,5 @@
 import FeedimgModel
+import FeedimgPipeline
 import Synchronization
 
 /// Shows the state of a slot to all who watch it; each sees the latest, and may miss what came before.

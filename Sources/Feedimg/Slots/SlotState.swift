@@ -1,4 +1,5 @@
 import FeedimgModel
+import FeedimgPipeline
 
 /// What one slot shows: the decisions of who may present what.
 ///

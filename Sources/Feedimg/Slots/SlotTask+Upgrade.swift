@@ -1,4 +1,5 @@
 import FeedimgModel
+import FeedimgPipeline
 import FeedimgPolicy
 
 /// When something better is worth its bytes.

@@ -1,5 +1,6 @@
 import FeedimgCache
 import FeedimgModel
+import FeedimgPipeline
 import FeedimgPolicy
 import FeedimgSystem
 import Synchronization

@@ -1,4 +1,5 @@
 import FeedimgModel
+import FeedimgPipeline
 import FeedimgPolicy
 
 /// Whether an image that is shown gives way to a better one, now that the facts have changed.

@@ -3,6 +3,7 @@ import LoopbackServer
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// What is handed over without a load: real server, real disk, and a clock that jumps.
 @Suite struct ImageAtHandTests {

@@ -6,6 +6,7 @@ import Synchronization
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// Frames that are decoded while they are played.
 @Suite(.timeLimit(.minutes(10))) struct AnimationFramesTests {

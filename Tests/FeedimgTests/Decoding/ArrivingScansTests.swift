@@ -2,6 +2,7 @@ import FeedimgModel
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// Which scans are worth to be decoded.
 struct ArrivingScansTests {

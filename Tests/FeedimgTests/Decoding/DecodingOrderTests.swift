@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// Which images are decoded first when the decoder is busy.
 @Suite(.timeLimit(.minutes(10))) struct DecodingOrderTests {

@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// Pixels of loaded images, from memory or from a decoder.
 struct LoaderDecodingTests {

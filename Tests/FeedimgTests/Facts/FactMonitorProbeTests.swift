@@ -3,6 +3,7 @@ import FeedimgTransfer
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// When a network on which nothing gets through is tried again.
 @Suite(.timeLimit(.minutes(10))) @PipelineActor struct FactMonitorProbeTests {

@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// What is watched while nobody listens, and what counts after that.
 @Suite(.timeLimit(.minutes(10))) @PipelineActor struct FactMonitorRestTests {

@@ -2,6 +2,7 @@ import FeedimgModel
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// A network that is there, or away, for a moment, of which nobody is told.
 @Suite(.timeLimit(.minutes(10))) struct GlimpsedNetworkTests {

@@ -2,6 +2,7 @@ import FeedimgModel
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// Bodies that are read while they come.
 @Suite(.timeLimit(.minutes(10))) struct ResponseStreamTests {

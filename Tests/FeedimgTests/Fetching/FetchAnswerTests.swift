@@ -3,6 +3,7 @@ import FeedimgModel
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// The fields with which stored answers go out.
 @Suite struct FetchAnswerTests {

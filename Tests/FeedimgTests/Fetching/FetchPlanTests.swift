@@ -3,6 +3,7 @@ import FeedimgModel
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// What the cache of answers does about a request, row by row.
 @Suite struct FetchPlanTests {

@@ -3,6 +3,7 @@ import LoopbackServer
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// Long bodies whose readers take their time, from a real server.
 @Suite(.timeLimit(.minutes(10))) struct SlowReaderTests {

@@ -2,6 +2,7 @@ import FeedimgModel
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 @Suite struct CoalescerStateTests {
   private let key = "http://x.example/a"

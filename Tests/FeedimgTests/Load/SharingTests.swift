@@ -6,6 +6,7 @@ import Synchronization
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// One transfer for all who ask, with real layers.
 @Suite(.timeLimit(.minutes(10))) struct SharingTests {

@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// A folder that stands for the root of a system, with the files in which its kernel tells of memory.
 final class FakeSystem: Sendable {

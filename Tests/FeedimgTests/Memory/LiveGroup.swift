@@ -1,6 +1,7 @@
 import Glibc
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// A control group of its own below that of the tests, in which programs are short of memory; it goes with the value.
 final class LiveGroup {

@@ -3,6 +3,7 @@ import FeedimgModel
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// How much images may take, by the memory of the machine and the limits of control groups.
 struct MemoryAllowanceTests {

@@ -6,6 +6,7 @@ import Synchronization
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// What memory gives up when a system says that it is short.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct MemoryPressureTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// What is given up when, on a clock that the test moves; times in seconds.
 struct PressureLadderTests {

@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// Which steps a load tells of: real server, real disk.
 @Suite(.timeLimit(.minutes(10))) struct LoadObservingTests {

@@ -2,6 +2,7 @@ import FeedimgModel
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// How the steps of a load are put in order and told.
 @Suite struct LoadTimelineTests {

@@ -4,6 +4,7 @@ import LoopbackServer
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// What a prefetch spends, with real layers.
 @Suite(.timeLimit(.minutes(10))) struct PrefetchLimitTests {

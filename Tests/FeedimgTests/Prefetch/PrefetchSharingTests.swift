@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// What a prefetch spends where several share one transfer, with real layers.
 @Suite(.timeLimit(.minutes(10))) struct PrefetchSharingTests {

@@ -4,6 +4,7 @@ import LoopbackServer
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// Loads whose every connection breaks off, but brings something.
 @Suite(.timeLimit(.minutes(10))) struct AdvancingLoadTests {

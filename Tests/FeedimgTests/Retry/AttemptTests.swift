@@ -3,6 +3,7 @@ import FeedimgTransfer
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// Which requests to a server in doubt go out, without any network.
 @Suite @PipelineActor struct AttemptTests {

@@ -2,6 +2,7 @@ import FeedimgModel
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// What counts against a host, and who asks one that is left alone.
 @Suite struct CircuitBreakerTests {

@@ -4,6 +4,7 @@ import FeedimgTransfer
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// When those are woken who wait, again and again, for servers that failed them.
 @Suite(.timeLimit(.minutes(10))) struct CircuitSubscriptionTests {

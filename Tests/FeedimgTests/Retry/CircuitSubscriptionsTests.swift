@@ -2,6 +2,7 @@ import FeedimgModel
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// Which subscribers wake when an origin is back, and which one tries it.
 @Suite struct CircuitSubscriptionsTests {

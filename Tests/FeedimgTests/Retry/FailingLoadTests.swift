@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// What a load does about failures, with real layers.
 @Suite(.timeLimit(.minutes(10))) struct FailingLoadTests {

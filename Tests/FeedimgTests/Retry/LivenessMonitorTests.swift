@@ -3,6 +3,7 @@ import FeedimgTransfer
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// What one failure says of the network, and of its server.
 @Suite @PipelineActor struct LivenessMonitorTests {

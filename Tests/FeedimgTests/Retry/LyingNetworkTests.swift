@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// What loads tell of a network that says it is connected, and what they do where nothing gets through.
 @Suite(.timeLimit(.minutes(10))) struct LyingNetworkTests {

@@ -2,6 +2,7 @@ import FeedimgModel
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// What speaks for a network and against it, beyond the plain case.
 @Suite struct NetworkLivenessTests {

@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// How often a server is asked that refuses everything, with real layers.
 @Suite(.timeLimit(.minutes(10))) struct RefusingHostTests {

@@ -6,6 +6,7 @@ import Synchronization
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// What becomes of images whose one host is silent for a while, on a network that stays as it is.
 @Suite(.timeLimit(.minutes(10))) struct SilentHostTests {

@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// What loads wait for when the server that they ask was left alone and is tried again, with real layers.
 @Suite(.timeLimit(.minutes(10))) struct TrialTests {

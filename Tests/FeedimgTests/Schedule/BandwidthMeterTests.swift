@@ -2,6 +2,7 @@ import FeedimgModel
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 @Suite struct BandwidthMeterTests {
   /// Adds so many samples of a rate in Mbit/s; returns the changes of class.

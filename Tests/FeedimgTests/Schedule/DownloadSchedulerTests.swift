@@ -3,6 +3,7 @@ import FeedimgSystem
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 extension DownloadScheduler {
   /// Packets take another path: moves all downloads that run.

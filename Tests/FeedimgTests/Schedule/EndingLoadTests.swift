@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// Loads that begin while a cancelled one of the same image ends.
 @Suite(.timeLimit(.minutes(10))) struct EndingLoadTests {

@@ -2,6 +2,7 @@ import FeedimgModel
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 @Suite struct LinkMeterTests {
   /// A meter with the time of its test.

@@ -1,6 +1,7 @@
 import FeedimgModel
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// Downloads over a link that servers share, some of them slower than it: the scheduler and its measurement, without
 /// waiting.

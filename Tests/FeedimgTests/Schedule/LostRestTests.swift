@@ -6,6 +6,7 @@ import Synchronization
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// Interrupted transfers whose server no longer has the version of their bytes; each load has one attempt.
 @Suite(.timeLimit(.minutes(10))) struct LostRestTests {

@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// Downloads whose packets take another path while their response arrives; no time passes.
 @Suite(.timeLimit(.minutes(10))) struct MovedDownloadTests {

@@ -4,6 +4,7 @@ import LoopbackServer
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 @Suite struct MultiplexingTests {
   @Test(.enabled(if: NginxServer.isAvailable, "there is no nginx, or no openssl, to speak HTTP/2"))

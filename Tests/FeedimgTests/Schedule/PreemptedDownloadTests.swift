@@ -5,6 +5,7 @@ import LoopbackServer
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// Downloads that are preempted while their response arrives.
 @Suite(.timeLimit(.minutes(10))) struct PreemptedDownloadTests {

@@ -6,6 +6,7 @@ import Synchronization
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// Slots taken and given back, with libcurl and a real server.
 @Suite(.timeLimit(.minutes(10))) struct PreemptionTests {

@@ -6,6 +6,7 @@ import Synchronization
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// Interrupted transfers that request the rest in vain.
 @Suite(.timeLimit(.minutes(10))) struct RefusedRestTests {

@@ -1,6 +1,7 @@
 import FeedimgModel
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// A scheduler state with names for the downloads of a test.
 struct SchedulerScene {

@@ -2,6 +2,7 @@ import FeedimgModel
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// Random changes in random order: the promises of ``SchedulerState`` hold after each.
 @Suite struct SchedulerStatePropertyTests {

@@ -2,6 +2,7 @@ import FeedimgModel
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 @Suite struct SchedulerStateTests {
   private static let slow = TransferLimits(total: 2, perHost: 2, besideUrgent: 0)

@@ -2,6 +2,7 @@ import FeedimgModel
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// The scheduler and its measurement together, over links and servers of all speeds.
 @Suite struct SlowLinkTests {

@@ -2,6 +2,7 @@ import FeedimgModel
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// Stalled downloads do not count for other hosts.
 @Suite struct StalledDownloadTests {

@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// Hosts that stall beside others, with libcurl and real servers.
 @Suite(.timeLimit(.minutes(10))) struct StalledHostTests {

@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// Downloads that wait for a slot, or for a cancelled one of the same image.
 @Suite(.timeLimit(.minutes(10))) struct WaitingDownloadTests {

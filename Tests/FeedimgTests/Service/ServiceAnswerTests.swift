@@ -6,6 +6,7 @@ import Synchronization
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// What is made of the answers of a service.
 @Suite(.timeLimit(.minutes(10))) struct ServiceAnswerTests {

@@ -6,6 +6,7 @@ import Synchronization
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 @Suite struct ServiceGreetingTests {
   /// A Unix socket that lets everybody connect and never says a word, as that of a stopped service.

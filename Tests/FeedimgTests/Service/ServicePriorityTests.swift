@@ -4,6 +4,7 @@ import LoopbackServer
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// What the service hears of how urgent an image is.
 @Suite(.timeLimit(.minutes(10))) struct ServicePriorityTests {

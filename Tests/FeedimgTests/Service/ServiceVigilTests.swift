@@ -6,6 +6,7 @@ import Synchronization
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// What becomes of loads while the service does not answer.
 @Suite(.timeLimit(.minutes(10))) struct ServiceVigilTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 @Suite(.timeLimit(.minutes(10))) struct SharedAnswerTests {
   @Test func `all hear the answer in the order in which they came, and it is asked for once`() async throws {

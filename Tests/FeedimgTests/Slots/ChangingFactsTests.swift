@@ -4,6 +4,7 @@ import LoopbackServer
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// What is on screen follows the network and the settings.
 @Suite(.timeLimit(.minutes(10))) struct ChangingFactsTests {

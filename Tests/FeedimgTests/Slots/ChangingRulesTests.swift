@@ -5,6 +5,7 @@ import LoopbackServer
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// What is on screen follows settings and tables at once, also by a table that says what events of the network it waits for.
 @Suite(.timeLimit(.minutes(10))) struct ChangingRulesTests {

@@ -2,6 +2,7 @@ import FeedimgModel
 import Synchronization
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// Does something as soon as a load has decided on an image, before it goes on.
 final class HandOver: LoadObserving {

@@ -1,4 +1,5 @@
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 extension ImageSlot {
   /// The first presentation that is as wanted, from the latest on; nil where the slot ends before.

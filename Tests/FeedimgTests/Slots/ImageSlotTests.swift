@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// Slots with real layers.
 @Suite(.timeLimit(.minutes(10))) struct ImageSlotTests {

@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// Slots that several threads bind at the same moment, with nothing that orders them.
 ///

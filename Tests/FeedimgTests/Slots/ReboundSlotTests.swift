@@ -6,6 +6,7 @@ import LoopbackServer
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// A list that is reloaded binds to each of its slots what it shows already.
 @Suite(.timeLimit(.minutes(10))) struct ReboundSlotTests {

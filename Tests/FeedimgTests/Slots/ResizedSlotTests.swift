@@ -6,6 +6,7 @@ import Synchronization
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// Slots whose view becomes another size, or whose item is told anew by its feed.
 @Suite(.timeLimit(.minutes(10))) struct ResizedSlotTests {

@@ -5,6 +5,7 @@ import LoopbackServer
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// Animated images in slots.
 @Suite(.timeLimit(.minutes(10))) struct SlotAnimationTests {

@@ -6,6 +6,7 @@ import Synchronization
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// Slots and loads that are asked for pixels.
 @Suite(.timeLimit(.minutes(10))) struct SlotPixelsTests {

@@ -5,6 +5,7 @@ import LoopbackServer
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// What slots show of a progressive JPEG while its transfer runs.
 @Suite(.timeLimit(.minutes(10))) struct SlotScanTests {

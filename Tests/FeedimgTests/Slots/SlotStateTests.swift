@@ -2,6 +2,7 @@ import FeedimgModel
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 @Suite struct SlotStateTests {
   private func item(_ name: String) throws -> FeedItem {

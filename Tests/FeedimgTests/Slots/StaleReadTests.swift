@@ -4,6 +4,7 @@ import LoopbackServer
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 @Suite struct StaleReadTests {
   /// Behaviour 15.

@@ -4,6 +4,7 @@ import LoopbackServer
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// A slot hears of everything while it waits for a server that hangs.
 @Suite(.timeLimit(.minutes(10))) struct WaitingSlotTests {

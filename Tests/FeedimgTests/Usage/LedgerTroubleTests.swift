@@ -8,6 +8,7 @@ import LoopbackServer
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// What a loader makes of a ledger that it cannot read or write.
 @Suite final class LedgerTroubleTests: Sendable {

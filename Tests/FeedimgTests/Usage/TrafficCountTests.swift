@@ -2,6 +2,7 @@ import FeedimgModel
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// When the bytes of transfers are written down, and under which network.
 @Suite struct TrafficCountTests {

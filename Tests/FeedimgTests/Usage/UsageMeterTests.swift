@@ -7,6 +7,7 @@ import Synchronization
 import Testing
 
 @testable import Feedimg
+@testable import FeedimgPipeline
 
 /// What loads write into the ledger, and what the policy makes of it.
 @Suite struct UsageMeterTests {

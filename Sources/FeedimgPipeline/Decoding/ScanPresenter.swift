@@ -1,0 +1,87 @@
+import FeedimgModel
+import Synchronization
+
+/// Decodes the scans of an image while it is on its way, for one who watches it.
+///
+/// One at a time: what comes meanwhile waits, and only the latest of it is decoded then.
+package final class ScanPresenter: Sendable {
+  private struct State {
+    var task: Task<Void, Never>?
+    /// What was decoded last: of which image, and how much of it had come.
+    var last: (key: String, length: Int)?
+    var isStopped = false
+  }
+
+  private let desk: DecodingDesk
+  /// What pixels are wanted now.
+  private let request: @Sendable () -> DecodeRequest?
+  private let item: FeedItem
+  private let handle: LoadHandle
+  private let present: @Sendable (ImageScan) -> Void
+  /// Guards what is being decoded; tasks are cancelled outside.
+  private let state = Mutex(State())
+
+  package init(
+    _ desk: DecodingDesk,
+    _ item: FeedItem,
+    _ handle: LoadHandle,
+    request: @escaping @Sendable () -> DecodeRequest?,
+    present: @escaping @Sendable (ImageScan) -> Void
+  ) {
+    self.desk = desk
+    self.item = item
+    self.handle = handle
+    self.request = request
+    self.present = present
+  }
+
+  /// More has come; called on the transfer's thread.
+  package func look(at run: InFlightLoad) {
+    guard state.withLock({ $0.task == nil && !$0.isStopped }) else { return }
+    guard let (variant, scan) = arrived(run) else { return }
+    state.withLock { state in
+      guard state.task == nil, !state.isStopped else { return }
+      // Not by its number: one that broke off and goes on counts its scans anew.
+      let (key, length) = (variant.url.key, scan.bytes.count)
+      if let last = state.last, last.key == key, last.length >= length { return }
+      state.last = (key, length)
+      state.task = Task { await self.decode(scan, variant, run) }
+    }
+  }
+
+  package func stop() {
+    let task = state.withLock { state in
+      state.isStopped = true
+      return state.task.take()
+    }
+    task?.cancel()
+  }
+
+  private func arrived(_ run: InFlightLoad) -> (ImageVariant, ArrivingScans.Scan)? {
+    guard let (url, scan) = run.scan(),
+      let variant = [item.original, item.thumbnail].compactMap({ $0 }).first(where: { $0.url.key == url.key })
+    else { return nil }
+    return (variant, scan)
+  }
+
+  private func decode(_ scan: ArrivingScans.Scan, _ variant: ImageVariant, _ run: InFlightLoad) async {
+    // What cannot be decoded yet may be with the next scan.
+    if var request = request() {
+      request.damage = .show
+      if let image = try? await desk.scan(scan.bytes, of: variant.url, request, handle: handle),
+        image.detail.area > 0
+      {
+        present(
+          ImageScan(
+            variant: variant,
+            bitmap: image.bitmap,
+            detail: image.detail,
+            length: scan.bytes.count
+          )
+        )
+      }
+    }
+    state.withLock { $0.task = nil }
+    look(at: run)
+  }
+}

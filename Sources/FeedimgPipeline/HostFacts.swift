@@ -1,0 +1,47 @@
+import FeedimgModel
+import Synchronization
+
+/// The facts that the application has declared, and what it says of them.
+package final class HostFacts: Sendable {
+  let declared: [HostFact]
+
+  private struct Strays {
+    var told: Set<String> = []
+    var untold: [String] = []
+  }
+
+  /// Guards what was said of facts or values that are not declared from being told twice.
+  private let strays = Mutex(Strays())
+
+  package init(_ declared: [HostFact]) { self.declared = declared }
+
+  /// What is said of facts that are declared, with values that are.
+  func declared(in said: [String: String]) -> [String: String] {
+    guard !said.isEmpty else { return said }
+    return said.filter { name, value in
+      let fact = declared.first { $0.name == name }
+      if fact?.values.contains(value) ?? false { return true }
+      stray(name, value, isKnown: fact != nil)
+      return false
+    }
+  }
+
+  func takeWarnings() -> [String] {
+    strays.withLock { strays in
+      defer { strays.untold = [] }
+      return strays.untold
+    }
+  }
+
+  /// A program may say the same in every frame.
+  private func stray(_ name: String, _ value: String, isKnown: Bool) {
+    let warning =
+      isKnown
+      ? "the fact `\(name)` has no value `\(value)`"
+      : "the application tells of a fact `\(name)`, which it has not declared"
+    strays.withLock { strays in
+      guard strays.told.count < 100, strays.told.insert(warning).inserted else { return }
+      strays.untold.append(warning)
+    }
+  }
+}

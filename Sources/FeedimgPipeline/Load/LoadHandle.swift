@@ -1,0 +1,55 @@
+package import FeedimgModel
+import Synchronization
+
+/// What one caller wants of a load: its priority, and whether it asked for the original.
+///
+/// Both may change while the load waits or runs.
+package final class LoadHandle: Sendable {
+  private struct State {
+    var priority: LoadPriority
+    var asksForOriginal = false
+    var listeners: [Int: @Sendable () -> Void] = [:]
+    var lastListener = 0
+  }
+
+  /// Guards both; listeners are called outside.
+  private let state: Mutex<State>
+
+  package init(_ priority: LoadPriority) { state = Mutex(State(priority: priority)) }
+
+  package var priority: LoadPriority {
+    get { state.withLock { $0.priority } }
+    set {
+      let listeners = state.withLock { state in
+        defer { state.priority = newValue }
+        return state.priority == newValue ? [] : Array(state.listeners.values)
+      }
+      for listener in listeners { listener() }
+    }
+  }
+
+  /// Whether the caller wants the original, whatever the policy decides.
+  package var asksForOriginal: Bool { state.withLock { $0.asksForOriginal } }
+
+  /// Wants the original from now on.
+  package func askForOriginal() {
+    let listeners = state.withLock { state in
+      defer { state.asksForOriginal = true }
+      return state.asksForOriginal ? [] : Array(state.listeners.values)
+    }
+    for listener in listeners { listener() }
+  }
+
+  /// Calls a listener after each change.
+  ///
+  /// - Returns: The number to pass to ``forget(_:)``.
+  func listen(_ onChange: @escaping @Sendable () -> Void) -> Int {
+    state.withLock { state in
+      state.lastListener += 1
+      state.listeners[state.lastListener] = onChange
+      return state.lastListener
+    }
+  }
+
+  func forget(_ listener: Int) { state.withLock { $0.listeners[listener] = nil } }
+}

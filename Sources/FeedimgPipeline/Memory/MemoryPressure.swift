@@ -1,0 +1,122 @@
+import FeedimgCache
+import Glibc
+import Synchronization
+
+/// Has memory give way in steps while it is short: decoded images and second copies, then encoded ones, then
+/// prefetching.
+///
+/// Images that somebody holds stay whole; the cache only lets go of its own hold on them. Nothing is watched before
+/// ``start()``.
+package final class MemoryPressure: Sendable {
+  private typealias Continuation = AsyncStream<PressureLadder.Step>.Continuation
+
+  private struct State {
+    var step = PressureLadder.Step.nothing
+    var watch: MemoryWatch?
+    var isStopped = false
+    var listeners: [Int: Continuation] = [:]
+    var nextListener = 0
+  }
+
+  private let place: PSIFile.Place
+  private let files: SystemFiles
+  private let ladder: PressureLadder
+  private let memory: MemoryCache
+  private let state = Mutex(State())
+
+  init(
+    _ memory: MemoryCache,
+    environment: [String: String] = [:],
+    files: SystemFiles = SystemFiles(),
+    ladder: PressureLadder = PressureLadder()
+  ) {
+    self.memory = memory
+    self.files = files
+    self.ladder = ladder
+    place = PSIFile.Place(environment: environment) ?? .system(files)
+  }
+
+  deinit { stop() }
+
+  /// What is given up now.
+  var step: PressureLadder.Step { state.withLock { $0.step } }
+
+  /// Whether images may be fetched before anybody looks at them.
+  package var allowsPrefetch: Bool { step < .prefetch }
+
+  /// What is given up now, then each change; a slow listener gets the latest alone.
+  func steps() -> AsyncStream<PressureLadder.Step> {
+    let (stream, continuation) = AsyncStream.makeStream(
+      of: PressureLadder.Step.self,
+      bufferingPolicy: .bufferingNewest(1)
+    )
+    let (number, step, isStopped) = state.withLock { state in
+      state.nextListener += 1
+      if !state.isStopped { state.listeners[state.nextListener] = continuation }
+      return (state.nextListener, state.step, state.isStopped)
+    }
+    continuation.onTermination = { [weak self] _ in
+      self?.state.withLock { _ = $0.listeners.removeValue(forKey: number) }
+    }
+    continuation.yield(step)
+    if isStopped { continuation.finish() }
+    return stream
+  }
+
+  /// Begins to watch, on a thread that sleeps until memory is short; harmless when it does already.
+  func start() {
+    guard state.withLock({ $0.watch == nil && !$0.isStopped }) else { return }
+    let made = MemoryWatch(place, files, ladder) { [weak self] in self?.become($0) }
+    let isWanted = state.withLock { state in
+      // Another thread may have been first.
+      guard state.watch == nil, !state.isStopped else { return false }
+      state.watch = made
+      return true
+    }
+    if isWanted { made?.begin() }
+  }
+
+  /// Ends watching for good; what was given up comes back.
+  func stop() {
+    let (watch, listeners) = state.withLock { state in
+      state.isStopped = true
+      let listeners = state.listeners.values
+      state.listeners = [:]
+      return (state.watch.take(), Array(listeners))
+    }
+    watch?.stop()
+    become(.nothing)
+    for listener in listeners { listener.finish() }
+  }
+
+  private func become(_ step: PressureLadder.Step) {
+    let change = state.withLock { state -> (from: PressureLadder.Step, listeners: [Continuation])? in
+      // A step that was taken while watching ended would never be taken back.
+      guard step != state.step, !state.isStopped || step == .nothing else { return nil }
+      defer { state.step = step }
+      return (state.step, Array(state.listeners.values))
+    }
+    guard let change else { return }
+    memory.keep(step.kinds)
+    if step > change.from { Self.returnFreedMemory() }
+    for listener in change.listeners { listener.yield(step) }
+  }
+
+  /// What is freed would else stay with the process (malloc_trim(3)), which Swift cannot see in the headers.
+  private static func returnFreedMemory() {
+    typealias Trim = @convention(c) (Int) -> Int32
+    guard let symbol = dlsym(nil, "malloc_trim") else { return }
+    _ = unsafeBitCast(symbol, to: Trim.self)(0)
+  }
+}
+
+extension PressureLadder.Step {
+  /// What memory may still keep.
+  fileprivate var kinds: MemoryKinds {
+    switch self {
+    case .nothing: .all
+    case .decodedImages: .encoded
+    case .encodedImages, .prefetch: []
+    }
+  }
+}
