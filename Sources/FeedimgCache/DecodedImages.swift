@@ -109,6 +109,17 @@ struct EncodedImages: Sendable {
     return forget(store.insert(Entry(key: key, image: image), for: key, cost: cost))
   }
 
+  /// Whether a key has this image, not another one.
+  func has(_ image: MemoryCache.Image, for key: String) -> Bool {
+    store.peek(key)?.image.bytes.isIdentical(to: image.bytes) ?? false
+  }
+
+  /// Notes the file of an image, unless another image has replaced it.
+  mutating func noteFile(_ path: String?, of image: MemoryCache.Image, for key: String) {
+    guard has(image, for: key) else { return }
+    _ = store.change(key, costBy: 0) { $0.image.path = path }
+  }
+
   /// Takes news of the answer that brought an image, where that is still the one; it thereby counts as used.
   ///
   /// - Returns: What gives way, to be let go of outside of a lock.

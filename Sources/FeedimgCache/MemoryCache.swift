@@ -173,6 +173,16 @@ package final class MemoryCache: Sendable {
     }
   }
 
+  /// Whether this image is kept for a key, not another one.
+  package func has(_ image: Image, for key: String) -> Bool {
+    state.withLock { $0.encoded.has(image, for: key) }
+  }
+
+  /// Notes the file of an image that was stored after it was kept, unless another image has replaced it.
+  package func noteFile(_ path: String?, of image: Image, for key: String) {
+    state.withLock { $0.encoded.noteFile(path, of: image, for: key) }
+  }
+
   /// Keeps a copy of an image in another form, for as long as the image stays.
   ///
   /// - Parameters:

@@ -23,6 +23,8 @@ public struct LoadedImage: Sendable, Hashable {
   /// The request of ``bitmap``; nil if there is none.
   package var request: DecodeRequest?
   /// The file in the disk cache; nil if the image could not or must not be stored.
+  ///
+  /// An image that a slot has just received has no path yet, because a slot shows images before they are stored.
   public var path: String?
   /// Whether the image may be out of date; nil if its response is not known.
   public var freshness: ImageFreshness?

@@ -1,5 +1,6 @@
 package import FeedimgCache
 import FeedimgModel
+import FeedimgSystem
 
 /// The bytes of an image that one load brought, for all its callers.
 package struct FetchedImage: Sendable {
@@ -14,6 +15,8 @@ package struct FetchedImage: Sendable {
   /// The ``ImageRevalidation/key`` of what showing it has started; nil where it has started none.
   var revalidation: String?
   var notes: [String] = []
+  /// The store that runs, for an image that callers may show before; it returns the image with its file.
+  var storing: Promise<FetchedImage>?
 }
 
 extension FetchedImage {
@@ -38,6 +41,20 @@ extension FetchedImage {
       path: path,
       answer: answer
     )
+  }
+
+  /// A loaded image with the file of this one, once the store has finished.
+  ///
+  /// - Throws: `cancelled` alone.
+  func stored(_ image: LoadedImage) async throws(LoadError) -> LoadedImage {
+    guard let storing else { return image }
+    guard let stored = await storing.value() else {
+      throw LoadError(.cancelled, url: image.variant.url, message: "the load was cancelled")
+    }
+    var image = image
+    image.path = stored.path
+    image.notes = stored.notes + image.notes
+    return image
   }
 
   /// The same with another note.

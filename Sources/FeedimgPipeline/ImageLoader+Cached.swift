@@ -11,7 +11,9 @@ extension ImageLoader {
     // Otherwise the disk would take what is shown most for what is used least.
     uses.note(key)
     LoadWitness.tell(.found(.memory))
-    return FetchedImage(image, from: .memory)
+    var fetched = FetchedImage(image, from: .memory)
+    if image.path == nil { fetched.storing = stores[key] }
+    return fetched
   }
 
   /// The image of a variant from disk, taken into memory unless the task is cancelled meanwhile.

@@ -39,8 +39,11 @@ public final class ImageLoader: Sendable {
   package let facts: FactMonitor
   /// For waits; never jumps.
   package let time: MonotonicTime
-  /// Where loads wait for files; starts with the first load.
+  /// Where loads wait for files that they read; starts with the first load.
   package let disk: ThreadExecutor
+  /// Where the cache and the usage ledger are written, so that no reader waits behind a write.
+  package let writes: ThreadExecutor
+  let stores: StoresInFlight
   /// What is being transferred now.
   let transfers: TransferRegister
   /// The uses of images in memory.
@@ -84,8 +87,8 @@ public final class ImageLoader: Sendable {
     self.budget = budget
     pixels = decoder.map { DecodingDesk($0, memory, time) }
     pressure = MemoryPressure(memory, environment: environment)
-    let disk = ThreadExecutor("feedimg-disk")
-    let meter = usage.map { UsageMeter($0, network: network, time: time, on: disk) }
+    let (disk, writes) = (ThreadExecutor("feedimg-disk"), ThreadExecutor("feedimg-writes"))
+    let meter = usage.map { UsageMeter($0, network: network, time: time, on: writes) }
     self.downloader = downloader
     (self.usage, self.meter, self.observers) = (usage, meter, observers)
     self.policy = policy
@@ -115,9 +118,9 @@ public final class ImageLoader: Sendable {
       }
     )
     (self.revalidator, self.scheduler, self.retries, self.time) = (revalidator, scheduler, retries, time)
-    (self.disk, transfers, base) = (disk, TransferRegister(), nil)
-    uses = MemoryUses(of: store, for: identity.sent, on: disk)
-    coalescer = Coalescer()
+    (self.disk, self.writes, transfers, base) = (disk, writes, TransferRegister(), nil)
+    uses = MemoryUses(of: store, for: identity.sent, on: writes)
+    (coalescer, stores) = (Coalescer(), StoresInFlight())
     memory.whenFilled { [weak pressure] in pressure?.start() }
   }
 
@@ -129,7 +132,8 @@ public final class ImageLoader: Sendable {
     (downloader, coalescer, scheduler, retries) = (
       base.downloader, base.coalescer, base.scheduler, base.retries
     )
-    (revalidator, transfers, facts, disk) = (base.revalidator, base.transfers, base.facts, base.disk)
+    (revalidator, transfers, facts) = (base.revalidator, base.transfers, base.facts)
+    (disk, writes, stores) = (base.disk, base.writes, base.stores)
     (usage, meter, observers, pixels) = (base.usage, base.meter, base.observers, base.pixels)
     (clock, time, service, uses) = (base.clock, base.time, base.service, base.uses)
     sources = base.sources
@@ -140,6 +144,7 @@ public final class ImageLoader: Sendable {
     keepBandwidth()
     Task { @PipelineActor [facts] in facts.stop() }
     disk.stop()
+    writes.stop()
   }
 
   /// Watches neither the network nor the settings until the next transfer, unless somebody waits for something, and keeps

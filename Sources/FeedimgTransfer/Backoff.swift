@@ -39,12 +39,20 @@ package struct Backoff: Sendable, Hashable {
     return min(wait, greatest)
   }
 
+  /// The wait before jitter that follows one; zero leads to ``base``.
+  package func next(after wait: Duration) -> Duration { min(greatest, max(base, wait * factor)) }
+
   /// A wait with jitter, from `1 - jitter` times the ceiling up to the ceiling.
   package func wait(
     after failures: Int,
     using random: inout some RandomNumberGenerator
   ) -> Duration {
-    ceiling(after: failures) * (1 - jitter + jitter * Self.fraction(&random))
+    jittered(ceiling(after: failures), using: &random)
+  }
+
+  /// A wait drawn from the part between `1 - jitter` times a wait and the whole of it.
+  package func jittered(_ wait: Duration, using random: inout some RandomNumberGenerator) -> Duration {
+    wait * (1 - jitter + jitter * Self.fraction(&random))
   }
 
   /// A random number from 0 up to 1, without 1.

@@ -285,7 +285,7 @@ final class PrefetchWorker: Sendable {
       return state.ended.count == 1
     }
     // To wake who listens for each of many small images costs as much as to fetch it.
-    if isFirst { loader.disk.afterwards { self.tellEnded() } }
+    if isFirst { loader.writes.afterwards { self.tellEnded() } }
   }
 
   private func tellEnded() {

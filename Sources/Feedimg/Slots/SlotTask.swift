@@ -141,6 +141,7 @@ final class SlotTask: Sendable {
     guard let shown = screen.latest else { return }
     calls.leave()
     var load = ImageLoad(loader: loader, item: shown.item, facts: facts)
+    load.waitsForStorage = false
     (load.handle, load.waitsForSilentHosts) = (handle, false)
     load.progress = { [self] progress in
       state.withLock { $0.isReceiving = true }

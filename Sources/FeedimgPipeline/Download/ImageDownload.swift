@@ -83,9 +83,41 @@ import FeedimgSystem
     )
   }
 
-  /// Stores a whole image on disk and in memory.
+  /// Takes a whole image into memory, and stores it on disk.
+  ///
+  /// An image that memory keeps is returned before it is stored, because a picture never waits for the disk.
   private func keep(_ whole: IncomingResponse.Whole) async -> FetchedImage {
     LoadWitness.tell(.verified(mediaType: whole.mediaType))
+    let (key, role, memory) = (variant.url.key, variant.role, loader.memory)
+    var image = FetchedImage(
+      bytes: whole.bytes,
+      checksum: nil,
+      mediaType: whole.mediaType,
+      path: nil,
+      source: .network,
+      answer: whole.response
+    )
+    guard storageAllowed(head: whole.response.head) else {
+      image = await store(image, whole)
+      await loader.forget(key)
+      return image
+    }
+    let kept = image.kept(as: role)
+    memory.insert(kept, for: key)
+    guard memory.has(kept, for: key) else { return await store(image, whole) }
+    let unstored = image
+    image.storing = loader.stores.begin(key) {
+      let stored = await store(unstored, whole)
+      memory.noteFile(stored.path, of: kept, for: key)
+      return stored
+    }
+    return image
+  }
+
+  /// Stores an image on disk.
+  ///
+  /// - Returns: The image with its file, or with a note on why it has none.
+  private func store(_ image: FetchedImage, _ whole: IncomingResponse.Whole) async -> FetchedImage {
     let (key, store) = (variant.url.key, loader.store)
     var (stored, obstacle) = (StoredImage?.none, whole.obstacle)
     if let writer = whole.writer, obstacle == nil {
@@ -95,31 +127,20 @@ import FeedimgSystem
         mediaType: whole.mediaType,
         answer: whole.response
       )
-      switch await Self.commit(writer, metadata, on: loader.disk) {
+      switch await Self.commit(writer, metadata, on: loader.writes) {
       case .success(let image): stored = image
       case .failure(let error): obstacle = "not kept: \(error)"
       }
     } else {
       whole.writer?.discard()
     }
-    if whole.hasPartial { loader.disk.enqueue { store.removePartialDownload(of: key) } }
+    if whole.hasPartial { loader.writes.enqueue { store.removePartialDownload(of: key) } }
     if let step = stored.map({ .stored(path: $0.path) }) ?? obstacle.map({ LoadEvent.Step.notStored($0) }) {
       LoadWitness.tell(step)
     }
-    let image = FetchedImage(
-      bytes: whole.bytes,
-      checksum: stored?.checksum,
-      mediaType: whole.mediaType,
-      path: stored?.path,
-      source: .network,
-      answer: whole.response,
-      notes: [obstacle].compactMap { $0 }
-    )
-    if storageAllowed(head: whole.response.head) {
-      loader.memory.insert(image.kept(as: variant.role), for: key)
-    } else {
-      await loader.forget(key)
-    }
+    var image = image
+    (image.checksum, image.path) = (stored?.checksum, stored?.path)
+    image.notes += [obstacle].compactMap { $0 }
     return image
   }
 
@@ -127,18 +148,18 @@ import FeedimgSystem
   private static func commit(
     _ writer: any ImageWriting,
     _ metadata: ImageMetadata,
-    on disk: ThreadExecutor
+    on writes: ThreadExecutor
   ) async -> Result<StoredImage, CacheError> {
-    await withTaskExecutorPreference(disk) { await committed(writer, metadata, on: disk) }
+    await withTaskExecutorPreference(writes) { await committed(writer, metadata, on: writes) }
   }
 
   @concurrent private nonisolated static func committed(
     _ writer: any ImageWriting,
     _ metadata: ImageMetadata,
-    on disk: ThreadExecutor
+    on writes: ThreadExecutor
   ) async -> Result<StoredImage, CacheError> {
     do throws(CacheError) {
-      return .success(try await writer.commit(metadata, disk.afterwards))
+      return .success(try await writer.commit(metadata, writes.afterwards))
     } catch {
       writer.discard()
       return .failure(error)
@@ -150,7 +171,7 @@ extension ImageLoader {
   /// Removes an image that must not be kept any more.
   func forget(_ key: String) async {
     // Where it cannot be removed now, the next response will forbid it again.
-    await disk.run { [store] in _ = try? store.remove(key) }
+    await writes.run { [store] in _ = try? store.remove(key) }
     // Last, so that no load takes it from the disk into memory again.
     memory.remove(key)
   }

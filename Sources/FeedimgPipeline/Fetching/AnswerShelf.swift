@@ -27,7 +27,7 @@ package struct AnswerShelf: Sendable {
   init(beside folder: String, of loader: ImageLoader) {
     store = Self.store(beside: folder, loader.settings.currentSettings(), clock: loader.clock)
     memory = loader.memory
-    uses = MemoryUses(of: store, for: HTTPFields(), on: loader.disk)
+    uses = MemoryUses(of: store, for: HTTPFields(), on: loader.writes)
   }
 
   /// The cache on disk alone.

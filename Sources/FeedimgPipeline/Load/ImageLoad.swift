@@ -38,6 +38,8 @@ package struct ImageLoad: Sendable {
   package var allowsFallback: @Sendable (Resolution) -> Bool = { _ in true }
   /// Whether a reader has bytes of the image already, so that nothing can take its place.
   var isHandedOn: @Sendable () -> Bool = { false }
+  /// Whether to return only once the image is stored, with its file.
+  package var waitsForStorage = true
   /// A decision that was just made, with the generation of the facts before it.
   package var decided: (resolution: Resolution, generation: Int?)?
 
@@ -120,11 +122,14 @@ package struct ImageLoad: Sendable {
       return .next(try fallback(after: error, plan))
     }
     // The pixels that the caller wants.
+    let loaded: LoadedImage
     do throws(DecodeError) {
-      return .image(try await decoded(loaded(image, plan)))
+      loaded = try await decoded(self.loaded(image, plan))
     } catch {
       return .next(try fallback(after: LoadError(error, of: plan.variant.url), plan))
     }
+    // The file, for a caller that needs it.
+    return .image(waitsForStorage ? try await image.stored(loaded) : loaded)
   }
 
   // MARK: Plan

@@ -43,7 +43,7 @@ public struct LoadEvent: Sendable, Hashable {
     case verified(mediaType: String)
     /// The image has been decoded, to so many pixels.
     case decoded(PixelSize)
-    /// The image is on disk, in this file.
+    /// The image is on disk, in this file; for a slot, this may follow ``finished(_:)``.
     case stored(path: String)
     /// The image is not kept; why, in words.
     case notStored(String)

@@ -1,4 +1,5 @@
 import FeedimgModel
+import FeedimgTransfer
 
 /// Which origins get no requests for a while, since they failed again and again (pure).
 ///
@@ -33,7 +34,7 @@ struct CircuitBreaker: Sendable {
 
   /// Failures in a row that open a circuit.
   static let threshold = 5
-  static let backoff = Backoff(first: .seconds(2), greatest: .seconds(300))
+  static let backoff = Backoff(base: .seconds(2), greatest: .seconds(300))
   /// No server keeps us away for longer.
   static let greatestRetryAfter = Duration.seconds(3600)
   private static let probeTime = Duration.seconds(30)
@@ -132,7 +133,7 @@ struct CircuitBreaker: Sendable {
     if opens {
       circuit.cooldown = Self.backoff.next(after: circuit.cooldown)
       circuit.hasInsisted = false
-      let reopening = now + Backoff.jittered(circuit.cooldown, using: &random)
+      let reopening = now + Self.backoff.jittered(circuit.cooldown, using: &random)
       circuit.opensUntil =
         error.retryAfter == nil ? reopening : max(circuit.opensUntil ?? reopening, reopening)
     }
@@ -168,25 +169,6 @@ struct CircuitBreaker: Sendable {
   private mutating func makeRoom() {
     let middle = circuits.values.map(\.seen).sorted()[circuits.count / 2]
     circuits = circuits.filter { $0.value.seen > middle }
-  }
-}
-
-/// Waits that double, up to a greatest one (exponential backoff with jitter).
-struct Backoff: Sendable, Hashable {
-  let first: Duration
-  let greatest: Duration
-
-  /// The wait after this one; zero leads to the first.
-  func next(after wait: Duration) -> Duration { min(greatest, max(first, wait * 2)) }
-
-  /// The wait after so many failures; none after zero.
-  func wait(after failures: Int) -> Duration {
-    failures > 0 ? min(greatest, first * (1 << min(failures - 1, 20))) : .zero
-  }
-
-  /// A wait drawn from its upper half, so that many that failed at once do not come back at once.
-  static func jittered(_ wait: Duration, using random: inout some RandomNumberGenerator) -> Duration {
-    wait * (0.5 + Double(random.next() >> 12) * 0x1p-53)
   }
 }
 

@@ -1,4 +1,5 @@
 import FeedimgModel
+import FeedimgTransfer
 
 /// Who waits until an origin that failed is back (pure).
 ///
@@ -39,7 +40,7 @@ struct CircuitSubscriptions: Sendable {
     let waitsForHost: Bool
   }
 
-  static let backoff = Backoff(first: .seconds(5), greatest: .seconds(300))
+  static let backoff = Backoff(base: .seconds(5), greatest: .seconds(300))
   /// While one subscriber tries, no other wakes to try for so long.
   private static let probeTime = Duration.seconds(30)
 
@@ -71,13 +72,13 @@ struct CircuitSubscriptions: Sendable {
   ) -> Int {
     issued += 1
     probes[origin] = nil
-    let rest = Self.backoff.wait(after: wakes)
+    let rest = wakes > 0 ? Self.backoff.ceiling(after: wakes) : .zero
     // The circuit may have closed between the failure and this call.
     let isBack = error.hasOpenCircuit && !error.isFromService && !isOpen
     records[origin, default: [:]][issued] = Record(
       subscriber: subscriber,
       notBefore: now + rest,
-      retryAt: now + (isBack ? rest : max(rest, Self.backoff.first)),
+      retryAt: now + (isBack ? rest : max(rest, Self.backoff.base)),
       waitsForHost: error.status == nil || error.hasOpenCircuit
     )
     return issued

@@ -1,4 +1,5 @@
 import FeedimgCache
+import FeedimgTransfer
 import FeedimgModel
 import FeedimgSystem
 import Synchronization
@@ -16,7 +17,7 @@ import Synchronization
     var error: LoadError?
   }
 
-  nonisolated static let backoff = Backoff(first: .seconds(30), greatest: .seconds(3600))
+  nonisolated static let backoff = Backoff(base: .seconds(30), greatest: .seconds(3600))
   /// More are not asked about at a time: each holds on to an image, and is asked about when it is shown again.
   private nonisolated static let greatestCount = 64
   private nonisolated static let greatestPasts = 4096
@@ -130,7 +131,7 @@ import Synchronization
           max(
             Double(error.retryAfter ?? 0),
             error.negativeLifetime ?? 0,
-            Self.backoff.wait(after: before + 1) / .seconds(1)
+            Self.backoff.ceiling(after: before + 1) / .seconds(1)
           ), before + 1
         )
       }
@@ -231,9 +232,11 @@ extension Revalidation {
         fields: HTTPFields(validators.fields + directives.fields),
         load: load
       )
-      return try await loader.retries.performOnce(variant.url) { attempt async throws(LoadError) in
+      let outcome = try await loader.retries.performOnce(variant.url) { attempt async throws(LoadError) in
         try await download.run(attempt)
       }
+      guard case .image(let image) = outcome, let stored = await image.storing?.value() else { return outcome }
+      return .image(stored)
     }
 
     /// Servers without validators send the same image again.
@@ -252,7 +255,7 @@ extension Revalidation {
       let updated = asked.updated(by: news)
       guard storageAllowed(head: updated.head) else { return await loader.forget(key) }
       // What cannot be written is asked again another time.
-      await loader.disk.run { _ = try? store.refresh(key, asked: asked, news: news) }
+      await loader.writes.run { _ = try? store.refresh(key, asked: asked, news: news) }
       loader.memory.update(key, from: asked, to: updated)
     }
   }

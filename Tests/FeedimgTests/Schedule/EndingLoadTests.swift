@@ -28,10 +28,16 @@ import Testing
     first.cancel()
     await #expect(throws: LoadError.self) { try await first.value }
     let second = Task { try await test.loader.load(item) }
-    while test.loader.coalescer.count < 1 { await Task.yield() }
+    let slot = test.loader.slot()
+    slot.show(item)
+    // The slot shows the image while the store still waits.
+    for await presentation in slot.presentations where !presentation.isLoading {
+      #expect(presentation.image?.bytes == SampleImage.jpeg && presentation.image?.path == nil)
+      break
+    }
     store.release()
     let image = try await second.value
-    #expect(image.bytes == SampleImage.jpeg && image.source != .network)
+    #expect(image.bytes == SampleImage.jpeg && image.source != .network && image.path != nil)
     #expect(downloader.asked.count == 1)
   }
 }
