@@ -3,9 +3,9 @@ import FeedimgModel
 import FeedimgTransfer
 
 extension StoredResponse {
-  /// Why an answer that is no success brings no image, and for how long that is to be believed.
+  /// Returns the error for an unsuccessful response, and how long to remember it.
   func refusal(of url: ImageURL) -> LoadError {
-    // Servers and caches on the way are known to say so to who has nothing.
+    // Some servers and caches send 304 for an unconditional request.
     let surprise = head.status == 304 ? ", though it was told of no image that is here" : ""
     var error = LoadError(
       .status,
