@@ -139,7 +139,7 @@ package struct KnownFacts {
 extension NetworkState {
   /// The source of the fact `roaming`, in words.
   package var sourceOfRoaming: String {
-    isRoaming ? "ModemManager says so" : "nothing tells of a foreign network"
+    isRoaming ? "ModemManager reports it" : "roaming is not reported"
   }
 }
 

@@ -38,7 +38,7 @@ package final class HostFacts: Sendable {
     let warning =
       isKnown
       ? "the fact `\(name)` has no value `\(value)`"
-      : "the application tells of a fact `\(name)`, which it has not declared"
+      : "the application sets the fact `\(name)`, which it has not declared"
     strays.withLock { strays in
       guard strays.told.count < 100, strays.told.insert(warning).inserted else { return }
       strays.untold.append(warning)

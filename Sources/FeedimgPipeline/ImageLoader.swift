@@ -107,10 +107,10 @@ public final class ImageLoader: Sendable {
       onNetwork: { state in
         downloader.forgetConnections()
         revalidator.forgetPast()
-        // Free the places before other transfers start, because the new network may have more.
+        // List the running downloads before others start, because the new network may have more places.
         let leave = scheduler.leavingPath()
         scheduler.enter(network: state.kind)
-        // Leave the old path after the loads with a changed decision have ended.
+        // Move them to the new network after the loads with a changed decision have ended.
         return { Task { @PipelineActor in leave() } }
       }
     )
@@ -160,7 +160,7 @@ public final class ImageLoader: Sendable {
       + (usage?.takeWarnings() ?? [])
   }
 
-  /// What the service did for this loader, or why it did nothing, in words; nil before it was needed.
+  /// A summary of the service's work for this loader, or why it did none; nil before it was needed.
   public var serviceAccount: String? { service?.account }
 
   /// The policy that decides now, its source, and why no other one applies.

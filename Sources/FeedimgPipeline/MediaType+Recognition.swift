@@ -22,9 +22,9 @@ extension MediaType {
     let message =
       switch declared {
       case let declared? where declared.hasPrefix("image/"):
-        "the server said that it sends `\(declared)`, but sent no image known here"
-      case let declared?: "the server sent `\(declared)`, which is no image known here"
-      case nil: "the server sent a body without a type, which is no image known here"
+        "the server declared `\(declared)` but sent no supported image"
+      case let declared?: "the server sent `\(declared)`, which is not a supported image"
+      case nil: "the server sent a body without a media type, which is not a supported image"
       }
     var error = LoadError(.notAnImage, url: url, message: message)
     error.suspectsCaptivePortal = CaptivePortal.isPage(mediaType: declared, prefix: prefix)

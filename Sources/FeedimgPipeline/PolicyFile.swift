@@ -117,7 +117,7 @@ package enum PolicyReading: Sendable, Hashable {
   /// - Throws: ``PolicyFault`` if there is no text.
   package func text() throws(PolicyFault) -> [UInt8] {
     switch self {
-    case .nothing: throw PolicyFault(["there is nothing"], isUnreadable: true)
+    case .nothing: throw PolicyFault(["no policy was found"], isUnreadable: true)
     case .bytes(let bytes): return bytes
     case .fault(let fault): throw fault
     }

@@ -242,7 +242,7 @@ package struct PolicySource: Sendable, Hashable {
     // Only a file given by its path may be a pipe; reading any other pipe would wait for its writer.
     if layer != .given {
       if stamp == .missing { return .nothing }
-      if stamp == .special { return .fault(PolicyFault(["\(file.path): is no file"], isUnreadable: true)) }
+      if stamp == .special { return .fault(PolicyFault(["\(file.path): is not a file"], isUnreadable: true)) }
     }
     return file.reading
   }

@@ -99,7 +99,7 @@ extension KnownFacts {
     let given = Set(overrides.map(\.fact))
     if given.contains(.network), !given.contains(.metered) {
       let network = situation.network
-      setMetered(Self.usualMetering(of: network), source: "as usual for \(network.rawValue)")
+      setMetered(Self.usualMetering(of: network), source: "the usual value for \(network.rawValue)")
     }
   }
 

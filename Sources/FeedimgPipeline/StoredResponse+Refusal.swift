@@ -6,7 +6,7 @@ extension StoredResponse {
   /// Returns the error for an unsuccessful response, and how long to remember it.
   func refusal(of url: ImageURL) -> LoadError {
     // Some servers and caches send 304 for an unconditional request.
-    let surprise = head.status == 304 ? ", though it was told of no image that is here" : ""
+    let surprise = head.status == 304 ? " to an unconditional request" : ""
     var error = LoadError(
       .status,
       url: url,
