@@ -64,7 +64,7 @@ extension ImageLoader {
   ///
   /// Only the policy and the settings are read at once; everything else is opened on first use.
   ///
-  /// - Parameter configuration: By default, the user's desktop decides.
+  /// - Parameter configuration: By default, the user's folders, the live network and the policy `default`.
   /// - Throws: ``ConfigurationError`` for an unusable policy or override.
   public convenience init(_ configuration: Configuration = Configuration()) throws(ConfigurationError) {
     try self.init(configuration, parts: try LoaderParts(configuration))

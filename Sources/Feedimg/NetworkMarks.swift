@@ -37,7 +37,7 @@ public struct NetworkMarks: Sendable {
   ///
   /// - Parameters:
   ///   - network: The network to mark.
-  ///   - isMetered: Whether data costs on this network.
+  ///   - isMetered: Whether data costs money on this network.
   /// - Throws: ``ConfigurationError`` if the mark cannot be saved; the settings then stay unchanged.
   public func mark(_ network: NetworkName, asMetered isMetered: Bool) throws(ConfigurationError) {
     try keep(network, isMetered ? .yes : .no)

@@ -6,7 +6,7 @@ extension NetworkServices {
   /// Chooses the D-Bus services that a configuration leads to.
   ///
   /// The addresses of the buses come from D-Bus's own variables, or are the usual ones. The portal is used
-  /// only inside a sandbox, because outside one, the network itself can be read and tells more.
+  /// only inside a sandbox, because netlink tells more outside of one.
   ///
   /// - Parameter configuration: Only the environment is used.
   package init(of configuration: ImageLoader.Configuration) {

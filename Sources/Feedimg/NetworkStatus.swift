@@ -7,8 +7,8 @@ import Synchronization
 
 /// The active network of this machine, read from netlink; needs no daemon and no privilege.
 ///
-/// NetworkManager, ModemManager and, in a sandbox, the desktop portal are asked where they run. The user's
-/// marks are respected.
+/// If they run, NetworkManager, ModemManager and, in a sandbox, the desktop portal add what they know. The
+/// user's marks take precedence.
 public struct NetworkStatus: Sendable {
   private let monitor: NetlinkMonitor
   /// Nil if the folder of the settings is unknown; then no network is marked.
@@ -46,16 +46,15 @@ public struct NetworkStatus: Sendable {
 
   /// How often the kernel dropped change messages because too many came at once.
   ///
-  /// The state was read again in full each time.
+  /// After each loss, the state was read again in full.
   public var overrunCount: Int { monitor.overrunCount }
 
   /// Calls back with the current state at once, then after each change.
   ///
   /// The same state is never reported twice in a row. A new mark is a change too.
   ///
-  /// This is the way to watch that wakes the processor least. One thread sleeps until the network or a mark
-  /// changes, and checks once a minute. Swift tasks, which ``states()`` needs, wake every second on their
-  /// own.
+  /// This method wakes the processor least. One thread sleeps until the network or a mark changes, and checks
+  /// once a minute. Swift tasks, which ``states()`` needs, wake every second on their own.
   ///
   /// - Parameter tell: Called on that thread, one call at a time.
   /// - Returns: The observation, which ends when it is cancelled or released; nil if the system grants no

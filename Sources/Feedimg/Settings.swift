@@ -52,7 +52,7 @@ public struct Settings: Sendable {
   /// The values in force, and the marks of networks if there are any, as one line of JSON.
   public var json: String { Self.json(store.currentSettings()) }
 
-  /// Returns the value of a setting that is in force.
+  /// Returns the value in force of a setting.
   ///
   /// - Parameter name: One of ``names``.
   /// - Returns: The value as text, such as `yes` or `512 MiB`.

@@ -14,7 +14,7 @@ struct BandwidthMeasurement: Sendable, Hashable {
   /// The age after which a measurement is discarded, in seconds.
   static let longestAge = 86_400.0
 
-  /// Returns whether the measurement is valid on a network at a time; a clock that was set back ends it.
+  /// Returns whether the measurement is valid on a network at a time; setting the clock back invalidates it.
   func holds(on network: String, at now: Double) -> Bool {
     self.network == network && (0..<Self.longestAge).contains(now - time)
   }
@@ -55,7 +55,7 @@ package final class BandwidthMemory: Sendable {
 
   /// Records a new measurement without touching the file.
   ///
-  /// - Returns: Whether to call ``flush()`` now, which is once a minute.
+  /// - Returns: Whether to call ``flush()`` now; true at most once a minute.
   func note(_ bitsPerSecond: Int, _ network: NetworkState, at now: Double) -> Bool {
     let new = BandwidthMeasurement(bitsPerSecond: bitsPerSecond, network: Self.path(of: network), time: now)
     return state.withLock { state in
@@ -115,7 +115,7 @@ struct BandwidthReading: Sendable, Hashable {
   /// The source in words, such as `measured 5 min ago`.
   var source: String
 
-  /// Takes the bandwidth measured by this process, or else by an earlier run.
+  /// Takes the bandwidth measured by this process, or else by an earlier run; nil if there is none.
   ///
   /// - Parameters:
   ///   - live: The bandwidth measured by this process, in bits per second.

@@ -1,7 +1,9 @@
 public import FeedimgModel
 
 extension ImageLoader {
-  /// The configuration of a loader; by default, the user's desktop decides.
+  /// The configuration of a loader.
+  ///
+  /// By default, a loader uses the user's folders, the live network and the policy `default`.
   public struct Configuration: Sendable {
     /// The choice of a policy.
     public enum Policy: Sendable, Hashable {

@@ -51,7 +51,7 @@ extension ImageLoader {
   @discardableResult
   package func askAboutCost() -> Bool {
     let isNews = policy.askAboutCost()
-    // All loaders that share the network read it again together.
+    // Loaders share the network, so refresh it only if no other loader has needed the cost.
     guard base?.policy.askAboutCost() ?? isNews else { return isNews }
     network.refresh()
     _ = look()

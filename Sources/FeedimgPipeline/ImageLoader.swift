@@ -16,7 +16,7 @@ public final class ImageLoader: Sendable {
   package let store: any ImageStoring
   package let memory: MemoryCache
   let budget: MemoryBudget
-  /// The decoding of pixels; nil if the program decodes images itself.
+  /// Decodes pixels; nil if the program decodes images itself.
   package let pixels: DecodingDesk?
   package let pressure: MemoryPressure
   let downloader: any Downloading

@@ -13,7 +13,7 @@ package struct PolicyFile: Sendable, Hashable {
 
   var stamp: FileStamp { FileStamp(path: path) }
 
-  /// Whether the path exists, or the system does not tell.
+  /// Whether the path exists; true if the system does not tell.
   package var exists: Bool { stamp != .missing }
 
   /// Reads the content; a pipe is read to its end.

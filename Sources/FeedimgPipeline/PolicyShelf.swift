@@ -91,7 +91,7 @@ package struct PolicyShelf: Sendable {
     return names.sorted(by: Self.precedes)
   }
 
-  /// Orders names: the default first, then by name.
+  /// Returns whether a name comes before another: the default first, then by name.
   package static func precedes(_ name: String, _ other: String) -> Bool {
     (name == "default" ? 0 : 1, name) < (other == "default" ? 0 : 1, other)
   }
@@ -111,8 +111,8 @@ public enum PolicyLayer: String, Sendable, Hashable {
 
 /// The possible sources of one policy, and the choice among them.
 ///
-/// This code runs before the first decision of a program. It avoids new generic types, because those would
-/// cost more time than the files.
+/// This code runs before the first decision of a program. It uses no generic types of its own, because those
+/// would take longer to set up than the files take to read.
 package struct PolicySelection: Sendable {
   package let name: String
   /// The sources, in order of precedence.

@@ -5,7 +5,7 @@ import FeedimgModel
 package struct RequestIdentity: Sendable {
   private let userAgent: String
   private let accept: String
-  /// Whether requests ask for less data, because data costs or the user saves it.
+  /// Whether requests ask for less data, because data costs money or the user saves data.
   ///
   /// The field is Save-Data (wicg.github.io/savedata).
   private(set) var savesData = false
@@ -74,7 +74,7 @@ extension ImageLoader {
   public static let usualAccept =
     "image/avif,image/webp,image/png,image/jpeg,image/gif,image/*;q=0.8,*/*;q=0.5"
 
-  /// Returns the formats of a decoder.
+  /// Returns the value of `Accept` for a decoder.
   ///
   /// Any other format gets a low weight, because a server may have only that one.
   fileprivate static func accept(of decoder: (any ImageDecoding)?) -> String {

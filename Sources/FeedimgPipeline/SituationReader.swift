@@ -1,7 +1,7 @@
 import FeedimgModel
 import FeedimgPolicy
 
-/// Combines the input of a policy, with the source of each fact.
+/// Assembles the input of a policy, with the source of each fact.
 ///
 /// One reader serves a batch, so that all its items use the same network and settings.
 package struct SituationReader {
@@ -11,7 +11,7 @@ package struct SituationReader {
   private let local: KnownFacts?
   /// The facts that overrides replace.
   private let given: Set<Fact>
-  /// The overrides among the facts of a single item.
+  /// Whether overrides replace the facts of a single item.
   private let (isOriginalGiven, isThumbnailGiven, isSizeGiven): (Bool, Bool, Bool)
   private let listed: [Fact]
 

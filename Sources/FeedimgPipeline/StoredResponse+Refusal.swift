@@ -3,7 +3,7 @@ import FeedimgModel
 import FeedimgTransfer
 
 extension StoredResponse {
-  /// Returns the error for an unsuccessful response, and how long to remember it.
+  /// Returns the error for an unsuccessful response, which says how long to remember it.
   func refusal(of url: ImageURL) -> LoadError {
     // Some servers and caches send 304 for an unconditional request.
     let surprise = head.status == 304 ? " to an unconditional request" : ""

@@ -32,8 +32,7 @@ public final class Prefetch: Sendable {
     case offline
     /// The policy would load nothing.
     case policy
-    /// Data costs, may cost, or is to be saved (the setting `data-saver`), and the policy has no priority for
-    /// the load.
+    /// Data costs or may cost money, or the setting `data-saver` is on, and the policy makes no exception.
     case dear = "data costs"
     /// The image is larger than the limit for one image.
     case tooLarge = "too large"
@@ -114,12 +113,12 @@ public final class Prefetch: Sendable {
 extension ImageLoader {
   /// Fetches the images of items into the cache before a view shows them.
   ///
-  /// The prefetch loads only what the policy would load, after all more urgent loads. Where data costs, it
-  /// loads only if the policy's `priority` column permits it.
+  /// The prefetch loads only what the policy would load, after all more urgent loads. On a network where data
+  /// costs money, it loads only if the policy's `priority` column permits it.
   ///
-  /// An item may have to wait for three reasons: there is no network, data costs, or its server does not
-  /// respond. With `waitsForNetwork`, such items resume when that changes; otherwise they are skipped or
-  /// fail. A server that does not respond is tried again at most five minutes apart.
+  /// An item may have to wait for three reasons: there is no network, data costs money, or its server does
+  /// not respond. With `waitsForNetwork`, such items resume when that changes; otherwise they are skipped or
+  /// fail. A server that does not respond is tried again at intervals of at most five minutes.
   ///
   /// - Parameters:
   ///   - items: The items, in the order in which they will be needed.

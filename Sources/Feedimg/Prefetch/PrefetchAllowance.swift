@@ -9,7 +9,7 @@ import FeedimgPipeline
 ///
 /// This type is pure. Sizes are in bytes.
 struct PrefetchAllowance: Sendable {
-  /// The answer to a request to start a load.
+  /// The decision about a load that is ready to start.
   enum Entry: Hashable, Sendable {
     case begin
     /// Whether the image fits is known once running loads have progressed.
@@ -57,8 +57,7 @@ struct PrefetchAllowance: Sendable {
 
   /// The expected size of an image while no length is known: a typical picture in a feed.
   static let firstEstimate = 256 << 10
-  /// The most loads in a row that may be stopped as too large before images of unknown size are no longer
-  /// tried.
+  /// The most images of unknown size in a row that may prove too large; after that, no more are tried.
   static let greatestRefusals = 4
   /// Larger than any real size, and small enough that sums do not overflow.
   private static let greatestSize = 1 << 53

@@ -49,7 +49,7 @@ extension PrefetchWorker {
     }
     switch verdict(index) {
     case .skip(let reason): end(index, .skipped(reason))
-    // The network has improved since; that change has the waiting items decided again.
+    // The network has improved since; that change makes the waiting items decide again.
     case .load(.original): end(index, .skipped(.offline))
     // Another load has fetched the image, and it could not be kept.
     case .load(.thumbnail): end(index, .skipped(.cached))

@@ -38,7 +38,7 @@ final class PrefetchWorker: Sendable {
   private let start: SuspendingClock.Instant
   /// Guards the progress; loads are cancelled and outcomes reported outside the lock.
   private let state: Mutex<State>
-  /// Serializes the batches of outcomes, so that the last report includes all outcomes.
+  /// Serializes the reports, so that the last one ends after all others.
   private let telling = Mutex(())
   /// Reconsiders waiting items when a failed server responds again.
   let calls: CircuitSubscription
@@ -122,7 +122,7 @@ final class PrefetchWorker: Sendable {
     case leaveOut(Prefetch.Reason)
   }
 
-  /// The most attempts to start an image that lost its place to larger ones before it is skipped.
+  /// The most attempts for an image, if others prove larger than expected and leave no room for it.
   private static let attempts = 3
 
   @PipelineActor private func fetch(_ index: Int) async {
@@ -132,7 +132,7 @@ final class PrefetchWorker: Sendable {
       case nil: return
       case .leaveOut(let reason)?:
         end(index, .skipped(reason))
-        // This path has not suspended; many such items in a row would block all others on this thread.
+        // This path never suspends, and many such items in a row would block the thread.
         return await Task.yield()
       case .load(let beginning)?:
         guard let known = await load(index, beginning) else { return }

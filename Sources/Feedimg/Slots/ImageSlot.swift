@@ -24,9 +24,9 @@ public final class ImageSlot: Sendable {
 
   /// Returns how long to wait before using the network for a view that was bound again.
   ///
-  /// A view that is bound again within half a second is scrolling past. At the same pace, its next item
-  /// disappears after about the same time. One and a half times that time tells whether the item stays; a
-  /// longer pause would be noticed.
+  /// A view that is bound again within half a second is being scrolled past. At the same pace, its next item
+  /// disappears after about the same time. Waiting one and a half times as long shows whether the item stays;
+  /// a longer pause would be noticeable.
   ///
   /// - Parameter stay: How long the view showed its last item; nil for the first item.
   /// - Returns: Zero, or 150 to 400 milliseconds.

@@ -26,7 +26,7 @@ final class SlotTask: Sendable {
     var asked: LoadedImage?
     /// Waits for the result of the revalidation while nothing else runs.
     var following: Task<Void, Never>?
-    /// Counts the revalidations followed, and the events that ended them.
+    /// Identifies the latest revalidation; grows when one is followed or stopped.
     var follows = 0
   }
 

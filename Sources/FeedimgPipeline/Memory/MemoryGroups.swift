@@ -40,8 +40,8 @@ package struct MemoryGroups: Sendable, Hashable {
 
   /// Returns the lowest limit, in bytes, with the folder that sets it; nil if there is none.
   ///
-  /// The kernel applies the limits of all parent groups. A version 2 group that throttles (`memory.high`)
-  /// before it kills is limited by `memory.high`.
+  /// The kernel applies the limits of all parent groups. If a version 2 group throttles at `memory.high`
+  /// before it kills at `memory.max`, `memory.high` is the limit.
   ///
   /// - Parameter files: The files of the kernel.
   /// - Returns: The limit and its folder.

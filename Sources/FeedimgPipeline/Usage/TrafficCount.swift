@@ -8,7 +8,7 @@ struct Carrier: Sendable, Hashable {
   init(_ state: NetworkState) { (network, metered) = (state.kind, state.metered) }
 }
 
-/// The traffic that has not been recorded in the ledger, and the times to record it (pure).
+/// The traffic that has not been recorded in the ledger; also decides when to record it (pure).
 struct TrafficCount: Sendable {
   /// The traffic of one network.
   struct Entry: Sendable, Hashable {
