@@ -5,16 +5,16 @@ import FeedimgPipeline
 import FeedimgPolicy
 
 extension ImageLoader {
-  /// Returns the decisions of ``resolve(_:facts:)->Resolution`` as JSON lines, each as ``Resolution/json``.
+  /// Writes the decisions of ``resolve(_:facts:)->Resolution`` as JSON lines, each as in ``Resolution/json``.
   ///
   /// Reads the network, the settings and the cache once for all items, so it suits long feeds.
   ///
   /// - Parameters:
   ///   - items: The items to decide about.
-  ///   - take: Gets the UTF-8 text in pieces of whole lines.
+  ///   - take: Receives the UTF-8 text in pieces of whole lines.
   public func resolve(_ items: [FeedItem], asLines take: ([UInt8]) -> Void) {
     var context = decisionContext()
-    // An empty cache is asked once, not for each item.
+    // An empty cache is checked once for all items.
     let isEmpty = !context.asksCache || (store.isEmpty && memory.encoded.count == 0)
     let isCached = isEmpty ? { _ in false } : presence(of: items, context)
     var writer = JSONWriter(.compact)
@@ -36,13 +36,13 @@ extension ImageLoader {
     if !writer.bytes.isEmpty { take(writer.bytes) }
   }
 
-  /// The length at which lines are handed over, in bytes.
+  /// The length at which a piece is handed to the caller, in bytes.
   private static let pieceLength = 1 << 16
 }
 
-/// The text that the lines of all items with one outline share, so that it is written once.
+/// The text that all items with the same outline share, encoded once.
 ///
-/// Only the item's own members, its size and the reasons that tell the size are written for each item.
+/// Only the item's own members, its size, and a reason that mentions the size are encoded for each item.
 private final class LineText {
   private let resolution: Resolution
   private let tellsSize: Bool

@@ -2,7 +2,7 @@ import FeedimgModel
 import FeedimgPipeline
 import FeedimgPolicy
 
-/// What somebody was given to show of an item, and in what situation.
+/// The image shown for an item, and the situation in which it was chosen.
 package struct ShownItem: Sendable, Hashable {
   package var item: FeedItem
   package var image: ShownImage
@@ -14,11 +14,12 @@ package struct ShownItem: Sendable, Hashable {
 }
 
 extension ImageLoader {
-  /// What is decided now of items that are shown.
+  /// Decides whether shown items should now get a better image.
   ///
-  /// - Parameter shown: What is shown; where it takes another network to have a better image, the policy may say what
-  ///   event of the network it waits for.
-  /// - Returns: For each item, in order, the decision for a better image; nil where what is shown stays.
+  /// If the better image needs another network, the policy may name the network event to wait for.
+  ///
+  /// - Parameter shown: The items with the images that they show.
+  /// - Returns: For each item, in order, the decision for a better image; nil if the shown image stays.
   package func upgrades(of shown: [ShownItem]) -> [Resolution?] {
     let policy = policy.current()
     return zip(shown, resolve(shown.map(\.item))).map { shown, resolution in

@@ -1,11 +1,13 @@
 import FeedimgPipeline
 
 extension ImageLoader {
-  /// Writes down what has been received so far, for a program that ends in the midst of transfers.
+  /// Records the bytes received so far, for a program that exits during transfers.
   ///
-  /// Those under way count as ended. Without this, where the program ends all the same, they do not count, nor do the
-  /// bytes of the last two seconds. Waits for the disk, and a quarter of a second at most for another program that
-  /// replaces the ledger; does nothing where nothing is unwritten.
+  /// Running transfers count as ended. If the program exits without this call, their bytes are not counted,
+  /// nor are those of the last two seconds.
+  ///
+  /// The call waits for the disk. It waits at most a quarter of a second for another program that replaces
+  /// the ledger. It does nothing if every byte is already recorded.
   public func writeUsage() {
     meter?.endAll()
     keepBandwidth()

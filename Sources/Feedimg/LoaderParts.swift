@@ -8,20 +8,24 @@ import FeedimgSystem
 import FeedimgTransfer
 import FeedimgUsage
 
-/// The settings, the network monitor and the disk cache of a loader, which other parts of the process can share.
+/// The settings, the network monitor and the disk cache of a loader, which other parts of the process can
+/// share.
 ///
-/// Nothing is opened before it is needed, except for the policy and the settings.
+/// Only the policy and the settings are read at once; everything else is opened on first use.
 package struct LoaderParts: Sendable {
   package let settings: SettingsStore
   package let store: DiskCache
-  /// The folder of the images.
+  /// The folder that holds the cached images.
   package let cacheFolder: String
   let network: NetlinkMonitor
   let downloader: CurlDownloader
   let shelf: PolicyShelf
   let policy: PolicyInForce
 
-  /// - Throws: ``ConfigurationError`` for a folder or a policy that cannot be used.
+  /// Makes the parts.
+  ///
+  /// - Parameter configuration: The configuration of the loader.
+  /// - Throws: ``ConfigurationError`` for an unusable folder or policy.
   package init(_ configuration: ImageLoader.Configuration) throws(ConfigurationError) {
     let folders = Folders(configuration)
     let settings = SettingsStore(folder: try folders.configuration)
@@ -51,20 +55,22 @@ package struct LoaderParts: Sendable {
     (self.settings, self.shelf, self.policy, self.downloader) = (settings, shelf, policy, downloader)
   }
 
-  /// Reads the price of the network from now on, whether or not the policy depends on it.
+  /// Reads the cost of the network from now on, even if the policy does not depend on it.
   package func askAboutCost() { policy.askAboutCost() }
 }
 
 extension ImageLoader {
-  /// Makes a loader; nothing is opened before it is needed, but for the policy and the settings.
+  /// Makes a loader.
   ///
-  /// - Parameter configuration: The default is what the user's desktop says.
-  /// - Throws: ``ConfigurationError`` for a policy or an override that cannot be used.
+  /// Only the policy and the settings are read at once; everything else is opened on first use.
+  ///
+  /// - Parameter configuration: By default, the user's folders, the live network and the policy `default`.
+  /// - Throws: ``ConfigurationError`` for an unusable policy or override.
   public convenience init(_ configuration: Configuration = Configuration()) throws(ConfigurationError) {
     try self.init(configuration, parts: try LoaderParts(configuration))
   }
 
-  /// Makes a loader with parts that others may share.
+  /// Makes a loader with shared parts.
   ///
   /// - Parameters:
   ///   - configuration: The configuration of the parts.
@@ -91,7 +97,7 @@ extension ImageLoader {
       environment: configuration.environment,
       identity: try RequestIdentity(configuration),
       time: time,
-      // Who has no place for it, counts nothing.
+      // Without a folder for the ledger, traffic is not counted.
       usage: (try? folders.usage).map { UsageLedger(folder: $0, clock: SystemClock.seconds) },
       observers: configuration.observers,
       service: configuration.service.map {
@@ -103,11 +109,11 @@ extension ImageLoader {
 }
 
 extension Settings {
-  /// The settings that a loader with these parts follows.
+  /// Makes the settings that a loader with these parts follows.
   package init(sharing parts: LoaderParts) { self.init(parts.settings) }
 }
 
 extension NetworkStatus {
-  /// The network as a loader with these parts sees it.
+  /// Makes the network status that a loader with these parts sees.
   package init(sharing parts: LoaderParts) { self.init(parts.network, parts.settings) }
 }

@@ -2,24 +2,24 @@ import FeedimgJSON
 public import FeedimgModel
 import FeedimgPipeline
 
-/// One change of the network, or the state at first.
+/// A change of the network, or its initial state.
 public struct NetworkChange: Sendable, Hashable {
-  /// What it was before; nil at first.
+  /// The state before the change; nil for the initial state.
   public var previous: NetworkState?
-  /// What it is now.
+  /// The state after the change.
   public var state: NetworkState
 
   /// Makes a change.
   ///
   /// - Parameters:
-  ///   - previous: What the network was before; nil at first.
-  ///   - state: What it is now.
+  ///   - previous: The state before the change; nil for the initial state.
+  ///   - state: The state after the change.
   public init(from previous: NetworkState?, to state: NetworkState) {
     self.previous = previous
     self.state = state
   }
 
-  /// Why the network is what has changed about it, in words.
+  /// The reasons for the parts of the state that changed, in words.
   public var why: String {
     guard let previous else {
       return state.kind == .offline ? state.reason : "\(state.reason); \(state.meteredReason)"
@@ -34,10 +34,11 @@ public struct NetworkChange: Sendable, Hashable {
     return reasons.joined(separator: "; ")
   }
 
-  /// The state as one line of JSON, with the time, the kind before (null at first) and why.
+  /// Returns the state as one line of JSON, with the time, the previous kind (`null` at first) and the
+  /// reason.
   ///
-  /// - Parameter time: When the change was told, as RFC 3339 has it.
-  /// - Returns: One object.
+  /// - Parameter time: When the change was reported, in the format of RFC 3339.
+  /// - Returns: One JSON object.
   public func json(at time: String) -> String {
     var object = JSONObject([("time", .string(time)), ("from", .optional(previous?.kind.rawValue))])
     if case .object(let members) = state.jsonValue {

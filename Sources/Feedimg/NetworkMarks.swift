@@ -4,26 +4,27 @@ import FeedimgReachability
 import FeedimgSettings
 import Synchronization
 
-/// The networks that the user marked as metered or not, as programs and people see and change them.
+/// The networks that the user marked as metered or unmetered.
 ///
-/// A mark goes before all that devices and services say of what data costs. It is kept with the settings.
+/// A mark takes precedence over all reports of devices and services about the cost of data. Marks are kept
+/// with the settings.
 public struct NetworkMarks: Sendable {
   private let store: SettingsStore
 
-  /// The marks in the settings that a loader of this configuration would use.
+  /// Opens the marks that a loader of this configuration would use.
   ///
-  /// - Parameter configuration: Only the folder of the settings counts.
-  /// - Throws: ``ConfigurationError`` where no folder is known.
+  /// - Parameter configuration: Only the folder of the settings is used.
+  /// - Throws: ``ConfigurationError`` if the folder is unknown.
   public init(
     _ configuration: ImageLoader.Configuration = ImageLoader.Configuration()
   ) throws(ConfigurationError) {
     store = SettingsStore(folder: try Folders(configuration).configuration)
   }
 
-  /// What of the settings could not be used, each thing once.
+  /// Warnings about settings that could not be used, each reported once.
   public var warnings: [String] { store.takeWarnings() }
 
-  /// All marks, in the order of their names.
+  /// Returns all marks, sorted by network name.
   ///
   /// - Returns: Each network once, with `yes` or `no`.
   public func all() -> [NetworkMark] {
@@ -32,32 +33,32 @@ public struct NetworkMarks: Sendable {
       .map { NetworkMark(network: $0.key, metered: $0.value) }
   }
 
-  /// Marks a network; programs that run see it.
+  /// Marks a network; running programs follow the change.
   ///
   /// - Parameters:
-  ///   - network: The network.
-  ///   - isMetered: Whether its data costs.
-  /// - Throws: ``ConfigurationError``; nothing is then changed.
+  ///   - network: The network to mark.
+  ///   - isMetered: Whether data costs money on this network.
+  /// - Throws: ``ConfigurationError`` if the mark cannot be saved; the settings then stay unchanged.
   public func mark(_ network: NetworkName, asMetered isMetered: Bool) throws(ConfigurationError) {
     try keep(network, isMetered ? .yes : .no)
   }
 
-  /// Takes the mark of a network away.
+  /// Removes the mark of a network.
   ///
   /// - Parameter network: The network.
-  /// - Returns: Whether there was one.
-  /// - Throws: ``ConfigurationError``; nothing is then changed.
+  /// - Returns: Whether the network was marked.
+  /// - Throws: ``ConfigurationError`` if the settings cannot be saved; they then stay unchanged.
   @discardableResult public func forget(_ network: NetworkName) throws(ConfigurationError) -> Bool {
     let isMarked = store.currentSettings().markedNetworks[network] != nil
     try keep(network, nil)
     return isMarked
   }
 
-  /// The network that is active now, by the name under which a mark of it would be kept.
+  /// Returns the active network, by the name under which its mark would be kept.
   ///
-  /// - Returns: Nil while there is none, or where the system does not tell.
+  /// - Returns: Nil if no network is active, or if the system does not report one.
   public static func activeNetwork() -> NetworkName? {
-    // Of two networks, the one that decides is described first.
+    // If two networks are active, the reader describes the deciding one first.
     let found = Mutex<NetworkName?>(nil)
     let reader = NetlinkReader(mark: { identity in
       found.withLock { $0 = $0 ?? identity.name }
@@ -76,23 +77,23 @@ public struct NetworkMarks: Sendable {
   }
 }
 
-/// A network, and what the user said of its data.
+/// A network and the user's mark of it.
 public struct NetworkMark: Sendable, Hashable {
-  /// What the network is remembered by.
+  /// The name under which the mark is kept.
   public var network: NetworkName
-  /// `yes` or `no`.
+  /// The mark: `yes` for metered, `no` for unmetered.
   public var metered: Metered
 }
 
 extension UserSettings {
-  /// How the user marked a network: by its name, or else by the device that carries it.
+  /// Returns the user's mark of a network: by its name, or else by its device.
   func mark(of identity: NetworkIdentity) -> Metered? {
     markedNetworks[identity.name] ?? markedNetworks[.device(identity.device)]
   }
 }
 
 extension NetworkIdentity {
-  /// What the network is remembered by.
+  /// The name under which a mark of the network is kept.
   fileprivate var name: NetworkName {
     if let wirelessName, !wirelessName.isEmpty { .ssid(wirelessName) } else { .device(device) }
   }

@@ -5,18 +5,18 @@ import FeedimgSettings
 import FeedimgSystem
 import Synchronization
 
-/// The active network of this machine, seen by netlink; needs no daemon and no privilege.
+/// The active network of this machine, read from netlink; needs no daemon and no privilege.
 ///
-/// NetworkManager, ModemManager and in a sandbox the desktop's portal are asked where they run, and the marks of the
-/// user heeded.
+/// If they run, NetworkManager, ModemManager and, in a sandbox, the desktop portal add what they know. The
+/// user's marks take precedence.
 public struct NetworkStatus: Sendable {
   private let monitor: NetlinkMonitor
-  /// Nil where no folder is known: then no network is marked.
+  /// Nil if the folder of the settings is unknown; then no network is marked.
   private let settings: SettingsStore?
 
-  /// Opens nothing before it is asked.
+  /// Makes a status, which opens nothing until it is asked.
   ///
-  /// - Parameter configuration: Only the folder of the settings and the environment count.
+  /// - Parameter configuration: Only the folder of the settings and the environment are used.
   public init(_ configuration: ImageLoader.Configuration = ImageLoader.Configuration()) {
     let settings = (try? Folders(configuration).configuration).map { SettingsStore(folder: $0) }
     self.settings = settings
@@ -36,36 +36,42 @@ public struct NetworkStatus: Sendable {
     (self.monitor, self.settings) = (monitor, settings)
   }
 
-  /// What the user should know of the settings that hold the marks; each thing once, a line each.
+  /// Warnings about the settings that hold the marks, one line each; each is reported once.
   public var warnings: [String] { settings?.takeWarnings() ?? [] }
 
-  /// The state now; takes microseconds, with services on the bus a millisecond, and sends no packet.
+  /// The current state of the network.
+  ///
+  /// Reading it takes microseconds, or a millisecond with services on the bus. It sends no packet.
   public var state: NetworkState { monitor.currentState() }
 
-  /// How often more changes came at once than the system could hold; the state was looked at anew each time.
+  /// How often the kernel dropped change messages because too many came at once.
+  ///
+  /// After each loss, the state was read again in full.
   public var overrunCount: Int { monitor.overrunCount }
 
-  /// Calls back with the state at once, then with each change, never the same twice in a row; a new mark is a change
-  /// too.
+  /// Calls back with the current state at once, then after each change.
   ///
-  /// This is the quiet way to watch: one thread sleeps until the network or a mark changes, but for a look once a
-  /// minute. Swift's tasks, by which ``states()`` is read, wake each second for their own ends.
+  /// The same state is never reported twice in a row. A new mark is a change too.
   ///
-  /// - Parameter tell: Called on that thread, one call after the other.
-  /// - Returns: The watching, which goes on until it is cancelled or let go; nil where the system grants no thread.
+  /// This method wakes the processor least. One thread sleeps until the network or a mark changes, and checks
+  /// once a minute. Swift tasks, which ``states()`` needs, wake every second on their own.
+  ///
+  /// - Parameter tell: Called on that thread, one call at a time.
+  /// - Returns: The observation, which ends when it is cancelled or released; nil if the system grants no
+  ///   thread.
   public func watch(_ tell: @escaping @Sendable (NetworkState) -> Void) -> NetworkWatching? {
     let hasEnded = Mutex(false)
     let observation = monitor.observe(tell, end: { hasEnded.withLock { $0 = true } })
     return hasEnded.withLock { $0 } ? nil : NetworkWatching(observation)
   }
 
-  /// The state at once, then each change, as ``watch(_:)`` tells it.
+  /// Returns the current state, then each change, as ``watch(_:)`` reports them.
   ///
-  /// - Returns: A stream that ends when its consumer leaves.
+  /// - Returns: A stream that ends when its consumer stops reading.
   public func states() -> AsyncStream<NetworkState> { monitor.states() }
 }
 
-/// The watching of the network by a program, until it is cancelled or let go.
+/// An observation of the network, which ends when it is cancelled or released.
 public final class NetworkWatching: Sendable {
   private let observation: NetworkObservation
 
@@ -73,14 +79,17 @@ public final class NetworkWatching: Sendable {
 
   deinit { observation.cancel() }
 
-  /// Ends it; but for a call that is under way, nothing is told any more.
+  /// Ends the observation.
+  ///
+  /// A call that is already running completes; no other call follows.
   public func cancel() { observation.cancel() }
 }
 
 extension SettingsStore {
-  /// Calls back when the user marks a network; other settings make no difference.
+  /// Calls back when the user marks a network; changes of other settings are ignored.
   ///
-  /// - Returns: The watcher, which calls back as long as it lives; nil where the system grants no thread.
+  /// - Parameter onChange: Called after the marks changed.
+  /// - Returns: The watcher, which calls back until it is released; nil if the system grants no thread.
   func watchMarks(_ onChange: @escaping @Sendable () -> Void) -> FileWatcher? {
     let known = Mutex(currentSettings().markedNetworks)
     return FileWatcher([file.path]) { [self] in

@@ -3,17 +3,17 @@ import FeedimgModel
 import FeedimgPipeline
 import FeedimgSettings
 
-/// The settings of the user, as programs and people see and change them.
+/// The settings of the user, for programs that show and change them.
 public struct Settings: Sendable {
-  /// One setting as a list shows it.
+  /// One setting, as a list shows it.
   public struct Entry: Sendable, Hashable {
-    /// In kebab case, such as `cache-expiry-days`.
+    /// The name in kebab case, such as `cache-expiry-days`.
     public var name: String
     /// The value in force.
     public var value: String
-    /// Whether the user has set it; if not, the value is the default.
+    /// Whether the user has set the value; otherwise it is the default.
     public var isSet: Bool
-    /// What the setting does, in one line.
+    /// The effect of the setting, in one line.
     public var explanation: String
   }
 
@@ -22,10 +22,10 @@ public struct Settings: Sendable {
 
   private let store: SettingsStore
 
-  /// The settings in the folder that a loader of this configuration would use.
+  /// Opens the settings that a loader of this configuration would use.
   ///
-  /// - Parameter configuration: Only its folder counts.
-  /// - Throws: ``ConfigurationError`` where no folder is known.
+  /// - Parameter configuration: Only the folder of the settings is used.
+  /// - Throws: ``ConfigurationError`` if the folder is unknown.
   public init(
     _ configuration: ImageLoader.Configuration = ImageLoader.Configuration()
   ) throws(ConfigurationError) {
@@ -34,13 +34,13 @@ public struct Settings: Sendable {
 
   init(_ store: SettingsStore) { self.store = store }
 
-  /// The file that keeps the settings; it need not exist.
+  /// The path of the settings file, which need not exist.
   public var path: String { store.file.path }
 
-  /// What of the file could not be used, each thing once.
+  /// Warnings about parts of the file that could not be used, each reported once.
   public var warnings: [String] { store.takeWarnings() }
 
-  /// All settings, in a fixed order.
+  /// Returns all settings, in a fixed order.
   ///
   /// - Returns: One entry for each name in ``names``.
   public func entries() -> [Entry] {
@@ -52,21 +52,24 @@ public struct Settings: Sendable {
   /// The values in force, and the marks of networks if there are any, as one line of JSON.
   public var json: String { Self.json(store.currentSettings()) }
 
-  /// The value in force of a setting.
+  /// Returns the value in force of a setting.
   ///
   /// - Parameter name: One of ``names``.
-  /// - Returns: Such as `yes` or `512 MiB`.
+  /// - Returns: The value as text, such as `yes` or `512 MiB`.
   /// - Throws: ``ConfigurationError`` for an unknown name.
   public func value(of name: String) throws(ConfigurationError) -> String {
     try naming { () throws(SettingsError) in store.value(of: try SettingKey(name: name)) }
   }
 
-  /// Changes a setting; the file holds it when this returns, and programs that run see it.
+  /// Changes a setting; running programs follow the change.
+  ///
+  /// The file holds the new value when this returns.
   ///
   /// - Parameters:
   ///   - name: One of ``names``.
-  ///   - value: As a person types it, such as `yes` or `512 MiB`.
-  /// - Throws: ``ConfigurationError``; nothing is then changed.
+  ///   - value: The value as a user types it, such as `yes` or `512 MiB`.
+  /// - Throws: ``ConfigurationError`` for an invalid name or value, or a failed write; the settings then stay
+  ///   unchanged.
   public func set(_ name: String, to value: String) throws(ConfigurationError) {
     try naming { () throws(SettingsError) in try store.set(try SettingKey(name: name), to: value) }
   }
@@ -74,14 +77,15 @@ public struct Settings: Sendable {
   /// Returns a setting to its default.
   ///
   /// - Parameter name: One of ``names``.
-  /// - Throws: ``ConfigurationError``; nothing is then changed.
+  /// - Throws: ``ConfigurationError`` for an unknown name or a failed write; the settings then stay
+  ///   unchanged.
   public func unset(_ name: String) throws(ConfigurationError) {
     try naming { () throws(SettingsError) in try store.unset(try SettingKey(name: name)) }
   }
 
-  /// The settings at once, then at each change by whomever, as one line of JSON each.
+  /// Returns the current settings at once, then each change by any program, as one line of JSON each.
   ///
-  /// - Returns: A stream that ends when its consumer leaves.
+  /// - Returns: A stream that ends when its consumer stops reading.
   public func changes() -> AsyncStream<String> {
     let changes = store.changes()
     return AsyncStream { continuation in

@@ -3,32 +3,32 @@ import FeedimgModel
 import Glibc
 import Synchronization
 
-/// A bandwidth that was measured, where and when.
+/// A measured bandwidth, with its network and time.
 struct BandwidthMeasurement: Sendable, Hashable {
   var bitsPerSecond: Int
-  /// The path of the network; see ``BandwidthMemory/path(of:)``.
+  /// The identity of the network; see ``BandwidthMemory/path(of:)``.
   var network: String
-  /// Seconds since 1970.
+  /// The time of the measurement, in seconds since 1970.
   var time: Double
 
-  /// An older measurement says nothing of the link; in seconds.
+  /// The age after which a measurement is discarded, in seconds.
   static let longestAge = 86_400.0
 
-  /// Whether the measurement still counts on a network at a time; a clock that was set back ends it.
+  /// Returns whether the measurement is valid on a network at a time; setting the clock back invalidates it.
   func holds(on network: String, at now: Double) -> Bool {
     self.network == network && (0..<Self.longestAge).contains(now - time)
   }
 }
 
-/// Keeps the last bandwidth between the runs of programs, for those that decide before they transfer anything.
+/// Keeps the last bandwidth between runs, for programs that decide before their first transfer.
 ///
-/// The measurement stands in one small file. It holds for a day, on the network where it was made. Two networks with
-/// the same device and router count as one, until the first transfer measures anew.
+/// The measurement is stored in one small file. It is valid for a day, on the network where it was made. Two
+/// networks with the same device and router count as one until the next transfer measures again.
 package final class BandwidthMemory: Sendable {
   private struct State {
     var isRead = false
     var latest: BandwidthMeasurement?
-    /// What the file holds.
+    /// The content of the file.
     var written: BandwidthMeasurement?
     /// When ``note(_:_:at:)`` last asked for a flush.
     var flushedAt: Double?
@@ -37,23 +37,25 @@ package final class BandwidthMemory: Sendable {
   private let path: String
   /// Guards the measurement, and the file against writers of this process.
   ///
-  /// Held across one read of the file, and writes of some hundred bytes, one a minute at most.
+  /// The lock is held across one read of the file, and writes of some hundred bytes, at most one a minute.
   private let state = Mutex(State())
 
-  /// In seconds.
+  /// The longest time between two flushes, in seconds.
   private static let longestDelay = 60.0
 
-  /// - Parameter folder: The folder of the state; nothing is read or made in it before it is needed.
+  /// Makes a memory; reads and creates nothing before it is needed.
+  ///
+  /// - Parameter folder: The folder of the state.
   package init(folder: String) { path = "\(folder)/bandwidth.json" }
 
-  /// What identifies a network: its kind, its devices and its route.
+  /// Returns the identity of a network: its kind, its devices and its route.
   static func path(of network: NetworkState) -> String {
     ([network.kind.rawValue] + network.via + [network.route ?? ""]).joined(separator: " ")
   }
 
-  /// Takes a bandwidth that was measured just now; touches no file.
+  /// Records a new measurement without touching the file.
   ///
-  /// - Returns: Whether to ``flush()`` now, which is once a minute.
+  /// - Returns: Whether to call ``flush()`` now; true at most once a minute.
   func note(_ bitsPerSecond: Int, _ network: NetworkState, at now: Double) -> Bool {
     let new = BandwidthMeasurement(bitsPerSecond: bitsPerSecond, network: Self.path(of: network), time: now)
     return state.withLock { state in
@@ -65,7 +67,7 @@ package final class BandwidthMemory: Sendable {
     }
   }
 
-  /// The measurement that counts on a network at a time, if there is one.
+  /// Returns the measurement that is valid on a network at a time, if there is one.
   func value(_ network: NetworkState, at now: Double) -> BandwidthMeasurement? {
     let latest = state.withLock { state in
       if !state.isRead {
@@ -77,7 +79,7 @@ package final class BandwidthMemory: Sendable {
     return latest.flatMap { $0.holds(on: Self.path(of: network), at: now) ? $0 : nil }
   }
 
-  /// Writes what is not written yet.
+  /// Writes the measurement if the file does not hold it yet.
   func flush() { state.withLock { if $0.latest != $0.written { write(&$0) } } }
 
   private func read() -> BandwidthMeasurement? {
@@ -89,7 +91,7 @@ package final class BandwidthMemory: Sendable {
     return BandwidthMeasurement(bitsPerSecond: bits, network: network, time: time)
   }
 
-  /// Replaces the file in one step; where that fails, the next run decides without it.
+  /// Replaces the file in one step; if that fails, the next run decides without a measurement.
   private func write(_ state: inout State) {
     guard let latest = state.latest else { return }
     state.written = latest
@@ -107,18 +109,18 @@ package final class BandwidthMemory: Sendable {
   }
 }
 
-/// The bandwidth that a decision counts with, and its source.
+/// The bandwidth used by a decision, and its source.
 struct BandwidthReading: Sendable, Hashable {
   var bitsPerSecond: Int
-  /// In words, such as `measured 5 min ago`.
+  /// The source in words, such as `measured 5 min ago`.
   var source: String
 
-  /// The one that was measured by this process; else the one that another run left.
+  /// Takes the bandwidth measured by this process, or else by an earlier run; nil if there is none.
   ///
   /// - Parameters:
-  ///   - live: In bits per second.
-  ///   - memory: Nil where nothing is kept.
-  ///   - network: The network now; nil where it is not read.
+  ///   - live: The bandwidth measured by this process, in bits per second.
+  ///   - memory: The stored measurement; nil if nothing is kept between runs.
+  ///   - network: The current network; nil if it is not read.
   ///   - now: Seconds since 1970.
   init?(live: Int?, _ memory: BandwidthMemory?, _ network: NetworkState?, at now: Double) {
     if let live {

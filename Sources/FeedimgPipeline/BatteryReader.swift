@@ -2,9 +2,9 @@ import Glibc
 
 /// The charge of this machine's batteries at one moment.
 package struct BatteryReading: Sendable, Hashable {
-  /// Nil without a battery.
+  /// The charge in percent; nil without a battery.
   package var percent: Int?
-  /// In words, such as `BAT0, discharging`.
+  /// The source in words, such as `BAT0, discharging`.
   package var source: String
 }
 
@@ -20,10 +20,10 @@ package struct BatteryReader: Sendable {
 
   private static let folder = "/sys/class/power_supply"
 
-  /// The charge now; takes some ten microseconds a battery.
+  /// Reads the charge, which takes about ten microseconds for each battery.
   ///
-  /// With several batteries it is the energy in all of them against the energy that they can hold. It is the mean of
-  /// their percentages where one of them tells no energy.
+  /// With several batteries, the charge is their total energy divided by their total capacity. If one of them
+  /// reports no energy, it is the mean of their percentages.
   package func read() -> BatteryReading {
     let batteries = names().compactMap(battery)
     guard !batteries.isEmpty else { return BatteryReading(percent: nil, source: "no battery") }
@@ -42,7 +42,7 @@ package struct BatteryReader: Sendable {
     var name: String
     var status: String
     var percent: Double
-    /// In microwatt-hours; zero where the battery tells none.
+    /// The energy in microwatt-hours; zero if the battery reports none.
     var now = 0.0
     var full = 0.0
   }
@@ -67,7 +67,7 @@ package struct BatteryReader: Sendable {
     )
   }
 
-  /// The power supplies, by name.
+  /// The names of the power supplies, sorted.
   private func names() -> [String] {
     guard let directory = opendir(files.path(Self.folder)) else { return [] }
     defer { closedir(directory) }

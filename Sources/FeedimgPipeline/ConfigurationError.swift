@@ -1,8 +1,8 @@
-/// Why what was given cannot be used, or a file of the user's cannot be read or written.
+/// An unusable configuration, or a user's file that cannot be read or written.
 public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// One line for each fault, with the place and what was expected.
+  /// One line for each fault, with the place and the expected value.
   public var messages: [String]
-  /// Whether the system refused, so that the same input may do another time.
+  /// Whether the system refused, so that the same input may succeed later.
   public var isSystemFailure: Bool
 
   package init(_ messages: [String], isSystemFailure: Bool = false) {
@@ -10,6 +10,6 @@ public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvert
     self.isSystemFailure = isSystemFailure
   }
 
-  /// The messages, a line each.
+  /// The messages, one line each.
   public var description: String { messages.joined(separator: "\n") }
 }

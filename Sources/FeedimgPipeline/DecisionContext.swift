@@ -1,9 +1,9 @@
 import FeedimgModel
 package import FeedimgPolicy
 
-/// What the items of a batch are decided on: one look at the network and the settings, and one policy.
+/// The basis for the decisions of a batch of items: one snapshot of the facts, and one policy.
 ///
-/// Reasons are put into words once for all items that they are the same for.
+/// Items with the same reasons share one text.
 package struct DecisionContext {
   package let reader: SituationReader
   package let policy: CompiledPolicy
@@ -15,16 +15,16 @@ package struct DecisionContext {
     sizedRules = policy.table.rules.map { $0.conditions.contains { $0.fact == .size } }
   }
 
-  /// Of each rule, whether its reason tells the size of the item.
+  /// For each rule, whether its reason mentions the size of the item.
   private let sizedRules: [Bool]
 
-  /// Whether the reason of a rule tells the size of the item.
+  /// Returns whether the reason of a rule mentions the size of the item.
   package func tellsSize(rule: Int) -> Bool { sizedRules[rule - 1] }
 
-  /// Whether it matters what is cached.
+  /// Whether decisions depend on what the cache holds.
   package var asksCache: Bool { reader.asksCache }
 
-  /// What tells the decisions and reasons of two items apart, but for the size.
+  /// The properties, other than the size, by which the decisions and reasons of two items differ.
   package struct Outline: Hashable {
     var isLocal: Bool
     var original: Presence
@@ -35,21 +35,21 @@ package struct DecisionContext {
     var values: [String: String]
   }
 
-  /// Why something is decided, in words.
+  /// The reasons of a decision, in words.
   private struct Grounds {
     var place: String
     var why: String
     var facts: [FactReading]
-    /// Where among ``facts`` the size stands.
+    /// The index of the size in ``facts``.
     var sizeIndex: Int?
   }
 
-  /// The decision about an item.
+  /// Returns the decision for an item, with its reasons.
   ///
   /// - Parameters:
-  ///   - item: What to decide about.
-  ///   - values: What the application says of the facts that it defines.
-  ///   - isCached: Whether the cache has the image of a URL.
+  ///   - item: The item to decide about.
+  ///   - values: The values of the application's own facts.
+  ///   - isCached: Returns whether the cache has the image of a URL.
   /// - Returns: The decision with its reasons.
   mutating func resolution(
     of item: FeedItem,
@@ -60,7 +60,7 @@ package struct DecisionContext {
     return resolution(of: item, in: situation, values, isLocal: reader.isLocal(item))
   }
 
-  /// What is decided about an item, without the reasons in words.
+  /// A decision for an item, without the reasons in words.
   package struct Decided {
     package let context: DecisionContext
     let item: FeedItem
@@ -68,14 +68,14 @@ package struct DecisionContext {
     package let situation: Situation
     package let decision: Decision
 
-    /// The same with the reasons.
+    /// The decision with its reasons.
     package var resolution: Resolution {
       var context = context
       return context.resolution(of: item, in: situation, values, isLocal: context.reader.isLocal(item))
     }
   }
 
-  /// What the policy is asked with about an item; see ``resolution(of:_:isCached:)``.
+  /// Returns the situation of an item, the input of the policy; see ``resolution(of:_:isCached:)``.
   package func situation(
     of item: FeedItem,
     _ values: [String: String],
@@ -93,7 +93,7 @@ package struct DecisionContext {
     )
   }
 
-  /// The decision about an item in a situation that ``reader`` made.
+  /// Returns the decision for an item in a situation that ``reader`` made.
   package mutating func resolution(
     of item: FeedItem,
     in situation: Situation,
@@ -145,7 +145,7 @@ package struct DecisionContext {
         facts: facts,
         sizeIndex: facts.firstIndex { $0.name == Fact.size.name }
       )
-      // What an application says of its facts may differ from item to item without end.
+      // An application may give its facts a new value for each item, so the number of entries is limited.
       if grounds.count < Self.greatestCount { grounds[outline] = new }
       return new
     }

@@ -4,10 +4,10 @@ import FeedimgSystem
 import FeedimgUsage
 import Synchronization
 
-/// The sources of facts beside the network, the settings and the ledger.
+/// The sources of all facts except the network, the settings and the ledger.
 package struct FactSources: Sendable {
   var battery = BatteryReader()
-  /// Nil where nothing is kept between runs.
+  /// The stored bandwidth; nil if nothing is kept between runs.
   var bandwidth: BandwidthMemory?
 
   package init(bandwidth: BandwidthMemory? = nil) { self.bandwidth = bandwidth }
@@ -17,28 +17,28 @@ package struct FactSources: Sendable {
   }
 }
 
-/// What this machine told at one moment, of which the facts are made.
+/// The values that this machine reported at one moment; facts are made of them.
 package struct FactSnapshot: Sendable, Hashable {
-  /// Nil where it is given and need not be read.
+  /// The network; nil if an override replaces it.
   var network: NetworkState?
-  /// Whether services were asked what data costs.
+  /// Whether services were asked about the cost of data.
   var asksAboutCost = true
   var settings: UserSettings
   var budget = BudgetReading.unasked
   var bandwidth: BandwidthReading?
-  /// Nil where the policy does not ask.
+  /// The battery; nil if the policy does not depend on it.
   var battery: BatteryReading?
 }
 
 extension FactSnapshot {
-  /// Reads the facts of this machine that a policy may ask about.
+  /// Reads the facts of this machine that a policy may depend on.
   ///
   /// - Parameters:
-  ///   - policy: The policy; what costs time is read only where it asks.
-  ///   - network: Nil where it is given and need not be read.
+  ///   - policy: The policy; slow sources are read only if it depends on them.
+  ///   - network: The network; nil if an override replaces it.
   ///   - settings: The settings.
-  ///   - usage: Nil where nothing is counted.
-  ///   - bandwidth: In bits per second, as this process has measured it.
+  ///   - usage: The ledger; nil if traffic is not counted.
+  ///   - bandwidth: The bandwidth measured by this process, in bits per second.
   ///   - sources: The sources of the other facts.
   ///   - now: Seconds since 1970.
   package init(
@@ -59,13 +59,13 @@ extension FactSnapshot {
 }
 
 extension ImageLoader {
-  /// The facts of this machine now.
+  /// Returns the current facts of this machine.
   func snapshot(for policy: CompiledPolicy, trustingNetwork: Bool) -> FactSnapshot {
     let isNetworkGiven = overrides.contains { $0.fact == .network }
     let network = isNetworkGiven ? nil : seenNetwork()
     let (bandwidth, now) = (scheduler.link.bandwidth, clock())
     if let bandwidth, let network, let memory = sources.bandwidth, memory.note(bandwidth, network, at: now) {
-      // A decision never waits for the disk.
+      // Write on the disk's thread, because a decision never waits for the disk.
       disk.enqueue { memory.flush() }
     }
     var snapshot = FactSnapshot(
@@ -81,7 +81,7 @@ extension ImageLoader {
     return snapshot
   }
 
-  /// Keeps the bandwidth that was measured last, for a program that ends.
+  /// Stores the latest measured bandwidth, for a program that exits.
   package func keepBandwidth() {
     guard let memory = sources.bandwidth, let live = scheduler.link.bandwidth else { return }
     _ = memory.note(live, network.currentState(), at: clock())
@@ -92,12 +92,12 @@ extension ImageLoader {
 /// The facts of one moment, each with its source in words.
 package struct KnownFacts {
   package var situation: Situation
-  /// Empty for what nothing has told; see ``Fact/defaultSource``.
+  /// The source of each known fact; see ``Fact/defaultSource`` for the others.
   package private(set) var sources: [Fact: String] = [:]
 
   package init(_ situation: Situation) { self.situation = situation }
 
-  /// Takes the facts that this machine tells.
+  /// Adds the facts that this machine reported.
   package mutating func read(_ snapshot: FactSnapshot) {
     if let network = snapshot.network {
       let asks = snapshot.asksAboutCost
@@ -123,13 +123,13 @@ package struct KnownFacts {
     sources[.battery] = snapshot.battery?.source
   }
 
-  /// Takes a fact that was given.
+  /// Replaces a fact by an override.
   package mutating func set(_ given: CheckedOverride) {
     given.apply(to: &situation)
     sources[given.fact] = given.source
   }
 
-  /// Sets what data costs, which was told of another network.
+  /// Replaces the cost of data after an override of the network.
   package mutating func setMetered(_ metered: Metered, source: String?) {
     situation.metered = metered
     sources[.metered] = source
@@ -137,18 +137,18 @@ package struct KnownFacts {
 }
 
 extension NetworkState {
-  /// Who says whether the modem is roaming, in words.
+  /// The source of the fact `roaming`, in words.
   package var sourceOfRoaming: String {
-    isRoaming ? "ModemManager says so" : "nothing tells of a foreign network"
+    isRoaming ? "ModemManager reports it" : "roaming is not reported"
   }
 }
 
-/// Keeps the facts of the last snapshot, because most snapshots equal the one before.
+/// Keeps the facts of the last snapshot, because most snapshots equal the previous one.
 final class SnapshotCache: Sendable {
-  /// Guards the reader; it is made outside.
+  /// Guards the reader, which is made outside the lock.
   private let latest = Mutex<(snapshot: FactSnapshot, reader: SituationReader)?>(nil)
 
-  /// The reader for a snapshot; overrides and facts are the same in all calls.
+  /// Returns the reader for a snapshot; all calls must pass the same overrides and facts.
   func reader(
     of snapshot: FactSnapshot,
     _ overrides: [CheckedOverride],

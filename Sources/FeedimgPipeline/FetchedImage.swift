@@ -2,17 +2,17 @@ package import FeedimgCache
 import FeedimgModel
 import FeedimgSystem
 
-/// The bytes of an image that one load brought, for all its callers.
+/// The bytes of an image that one load fetched, for all its callers.
 package struct FetchedImage: Sendable {
   var bytes: [UInt8]
-  /// Of the bytes, where the disk cache has made it.
+  /// The checksum of the bytes, if the disk cache has computed it.
   var checksum: UInt64?
   var mediaType: String
   var path: String?
   var source: LoadedImage.Source
-  /// What brought it once, for its freshness; nil where that is not known.
+  /// The stored response, which tells the freshness; nil if it is unknown.
   var answer: StoredResponse?
-  /// The ``ImageRevalidation/key`` of what showing it has started; nil where it has started none.
+  /// The ``ImageRevalidation/key`` of the revalidation that showing the image started; nil for none.
   var revalidation: String?
   var notes: [String] = []
   /// The store that runs, for an image that callers may show before; it returns the image with its file.
@@ -31,7 +31,7 @@ extension FetchedImage {
     )
   }
 
-  /// What memory keeps of it.
+  /// Returns the image in the form that memory keeps.
   func kept(as role: ImageVariant.Role) -> MemoryCache.Image {
     MemoryCache.Image(
       role: role,
@@ -57,19 +57,21 @@ extension FetchedImage {
     return image
   }
 
-  /// The same with another note.
+  /// Returns a copy with another note.
   func noting(_ note: String) -> FetchedImage {
     var image = self
     image.notes.append(note)
     return image
   }
 
-  /// Whether a program that sends this may have it: an image that was made smaller to save data serves no other.
+  /// Returns whether a program with these request fields may use the image.
+  ///
+  /// An image that was reduced to save data is only for programs that save data.
   func suits(_ identity: RequestIdentity) -> Bool {
     identity.savesData || answer?.varied["Save-Data"] == nil
   }
 
-  /// Whether it may be out of date.
+  /// Returns the freshness of the image; nil if it is unknown.
   func freshness(at now: Double) -> ImageFreshness? {
     guard let answer else { return nil }
     var freshness = ImageFreshness(Freshness(of: answer, at: now))

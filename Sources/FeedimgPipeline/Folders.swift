@@ -1,9 +1,9 @@
 import FeedimgSettings
 import Glibc
 
-/// Where a loader keeps its files.
+/// The folders in which a loader keeps its files.
 ///
-/// Each is derived when it is asked for, so that one without a place does not stand in the way of another.
+/// Each folder is derived on demand, so an unknown folder does not affect the others.
 package struct Folders {
   private let configured: ImageLoader.Configuration
   private let paths: SettingsPaths
@@ -15,9 +15,9 @@ package struct Folders {
     paths = SettingsPaths(environment: configuration.environment, home: home)
   }
 
-  /// Where images are kept.
+  /// The folder of the cached images.
   ///
-  /// - Throws: ``ConfigurationError`` where neither the configuration nor the environment names it.
+  /// - Throws: ``ConfigurationError`` if neither the configuration nor the environment names it.
   package var cache: String {
     get throws(ConfigurationError) {
       try naming { () throws(SettingsError) in
@@ -26,9 +26,9 @@ package struct Folders {
     }
   }
 
-  /// Where the settings and the user's policies are.
+  /// The folder of the settings and the user's policies.
   ///
-  /// - Throws: ``ConfigurationError`` where neither the configuration nor the environment names it.
+  /// - Throws: ``ConfigurationError`` if neither the configuration nor the environment names it.
   package var configuration: String {
     get throws(ConfigurationError) {
       try naming { () throws(SettingsError) in
@@ -41,14 +41,14 @@ package struct Folders {
     }
   }
 
-  /// Where what the network has brought is counted.
+  /// The folder of the usage ledger.
   ///
-  /// - Throws: ``ConfigurationError`` where neither the configuration nor the environment names it.
+  /// - Throws: ``ConfigurationError`` if neither the configuration nor the environment names it.
   package var usage: String { get throws(ConfigurationError) { "\(try state)/usage" } }
 
-  /// Where the usage and the last bandwidth are kept.
+  /// The folder of the ledger and the last bandwidth.
   ///
-  /// - Throws: ``ConfigurationError`` where neither the configuration nor the environment names it.
+  /// - Throws: ``ConfigurationError`` if neither the configuration nor the environment names it.
   package var state: String {
     get throws(ConfigurationError) {
       try naming { () throws(SettingsError) in
@@ -67,7 +67,7 @@ package struct Folders {
 
   private static func checked(_ folder: String) throws(SettingsError) -> String {
     guard !folder.isEmpty else { throw SettingsError(.noFolder, "expected a folder, found an empty path") }
-    // What is told of the folder must hold wherever it is read.
+    // Make the path absolute, because programs with another working folder may read it.
     guard !folder.hasPrefix("/"), let current = getcwd(nil, 0) else { return folder }
     defer { free(current) }
     let start = folder.hasPrefix("./") ? folder.dropFirst(2) : folder[...]

@@ -1,4 +1,4 @@
-/// Status codes in words (IANA HTTP Status Code Registry).
+/// The names of status codes (IANA HTTP Status Code Registry).
 enum HTTPStatus {
   private static let phrases: [Int: String] = [
     204: "No Content", 206: "Partial Content", 304: "Not Modified", 400: "Bad Request", 401: "Unauthorized",
@@ -11,7 +11,7 @@ enum HTTPStatus {
     511: "Network Authentication Required",
   ]
 
-  /// Such as `404 Not Found`; the number alone where the registry has no phrase.
+  /// Returns a text such as `404 Not Found`; the number alone if the registry has no phrase.
   static func text(_ status: Int) -> String {
     phrases[status].map { "\(status) \($0)" } ?? "\(status)"
   }

@@ -1,7 +1,7 @@
 import FeedimgModel
 import Synchronization
 
-/// The facts that the application has declared, and what it says of them.
+/// The facts that the application has declared.
 package final class HostFacts: Sendable {
   let declared: [HostFact]
 
@@ -10,12 +10,12 @@ package final class HostFacts: Sendable {
     var untold: [String] = []
   }
 
-  /// Guards what was said of facts or values that are not declared from being told twice.
+  /// Guards the warnings, each of which is reported once.
   private let strays = Mutex(Strays())
 
   package init(_ declared: [HostFact]) { self.declared = declared }
 
-  /// What is said of facts that are declared, with values that are.
+  /// Returns the given values that are declared; the others cause a warning.
   func declared(in said: [String: String]) -> [String: String] {
     guard !said.isEmpty else { return said }
     return said.filter { name, value in
@@ -33,12 +33,12 @@ package final class HostFacts: Sendable {
     }
   }
 
-  /// A program may say the same in every frame.
+  /// Records a warning; a program may pass the same value in every frame.
   private func stray(_ name: String, _ value: String, isKnown: Bool) {
     let warning =
       isKnown
       ? "the fact `\(name)` has no value `\(value)`"
-      : "the application tells of a fact `\(name)`, which it has not declared"
+      : "the application sets the fact `\(name)`, which it has not declared"
     strays.withLock { strays in
       guard strays.told.count < 100, strays.told.insert(warning).inserted else { return }
       strays.untold.append(warning)

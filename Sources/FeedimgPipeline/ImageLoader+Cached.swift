@@ -4,11 +4,11 @@ import FeedimgSystem
 import Synchronization
 
 extension ImageLoader {
-  /// The image of a variant from memory, else from disk, verified; nil where neither has it.
+  /// Returns the image of a variant from memory, else verified from disk; nil if neither has it.
   @PipelineActor package func cached(_ variant: ImageVariant) async -> FetchedImage? {
     let key = variant.url.key
     guard let image = memory[key] else { return await stored(variant) }
-    // Otherwise the disk would take what is shown most for what is used least.
+    // Record the use; otherwise the disk would evict the images shown most often as the least used ones.
     uses.note(key)
     LoadWitness.tell(.found(.memory))
     var fetched = FetchedImage(image, from: .memory)
@@ -16,7 +16,7 @@ extension ImageLoader {
     return fetched
   }
 
-  /// The image of a variant from disk, taken into memory unless the task is cancelled meanwhile.
+  /// Reads the image of a variant from disk, and adds it to memory unless the task is cancelled.
   @PipelineActor func stored(_ variant: ImageVariant) async -> FetchedImage? {
     let (key, wanted) = (variant.url.key, Wanted())
     let image = await withTaskCancellationHandler {
@@ -35,7 +35,7 @@ extension ImageLoader {
   }
 }
 
-/// Whether a caller still wants what is read for it.
+/// Whether a caller still wants the image.
 private final class Wanted: Sendable {
   private let flag = Atomic(true)
 

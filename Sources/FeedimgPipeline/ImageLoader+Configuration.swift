@@ -1,62 +1,70 @@
 public import FeedimgModel
 
 extension ImageLoader {
-  /// What a loader works with; the default is what a user's desktop says.
+  /// The configuration of a loader.
+  ///
+  /// By default, a loader uses the user's folders, the live network and the policy `default`.
   public struct Configuration: Sendable {
-    /// Which table decides.
+    /// The choice of a policy.
     public enum Policy: Sendable, Hashable {
-      /// The one that is called `default`.
+      /// The policy named `default`.
       case standard
-      /// The name of another one, or the path of a file: Markdown, or JSON if it ends in `.json`.
+      /// The name of a policy, or the path of a file: Markdown, or JSON if it ends in `.json`.
       case named(String)
     }
 
     /// The folder of the disk cache; nil for `feedimg` in `$XDG_CACHE_HOME` or `~/.cache`.
     public var cacheFolder: String?
-    /// The folder of `settings.json` and of the user's `policies`; nil for `feedimg` in `$XDG_CONFIG_HOME` or
-    /// `~/.config`.
+    /// The folder of `settings.json` and of the user's `policies`.
+    ///
+    /// Nil for `feedimg` in `$XDG_CONFIG_HOME` or `~/.config`.
     public var configurationFolder: String?
-    /// The folder in which `usage` is counted; nil for `feedimg` in `$XDG_STATE_HOME` or `~/.local/state`.
+    /// The folder of the `usage` ledger; nil for `feedimg` in `$XDG_STATE_HOME` or `~/.local/state`.
     public var stateFolder: String?
     /// The folder of the administrator's `policies`.
     public var systemFolder = "/etc/feedimg"
-    /// The table that decides: always as its file is now, or as it last was in order.
+    /// The policy that decides.
+    ///
+    /// The loader follows changes of its file. If the file becomes invalid, the last valid version stays in
+    /// force.
     public var policy = Policy.standard
-    /// Facts that policies may ask about and that only the application knows.
+    /// Facts of the application that policies may depend on.
     public var hostFacts: [HostFact] = []
-    /// Facts that are given instead of read.
+    /// Facts with a fixed value, which are not read from the machine.
     public var overrides: [SituationOverride] = []
-    /// Who asks (`User-Agent`), sent with every request, such as `Tuba/0.9`.
+    /// The name of the program (`User-Agent`), sent with every request, such as `Tuba/0.9`.
     public var userAgent = "feedimg"
-    /// What the program can decode (`Accept`), sent with every request; servers may choose an image by it.
+    /// The media types that the program can decode (`Accept`), sent with every request.
     ///
-    /// Nil for what ``decoder`` decodes, or without one for ``ImageLoader/usualAccept``.
+    /// Servers may choose an image by it. If nil, the loader sends the types of ``decoder``, or without a
+    /// decoder, ``ImageLoader/usualAccept``.
     public var accept: String?
-    /// Whether images may come from this machine and from private networks; a program that loads what others than its
-    /// user ask for says no.
-    public var reachesPrivateHosts = true
-    /// The Unix socket of a service that loads what is not cached; nil to load by oneself.
+    /// Whether images may come from this machine and from private networks.
     ///
-    /// Programs that load by `feedimg serve` share their downloads. Where it is not there, keeps images elsewhere or
-    /// cannot help, the program loads by itself.
+    /// Set it to false if the program loads URLs that its user did not choose.
+    public var reachesPrivateHosts = true
+    /// The Unix socket of a service that loads uncached images; nil to load in this process.
+    ///
+    /// Programs that load through `feedimg serve` share their downloads. If the service is absent, uses
+    /// another cache or cannot help, the loader loads the image itself.
     public var service: String?
-    /// Who hears of every step of every load.
+    /// The observers of every step of every load.
     public var observers: [any LoadObserving] = []
-    /// Makes the pixels that slots and loads are asked for; nil where the program decodes itself.
+    /// Decodes the pixels for slots and loads; nil if the program decodes images itself.
     public var decoder: (any ImageDecoding)?
-    /// Whether images are kept in memory for the next who shows them; a program that only fetches says no.
+    /// Whether memory keeps images for the next view; a program that only fetches sets it to false.
     public var keepsInMemory = true
-    /// What the folders are derived from; the variables of the process unless others are given.
+    /// The variables that the folders are derived from; by default, those of the process.
     public var environment: [String: String]
 
-    /// The user's own folders, the live network and the policy that comes with feedimg.
+    /// Makes a configuration with the user's folders, the live network and the policy `default`.
     ///
     /// - Parameter environment: The variables to derive folders from; nil for those of the process.
     public init(environment: [String: String]? = nil) {
       self.environment = environment ?? ProcessEnvironment.variables()
     }
 
-    /// Where the user's service listens unless it was told otherwise; nil where the session has no folder for it.
+    /// The default socket of the user's service; nil if the session has no folder for it.
     public var usualService: String? {
       guard let folder = environment["XDG_RUNTIME_DIR"], folder.hasPrefix("/") else { return nil }
       return "\(folder)/feedimg.sock"

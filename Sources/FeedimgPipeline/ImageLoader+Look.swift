@@ -3,21 +3,21 @@ import FeedimgModel
 import FeedimgPolicy
 
 extension ImageLoader {
-  /// A look at the network, the settings and the policy.
+  /// Returns the current facts with the policy.
   package func decisionContext(trustingNetwork: Bool = false) -> DecisionContext {
     let (reader, policy) = look(trustingNetwork: trustingNetwork)
     return DecisionContext(reader, policy)
   }
 
-  /// The same without what puts decisions into words.
+  /// Returns the same without the parts that put decisions into words.
   func look(trustingNetwork: Bool = false) -> (reader: SituationReader, policy: CompiledPolicy) {
-    // First, since it decides whom the network is asked of.
+    // Read the policy first, because it decides which services are asked about the network.
     let policy = policy.current()
     let snapshot = snapshot(for: policy, trustingNetwork: trustingNetwork)
     return (snapshotCache.reader(of: snapshot, overrides, hostFacts.declared), policy)
   }
 
-  /// What would be decided of an item now, as by ``resolve(_:facts:)``, without the reasons in words.
+  /// Returns the current decision for an item, like ``resolve(_:facts:)``, without the reasons in words.
   package func decide(_ item: FeedItem) -> DecisionContext.Decided {
     let context = decisionContext()
     let isCached = presence(of: [item], context)
@@ -33,7 +33,9 @@ extension ImageLoader {
     )
   }
 
-  /// Asks the cache about the images of items; whether it has that of a URL, where it matters.
+  /// Looks up the images of items in the cache; the result returns whether the image of a URL is cached.
+  ///
+  /// If decisions do not depend on the disk, only memory is checked.
   package func presence(of items: [FeedItem], _ context: DecisionContext) -> (ImageURL) -> Bool {
     let keys =
       context.asksCache ? items.flatMap { [$0.original, $0.thumbnail].compactMap { $0?.url.key } } : []
@@ -41,21 +43,22 @@ extension ImageLoader {
     return { cached.contains($0.key) || self.memory[$0.key] != nil }
   }
 
-  /// Has services be asked what data costs from now on, whatever the policy depends on, as something is to be transferred:
-  /// what servers are told, what it is counted as, and whether it is prefetched at all depend on it.
+  /// Reads the cost of data from services from now on, even if the policy does not depend on it.
   ///
-  /// - Returns: Whether they were not before, so that something else may be decided now.
+  /// A transfer needs the cost: for the request fields, for the ledger, and to permit a prefetch.
+  ///
+  /// - Returns: Whether the cost was not read before, so that decisions may now differ.
   @discardableResult
   package func askAboutCost() -> Bool {
     let isNews = policy.askAboutCost()
-    // The network is looked at for all who share it.
+    // Loaders share the network, so refresh it only if no other loader has needed the cost.
     guard base?.policy.askAboutCost() ?? isNews else { return isNews }
     network.refresh()
     _ = look()
     return true
   }
 
-  /// The network as it is; what comes from here on, comes over it.
+  /// Returns the current network; bytes that arrive from here on are counted for it.
   func seenNetwork() -> NetworkState {
     let state = network.currentState()
     meter?.note(state)

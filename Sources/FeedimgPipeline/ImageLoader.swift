@@ -16,7 +16,7 @@ public final class ImageLoader: Sendable {
   package let store: any ImageStoring
   package let memory: MemoryCache
   let budget: MemoryBudget
-  /// Nil where the program decodes itself.
+  /// Decodes pixels; nil if the program decodes images itself.
   package let pixels: DecodingDesk?
   package let pressure: MemoryPressure
   let downloader: any Downloading
@@ -30,31 +30,31 @@ public final class ImageLoader: Sendable {
   let revalidator: Revalidator
   let scheduler: DownloadScheduler
   package let retries: RetryController
-  /// Nil where usage is not counted.
+  /// The ledger; nil if usage is not counted.
   let usage: (any UsageKeeping)?
   package let meter: UsageMeter?
   let observers: [any LoadObserving]
-  /// Nil where the program loads by itself.
+  /// The service; nil if this process loads images itself.
   let service: ServiceLink?
   package let facts: FactMonitor
-  /// For waits; never jumps.
+  /// The clock for waits, which never jumps.
   package let time: MonotonicTime
-  /// Where loads wait for files that they read; starts with the first load.
+  /// The thread on which loads read files; starts with the first load.
   package let disk: ThreadExecutor
-  /// Where the cache and the usage ledger are written, so that no reader waits behind a write.
+  /// The thread that writes the cache and the usage ledger, so that no reader waits behind a write.
   package let writes: ThreadExecutor
   let stores: StoresInFlight
-  /// What is being transferred now.
+  /// The transfers that run now.
   let transfers: TransferRegister
   /// The uses of images in memory.
   let uses: MemoryUses
   /// The freshness of images in memory.
   let freshness = FreshnessMemo()
-  /// The sources of facts beside the network, the settings and the ledger.
+  /// The sources of all facts except the network, the settings and the ledger.
   let sources: FactSources
-  /// What decisions are made on, as long as it stays the same.
+  /// The latest facts, reused while they stay the same.
   let snapshotCache = SnapshotCache()
-  /// The loader whose parts this one shares; nil for one with parts of its own.
+  /// The loader whose parts this one shares; nil for a loader with its own parts.
   let base: ImageLoader?
 
   package init(
@@ -105,15 +105,15 @@ public final class ImageLoader: Sendable {
       time: time,
       retries: retries,
       battery: { policy.current().asks(.battery) ? sources.battery.read().percent : nil },
-      // Also where all is decided without a look at the network.
+      // Needed even if all decisions are made without reading the network.
       onState: { meter?.note($0) },
       onNetwork: { state in
         downloader.forgetConnections()
         revalidator.forgetPast()
-        // Before others begin, as the new network may grant more slots.
+        // List the running downloads before others start, because the new network may have more places.
         let leave = scheduler.leavingPath()
         scheduler.enter(network: state.kind)
-        // After the loads that are decided otherwise by now have ended.
+        // Move them to the new network after the loads with a changed decision have ended.
         return { Task { @PipelineActor in leave() } }
       }
     )
@@ -124,7 +124,8 @@ public final class ImageLoader: Sendable {
     memory.whenFilled { [weak pressure] in pressure?.start() }
   }
 
-  /// A loader that decides otherwise; images, transfers and limits are those of another one.
+  /// Makes a loader with another policy or other facts, which shares images, transfers and limits with
+  /// `base`.
   init(_ base: ImageLoader, policy: PolicyInForce, overrides: [CheckedOverride]) {
     (self.base, self.policy, self.overrides) = (base, policy, overrides)
     (network, settings, hostFacts, identity) = (base.network, base.settings, base.hostFacts, base.identity)
@@ -147,47 +148,48 @@ public final class ImageLoader: Sendable {
     writes.stop()
   }
 
-  /// Watches neither the network nor the settings until the next transfer, unless somebody waits for something, and keeps
-  /// no image twice; for when nobody is likely to ask soon.
+  /// Reduces the work of a loader that is idle.
+  ///
+  /// The loader stops watching the network and the settings until the next transfer, unless a load waits for
+  /// them. Memory drops second copies of images.
   package func rest() {
     Task { @PipelineActor [facts] in facts.rest() }
     memory.removeCopies()
   }
 
-  /// What the user should know of the settings and the policy, such as that a file is refused.
+  /// Warnings for the user about the settings and the policy, such as a refused file.
   ///
-  /// Each thing is told once, a line each.
+  /// Each warning is reported once, as one line.
   public var warnings: [String] {
     settings.takeWarnings() + policy.takeWarnings() + hostFacts.takeWarnings()
       + (usage?.takeWarnings() ?? [])
   }
 
-  /// What the service of the configuration did for this loader, or why it did nothing, in words; nil before it was needed.
+  /// A summary of the service's work for this loader, or why it did none; nil before it was needed.
   public var serviceAccount: String? { service?.account }
 
-  /// The policy that decides now, where it comes from, and why no other one does.
+  /// The policy that decides now, its source, and why no other one applies.
   public var policyInForce: PolicyStanding { policy.standing() }
 
-  /// What a load would do now, and why.
+  /// Returns the image that a load would choose now, and the reasons.
   ///
-  /// Looks at the network, the settings and the index of the cache; fetches nothing, changes nothing and never
-  /// waits for another computer.
+  /// The call reads the network, the settings and the index of the cache. It fetches nothing, changes nothing
+  /// and never waits for another computer.
   ///
   /// - Parameters:
-  ///   - item: What to decide about.
-  ///   - facts: What holds of the facts that the configuration declares, by name; of one that is left out, its first
-  ///     value. What is not declared counts as left out, see ``warnings``.
+  ///   - item: The item to decide about.
+  ///   - facts: The values of declared facts, by name. A missing fact has its first value. An undeclared one
+  ///     is ignored, and is listed in ``warnings``.
   /// - Returns: The decision with its reasons.
   public func resolve(_ item: FeedItem, facts: [String: String] = [:]) -> Resolution {
     resolve([item]) { _ in facts }[0]
   }
 
-  /// What loads would do now, for items that are decided together on one look at the network and the cache.
+  /// Returns the decisions for several items, which share one reading of the network and the cache.
   ///
   /// - Parameters:
-  ///   - items: What to decide about.
-  ///   - facts: The values of the facts that the configuration declares, for an item; see
-  ///     ``resolve(_:facts:)->Resolution``.
+  ///   - items: The items to decide about.
+  ///   - facts: Returns the values of declared facts for an item; see ``resolve(_:facts:)->Resolution``.
   /// - Returns: A decision for each item, in order.
   public func resolve(
     _ items: [FeedItem],
@@ -196,7 +198,7 @@ public final class ImageLoader: Sendable {
     resolve(items, trustingNetwork: false, facts)
   }
 
-  /// The same; a trusted network counts as connected if it says so, even if nothing gets through.
+  /// Decides for items; a trusted network counts as connected if it says so, even if all transfers fail.
   func resolve(
     _ items: [FeedItem],
     trustingNetwork: Bool,
@@ -209,7 +211,7 @@ public final class ImageLoader: Sendable {
     }
   }
 
-  /// Holds to the limits that the user has set, also after they changed.
+  /// Applies the user's limits, also after they changed.
   func follow(_ settings: UserSettings) {
     store.follow(settings)
     memory.setLimits(budget.limits(settings))
@@ -217,21 +219,24 @@ public final class ImageLoader: Sendable {
 
   /// Loads the image of an item that the policy chooses: from memory, from disk, or from the network.
   ///
-  /// Whoever asks for an image that is being loaded joins that load; cancelling the task leaves it, and the last
-  /// one to leave stops the transfer. If the original cannot be had after the last try, the thumbnail takes its place,
-  /// where the policy would show it, and ``LoadedImage/failure`` says why. A cached image is returned at once; if it may
-  /// be out of date and the policy would fetch it now, its server is asked about it meanwhile, see
-  /// ``revalidation(of:)``.
+  /// Callers that request the same image share one transfer. Cancelling the task ends only the caller's part;
+  /// the transfer stops when its last caller has left.
+  ///
+  /// If the original fails after the last retry, the load returns the thumbnail, provided the policy permits
+  /// it. ``LoadedImage/failure`` then has the reason.
+  ///
+  /// A cached image returns at once. If it may be stale and the policy permits the request, its server
+  /// revalidates it meanwhile; see ``revalidation(of:)``.
   ///
   /// - Parameters:
-  ///   - item: What to load.
-  ///   - pixels: At which size to decode it, for ``LoadedImage/bitmap``; takes a decoder in the configuration. An
-  ///     original that cannot be decoded gives way to the thumbnail.
+  ///   - item: The item to load.
+  ///   - pixels: The size of ``LoadedImage/bitmap`` to decode; needs a decoder in the configuration. If the
+  ///     original cannot be decoded, the thumbnail replaces it.
   ///   - facts: See ``resolve(_:facts:)->Resolution``.
-  ///   - priority: How urgent it is beside other loads.
-  ///   - progress: Called on a thread of its own as bytes arrive from the network.
-  /// - Returns: The image with its bytes, its source and the decision that led to it.
-  /// - Throws: ``LoadError``; `nothingToShow` where the placeholder is all there is.
+  ///   - priority: The priority among all loads.
+  ///   - progress: Called on a separate thread as bytes arrive from the network.
+  /// - Returns: The image with its bytes, its source and the decision.
+  /// - Throws: ``LoadError``; `nothingToShow` if only the placeholder is available.
   public func load(
     _ item: FeedItem,
     pixels: DecodeRequest? = nil,
@@ -247,6 +252,6 @@ public final class ImageLoader: Sendable {
 }
 
 extension CompiledPolicy {
-  /// Whether a rule depends on what data costs.
+  /// Whether a rule depends on the cost of data.
   var asksAboutCost: Bool { table.columns.contains { $0 == .metered || $0 == .roaming } }
 }

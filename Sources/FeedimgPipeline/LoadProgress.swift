@@ -1,13 +1,17 @@
 public import FeedimgModel
 
-/// How far the transfer of one image has come.
+/// The progress of one image's transfer.
 public struct LoadProgress: Sendable, Hashable {
-  /// So much has arrived.
+  /// The bytes received so far.
   public var received: ByteCount
-  /// So much was announced; nil where the server did not tell.
+  /// The length that the server announced; nil if it announced none.
   public var total: ByteCount?
 
-  /// Makes a state, such as for the test of an observer.
+  /// Makes a progress value, such as to test an observer.
+  ///
+  /// - Parameters:
+  ///   - received: The bytes received so far.
+  ///   - total: The announced length; nil if unknown.
   public init(received: ByteCount, total: ByteCount?) {
     self.received = received
     self.total = total

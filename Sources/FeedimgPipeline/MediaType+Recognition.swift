@@ -1,14 +1,14 @@
 import FeedimgModel
 
 extension MediaType {
-  /// What the beginning of a body is.
+  /// Recognises the media type of a body by its first bytes.
   ///
   /// - Parameters:
-  ///   - bytes: What has come; of a longer body at least ``prefixLength``.
-  ///   - declared: What its server says that it is.
-  ///   - url: Where it comes from.
-  /// - Returns: Its media type.
-  /// - Throws: `notAnImage` where it is no image known here.
+  ///   - bytes: The bytes received; at least ``prefixLength`` of a longer body.
+  ///   - declared: The media type that the server declared.
+  ///   - url: The URL of the body, for errors.
+  /// - Returns: The media type.
+  /// - Throws: `notAnImage` if the body is not a supported image.
   static func recognise(
     _ bytes: [UInt8],
     declared: String?,
@@ -22,9 +22,9 @@ extension MediaType {
     let message =
       switch declared {
       case let declared? where declared.hasPrefix("image/"):
-        "the server said that it sends `\(declared)`, but sent no image known here"
-      case let declared?: "the server sent `\(declared)`, which is no image known here"
-      case nil: "the server sent a body without a type, which is no image known here"
+        "the server declared `\(declared)` but sent no supported image"
+      case let declared?: "the server sent `\(declared)`, which is not a supported image"
+      case nil: "the server sent a body without a media type, which is not a supported image"
       }
     var error = LoadError(.notAnImage, url: url, message: message)
     error.suspectsCaptivePortal = CaptivePortal.isPage(mediaType: declared, prefix: prefix)

@@ -2,27 +2,29 @@ import FeedimgModel
 import FeedimgPolicy
 import Synchronization
 
-/// Loaders that decide as in another situation, such as on another network.
+/// Loaders that decide with other facts or another policy, such as for another network.
 ///
-/// They share everything with one loader but what they decide by. For any thread.
+/// They share everything else with one loader. They are safe on any thread.
 package final class OverrideLoaders: Sendable {
   private let base: ImageLoader
-  /// Guards the policies that were asked for, by name; files are read outside.
+  /// Guards the requested policies, by name; files are read outside the lock.
   private let policies = Mutex<[String: PolicyInForce]>([:])
 
-  /// So many policies are kept; a further one is read each time.
+  /// The most policies kept; others are read each time.
   private static let greatestCount = 64
 
-  /// - Parameter base: The loader to share with; its policies and its facts count.
+  /// Makes the loaders.
+  ///
+  /// - Parameter base: The loader to share with; its policies and its facts are used.
   package init(_ base: ImageLoader) { self.base = base }
 
-  /// A loader that decides in another situation.
+  /// Returns a loader that decides with other facts or another policy.
   ///
   /// - Parameters:
-  ///   - facts: Given in place of what is seen, or of what the shared loader was given.
-  ///   - name: That of another policy; no path, so that no caller has files read by it.
-  /// - Returns: The shared loader itself where nothing is given.
-  /// - Throws: ``ConfigurationError`` for a fact or a policy that was not understood, or is not in order.
+  ///   - facts: Facts that replace those of the machine or of the shared loader.
+  ///   - name: The name of another policy. A path is refused, so that no caller can read files.
+  /// - Returns: A new loader; the shared loader itself if nothing is replaced.
+  /// - Throws: ``ConfigurationError`` for an invalid fact or policy.
   package func loader(
     given facts: [SituationOverride],
     policy name: String?
@@ -30,7 +32,7 @@ package final class OverrideLoaders: Sendable {
     guard !facts.isEmpty || name != nil else { return base }
     let given = try CheckedOverride.check(facts, among: base.policy.shelf.facts)
     var replaced = Set(given.map(\.fact))
-    // The price that holds for one network says nothing of another.
+    // The cost of one network does not apply to another.
     if replaced.contains(.network) { replaced.insert(.metered) }
     let others = base.overrides.filter { !replaced.contains($0.fact) }
     let policy = if let name { try self.policy(named: name) } else { base.policy }
@@ -51,9 +53,10 @@ package final class OverrideLoaders: Sendable {
 }
 
 extension PolicyShelf {
-  /// Refuses what is not the name of a policy on the shelf, such as a path.
+  /// Throws unless the name is that of a known policy; refuses paths.
   ///
-  /// - Throws: ``ConfigurationError`` with a suggestion where a name is near.
+  /// - Parameter name: The name to check.
+  /// - Throws: ``ConfigurationError``, with a suggestion if a similar name exists.
   package func checkName(_ name: String) throws(ConfigurationError) {
     let names = names()
     guard !names.contains(name) else { return }

@@ -1,23 +1,24 @@
 import FeedimgSystem
 import Glibc
 
-/// A file that holds a policy, or cases of one.
+/// A file that holds a policy or its test cases.
 package struct PolicyFile: Sendable, Hashable {
-  /// As places in messages begin with it.
+  /// The path, as messages print it.
   package let path: String
 
-  /// Longer files are no policies; in bytes.
+  /// The longest policy that is read, in bytes.
   private static let greatestLength = 16 << 20
 
   package init(path: String) { self.path = path }
 
   var stamp: FileStamp { FileStamp(path: path) }
 
-  /// Whether there is anything of that path, or the system does not tell.
+  /// Whether the path exists; true if the system does not tell.
   package var exists: Bool { stamp != .missing }
 
-  /// The content; a pipe is read to its end.
+  /// Reads the content; a pipe is read to its end.
   ///
+  /// - Returns: The bytes of the file.
   /// - Throws: ``PolicyFault``, unreadable, with the system's reason.
   func content() throws(PolicyFault) -> [UInt8] {
     guard let file = fopen(path, "re") else { throw failure(errno) }
@@ -36,23 +37,23 @@ package struct PolicyFile: Sendable, Hashable {
     return content
   }
 
-  /// The name of the policy that a file holds, or has cases of: the last part of its path without the endings.
+  /// The name of the policy: the last part of the path without its endings.
   package var name: String {
     let last = path.split(separator: "/").last ?? "policy"
     let ending = Self.endings.first { last.hasSuffix($0) && last.count > $0.count }
     return String(last.dropLast(ending?.count ?? 0))
   }
 
-  /// Whether there is a folder of that path.
+  /// Whether the path is a folder.
   package var isFolder: Bool {
     var status = stat()
     return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
 
-  /// Whether the file holds cases, by its name.
+  /// Whether the name is that of a file with test cases.
   package var holdsCases: Bool { Self.caseEndings.contains { path.hasSuffix($0) } }
 
-  /// Whether the file holds a policy, by its name.
+  /// Whether the name is that of a file with a policy.
   package var holdsPolicy: Bool {
     let last = path.split(separator: "/").last ?? ""
     return Self.policyEndings.contains { last.hasSuffix($0) } && !holdsCases && last != "README.md"
@@ -63,8 +64,10 @@ package struct PolicyFile: Sendable, Hashable {
   package static let policyEndings = [".md", ".json"]
   private static let endings = caseEndings + policyEndings
 
-  /// The files of a folder, by name.
+  /// Returns the files of a folder, by name.
   ///
+  /// - Parameter folder: The path of the folder.
+  /// - Returns: All entries except `.` and `..`.
   /// - Throws: ``PolicyFault``, unreadable, with the system's reason.
   package static func files(in folder: String) throws(PolicyFault) -> [PolicyFile] {
     guard let directory = opendir(folder) else { throw PolicyFile(path: folder).failure(errno) }
@@ -80,7 +83,7 @@ package struct PolicyFile: Sendable, Hashable {
     return names.filter { $0 != "." && $0 != ".." }.sorted().map { PolicyFile(folder: folder, name: $0) }
   }
 
-  /// The content, or why there is none.
+  /// The content, or the reason why it cannot be read.
   package var reading: PolicyReading {
     do throws(PolicyFault) {
       return .bytes(try content())
@@ -102,29 +105,32 @@ extension PolicyFile {
   }
 }
 
-/// What a place that a policy can come from holds at one time.
+/// The content of one source of a policy at one time.
 package enum PolicyReading: Sendable, Hashable {
   case nothing
   case bytes([UInt8])
   case fault(PolicyFault)
 
-  /// - Throws: ``PolicyFault`` where there is no text.
+  /// Returns the text.
+  ///
+  /// - Returns: The bytes of the text.
+  /// - Throws: ``PolicyFault`` if there is no text.
   package func text() throws(PolicyFault) -> [UInt8] {
     switch self {
-    case .nothing: throw PolicyFault(["there is nothing"], isUnreadable: true)
+    case .nothing: throw PolicyFault(["no policy was found"], isUnreadable: true)
     case .bytes(let bytes): return bytes
     case .fault(let fault): throw fault
     }
   }
 }
 
-/// Why a policy, or a table of cases, cannot be used.
+/// The reasons why a policy or a table of test cases is unusable.
 public struct PolicyFault: Error, Sendable, Hashable, CustomStringConvertible {
-  /// One line for each fault, with the place and what was expected.
+  /// One line for each fault, with the place and the expected value.
   public var messages: [String]
-  /// Whether nothing could be read at all, or what was asked for was not understood.
+  /// Whether nothing could be read, or the argument was not understood.
   ///
-  /// Otherwise something was read, and there are slips in it.
+  /// Otherwise the text was read and contains errors.
   public var isUnreadable: Bool
 
   package init(_ messages: [String], isUnreadable: Bool = false) {
@@ -132,6 +138,6 @@ public struct PolicyFault: Error, Sendable, Hashable, CustomStringConvertible {
     self.isUnreadable = isUnreadable
   }
 
-  /// The messages, a line each.
+  /// The messages, one line each.
   public var description: String { messages.joined(separator: "\n") }
 }

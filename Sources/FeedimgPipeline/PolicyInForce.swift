@@ -3,41 +3,45 @@ import FeedimgSettings
 import FeedimgSystem
 import Synchronization
 
-/// The policy that a loader decides by: as its file is now, or as it last was in order.
+/// The policy that a loader uses: the current version of its file, or the last valid one.
 ///
-/// Asks the system for nothing but the marks of a few files, and where it is asked for often, only whether anything has
-/// happened to them; a file that has changed is read again as a whole, by whoever asks next.
+/// Most calls only read the timestamps of a few files. After frequent calls, a watcher reports changes
+/// instead. The next caller reads a changed file again in full.
 package final class PolicyInForce: Sendable {
   private struct State {
     var chosen: PolicySelection.Chosen
-    /// How that came to be.
+    /// The result of the choice, with the refused sources.
     var choice: PolicySelection.Choice
     var readings: [PolicyReading]
     var stamps: [FileStamp]
-    /// Whether any later change would show in the stamps.
+    /// Whether the stamps would show every later change.
     var isSettled: Bool
-    /// Whether a thread is reading; others decide by what there is.
+    /// Whether a thread is reading; other threads use the policy in force meanwhile.
     var isReading = false
-    /// Whether it is worth a look.
+    /// Decides whether to check the files.
     var polling = PolicyPolling()
-    /// Nil before files are asked for often.
+    /// The watcher; nil before calls are frequent.
     var watcher: FileWatcher?
     var warnings: [String] = []
-    /// Whether what data costs matters besides.
+    /// Whether another part of the program needs the cost of data.
     var isCostAskedFor = false
     var onChange: (@Sendable () -> Void)?
   }
 
-  /// Where the policy was found, and where others can be found.
+  /// The policies of this machine, the one in force included.
   let shelf: PolicyShelf
   private let selection: PolicySelection
   private let clock: @Sendable () -> Double
-  /// Guards what is in force; files are read and tables checked outside.
+  /// Guards the state; files are read and tables checked outside the lock.
   private let state: Mutex<State>
 
   /// Reads the policy.
   ///
-  /// - Throws: ``PolicyFault`` where no source holds one that is in order.
+  /// - Parameters:
+  ///   - selection: The sources of the policy.
+  ///   - shelf: The policies of this machine.
+  ///   - clock: Seconds since 1970.
+  /// - Throws: ``PolicyFault`` if no source holds a valid policy.
   init(
     _ selection: PolicySelection,
     on shelf: PolicyShelf,
@@ -63,9 +67,12 @@ package final class PolicyInForce: Sendable {
     )
   }
 
-  /// The policy that a configuration asks for.
+  /// Reads the policy that a configuration chooses.
   ///
-  /// - Throws: ``ConfigurationError`` where there is none, or none that is in order.
+  /// - Parameters:
+  ///   - policy: The chosen policy.
+  ///   - shelf: The policies of this machine.
+  /// - Throws: ``ConfigurationError`` if the policy is missing or invalid.
   package convenience init(
     _ policy: ImageLoader.Configuration.Policy,
     on shelf: PolicyShelf
@@ -77,7 +84,7 @@ package final class PolicyInForce: Sendable {
     }
   }
 
-  /// A file in each folder that it may come from, or might come to stand in.
+  /// One file for each folder that may hold the policy now or later.
   var files: [String] {
     var folders: Set<Substring> = []
     return selection.sources.compactMap { $0.file?.path }.filter { path in
@@ -85,22 +92,21 @@ package final class PolicyInForce: Sendable {
     }
   }
 
-  /// The policy as it is now.
+  /// Returns the current policy.
   package func current() -> CompiledPolicy {
     refresh()
     return state.withLock { $0.chosen.policy }
   }
 
-  /// Has somebody told when another policy has come into force, whoever found that out.
+  /// Calls back when another policy comes into force, on the thread that found the change.
   func listen(_ onChange: @escaping @Sendable () -> Void) { state.withLock { $0.onChange = onChange } }
 
-  /// Whether what data costs matters: to the policy as it was last asked for, to another one that somebody decides by
-  /// besides, or to who transfers something.
+  /// Whether the cost of data must be read: for this policy, for another one in use, or for a transfer.
   package var asksAboutCost: Bool { state.withLock { $0.isCostAskedFor || $0.chosen.policy.asksAboutCost } }
 
-  /// Has it be known what data costs, from now on.
+  /// Reads the cost of data from now on.
   ///
-  /// - Returns: Whether it was not before.
+  /// - Returns: Whether the cost was not read before.
   @discardableResult
   package func askAboutCost() -> Bool {
     state.withLock { state in
@@ -109,14 +115,14 @@ package final class PolicyInForce: Sendable {
     }
   }
 
-  /// Where the policy came from, and what became of the other places.
+  /// Returns the source of the policy, and the state of the other sources.
   func standing() -> PolicyStanding {
     refresh()
     let state = state.withLock { $0 }
     return PolicyStanding(selection, state.readings, state.choice, state.chosen)
   }
 
-  /// What the user should know, each thing once.
+  /// Returns the warnings for the user, each once.
   func takeWarnings() -> [String] {
     state.withLock { state in
       defer { state.warnings = [] }
@@ -135,7 +141,7 @@ package final class PolicyInForce: Sendable {
     if isDue { look() }
   }
 
-  /// Watches, and has the files looked at after that.
+  /// Starts to watch; the files are checked after that, so that no change is missed.
   private func beginWatching() {
     let watcher = FileWatcher(selection.sources.compactMap { $0.file?.path })
     state.withLock { $0.watcher = $0.watcher ?? watcher }
@@ -145,7 +151,7 @@ package final class PolicyInForce: Sendable {
     let stamps = selection.stamps()
     let isSettled = Self.isSettled(stamps, clock)
     let old = state.withLock { state -> State? in
-      // Who reads may have begun before what was seen here.
+      // The reading thread may have started before the change seen here.
       if state.isReading { state.polling.note() }
       guard !state.isReading, stamps != state.stamps || !state.isSettled else { return nil }
       state.isReading = true
@@ -153,7 +159,7 @@ package final class PolicyInForce: Sendable {
     }
     guard let old else { return }
     let readings = selection.read(stamps)
-    // It may have been touched only, or looked at again because a change might not have shown.
+    // The files may only have been touched, or checked again because a change might not have shown.
     let choice = readings == old.readings ? nil : selection.choose(readings, keeping: old.chosen)
     let onChange = state.withLock { state -> (@Sendable () -> Void)? in
       state.isReading = false
@@ -173,35 +179,35 @@ package final class PolicyInForce: Sendable {
   }
 }
 
-/// Says whether the files of a policy are worth a look (pure).
+/// Decides when to check the files of a policy (pure).
 ///
-/// A program that asks a few times looks each time, because a watch costs more than it saves. A program that asks often,
-/// such as a service, watches and looks after a change. It also looks once a second, for changes that no watch tells:
-/// a folder above was replaced, or another machine changed the file.
+/// A program that asks a few times checks each time, because a watcher costs more than it saves. A program
+/// that asks often, such as a service, watches the files and checks them after a change. It also checks once
+/// a second, for changes that a watcher misses: a replaced parent folder, or a write by another machine.
 struct PolicyPolling: Sendable {
-  /// See ``SettingsStore``.
+  /// The number of checks before watching starts; see ``SettingsStore``.
   static let looksBeforeWatching = 256
-  /// In seconds.
+  /// The longest time between two checks, in seconds.
   static let longestRest = 1.0
 
   private var looks = 0
   private var lookedAt = -Double.infinity
   private var isDirty = true
 
-  /// Whether it is time to watch.
+  /// Whether calls are frequent enough to watch the files.
   var isBusy: Bool { looks >= Self.looksBeforeWatching }
 
-  /// Takes note that something may have happened that was not read.
+  /// Records that the files may have changed since they were read.
   mutating func note() { isDirty = true }
 
-  /// Takes note that a decision asks for the policy.
+  /// Records that a decision needs the policy.
   ///
   /// - Parameters:
-  ///   - hasChanged: What the watch says; true where there is none.
-  ///   - isSettled: Whether any change since the last look would have shown.
-  ///   - isLooking: Whether another one looks now, so that nobody else does.
+  ///   - hasChanged: Whether the watcher reports a change; true without a watcher.
+  ///   - isSettled: Whether the stamps would show every change since the last check.
+  ///   - isLooking: Whether another thread checks the files now.
   ///   - now: Seconds since 1970; may jump.
-  /// - Returns: Whether to look now; what has happened is forgotten only then.
+  /// - Returns: Whether to check the files now; if not, the recorded changes are kept.
   mutating func mustLook(_ hasChanged: Bool, isSettled: Bool, isLooking: Bool, at now: Double) -> Bool {
     isDirty = isDirty || hasChanged || !isSettled || !(0..<Self.longestRest ~= now - lookedAt)
     guard isDirty, !isLooking else { return false }

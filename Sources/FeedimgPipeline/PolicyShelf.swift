@@ -4,14 +4,17 @@ package import FeedimgPolicy
 import FeedimgSettings
 import FeedimgSystem
 
-/// All policies that there are: those that come with feedimg, and those in two folders, which replace them by name.
+/// All policies of this machine: the built-in ones, and those in two folders, which replace them by name.
 package struct PolicyShelf: Sendable {
   package let facts: FactCatalog
-  /// Nil where the environment names none.
+  /// The user's folder; nil if the environment names none.
   private let userFolder: String?
   private let systemFolder: String
 
-  /// - Throws: ``ConfigurationError`` for facts of the application that no table could spell.
+  /// Finds the folders of the policies.
+  ///
+  /// - Parameter configuration: The configuration of the loader.
+  /// - Throws: ``ConfigurationError`` for facts of the application that a table cannot express.
   package init(_ configuration: ImageLoader.Configuration) throws(ConfigurationError) {
     do throws(FactError) {
       facts =
@@ -26,7 +29,7 @@ package struct PolicyShelf: Sendable {
     systemFolder = PolicyFile(folder: configuration.systemFolder, name: "policies").path
   }
 
-  /// Where a policy of that name can come from, whether or not it does.
+  /// Returns the possible sources of a policy, whether or not they exist.
   package func selection(named name: String) -> PolicySelection {
     var sources: [PolicySource] = []
     func add(_ layer: PolicyLayer, _ folder: String) {
@@ -43,9 +46,11 @@ package struct PolicyShelf: Sendable {
     return PolicySelection(name: name, sources: sources, facts: facts)
   }
 
-  /// The policy that a configuration asks for.
+  /// Returns the sources of the policy that a configuration chooses.
   ///
-  /// - Throws: ``PolicyFault``, unreadable, with a suggestion where a name is near.
+  /// - Parameter policy: The chosen policy.
+  /// - Returns: The sources, in order of precedence.
+  /// - Throws: ``PolicyFault``, unreadable, with a suggestion if a similar name exists.
   package func selection(
     of policy: ImageLoader.Configuration.Policy
   ) throws(PolicyFault) -> PolicySelection {
@@ -55,9 +60,11 @@ package struct PolicyShelf: Sendable {
     }
   }
 
-  /// The policy that someone named: one of the shelf, or else a file.
+  /// Returns the sources of a policy that the user named: a known policy, or else a file.
   ///
-  /// - Throws: ``PolicyFault``, unreadable, with a suggestion where a name is near.
+  /// - Parameter argument: The name or path.
+  /// - Returns: The sources, in order of precedence.
+  /// - Throws: ``PolicyFault``, unreadable, with a suggestion if a similar name exists.
   package func selection(of argument: String) throws(PolicyFault) -> PolicySelection {
     let file = PolicyFile(path: argument)
     if !argument.contains("/") {
@@ -76,7 +83,7 @@ package struct PolicyShelf: Sendable {
     return PolicyFault([text], isUnreadable: true)
   }
 
-  /// The names of all policies, those that are refused included: the default first, then by name.
+  /// Returns the names of all policies, refused ones included: the default first, then by name.
   package func names() -> [String] {
     let folders = [userFolder, systemFolder].compactMap { $0 }
     let files = folders.flatMap { (try? PolicyFile.files(in: $0)) ?? [] }
@@ -84,55 +91,56 @@ package struct PolicyShelf: Sendable {
     return names.sorted(by: Self.precedes)
   }
 
-  /// The default first, then by name.
+  /// Returns whether a name comes before another: the default first, then by name.
   package static func precedes(_ name: String, _ other: String) -> Bool {
     (name == "default" ? 0 : 1, name) < (other == "default" ? 0 : 1, other)
   }
 }
 
-/// Where a policy comes from; a later one replaces an earlier one of the same name.
+/// The origin of a policy; a later one in this list replaces an earlier one of the same name.
 public enum PolicyLayer: String, Sendable, Hashable {
-  /// It comes with feedimg.
+  /// The policy is part of feedimg.
   case builtIn = "built-in"
   /// The administrator's folder, `/etc/feedimg/policies`.
   case system
   /// The user's folder, `$XDG_CONFIG_HOME/feedimg/policies`.
   case user
-  /// A file that was given by its path.
+  /// A file given by its path.
   case given
 }
 
-/// The places that one policy can come from, and the choice among them.
+/// The possible sources of one policy, and the choice among them.
 ///
-/// On the way to the first decision of a program: generic types of its own would cost more than the files.
+/// This code runs before the first decision of a program. It uses no generic types of its own, because those
+/// would take longer to set up than the files take to read.
 package struct PolicySelection: Sendable {
   package let name: String
-  /// The one that counts first in front.
+  /// The sources, in order of precedence.
   package let sources: [PolicySource]
   package let facts: FactCatalog
 
-  /// A policy that is in order, and where it came from.
+  /// A valid policy and its source.
   package struct Chosen: Sendable {
     package let source: PolicySource
     package let policy: CompiledPolicy
   }
 
-  /// Why what one source holds is not in order.
+  /// A source whose content is invalid, and the reasons.
   package struct Refusal: Sendable {
     package let source: PolicySource
     package let fault: PolicyFault
   }
 
-  /// What came of a reading.
+  /// The result of a choice among the sources.
   package struct Choice: Sendable {
-    /// Nil where no source holds a policy that is in order.
+    /// The chosen policy; nil if no source holds a valid one.
     package var chosen: Chosen?
-    /// Whether ``chosen`` is what its source said before, and no longer does.
+    /// Whether ``chosen`` is an earlier version, which its source no longer holds.
     package var isEarlier = false
     package var refusals: [Refusal] = []
   }
 
-  /// What all sources say now.
+  /// Reads all sources.
   package func read() -> [PolicyReading] { read(stamps()) }
 
   func stamps() -> [FileStamp] {
@@ -141,23 +149,22 @@ package struct PolicySelection: Sendable {
     return stamps
   }
 
-  /// What all sources say.
+  /// Reads all sources.
   ///
-  /// - Parameter stamps: One for each source.
-  /// - Returns: Likewise.
+  /// - Parameter stamps: One stamp for each source.
+  /// - Returns: One reading for each source.
   func read(_ stamps: [FileStamp]) -> [PolicyReading] {
     var readings: [PolicyReading] = []
     for index in sources.indices { readings.append(sources[index].reading(stamps[index])) }
     return readings
   }
 
-  /// Takes the first source that is in order.
+  /// Chooses the first valid source.
   ///
   /// - Parameters:
-  ///   - readings: What the sources say.
-  ///   - old: What was chosen before: it stays where its own source now holds something that is not in
-  ///     order, and where nothing else is left.
-  /// - Returns: The choice, with what was refused before it was found.
+  ///   - readings: The content of the sources.
+  ///   - old: The previous choice. It stays if its source became invalid, or if no other source is valid.
+  /// - Returns: The choice, with the sources refused before it.
   package func choose(_ readings: [PolicyReading], keeping old: Chosen? = nil) -> Choice {
     var choice = Choice()
     for index in sources.indices where choice.chosen == nil && readings[index] != .nothing {
@@ -184,7 +191,7 @@ package struct PolicySelection: Sendable {
 }
 
 extension PolicySelection.Choice {
-  /// Why nothing was chosen.
+  /// The reasons why no source was chosen.
   package var fault: PolicyFault {
     PolicyFault(
       refusals.flatMap(\.fault.messages),
@@ -192,13 +199,13 @@ extension PolicySelection.Choice {
     )
   }
 
-  /// The policy that was chosen, in words that go on with "stays in force".
+  /// The chosen policy in words, for a sentence that continues with "stays in force".
   package var inForce: String {
     guard let source = chosen?.source, !isEarlier else { return "the earlier version" }
     return source.file.map { "`\($0.path)`" } ?? "the built-in `\(source.name)`"
   }
 
-  /// What a user should be told of files that are refused, one line each.
+  /// The warnings about refused files, one line each.
   package var warnings: [String] {
     refusals.compactMap { refusal in
       guard let first = refusal.fault.messages.first else { return nil }
@@ -208,23 +215,23 @@ extension PolicySelection.Choice {
   }
 }
 
-/// One place that a policy can come from.
+/// One possible source of a policy.
 package struct PolicySource: Sendable, Hashable {
   package let name: String
   package let layer: PolicyLayer
-  /// Nil for what comes with feedimg.
+  /// The file; nil for a built-in policy.
   package let file: PolicyFile?
 
   package init(name: String, layer: PolicyLayer, file: PolicyFile?) {
     (self.name, self.layer, self.file) = (name, layer, file)
   }
 
-  /// What places in messages begin with.
+  /// The name of the file, as messages print it.
   package var fileName: String { file?.path ?? "\(name).md" }
 
   var stamp: FileStamp { file?.stamp ?? .special }
 
-  /// What the source says now.
+  /// Reads the source.
   package var reading: PolicyReading { reading(stamp) }
 
   func reading(_ stamp: FileStamp) -> PolicyReading {
@@ -232,17 +239,21 @@ package struct PolicySource: Sendable, Hashable {
       if let text = ShippedPolicies.table(of: name) { return .bytes(text) }
       return .nothing
     }
-    // Only a file that was given by hand may be a pipe: others would wait for whoever writes into it.
+    // Only a file given by its path may be a pipe; reading any other pipe would wait for its writer.
     if layer != .given {
       if stamp == .missing { return .nothing }
-      if stamp == .special { return .fault(PolicyFault(["\(file.path): is no file"], isUnreadable: true)) }
+      if stamp == .special { return .fault(PolicyFault(["\(file.path): is not a file"], isUnreadable: true)) }
     }
     return file.reading
   }
 
-  /// The table in a text of this source.
+  /// Reads the table in a text of this source.
   ///
-  /// - Throws: ``PolicyFault`` with all slips.
+  /// - Parameters:
+  ///   - text: The text, in UTF-8.
+  ///   - facts: The known facts.
+  /// - Returns: The table.
+  /// - Throws: ``PolicyFault`` with all errors.
   package func table(in text: [UInt8], facts: FactCatalog) throws(PolicyFault) -> PolicyTable {
     do throws(PolicyErrors) {
       return try parse(text, facts: facts)
@@ -251,7 +262,7 @@ package struct PolicySource: Sendable, Hashable {
     }
   }
 
-  /// The table in a text of this source, with errors that tell each place.
+  /// Reads the table in a text of this source; each error has its place.
   package func parse(_ text: [UInt8], facts: FactCatalog) throws(PolicyErrors) -> PolicyTable {
     guard !fileName.hasSuffix(".json") else {
       return try PolicyTable(name: name, fileName: fileName, json: text, facts: facts)
@@ -259,12 +270,16 @@ package struct PolicySource: Sendable, Hashable {
     return try PolicyTable(name: name, fileName: fileName, markdown: text, facts: facts)
   }
 
-  /// Whether a text of this source can be read at all, whatever slips are in it.
+  /// Returns whether a text of this source can be read at all, even with errors.
   package func isLegible(_ text: [UInt8]) -> Bool { PolicyTable.isLegible(fileName: fileName, text: text) }
 
-  /// The policy in a text of this source, if it is in order; what comes with feedimg is known to be.
+  /// Reads and checks the policy in a text of this source; a built-in policy needs no check.
   ///
-  /// - Throws: ``PolicyFault`` with all that is wrong.
+  /// - Parameters:
+  ///   - text: The text, in UTF-8.
+  ///   - facts: The known facts.
+  /// - Returns: The compiled policy.
+  /// - Throws: ``PolicyFault`` with all errors.
   package func policy(in text: [UInt8], facts: FactCatalog) throws(PolicyFault) -> CompiledPolicy {
     let table = try table(in: text, facts: facts)
     let messages: [String]
@@ -280,7 +295,7 @@ package struct PolicySource: Sendable, Hashable {
 }
 
 extension ShippedPolicies {
-  /// The text of a policy that comes with feedimg; the default first, as nearly everybody asks for it.
+  /// Returns the text of a built-in policy; the default first, because most programs use it.
   static func table(of name: String) -> [UInt8]? {
     name == "default" ? defaultTable : all.first { $0.name == name }?.text
   }

@@ -1,48 +1,48 @@
 import FeedimgJSON
 import FeedimgPolicy
 
-/// Which policy decides, where it comes from, and why no other one does.
+/// The policy in force, its source, and why no other one applies.
 public struct PolicyStanding: Sendable, Hashable {
-  /// One place that a policy could have come from, and what became of it.
+  /// One possible source of the policy, and its status.
   public struct Candidate: Sendable, Hashable {
-    /// What became of a place.
+    /// The status of a source.
     public enum Status: String, Sendable, Hashable {
-      /// The policy in force stands here.
+      /// The policy in force comes from this source.
       case inForce = "in force"
-      /// There is a file, but it is not in order.
+      /// The source has a file, but it is invalid.
       case refused
-      /// A later place holds one of the same name.
+      /// A source of higher precedence has a policy of the same name.
       case replaced
-      /// There is nothing.
+      /// The source has no file.
       case missing
     }
 
-    /// Which place.
+    /// The origin of this source.
     public var layer: PolicyLayer
-    /// The file that was looked for; nil for what comes with feedimg.
+    /// The path of the file; nil for a built-in policy.
     public var path: String?
-    /// What became of it.
+    /// The status of this source.
     public var status = Status.missing
-    /// Why it was refused, a line each; empty otherwise.
+    /// The reasons for a refusal, one line each; empty otherwise.
     public var reasons: [String] = []
   }
 
-  /// Such as `default`.
+  /// The name, such as `default`.
   public var name: String
-  /// Where the policy that decides comes from.
+  /// The origin of the policy in force.
   public var layer: PolicyLayer
-  /// Its file; nil for what comes with feedimg.
+  /// The path of its file; nil for a built-in policy.
   public var path: String?
-  /// Whether an earlier version of the file decides, as the present one is refused.
+  /// Whether an earlier version of the file decides, because the present one was refused.
   public var isEarlier: Bool
-  /// How many rules it has.
+  /// The number of rules.
   public var ruleCount: Int
-  /// How many states its rules can tell apart.
+  /// The number of states that its rules distinguish.
   public var stateCount: Int
-  /// All places, the one that counts first in front.
+  /// All possible sources, in order of precedence.
   public var candidates: [Candidate]
 
-  /// The places whose file is not in order.
+  /// The sources with an invalid file.
   public var refused: [Candidate] { candidates.filter { $0.status == .refused } }
 
   package init(

@@ -3,17 +3,19 @@ import Glibc
 
 /// The variables and arguments of this process.
 package enum ProcessEnvironment {
-  /// The arguments without the name of the program, also if `/proc` is hidden.
+  /// The arguments without the program name, even if `/proc` is hidden.
   package static func arguments() -> [String] { Array(ProcessArguments.all().dropFirst()) }
 
-  /// Whether this process can run tasks: libdispatch counts its threads in `/proc`, and dies with SIGILL without it
+  /// Returns whether this process can run tasks.
+  ///
+  /// libdispatch counts its threads in `/proc`. Without it, libdispatch crashes with SIGILL
   /// (`_dispatch_workq_monitor_pools`).
   package static func canRunTasks() -> Bool { access("/proc/self/stat", R_OK) == 0 }
 
-  /// The folder of the program that runs, with a final slash; empty if it is unknown.
+  /// Returns the folder of the running program, with a final slash; empty if it is unknown.
   package static func programFolder() -> String { ProcessArguments.programFolder() }
 
-  /// Read once, when a front end asks.
+  /// Returns the variables of the process; a front end reads them once.
   static func variables() -> [String: String] {
     var variables: [String: String] = [:]
     var entry = environ
@@ -27,7 +29,7 @@ package enum ProcessEnvironment {
     return variables
   }
 
-  /// The home of the account, for processes that are told none, as some services are.
+  /// Returns the home folder of the account, for a process without `HOME`, such as some services.
   static func accountHome() -> String? {
     guard let account = getpwuid(getuid()), let home = account.pointee.pw_dir else { return nil }
     return String(cString: home)

@@ -1,34 +1,35 @@
 import FeedimgCache
 import FeedimgModel
 
-/// What every request for an image says of who asks, which servers may choose an image by (RFC 9110 §12).
+/// The request fields that describe the program; servers may choose an image by them (RFC 9110 §12).
 package struct RequestIdentity: Sendable {
   private let userAgent: String
   private let accept: String
-  /// Whether the server is asked to send less, as data costs or the user saves it (the Save-Data field of the W3C's
-  /// incubator group, wicg.github.io/savedata).
+  /// Whether requests ask for less data, because data costs money or the user saves data.
+  ///
+  /// The field is Save-Data (wicg.github.io/savedata).
   private(set) var savesData = false
 
   package init(userAgent: String, accept: String = ImageLoader.usualAccept) {
     self.userAgent = userAgent
-    // Else libcurl would say so by itself.
+    // Without a value, libcurl would send `*/*` itself.
     self.accept = accept.isEmpty ? "*/*" : accept
   }
 
-  /// The same, as it is in a situation.
+  /// Returns the identity for requests in a situation.
   func asking(in situation: Situation) -> RequestIdentity {
     var identity = self
     identity.savesData = situation.metered == .yes || situation.savesData
     return identity
   }
 
-  /// What is to be sent beside what the downloader itself sends.
+  /// The fields to send, in addition to those of the downloader.
   var fields: HTTPFields {
     let accepted = HTTPFields.Field(name: "Accept", value: accept)
     return HTTPFields(savesData ? [accepted, Self.saveData] : [accepted])
   }
 
-  /// Everything that is sent with every request, that of the downloader included; `Vary` may name any of it.
+  /// All fields of every request, those of the downloader included; `Vary` may name any of them.
   var sent: HTTPFields {
     HTTPFields(
       fields.fields + [
@@ -37,12 +38,12 @@ package struct RequestIdentity: Sendable {
     )
   }
 
-  /// What is the same for loads of an image that may share one answer: its URL, and all that is sent.
+  /// Returns a key that is equal for loads that may share one response: the URL and all request fields.
   ///
   /// - Parameters:
-  ///   - key: That of the URL.
-  ///   - question: What is sent beside the usual.
-  /// - Returns: The key of the URL alone, where nothing is said that every load of one program does not say.
+  ///   - key: The key of the URL.
+  ///   - question: The additional fields of this request.
+  /// - Returns: The key of the URL alone, if the request has no special fields.
   func shared(_ key: String, asking question: HTTPFields = HTTPFields()) -> String {
     guard savesData || !question.fields.isEmpty else { return key }
     return "\(key) \(AnswerKey.identity(HTTPFields(sent.fields + question.fields)))"
@@ -52,9 +53,10 @@ package struct RequestIdentity: Sendable {
 }
 
 extension RequestIdentity {
-  /// The identity that a program gives itself.
+  /// Makes the identity that a configuration describes.
   ///
-  /// - Throws: ``ConfigurationError`` for what cannot be the value of a field.
+  /// - Parameter configuration: The configuration of the loader.
+  /// - Throws: ``ConfigurationError`` for an invalid field value.
   package init(_ configuration: ImageLoader.Configuration) throws(ConfigurationError) {
     var faults: [String] = []
     let accept = configuration.accept ?? ImageLoader.accept(of: configuration.decoder)
@@ -68,11 +70,13 @@ extension RequestIdentity {
 }
 
 extension ImageLoader {
-  /// What feedimg can recognise, the smaller formats first (RFC 9110 §12.5.1).
+  /// The formats that feedimg recognises, smaller ones first (RFC 9110 §12.5.1).
   public static let usualAccept =
     "image/avif,image/webp,image/png,image/jpeg,image/gif,image/*;q=0.8,*/*;q=0.5"
 
-  /// What a decoder decodes; anything else is better than no answer, as a server may know no other.
+  /// Returns the value of `Accept` for a decoder.
+  ///
+  /// Any other format gets a low weight, because a server may have only that one.
   fileprivate static func accept(of decoder: (any ImageDecoding)?) -> String {
     guard let types = decoder?.mediaTypes, !types.isEmpty else { return usualAccept }
     return (types + ["*/*;q=0.1"]).joined(separator: ",")

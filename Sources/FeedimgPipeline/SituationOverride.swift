@@ -1,16 +1,21 @@
 import FeedimgModel
 package import FeedimgPolicy
 
-/// A fact that is given instead of read, so that any situation can be reproduced.
+/// A fact with a fixed value, which makes any situation reproducible.
 public struct SituationOverride: Sendable, Hashable {
-  /// As policies name it, such as `always original`; hyphens may stand for the spaces.
+  /// The name of the fact in policies, such as `always original`; hyphens may replace the spaces.
   public var fact: String
-  /// As policies spell it, such as `yes`.
+  /// The value as policies spell it, such as `yes`.
   public var value: String
-  /// Who gave it, for explanations, such as `--network`.
+  /// The origin of the override, for explanations, such as `--network`.
   public var source: String
 
-  /// Makes an override; fact and value are checked when a loader is made with it.
+  /// Makes an override; a loader checks the fact and the value when it is made.
+  ///
+  /// - Parameters:
+  ///   - fact: The name of the fact.
+  ///   - value: Its value.
+  ///   - source: The origin of the override.
   public init(fact: String, value: String, source: String) {
     self.fact = fact
     self.value = value
@@ -18,13 +23,18 @@ public struct SituationOverride: Sendable, Hashable {
   }
 }
 
-/// An override whose fact and value are known to be good.
+/// An override with a valid fact and value.
 package struct CheckedOverride: Sendable {
   package let fact: Fact
   let source: String
   private let value: String
 
-  /// - Throws: ``FactError`` that tells what the fact can be.
+  /// Checks an override.
+  ///
+  /// - Parameters:
+  ///   - override: The override to check.
+  ///   - facts: The known facts.
+  /// - Throws: ``FactError`` with the values that the fact can have.
   package init(_ override: SituationOverride, among facts: FactCatalog) throws(FactError) {
     fact = try Fact(typed: override.fact, among: facts)
     value = override.value
@@ -34,11 +44,11 @@ package struct CheckedOverride: Sendable {
   }
 
   func apply(to situation: inout Situation) {
-    // Checked when this was made.
+    // The initialiser has checked the value.
     try? fact.set(typed: value, in: &situation)
   }
 
-  /// Checks all, and tells of every fault at once.
+  /// Checks all overrides and reports all errors together.
   package static func check(
     _ overrides: [SituationOverride],
     among facts: FactCatalog

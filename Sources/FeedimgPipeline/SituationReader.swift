@@ -1,24 +1,26 @@
 import FeedimgModel
 import FeedimgPolicy
 
-/// Puts together what a policy is asked with, and the source of each fact.
+/// Assembles the input of a policy, with the source of each fact.
 ///
-/// Made once for a batch: all its items see the same network and settings.
+/// One reader serves a batch, so that all its items use the same network and settings.
 package struct SituationReader {
-  /// The facts of items that are reached over the network.
+  /// The facts for items that are loaded over the network.
   private let remote: KnownFacts
-  /// The facts of items of this machine, where they are reached in another way.
+  /// The facts for items on this machine; nil if they equal those of other items.
   private let local: KnownFacts?
-  /// The facts that are given, and need not be read.
+  /// The facts that overrides replace.
   private let given: Set<Fact>
-  /// The same of those that each item is asked about.
+  /// Whether overrides replace the facts of a single item.
   private let (isOriginalGiven, isThumbnailGiven, isSizeGiven): (Bool, Bool, Bool)
   private let listed: [Fact]
 
+  /// Makes a reader.
+  ///
   /// - Parameters:
-  ///   - snapshot: What this machine told.
-  ///   - overrides: What is given instead of read.
-  ///   - hostFacts: The facts that the application defines.
+  ///   - snapshot: The facts of this machine.
+  ///   - overrides: The facts that replace those of the machine.
+  ///   - hostFacts: The facts that the application declares.
   init(_ snapshot: FactSnapshot, overrides: [CheckedOverride], hostFacts: [HostFact] = []) {
     given = Set(overrides.map(\.fact))
     isOriginalGiven = given.contains(.original)
@@ -35,16 +37,16 @@ package struct SituationReader {
     }
   }
 
-  /// Whether the cache has a say: not where it is given what is cached.
+  /// Whether decisions depend on the cache; overrides can replace it.
   var asksCache: Bool { !(isOriginalGiven && isThumbnailGiven) }
 
-  /// Whether an item is reached in another way than over the network.
+  /// Returns whether an item is loaded without the network.
   package func isLocal(_ item: FeedItem) -> Bool {
     guard local != nil else { return false }
     return item.original?.url.isLoopback ?? true && item.thumbnail?.url.isLoopback ?? true
   }
 
-  /// The facts about one item for the policy: its variants, their size, and the facts of the application.
+  /// Returns the input of the policy for one item: its variants, their size, and the application's facts.
   func situation(
     original: Presence,
     thumbnail: Presence,
@@ -60,7 +62,7 @@ package struct SituationReader {
     return situation
   }
 
-  /// Every fact in a situation that this reader made, and who says so.
+  /// Returns every fact in a situation that this reader made, with its source.
   func facts(
     in situation: Situation,
     _ values: [String: String] = [:],
@@ -77,7 +79,7 @@ package struct SituationReader {
     }
   }
 
-  /// This machine itself is reached without any network, and as well as by cable.
+  /// The network state for items on this machine, which need no network and load as over a cable.
   private static var thisMachine: NetworkState {
     NetworkState(
       kind: .ethernet,
@@ -89,7 +91,7 @@ package struct SituationReader {
 }
 
 extension KnownFacts {
-  /// The facts that hold for every item: read, or given.
+  /// The facts that apply to every item, overrides included.
   fileprivate init(_ snapshot: FactSnapshot, _ overrides: [CheckedOverride]) {
     self.init(Situation(network: .other, original: .none, thumbnail: .none))
     read(snapshot)
@@ -97,7 +99,7 @@ extension KnownFacts {
     let given = Set(overrides.map(\.fact))
     if given.contains(.network), !given.contains(.metered) {
       let network = situation.network
-      setMetered(Self.usualMetering(of: network), source: "as usual for \(network.rawValue)")
+      setMetered(Self.usualMetering(of: network), source: "the usual value for \(network.rawValue)")
     }
   }
 

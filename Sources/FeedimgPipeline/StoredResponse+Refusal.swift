@@ -3,10 +3,10 @@ import FeedimgModel
 import FeedimgTransfer
 
 extension StoredResponse {
-  /// Why an answer that is no success brings no image, and for how long that is to be believed.
+  /// Returns the error for an unsuccessful response, which says how long to remember it.
   func refusal(of url: ImageURL) -> LoadError {
-    // Servers and caches on the way are known to say so to who has nothing.
-    let surprise = head.status == 304 ? ", though it was told of no image that is here" : ""
+    // Some servers and caches send 304 for an unconditional request.
+    let surprise = head.status == 304 ? " to an unconditional request" : ""
     var error = LoadError(
       .status,
       url: url,

@@ -52,7 +52,7 @@ struct NetworkServicesTests {
     }
     #expect(
       facts.map { $0.split(separator: " ").joined(separator: " ") } == [
-        "metered yes NetworkManager reports it", "roaming no nothing tells of a foreign network",
+        "metered yes NetworkManager reports it", "roaming no roaming is not reported",
         "metered unknown the hardware behind the virtual link is unknown; services were not asked, as no rule depends on it",
         "roaming no not asked, as no rule depends on it",
       ]

@@ -63,7 +63,7 @@ import Testing
     let error = await #expect(throws: LoadError.self) { try await test.loader.reload(item) }
     #expect(error?.status == 304)
     #expect(
-      error?.message == "the server answered 304 Not Modified, though it was told of no image that is here"
+      error?.message == "the server answered 304 Not Modified to an unconditional request"
     )
     let request = try #require(downloader.requests.all.last)
     #expect(request.fields["If-None-Match"] == nil && request.fields["If-Modified-Since"] == nil)

@@ -57,7 +57,7 @@ import Testing
     }
     #expect(
       loader.warnings.sorted() == [
-        "the application tells of a fact `age`, which it has not declared",
+        "the application sets the fact `age`, which it has not declared",
         "the fact `on screen` has no value `perhaps`",
       ]
     )

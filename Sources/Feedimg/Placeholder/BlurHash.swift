@@ -2,20 +2,21 @@ import FeedimgModel
 import FeedimgPipeline
 import Glibc
 
-/// A BlurHash: the few lowest waves of a picture, in characters (github.com/woltapp/blurhash, `Algorithm.md`).
+/// A BlurHash: the few lowest frequencies of a picture, as text (github.com/woltapp/blurhash,
+/// `Algorithm.md`).
 struct BlurHash: Sendable {
   private typealias Color = SIMD3<Double>
 
   private let columns: Int
   private let rows: Int
-  /// Row by row; linear light.
+  /// The coefficients, row by row, in linear light.
   private let waves: [Color]
 
   private static let digits = Array(
     "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz#$%*+,-.:;=?@[]^_{|}~".utf8
   )
 
-  /// Nil for a text that is no BlurHash.
+  /// Reads a BlurHash; nil if the text is invalid.
   init?(_ text: String) {
     let values = text.utf8.compactMap { Self.digits.firstIndex(of: $0) }
     guard values.count == text.utf8.count, values.count >= 6, values[0] < 81 else { return nil }
@@ -64,7 +65,7 @@ struct BlurHash: Sendable {
     }
   }
 
-  /// IEC 61966-2-1.
+  /// The transfer function of IEC 61966-2-1 (sRGB).
   private static func linear(_ byte: Double) -> Double {
     let value = byte / 255
     return value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4)

@@ -2,15 +2,18 @@ public import FeedimgModel
 import FeedimgPipeline
 
 extension Placeholder {
-  /// The longer side of what a BlurHash becomes, in pixels; it has nothing finer.
+  /// The longer side of a bitmap made from a BlurHash, in pixels; more would add no detail.
   private static let side = 32.0
 
-  /// A small picture to be stretched over the place of the image: of the ThumbHash, else the BlurHash, else the colour.
+  /// Returns a small picture to stretch over the place of the image.
+  ///
+  /// It is made of the ThumbHash, else of the BlurHash, else of the colour.
   ///
   /// - Parameters:
-  ///   - aspect: Width by height of the image, where it is known; it counts for a BlurHash, which does not say.
-  ///   - format: The order of the bytes of a pixel.
-  /// - Returns: At most 32 pixels long, one for a colour; nil where there is none that can be read.
+  ///   - aspect: The width of the image divided by its height, if known. Only a BlurHash needs it.
+  ///   - format: The byte order of a pixel.
+  /// - Returns: At most 32 pixels on the longer side, one pixel for a colour; nil without a valid
+  ///   placeholder.
   public func bitmap(aspect: Double? = nil, format: Bitmap.Format = .rgba) -> Bitmap? {
     if let hash = thumbHash.flatMap(Base64.decode).flatMap(ThumbHash.init) {
       return hash.bitmap(format: format)

@@ -2,10 +2,10 @@ import FeedimgModel
 import FeedimgPipeline
 import Glibc
 
-/// A ThumbHash: the few lowest waves of a picture with its shape and alpha, in some 25 bytes
+/// A ThumbHash: the few lowest frequencies of a picture with its shape and alpha, in about 25 bytes
 /// (github.com/evanw/thumbhash).
 struct ThumbHash: Sendable {
-  /// The waves of one channel, in the order in which they are stored: a triangle, row by row.
+  /// The coefficients of one channel, in stored order: a triangle, row by row.
   private struct Channel {
     var average: Double
     var waves: [(column: Int, row: Int, height: Double)] = []
@@ -19,14 +19,14 @@ struct ThumbHash: Sendable {
   private let yellow: Channel
   private let red: Channel
   private let alpha: Channel?
-  /// Width by height.
+  /// The width divided by the height.
   let aspect: Double
 
-  /// The longer side of the picture that it becomes, as the reference implementation has it; in pixels.
+  /// The longer side of the bitmap, in pixels, as in the reference implementation.
   private static let side = 32.0
   private static let greatestWaves = 7
 
-  /// Nil for bytes that are no ThumbHash.
+  /// Reads a ThumbHash; nil if the bytes are invalid.
   init?(_ bytes: [UInt8]) {
     guard bytes.count >= 5 else { return nil }
     let head = Int(bytes[0]) | Int(bytes[1]) << 8 | Int(bytes[2]) << 16
@@ -51,7 +51,7 @@ struct ThumbHash: Sendable {
       }
       return channel
     }
-    // Colours are raised by a quarter against what was lost by rounding.
+    // As in the reference implementation, colours are raised by a quarter to offset rounding.
     let parts = (Double(tail >> 3 & 63) / 63 * 1.25, Double(tail >> 9 & 63) / 63 * 1.25)
     guard
       let light = channel(Double(head & 63) / 63, columns, rows, Double(head >> 18 & 31) / 31),
@@ -91,12 +91,12 @@ struct ThumbHash: Sendable {
     return Bitmap(size: size, format: format, isOpaque: alpha == nil, bytes: bytes)
   }
 
-  /// Of all waves at the middle of a pixel.
+  /// The basis functions at the centre of a pixel.
   private static func cosines(_ place: Int, _ length: Int) -> [Double] {
     (0..<greatestWaves).map { cos(.pi / Double(length) * (Double(place) + 0.5) * Double($0)) }
   }
 
-  /// Half bytes, the lower one first.
+  /// Reads half bytes, the lower one first.
   private struct Digits {
     let bytes: [UInt8]
     var place: Int

@@ -3,10 +3,11 @@ public import FeedimgModel
 import FeedimgPipeline
 
 extension Prefetch.Outcome {
-  /// What became of an item, as one line of JSON.
+  /// Returns the outcome of an item as one line of JSON.
   ///
-  /// - Parameter item: The one that ``index`` names.
-  /// - Returns: An object with `item`, `id`, `outcome` (`fetched`, `unkept`, `skipped` or `failed`) and what belongs to it.
+  /// - Parameter item: The item at ``index``.
+  /// - Returns: An object with `item`, `id`, `outcome` (`fetched`, `unkept`, `skipped` or `failed`) and the
+  ///   members of that outcome.
   public func json(of item: FeedItem) -> String {
     var object = JSONObject([("item", .integer(index + 1)), ("id", .optional(item.id))])
     switch result {
@@ -34,7 +35,7 @@ extension Prefetch.Outcome {
 }
 
 extension PrefetchProgress {
-  /// How far it has come, as one line of JSON.
+  /// The progress as one line of JSON.
   public var json: String {
     let reasons = JSONObject(
       Prefetch.Reason.allCases.compactMap { reason in
@@ -52,7 +53,7 @@ extension PrefetchProgress {
 }
 
 extension Prefetch.Reason {
-  /// Why an item is left out, in words that follow a count.
+  /// The reason in words that follow a count.
   public var text: String {
     switch self {
     case .cached: "cached already"

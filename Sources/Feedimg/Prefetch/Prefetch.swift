@@ -2,74 +2,76 @@ public import FeedimgModel
 import FeedimgPipeline
 import Synchronization
 
-/// Images on their way into the cache that nobody looks at yet.
+/// A running prefetch, which fetches images into the cache before a view shows them.
 ///
-/// Stops when asked, and when nobody holds on to it any more; what has come of an unfinished image is kept where it
-/// can be gone on with.
+/// The prefetch stops when ``stop()`` is called or the value is released. The bytes of an unfinished image
+/// are kept if its download can resume.
 public final class Prefetch: Sendable {
-  /// What may be spent.
+  /// The most that a prefetch may transfer.
   public struct Limits: Sendable, Hashable {
-    /// Over all items.
+    /// The most bytes for all items together.
     public var total: ByteCount
-    /// On one image; a larger one is left out, or given up as soon as its size is known.
+    /// The most bytes for one image; a larger one is skipped, or stopped as soon as its size is known.
     public var perImage: ByteCount
 
     /// Makes limits.
     ///
     /// - Parameters:
-    ///   - total: Over all items.
-    ///   - perImage: On one image.
+    ///   - total: The most bytes for all items together.
+    ///   - perImage: The most bytes for one image.
     public init(total: ByteCount = .mebibytes(64), perImage: ByteCount = .mebibytes(8)) {
       (self.total, self.perImage) = (total, perImage)
     }
   }
 
-  /// Why an item is left out.
+  /// The reason why an item is skipped.
   public enum Reason: String, Sendable, Hashable, CaseIterable {
-    /// Its image is cached already.
+    /// The image is already cached.
     case cached
-    /// There is no network.
+    /// No network is available.
     case offline
     /// The policy would load nothing.
     case policy
-    /// Data costs, may cost, or is to be saved (the setting `data-saver`), and the policy does not say that it is worth it.
+    /// Data costs or may cost money, or the setting `data-saver` is on, and the policy makes no exception.
     case dear = "data costs"
-    /// The image is larger than one may be.
+    /// The image is larger than the limit for one image.
     case tooLarge = "too large"
-    /// The computer is short of memory.
+    /// The system is short of memory.
     case memory
-    /// The limit over all items is reached.
+    /// The limit for all items is reached.
     case spent = "limit reached"
   }
 
-  /// What became of one item.
+  /// The outcome of one item.
   public struct Outcome: Sendable, Hashable {
-    /// How it ended.
+    /// The ways in which an item can end.
     public enum Result: Sendable, Hashable {
-      /// The image is in the cache now; so many bytes were moved for it.
+      /// The image is now in the cache; the transfer took this many bytes.
       case fetched(ImageVariant, ByteCount)
-      /// The image came, for so many bytes, but is not in the cache; why, in words. The next prefetch fetches it again.
+      /// The image was fetched with this many bytes but is not in the cache, for this reason.
+      ///
+      /// The next prefetch fetches it again.
       case unkept(ImageVariant, ByteCount, String)
-      /// Left out.
+      /// The item was skipped.
       case skipped(Reason)
-      /// The image could not be had.
+      /// The image could not be loaded.
       case failed(LoadError)
     }
 
-    /// Which item, counted from 0.
+    /// The index of the item, from 0.
     public var index: Int
-    /// How it ended.
+    /// How the item ended.
     public var result: Result
-    /// How far all of them have come.
+    /// The progress of the whole prefetch.
     public var progress: PrefetchProgress
   }
 
   private let worker: PrefetchWorker
   private let task: Task<Void, Never>
 
-  /// What becomes of the items, as they end, and now and then the progress of those that run.
+  /// The outcomes of the items as they end, with the progress of the prefetch.
   ///
-  /// For one consumer; ends when all items are done with, or after ``stop()``.
+  /// The stream is for one consumer. It ends when all items have ended, or after ``stop()``.
   public let outcomes: AsyncStream<Outcome>
 
   init(_ loader: ImageLoader, _ items: [FeedItem], _ limits: Limits, waits: Bool) {
@@ -87,18 +89,20 @@ public final class Prefetch: Sendable {
 
   deinit { stop() }
 
-  /// How far it has come.
+  /// The progress so far.
   public var progress: PrefetchProgress { worker.progress }
 
-  /// Begins nothing more and stops what runs, unless somebody else waits for it; harmless when repeated.
+  /// Starts no more loads and cancels those that run, unless another caller waits for them.
+  ///
+  /// Further calls have no effect.
   public func stop() {
     worker.stop()
     task.cancel()
   }
 
-  /// Waits until all items are done with, or it was stopped.
+  /// Waits until all items have ended or the prefetch was stopped.
   ///
-  /// - Returns: How far it came.
+  /// - Returns: The final progress.
   @discardableResult
   public func finish() async -> PrefetchProgress {
     await task.value
@@ -107,19 +111,21 @@ public final class Prefetch: Sendable {
 }
 
 extension ImageLoader {
-  /// Fetches the images of items into the cache, before anybody looks at them.
+  /// Fetches the images of items into the cache before a view shows them.
   ///
-  /// Only what the policy would load, after all that is wanted more urgently, and nothing where data costs unless the
-  /// policy says so by its column `priority`.
+  /// The prefetch loads only what the policy would load, after all more urgent loads. On a network where data
+  /// costs money, it loads only if the policy's `priority` column permits it.
+  ///
+  /// An item may have to wait for three reasons: there is no network, data costs money, or its server does
+  /// not respond. With `waitsForNetwork`, such items resume when that changes; otherwise they are skipped or
+  /// fail. A server that does not respond is tried again at intervals of at most five minutes.
   ///
   /// - Parameters:
-  ///   - items: Those that will be wanted first in front.
-  ///   - limits: What may be spent.
-  ///   - waitsForNetwork: Whether items are kept that there is no network for, or where data costs, also where their
-  ///     thumbnails are cached, and those whose server is left alone as nothing comes from it; they are gone on with as
-  ///     soon as that changes, which for a server is tried now and then, five minutes apart at most. If not, they are
-  ///     left out, or fail.
-  /// - Returns: To be held on to while it shall go on.
+  ///   - items: The items, in the order in which they will be needed.
+  ///   - limits: The most bytes to transfer.
+  ///   - waitsForNetwork: Whether items wait for a better network or server, even if their thumbnails are
+  ///     cached.
+  /// - Returns: The running prefetch; keep it as long as it should run.
   public func prefetch(
     _ items: [FeedItem],
     limits: Prefetch.Limits = Prefetch.Limits(),

@@ -1,62 +1,65 @@
 import FeedimgModel
 import FeedimgPipeline
 
-/// What a prefetch may still spend, and what of it is kept for the loads that run.
+/// The bytes that a prefetch may still transfer, and those reserved for running loads.
 ///
-/// A load begins only where what it is likely to take is left. What an image takes is known exactly with the head of
-/// its answer; what does not fit then, gives way before its body comes. Of loads that share a transfer one alone pays,
-/// and they give way together. Pure; sizes are in bytes.
+/// A load starts only if its expected size still fits. The response head tells the exact size; a load that no
+/// longer fits stops before its body arrives. Of the loads that share a transfer, only one is charged, and
+/// they stop together.
+///
+/// This type is pure. Sizes are in bytes.
 struct PrefetchAllowance: Sendable {
-  /// What becomes of an image that would be loaded.
+  /// The decision about a load that is ready to start.
   enum Entry: Hashable, Sendable {
     case begin
-    /// Whether it fits shows when those that run have got further.
+    /// Whether the image fits is known once running loads have progressed.
     case wait
     case leaveOut(Prefetch.Reason)
   }
 
-  /// What the answer to an earlier attempt has told of an image's length.
+  /// The length of an image, as the response to an earlier attempt stated it.
   enum Length: Hashable, Sendable {
     case announced(ByteCount)
-    /// It said nothing, so that the image may be as long as one may be.
+    /// The response stated no length, so the image may be as long as the limit for one image.
     case open
   }
 
   private struct Load: Sendable {
-    /// What it loads, as others may; nil where that does not matter.
+    /// Identifies the image across loads; nil if that does not matter.
     let key: String?
-    /// Whether what comes counts with it, and not with another load that shares the transfer.
+    /// Whether received bytes are charged to this load, not to another one that shares the transfer.
     var pays: Bool
-    /// Kept for it until its length is known.
+    /// The bytes reserved until the length is known.
     var expected: Int
-    /// Whether that is what somebody declared.
+    /// Whether `expected` is a declared size.
     let isDeclared: Bool
-    /// Whether it began although it was not likely to fit.
+    /// Whether the load started although its expected size did not fit.
     let isProbe: Bool
-    /// How much of the image is there, also from earlier loads; nil before its head has come.
+    /// The bytes of the image that are present, those of earlier loads included; nil before the response
+    /// head.
     var position: Int?
-    /// Of the whole image.
+    /// The length of the whole image.
     var length: Int?
-    /// Brought by this load.
+    /// The bytes that this load received.
     var moved = 0
-    /// Among those whose answer does not say how long it is, in the order in which that showed; nil for others.
+    /// The load's number among those whose response states no length; nil for all others.
     var endless: Int?
-    /// Whether it has been told to end.
+    /// Whether the load was told to stop.
     var givesWay = false
 
-    /// Whether nobody knows how much will come.
+    /// Whether the remaining size is unknown.
     var isOpen: Bool { pays && !givesWay && length == nil }
-    /// What is certain to come.
+    /// The bytes that will certainly arrive.
     var announced: Int { givesWay || !pays ? 0 : max(0, (length ?? 0) - (position ?? 0)) }
-    /// What is kept for it beside what has come.
+    /// The bytes reserved beyond those received.
     var kept: Int { isOpen ? max(0, expected - moved) : announced }
   }
 
-  /// What is expected of an image as long as no length is known: that of a picture in a feed.
+  /// The expected size of an image while no length is known: a typical picture in a feed.
   static let firstEstimate = 256 << 10
-  /// So many in a row may turn out not to fit, where others of unknown size would have to be asked for to know.
+  /// The most images of unknown size in a row that may prove too large; after that, no more are tried.
   static let greatestRefusals = 4
-  /// More than anybody has, and no sum of some of them overflows.
+  /// Larger than any real size, and small enough that sums do not overflow.
   private static let greatestSize = 1 << 53
 
   private let total: Int
@@ -65,7 +68,7 @@ struct PrefetchAllowance: Sendable {
   private var issued = 0
   private var lengths = (sum: 0, count: 0)
   private var refusals = 0
-  /// Bytes that came over the network.
+  /// The bytes that came over the network.
   private(set) var spent = 0
 
   init(_ limits: Prefetch.Limits) {
@@ -75,14 +78,14 @@ struct PrefetchAllowance: Sendable {
 
   private static func bounded(_ size: Int) -> Int { min(max(size, 0), greatestSize) }
 
-  /// Whether to begin the load of an image.
+  /// Decides whether to start the load of an image.
   ///
   /// - Parameters:
-  ///   - index: Names it until ``leave(_:)``.
-  ///   - size: As the item declares it; nil where nobody knows.
-  ///   - length: What an earlier attempt has told.
-  ///   - key: Names the image among all; nothing is kept for one that another load has begun, as they share it.
-  /// - Returns: What to do; who is to wait, enters again after any other was noted or left.
+  ///   - index: Identifies the load until ``leave(_:)``.
+  ///   - size: The size that the item declares; nil if it declares none.
+  ///   - length: The length that an earlier attempt learned.
+  ///   - key: Identifies the image. No bytes are reserved for an image that another load already fetches.
+  /// - Returns: What to do. On `wait`, call again after another load is noted or leaves.
   mutating func enter(
     _ index: Int,
     size: ByteCount?,
@@ -109,38 +112,39 @@ struct PrefetchAllowance: Sendable {
       )
       return .begin
     }
-    // Even if those that run came to nothing more.
+    // The image would not fit even if the running loads received no more bytes.
     guard spent < total, spent + (known ?? 0) <= total else { return .leaveOut(.spent) }
     guard known == nil, certain < total, refusals < Self.greatestRefusals else {
       return loads.isEmpty ? .leaveOut(.spent) : .wait
     }
-    // One after the other, as each may be small enough.
+    // Try one image of unknown size at a time, because each may be small enough.
     guard !loads.values.contains(where: \.isOpen) else { return .wait }
     loads[index] = Load(key: key, pays: true, expected: expected, isDeclared: false, isProbe: true)
     return .begin
   }
 
-  /// Takes note of how far a load has come; the first time with its head.
+  /// Records the progress of a load; the first call follows the response head.
   ///
   /// - Parameters:
-  ///   - index: Which load.
-  ///   - told: How far, of what.
-  ///   - isFirst: Whether it is the first of those who share the transfer, who are told the same.
-  /// - Returns: Why it is to end with all ``sharing(with:)`` it; nil where it goes on.
+  ///   - index: Identifies the load.
+  ///   - told: The bytes received, and the length if known.
+  ///   - isFirst: Whether this load comes first among those that share the transfer; all get the same
+  ///     progress.
+  /// - Returns: Why the load must stop with all loads ``sharing(with:)`` it; nil if it continues.
   mutating func note(_ index: Int, _ told: LoadProgress, isFirst: Bool = true) -> Prefetch.Reason? {
     guard var load = loads[index] else { return nil }
     load.pays = isFirst
     let (position, length) = (
       Self.bounded(told.received.bytes), told.total.map { Self.bounded($0.bytes) }
     )
-    // What begins anew brings nothing by that, nor does what was there before.
+    // Bytes that were present before the load, or before a restart, are not counted.
     let brought = isFirst ? max(0, position - (load.position ?? position)) : 0
     load.moved += brought
     spent = Self.bounded(spent + brought)
     if isFirst, let length, load.length != length { learn(length) }
     (load.position, load.length) = (position, length)
     if load.isOpen, load.endless == nil, !load.isDeclared || load.moved > load.expected {
-      // It may be as long as one may be.
+      // The image may be as long as the limit for one image.
       issued += 1
       (load.endless, load.expected) = (issued, perImage)
     }
@@ -148,7 +152,7 @@ struct PrefetchAllowance: Sendable {
     guard !load.givesWay else { return nil }
     guard let reason = obstacle(load) else { return nil }
     if load.isProbe { refusals += 1 }
-    // Otherwise one after the other would go on with it.
+    // Stop all loads of the transfer; otherwise the next one would continue it.
     for index in sharing(with: index) {
       loads[index]?.givesWay = true
       loads[index]?.length = length
@@ -156,13 +160,13 @@ struct PrefetchAllowance: Sendable {
     return reason
   }
 
-  /// The loads of the same image, this one among them.
+  /// Returns the loads of the same image, this one included.
   func sharing(with index: Int) -> [Int] {
     guard let key = loads[index]?.key else { return [index] }
     return loads.filter { $0.value.key == key }.map(\.key)
   }
 
-  /// Whether anything of its answer has come.
+  /// Returns whether the response head of a load has arrived.
   func hasBegun(_ index: Int) -> Bool { loads[index]?.position != nil }
 
   private func obstacle(_ load: Load) -> Prefetch.Reason? {
@@ -170,14 +174,15 @@ struct PrefetchAllowance: Sendable {
     guard load.pays else { return nil }
     if certain > total { return .spent }
     guard load.isOpen, let number = load.endless, committed > total else { return nil }
-    // One of them goes on to the limit, so that not all break off there.
+    // The first load of unknown length continues to the limit, so that not all of them stop there.
     let isFirst = !loads.values.contains { $0.isOpen && $0.endless ?? .max < number }
     return isFirst ? nil : .spent
   }
 
-  /// A load has ended, one way or the other.
+  /// Ends a load, for any reason.
   ///
-  /// - Returns: What it brought.
+  /// - Parameter index: Identifies the load.
+  /// - Returns: The bytes that it received.
   @discardableResult
   mutating func leave(_ index: Int) -> ByteCount {
     guard let load = loads.removeValue(forKey: index) else { return ByteCount(0) }
@@ -186,21 +191,21 @@ struct PrefetchAllowance: Sendable {
     return ByteCount(load.moved)
   }
 
-  /// What a load is known to take in all; nil where its answer has not said so.
+  /// Returns the length of the whole image; nil if the response has not stated it.
   func length(of index: Int) -> ByteCount? { loads[index]?.length.map { ByteCount($0) } }
 
   private mutating func learn(_ length: Int) {
     lengths = (Self.bounded(lengths.sum + length), lengths.count + 1)
   }
 
-  /// What an image of unknown length is likely to take.
+  /// The expected size of an image of unknown length.
   private var estimate: Int {
     min(perImage, lengths.count == 0 ? Self.firstEstimate : max(1, lengths.sum / lengths.count))
   }
 
-  /// What was spent, and what is certain to be.
+  /// The bytes spent, and those that will certainly arrive.
   private var certain: Int { loads.values.reduce(spent) { $0 + $1.announced } }
 
-  /// The same, with what is likely to be.
+  /// The bytes spent, and those reserved.
   private var committed: Int { loads.values.reduce(spent) { $0 + $1.kept } }
 }

@@ -1,43 +1,45 @@
 public import FeedimgModel
 import FeedimgPipeline
 
-/// How far a prefetch has come.
+/// The progress of a prefetch.
 public struct PrefetchProgress: Sendable, Hashable {
-  /// Items in all.
+  /// The number of items.
   public var count: Int
-  /// Images that are in the cache now and were not before.
+  /// Images that were fetched into the cache.
   public var fetched = 0
-  /// Images that came and could not be kept in the cache, or may not be.
+  /// Images that were fetched but could not, or must not, be kept in the cache.
   public var unkept = 0
-  /// Items that need nothing, as their image was cached already.
+  /// Items whose image was already cached.
   public var cached = 0
-  /// Items left out, by reason.
+  /// Skipped items, by reason.
   public var skipped: [Prefetch.Reason: Int] = [:]
-  /// Items whose image could not be had.
+  /// Items whose image could not be loaded.
   public var failed = 0
-  /// Items that wait for a network, for one that costs nothing, or for a server that is silent; they are not done with.
+  /// Items that wait for a network, for an unmetered one, or for a server that does not respond.
+  ///
+  /// They do not count as done.
   public var waiting = 0
-  /// Bytes that came over the network, of unfinished images as well.
+  /// Bytes that came over the network, those of unfinished images included.
   public var received = ByteCount(0)
-  /// How long it has run.
+  /// The time since the prefetch started.
   public var elapsed = Duration.zero
 
   init(count: Int) { self.count = count }
 
-  /// Items that are done with, one way or the other.
+  /// Items that have ended, for any reason.
   public var done: Int { fetched + unkept + cached + failed + skipped.values.reduce(0, +) }
 
-  /// Bytes a second on average; nil before anything came.
+  /// The average rate in bytes a second; nil before the first byte.
   public var rate: Double? {
     let seconds = elapsed / .seconds(1)
     return received.bytes > 0 && seconds > 0 ? Double(received.bytes) / seconds : nil
   }
 
-  /// How much longer it will take, if the rest is like what was; nil before that can be told.
+  /// The estimated remaining time, if the rest is like the items so far; nil before an item was transferred.
   public var remaining: Duration? {
     let transferred = fetched + unkept + failed
     guard transferred > 0, done <= count else { return nil }
-    // Of those that are left, as many will need a transfer as of those that are done.
+    // Assume that remaining items need a transfer as often as those that are done.
     let share = Double(transferred) / Double(done)
     return elapsed / Double(transferred) * (Double(count - done) * share)
   }

@@ -1,26 +1,25 @@
 import FeedimgModel
 import FeedimgPipeline
 
-/// Whether to fetch what nobody looks at yet.
+/// Decides whether to fetch an image that no view shows yet.
 ///
-/// What would be loaded is what the policy decides, no more. Where data costs, or may, nothing is prefetched, unless
-/// the table has a word of its own on it: one with a `priority` column says by `now` and `soon` that a load is worth
-/// it at any time, and by `idle` that it is not.
+/// Only an image that the policy would load is fetched, and only while data is free. A table with a
+/// `priority` column makes one exception: `now` and `soon` permit the load at any cost, and `idle` does not.
 enum PrefetchRule {
   enum Verdict: Hashable {
     case load(ImageVariant.Role)
     case skip(Prefetch.Reason)
   }
 
-  /// Whether to fetch what is decided, by a table that ever speaks of priority or not.
+  /// Returns the image to fetch, or the reason to skip the item.
   ///
   /// - Parameters:
-  ///   - decision: What is decided of the item.
-  ///   - situation: In which it is.
-  ///   - speaksOfPriority: Whether any rule of the table does.
-  ///   - waits: Whether the item may wait for a better network: then its cached thumbnail is not all that is wanted of
-  ///     it, if its original could be had there.
-  /// - Returns: What to fetch, or why nothing is.
+  ///   - decision: The decision for the item.
+  ///   - situation: The situation of the decision.
+  ///   - speaksOfPriority: Whether any rule of the table sets a priority.
+  ///   - waits: Whether the item may wait for a better network. Then a cached thumbnail is not enough if the
+  ///     original could be loaded there.
+  /// - Returns: The variant to fetch, or the reason to skip the item.
   static func verdict(
     _ decision: Decision,
     in situation: Situation,

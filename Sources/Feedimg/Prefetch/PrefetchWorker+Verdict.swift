@@ -2,7 +2,7 @@ import FeedimgModel
 import FeedimgPipeline
 import FeedimgPolicy
 
-/// What the rule says of an item now.
+/// Applies the prefetch rule to an item, and ends items by it.
 extension PrefetchWorker {
   func verdict(_ index: Int) -> PrefetchRule.Verdict { verdict(loader.decide(items[index])) }
 
@@ -23,34 +23,35 @@ extension PrefetchWorker {
     )
   }
 
-  /// What came of an image that the network brought; the cache may have had no room for it, or no right to it.
+  /// Returns the result for a fetched image, which the cache may have been unable or forbidden to keep.
   static func result(of image: LoadedImage, _ received: ByteCount) -> Prefetch.Outcome.Result {
-    // Of what a service hands on while it comes, nothing is known yet.
+    // While a service still forwards the body, it is unknown whether the image is kept.
     guard image.path == nil, let reason = image.notes.last else { return .fetched(image.variant, received) }
     return .unkept(image.variant, received, reason)
   }
 
-  /// Ends what failed; where nothing gets through any more, or nothing comes from its server, it waits with all others if
-  /// they do.
+  /// Ends an item that failed, or lets it wait if the network or its server does not respond.
   @PipelineActor func endFailed(_ index: Int, _ error: LoadError) {
     guard waits, NetworkLiveness.counts(error) else { return end(index, .failed(error)) }
     if verdict(index) == .skip(.offline) { return end(index, .skipped(.offline)) }
     guard error.isSilence, error.hasOpenCircuit else { return end(index, .failed(error)) }
     end(index, .skipped(.offline))
-    // After that, as it may be there again by now.
+    // Wait after the item was added, because the server may already respond again.
     calls.wait(after: error) { [weak self] in self?.reconsider() }
   }
 
-  /// Ends what was in the cache; the thumbnail may be all that there was, as the network has become worse on the way.
+  /// Ends an item that was cached.
+  ///
+  /// If the network became worse during the load, the cached thumbnail may not be the wanted image.
   @PipelineActor func endCached(_ index: Int, _ image: LoadedImage) {
     guard waits, image.variant.role == .thumbnail, image.failure == nil, items[index].original != nil else {
       return end(index, .skipped(.cached))
     }
     switch verdict(index) {
     case .skip(let reason): end(index, .skipped(reason))
-    // It has become better since, which was told: those that wait are looked at anew.
+    // The network has improved since; that change makes the waiting items decide again.
     case .load(.original): end(index, .skipped(.offline))
-    // Somebody else has it, and it could not be kept.
+    // Another load has fetched the image, and it could not be kept.
     case .load(.thumbnail): end(index, .skipped(.cached))
     }
   }

@@ -4,43 +4,43 @@ import FeedimgPolicy
 import FeedimgSystem
 import Synchronization
 
-/// Does the work of a prefetch: a few items at a time, in their order.
+/// Runs a prefetch: a few items at a time, in order.
 final class PrefetchWorker: Sendable {
   private struct State {
     var progress: PrefetchProgress
-    /// The loads that run, by item; told to end when they are no longer wanted.
+    /// The running loads, by item; they are cancelled when no longer needed.
     var loads: [Int: Task<LoadedImage, any Error>] = [:]
     var allowance: PrefetchAllowance
-    /// Those who wait until it shows whether their image fits.
+    /// The items that wait until it is known whether their image fits.
     var waiters: [CheckedContinuation<PrefetchAllowance.Entry, Never>] = []
-    /// Why a load was told to end.
+    /// Why a load was cancelled.
     var reasons: [Int: Prefetch.Reason] = [:]
     var isStopped = false
-    /// Items that are still to be looked at.
+    /// Items that have not started yet.
     var rest: ArraySlice<Int> = []
     /// Items that wait for a better network.
     var waiting: [Int] = []
-    /// What has ended and was not told yet.
+    /// Outcomes that have not been reported yet.
     var ended: [Prefetch.Outcome] = []
   }
 
-  /// Enough to fill all places that there may be, few enough to be overtaken.
+  /// Enough loads to fill every place of the scheduler, and few enough for urgent loads to overtake.
   private static let concurrency = 16
 
   let loader: ImageLoader
   let items: [FeedItem]
-  /// Whether items wait for a better network, rather than being left out.
+  /// Whether items wait for a better network instead of being skipped.
   let waits: Bool
-  /// Something has changed that decisions depend on; ends when it is stopped.
+  /// Signals that the facts behind decisions changed; ends when the prefetch stops.
   private let changes: (stream: AsyncStream<Void>, continuation: AsyncStream<Void>.Continuation)
   private let tell: @Sendable (Prefetch.Outcome) -> Void
   private let clock = SuspendingClock()
   private let start: SuspendingClock.Instant
-  /// Guards how far it has come; loads are ended and outcomes told outside.
+  /// Guards the progress; loads are cancelled and outcomes reported outside the lock.
   private let state: Mutex<State>
-  /// Guards that outcomes are told one batch after the other, so that the last who tells has told all.
+  /// Serializes the reports, so that the last one ends after all others.
   private let telling = Mutex(())
-  /// Has those that wait looked at again when a server that failed is there again.
+  /// Reconsiders waiting items when a failed server responds again.
   let calls: CircuitSubscription
 
   init(
@@ -68,7 +68,7 @@ final class PrefetchWorker: Sendable {
   func stop() {
     let loads = state.withLock { state in
       state.isStopped = true
-      // The last first, as they wait for the places of those before them.
+      // Cancel the last ones first, because they wait for the places of those before them.
       return state.loads.sorted { $0.key > $1.key }.map(\.value)
     }
     for load in loads { load.cancel() }
@@ -79,7 +79,7 @@ final class PrefetchWorker: Sendable {
 
   @PipelineActor func run() async {
     defer { tellEnded() }
-    // Who waits on would be woken to try servers in place of others.
+    // A subscription that stays open would be chosen to probe servers in place of others.
     defer { calls.close() }
     loader.askAboutCost()
     let number = loader.facts.listen(priority: { .prefetch }, { [weak self] in self?.reconsider() })
@@ -94,7 +94,7 @@ final class PrefetchWorker: Sendable {
 
   private var isWaiting: Bool { state.withLock { !$0.waiting.isEmpty } }
 
-  /// The items that wait, in their order; none of them waits any more.
+  /// Removes and returns the waiting items, in order.
   private func takeWaiting() -> [Int] {
     state.withLock { state in
       defer { (state.waiting, state.progress.waiting) = ([], 0) }
@@ -107,7 +107,7 @@ final class PrefetchWorker: Sendable {
     let workers = indices.prefix(Self.concurrency).map { _ in
       Task { @PipelineActor in while let index = self.takeNext() { await self.fetch(index) } }
     }
-    // Each worker ends when ``stop()`` leaves nothing to take, and cancels what it loads.
+    // Each worker ends once ``stop()`` has emptied the rest, and cancels its load.
     for worker in workers { await worker.value }
   }
 
@@ -115,14 +115,14 @@ final class PrefetchWorker: Sendable {
 
   private var isStopped: Bool { state.withLock(\.isStopped) }
 
-  /// What comes of an item before it is loaded.
+  /// The result of the checks before a load.
   private enum Entrance {
-    /// It is loaded by this decision.
+    /// Load by this decision.
     case load((resolution: Resolution, generation: Int?))
     case leaveOut(Prefetch.Reason)
   }
 
-  /// What begins anew so often, as its place was taken by what turned out larger, is left out.
+  /// The most attempts for an image, if others prove larger than expected and leave no room for it.
   private static let attempts = 3
 
   @PipelineActor private func fetch(_ index: Int) async {
@@ -132,7 +132,7 @@ final class PrefetchWorker: Sendable {
       case nil: return
       case .leaveOut(let reason)?:
         end(index, .skipped(reason))
-        // It has waited for nothing, and many such would hold up all others on this thread.
+        // This path never suspends, and many such items in a row would block the thread.
         return await Task.yield()
       case .load(let beginning)?:
         guard let known = await load(index, beginning) else { return }
@@ -142,7 +142,7 @@ final class PrefetchWorker: Sendable {
     end(index, .skipped(.spent))
   }
 
-  /// Waits until an image may be loaded, or is to be left out; nil after a stop.
+  /// Waits until an image may be loaded or must be skipped; returns nil after a stop.
   @PipelineActor private func enter(_ index: Int, _ length: PrefetchAllowance.Length?) async -> Entrance? {
     while true {
       guard !isStopped else { return nil }
@@ -174,7 +174,7 @@ final class PrefetchWorker: Sendable {
     }
   }
 
-  /// Lets those who wait see whether they may begin.
+  /// Lets waiting items check again whether they may start.
   private func lookAgain() {
     let waiters = state.withLock { state in
       defer { state.waiters = [] }
@@ -183,9 +183,12 @@ final class PrefetchWorker: Sendable {
     for waiter in waiters { waiter.resume(returning: .wait) }
   }
 
-  /// Loads an image, and tells how that ended.
+  /// Loads an image and reports the outcome.
   ///
-  /// - Returns: Nil, unless it has to wait for room; then what is known of its length by now.
+  /// - Parameters:
+  ///   - index: The index of the item.
+  ///   - decided: The decision and its generation.
+  /// - Returns: The known length of an image that must wait for room; nil for any other outcome.
   @PipelineActor private func load(
     _ index: Int,
     _ decided: (resolution: Resolution, generation: Int?)
@@ -214,7 +217,7 @@ final class PrefetchWorker: Sendable {
     defer { lookAgain() }
     switch result {
     case .success(let image) where image.failure?.isFinal == false:
-      // The thumbnail is there, and yet asking again for the original may help.
+      // The thumbnail is present, but a retry may still load the original.
       if let failure = image.failure { endFailed(index, failure) }
     case .success(let image) where image.source != .network: endCached(index, image)
     case .success(let image):
@@ -230,11 +233,11 @@ final class PrefetchWorker: Sendable {
     return nil
   }
 
-  /// Counts what has come, and ends what becomes too much; the first time with the head of the answer.
+  /// Counts received bytes and cancels loads that exceed a limit; the first call follows the response head.
   private func note(_ told: LoadProgress, _ index: Int, isFirst: Bool) {
     let (isHead, loads) = state.withLock { state in
       let before = state.allowance.spent
-      // What comes for another load alone leaves as much room as before.
+      // Bytes that are charged to another load do not change the remaining room.
       let isNews = isFirst || !state.allowance.hasBegun(index)
       let reason = state.allowance.note(index, told, isFirst: isFirst)
       state.progress.received = ByteCount(state.allowance.spent)
@@ -246,7 +249,7 @@ final class PrefetchWorker: Sendable {
     if isHead || !loads.isEmpty { lookAgain() }
   }
 
-  /// Ends what would not be begun now, after the facts have changed.
+  /// Ends loads that would not start now, after the facts have changed.
   func reconsider() {
     changes.continuation.yield()
     lookAgain()
@@ -255,9 +258,9 @@ final class PrefetchWorker: Sendable {
 
   private func endOutdated() {
     for (index, load) in state.withLock(\.loads) {
-      // What has come meanwhile is in the cache.
+      // A load whose image is now cached is about to end.
       guard case .skip(let reason) = verdict(index), reason != .cached else { continue }
-      // One that has ended meanwhile must not find it when it begins anew.
+      // If the load has ended meanwhile, its next attempt must not find this reason.
       state.withLock { if $0.loads[index] == load { $0.reasons[index] = reason } }
       load.cancel()
     }
@@ -284,7 +287,7 @@ final class PrefetchWorker: Sendable {
       state.ended.append(outcome)
       return state.ended.count == 1
     }
-    // To wake who listens for each of many small images costs as much as to fetch it.
+    // Report in batches: waking the consumer for each small image costs as much as fetching it.
     if isFirst { loader.writes.afterwards { self.tellEnded() } }
   }
 

@@ -3,13 +3,14 @@ import FeedimgModel
 import FeedimgPipeline
 
 extension ImageLoader {
-  /// What of an item can be shown without waiting for anything.
+  /// Returns the presentation of an item that is available without waiting.
   ///
   /// - Parameters:
-  ///   - item: What to show.
-  ///   - pixels: What to make pixels for; nil where the bytes of images are wanted alone.
+  ///   - item: The item to show.
+  ///   - pixels: The pixels to make; nil if the view only needs the bytes of images.
   ///   - facts: See ``ImageLoader/resolve(_:facts:)``.
-  /// - Returns: The image or the thumbnail, if that is decided and in memory, else the placeholder.
+  /// - Returns: The image or thumbnail if the policy chooses it and memory holds it; otherwise the
+  ///   placeholder.
   func firstPresentation(
     of item: FeedItem,
     _ pixels: DecodeRequest?,

@@ -5,26 +5,31 @@ import Synchronization
 
 /// Shows one item after another in one reusable view.
 ///
-/// Safe on any thread. The image of an earlier item never arrives after `show`, and a worse image never replaces a
-/// better one of the same item. While the slot lives, what it shows follows the network, the settings and the
-/// policy. What a server could not be reached for, or kept back as it was in trouble, is asked for again while the slot
-/// is visible, as soon as that server answers anybody; now and then one slot tries. A server that is silent and left
-/// alone keeps nobody waiting: what is cached is shown as it is offline, with ``Presentation/error``. It loads nothing
-/// any more once nobody holds on to it.
+/// A slot is safe on any thread. The image of an earlier item never arrives after `show`, and a worse image
+/// never replaces a better one of the same item. While the slot lives, its image follows the network, the
+/// settings and the policy. A released slot loads nothing.
+///
+/// If a server is unreachable or failing, the slot loads the image again once that server responds, while the
+/// slot is visible. From time to time, one slot probes the server. The slot does not wait for a server whose
+/// circuit breaker is open. It shows the cached image as it does offline, and sets ``Presentation/error``.
 public final class ImageSlot: Sendable {
   private struct State {
     var task: SlotTask?
     var priority = LoadPriority.visible
     var isListening = false
-    /// When the present item was bound.
+    /// When the current item was bound.
     var boundAt: Duration?
     var listener: Int?
   }
 
-  /// How long the network is spared for an item of a view that is bound again, given how long its last one stayed.
+  /// Returns how long to wait before using the network for a view that was bound again.
   ///
-  /// A view that is bound again within half a second is being scrolled past. At the same pace its next item is gone
-  /// by the time the one before was, so half as long again tells; more than a moment nobody waits.
+  /// A view that is bound again within half a second is being scrolled past. At the same pace, its next item
+  /// disappears after about the same time. Waiting one and a half times as long shows whether the item stays;
+  /// a longer pause would be noticeable.
+  ///
+  /// - Parameter stay: How long the view showed its last item; nil for the first item.
+  /// - Returns: Zero, or 150 to 400 milliseconds.
   static func pause(after stay: Duration?) -> Duration {
     guard let stay, stay < .milliseconds(500) else { return .zero }
     return min(.milliseconds(400), max(.milliseconds(150), stay * 1.5))
@@ -32,7 +37,7 @@ public final class ImageSlot: Sendable {
 
   private let loader: ImageLoader
   private let screen = SlotScreen()
-  /// Guards what is bound; tasks are begun and cancelled outside.
+  /// Guards the binding; tasks start and are cancelled outside the lock.
   private let state = Mutex(State())
 
   init(_ loader: ImageLoader) { self.loader = loader }
@@ -44,15 +49,16 @@ public final class ImageSlot: Sendable {
     screen.close()
   }
 
-  /// What to draw now; nil where nothing is bound.
+  /// The presentation to draw now; nil if no item is bound.
   public var presentation: Presentation? { screen.latest }
 
-  /// What to draw: the latest at once, then each change.
+  /// The presentations to draw: the latest at once, then each change.
   ///
-  /// Who takes them slowly misses those in between. Any number may watch; a sequence ends with the slot.
+  /// A slow reader misses those in between. Any number of readers may watch. Each sequence ends with the
+  /// slot.
   public var presentations: Presentations { Presentations(screen: screen) }
 
-  /// How urgent the item is, such as `near` while its row is just below the screen.
+  /// The priority of the item, such as `near` while its row is just below the screen.
   public var priority: LoadPriority {
     get { state.withLock { $0.priority } }
     set {
@@ -64,25 +70,27 @@ public final class ImageSlot: Sendable {
     }
   }
 
-  /// Binds an item: what was shown before is cancelled, and what can be shown at once is.
+  /// Binds an item, cancels the previous one, and shows at once the best image that memory holds.
   ///
-  /// Returns without waiting for the disk or the network. While rows are flung past, what is not cached is asked for
-  /// only when a row has stayed for a moment. Pixels that are in memory are there at once; others are decoded on
-  /// threads of the decoder, which stop when something else is bound.
+  /// The call returns without waiting for the disk or the network. During fast scrolling, an uncached image
+  /// is requested only after its row has stayed for a moment. Pixels in memory appear at once. Others are
+  /// decoded on the decoder's threads, which stop when another item is bound.
   ///
-  /// Binding again what is bound already, as a list does that is reloaded, disturbs nothing: what comes goes on, what is
-  /// shown stays, and only what has failed or ended as a placeholder is begun anew. The same holds where only the
-  /// size differs, or what the feed tells beside the pictures: what is shown is for the view to stretch until the pixels
-  /// of the new size are there, and ``Presentation/isLoading`` until then. Of sizes that follow each other
-  /// faster than they are decoded, the latest is made.
+  /// A list that reloads binds the same item again. Then the running load continues and the shown image
+  /// stays. Only an item that failed or ended as a placeholder starts again. The same holds if only the size,
+  /// or the item's text, differs.
   ///
-  /// A transfer goes on for a moment after its slot shows something else, for another that may take it over.
+  /// The view stretches the shown image until the pixels of the new size are ready;
+  /// ``Presentation/isLoading`` is true until then. If sizes change faster than they can be decoded, only the
+  /// latest is decoded.
+  ///
+  /// When a slot shows another item, its transfer continues for a moment, so that another slot can join it.
   ///
   /// - Parameters:
-  ///   - item: What to show from now on.
-  ///   - pixels: At which size to make pixels, for ``Presentation/pixels``; takes a decoder in the configuration.
+  ///   - item: The item to show.
+  ///   - pixels: The size of ``Presentation/pixels`` to decode; needs a decoder in the configuration.
   ///   - facts: See ``ImageLoader/resolve(_:facts:)->Resolution``.
-  ///   - priority: How urgent it is; may be changed later.
+  ///   - priority: The priority of the load, which may change later.
   public func show(
     _ item: FeedItem,
     pixels: DecodeRequest? = nil,
@@ -90,7 +98,7 @@ public final class ImageSlot: Sendable {
     priority: LoadPriority = .visible
   ) {
     if let task = state.withLock({ $0.task }), task.bindAgain(item, pixels, facts, priority) {
-      // Another call may have been faster.
+      // A concurrent call may have bound another task.
       return state.withLock { if $0.task === task { $0.priority = priority } }
     }
     let now = loader.time.now()
@@ -109,7 +117,7 @@ public final class ImageSlot: Sendable {
     )
     let binding = task.bind()
     let (old, isFirst) = state.withLock { state in
-      // Another call may have been faster; then this one is over before it began.
+      // A concurrent call may have won; then this binding ends before it starts.
       guard screen.isCurrent(binding) else { return (task as SlotTask?, false) }
       let old = state.task
       let isFirst = !state.isListening
@@ -121,18 +129,18 @@ public final class ImageSlot: Sendable {
     if old !== task { task.begin(binding) }
   }
 
-  /// Shows nothing any more, as when a row is put back for reuse.
+  /// Shows nothing, such as when a row is put back for reuse.
   ///
-  /// What comes stops, unless another slot takes it over within a moment.
+  /// The running transfer stops unless another slot joins it within a moment.
   public func clear() {
     screen.clear()
     let old = state.withLock { screen.isCurrent(nil) ? $0.task.take() : nil }
     old?.leave()
   }
 
-  /// Loads what the policy leaves to the person who looks, such as on a tap.
+  /// Loads the original that the policy leaves to the user, such as after a tap.
   ///
-  /// The original is then loaded whatever the table says, unless offline.
+  /// The original is loaded regardless of the table, unless offline.
   public func upgrade() { state.withLock { $0.task }?.upgrade() }
 
   private func listen() {
@@ -149,9 +157,9 @@ public final class ImageSlot: Sendable {
 }
 
 extension ImageSlot {
-  /// What a slot has to draw, the latest at once.
+  /// The presentations of a slot, the latest at once.
   public struct Presentations: AsyncSequence, Sendable {
-    /// Goes through what there is to draw.
+    /// Iterates over the presentations of a slot.
     public struct AsyncIterator: AsyncIteratorProtocol {
       fileprivate let screen: SlotScreen
       private var version = 0
@@ -160,13 +168,13 @@ extension ImageSlot {
 
       /// Waits for the next change.
       ///
-      /// - Returns: What to draw now; nil at the end.
+      /// - Returns: The presentation to draw now; nil at the end.
       public mutating func next() async -> Presentation? { await next(isolation: #isolation) }
 
       /// Waits for the next change.
       ///
-      /// - Parameter actor: Where the caller runs; what is returned is the latest there and then.
-      /// - Returns: What to draw now; nil at the end.
+      /// - Parameter actor: The actor of the caller; the result is the latest when the caller resumes there.
+      /// - Returns: The presentation to draw now; nil at the end.
       public mutating func next(isolation actor: isolated (any Actor)?) async -> Presentation? {
         guard let next = await screen.next(after: version, isolation: actor) else { return nil }
         version = next.version
@@ -176,16 +184,16 @@ extension ImageSlot {
 
     fileprivate let screen: SlotScreen
 
-    /// Begins with the latest.
+    /// Makes an iterator that begins with the latest presentation.
     ///
-    /// - Returns: An iterator of its own.
+    /// - Returns: An independent iterator.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(screen: screen) }
   }
 }
 
 extension ImageLoader {
-  /// A slot for one reusable view.
+  /// Makes a slot for one reusable view.
   ///
-  /// - Returns: A new one that shows nothing yet.
+  /// - Returns: A new slot that shows nothing yet.
   public func slot() -> ImageSlot { ImageSlot(self) }
 }

@@ -2,19 +2,19 @@ import FeedimgModel
 import FeedimgPipeline
 
 extension Presentation {
-  /// Whether the image, if it is one, has the very pixels that are wanted.
+  /// Whether the content has exactly the requested pixels; true for a placeholder.
   var isExact: Bool { image.map { request == nil || $0.request == request } ?? true }
 
-  /// The image that is shown where that has yet to be decoded at the size that is wanted.
+  /// The shown image, if it must still be decoded at the requested size.
   var lackingPixels: LoadedImage? {
     guard !isExact, var image else { return nil }
     image.bitmap = nil
     return image
   }
 
-  /// Shows an image that has come, unless that is worse.
+  /// Shows an image that has been loaded, unless it is worse.
   ///
-  /// Where another size is wanted by now, more is to come.
+  /// If another size is requested by now, the presentation keeps loading.
   mutating func take(_ image: LoadedImage) {
     var next = self
     next.content = .image(image)
@@ -23,19 +23,23 @@ extension Presentation {
     isLoading = !isExact && image.request != request
   }
 
-  /// Whether it is of the same pictures as another one, so that whoever gets those need not begin anew.
+  /// Returns whether both show the same pictures, so that the running load can continue.
   ///
-  /// Only the size may differ, and what is told of the item beside its pictures. What has failed, or ended as a
-  /// placeholder, may be begun anew.
+  /// Only the size and the item's text may differ. A load that failed, or that ended as a placeholder, may
+  /// start again.
   func goesOn(with next: Presentation) -> Bool {
     (item.original, item.thumbnail) == (next.item.original, next.item.thumbnail)
       && facts == next.facts && isDrawn(as: next) && (isLoading || image != nil && error == nil)
   }
 
-  /// The same with the image that was shown before, where that is better: one of the item alone, be it of another size.
+  /// Returns a copy with the image shown before, if that is better and of the same item.
   ///
-  /// - Parameter earlier: What was shown; nothing of it is kept where other facts hold, as these may forbid it.
-  /// - Returns: With the image or the scan of the earlier one, where it is of the same URL and better.
+  /// The image may have another size.
+  ///
+  /// - Parameter earlier: The presentation shown before. With other facts, nothing of it is kept, because
+  ///   those may forbid it.
+  /// - Returns: A copy with the image or scan of the earlier presentation, if that is of the same URL and
+  ///   better.
   func keeping(_ earlier: Presentation) -> Presentation {
     var next = self
     guard facts == earlier.facts, isDrawn(as: earlier) else { return next }
@@ -55,7 +59,7 @@ extension Presentation {
     item[variant.role].flatMap { $0.url.key == variant.url.key ? $0 : nil }
   }
 
-  /// Whether who draws the one can draw the other: the size alone is for the view to make up for.
+  /// Returns whether a view can draw both requests; it can make up only for a different size.
   private func isDrawn(as other: Presentation) -> Bool {
     guard let request, let wanted = other.request else { return request == other.request }
     return (request.format, request.damage) == (wanted.format, wanted.damage)

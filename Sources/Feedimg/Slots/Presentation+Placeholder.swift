@@ -2,14 +2,14 @@ import FeedimgModel
 import FeedimgPipeline
 
 extension Presentation {
-  /// The same with the placeholder as pixels.
+  /// Returns a copy with the placeholder as pixels.
   func drawingPlaceholder(_ request: DecodeRequest) -> Presentation {
     var presentation = self
     presentation.placeholderBitmap = item.placeholder.bitmap(aspect: aspect(request), format: request.format)
     return presentation
   }
 
-  /// Width by height of what the placeholder stands for: as the feed says of the image, else of the place that it has.
+  /// The width divided by the height of the place: as the feed states for the image, else as requested.
   private func aspect(_ request: DecodeRequest) -> Double? {
     let sizes = [item.original, item.thumbnail].compactMap { variant in
       variant?.width.flatMap { width in variant?.height.map { PixelSize(width: width, height: $0) } }

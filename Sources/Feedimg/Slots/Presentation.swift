@@ -1,36 +1,38 @@
 public import FeedimgModel
 import FeedimgPipeline
 
-/// All that a view has to show at one moment: each presentation stands for itself, and one may follow another unseen.
+/// Everything that a view shows at one moment.
+///
+/// Each presentation is complete, so a view may skip some of them.
 public struct Presentation: Sendable, Hashable {
-  /// What to draw.
+  /// The picture to draw.
   public enum Content: Sendable, Hashable {
     /// No image yet, or none at all: the colour, BlurHash or ThumbHash of the item, if it has one.
     case placeholder(Placeholder)
-    /// An image, whole.
+    /// A complete image.
     case image(LoadedImage)
   }
 
-  /// What the view is bound to.
+  /// The bound item.
   public var item: FeedItem
-  /// What to draw; never worse than before for the same binding.
+  /// The picture to draw; never worse than before for the same binding.
   public var content: Content
-  /// What has come of a better image that is on its way, where it already is better to look at than the content.
+  /// The part of a better image received so far, if it already looks better than the content.
   ///
-  /// Of a progressive JPEG or an interlaced PNG, where the slot is visible and was asked for pixels; stays until something as sharp is
-  /// there, also when the transfer fails.
+  /// It comes from a progressive JPEG or an interlaced PNG, if the slot is visible and requests pixels. It
+  /// stays until an equally sharp image is available, even if the transfer fails.
   public var scan: ImageScan?
-  /// What was decided last, and why; nil while that is being looked at.
+  /// The latest decision and its reasons; nil before the first decision.
   public var resolution: Resolution?
-  /// How far the image that follows has come; nil where none is on its way, or nothing of it has come.
+  /// The progress of the next image; nil if none is loading, or before its first byte.
   public var progress: LoadProgress?
-  /// Whether something better is on its way.
+  /// Whether a better image is loading.
   public var isLoading: Bool
-  /// Why what was decided could not be had; what can be shown is shown nevertheless.
+  /// Why the chosen image could not be loaded; the best available image is shown instead.
   public var error: LoadError?
-  /// The placeholder as pixels, where those are wanted and there are any.
+  /// The placeholder as pixels, if requested and available.
   var placeholderBitmap: Bitmap?
-  /// What pixels are wanted; nil for none.
+  /// The requested pixels; nil for none.
   var request: DecodeRequest?
   /// See ``ImageLoader/resolve(_:facts:)``.
   var facts: [String: String] = [:]
@@ -41,24 +43,24 @@ public struct Presentation: Sendable, Hashable {
     isLoading = true
   }
 
-  /// The image, if it is one.
+  /// The image; nil for a placeholder.
   public var image: LoadedImage? { if case .image(let image) = content { image } else { nil } }
 
-  /// What to draw, where the slot was asked for pixels: those of the scan, else of the image, else of the placeholder.
+  /// The pixels to draw if the slot requests them: of the scan, else of the image, else of the placeholder.
   ///
-  /// Those of a placeholder are few, to be stretched over the place of the image. Nil where there are none.
+  /// A placeholder has few pixels, to stretch over the place of the image. Nil without any.
   public var pixels: Bitmap? { scan?.bitmap ?? image.map(\.bitmap) ?? placeholderBitmap }
 
-  /// Which picture the content is.
+  /// The kind of picture that the content is.
   public var shown: ShownImage { image.map { ShownImage($0.variant.role) } ?? .placeholder }
 }
 
 extension ImageScan {
-  /// Whether it is better to look at than what would be drawn without it.
+  /// Returns whether the scan looks better than the content.
   ///
-  /// Of a whole image each pixel is right. A scan is counted by the pixels that are right as well, so that the first
-  /// scans of a large original may well be better than a small thumbnail, and those of a small one are not; where they
-  /// are equal, what is whole stays.
+  /// Every pixel of a complete image is correct. A scan is compared by the pixels that are correct. So an
+  /// early scan of a large original may be better than a small thumbnail, while that of a small original is
+  /// not. If they are equal, the complete image stays.
   func isSharper(than content: Presentation.Content) -> Bool {
     guard case .image(let image) = content else { return true }
     guard image.variant.role == .thumbnail, variant.role == .original, let bitmap = image.bitmap else {

@@ -2,10 +2,10 @@ import FeedimgModel
 import FeedimgPipeline
 import Synchronization
 
-/// Shows the state of a slot to all who watch it; each sees the latest, and may miss what came before.
+/// Publishes the state of a slot to all its watchers; each sees the latest and may miss earlier ones.
 ///
-/// A watcher takes the state only when it is about to see it, so that nothing waits in between that could be of an
-/// earlier binding.
+/// A watcher reads the state only when it is about to use it. So a state of an earlier binding never waits in
+/// a queue.
 final class SlotScreen: Sendable {
   private struct State {
     var slot = SlotState()
@@ -15,7 +15,7 @@ final class SlotScreen: Sendable {
     var isClosed = false
   }
 
-  /// Guards what is shown and who watches; watchers are woken outside.
+  /// Guards the state and the watchers; watchers are resumed outside the lock.
   private let state = Mutex(State())
 
   var latest: Presentation? { state.withLock { $0.slot.latest } }
@@ -29,7 +29,7 @@ final class SlotScreen: Sendable {
     change { $0.slot.bindAgain(binding, first) }
   }
 
-  /// What pixels are wanted now; nil for none, and where the binding does not count any more.
+  /// Returns the requested pixels; nil for none, and if the binding is outdated.
   func request(_ binding: SlotState.Binding) -> DecodeRequest? {
     state.withLock { $0.slot.binding == binding ? $0.slot.latest?.request : nil }
   }
@@ -39,12 +39,12 @@ final class SlotScreen: Sendable {
   /// See ``SlotState/renew(_:)``.
   func renew(_ binding: SlotState.Binding) -> SlotState.Binding? { change { $0.slot.renew(binding) } }
 
-  /// See ``SlotState/update(_:_:)``; the change is made under the lock, and must do no more than that.
+  /// See ``SlotState/update(_:_:)``; the change runs under the lock and must do nothing else.
   func update(_ binding: SlotState.Binding, _ change: (inout Presentation) -> Void) {
     self.change { $0.slot.update(binding, change) }
   }
 
-  /// Whether nothing was bound since; of nil, whether nothing is bound.
+  /// Returns whether the binding is still the latest; for nil, whether nothing is bound.
   func isCurrent(_ binding: SlotState.Binding?) -> Bool {
     state.withLock { state in
       guard let binding, let current = state.slot.binding else { return binding == state.slot.binding }
@@ -52,12 +52,15 @@ final class SlotScreen: Sendable {
     }
   }
 
-  /// Ends the sequences of all who watch.
+  /// Ends the sequences of all watchers.
   func close() { change { $0.isClosed = true } }
 
-  /// Waits for something newer than a version.
+  /// Waits for a presentation newer than a version.
   ///
-  /// - Returns: The latest with its version; nil when the slot is gone or the task cancelled.
+  /// - Parameters:
+  ///   - version: The version that the watcher saw last.
+  ///   - isolation: The actor of the caller.
+  /// - Returns: The latest presentation and its version; nil if the slot is gone or the task cancelled.
   func next(
     after version: Int,
     isolation: isolated (any Actor)? = #isolation

@@ -1,16 +1,16 @@
 import FeedimgModel
 import FeedimgPipeline
 
-/// What one slot shows: the decisions of who may present what.
+/// The state of one slot, which decides which binding may present an image.
 ///
-/// Only the latest binding counts, and for it nothing worse takes the place of something better. Pure.
+/// Only the latest binding counts, and for it a worse image never replaces a better one. This type is pure.
 struct SlotState: Sendable {
-  /// One call of `show`, and one attempt to get its image, told apart from those before and after.
+  /// Identifies one call of `show` and one attempt to load its image.
   struct Binding: Hashable, Sendable {
     fileprivate let number: Int
     fileprivate let attempt: Int
 
-    /// Whether both are of the same call.
+    /// Returns whether both belong to the same call.
     func isSameCall(as other: Binding) -> Bool { number == other.number }
   }
 
@@ -20,9 +20,9 @@ struct SlotState: Sendable {
   private(set) var version = 0
   private var issued = 0
 
-  /// Binds another item, or the same one anew: from here on nothing of an earlier binding counts.
+  /// Binds an item; from here on, earlier bindings are ignored.
   ///
-  /// What is shown of the same image stays until something better is there.
+  /// The shown image stays until a better one is available, if it is of the same item.
   mutating func bind(_ first: Presentation) -> Binding {
     issued += 1
     let binding = Binding(number: issued, attempt: 0)
@@ -31,9 +31,12 @@ struct SlotState: Sendable {
     return binding
   }
 
-  /// Binds the same pictures again, as for another size: what is shown stays, and who gets them goes on.
+  /// Binds the same pictures again, such as at another size: the image stays and the load continues.
   ///
-  /// - Returns: Whether they are the same, and come or are shown.
+  /// - Parameters:
+  ///   - binding: The current binding.
+  ///   - first: The presentation that is available at once.
+  /// - Returns: Whether the pictures are the same, and are loading or shown.
   mutating func bindAgain(_ binding: Binding, _ first: Presentation) -> Bool {
     guard let current = self.binding, current.isSameCall(as: binding), let latest, latest.goesOn(with: first)
     else { return false }
@@ -48,15 +51,15 @@ struct SlotState: Sendable {
     return true
   }
 
-  /// Shows nothing.
   mutating func clear() {
     binding = nil
     set(nil)
   }
 
-  /// Begins another attempt, or ends one: what comes of the one before does not count any more.
+  /// Starts or ends an attempt; results of the previous attempt are then ignored.
   ///
-  /// - Returns: Nil where something else is bound by now.
+  /// - Parameter binding: The binding of the attempt.
+  /// - Returns: The new binding; nil if another item is bound by now.
   mutating func renew(_ binding: Binding) -> Binding? {
     guard let current = self.binding, current.isSameCall(as: binding) else { return nil }
     let next = Binding(number: current.number, attempt: current.attempt + 1)
@@ -64,7 +67,7 @@ struct SlotState: Sendable {
     return next
   }
 
-  /// Changes what is shown, as far as the binding counts and nothing gets worse.
+  /// Changes the presentation if the binding is current, and keeps the better image.
   mutating func update(_ binding: Binding, _ change: (inout Presentation) -> Void) {
     guard binding == self.binding, let latest else { return }
     var next = latest

@@ -5,16 +5,23 @@ import FeedimgSystem
 import Synchronization
 
 extension SlotTask {
-  /// How long a transfer goes on for who may show its image elsewhere, as a detail view does that takes over from a row.
+  /// How long a transfer continues after its slot leaves, so that another view can join it.
   ///
-  /// Three frames: the view that takes over is bound in the same turn as the other is cleared.
+  /// A detail view, for example, takes over the image of a row. The time is three frames: the detail view is
+  /// bound in the same turn of the event loop that clears the row.
   static let grace: Duration = .milliseconds(50)
 
-  /// Goes on where the same pictures are bound again: what comes is not disturbed, and what is shown may be out of date.
+  /// Continues if the same pictures are bound again; the load keeps running.
   ///
-  /// Another size is decoded when the one before has been: of many that follow each other, the latest.
+  /// Another size is decoded after the current one; if several follow, only the latest is.
   ///
-  /// - Returns: False where it is something else, or where that has failed or ended as a placeholder, to be begun anew.
+  /// - Parameters:
+  ///   - item: The item to show.
+  ///   - pixels: The pixels to make.
+  ///   - facts: The facts of the program.
+  ///   - priority: The priority of the load.
+  /// - Returns: False if a new task must start: the pictures differ, or the load failed or ended as a
+  ///   placeholder.
   func bindAgain(
     _ item: FeedItem,
     _ pixels: DecodeRequest?,
@@ -37,7 +44,8 @@ extension SlotTask {
   }
 
   private func bindAgain(_ priority: LoadPriority) {
-    // What is seen counts where something runs, as that may be about to end; it may also have ended for want of a thread.
+    // A running task may be about to end, so the presentation decides. A task can also end because no thread
+    // was available.
     let isRunning = state.withLock { $0.isRunning }
     guard !isRunning || screen.latest?.isLoading == false else { return setPriority(priority) }
     state.withLock { $0.isJustBound = true }
@@ -47,7 +55,7 @@ extension SlotTask {
 
   private func resize(_ priority: LoadPriority) {
     let isRunning = state.withLock { state in
-      // What runs reads the size when it is about to decode, and goes on if that was another one.
+      // A running task reads the size just before decoding, and continues if it used another one.
       if state.isRunning { state.isResized = true } else { state.isJustBound = true }
       return state.isRunning
     }
@@ -56,7 +64,9 @@ extension SlotTask {
     reconsider()
   }
 
-  /// Ends when something else is bound: at once, or soon where bytes would be lost that somebody may want.
+  /// Ends the task because another item is bound.
+  ///
+  /// If a transfer runs, the task ends after a moment, so that another slot can join the transfer.
   func leave() {
     guard state.withLock({ $0.isReceiving && !$0.isOver }) else { return cancel() }
     calls.close()
@@ -66,7 +76,7 @@ extension SlotTask {
     }
   }
 
-  /// Whether what is decided comes already, so that the network is not spared by waiting.
+  /// Returns whether the chosen image is already being transferred, so that a pause would save no data.
   func isUnderWay(_ resolution: Resolution, of item: FeedItem) -> Bool {
     guard let variant = resolution.decision.image.role.flatMap({ item[$0] }) else { return false }
     return loader.transferRegister.present.contains { $0.role != nil && $0.url.key == variant.url.key }

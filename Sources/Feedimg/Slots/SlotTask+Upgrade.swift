@@ -2,11 +2,11 @@ import FeedimgModel
 import FeedimgPipeline
 import FeedimgPolicy
 
-/// When something better is worth its bytes.
+/// Decides when a better image is worth its bytes.
 extension SlotTask {
-  /// Whether what is decided is better than what is shown, and may take its place.
+  /// Returns whether the decision is better than the shown image and may replace it.
   ///
-  /// Who has just bound it, waits for no event.
+  /// An item that was just bound waits for no network event.
   func isWorthwhile(
     _ resolution: Resolution,
     beside shown: Presentation,
@@ -16,7 +16,7 @@ extension SlotTask {
     guard let image = shown.image, resolution.decision.load != nil, !handle.asksForOriginal else {
       return true
     }
-    // An upgrade costs something: only for what is looked at.
+    // An upgrade costs data, so it is only for a visible image.
     guard handle.priority == .visible else { return false }
     return isJustBound
       || UpgradeRule.isDue(

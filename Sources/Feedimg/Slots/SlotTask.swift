@@ -5,43 +5,43 @@ import FeedimgPolicy
 import FeedimgSystem
 import Synchronization
 
-/// All that is done for one binding of a slot, until the next one.
+/// The work for one binding of a slot, until the next binding.
 final class SlotTask: Sendable {
   struct State {
     var binding: SlotState.Binding?
     var task: Task<Void, Never>?
     var isRunning = false
-    /// Whether the facts have changed while it ran.
+    /// Whether the facts changed while the task ran.
     var isOutdated = false
-    /// Whether pixels of another size were asked for while it ran.
+    /// Whether another size was requested while the task ran.
     var isResized = false
-    /// Whether bytes are coming that stop with it, unless others want them.
+    /// Whether a transfer runs that stops with this task unless other callers joined it.
     var isReceiving = false
     var isOver = false
-    /// Whether it was bound, for the first time or again, since it was decided last.
+    /// Whether the item was bound, for the first time or again, since the last decision.
     var isJustBound = true
-    /// How long to hold back before the network is asked, as while rows are flung past.
+    /// How long to wait before using the network, as during fast scrolling.
     var pause: Duration
-    /// What is shown from the cache while its server is asked about it, until that has told.
+    /// The cached image that is shown while its server revalidates it.
     var asked: LoadedImage?
-    /// Waits for what it tells, while nothing else runs.
+    /// Waits for the result of the revalidation while nothing else runs.
     var following: Task<Void, Never>?
-    /// Counts those that followed, and what ended them.
+    /// Identifies the latest revalidation; grows when one is followed or stopped.
     var follows = 0
   }
 
   let loader: ImageLoader
-  /// Knows the item, and what pixels are wanted, as they may be bound again.
+  /// Holds the item and the requested pixels, because a later binding may change them.
   let screen: SlotScreen
   let handle: LoadHandle
-  /// Has it decide anew when a server that failed is there again, while it is visible.
+  /// Decides again when a failed server responds again, while the slot is visible.
   let calls: CircuitSubscription
-  /// As it was bound first.
+  /// The values of the first binding.
   private let (item, pixels): (FeedItem, DecodeRequest?)
   private let facts: [String: String]
-  /// Guards what runs; tasks are cancelled outside.
+  /// Guards the running tasks; tasks are cancelled outside the lock.
   ///
-  /// The lock of the screen may be taken within.
+  /// The lock of the screen may be taken while this one is held.
   let state: Mutex<State>
 
   init(
@@ -62,10 +62,10 @@ final class SlotTask: Sendable {
     calls = CircuitSubscription(loader.retries) { handle.priority == .visible ? .visible : nil }
   }
 
-  /// Takes over the screen, with what is in memory if that is decided, else with the placeholder.
+  /// Takes over the screen: shows the chosen image if memory holds it, else the placeholder.
   func bind() -> SlotState.Binding { screen.bind(loader.firstPresentation(of: item, pixels, facts)) }
 
-  /// Gets the image.
+  /// Starts the load of the image.
   func begin(_ binding: SlotState.Binding) {
     state.withLock { $0.binding = binding }
     reconsider()
@@ -84,17 +84,17 @@ final class SlotTask: Sendable {
   func setPriority(_ priority: LoadPriority) {
     let isSeenNow = priority == .visible && handle.priority != .visible
     handle.priority = priority
-    // What had changed while it was out of sight.
+    // Facts may have changed while the slot was not visible.
     if isSeenNow { reconsider() }
   }
 
   func upgrade() {
-    // Ends what runs for less than that.
+    // This ends a running load that has a lower ceiling.
     handle.askForOriginal()
     reconsider()
   }
 
-  /// Decides anew, at once or as soon as what runs has ended.
+  /// Decides again, at once or as soon as the running load has ended.
   func reconsider() {
     let following = state.withLock { state -> Task<Void, Never>? in
       guard !state.isOver, let binding = state.binding else { return nil }
@@ -114,16 +114,16 @@ final class SlotTask: Sendable {
     repeat {
       guard let attempt = screen.renew(binding) else { return }
       await pursue(attempt)
-      // What comes late of this attempt does not count.
+      // Late results of this attempt are ignored.
       guard let rest = screen.renew(binding) else { return }
       guard goesOn(before: rest) else { return }
     } while true
   }
 
-  /// Whether to decide anew; if not, what is shown is followed until then.
+  /// Returns whether to decide again; if not, follows a running revalidation.
   private func goesOn(before rest: SlotState.Binding) -> Bool {
     state.withLock { state in
-      // Within, so that who binds another size finds it running or finds it over.
+      // Read the screen under the lock, so that a new size finds the task either running or ended.
       let lacksPixels = state.isResized && screen.latest?.isExact == false
       let goesOn = (state.isOutdated || lacksPixels) && !state.isOver
       (state.isOutdated, state.isResized, state.isRunning) = (false, false, goesOn)
@@ -136,7 +136,7 @@ final class SlotTask: Sendable {
     }
   }
 
-  /// Decides, shows the best that is cached, and gets what is decided.
+  /// Decides, shows the best cached image, and loads the chosen one.
   @PipelineActor private func pursue(_ attempt: SlotState.Binding) async {
     guard let shown = screen.latest else { return }
     calls.leave()
@@ -157,7 +157,7 @@ final class SlotTask: Sendable {
       state.withLock { $0.isReceiving = false }
     }
     if let scans {
-      // Who is out of sight can wait for the whole.
+      // A slot that is not visible can wait for the complete image.
       load.onScan = { [handle] in if handle.priority == .visible { scans.look(at: $0) } }
     }
     let (isJustBound, pause) = state.withLock { state in
@@ -165,21 +165,21 @@ final class SlotTask: Sendable {
       return (state.isJustBound, state.pause)
     }
     let resolution = load.resolution()
-    // What was there already may be out of date: the load sees to that.
+    // The image was already present and may be stale; the load revalidates it.
     let isToBeChecked =
       isJustBound && resolution.decision.load == nil && resolution.decision.image == shown.shown
     guard isToBeChecked || isWorthwhile(resolution, beside: shown, isJustBound: isJustBound) else {
       let tried = await show(shown.lackingPixels, attempt, inPlaceOfWorse: true)
       return settle(attempt) {
         $0.resolution = resolution
-        // Another size is wanted by now.
+        // Whether another size is requested by now.
         $0.isLoading = tried != nil && !$0.isExact && $0.request != tried
-        // What stood in for an original that failed is what is wanted now.
+        // The thumbnail that replaced a failed original is now the chosen image.
         if $0.shown >= resolution.decision.image { $0.error = nil }
       }
     }
     screen.update(attempt) {
-      // What is complete stays so while it is checked.
+      // A complete image stays complete while it is revalidated.
       ($0.resolution, $0.isLoading, $0.error) = (resolution, !isToBeChecked || $0.isLoading, nil)
     }
     let small = resolution.decision.load == nil ? nil : shown.lackingPixels
@@ -187,7 +187,7 @@ final class SlotTask: Sendable {
     async let shownCached = show(waiting, attempt, inPlaceOfWorse: true)
     if pause > .zero, resolution.decision.load != nil, !isUnderWay(resolution, of: shown.item) {
       try? await loader.time.sleep(pause)
-      // It may also have ended for want of a thread.
+      // The sleep may also have ended because no thread was available.
       guard !Task.isCancelled else { return }
     }
     do throws(LoadError) {
@@ -200,7 +200,7 @@ final class SlotTask: Sendable {
       waitForServer(of: image, after: image.failure)
     } catch {
       guard error.code != .cancelled else { return }
-      // The thumbnail may still be with the decoder.
+      // The thumbnail may still be decoding.
       _ = await shownCached
       settle(attempt) { presentation in
         presentation.resolution = error.resolution ?? resolution
@@ -210,13 +210,13 @@ final class SlotTask: Sendable {
     }
   }
 
-  /// Decides anew when the server of what could not be had is there again.
+  /// Decides again when the server of a failed image responds again.
   @PipelineActor private func waitForServer(of image: LoadedImage? = nil, after failure: LoadError?) {
     if let failure { return calls.wait(after: failure) { [weak self] in self?.reconsider() } }
     if let image { calls.forget(image.variant.url) }
   }
 
-  /// Shows what has come of the image before it is whole, if pixels are wanted.
+  /// Makes a presenter that shows the image before it is complete, if pixels are requested.
   private func presenter(_ attempt: SlotState.Binding, _ shown: Presentation) -> ScanPresenter? {
     guard shown.request != nil, let desk = loader.pixels else { return nil }
     return ScanPresenter(
@@ -232,14 +232,19 @@ final class SlotTask: Sendable {
     screen.update(attempt) { presentation in
       (presentation.isLoading, presentation.progress) = (false, nil)
       change(&presentation)
-      // It may have been bound again with other words meanwhile.
+      // The item may have been bound again with another text.
       presentation.resolution?.item = presentation.item
     }
   }
 
-  /// Shows the thumbnail that is cached while the original is on its way.
+  /// Shows the cached thumbnail while the original loads.
   ///
-  /// - Returns: The thumbnail, if it has yet to be decoded before it can be shown.
+  /// - Parameters:
+  ///   - resolution: The decision to load the original.
+  ///   - shown: The current presentation.
+  ///   - load: The load of the original.
+  ///   - attempt: The binding of the view.
+  /// - Returns: The thumbnail, if it must be decoded before it can be shown.
   @PipelineActor private func showCached(
     _ resolution: Resolution,
     beside shown: Presentation,
@@ -256,13 +261,14 @@ final class SlotTask: Sendable {
     return nil
   }
 
-  /// Shows an image that is there, as soon as it has the pixels that are wanted; not at all where it cannot have them.
+  /// Shows an available image once its pixels are decoded; if decoding fails, shows nothing.
   ///
   /// - Parameters:
-  ///   - image: The image; nothing happens without.
-  ///   - attempt: For which binding of the view.
-  ///   - inPlaceOfWorse: Whether what has come meanwhile stays, if that is as good and has the pixels that are wanted.
-  /// - Returns: Which pixels it had or was to have; nil for none.
+  ///   - image: The image; nil does nothing.
+  ///   - attempt: The binding of the view.
+  ///   - inPlaceOfWorse: Whether an image shown meanwhile stays if it is as good and has the requested
+  ///     pixels.
+  /// - Returns: The pixels that the image has or should have; nil for none.
   @discardableResult
   private func show(
     _ image: LoadedImage?,
@@ -286,10 +292,10 @@ final class SlotTask: Sendable {
     return image.request
   }
 
-  /// Shows the new version of a cached image that turned out to be out of date.
+  /// Shows the new version of a cached image that was stale.
   @PipelineActor private func follow(_ image: LoadedImage, _ rest: SlotState.Binding, _ number: Int) async {
     if case .changed(let new) = await loader.revalidation(of: image) { await show(new, rest) }
-    // Who was called off is followed anew.
+    // If the task was cancelled, the image is followed again later.
     state.withLock { if $0.follows == number { $0.asked = nil } }
   }
 }

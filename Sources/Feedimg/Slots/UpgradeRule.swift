@@ -2,22 +2,22 @@ import FeedimgModel
 import FeedimgPipeline
 import FeedimgPolicy
 
-/// Whether an image that is shown gives way to a better one, now that the facts have changed.
+/// Decides whether a better image replaces the shown one after the facts changed.
 ///
-/// A table with an `upgrade` column says what event of the network it waits for. One that never says any has no opinion:
-/// then any change after which the table decides for a better image is event enough.
+/// A table with an `upgrade` column names the network event to wait for. If no rule of a table names one,
+/// every change that leads to a better image counts.
 enum UpgradeRule {
-  /// Whether a better image is due by now.
+  /// Returns whether a better image is due.
   ///
-  /// An event is waited for only where it takes another network to have the better image. What would be had on the old
-  /// one as well, now that the user or the table says otherwise or as the original had failed, is due at once.
+  /// An event is required only if the better image needs another network. It is due at once if the old
+  /// network would serve too: because the user or the table changed, or because the original had failed.
   ///
   /// - Parameters:
-  ///   - shown: What is shown.
-  ///   - past: The situation in which that was decided.
-  ///   - present: The situation in which something better is decided.
-  ///   - policy: The one that decides now, which also says what event it waits for.
-  /// - Returns: False where the event has not happened.
+  ///   - shown: The shown image.
+  ///   - past: The situation in which the shown image was chosen.
+  ///   - present: The situation in which a better image is chosen.
+  ///   - policy: The policy in force, which also names the event.
+  /// - Returns: False if the event has not happened.
   static func isDue(
     insteadOf shown: ShownImage,
     from past: Situation,
@@ -29,7 +29,7 @@ enum UpgradeRule {
       || allows(decision.upgrade, isSpoken: policy.table.speaksOfUpgrades, in: present)
   }
 
-  /// Whether what a decision waits for has happened, if its table ever says anything.
+  /// Returns whether the event of a decision has happened; true if the table names no events.
   static func allows(_ upgrade: Upgrade, isSpoken: Bool, in situation: Situation) -> Bool {
     guard isSpoken else { return true }
     return switch upgrade {
@@ -43,7 +43,7 @@ enum UpgradeRule {
 }
 
 extension Situation {
-  /// The same network and item, with what the user wants by now: the settings, and what is left of the budget.
+  /// Returns the same network and item with the user's present settings and remaining budget.
   fileprivate func asTheUserWants(in present: Situation) -> Situation {
     var situation = self
     situation.savesData = present.savesData
@@ -54,9 +54,9 @@ extension Situation {
 }
 
 extension PolicyTable {
-  /// Whether any rule says an event to upgrade at.
+  /// Whether any rule names an upgrade event.
   var speaksOfUpgrades: Bool { rules.contains { $0.outcome.upgrade != .never } }
 
-  /// Whether any rule says how soon a load is wanted, be it `now`.
+  /// Whether any rule sets a priority, `now` included.
   var speaksOfPriority: Bool { rules.contains { $0.outcome.priority != nil } }
 }

@@ -2,14 +2,14 @@ import FeedimgCache
 import FeedimgModel
 import Synchronization
 
-/// What was found of the freshness of images that are shown again and again, for a moment.
+/// Remembers for a moment whether images are fresh, for images that are shown again and again.
 ///
-/// To read dates and rules anew for each showing would take longer than anything else that is done for it.
+/// Reading the dates and rules each time would take longer than all other work for a shown image.
 final class FreshnessMemo: Sendable {
-  /// What showing an image means.
+  /// The consequences of showing an image.
   struct Verdict: Sendable, Hashable {
     var asking: RevalidationPlan
-    /// For how long it stays fresh, in seconds.
+    /// How long the image stays fresh, in seconds.
     var left: Double
   }
 
@@ -20,21 +20,21 @@ final class FreshnessMemo: Sendable {
     var madeAt: Double
   }
 
-  /// What is true of an image for so long is looked at again, in seconds; more exact than any rule.
+  /// How long a verdict is reused, in seconds; freshness rules are not more precise than this.
   private static let lifetime = 1.0
-  /// More than are on a screen.
+  /// More images than a screen shows.
   private static let greatestCount = 512
 
   private let entries = Mutex<[String: Entry]>([:])
 
-  /// What showing an image means.
+  /// Returns whether showing an image starts a revalidation, and how long it stays fresh.
   ///
   /// - Parameters:
-  ///   - key: That of its URL.
-  ///   - answer: What brought it.
-  ///   - identity: What we would send.
+  ///   - key: The key of the image's URL.
+  ///   - answer: The stored response of the image.
+  ///   - identity: The identity for a request.
   ///   - now: Seconds since 1970.
-  /// - Returns: As of now, or of less than a second ago.
+  /// - Returns: The verdict, which is less than a second old.
   func verdict(
     _ key: String,
     _ answer: StoredResponse,
@@ -46,7 +46,7 @@ final class FreshnessMemo: Sendable {
       let passed = now - known.madeAt
       var verdict = known.verdict
       verdict.left -= passed
-      // What ceases to be fresh meanwhile is to be asked about from then on.
+      // An image that stops being fresh within that second is checked again from then on.
       if 0..<Self.lifetime ~= passed, verdict.left > 0 || known.verdict.left <= 0 { return verdict }
     }
     let verdict = Verdict(

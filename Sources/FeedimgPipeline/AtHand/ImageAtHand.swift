@@ -2,7 +2,7 @@ import FeedimgCache
 package import FeedimgModel
 import FeedimgPolicy
 
-/// An image that needs nothing but to be handed over.
+/// An image in memory that can be returned at once.
 package struct ImageAtHand: Sendable {
   package let item: FeedItem
   package let variant: ImageVariant
@@ -14,17 +14,19 @@ package struct ImageAtHand: Sendable {
   /// The XXH3 checksum of the bytes.
   package let checksum: UInt64
   package let mediaType: String
-  /// For how long it stays fresh, in seconds; nil where nothing is known of that.
+  /// How long the image stays fresh, in seconds; nil if that is unknown.
   package let timeLeft: Double?
-  /// What ``ImageLoader/keep(_:cost:of:)`` has kept of it.
+  /// The copy that ``ImageLoader/keep(_:cost:of:)`` has stored for the image.
   package let copy: (any AnyObject & Sendable)?
 }
 
 extension ImageLoader {
-  /// The image that ``deliver(_:priority:isReload:isForWhole:observer:)`` would return, if memory has it; waits neither for files nor for servers.
+  /// Returns the image of ``deliver(_:priority:isReload:isForWhole:observer:)`` if memory has it.
   ///
-  /// - Parameter item: What to decide about.
-  /// - Returns: Nil where anything is to be read, asked or told besides: that takes a load.
+  /// The call waits neither for files nor for servers.
+  ///
+  /// - Parameter item: The item to decide about.
+  /// - Returns: Nil if the image needs a file, a request or an observer; then a load is necessary.
   package func atHand(_ item: FeedItem) -> ImageAtHand? {
     guard observers.isEmpty else { return nil }
     let found = (original: inMemory(item.original), thumbnail: inMemory(item.thumbnail))
@@ -41,14 +43,14 @@ extension ImageLoader {
     }
     let situation = seen(others: .remote)
     let decision = policy.decide(situation)
-    // What memory lacks may be on disk: the disk need not be asked where that makes no difference.
+    // The disk may have images that memory lacks. It is not read if that makes no difference.
     guard decision.load == nil, let role = decision.image.role, let variant = item[role],
       let (image, copy) = role == .original ? found.original : found.thumbnail,
       policy.decide(seen(others: .cached)) == decision
     else { return nil }
     let identity = identity.asking(in: situation)
     let verdict = image.answer.map { freshness.verdict(variant.url.key, $0, by: identity, at: clock()) }
-    // Whose server was asked a moment ago is not asked now.
+    // An image that was revalidated a moment ago is not revalidated again.
     if let verdict, verdict.asking != .none,
       !revalidator.isResting(identity.shared(variant.url.key))
     {
@@ -69,18 +71,18 @@ extension ImageLoader {
     )
   }
 
-  /// Keeps a copy of an image in another form, for as long as memory has the image.
+  /// Stores a copy of an image in another form, for as long as memory holds the image.
   ///
   /// - Parameters:
-  ///   - copy: Has all its bytes.
-  ///   - cost: What it takes, in bytes, which counts as what the image itself takes.
-  ///   - image: Given by this loader.
-  /// - Returns: Whether it is kept; see ``MemoryCache/keep(_:cost:of:for:)``.
+  ///   - copy: An object with all bytes of the copy.
+  ///   - cost: The size of the copy in bytes, which counts like the image itself.
+  ///   - image: An image that this loader returned.
+  /// - Returns: Whether the copy was stored; see ``MemoryCache/keep(_:cost:of:for:)``.
   package func keep(_ copy: any AnyObject & Sendable, cost: Int, of image: ImageAtHand) -> Bool {
     memory.keep(copy, cost: cost, of: image.bytes, for: image.variant.url.key)
   }
 
-  /// How many copies are kept, and what they take.
+  /// The number of copies in memory, and their size.
   package var copies: (count: Int, size: ByteCount) { memory.copies }
 
   private func inMemory(_ variant: ImageVariant?) -> (MemoryCache.Image, (any AnyObject & Sendable)?)? {

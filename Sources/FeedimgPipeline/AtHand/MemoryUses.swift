@@ -2,9 +2,9 @@ import FeedimgModel
 import FeedimgSystem
 import Synchronization
 
-/// The uses of images that memory had, told to the disk from time to time, since each telling looks into its index.
+/// Reports the uses of images in memory to the disk cache, in batches because each report reads its index.
 ///
-/// The first use after a while is told at once, those that follow with the next that is told.
+/// The first use after a pause is reported at once. Later uses are reported with the next one that is due.
 final class MemoryUses: Sendable {
   private struct State {
     var counts: [String: Int] = [:]
@@ -16,18 +16,20 @@ final class MemoryUses: Sendable {
   private let store: any ImageStoring
   private let request: HTTPFields
   private let disk: ThreadExecutor
-  /// Guards what is untold.
+  /// Guards the uses that have not been reported.
   private let state = Mutex(State())
 
+  /// Makes a counter.
+  ///
   /// - Parameters:
-  ///   - store: What is told.
-  ///   - request: What is sent, by which the store chooses among several answers of a URL.
-  ///   - disk: Where it is told.
+  ///   - store: The disk cache, which gets the reports.
+  ///   - request: The fields of requests, by which the store chooses among the responses of a URL.
+  ///   - disk: The thread that reports.
   init(of store: any ImageStoring, for request: HTTPFields, on disk: ThreadExecutor) {
     (self.store, self.request, self.disk) = (store, request, disk)
   }
 
-  /// Notes one use.
+  /// Records one use of an image.
   func note(_ key: String) {
     let now = ContinuousClock.now
     let due = state.withLock { state -> [String: Int] in

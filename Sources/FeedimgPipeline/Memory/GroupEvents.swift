@@ -1,6 +1,6 @@
 import FeedimgSystem
 
-/// The limits that control groups have met, from their files `memory.events`.
+/// The limits that control groups have reached, from their files `memory.events`.
 package struct GroupEvents: Sendable {
   private let watcher: FileWatcher
   private let files: SystemFiles
@@ -8,11 +8,11 @@ package struct GroupEvents: Sendable {
 
   /// The events that count: throttled at `memory.high`, or out of memory.
   ///
-  /// Meeting `memory.max` (`max`) does not count: the page cache fills a group up to there, and each page that replaces
-  /// another counts (cgroup-v2, "Memory Interface Files").
+  /// Reaching `memory.max` (`max`) does not count. The page cache fills a group up to that limit, and each
+  /// replaced page is such an event (cgroup-v2, "Memory Interface Files").
   private static let signs: Set<Substring> = ["high", "oom", "oom_kill"]
 
-  /// Nil where there is no such file, or the system grants no watch.
+  /// Watches the files; nil if there is none, or the system grants no watch.
   ///
   /// - Parameters:
   ///   - groups: The groups that limit this process.
@@ -26,12 +26,13 @@ package struct GroupEvents: Sendable {
     paths = groups.eventFiles
   }
 
-  /// The number of events since the groups were made; those of a group count for the groups above it, too.
+  /// Returns the number of events since the groups were made; an event of a group also counts for its
+  /// parents.
   func count() -> Int {
     paths.reduce(0) { $0 + Self.count(in: files.read($1) ?? "") }
   }
 
-  /// Whether files have changed since the last call.
+  /// Returns whether files have changed since the last call.
   func haveChanged() -> Bool { watcher.hasChanged() }
 
   static func count(in text: String) -> Int {

@@ -1,27 +1,29 @@
 package import FeedimgModel
 import Glibc
 
-/// How much memory images may take where the user has not said, and why.
+/// The memory for images if the user has set no limit, and its origin.
 package struct MemoryAllowance: Sendable, Hashable {
-  /// Where the limit of the process comes from.
+  /// The origin of the process's limit.
   package enum Origin: Sendable, Hashable {
     case machine
     /// The control group in this folder.
     case group(String)
   }
 
-  /// What the process may use, in bytes.
+  /// The memory that the process may use, in bytes.
   package var memory: Int
   package var origin: Origin
 
-  /// What images may take: a sixteenth of what the process may use, from 8 MiB to 384 MiB.
+  /// The memory for images: a sixteenth of the process's memory, at least 8 MiB and at most 384 MiB.
   ///
-  /// Libraries for phones take a fifth or a quarter, as one program has the screen there; on a desktop many have.
-  /// More than 384 MiB holds more than a few screens of pixels even at 3840×2160. Less than 8 MiB holds no screen of
-  /// thumbnails, but of a process that may use less than 32 MiB, a quarter is the most.
+  /// Libraries for phones take a fifth or a quarter, because one program fills the screen there. A desktop
+  /// runs many programs.
+  ///
+  /// The upper limit, 384 MiB, holds a few screens of pixels even at 3840×2160. Less than 8 MiB holds no
+  /// screen of thumbnails. A process with less than 32 MiB uses at most a quarter.
   package var share: ByteCount { ByteCount(min(max(memory / 16, min(8 << 20, memory / 4)), 384 << 20)) }
 
-  /// Takes the memory of the machine as given, in bytes.
+  /// Reads the limits of control groups; the memory of the machine is given, in bytes.
   init(machine: Int, files: SystemFiles) {
     memory = max(0, machine)
     origin = .machine
@@ -35,7 +37,7 @@ package struct MemoryAllowance: Sendable, Hashable {
 
   private static var machineMemory: Int {
     let (pages, size) = (sysconf(Int32(_SC_PHYS_PAGES)), sysconf(Int32(_SC_PAGESIZE)))
-    // A system that does not tell counts as small: 1 GiB.
+    // If the system does not report its memory, assume a small one: 1 GiB.
     guard pages > 0, size > 0 else { return 1 << 30 }
     return pages * size
   }

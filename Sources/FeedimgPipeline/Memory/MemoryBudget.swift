@@ -2,12 +2,12 @@ package import FeedimgCache
 import FeedimgModel
 import Synchronization
 
-/// What images may take in memory: what the user says, else a share of what the process may use.
+/// The memory for images: the user's limit, or else a share of the memory that the process may use.
 package final class MemoryBudget: Sendable {
   private let files: SystemFiles
   private let isDecoding: Bool
   private let keepsNothing: Bool
-  /// Looked up when it is first needed, and not again.
+  /// The share, which is read once, on first use.
   private let share = Mutex<ByteCount?>(nil)
 
   package init(isDecoding: Bool = false, keepsNothing: Bool = false, files: SystemFiles = SystemFiles()) {

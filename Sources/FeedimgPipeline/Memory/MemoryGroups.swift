@@ -1,4 +1,4 @@
-/// The control groups whose memory limits hold for this process (cgroups(7)).
+/// The control groups whose memory limits apply to this process (cgroups(7)).
 package struct MemoryGroups: Sendable, Hashable {
   enum Version: Sendable, Hashable {
     case one
@@ -6,10 +6,10 @@ package struct MemoryGroups: Sendable, Hashable {
   }
 
   var version: Version
-  /// From the process's own one up to the uppermost that can be seen.
+  /// The folders, from the process's own group to the highest visible one.
   var folders: [String]
 
-  /// Nil where no group that limits memory can be seen.
+  /// Finds the groups; nil if no group that limits memory is visible.
   ///
   /// - Parameters:
   ///   - membership: The content of `/proc/self/cgroup`.
@@ -19,7 +19,7 @@ package struct MemoryGroups: Sendable, Hashable {
       $0.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
     }
     .filter { $0.count == 3 }
-    // A controller is in one hierarchy at a time, so a first version with memory leaves none to the second.
+    // A controller belongs to one hierarchy, so version 2 has no memory controller if version 1 has one.
     if let first = groups.first(where: { $0[1].split(separator: ",").contains("memory") }) {
       version = .one
       folders = Self.folders(of: first[2], in: mounts, type: "cgroup", option: "memory")
@@ -38,10 +38,13 @@ package struct MemoryGroups: Sendable, Hashable {
     self.init(membership: membership, mounts: mounts)
   }
 
-  /// The lowest limit, in bytes, with the folder that sets it; nil where there is none.
+  /// Returns the lowest limit, in bytes, with the folder that sets it; nil if there is none.
   ///
-  /// The kernel holds a process to the limits of all groups above it. Where a second version throttles before it
-  /// kills (`memory.high`), that is the limit that counts.
+  /// The kernel applies the limits of all parent groups. If a version 2 group throttles at `memory.high`
+  /// before it kills at `memory.max`, `memory.high` is the limit.
+  ///
+  /// - Parameter files: The files of the kernel.
+  /// - Returns: The limit and its folder.
   func limit(_ files: SystemFiles) -> (bytes: Int, folder: String)? {
     let names =
       switch version {
@@ -56,10 +59,13 @@ package struct MemoryGroups: Sendable, Hashable {
     .min { $0.bytes < $1.bytes }
   }
 
-  /// The files that change when a limit is met; groups of the first version have none.
+  /// The files that change when a limit is reached; groups of version 1 have none.
   var eventFiles: [String] { version == .two ? folders.map { $0 + "/memory.events" } : [] }
 
-  /// A path of a group is relative to the root of its hierarchy, of which a container sees only what is mounted.
+  /// Returns the visible folders of a group.
+  ///
+  /// The path of a group is relative to the root of its hierarchy. A container sees only the mounted part of
+  /// it.
   private static func folders(
     of path: Substring,
     in mounts: String,
@@ -67,7 +73,7 @@ package struct MemoryGroups: Sendable, Hashable {
     option: Substring?
   ) -> [String] {
     for line in mounts.split(separator: "\n") {
-      // proc_pid_mountinfo(5): what follows the hyphen is the type, the source and the options of the file system.
+      // proc_pid_mountinfo(5): the type, the source and the options of the file system follow the hyphen.
       let fields = line.split(separator: " ")
       guard let hyphen = fields.firstIndex(of: "-"), hyphen >= 6, fields.count > hyphen + 1 else { continue }
       guard fields[hyphen + 1] == type else { continue }
@@ -86,7 +92,7 @@ package struct MemoryGroups: Sendable, Hashable {
     var parts = path.split(separator: "/")
     let above = root.split(separator: "/")
     if parts.starts(with: above) { parts.removeFirst(above.count) } else { parts = [] }
-    // Outside of what this process may see.
+    // The group is outside the part that this process can see.
     if parts.contains("..") { parts = [] }
     return (0...parts.count).reversed().map { ([mount[...]] + parts[..<$0]).joined(separator: "/") }
   }

@@ -2,11 +2,10 @@ import FeedimgCache
 import Glibc
 import Synchronization
 
-/// Has memory give way in steps while it is short: decoded images and second copies, then encoded ones, then
-/// prefetching.
+/// Frees memory in steps while it is short: decoded images and copies, then encoded images, then prefetching.
 ///
-/// Images that somebody holds stay whole; the cache only lets go of its own hold on them. Nothing is watched before
-/// ``start()``.
+/// An image that a caller holds stays complete, because the cache only releases its own reference. Nothing is
+/// watched before ``start()``.
 package final class MemoryPressure: Sendable {
   private typealias Continuation = AsyncStream<PressureLadder.Step>.Continuation
 
@@ -38,13 +37,13 @@ package final class MemoryPressure: Sendable {
 
   deinit { stop() }
 
-  /// What is given up now.
+  /// The current step.
   var step: PressureLadder.Step { state.withLock { $0.step } }
 
-  /// Whether images may be fetched before anybody looks at them.
+  /// Whether images may be prefetched.
   package var allowsPrefetch: Bool { step < .prefetch }
 
-  /// What is given up now, then each change; a slow listener gets the latest alone.
+  /// Returns the current step, then each change; a slow listener gets only the latest.
   func steps() -> AsyncStream<PressureLadder.Step> {
     let (stream, continuation) = AsyncStream.makeStream(
       of: PressureLadder.Step.self,
@@ -63,12 +62,12 @@ package final class MemoryPressure: Sendable {
     return stream
   }
 
-  /// Begins to watch, on a thread that sleeps until memory is short; harmless when it does already.
+  /// Starts to watch, on a thread that sleeps until memory is short; further calls have no effect.
   func start() {
     guard state.withLock({ $0.watch == nil && !$0.isStopped }) else { return }
     let made = MemoryWatch(place, files, ladder) { [weak self] in self?.become($0) }
     let isWanted = state.withLock { state in
-      // Another thread may have been first.
+      // Another thread may have started the watch.
       guard state.watch == nil, !state.isStopped else { return false }
       state.watch = made
       return true
@@ -76,7 +75,7 @@ package final class MemoryPressure: Sendable {
     if isWanted { made?.begin() }
   }
 
-  /// Ends watching for good; what was given up comes back.
+  /// Stops watching for good, and permits everything again.
   func stop() {
     let (watch, listeners) = state.withLock { state in
       state.isStopped = true
@@ -91,7 +90,7 @@ package final class MemoryPressure: Sendable {
 
   private func become(_ step: PressureLadder.Step) {
     let change = state.withLock { state -> (from: PressureLadder.Step, listeners: [Continuation])? in
-      // A step that was taken while watching ended would never be taken back.
+      // A step taken after the watch has stopped would never be reverted.
       guard step != state.step, !state.isStopped || step == .nothing else { return nil }
       defer { state.step = step }
       return (state.step, Array(state.listeners.values))
@@ -102,7 +101,7 @@ package final class MemoryPressure: Sendable {
     for listener in change.listeners { listener.yield(step) }
   }
 
-  /// What is freed would else stay with the process (malloc_trim(3)), which Swift cannot see in the headers.
+  /// Returns freed memory to the system (malloc_trim(3)); the header is not visible to Swift.
   private static func returnFreedMemory() {
     typealias Trim = @convention(c) (Int) -> Int32
     guard let symbol = dlsym(nil, "malloc_trim") else { return }
@@ -111,7 +110,7 @@ package final class MemoryPressure: Sendable {
 }
 
 extension PressureLadder.Step {
-  /// What memory may still keep.
+  /// The kinds of images that memory may keep.
   fileprivate var kinds: MemoryKinds {
     switch self {
     case .nothing: .all

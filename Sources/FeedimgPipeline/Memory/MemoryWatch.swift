@@ -1,7 +1,7 @@
 import FeedimgSystem
 import Synchronization
 
-/// The thread `feedimg-memory`, which sleeps until memory is short and then moves the ladder.
+/// The thread `feedimg-memory`, which sleeps until memory is short and then changes the step.
 final class MemoryWatch: Sendable {
   private let place: PSIFile.Place
   private let files: SystemFiles
@@ -11,7 +11,7 @@ final class MemoryWatch: Sendable {
   private let isStopped = Atomic(false)
   private let start = SuspendingClock.now
 
-  /// Makes the watch; nil where the process has no descriptor left.
+  /// Makes the watch; nil if the process has no file descriptor left.
   ///
   /// - Parameters:
   ///   - place: The PSI file.
@@ -32,7 +32,8 @@ final class MemoryWatch: Sendable {
     self.onStep = onStep
   }
 
-  /// Starts the thread, which keeps this object until ``stop()``; without a thread, a shortage stays unnoticed.
+  /// Starts the thread, which keeps this object until ``stop()``; without a thread, shortages are not
+  /// noticed.
   func begin() {
     _ = SystemThread.start("feedimg-memory") { self.run() }
   }

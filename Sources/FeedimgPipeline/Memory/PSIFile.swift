@@ -2,24 +2,27 @@ import FeedimgModel
 import FeedimgSystem
 import Glibc
 
-/// A pressure-stall file, which reports when programs wait for memory (the kernel's `Documentation/accounting/psi.rst`).
+/// A pressure-stall file, which reports when programs wait for memory.
+///
+/// The kernel's `Documentation/accounting/psi.rst` describes it.
 package final class PSIFile: Sendable {
   /// The path, and the trigger to write first.
   package struct Place: Sendable, Hashable {
     package var path: String
     var trigger: [UInt8]
 
-    /// The whole system: some program waits for a tenth of two seconds.
+    /// The file of the whole system; it reports when a program waits for a tenth of two seconds.
     ///
-    /// This is systemd's default. Without privileges, windows are multiples of two seconds. The kernel drops the last
-    /// byte of the trigger.
+    /// This is systemd's default. Without privileges, windows are multiples of two seconds. The kernel drops
+    /// the last byte of the trigger.
     package static func system(_ files: SystemFiles) -> Place {
       Place(path: files.path("/proc/pressure/memory"), trigger: Array("some 200000 2000000\0".utf8))
     }
 
-    /// The file that the service manager names in the environment (systemd.io/MEMORY_PRESSURE); nil where it names none.
+    /// The file that the service manager names in the environment (systemd.io/MEMORY_PRESSURE); nil if it
+    /// names none.
     ///
-    /// The path is empty where the service manager asks not to listen.
+    /// The path is empty if the service manager disables the reports.
     package init?(environment: [String: String]) {
       guard let path = environment["MEMORY_PRESSURE_WATCH"], !path.isEmpty else { return nil }
       self.path = path == "/dev/null" ? "" : path
@@ -37,6 +40,9 @@ package final class PSIFile: Sendable {
   let events: Int16
   private let isPipe: Bool
 
+  /// Opens the file and writes the trigger.
+  ///
+  /// - Parameter place: The path and the trigger.
   /// - Throws: The system's reason, in words.
   package init(_ place: Place) throws(SystemReason) {
     descriptor = open(place.path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
@@ -44,7 +50,7 @@ package final class PSIFile: Sendable {
     var status = stat()
     isPipe = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
     events = Int16(isPipe ? POLLIN : POLLPRI)
-    // A reader of the pipe would read the trigger back.
+    // Do not write into a pipe, because its reader would read the trigger back.
     guard !isPipe, !place.trigger.isEmpty else { return }
     guard write(descriptor, place.trigger, place.trigger.count) == place.trigger.count else {
       throw SystemReason()
@@ -67,6 +73,6 @@ package struct SystemReason: Error, Sendable, Hashable, CustomStringConvertible 
 
   init(_ code: Int32 = errno) { self.code = code }
 
-  /// In words, such as `permission denied`.
+  /// The reason in words, such as `permission denied`.
   package var description: String { FileFault.words(for: code) }
 }

@@ -1,7 +1,9 @@
 import FeedimgSystem
 import Glibc
 
-/// The sources that report a shortage of memory: the kernel's PSI file and control groups; for one thread.
+/// The sources that report a shortage of memory: the kernel's PSI file and control groups.
+///
+/// One thread uses it.
 final class PressureSources {
   private let psi: PSIFile?
   private let groups: GroupEvents?
@@ -11,10 +13,12 @@ final class PressureSources {
   /// Whether there is any source.
   var isOpen: Bool { psi != nil || groups != nil }
 
+  /// Opens the sources.
+  ///
   /// - Parameters:
   ///   - place: The PSI file.
   ///   - files: The files of the control groups.
-  ///   - waker: Wakes the thread when a control group may have met a limit.
+  ///   - waker: Wakes the thread when a control group may have reached a limit.
   init(_ place: PSIFile.Place, _ files: SystemFiles, waker: Waker) {
     psi = try? PSIFile(place)
     groups = MemoryGroups(files).flatMap { GroupEvents($0, files: files) { waker.wake() } }
@@ -25,11 +29,11 @@ final class PressureSources {
   ///
   /// - Parameters:
   ///   - waker: Ends the sleep.
-  ///   - time: The longest sleep; nil for no end.
+  ///   - time: The longest sleep; nil for no limit.
   ///   - isListening: Whether signs count; if not, they are dropped.
   /// - Returns: Whether there was a sign.
   func wait(for waker: Waker, atMost time: Duration?, isListening: Bool) -> Bool {
-    // poll(2) passes over a negative descriptor.
+    // poll(2) ignores a negative descriptor.
     let descriptor = isListening && !isPSIGone ? psi?.descriptor ?? -1 : -1
     var waits = [
       pollfd(fd: waker.descriptor, events: Int16(POLLIN), revents: 0),
@@ -41,7 +45,7 @@ final class PressureSources {
       dropSigns()
       return false
     }
-    // The file was removed, such as with its group.
+    // The file was removed, for example with its group.
     if Int32(waits[1].revents) & (POLLERR | POLLHUP | POLLNVAL) != 0 {
       isPSIGone = true
     } else if waits[1].revents != 0 {
@@ -60,7 +64,7 @@ final class PressureSources {
     _ = hasNewEvents()
   }
 
-  /// Whether events that count have come; the files also change for others, such as `low`.
+  /// Returns whether events that count have occurred; other events, such as `low`, change the files too.
   private func hasNewEvents() -> Bool {
     guard let groups, groups.haveChanged() else { return false }
     let before = count
@@ -68,7 +72,7 @@ final class PressureSources {
     return count > before
   }
 
-  /// Rounded up, so that the time has come when the sleep ends.
+  /// Rounds up, so that the time has come when the sleep ends.
   private static func milliseconds(_ duration: Duration?) -> Int32 {
     guard let duration else { return -1 }
     let milliseconds = duration / .milliseconds(1)

@@ -1,21 +1,21 @@
 import Glibc
 
-/// The files in which the kernel tells about itself, below a root that tests replace.
+/// The kernel's files about the system and the process, below a root that tests replace.
 package struct SystemFiles: Sendable, Hashable {
-  /// Put before every path; empty for the live system.
+  /// A prefix for every path; empty for the live system.
   var root = ""
 
-  /// The longest file that is of use, in bytes.
+  /// The longest text that is read, in bytes.
   private static let limit = 1 << 20
 
-  /// The live system.
+  /// Makes the files of the live system.
   package init() {}
 
   init(root: String) { self.root = root }
 
   func path(_ path: String) -> String { root + path }
 
-  /// The text of a small file; nil where it cannot be read.
+  /// Returns the text of a small file; nil if it cannot be read.
   func read(_ path: String) -> String? {
     let descriptor = open(self.path(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
@@ -32,7 +32,9 @@ package struct SystemFiles: Sendable, Hashable {
     return String(decoding: content, as: UTF8.self)
   }
 
-  /// A path in a table of mounts, where white space and backslashes stand as three octal digits behind a backslash.
+  /// Decodes a path in a table of mounts.
+  ///
+  /// White space and backslashes are encoded as a backslash with three octal digits.
   package static func unescaped(_ field: Substring) -> String {
     var text = field.replacing("\\040", with: " ")
     text = text.replacing("\\011", with: "\t")
@@ -40,7 +42,7 @@ package struct SystemFiles: Sendable, Hashable {
     return String(text.replacing("\\134", with: "\\"))
   }
 
-  /// A number on a line of its own; nil for anything else, such as `max`.
+  /// Returns the number on the first line; nil for anything else, such as `max`.
   func readNumber(_ path: String) -> Int? {
     read(path).flatMap { Int($0.prefix { $0 != "\n" }) }
   }

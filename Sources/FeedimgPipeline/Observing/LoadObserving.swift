@@ -1,78 +1,85 @@
 public import FeedimgModel
 
-/// Hears of every step of every load.
+/// An observer of every step of every load, for logs, metrics and traces.
 ///
-/// For logs, metrics and traces; see ``ImageLoader/Configuration/observers``. A loader without observers does not even
-/// make the events.
+/// See ``ImageLoader/Configuration/observers``. A loader without observers makes no events.
 public protocol LoadObserving: Sendable {
-  /// Called as it happens, on whatever thread it happens, for several loads at the same time.
+  /// Receives an event as it happens, on any thread, for several loads at the same time.
   ///
-  /// Must return at once: the load waits.
+  /// The method must return at once, because the load waits.
+  ///
+  /// - Parameter event: The event.
   func observe(_ event: LoadEvent)
 }
 
 /// One step of a load.
 public struct LoadEvent: Sendable, Hashable {
-  /// What happened.
+  /// The kinds of steps.
   public enum Step: Sendable, Hashable {
-    /// The policy has decided; more than once where the facts changed on the way.
+    /// The policy has decided; this step repeats if the facts change during the load.
     case decided(Resolution)
     /// The image was in memory or on disk.
     case found(LoadedImage.Source)
     /// The image was neither in memory nor on disk.
     case missed
-    /// Another load of the same image runs already: this one waits for it, and its steps are told under that one.
+    /// The load has joined another load of the same image; the steps of the transfer belong to that one.
     case joined
-    /// The transfer waits for its place among the others.
+    /// The transfer waits for a place among the others.
     case queued
-    /// The transfer has its place.
+    /// The transfer has a place.
     case started
-    /// The transfer gives its place to a more urgent one, and waits again.
+    /// The transfer has given its place to a more urgent one, and waits again.
     case paused
-    /// A connection is there, and the request goes out on it.
+    /// The connection is open, and the request is sent.
     case requested
-    /// The server says that the image is elsewhere.
+    /// The server redirected the request to another URL.
     case redirected(ImageURL)
-    /// The head of the answer has come.
+    /// The response head has arrived.
     case answered(status: Int)
-    /// The transfer goes on behind so much of the image, which another one has brought.
+    /// The transfer resumes after the bytes that an earlier one has received.
     case resumed(ByteCount)
-    /// Bytes of the image have come.
+    /// Bytes of the image have arrived.
     case progress(LoadProgress)
-    /// The bytes are a whole image of this media type.
+    /// The bytes are a complete image of this media type.
     case verified(mediaType: String)
-    /// The image has been decoded, to so many pixels.
+    /// The image has been decoded to pixels of this size.
     case decoded(PixelSize)
     /// The image is on disk, in this file; for a slot, this may follow ``finished(_:)``.
     case stored(path: String)
-    /// The image is not kept; why, in words.
+    /// The image is not kept, for this reason.
     case notStored(String)
-    /// The server of a cached image was asked about it: whether it has another one by now.
+    /// The server has revalidated a cached image, and may have sent a new one.
     case revalidated(isNew: Bool)
-    /// The server of a cached image could not say whether it has another one.
+    /// The server could not revalidate a cached image.
     case notRevalidated(LoadError)
-    /// A try failed, and there will be another one after this time.
+    /// An attempt failed; the next one follows after this time.
     case retried(LoadError, after: Duration)
     /// The load has ended with an image.
     case finished(LoadedImage.Source)
-    /// The load has ended without an image, also where there is only the placeholder.
+    /// The load has ended without an image; the policy may have chosen the placeholder.
     case failed(LoadError)
-    /// Who wanted the image has left.
+    /// The caller has cancelled the load.
     case cancelled
   }
 
-  /// What tells the load from all others of this process.
+  /// The number of the load, unique in this process.
   ///
-  /// A transfer that others have joined is told under the load that began it, also when that has ended.
+  /// The steps of a joined transfer belong to the load that started it, even after that load has ended.
   public var load: Int
-  /// What is loaded.
+  /// The item that is loaded.
   public var item: FeedItem
-  /// When it happened; goes on while the computer sleeps, and never jumps.
+  /// The time of the step; this clock continues while the computer sleeps, and never jumps.
   public var time: ContinuousClock.Instant
-  /// What happened.
+  /// The kind of step.
   public var step: Step
 
-  /// Makes an event, such as for the test of an observer.
+  /// Makes an event, such as to test an observer.
+  ///
+  /// - Parameters:
+  ///   - load: The number of the load.
+  ///   - item: The item that is loaded.
+  ///   - time: The time of the step.
+  ///   - step: The kind of step.
   public init(load: Int, item: FeedItem, time: ContinuousClock.Instant, step: Step) {
     self.load = load
     self.item = item

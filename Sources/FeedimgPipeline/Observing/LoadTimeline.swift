@@ -1,24 +1,26 @@
 import FeedimgJSON
 public import FeedimgModel
 
-/// The steps of one load in the order of time, for people to read.
+/// The steps of one load in order of time, for people to read.
 public struct LoadTimeline: Sendable, Hashable {
-  /// One step, or several of a kind in a row, such as all that brought bytes.
+  /// One step, or several of the same kind in a row, such as all steps that received bytes.
   public struct Entry: Sendable, Hashable {
-    /// When it began, since the first step.
+    /// The time from the first step to this one.
     public var begin: Duration
-    /// When the next one began; the same time for the last.
+    /// The time of the next step; for the last step, the same as ``begin``.
     public var end: Duration
-    /// One word, such as `answered`.
+    /// The name of the step, such as `answered`.
     public var name: String
-    /// What is to be said of it, in words; may be empty.
+    /// Details in words; may be empty.
     public var detail: String
   }
 
-  /// At least one, unless there was no event.
+  /// The entries; empty only if there was no event.
   public let entries: [Entry]
 
-  /// The timeline of events of one load, whatever their order.
+  /// Makes the timeline of one load.
+  ///
+  /// - Parameter events: The events of the load, in any order.
   public init(_ events: [LoadEvent]) {
     let events = events.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }
       .map(\.element)
@@ -36,10 +38,10 @@ public struct LoadTimeline: Sendable, Hashable {
     self.entries = entries
   }
 
-  /// From the first step to the last.
+  /// The time from the first step to the last.
   public var duration: Duration { entries.last?.end ?? .zero }
 
-  /// The entries as a line of JSON, an array; times in milliseconds.
+  /// The entries as one line of JSON, an array; times are in milliseconds.
   public var json: String { jsonValue.text(.compact) }
 
   var jsonValue: JSONValue {
@@ -56,7 +58,7 @@ public struct LoadTimeline: Sendable, Hashable {
     )
   }
 
-  /// With three digits behind the point.
+  /// Returns milliseconds with three decimal places.
   private static func milliseconds(_ duration: Duration) -> String {
     let microseconds = max(0, Int(duration / .microseconds(1)))
     let rest = String(microseconds % 1000)
@@ -65,12 +67,18 @@ public struct LoadTimeline: Sendable, Hashable {
 }
 
 extension LoadedImage {
-  /// As ``json``, with a member `trace` that has the steps of the load.
+  /// Returns the same as ``json``, with a member `trace` that has the steps of the load.
+  ///
+  /// - Parameter timeline: The steps of the load.
+  /// - Returns: One JSON object.
   public func json(with timeline: LoadTimeline) -> String { jsonValue.adding(timeline) }
 }
 
 extension LoadError {
-  /// As ``json``, with a member `trace` that has the steps of the load.
+  /// Returns the same as ``json``, with a member `trace` that has the steps of the load.
+  ///
+  /// - Parameter timeline: The steps of the load.
+  /// - Returns: One JSON object.
   public func json(with timeline: LoadTimeline) -> String { jsonValue.adding(timeline) }
 }
 
@@ -83,7 +91,7 @@ extension JSONValue {
 }
 
 extension LoadEvent.Step {
-  /// A word, and what is to be said of it.
+  /// The name of the step, and its details.
   fileprivate var words: (name: String, detail: String) {
     switch self {
     case .decided(let resolution):
@@ -93,18 +101,18 @@ extension LoadEvent.Step {
     case .joined: ("joined", "another load of the same image")
     case .queued: ("queued", "")
     case .started: ("started", "")
-    case .paused: ("paused", "for a more urgent one")
-    case .requested: ("requested", "the connection is there")
+    case .paused: ("paused", "for a more urgent transfer")
+    case .requested: ("requested", "the connection is open")
     case .redirected(let url): ("redirected", "to \(url)")
     case .answered(let status): ("answered", HTTPStatus.text(status))
-    case .resumed(let kept): ("resumed", "behind \(kept.rounded) that were kept")
+    case .resumed(let kept): ("resumed", "after \(kept.rounded) that were kept")
     case .progress(let progress): ("received", progress.words)
     case .verified(let mediaType): ("verified", mediaType)
     case .decoded(let size): ("decoded", "\(size)")
     case .stored: ("stored", "")
     case .notStored(let reason): ("not stored", reason)
-    case .revalidated(let isNew): ("revalidated", isNew ? "there is a new version" : "still the same")
-    case .notRevalidated(let error): ("not asked", error.message)
+    case .revalidated(let isNew): ("revalidated", isNew ? "the server has a new version" : "unchanged")
+    case .notRevalidated(let error): ("not revalidated", error.message)
     case .retried(let error, let wait):
       ("retried", "after \(Int((wait / .milliseconds(1)).rounded())) ms: \(error.message)")
     case .finished(let source): ("finished", "from \(source.place)")

@@ -1,9 +1,10 @@
 import FeedimgModel
 import Synchronization
 
-/// Tells the observers of one load.
+/// Reports the steps of one load to its observers.
 ///
-/// Goes along with the task of the load and those that it begins, so that nothing between has to pass it on.
+/// The value travels with the load's task and the tasks that it starts, so that no function has to pass it
+/// on.
 struct LoadWitness: Sendable {
   @TaskLocal private static var current: LoadWitness?
 
@@ -14,15 +15,15 @@ struct LoadWitness: Sendable {
   private let observers: [any LoadObserving]
   private let clock = ContinuousClock()
 
-  /// The witness of the load that the calling task belongs to; nil where nobody observes.
+  /// The reporter for the load of the calling task; nil without observers.
   static var present: LoadWitness? { current }
 
-  /// Performs work under the witness of another task.
+  /// Performs work with the reporter of another task.
   static func with<Answer>(_ witness: LoadWitness?, _ work: () async -> Answer) async -> Answer {
     await $current.withValue(witness, operation: work)
   }
 
-  /// Performs a load such that its observers hear of it.
+  /// Performs a load with a reporter, and reports its result.
   static func attend(
     _ item: FeedItem,
     _ observers: [any LoadObserving],
@@ -45,7 +46,7 @@ struct LoadWitness: Sendable {
     return try result.get()
   }
 
-  /// Tells the observers of the load that the calling task belongs to, if any.
+  /// Reports a step of the calling task's load to its observers, if any.
   static func tell(_ step: @autoclosure () -> LoadEvent.Step) { current?.tell(step()) }
 
   func tell(_ step: LoadEvent.Step) {

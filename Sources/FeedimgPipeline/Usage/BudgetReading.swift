@@ -1,16 +1,21 @@
 package import FeedimgModel
 package import FeedimgPolicy
 
-/// What is known of the budget where something is decided.
+/// The state of the budget at the time of a decision.
 package enum BudgetReading: Sendable, Hashable {
-  /// No rule depends on it, so nobody has looked.
+  /// No rule depends on the budget, so it was not read.
   case unasked
   case unset
   case known(CellularBudget)
-  /// Why nobody can tell what is left; it counts as nothing, rather than be spent twice.
+  /// The remaining budget is unknown, for this reason; it counts as zero, so that data is not spent twice.
   case unreadable(String)
 
-  /// Looks at the ledger only where a rule depends on it.
+  /// Reads the ledger if a rule depends on the budget.
+  ///
+  /// - Parameters:
+  ///   - policy: The policy of the decision.
+  ///   - settings: The settings with the limit.
+  ///   - usage: The ledger; nil if traffic is not counted.
   package init(
     for policy: CompiledPolicy,
     _ settings: UserSettings,
@@ -32,7 +37,7 @@ package enum BudgetReading: Sendable, Hashable {
     self = gap.map(BudgetReading.unreadable) ?? budget.map(BudgetReading.known) ?? .unset
   }
 
-  /// The fact `budget left`; nil where nobody asks, or there is no budget.
+  /// The fact `budget left`; nil if no rule depends on it, or no budget is set.
   package var left: ByteCount? {
     switch self {
     case .unasked, .unset: nil
@@ -41,10 +46,10 @@ package enum BudgetReading: Sendable, Hashable {
     }
   }
 
-  /// Who says so.
+  /// The source of the fact, in words.
   package var source: String {
     switch self {
-    case .unasked: "the policy does not ask"
+    case .unasked: "no rule depends on it"
     case .unset: "the setting cellular-budget is none"
     case .known(let budget):
       "the setting cellular-budget, less \(budget.used.rounded) since \(budget.days.lowerBound)"

@@ -1,23 +1,23 @@
 public import FeedimgModel
 
-/// What the user wants to spend on cellular in a month, and what is left of it.
+/// The user's monthly budget for cellular data, and the rest of it.
 public struct CellularBudget: Sendable, Hashable {
   /// The setting `cellular-budget`.
   public var limit: ByteCount
-  /// Received on cellular in this period.
+  /// The bytes received on cellular networks in this period.
   public var used: ByteCount
   /// The days of this period.
   public var days: ClosedRange<CalendarDay>
 
-  /// Zero where more was used than meant.
+  /// The remaining budget; zero if more was used.
   public var left: ByteCount { ByteCount(limit.bytes - used.bytes) }
 
-  /// The budget of the settings; nil where there is none.
+  /// Reads the budget; nil if the settings have none.
   ///
   /// - Parameters:
-  ///   - settings: Tell the limit, and the day on which periods begin.
+  ///   - settings: The settings with the limit and the first day of a period.
   ///   - today: A day of the period.
-  ///   - usage: What was received on days; asked only where there is a budget.
+  ///   - usage: Returns the traffic on days; called only if there is a budget.
   package init?(
     _ settings: UserSettings,
     today: CalendarDay,
@@ -29,7 +29,7 @@ public struct CellularBudget: Sendable, Hashable {
     days = period
     used = ByteCount(
       usage(period).lazy.filter { $0.network == .cellular }.reduce(0) {
-        // The ledger is a file that anyone can write to: the greatest number stands for any greater sum.
+        // Any program can write to the ledger file, so a sum that overflows becomes the greatest number.
         let (sum, isTooGreat) = $0.addingReportingOverflow($1.received.bytes)
         return isTooGreat ? .max : sum
       }

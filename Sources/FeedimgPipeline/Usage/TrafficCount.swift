@@ -1,6 +1,6 @@
 import FeedimgModel
 
-/// What carries a transfer, as the ledger tells it.
+/// The network of a transfer, as the ledger records it.
 struct Carrier: Sendable, Hashable {
   var network: NetworkKind
   var metered: Metered
@@ -8,52 +8,53 @@ struct Carrier: Sendable, Hashable {
   init(_ state: NetworkState) { (network, metered) = (state.kind, state.metered) }
 }
 
-/// What transfers have brought that is not written down yet, and when it is to be (pure).
+/// The traffic that has not been recorded in the ledger; also decides when to record it (pure).
 struct TrafficCount: Sendable {
-  /// What one carrier has brought.
+  /// The traffic of one network.
   struct Entry: Sendable, Hashable {
     var carrier: Carrier
     var bytes = 0
-    /// Those that have ended.
+    /// The number of transfers that have ended.
     var transfers = 0
   }
 
   /// A transfer that has not ended.
   private struct Transfer {
-    /// What brought bytes last, or was to; nil as long as all comes from this machine.
+    /// The network of the latest bytes, or of the next ones; nil while all bytes come from this machine.
     var carrier: Carrier?
-    /// Whether it comes from this machine at present.
+    /// Whether the transfer is currently from this machine.
     var isLocal = true
-    /// Whether anything was sent or came over a network; what is refused before costs nobody anything.
+    /// Whether a request was sent or bytes were received over a network; a transfer refused before that costs
+    /// nothing.
     var isUnderWay = false
-    /// Whether it has been counted as one that ended.
+    /// Whether the transfer has been counted as ended.
     var isCounted = false
   }
 
-  /// So much counting is lost at most where the program is killed.
+  /// The longest time whose traffic is lost if the program is killed.
   static let interval = Duration.seconds(2)
 
-  /// By number.
+  /// The running transfers, by number.
   private var running: [Int: Transfer] = [:]
   private var issued = 0
-  /// One for each carrier, in the order in which they came.
+  /// The traffic to record, one entry for each network, in order of first use.
   private var unwritten: [Entry] = []
   private var isAlarmSet = false
 
-  /// Begins a transfer, which counts nothing before it is known where it comes from.
+  /// Starts a transfer, which counts nothing before its origin is known.
   ///
-  /// - Returns: Its number.
+  /// - Returns: The number of the transfer.
   mutating func begin() -> Int {
     issued += 1
     running[issued] = Transfer()
     return issued
   }
 
-  /// Notes where a transfer comes from now.
+  /// Records the present origin of a transfer.
   ///
   /// - Parameters:
-  ///   - number: Which one.
-  ///   - carrier: Nil for this machine itself.
+  ///   - number: The number of the transfer.
+  ///   - carrier: The network; nil for this machine itself.
   mutating func goOn(_ number: Int, over carrier: Carrier?) {
     guard var transfer = running[number] else { return }
     transfer.isLocal = carrier == nil
@@ -61,15 +62,15 @@ struct TrafficCount: Sendable {
     running[number] = transfer
   }
 
-  /// Notes that a request goes out.
+  /// Records that a request is sent.
   mutating func request(_ number: Int) {
     guard let transfer = running[number], !transfer.isLocal else { return }
     running[number]?.isUnderWay = true
   }
 
-  /// Counts what has just come, unless it came from this machine.
+  /// Counts received bytes, unless they come from this machine.
   ///
-  /// - Returns: Whether somebody is to call ``alarm()`` after the interval.
+  /// - Returns: Whether the caller must call ``alarm()`` after the interval.
   mutating func add(_ bytes: Int, to number: Int, over carrier: Carrier) -> Bool {
     guard bytes > 0, var transfer = running[number], !transfer.isLocal else { return false }
     if transfer.carrier != carrier || !transfer.isUnderWay {
@@ -81,17 +82,18 @@ struct TrafficCount: Sendable {
     return !isAlarmSet
   }
 
-  /// What has gathered and is to be written down now.
+  /// Returns the traffic to record now.
   ///
-  /// The next is set by the next byte; that it may find nothing costs less than to set one for each small image.
+  /// The next received byte sets the next alarm. An alarm without traffic costs less than an alarm for each
+  /// small image.
   mutating func alarm() -> [Entry] {
     isAlarmSet = false
     return take()
   }
 
-  /// Ends a transfer, which counts as one however it ended, if any of it went over a network.
+  /// Ends a transfer, which counts as one, regardless of its outcome, if any part of it used a network.
   ///
-  /// - Returns: What is to be written down now, with what others have brought.
+  /// - Returns: The traffic to record now, that of other transfers included.
   mutating func end(_ number: Int) -> [Entry] {
     guard let transfer = running.removeValue(forKey: number), let carrier = transfer.carrier else {
       return []
@@ -100,9 +102,9 @@ struct TrafficCount: Sendable {
     return take()
   }
 
-  /// Counts all transfers as ended; what they still bring counts as well.
+  /// Counts all transfers as ended; bytes that still arrive count as well.
   ///
-  /// - Returns: What is to be written down now.
+  /// - Returns: The traffic to record now.
   mutating func endAll() -> [Entry] {
     for (number, transfer) in running {
       guard let carrier = transfer.carrier, transfer.isUnderWay, !transfer.isCounted else { continue }

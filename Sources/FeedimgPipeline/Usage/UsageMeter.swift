@@ -2,26 +2,26 @@ import FeedimgModel
 import FeedimgSystem
 import Synchronization
 
-/// Counts what transfers bring, by the network that brings it.
+/// Counts the bytes of transfers by network.
 package final class UsageMeter: Sendable {
   private let ledger: any UsageKeeping
   private let network: any NetworkReading
   private let time: MonotonicTime
   private let disk: ThreadExecutor?
-  /// What the network was when anybody looked last.
+  /// The network as it was last seen.
   private let carrier = Mutex<Carrier?>(nil)
-  /// Guards the count; it is written down outside.
+  /// Guards the count; the ledger is written outside the lock.
   private let count = Mutex(TrafficCount())
-  /// Held from the count to the ledger, so that who ends the program finds nothing on its way there.
+  /// Held from the count to the ledger, so that a program that exits waits for traffic on its way there.
   private let writing = Mutex(())
 
-  /// Nothing is looked at before the first transfer.
+  /// Makes a meter, which reads nothing before the first transfer.
   ///
   /// - Parameters:
-  ///   - ledger: Where it is written down.
-  ///   - network: Looked at where nobody has told of it.
-  ///   - time: For the alarm, of which there is one at most, and none while nothing comes.
-  ///   - disk: Where that writes; nil for wherever tasks run.
+  ///   - ledger: The ledger to write.
+  ///   - network: Read if no network has been noted.
+  ///   - time: The clock of the alarm. At most one alarm is set, and none without traffic.
+  ///   - disk: The thread for the writes of the alarm; nil for the threads of tasks.
   init(
     _ ledger: any UsageKeeping,
     network: any NetworkReading,
@@ -31,28 +31,28 @@ package final class UsageMeter: Sendable {
     (self.ledger, self.network, self.time, self.disk) = (ledger, network, time, disk)
   }
 
-  /// Takes note of what the network is now; from here on it brings the bytes.
+  /// Records the current network; bytes that arrive from here on are counted for it.
   func note(_ state: NetworkState) {
-    // Offline brings nothing; what still comes, comes over what there was.
+    // Bytes that still arrive when offline belong to the network before.
     guard state.kind != .offline else { return }
     carrier.withLock { $0 = Carrier(state) }
   }
 
-  /// Begins to count a transfer.
+  /// Starts to count a transfer.
   func begin(_ url: ImageURL) -> Tally {
     let tally = Tally(meter: self, number: count.withLock { $0.begin() })
     tally.goOn(at: url)
     return tally
   }
 
-  /// Counts all transfers as ended, and writes down what they have brought, and what the disk did not take before.
+  /// Counts all transfers as ended, and writes all traffic to the ledger, including earlier failed writes.
   package func endAll() {
     write { $0.endAll() }
-    // Who writes meanwhile may have taken along what was left, and is waited for.
+    // Another thread may be writing the rest; wait for it.
     writing.withLock { _ in _ = ledger.flush() }
   }
 
-  /// The present carrier; of unknown kind where nobody has seen any.
+  /// The current network; of unknown kind if none has been seen.
   private var current: Carrier {
     carrier.withLock { $0 }
       ?? Carrier(NetworkState(kind: .other, metered: .unknown, reason: "", meteredReason: ""))
@@ -71,10 +71,10 @@ package final class UsageMeter: Sendable {
     }
   }
 
-  /// Has what gathers written down after the interval, also if nothing more comes.
+  /// Writes the gathered traffic after the interval, even if no more bytes arrive.
   private func setAlarm() {
     Task(executorPreference: disk) { [weak self, time] in
-      // For want of a thread nobody waits; then the transfers write at their end alone.
+      // Without a thread, the sleep fails; then traffic is written only when transfers end.
       guard (try? await time.sleep(TrafficCount.interval)) != nil, let self else { return }
       self.write { $0.alarm() }
     }
@@ -85,7 +85,7 @@ package final class UsageMeter: Sendable {
     fileprivate let meter: UsageMeter
     fileprivate let number: Int
 
-    /// Takes note of where it comes from now; what comes from this machine itself costs nobody anything.
+    /// Records the present origin of the transfer; bytes from this machine itself cost nothing.
     func goOn(at url: ImageURL) {
       let isLocal = url.isLoopback
       if !isLocal, meter.carrier.withLock({ $0 == nil }) { meter.note(meter.network.currentState()) }
@@ -93,7 +93,7 @@ package final class UsageMeter: Sendable {
       meter.count.withLock { $0.goOn(number, over: carrier) }
     }
 
-    /// Takes note that a request goes out.
+    /// Records that a request is sent.
     func request() { meter.count.withLock { $0.request(number) } }
 
     func add(_ bytes: Int) {
@@ -101,7 +101,7 @@ package final class UsageMeter: Sendable {
       if meter.count.withLock({ $0.add(bytes, to: number, over: carrier) }) { meter.setAlarm() }
     }
 
-    /// Ends the transfer, which counts as one however it ended, if it got as far as a request.
+    /// Ends the transfer, which counts as one, regardless of its outcome, if it sent a request.
     func end() { meter.write { $0.end(number) } }
   }
 }

@@ -46,7 +46,7 @@ import Testing
     #expect(
       timeline.json == """
         [{"ms":0.000,"lasts":1234.000,"step":"queued","detail":""},\
-        {"ms":1234.000,"lasts":0.000,"step":"paused","detail":"for a more urgent one"}]
+        {"ms":1234.000,"lasts":0.000,"step":"paused","detail":"for a more urgent transfer"}]
         """
     )
   }

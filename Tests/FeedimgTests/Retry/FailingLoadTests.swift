@@ -148,8 +148,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ("text/html", "the server sent `text/html`, which is no image known here"),
-    ("image/png", "the server said that it sends `image/png`, but sent no image known here"),
+    ("text/html", "the server sent `text/html`, which is not a supported image"),
+    ("image/png", "the server declared `image/png` but sent no supported image"),
   ])
   func `a page in place of an image is said to be one, and not kept`(
     type: String,

@@ -232,6 +232,6 @@ import Testing
     #expect(
       try source(budgeted) == "the setting cellular-budget, less 1.5 MB since \(ledger.today().monthText)-01"
     )
-    #expect(try source(try bench(nil)) == "the policy does not ask")
+    #expect(try source(try bench(nil)) == "no rule depends on it")
   }
 }
