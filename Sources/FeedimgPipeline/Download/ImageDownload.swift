@@ -18,8 +18,7 @@ import FeedimgSystem
   var fields = HTTPFields()
   let load: InFlightLoad
 
-  /// The longest time for a download, so that a server that sends a byte now and then cannot hold it for
-  /// ever.
+  /// The longest time for a download; it ends downloads from servers that send a byte now and then.
   private nonisolated static let greatestDuration = Duration.seconds(600)
 
   /// Asks caches on the way for a new response (RFC 9111 §5.2.1.4).

@@ -205,8 +205,7 @@ final class IncomingResponse: BodyReceiving {
     witness?.tell(.answered(status: head.status))
     let isImage = head.fields["content-type"]?.lowercased().hasPrefix("image/") == true
     event(.responded(status: head.status, isImage: isImage))
-    // A response that arrives after the stop is ignored, because the scheduler has already given the slot
-    // away.
+    // Ignore a response after the stop, because its effects could not be undone.
     let (isStopped, requestedAt) = state.withLock { state in
       state.hasResponse = true
       return (state.isStopped, state.requestedAt)
