@@ -16,7 +16,7 @@ final class NetworkFlapFilter: Sendable {
     var timers = 0
   }
 
-  /// Longer than any change is held back before it is reported.
+  /// The first wait, which is longer than any delay of a reported change.
   static let firstWait = Duration.milliseconds(1500)
   /// The longest wait between two checks, while the network differs from the reported one.
   static let greatestWait = Duration.seconds(60)
