@@ -184,7 +184,7 @@ struct Backoff: Sendable, Hashable {
     failures > 0 ? min(greatest, first * (1 << min(failures - 1, 20))) : .zero
   }
 
-  /// A random wait between half and all of the given wait, which spreads the retries of simultaneous failures.
+  /// A random wait between half and all of the given wait, which spreads retries of simultaneous failures.
   static func jittered(_ wait: Duration, using random: inout some RandomNumberGenerator) -> Duration {
     wait * (0.5 + Double(random.next() >> 12) * 0x1p-53)
   }
