@@ -89,7 +89,7 @@ package struct ImageLoad: Sendable {
         case .next(let next): plan = next
         case .outdated:
           guard !isHandedOn() else {
-            throw LoadError(.cancelled, message: "no caller waits for another image")
+            throw LoadError(.cancelled, message: "the decision changed while the image was being read")
           }
           plan = try self.plan()
         case .missing:
@@ -162,7 +162,7 @@ package struct ImageLoad: Sendable {
     guard handle.asksForOriginal else { return resolution }
     let rule = resolution.decision.rule
     resolution.decision = Decision(ceiling: .original, in: resolution.situation, rule: rule)
-    resolution.why = "asked for; \(resolution.why)"
+    resolution.why = "the original was requested; \(resolution.why)"
     return resolution
   }
 
@@ -336,7 +336,7 @@ package struct ImageLoad: Sendable {
     guard due != .none else { return cached }
     guard loader.mayFetch(plan.variant.role, in: plan.resolution.situation) else {
       let network = plan.resolution.situation.network.rawValue
-      return isReload ? cached.noting("not asked about, as it would not be fetched now (\(network))") : cached
+      return isReload ? cached.noting("not revalidated: it would not be fetched now (\(network))") : cached
     }
     if loader.askAboutCost() {
       let present = resolution()
@@ -385,7 +385,7 @@ package struct ImageLoad: Sendable {
       // A change of the network may also cancel the revalidation; only cancellation by the caller ends the
       // load.
       guard error.code != .cancelled || !Task.isCancelled else { throw error }
-      return cached.noting("shown as it was: \(error.message)")
+      return cached.noting("shown without revalidation: \(error.message)")
     }
   }
 

@@ -96,7 +96,7 @@ package final class InFlightLoad: Sendable {
       return state.listeners.map { (tell: $0.value, isFirst: $0.key == first) }
     }
     for listener in listeners { listener.tell(progress, self, listener.isFirst) }
-    if isAbandoned { throw LoadError(.cancelled, message: "no caller waits for it any more") }
+    if isAbandoned { throw LoadError(.cancelled, message: "no caller waits for the image any more") }
   }
 
   // MARK: The response as it arrives

@@ -207,8 +207,8 @@ import Synchronization
   private static func refusal(_ url: ImageURL, _ error: LoadError, for wait: Duration? = nil) -> LoadError {
     var error = error
     let seconds = wait.map { Int(($0 / .seconds(1)).rounded(.up)) }
-    let state = seconds.map { "is left alone for another \($0) s" } ?? "has not answered again yet"
-    error.message = "the host failed before and \(state): \(error.message)"
+    let state = seconds.map { "; requests resume in \($0) s" } ?? " and has not responded since"
+    error.message = "the host failed before\(state): \(error.message)"
     (error.url, error.origin, error.retryAfter) = (url, nil, seconds)
     (error.isCircuitRejection, error.hasOpenCircuit) = (true, true)
     // The lifetime belongs to another image.

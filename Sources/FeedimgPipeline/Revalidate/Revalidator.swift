@@ -188,7 +188,7 @@ extension Revalidation {
         task.cancel()
       }
       if isGivenUp, result.failure?.code == .cancelled {
-        let message = "the policy would no longer fetch it"
+        let message = "the policy would no longer fetch the image"
         result = .failure(LoadError(.cancelled, url: variant.url, message: message))
       }
       switch result {

@@ -72,7 +72,7 @@ package final class ServiceLink: Sendable {
   ) async throws(LoadError) -> FetchedImage? {
     guard state.withLock({ $0.obstacle == nil }) else { return nil }
     guard access(socket, F_OK) == 0 else {
-      giveUp("it does not run")
+      giveUp("it is not running")
       return nil
     }
     guard await greeted() else { return nil }
@@ -95,13 +95,13 @@ package final class ServiceLink: Sendable {
       head = try await perform(request, into: receiver)
     } catch {
       let silence = vigil.silence
-      if let silence { giveUp("it answers no longer: \(silence.message)") }
+      if let silence { giveUp("it stopped responding: \(silence.message)") }
       guard error.code != .cancelled || silence != nil && !Task.isCancelled else { throw error }
       // If the transfer of the image itself was interrupted, the next attempt reports that.
-      if silence == nil, receiver.head == nil { giveUp("it does not answer: \(error.message)") }
+      if silence == nil, receiver.head == nil { giveUp("it does not respond: \(error.message)") }
       // The bytes of a load by this program count for its own caller.
       inFlight.countsElsewhere = false
-      note("it broke off: \(error.message)")
+      note("the response was interrupted: \(error.message)")
       return nil
     }
     guard head.status == 200 else { return try refused(head, receiver.bytes, variant) }
@@ -119,7 +119,7 @@ package final class ServiceLink: Sendable {
 
   private func greeted() async -> Bool {
     guard let error = await silence.value else { return true }
-    giveUp("it does not answer: \(error.message)")
+    giveUp("it does not respond: \(error.message)")
     return false
   }
 
@@ -213,7 +213,7 @@ package final class ServiceLink: Sendable {
     guard case .object(let problem)? = try? JSONReader.value(in: body),
       let detail = problem["detail"]?.text
     else {
-      giveUp("it answered \(head.status)")
+      giveUp("it responded with status \(head.status)")
       return nil
     }
     let name = problem["type"]?.text?.split(separator: ":").last ?? ""
