@@ -1,9 +1,9 @@
 import FeedimgModel
 import Synchronization
 
-/// Frees the bytes of an arriving body that the disk already holds.
+/// Lets a stream free the bytes of an arriving body that the disk already has.
 final class BodyShelter: Sendable {
-  /// Reads the file of the body; created once the body is longer than the stream keeps in memory anyway.
+  /// Reads the file of the body; created once the body is longer than ``ResponseStream/window``.
   private let reader = Mutex<(any WrittenReading)?>(nil)
 
   /// Records how much of a body a writer has written.

@@ -18,7 +18,7 @@ import FeedimgSystem
   var fields = HTTPFields()
   let load: InFlightLoad
 
-  /// The longest time for a download; it ends downloads from servers that send a byte now and then.
+  /// The longest time for a download, which limits servers that send a byte now and then.
   private nonisolated static let greatestDuration = Duration.seconds(600)
 
   /// Asks caches on the way for a new response (RFC 9111 §5.2.1.4).

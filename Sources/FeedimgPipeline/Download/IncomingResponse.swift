@@ -191,7 +191,7 @@ final class IncomingResponse: BodyReceiving {
     }
   }
 
-  /// Whether the server has promised to send the rest alone.
+  /// Whether the server has shown that it supports range requests, so that only the rest will arrive.
   private func isPromised(_ state: State) -> Bool {
     guard purpose.isResumable, let head = state.lastHead else { return false }
     return Resumption(head, kept: state.start + state.count + 1, now: DeltaSeconds.whole(clock()))?.isPromised
@@ -349,7 +349,7 @@ final class IncomingResponse: BodyReceiving {
         state.mediaType = try recognise(state)
       }
       // Callers hear of the first bytes of each request, then every 16 ms or 16 KiB, so that data limits can
-      // stop it.
+      // stop the transfer.
       state.unreported += bytes.count
       let isDueForCallers = state.reportedAt.map { now - $0 >= .milliseconds(16) } ?? true
       let report = isDueForCallers || state.unreported >= 16 << 10

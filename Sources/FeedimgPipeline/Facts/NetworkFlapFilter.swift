@@ -12,7 +12,7 @@ final class NetworkFlapFilter: Sendable {
     /// An unreported network that a decision used; of several, preferably one that packets may have used.
     var seen: NetworkState?
     var timer: Task<Void, Never>?
-    /// Distinguishes timers.
+    /// Distinguishes the timer from earlier ones.
     var timers = 0
   }
 

@@ -47,7 +47,7 @@ final class Coalescer<Answer: Sendable>: Sendable {
 
   /// Joins the running load of a key, or starts one.
   ///
-  /// A new load waits until a cancelled load of the same key has ended, so that it can use the bytes kept.
+  /// A new load waits until a cancelled load of the same key has ended, and then uses the bytes that it kept.
   ///
   /// - Parameters:
   ///   - key: The key, which is equal for all callers that may share a load.

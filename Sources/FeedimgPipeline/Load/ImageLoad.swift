@@ -101,7 +101,7 @@ package struct ImageLoad: Sendable {
     }
   }
 
-  /// Follows one plan from top to bottom.
+  /// Performs the steps of one plan in order.
   @PipelineActor private func perform(_ plan: Plan) async throws(LoadError) -> Step {
     var image: FetchedImage
     do throws(LoadError) {

@@ -162,7 +162,7 @@ extension Revalidation {
 
     private var directives: HTTPFields { isReload ? ImageDownload.endToEnd : HTTPFields() }
 
-    /// - Returns: The new image; nil where the cached one is still valid.
+    /// - Returns: The new image; nil if the cached one is still valid.
     @PipelineActor fileprivate func perform(
       _ load: InFlightLoad,
       since generation: Int?,

@@ -23,7 +23,7 @@ package final class ServiceLink: Sendable {
   private let cacheFolder: String
   private let downloader: any Downloading
   private let greeting: ServiceGreeting
-  /// The result of one check before the first image, because a request for an image has a long timeout.
+  /// Checks once, before the first image, whether the service responds: image requests have long timeouts.
   private let silence: SharedAnswer<LoadError?>
   private let vigil: ServiceVigil
   /// Guards the state; requests go out outside the lock.

@@ -3,12 +3,12 @@ import Synchronization
 
 /// Tells the service when the priority of a requested image changes.
 ///
-/// An HTTP/1.1 request cannot change its priority later (RFC 9218 §7 applies to later versions). Another
+/// An HTTP/1.1 request cannot change its priority later (RFC 9218 §7 applies to later versions). A separate
 /// request therefore sends the new priority. Only one such request runs at a time, so that an older priority
 /// never overtakes a newer one.
 final class ServiceUrgency: Sendable {
   private struct State {
-    /// The priority that the service has.
+    /// The priority last sent to the service.
     var told: LoadPriority
     var wanted: LoadPriority
     var task: Task<Void, Never>?
