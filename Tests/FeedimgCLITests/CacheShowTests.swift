@@ -97,6 +97,6 @@ import Testing
     #expect(try new.objects.first?["mediaType"] == "image/png")
     let offline = try CommandRun(["load", "--reload", "--item", item, "--network", "offline"], in: folder)
     #expect(offline.status == 0)
-    #expect(offline.errors.contains("not asked about, as it would not be fetched now (offline)"))
+    #expect(offline.errors.contains("not revalidated: it would not be fetched now (offline)"))
   }
 }

@@ -87,7 +87,7 @@ import Testing
     }
     let absent = try load("--cache-dir", folder.path("a"))
     #expect(absent.status == 0)
-    #expect(absent.errors.contains("it does not run"))
+    #expect(absent.errors.contains("it is not running"))
     let service = try ServiceProcess(in: folder)
     let elsewhere = try load("--cache-dir", folder.path("b"))
     #expect(elsewhere.status == 0)

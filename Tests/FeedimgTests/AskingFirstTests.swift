@@ -48,7 +48,7 @@ import Testing
     let other = try loader(userAgent: "b", folder: first.folder)
     let image = try await other.loader.load(item(origin))
     #expect(image.source == .disk && image.bytes == SampleImage.jpeg)
-    #expect(image.notes == ["shown as it was: the server closed the connection without an answer"])
+    #expect(image.notes == ["shown without revalidation: the server closed the connection without an answer"])
     let count = origin.requests.count
     #expect(try await other.loader.load(item(origin)).notes == [])
     #expect(origin.requests.count == count)
@@ -106,7 +106,7 @@ import Testing
     origin.answer(always: .answer(503))
     let kept = try await test.loader.reload(item(origin))
     #expect(kept.bytes == SampleImage.png)
-    #expect(kept.notes == ["shown as it was: the server answered 503 Service Unavailable"])
+    #expect(kept.notes == ["shown without revalidation: the server answered 503 Service Unavailable"])
   }
 
   /// What is asked in the background gets no place beside something visible, on a link that may be slow.
@@ -141,7 +141,7 @@ import Testing
     _ = try await test.loader.load(item)
     test.network.become(.offline)
     let image = try await test.loader.reload(item)
-    #expect(image.notes == ["not asked about, as it would not be fetched now (offline)"])
+    #expect(image.notes == ["not revalidated: it would not be fetched now (offline)"])
     #expect(origin.requests.count == 1)
   }
 }

@@ -130,7 +130,10 @@ import Testing
     for item in items { #expect(try await test.loader.load(item).bytes == Self.old) }
     #expect(await test.loader.finishRevalidations(within: .seconds(60)).failures.count == 12)
     let notes = try await test.loader.reload(items[0]).notes
-    #expect(notes.first?.hasPrefix("shown as it was: the host failed before and is left alone for ") == true)
+    #expect(
+      notes.first?.hasPrefix("shown without revalidation: the host failed before; requests resume in ")
+        == true
+    )
     #expect(server.log.requests.count == 13)
   }
 
@@ -154,7 +157,7 @@ import Testing
       let image = try await test.loader.load(item)
       #expect(image.freshness?.isRevalidating == true, "\(round)")
       guard case .failed(let error) = await test.loader.revalidation(of: image) else { continue }
-      #expect(error.message.hasPrefix("the host failed before and is left alone for "))
+      #expect(error.message.hasPrefix("the host failed before; requests resume in "))
       #expect(try await test.loader.load(item).freshness?.isRevalidating == false, "it rests meanwhile")
     }
     #expect(server.log.requests.count == 5)
@@ -175,7 +178,9 @@ import Testing
     let count = server.log.requests.count
     #expect(count == 10)
     let error = try await test.loader.reload(items[0]).notes.first
-    #expect(error?.hasPrefix("shown as it was: the host failed before and is left alone for ") == true)
+    #expect(
+      error?.hasPrefix("shown without revalidation: the host failed before; requests resume in ") == true
+    )
     #expect(server.log.requests.count == count)
   }
 

@@ -1,17 +1,17 @@
 public import FeedimgModel
 
-/// The frames of an animated image, each decoded shortly before it is asked for.
+/// The frames of an animated image, decoded one after the other.
 ///
-/// One frame is decoded ahead, so that it is there when its time comes; the others take no memory, however many there
-/// are. Each iteration is a pass from the first frame to the last, decoded anew, and ends behind the frames that are
-/// there, or that the limits of the decoder allow. Cancelling the task stops the decoder, as leaving the loop does.
+/// The decoder works one frame ahead of the caller; no other frame takes memory. Each iteration decodes the
+/// animation again from its first frame. An iteration ends after the last frame, or at a limit of the
+/// decoder. The decoder stops when the caller leaves the loop or cancels the task.
 public struct AnimationFrames: AsyncSequence, Sendable {
-  /// What is seen for a while.
+  /// A picture and the time for which it is shown.
   public typealias Element = ImageAnimation.Frame
-  /// Why a frame cannot be had, which ends a pass.
+  /// The error that ends a pass when a frame cannot be decoded.
   public typealias Failure = DecodeError
 
-  /// How often the animation is to be shown; nil for ever.
+  /// How many times to play the animation; nil repeats it without end.
   public let loopCount: Int?
 
   private let bytes: [UInt8]
@@ -23,26 +23,28 @@ public struct AnimationFrames: AsyncSequence, Sendable {
     (self.bytes, self.request, self.desk) = (bytes, request, desk)
   }
 
-  /// Begins a pass; nothing is decoded before the first frame is asked for.
+  /// Begins a pass.
+  ///
+  /// Decoding starts when the caller requests the first frame.
   public func makeAsyncIterator() -> Iterator { Iterator(pass: FramePass(bytes, request, desk)) }
 
   /// One pass over the frames.
   public struct Iterator: AsyncIteratorProtocol {
     let pass: FramePass
 
-    /// Waits for the next frame; nil behind the last.
+    /// Waits for the next frame.
     ///
-    /// - Returns: The next frame, or nil.
-    /// - Throws: ``DecodeError``; the frames before a damaged one have come.
+    /// - Returns: The next frame, or nil after the last one.
+    /// - Throws: ``DecodeError`` at a damaged frame. Earlier calls have returned the frames before it.
     public mutating func next() async throws(DecodeError) -> ImageAnimation.Frame? {
       try await next(isolation: #isolation)
     }
 
-    /// Waits for the next frame; nil behind the last.
+    /// Waits for the next frame.
     ///
-    /// - Parameter actor: Where the caller runs.
-    /// - Returns: The next frame, or nil.
-    /// - Throws: ``DecodeError``; the frames before a damaged one have come.
+    /// - Parameter actor: The actor on which the caller runs.
+    /// - Returns: The next frame, or nil after the last one.
+    /// - Throws: ``DecodeError`` at a damaged frame. Earlier calls have returned the frames before it.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(DecodeError) -> ImageAnimation.Frame? {

@@ -1,22 +1,22 @@
 import FeedimgModel
 
-/// Chooses what of an image that is arriving is worth to be decoded before it is whole (pure).
+/// Chooses which scans of a progressive image to decode while the image arrives (pure).
 ///
-/// A few scans at most, each a good part longer than the one before, and none when the whole is about to be there: so
-/// that all of them together cost about as much as the image itself.
+/// It chooses a few scans, each much longer than the one before, and none when the image is almost complete.
+/// All chosen scans together cost about as much to decode as the image itself.
 struct ArrivingScans: Sendable {
-  /// The most scans of one transfer.
+  /// The largest number of scans of one image.
   static let greatestCount = 4
-  /// How much longer each is than the one before.
+  /// The least ratio of the length of a scan to the length of the scan before it.
   static let growth = 1.5
-  /// Of less than this, no scan is worth while.
+  /// The least part of the image that a scan must contain.
   static let leastPart = 1.0 / 16
-  /// Of more than this, the whole is worth waiting for.
+  /// The greatest part of the image that a scan may contain; beyond it, the complete image follows soon.
   static let greatestPart = 0.75
 
-  /// The beginning of an image, which shows all of the picture.
+  /// The first bytes of an image, which already show the complete picture with less detail.
   struct Scan: Sendable {
-    /// From 1, in the order in which they came.
+    /// Counts from 1 in order of arrival.
     var number: Int
     var bytes: [UInt8]
   }
@@ -24,12 +24,12 @@ struct ArrivingScans: Sendable {
   private var finder = ScanFinder()
   private var latest: Scan?
 
-  /// The latest that is worth it.
+  /// Returns the latest scan to decode.
   ///
   /// - Parameters:
-  ///   - bytes: All of the image that is there.
-  ///   - total: How many there will be, where that was announced.
-  /// - Returns: The same as before where there is none that is newer.
+  ///   - bytes: All bytes of the image received so far.
+  ///   - total: The length of the complete image, if the server announced it.
+  /// - Returns: The previous scan again if no newer one should be decoded; nil if there is none yet.
   mutating func latest(in bytes: [UInt8], of total: Int?) -> Scan? {
     let count = latest?.number ?? 0
     guard count < Self.greatestCount, let end = finder.end(in: bytes) else { return latest }

@@ -2,14 +2,18 @@ import FeedimgCache
 import FeedimgModel
 import FeedimgSystem
 
-/// Has images decoded, the most urgent first and each once however many want the same pixels of it, and keeps those.
+/// Decodes images, the most urgent first, and keeps the pixels in memory.
+///
+/// Callers that want the same pixels of an image share one decoding.
 package final class DecodingDesk: Sendable {
   private typealias Outcome = Result<DecodedImage, DecodeError>
 
   private let decoder: any ImageDecoding
   private let memory: MemoryCache
   private let desk = Coalescer<Outcome>()
-  /// As many decode at once as the decoder can; images in view pass those out of view.
+  /// Limits how many images decode at once to the decoder's width.
+  ///
+  /// Visible images pass the others.
   private let places: PriorityWaiters<LoadPriority>
 
   init(_ decoder: any ImageDecoding, _ memory: MemoryCache, _ time: MonotonicTime) {
@@ -18,18 +22,20 @@ package final class DecodingDesk: Sendable {
     places = PriorityWaiters(places: decoder.width, time)
   }
 
-  /// How many images wait for a decoder.
+  /// The number of images that wait for a decoder.
   var waiting: Int { places.count }
 
-  /// How many want pixels that are being made, or wait for a decoder.
+  /// The number of callers that wait for pixels.
   var wanted: Int { desk.count }
 
-  /// The pixels of an image if they are in memory, which they are only of the version that is in memory itself.
+  /// Returns the pixels from memory; nil if memory does not have them.
+  ///
+  /// Memory keeps pixels only of the version of the image that it also keeps.
   package func kept(of url: ImageURL, _ request: DecodeRequest) -> Bitmap? {
     DecodedKey(url, request).flatMap { memory[$0] }
   }
 
-  /// The pixels of a whole image, from memory or made now.
+  /// Returns the pixels of a complete image, from memory or decoded now.
   package func bitmap(
     _ bytes: [UInt8],
     of url: ImageURL,
@@ -44,7 +50,7 @@ package final class DecodingDesk: Sendable {
     }.bitmap
   }
 
-  /// The pixels of the beginning of an image, which are not kept.
+  /// Decodes the first bytes of an image, and does not keep the pixels.
   func scan(
     _ bytes: [UInt8],
     of url: ImageURL,
@@ -54,7 +60,9 @@ package final class DecodingDesk: Sendable {
     try await decoded(bytes, of: url, request, handle) { _ in }
   }
 
-  /// All frames of a whole image, which are not kept: who plays them has them.
+  /// Decodes all frames of a complete image.
+  ///
+  /// Memory does not keep them.
   func animation(
     _ bytes: [UInt8],
     _ request: DecodeRequest
@@ -62,7 +70,7 @@ package final class DecodingDesk: Sendable {
     try await inTurn { [decoder] () async throws(DecodeError) in try await decoder.animation(bytes, request) }
   }
 
-  /// Opens a pass over the frames of a whole image.
+  /// Begins a pass over the frames of a complete image.
   func frames(_ bytes: [UInt8], _ request: DecodeRequest) async throws(DecodeError) -> any FrameReading {
     try await inTurn { [decoder] () async throws(DecodeError) in try await decoder.frames(bytes, request) }
   }
@@ -72,7 +80,7 @@ package final class DecodingDesk: Sendable {
     try await inTurn { () async throws(DecodeError) in try await reader.next() }
   }
 
-  /// Does what somebody looks at waits for, when a decoder has time for it.
+  /// Runs the body with the priority of a visible image when a decoder is free.
   private func inTurn<Answer: Sendable>(
     _ body: @Sendable () async throws(DecodeError) -> Answer
   ) async throws(DecodeError) -> Answer {
@@ -87,8 +95,9 @@ package final class DecodingDesk: Sendable {
     return try outcome.get()
   }
 
-  /// Joins those who wait for the same pixels, or is the first; `keep` is called before anybody is answered, unless
-  /// nobody waits any more.
+  /// Joins the decoding of the same pixels, or starts it.
+  ///
+  /// The decoding calls `keep` before any caller receives the pixels, unless all callers have left.
   private func decoded(
     _ bytes: [UInt8],
     of url: ImageURL,
@@ -110,7 +119,7 @@ package final class DecodingDesk: Sendable {
     return try outcome.get()
   }
 
-  /// Decodes away from the pipeline's thread, as a decoder may compute for long.
+  /// Runs outside the pipeline's thread, because decoding may take long.
   @concurrent private static func decode(
     _ bytes: [UInt8],
     _ request: DecodeRequest,
@@ -119,7 +128,7 @@ package final class DecodingDesk: Sendable {
   ) async -> Outcome {
     do throws(DecodeError) {
       let image = try await decoder.decode(bytes, request)
-      // An image that no caller wants any more takes no place in memory.
+      // Memory keeps no pixels that all callers have cancelled.
       if !Task.isCancelled { keep(image) }
       return .success(image)
     } catch {
@@ -129,7 +138,9 @@ package final class DecodingDesk: Sendable {
 
   private static var cancelled: DecodeError { DecodeError(.cancelled, "decoding was cancelled") }
 
-  /// What is the same for all who share: the place of the bytes tells versions apart, as they stay there meanwhile.
+  /// Identifies the pixels that callers can share.
+  ///
+  /// The address of the bytes distinguishes versions of an image. It is stable while callers hold the bytes.
   private static func key(_ bytes: [UInt8], _ url: ImageURL, _ request: DecodeRequest) -> String {
     let place = bytes.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
     let size = request.size.map { "\($0.pixels) \($0.fitting)" } ?? ""
@@ -138,8 +149,9 @@ package final class DecodingDesk: Sendable {
 }
 
 extension DecodedKey {
-  /// By pixels, whatever they are in points; nil for the size that the image has, as that is for looking at once, and
-  /// takes much.
+  /// Identifies decoded pixels by their size in pixels.
+  ///
+  /// Nil for a request without a size: full-size pixels take much memory and are rarely shown again.
   init?(_ url: ImageURL, _ request: DecodeRequest) {
     guard let size = request.size else { return nil }
     let (width, height) = (Double(size.pixels.width), Double(size.pixels.height))
@@ -149,15 +161,17 @@ extension DecodedKey {
 }
 
 extension PriorityWaiters<LoadPriority> {
-  /// Runs the body with a place; the priority of the load may change while it waits for one.
+  /// Runs the body when a place is free.
   ///
-  /// - Returns: Nil if the task is cancelled before there is a place.
+  /// The priority of the load may change during the wait.
+  ///
+  /// - Returns: The result of the body; nil if the task is cancelled before a place is free.
   fileprivate func turn<Answer: Sendable>(of load: InFlightLoad, _ body: () async -> Answer) async -> Answer?
   {
     let ticket = enter(load.priority)
-    // The load has the closure, and the closure the load, until this returns.
+    // The load and its listener refer to each other until the `defer` below removes the listener.
     load.onPriority { self.setPriority(ticket, load.priority) }
-    // The priority may have changed before the load had the observer.
+    // The priority may have changed before the listener was set.
     setPriority(ticket, load.priority)
     defer {
       load.onPriority(nil)

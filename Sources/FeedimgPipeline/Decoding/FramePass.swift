@@ -1,16 +1,20 @@
 import FeedimgModel
 import Synchronization
 
-/// One pass over the frames of an animation, with the next one decoded ahead; asked by one at a time.
+/// One pass over the frames of an animation.
+///
+/// It decodes one frame ahead of its only caller.
 final class FramePass: Sendable {
   private typealias Step = Result<ImageAnimation.Frame?, DecodeError>
 
-  /// Where frames come from; apart, so that what is decoded ahead does not keep a pass alive that was left.
+  /// Reads the frames.
+  ///
+  /// It is a separate object, so that the task that decodes ahead does not keep an abandoned pass alive.
   private final class Source: Sendable {
     private let bytes: [UInt8]
     private let request: DecodeRequest
     private let desk: DecodingDesk
-    /// Guards who reads the frames; nil before the first.
+    /// Guards the frame reader, which is nil before the first frame.
     private let reader = Mutex<(any FrameReading)?>(nil)
 
     init(_ bytes: [UInt8], _ request: DecodeRequest, _ desk: DecodingDesk) {
@@ -30,7 +34,7 @@ final class FramePass: Sendable {
   }
 
   private let source: Source
-  /// Guards what is decoded ahead; nil before the first frame, and behind the last.
+  /// Guards the task that decodes ahead; nil before the first frame and after the last.
   private let ahead = Mutex<Task<Step, Never>?>(nil)
   private let isOver = Atomic(false)
 
@@ -40,7 +44,7 @@ final class FramePass: Sendable {
 
   deinit { ahead.withLock { $0 }?.cancel() }
 
-  /// The next frame; nil behind the last, or after an error.
+  /// Returns the next frame; nil after the last one or after an error.
   func next() async throws(DecodeError) -> ImageAnimation.Frame? {
     guard !isOver.load(ordering: .relaxed) else { return nil }
     let task = ahead.withLock { $0.take() } ?? decode()

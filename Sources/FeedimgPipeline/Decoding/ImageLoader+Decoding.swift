@@ -1,17 +1,18 @@
 public import FeedimgModel
 
 extension ImageLoader {
-  /// The pixels of an image that was loaded, at the size asked: from memory, or decoded now on another thread.
+  /// Returns the pixels of a loaded image at the requested size.
   ///
-  /// Pixels of whole images are kept in memory by their size, apart from encoded images, and give way first when
-  /// memory is short. Whoever asks for pixels that are being made waits for those; cancelling the task leaves them, and
-  /// the last one to leave stops the decoder.
+  /// The pixels come from memory, or a decoder makes them on another thread. Memory keeps the pixels of
+  /// complete images by their size, apart from encoded images. Under memory pressure it evicts decoded pixels
+  /// first. Callers that want the same pixels at the same time share one decoding. The decoder stops when the
+  /// last of these callers cancels its task.
   ///
   /// - Parameters:
-  ///   - image: As ``load(_:pixels:facts:priority:progress:)`` gave it.
-  ///   - request: At which size, and what is to be done about damage.
-  /// - Returns: The picture upright, in sRGB; never enlarged.
-  /// - Throws: ``DecodeError``; `unavailable` where the configuration has no decoder.
+  ///   - image: An image that ``load(_:pixels:facts:priority:progress:)`` returned.
+  ///   - request: The size of the picture, and how to treat a damaged image.
+  /// - Returns: The picture, upright and in sRGB. It is never enlarged.
+  /// - Throws: ``DecodeError``, with `unavailable` if the configuration has no decoder.
   public func decode(
     _ image: LoadedImage,
     _ request: DecodeRequest
@@ -19,10 +20,10 @@ extension ImageLoader {
     try await decodingDesk().bitmap(image.bytes, of: image.variant.url, request)
   }
 
-  /// The frames of an animated image that was loaded, such as the one that a slot shows, one by one.
+  /// Returns the frames of an animated image one by one; the image may come from a load or a slot.
   ///
-  /// Slots and loads give the first frame alone, and ``LoadedImage/isAnimated`` says whether there are others. They are
-  /// decoded on another thread while they are played, and not kept:
+  /// Slots and loads decode only the first frame; ``LoadedImage/isAnimated`` tells whether there are more.
+  /// The decoder makes the other frames on another thread during playback, and memory does not keep them:
   ///
   /// ```swift
   /// let frames = try await loader.frames(of: image, request)
@@ -33,10 +34,10 @@ extension ImageLoader {
   /// ```
   ///
   /// - Parameters:
-  ///   - image: As ``Presentation/image`` or ``load(_:pixels:facts:priority:progress:)`` gave it.
-  ///   - request: At which size, and what is to be done about damage: a pass over the frames fails at it, or ends.
-  /// - Returns: The frames, each with its duration; of a still image, its only one.
-  /// - Throws: ``DecodeError``; `unavailable` where the configuration has no decoder.
+  ///   - image: An image from ``Presentation/image`` or ``load(_:pixels:facts:priority:progress:)``.
+  ///   - request: The size of the frames, and whether a pass fails or ends at a damaged frame.
+  /// - Returns: The frames, each with its duration; a still image has one.
+  /// - Throws: ``DecodeError``, with `unavailable` if the configuration has no decoder.
   public func frames(
     of image: LoadedImage,
     _ request: DecodeRequest
@@ -44,16 +45,18 @@ extension ImageLoader {
     try await AnimationFrames(image.bytes, request, on: decodingDesk())
   }
 
-  /// All frames of an animated image at once, as for another format; ``frames(of:_:)`` is for those who play them.
+  /// Returns all frames of an animated image at once, for example to convert it.
   ///
-  /// They are not kept in memory here, and there are as many as the limits of the decoder allow; each takes four bytes
-  /// a pixel. Cancelling the task stops the decoder.
+  /// To play it, use ``frames(of:_:)``.
+  ///
+  /// Memory does not keep the frames. Each frame takes four bytes a pixel, and the decoder limits their
+  /// number. The decoder stops when the caller cancels the task.
   ///
   /// - Parameters:
-  ///   - image: As ``Presentation/image`` or ``load(_:pixels:facts:priority:progress:)`` gave it.
-  ///   - request: At which size, and what is to be done about damage.
-  /// - Returns: The frames, each with its duration; of a still image, its only one.
-  /// - Throws: ``DecodeError``; `unavailable` where the configuration has no decoder.
+  ///   - image: An image from ``Presentation/image`` or ``load(_:pixels:facts:priority:progress:)``.
+  ///   - request: The size of the frames, and how to treat a damaged image.
+  /// - Returns: The frames, each with its duration; a still image has one.
+  /// - Throws: ``DecodeError``, with `unavailable` if the configuration has no decoder.
   public func animation(
     _ image: LoadedImage,
     _ request: DecodeRequest

@@ -1,23 +1,23 @@
 public import FeedimgModel
 
-/// A picture that is not yet as sharp as it will be: what has come of an image whose transfer runs.
+/// A preview of an image that is still arriving.
 public struct ImageScan: Sendable, Hashable {
-  /// What is on its way.
+  /// The variant that is arriving.
   public var variant: ImageVariant
-  /// All of the picture at the size that was asked for, soft where more is still to come.
+  /// The complete picture at the requested size, blurred where data is still missing.
   public var bitmap: Bitmap
-  /// How many pixels tell apart what the bitmap shows; see ``DecodedImage/detail``.
+  /// The resolution of the details that the bitmap shows; see ``DecodedImage/detail``.
   public var detail: PixelSize
-  /// How many bytes of the image it was decoded from.
+  /// The number of bytes that it was decoded from.
   var length: Int
 
-  /// Whether it is better to look at than an earlier one.
+  /// Whether this preview shows more detail than another one, or comes from more bytes.
   package func isSharper(than other: ImageScan) -> Bool {
     (detail.area, length) > (other.detail.area, other.length)
   }
 }
 
 extension PixelSize {
-  /// How many pixels; sizes of what is decoded are far from overflowing.
+  /// The number of pixels; the sizes of decoded images cannot overflow it.
   package var area: Int { width * height }
 }

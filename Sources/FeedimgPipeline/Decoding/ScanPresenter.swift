@@ -1,24 +1,24 @@
 import FeedimgModel
 import Synchronization
 
-/// Decodes the scans of an image while it is on its way, for one who watches it.
+/// Decodes the scans of an arriving image for a caller that shows them.
 ///
-/// One at a time: what comes meanwhile waits, and only the latest of it is decoded then.
+/// It decodes one scan at a time. When one is done, it continues with the latest scan and skips older ones.
 package final class ScanPresenter: Sendable {
   private struct State {
     var task: Task<Void, Never>?
-    /// What was decoded last: of which image, and how much of it had come.
+    /// The URL key and the length of the scan that was decoded last.
     var last: (key: String, length: Int)?
     var isStopped = false
   }
 
   private let desk: DecodingDesk
-  /// What pixels are wanted now.
+  /// Returns the size of the pixels that the caller wants now.
   private let request: @Sendable () -> DecodeRequest?
   private let item: FeedItem
   private let handle: LoadHandle
   private let present: @Sendable (ImageScan) -> Void
-  /// Guards what is being decoded; tasks are cancelled outside.
+  /// Guards the decoding task; tasks are cancelled outside the lock.
   private let state = Mutex(State())
 
   package init(
@@ -35,13 +35,15 @@ package final class ScanPresenter: Sendable {
     self.present = present
   }
 
-  /// More has come; called on the transfer's thread.
+  /// Decodes the latest scan when new bytes have arrived.
+  ///
+  /// The transfer calls it on its thread.
   package func look(at run: InFlightLoad) {
     guard state.withLock({ $0.task == nil && !$0.isStopped }) else { return }
     guard let (variant, scan) = arrived(run) else { return }
     state.withLock { state in
       guard state.task == nil, !state.isStopped else { return }
-      // Not by its number: one that broke off and goes on counts its scans anew.
+      // Compares lengths, not numbers: a resumed download numbers its scans from 1 again.
       let (key, length) = (variant.url.key, scan.bytes.count)
       if let last = state.last, last.key == key, last.length >= length { return }
       state.last = (key, length)
@@ -65,7 +67,7 @@ package final class ScanPresenter: Sendable {
   }
 
   private func decode(_ scan: ArrivingScans.Scan, _ variant: ImageVariant, _ run: InFlightLoad) async {
-    // What cannot be decoded yet may be with the next scan.
+    // If a scan cannot be decoded, the next one may be.
     if var request = request() {
       request.damage = .show
       if let image = try? await desk.scan(scan.bytes, of: variant.url, request, handle: handle),

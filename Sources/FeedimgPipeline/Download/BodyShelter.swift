@@ -1,17 +1,17 @@
 import FeedimgModel
 import Synchronization
 
-/// Has a body that arrives held in memory only as far as it is not on disk.
+/// Lets a stream free the bytes of an arriving body that the disk already has.
 final class BodyShelter: Sendable {
-  /// Made when there is more than is held anyway, since most bodies are short.
+  /// Reads the file of the body; created once the body is longer than ``ResponseStream/window``.
   private let reader = Mutex<(any WrittenReading)?>(nil)
 
-  /// Takes note of what one writer has written.
+  /// Records how much of a body a writer has written.
   ///
   /// - Parameters:
-  ///   - writer: Always the same one.
-  ///   - count: How many bytes, from the first of the body on.
-  ///   - body: What came.
+  ///   - writer: The writer; the same one in each call.
+  ///   - count: The number of bytes in the file, from the start of the body.
+  ///   - body: The stream that may free these bytes.
   func note(_ writer: any ImageWriting, holds count: Int, of body: ResponseStream) {
     guard count > ResponseStream.window else { return }
     let known = reader.withLock { $0 }

@@ -1,28 +1,29 @@
 import FeedimgModel
 import FeedimgTransfer
 
-/// Brings one response: waits for a slot, sends the request, and resumes what is interrupted.
+/// Downloads one response: waits for a slot, sends the request, and resumes an interrupted transfer.
 ///
-/// A download that loses its slot to a more urgent one waits again and then requests the rest. When packets take another path,
-/// it goes on there in the slot that it has. The receiver does not notice either.
+/// A download that loses its slot to a more urgent one waits for another slot and then requests the rest.
+/// After a change of the network path, it requests the rest in the slot that it has. The receiver sees one
+/// continuous body in both cases.
 @PipelineActor struct DownloadSession {
   let loader: ImageLoader
-  /// Without the fields that ask for the rest.
+  /// The request without the fields that ask for the rest.
   let request: DownloadRequest
   let incoming: IncomingResponse
-  /// Knows the priority.
+  /// The load, which supplies the priority.
   let load: InFlightLoad
-  /// Says whether the host may be asked; nil to ask in any case.
+  /// Decides whether the host may receive a request; nil always allows it.
   let attempt: Attempt?
 
-  /// A response that its server sends in more parts fails.
+  /// The largest number of parts in which a server may send one response.
   private static let greatestParts = 32
 
   func perform() async throws(LoadError) {
     let (scheduler, load) = (loader.scheduler, load)
     let ticket = scheduler.enter(host: request.url.host, load.priority)
     load.onPriority { Task { @PipelineActor in scheduler.setPriority(ticket, load.priority) } }
-    // It may have changed before the listener was there.
+    // The priority may have changed before the listener was set.
     scheduler.setPriority(ticket, load.priority)
     defer {
       load.onPriority(nil)
@@ -47,20 +48,20 @@ import FeedimgTransfer
       if !scheduler.hasSlot(ticket) { LoadWitness.tell(.paused) }
       scheduler.stopped(ticket)
     }
-    throw LoadError(.truncated, url: request.url, message: "the image came in too many parts")
+    throw LoadError(.truncated, url: request.url, message: "the server sent the image in too many parts")
   }
 
-  /// Whether an error only means that the rest, or the whole body, is to be requested.
+  /// Whether to continue after an error, by requesting the rest or the whole body.
   private func mayContinue(after error: LoadError, _ transfer: Transfer) -> Bool {
     if incoming.startsOver { return true }
     guard transfer.isStopped else { return false }
     return error.isInterruption
   }
 
-  /// What the scheduler may do with a transfer.
+  /// The actions that the scheduler may take on a transfer.
   private func download(_ transfer: Transfer) -> DownloadScheduler.Download {
     let incoming = incoming
-    // This machine is reached by the same path on every network.
+    // Loopback addresses have the same path on every network.
     let isLocal = request.url.isLoopback
     return DownloadScheduler.Download(
       preempt: {
@@ -102,7 +103,7 @@ import FeedimgTransfer
     }
   }
 
-  /// Tells the scheduler and the attempt of what the transfer's thread sees.
+  /// Passes events from the transfer's thread to the scheduler and the attempt.
   private func handler(_ ticket: DownloadScheduler.Ticket) -> @Sendable (IncomingResponse.Event) -> Void {
     let (scheduler, attempt, url) = (loader.scheduler, attempt, request.url)
     let isAwaited = attempt?.isProbe == true
@@ -110,7 +111,7 @@ import FeedimgTransfer
     return { event in
       switch event {
       case .responded(let status, let isImage):
-        // Other loads wait for a probe; all others are told of the response when it has come.
+        // Other loads wait for a probe, so its attempt hears of the response as soon as the head arrives.
         if isAwaited {
           Task { @PipelineActor in attempt?.responded(status: status, isImage: isImage) }
         } else if !url.isLoopback {
@@ -124,11 +125,11 @@ import FeedimgTransfer
 
   private var cancelled: LoadError { LoadError(.cancelled, url: request.url, message: "cancelled") }
 
-  /// One request, which can be stopped without the load.
+  /// One request, which can stop without ending the load.
   @PipelineActor private final class Transfer {
     private var task: Task<Result<ResponseHead, LoadError>, Never>?
     private(set) var isStopped = false
-    /// Whether packets took another path while it ran.
+    /// Whether the network path changed while the transfer ran.
     var isMoved = false
 
     nonisolated init() {}
@@ -166,7 +167,7 @@ import FeedimgTransfer
 }
 
 extension LoadError {
-  /// The same error as one of a path that is gone, which says nothing of the present one.
+  /// The same error, marked as a failure of the old network path that says nothing about the new one.
   fileprivate var ofOldPath: LoadError {
     var error = self
     error.isFromOldPath = true

@@ -2,29 +2,29 @@ import FeedimgCache
 import FeedimgModel
 import FeedimgSystem
 
-/// Downloads one image, or asks whether a stored one is still valid, and stores what comes.
+/// Downloads one image, or revalidates a stored one, and stores the result.
 @PipelineActor struct ImageDownload {
   enum Outcome: Sendable {
     case image(FetchedImage)
-    /// The stored image is still valid (304); the news of it.
+    /// The server confirmed the stored image with this 304 response.
     case notModified(StoredResponse)
   }
 
   let loader: ImageLoader
   let variant: ImageVariant
-  /// What the request says of the program; the store keeps what `Vary` names of it.
+  /// The fields that describe the program to the server; the store keeps those that `Vary` names.
   let identity: RequestIdentity
-  /// Sent as well, such as validators.
+  /// Additional request fields, such as validators.
   var fields = HTTPFields()
   let load: InFlightLoad
 
-  /// A server that sends a byte now and then is given up in the end, however long the image.
+  /// The longest time for a download, which limits servers that send a byte now and then.
   private nonisolated static let greatestDuration = Duration.seconds(600)
 
   /// Asks caches on the way for a new response (RFC 9111 §5.2.1.4).
   nonisolated static let endToEnd = HTTPFields([.init(name: "Cache-Control", value: "no-cache")])
 
-  /// One attempt.
+  /// Makes one attempt.
   func run(_ attempt: Attempt) async throws(LoadError) -> Outcome {
     let settings = loader.settings.currentSettings()
     loader.follow(settings)
@@ -144,7 +144,7 @@ import FeedimgSystem
     return image
   }
 
-  /// Makes a body visible in the store, on the thread that may wait for files.
+  /// Commits a body to the store, on the thread that may wait for files.
   private static func commit(
     _ writer: any ImageWriting,
     _ metadata: ImageMetadata,
@@ -168,11 +168,11 @@ import FeedimgSystem
 }
 
 extension ImageLoader {
-  /// Removes an image that must not be kept any more.
+  /// Removes an image that must no longer be kept.
   func forget(_ key: String) async {
-    // Where it cannot be removed now, the next response will forbid it again.
+    // If the removal fails, the next response forbids storage again.
     await writes.run { [store] in _ = try? store.remove(key) }
-    // Last, so that no load takes it from the disk into memory again.
+    // Memory comes last, so that no load copies the image from disk to memory again.
     memory.remove(key)
   }
 }

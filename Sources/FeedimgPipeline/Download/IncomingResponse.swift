@@ -4,81 +4,84 @@ import FeedimgSystem
 import FeedimgTransfer
 import Synchronization
 
-/// Receives one response, in the parts that one or several requests bring (RFC 9110 §14, RFC 9111 §3.4).
+/// Receives one response, in parts if several requests bring it (RFC 9110 §14, RFC 9111 §3.4).
 ///
-/// One object serves all requests of a load: when a transfer stops, its bytes stay, and the next request asks for the rest.
-/// A chunk goes from the transfer's thread into memory, the stream and the file, without a hop to another thread.
+/// One object serves all requests of a load: when a transfer stops, its bytes stay, and the next request asks
+/// for the rest. On the transfer's thread, each chunk goes straight into memory, the stream and the file.
 final class IncomingResponse: BodyReceiving {
   /// The request, and the use of its response.
   struct Purpose: Sendable {
     var url: ImageURL
-    /// A longer body fails with `tooLarge`.
+    /// The longest accepted body; a longer one fails with `tooLarge`.
     var limit: ByteCount
     /// The fields of the request that `Vary` may name.
     var sent: HTTPFields
-    /// Whether the response is an image: only a success is accepted, its type is recognised and its bytes are collected.
+    /// Whether the response must be an image.
+    ///
+    /// Only a success is then accepted. The media type is recognized, and the bytes are collected.
     var isImage: Bool
-    /// Whether 304 is a valid response, as the request has validators of a stored one.
+    /// Whether 304 is a valid response, because the request carries validators of a stored one.
     var isConditional: Bool
-    /// Whether the request is for the head alone.
+    /// Whether the request asks for the head only.
     var isHead = false
-    /// Whether the rest can be requested alone; not where the request itself asks for a closed range.
+    /// Whether a request for the rest is possible; false if the request itself asks for a closed range.
     var isResumable = true
-    /// Refuses a response by its head.
+    /// Rejects a response by its head.
     var check: @Sendable (ResponseHead) throws(LoadError) -> Void = { _ throws(LoadError) in }
-    /// Whether the body may be read while it arrives.
+    /// Whether readers may read the body while it arrives.
     var isStreamed: @Sendable (ResponseHead) -> Bool = { $0.status != 304 }
-    /// Why a response is not stored; nil where it is.
+    /// The reason why a response is not stored; nil if it is stored.
     var storageObstacle: @Sendable (StoredResponse) -> String?
     var makeWriter: @Sendable () throws(CacheError) -> any ImageWriting
-    /// What the store is told of a body of a media type.
+    /// Returns the metadata to store with a body of a media type.
     var metadata: @Sendable (StoredResponse, _ mediaType: String) -> ImageMetadata
   }
 
-  /// What the transfer's thread tells the pipeline.
+  /// An event that the transfer's thread reports to the pipeline.
   enum Event: Sendable {
     case responded(status: Int, isImage: Bool)
     case redirected(ImageURL)
-    /// So many bytes of the body came since the last event.
+    /// The number of body bytes since the last event.
     case received(Int)
   }
 
   private struct State {
     var requestedAt: Double
-    /// The response that has the bytes so far, as that of the whole body; its status may be 304.
+    /// The response to which the bytes so far belong, as if it had brought the whole body; its status may be
+    /// 304.
     var response: StoredResponse?
-    /// The head of the request that brought bytes last, by which the rest is requested.
+    /// The head of the latest response that brought bytes; the request for the rest relies on it.
     var lastHead: ResponseHead?
-    /// The bytes of an image; of other responses only their number is kept.
+    /// The bytes of an image; other responses only count theirs.
     var bytes: [UInt8] = []
-    /// Where in the whole body the bytes begin: not at zero where the request itself asks for a range.
+    /// The position in the whole body of the first byte; not zero if the request itself asks for a range.
     var start = 0
     var count = 0
-    /// How many of the bytes the disk has as a partial download.
+    /// The number of these bytes that the disk has as a partial download.
     var storedCount = 0
-    /// Whether the disk has a partial download, which goes when another response takes its place.
+    /// Whether the disk has a partial download; it is removed when another response replaces it.
     var hasPartial = false
     var mediaType: String?
-    /// Why the body is not stored, once that is so.
+    /// The reason why the body is not stored; nil while it may be stored.
     var obstacle: String?
     var writer: (any ImageWriting)?
     var stream: StreamingResponse?
     var scans = ArrivingScans()
     var shelter = BodyShelter()
 
-    // Of the request that is out:
+    // The state of the current request:
     var resumption: Resumption?
     var hasResponse = false
-    /// Whether the body that comes belongs to the response.
+    /// Whether the arriving bytes belong to the body.
     var isReceiving = false
-    /// Whether the bytes so far are of no use, so that the whole body must be requested.
+    /// Whether the bytes so far are useless, so that the next request asks for the whole body.
     var startsOver = false
-    /// Whether nothing that still comes counts.
+    /// Whether to ignore all bytes that still arrive.
     var isStopped = false
-    /// How often a response that cannot be resumed may be given up for another path.
+    /// The number of restarts left when the network path changes during a response that cannot resume.
     var restartsLeft = 2
 
-    /// Nil before the first bytes of the request that is out.
+    /// When callers last heard of progress; nil before the first bytes of the current request.
     var reportedAt: Duration?
     var unreported = 0
     var toldAt: Duration
@@ -93,7 +96,7 @@ final class IncomingResponse: BodyReceiving {
   private let liveness: LivenessMonitor
   private let onProgress: @Sendable () -> Void
   private let witness = LoadWitness.present
-  /// Told of what the pipeline must know; set while a request is out.
+  /// Receives events for the pipeline; set while a request is out.
   private let onEvent = Mutex<(@Sendable (Event) -> Void)?>(nil)
   private let tally = Mutex<UsageMeter.Tally?>(nil)
   /// Guards the response as it grows.
@@ -106,13 +109,13 @@ final class IncomingResponse: BodyReceiving {
     )
     onProgress = { [transfers = loader.transfers] in transfers.tell() }
     let now = loader.time.now()
-    // A retry goes on with the stream that readers have.
+    // A retry continues the stream that readers already have.
     state = Mutex(State(requestedAt: loader.clock(), stream: load.response, toldAt: now))
   }
 
   // MARK: Requests
 
-  /// Takes a partial download from the disk, before the first request.
+  /// Continues a partial download from the disk; called before the first request.
   func resume(_ partial: PartialDownload) {
     guard Vary(partial.answer.head.fields).matches(partial.answer.varied, purpose.sent) else { return }
     state.withLock { state in
@@ -129,9 +132,9 @@ final class IncomingResponse: BodyReceiving {
   /// Prepares a request.
   ///
   /// - Parameters:
-  ///   - onEvent: Called on the transfer's thread.
-  ///   - tally: Counts the bytes that move; nil where usage is not counted.
-  /// - Returns: The fields that ask for the rest; none to ask for the whole body.
+  ///   - onEvent: Receives events on the transfer's thread.
+  ///   - tally: Counts the transferred bytes; nil if usage is not counted.
+  /// - Returns: The fields that request the rest; empty to request the whole body.
   func prepare(
     _ onEvent: @escaping @Sendable (Event) -> Void,
     _ tally: UsageMeter.Tally?
@@ -148,19 +151,19 @@ final class IncomingResponse: BodyReceiving {
     }
   }
 
-  /// How to request the rest of what has come; nil where that is not safe, or nothing has.
+  /// How to request the rest; nil if nothing has arrived or resuming is not safe.
   private func resumption(_ state: State) -> Resumption? {
     guard purpose.isResumable, let head = state.lastHead else { return nil }
     return Resumption(head, kept: state.start + state.count, now: DeltaSeconds.whole(clock()))
   }
 
-  /// Whether the present request has a response.
+  /// Whether the current request has a response.
   var hasResponse: Bool { state.withLock { $0.hasResponse } }
 
-  /// Whether the transfer failed only so that the whole body is requested.
+  /// Whether the transfer failed only because the whole body must be requested again.
   var startsOver: Bool { state.withLock { $0.startsOver } }
 
-  /// Whether the server sent less than it was asked for, so that the rest is requested at once.
+  /// Whether the server sent less than requested, so that the rest can be requested at once.
   var lacksRest: Bool {
     state.withLock { state in
       guard state.isReceiving, let total = state.response?.head.contentLength, state.count > state.storedCount
@@ -171,15 +174,15 @@ final class IncomingResponse: BodyReceiving {
     }
   }
 
-  /// Stops the present request, if what has come can be resumed.
+  /// Stops the current request if the bytes so far can be resumed.
   ///
-  /// - Parameter isPathGone: Whether the connection is likely to be dead, so that a restart is worth it as well.
-  /// - Returns: Whether nothing that still comes counts.
+  /// - Parameter isPathGone: Whether the connection is probably dead, which also justifies a restart.
+  /// - Returns: Whether the request stopped.
   func stop(isPathGone: Bool = false) -> Bool {
     let wantsStream = load.wantsStream
     return state.withLock { state in
       if state.isReceiving, !isPromised(state) {
-        // Bytes that a reader has been given cannot be replaced by those of another response.
+        // Bytes of another response must not replace those that a reader already has.
         guard isPathGone, state.restartsLeft > 0, !wantsStream else { return false }
         state.restartsLeft -= 1
       }
@@ -188,7 +191,7 @@ final class IncomingResponse: BodyReceiving {
     }
   }
 
-  /// Whether the server has promised to send the rest alone.
+  /// Whether the server has shown that it supports range requests, so that only the rest will arrive.
   private func isPromised(_ state: State) -> Bool {
     guard purpose.isResumable, let head = state.lastHead else { return false }
     return Resumption(head, kept: state.start + state.count + 1, now: DeltaSeconds.whole(clock()))?.isPromised
@@ -202,7 +205,7 @@ final class IncomingResponse: BodyReceiving {
     witness?.tell(.answered(status: head.status))
     let isImage = head.fields["content-type"]?.lowercased().hasPrefix("image/") == true
     event(.responded(status: head.status, isImage: isImage))
-    // Nothing of a response that comes after the stop counts: it could not be taken back.
+    // Ignore a response after the stop, because its effects could not be undone.
     let (isStopped, requestedAt) = state.withLock { state in
       state.hasResponse = true
       return (state.isStopped, state.requestedAt)
@@ -247,7 +250,7 @@ final class IncomingResponse: BodyReceiving {
     return isAccepted ? .replace : .answer
   }
 
-  /// A response of the whole body, or one without a body, takes the place of what came before.
+  /// Replaces the earlier bytes with a response that has the whole body or none.
   private func replace(_ response: StoredResponse) throws(LoadError) {
     let (old, stream) = state.withLock { ($0, $0.stream) }
     if let stream, response.head.status != 304 { try continueStream(stream, with: response) }
@@ -269,7 +272,9 @@ final class IncomingResponse: BodyReceiving {
     if purpose.isImage, response.head.status != 304 { try announce() }
   }
 
-  /// Checks that a response has the bytes that readers of a stream have been given: only the same version may follow.
+  /// Checks that a response may continue a stream that readers already have.
+  ///
+  /// Only the same version of the image may follow.
   private func continueStream(_ stream: StreamingResponse, with response: StoredResponse) throws(LoadError) {
     let (old, new) = (stream.answer, response)
     guard old.head.status == new.head.status || new.head.status == 206,
@@ -285,7 +290,7 @@ final class IncomingResponse: BodyReceiving {
     }
   }
 
-  /// A part follows the bytes that are there.
+  /// Appends a part to the bytes so far.
   private func append(_ part: StoredResponse) throws(LoadError) {
     let (count, hasWriter) = try state.withLock { state throws(LoadError) in
       if state.isStopped { throw Self.stopped }
@@ -295,7 +300,7 @@ final class IncomingResponse: BodyReceiving {
     }
     witness?.tell(.resumed(ByteCount(count)))
     if purpose.isImage, !hasWriter, let response = state.withLock({ $0.response }) {
-      // The bytes came from the disk: they go into the new file, too.
+      // The bytes came from the disk; copy them to the new file as well.
       if let obstacle = purpose.storageObstacle(response) {
         state.withLock { $0.obstacle = obstacle }
       } else {
@@ -309,7 +314,7 @@ final class IncomingResponse: BodyReceiving {
     try announce()
   }
 
-  /// Tells the callers how much will come, before it does.
+  /// Reports the length to the callers before the body arrives.
   private func announce() throws(LoadError) {
     let (response, count) = state.withLock { ($0.response, $0.count) }
     let total = response?.head.contentLength
@@ -343,7 +348,8 @@ final class IncomingResponse: BodyReceiving {
       if purpose.isImage, state.mediaType == nil, state.count >= MediaType.prefixLength {
         state.mediaType = try recognise(state)
       }
-      // Callers hear of the first bytes of each request, then every 16 ms or 16 KiB: limits of data count by it.
+      // Callers hear of the first bytes of each request, then every 16 ms or 16 KiB, so that data limits can
+      // stop the transfer.
       state.unreported += bytes.count
       let isDueForCallers = state.reportedAt.map { now - $0 >= .milliseconds(16) } ?? true
       let report = isDueForCallers || state.unreported >= 16 << 10
@@ -363,14 +369,14 @@ final class IncomingResponse: BodyReceiving {
     }
     write(bytes, end: count)
     let progress = LoadProgress(received: ByteCount(count), total: total.map { ByteCount($0) })
-    // Without a report, the server may pause here: the register must still know of these bytes.
+    // Also record unreported bytes: if the server pauses here, the transfer register still shows them.
     guard report else { return load.note(progress) }
     witness?.tell(.progress(progress))
     onProgress()
     try load.report(progress)
   }
 
-  /// Reports the bytes that were not reported yet, when the transfer has ended.
+  /// Reports the remaining bytes after the transfer has ended.
   func flush() {
     let progress = state.withLock { state -> LoadProgress? in
       guard state.unreported > 0 else { return nil }
@@ -402,7 +408,7 @@ final class IncomingResponse: BodyReceiving {
 
   // MARK: Streaming
 
-  /// Lets readers have an image as it arrives, once its type is known.
+  /// Passes an image to readers as it arrives, once its type is known.
   private func streamImage(_ bytes: UnsafeRawBufferPointer, end: Int) {
     if let stream = state.withLock({ $0.stream }) { return stream.body.append(bytes, at: end - bytes.count) }
     guard load.wantsStream else { return }
@@ -414,7 +420,7 @@ final class IncomingResponse: BodyReceiving {
     load.stream(stream)
   }
 
-  /// The latest scan of a progressive image that is worth showing.
+  /// Returns the latest scan of a progressive image that is worth showing.
   func scan() -> ArrivingScans.Scan? {
     state.withLock { state in
       guard state.isReceiving else { return nil }
@@ -428,7 +434,7 @@ final class IncomingResponse: BodyReceiving {
     do throws(CacheError) {
       let writer = try purpose.makeWriter()
       state.withLock { $0.writer = writer }
-      // A long image that is interrupted by a kill resumes as well.
+      // Metadata on disk let a large image resume even if the process is killed.
       if purpose.isImage, response.head.contentLength ?? .max >= 256 << 10,
         Resumption(response.head, kept: 1, now: DeltaSeconds.whole(clock())) != nil
       {
@@ -455,9 +461,10 @@ final class IncomingResponse: BodyReceiving {
     state.withLock { ($0.writer, $0.obstacle) = (nil, "not kept: \(error)") }
   }
 
-  /// Keeps what has come as a partial download, if that is more than the disk has and the rest can be requested.
+  /// Keeps the bytes so far as a partial download, if they are more than on disk and the rest can be
+  /// requested.
   ///
-  /// - Returns: Whether it is kept.
+  /// - Returns: Whether the bytes were kept.
   private func setAside() -> Bool {
     let (body, isResumable) = state.withLock { ($0, resumption($0) != nil) }
     guard purpose.isImage, let writer = body.writer, let response = body.response,
@@ -483,10 +490,10 @@ final class IncomingResponse: BodyReceiving {
 
   // MARK: The end
 
-  /// The head of a valid 304; nil for other responses.
+  /// A valid 304 response; nil for other responses.
   var notModified: StoredResponse? { state.withLock { $0.response?.head.status == 304 ? $0.response : nil } }
 
-  /// A whole body.
+  /// A complete response.
   struct Whole: Sendable {
     let response: StoredResponse
     let bytes: [UInt8]
@@ -494,13 +501,13 @@ final class IncomingResponse: BodyReceiving {
     let mediaType: String
     let obstacle: String?
     let hasPartial: Bool
-    /// What makes the body visible in the store; nil where it is not stored.
+    /// Commits the body to the store; nil if it is not stored.
     let writer: (any ImageWriting)?
   }
 
-  /// Checks that the body is whole.
+  /// Checks that the body is complete.
   ///
-  /// - Throws: ``LoadError`` when it is no image, or not a whole one.
+  /// - Throws: ``LoadError`` if the body is incomplete or not an image.
   func finish() throws(LoadError) -> Whole {
     let body = state.withLock { $0 }
     guard let response = body.response else {
@@ -529,16 +536,16 @@ final class IncomingResponse: BodyReceiving {
     )
   }
 
-  /// Ends a transfer that failed: the bytes are kept if the rest can be requested another time.
+  /// Ends a failed transfer, and keeps its bytes if a later request can resume them.
   ///
   /// - Parameters:
   ///   - error: The failure.
-  ///   - removePartial: Called where the partial download on disk is of no use.
-  /// - Returns: How many bytes are kept, of how many; nil where no more than before.
+  ///   - removePartial: Called if the partial download on disk is useless.
+  /// - Returns: The numbers of bytes kept before, kept now and in all; nil if nothing new was kept.
   func interrupt(_ error: LoadError, removePartial: () -> Void) -> (before: Int, count: Int, total: Int?)? {
     let body = state.withLock { $0 }
     guard let response = body.response, response.head.status != 304 else { return nil }
-    // A refusal of the rest says nothing of the bytes that are there.
+    // A failed request for the rest does not invalidate the bytes so far.
     let isSound = error.isInterruption || error.code == .status
     guard isSound, setAside() else {
       if body.hasPartial, body.mediaType != nil, body.storedCount == 0 || !isSound { removePartial() }
@@ -547,7 +554,7 @@ final class IncomingResponse: BodyReceiving {
     return (body.storedCount, body.count, response.head.contentLength)
   }
 
-  /// Leaves nothing behind unless the body was finished or kept.
+  /// Discards the file unless the body was finished or kept.
   func discard() {
     let writer = state.withLock { $0.writer.take() }
     writer?.discard()
@@ -570,13 +577,15 @@ final class IncomingResponse: BodyReceiving {
   private static var stopped: LoadError {
     LoadError(
       .cancelled,
-      message: "the transfer gave its slot to a more urgent one, or moves to another path"
+      message: "the transfer stopped for a more urgent one or a new network path"
     )
   }
 }
 
 extension StoredResponse {
-  /// The response of the whole after a part: servers need not repeat with it what they said before (RFC 9110 §15.3.7).
+  /// The response of the whole body, completed by a part.
+  ///
+  /// A part may omit fields that the server sent before (RFC 9110 §15.3.7).
   fileprivate func completed(by part: StoredResponse, _ resumption: Resumption?) -> StoredResponse {
     var whole = updated(by: part)
     whole.head.status = 200
@@ -587,10 +596,10 @@ extension StoredResponse {
 }
 
 extension ResponseHead {
-  /// The announced length of a body that follows a response to `GET`; 204 and 304 have none (RFC 9110 §6.4.1).
+  /// The announced length of the body of a response to `GET`; 204 and 304 have none (RFC 9110 §6.4.1).
   var bodyLength: Int? { status == 204 || status == 304 ? nil : contentLength }
 
-  /// Which part of the whole body a 206 brings; nil for others.
+  /// The range of the body that a 206 response brings; nil for other responses.
   fileprivate var part: ClosedRange<Int>? {
     guard status == 206, case .part(let range, _)? = fields["content-range"].flatMap({ ContentRange($0) })
     else {
@@ -601,7 +610,7 @@ extension ResponseHead {
 }
 
 extension LoadError {
-  /// Whether the rest of the body may well be loaded another time.
+  /// Whether a later request may bring the rest of the body.
   var isInterruption: Bool {
     switch code {
     case .cancelled, .truncated, .connection, .timeout, .unavailable: true

@@ -1,15 +1,15 @@
 package import FeedimgModel
 import Synchronization
 
-/// A body that arrives while readers read it, each at its own pace.
+/// A body that several readers read while it arrives, each at its own pace.
 ///
-/// A slow reader never delays the others. Bytes that are in a file as well stay in memory only for readers that keep up; a
-/// slower one reads the file.
+/// A slow reader never delays the others. Memory holds the bytes that readers close to the end need; slower
+/// readers read earlier bytes from the file.
 package final class ResponseStream: Sendable {
   fileprivate struct State {
-    /// One behind the other, up to ``count``.
+    /// Consecutive parts of the body, up to ``count``.
     var chunks: [[UInt8]] = []
-    /// Where the first of them begins; what is before can be read again.
+    /// The position of the first chunk; readers find earlier bytes in the file.
     var start = 0
     var count = 0
     var written: (any WrittenReading)?
@@ -23,27 +23,27 @@ package final class ResponseStream: Sendable {
     var continuation: CheckedContinuation<Void, Never>
   }
 
-  /// Guards what has come; who waits is resumed outside.
+  /// Guards the bytes and the waiting readers; they are resumed outside the lock.
   private let state = Mutex(State())
 
   package init() {}
 
-  /// How much of what can be read again is held, in bytes; who is further behind reads the file.
+  /// The number of bytes to hold in memory once the file has them.
   package static let window = 1 << 20
-  /// How much of the file is read at once, in bytes.
+  /// The number of bytes to read from the file at once.
   private static let step = 64 << 10
 
-  /// How many bytes have come.
+  /// The number of bytes received so far.
   package var count: Int { state.withLock { $0.count } }
 
-  /// How many of them are held in memory.
+  /// The number of bytes held in memory.
   package var heldCount: Int { state.withLock { $0.count - $0.start } }
 
-  /// Adds bytes, of which those before ``count`` are known already.
+  /// Appends bytes; those before ``count`` are skipped.
   ///
   /// - Parameters:
-  ///   - bytes: Gone after the call.
-  ///   - position: Where in the body they stand; never behind its end.
+  ///   - bytes: Valid only during the call.
+  ///   - position: Their position in the body, at most ``count``.
   func append(_ bytes: UnsafeRawBufferPointer, at position: Int) {
     resume {
       guard $0.end == nil, position <= $0.count, position + bytes.count > $0.count else { return }
@@ -53,14 +53,14 @@ package final class ResponseStream: Sendable {
     }
   }
 
-  /// Tells where what has come can be read again, so that less of it needs to be held.
+  /// Sets the file from which readers can read earlier bytes, so that memory holds fewer.
   ///
   /// - Parameters:
-  ///   - written: Where; may change, as another transfer goes on with the body.
-  ///   - count: How many bytes are there, from the first one on.
+  ///   - written: The file; it changes if another transfer continues the body.
+  ///   - count: The number of bytes in the file, from the start of the body.
   func note(_ written: any WrittenReading, holding count: Int) {
     let gone = state.withLock { state in
-      // Else there would be a gap.
+      // A shorter file would leave a gap.
       guard count >= state.start else { return [[UInt8]]() }
       state.written = written
       var (start, number) = (state.start, 0)
@@ -74,24 +74,24 @@ package final class ResponseStream: Sendable {
       state.start = start
       return Array(state.chunks[..<number])
     }
-    // Freed outside of the lock.
+    // The chunks are freed outside the lock.
     withExtendedLifetime(gone) {}
   }
 
-  /// Ends the body; only the first end counts.
+  /// Ends the body; only the first call counts.
   ///
-  /// - Parameter error: Why it is not whole; nil where it is.
+  /// - Parameter error: Why the body is incomplete; nil if it is complete.
   func end(_ error: LoadError? = nil) {
     resume { state in
       if state.end == nil { state.end = error.map { .failure($0) } ?? .success(()) }
     }
   }
 
-  /// The next part; waits for it.
+  /// Waits for the next chunk of the body.
   ///
-  /// - Parameter position: Where in the body it begins.
-  /// - Returns: Never empty; nil at the end.
-  /// - Throws: ``LoadError`` where the body breaks off; `cancelled` where the task was.
+  /// - Parameter position: The position at which the chunk begins.
+  /// - Returns: A chunk, which is never empty; nil at the end.
+  /// - Throws: ``LoadError`` if the body is interrupted, with `cancelled` if the task is cancelled.
   package func chunk(at position: Int) async throws(LoadError) -> ArraySlice<UInt8>? {
     while true {
       let (chunk, end, written) = state.withLock { state in
@@ -101,7 +101,7 @@ package final class ResponseStream: Sendable {
       if let chunk { return chunk }
       if let (written, left) = written {
         guard let bytes = written.bytes(at: position, count: min(left, Self.step)) else {
-          throw LoadError(.truncated, message: "what has come of the body cannot be read again")
+          throw LoadError(.truncated, message: "the part of the body on disk cannot be read")
         }
         return bytes[...]
       }
@@ -114,7 +114,7 @@ package final class ResponseStream: Sendable {
     }
   }
 
-  /// Returns when there is news, or the task is cancelled.
+  /// Returns when more bytes arrive, the body ends, or the task is cancelled.
   private func arrival(at position: Int) async {
     let number = state.withLock { state in
       state.issued += 1
@@ -147,10 +147,10 @@ package final class ResponseStream: Sendable {
 }
 
 extension ResponseStream.State {
-  /// What is held from a position on, to the end of the chunk that it is in.
+  /// Returns the bytes in memory from a position to the end of their chunk.
   fileprivate func chunk(at position: Int) -> ArraySlice<UInt8>? {
     guard (start..<count).contains(position) else { return nil }
-    // Most read what has come last.
+    // Most readers want the latest chunk.
     var end = count
     for chunk in chunks.reversed() {
       end -= chunk.count

@@ -1,11 +1,11 @@
 package import FeedimgModel
 import Synchronization
 
-/// A response whose head has come, with its body on the way.
+/// A response whose head has arrived and whose body is arriving.
 package final class StreamingResponse: Sendable {
-  /// The response as it would be stored.
+  /// The response in the form in which it would be stored.
   package let answer: StoredResponse
-  /// The type of the body, as its bytes tell; nil where that was not looked for.
+  /// The media type recognized from the body; nil for responses that are not images.
   package let mediaType: String?
   package let body = ResponseStream()
   private let isClaimed = Atomic(false)
@@ -15,6 +15,6 @@ package final class StreamingResponse: Sendable {
     self.mediaType = mediaType
   }
 
-  /// Whether this call is the first; the request was made for that caller.
+  /// Returns true for the first call only: the request was made for that caller.
   package func claim() -> Bool { !isClaimed.exchange(true, ordering: .relaxed) }
 }

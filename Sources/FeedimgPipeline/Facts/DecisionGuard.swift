@@ -1,8 +1,9 @@
 import FeedimgModel
 
-/// Releases a load when the decision that it follows no longer holds.
+/// Releases a load when its decision no longer holds.
 ///
-/// A load of an original ends so when the network becomes dearer; other callers that still want it keep it running.
+/// For example, a load of an original ends when the network becomes dearer. It continues if other callers
+/// still want it.
 @PipelineActor final class DecisionGuard {
   private let facts: FactMonitor
   private let handle: LoadHandle
@@ -12,11 +13,11 @@ import FeedimgModel
   private var handleListener: Int?
 
   /// - Parameters:
-  ///   - facts: Reports changes.
-  ///   - handle: Its priority is that of the load, and its wish for the original may change the decision.
-  ///   - generation: Of the facts before the decision; nil where changes since were not reported.
-  ///   - holds: Whether the same is still decided.
-  ///   - release: Called once it is not.
+  ///   - facts: Reports changes of the facts.
+  ///   - handle: The handle of the caller: its priority, and whether it asks for the original.
+  ///   - generation: The generation of the facts before the decision; nil if changes were not reported then.
+  ///   - holds: Whether the policy still decides the same.
+  ///   - release: Called once, when the decision no longer holds.
   init(
     _ facts: FactMonitor,
     _ handle: LoadHandle,
@@ -30,7 +31,7 @@ import FeedimgModel
       guard handle?.asksForOriginal == true else { return }
       Task { @PipelineActor in self?.reconsider() }
     }
-    // What changed since the decision was not reported to this load.
+    // This guard was not told of changes between the decision and this point.
     if handle.asksForOriginal || generation == nil || facts.generation != generation {
       Task { @PipelineActor [weak self] in self?.reconsider() }
     }

@@ -4,21 +4,21 @@ import FeedimgSettings
 import FeedimgSystem
 import Synchronization
 
-/// Reports when the facts that decisions depend on change: the network, the settings, the policy, or whether anything gets
-/// through.
+/// Reports changes of the facts that decisions depend on.
 ///
-/// Watches nothing before the first listener, nor after ``rest()``.
+/// These are the network, the settings, the policy, and whether the network carries data. The monitor starts
+/// with its first listener and pauses after ``rest()``.
 @PipelineActor package final class FactMonitor {
   private struct Listener {
     let priority: @Sendable () -> LoadPriority
     let onChange: @PipelineActor @Sendable () -> Void
   }
 
-  /// What other threads may read.
+  /// The values that other threads may read.
   private struct Snapshot {
-    /// Nil while nothing is watched.
+    /// Nil while the monitor does not watch.
     var generation: Int?
-    /// The network as it was reported last.
+    /// The last reported network.
     var network: NetworkState?
   }
 
@@ -31,7 +31,7 @@ import Synchronization
   private nonisolated let onState: @Sendable (NetworkState) -> Void
   private nonisolated let onNetwork:
     @PipelineActor @Sendable (NetworkState) -> @PipelineActor @Sendable () -> Void
-  /// Guards what other threads read.
+  /// Guards the values that other threads read.
   private nonisolated let snapshot = Mutex(Snapshot())
 
   private var listeners: [Int: Listener] = [:]
@@ -43,22 +43,22 @@ import Synchronization
   private var batteryTask: Task<Void, Never>?
   private var lastSettings: UserSettings?
   private var lastNetwork: NetworkState?
-  /// How many changes were reported; a rest counts as one.
+  /// The number of reported changes; a pause counts as one.
   private var changes = 0
   private var isWatching = false
   private var isStopped = false
-  /// Distinguishes this watch from earlier ones, whose late news do not count.
+  /// Distinguishes this watch from earlier ones, whose late reports are ignored.
   private var watches = 0
 
   /// - Parameters:
-  ///   - network: Reports the path of packets.
-  ///   - settings: What the user wants.
-  ///   - time: For waits.
+  ///   - network: Reports the network state.
+  ///   - settings: The settings of the user.
+  ///   - time: The clock for waits.
   ///   - retries: Forgets failures when the network or the settings change.
-  ///   - battery: The charge in percent; nil without a battery, and where the policy does not ask.
-  ///   - onState: Called first with each state of the network, also of its price alone.
-  ///   - onNetwork: Called before any listener when packets take another path, and at first. Its result is called after
-  ///     all listeners, if that path leads anywhere.
+  ///   - battery: The charge in percent; nil without a battery, or if the policy does not depend on it.
+  ///   - onState: Called before the listeners with each network state, even if only its cost has changed.
+  ///   - onNetwork: Called before the listeners at the start and when the network path changes. The monitor
+  ///     calls its result after the listeners, if the new path is reachable.
   nonisolated init(
     network: any NetworkMonitoring,
     settings: any SettingsReading,
@@ -74,20 +74,20 @@ import Synchronization
     flaps = NetworkFlapFilter(time)
   }
 
-  /// Counts the changes that were reported; nil while nothing is watched.
+  /// Counts the reported changes; nil while the monitor does not watch.
   ///
-  /// For any thread.
+  /// Any thread may read it.
   package nonisolated var generation: Int? { snapshot.withLock { $0.generation } }
 
-  /// How many listen.
+  /// The number of listeners.
   var listenerCount: Int { listeners.count }
 
-  /// Whether a dead network is to be probed some time.
+  /// Whether a probe of a dead network is due later.
   var awaitsProbe: Bool { probe != nil }
 
   /// Calls a listener on every change, the most urgent listeners first.
   ///
-  /// - Returns: The number to leave with.
+  /// - Returns: The number to pass to ``leave(_:)``.
   package func listen(
     priority: @escaping @Sendable () -> LoadPriority,
     _ onChange: @escaping @PipelineActor @Sendable () -> Void
@@ -107,14 +107,14 @@ import Synchronization
     probe = nil
   }
 
-  /// Watches from now on, for transfers over connections that were made before.
+  /// Starts to watch, so that transfers never reuse connections of an old network path.
   func watch() {
     guard !isWatching, !isStopped else { return }
     isWatching = true
     start()
   }
 
-  /// Watches nothing until something listens again; does nothing while anything listens.
+  /// Pauses until the next listener; does nothing while there are listeners.
   func rest() {
     guard listeners.isEmpty, policy == nil else { return }
     changes += 1
@@ -127,7 +127,7 @@ import Synchronization
     publish()
   }
 
-  /// Watches nothing any more.
+  /// Stops for good.
   func stop() {
     isStopped = true
     retries.liveness.listen(nil)
@@ -139,7 +139,7 @@ import Synchronization
     publish()
   }
 
-  /// Tells all listeners that something has changed.
+  /// Tells all listeners that a fact has changed.
   func report() {
     changes += 1
     publish()
@@ -169,7 +169,7 @@ import Synchronization
     publish()
     for task in oldTasks { task.cancel() }
     onState(now)
-    // What changed during a rest.
+    // Report the changes that happened during a pause.
     let isSamePath = oldNetwork?.isSamePath(as: now)
     if let isSamePath, !isSamePath || oldSettings != current { retries.reset() }
     let move = isSamePath == true ? nil : onNetwork(now)
@@ -200,14 +200,14 @@ import Synchronization
   private func note(_ new: UserSettings, of watch: Int) {
     guard watches == watch, let old = lastSettings, old != new else { return }
     lastSettings = new
-    // An image that was too large may no longer be.
+    // An image that was too large may now be within the limit.
     retries.reset()
     report()
   }
 
   // MARK: The policy
 
-  /// Watches the files of the policy as well; for what is shown for long.
+  /// Also watches the files of the policy, for callers that show images for long.
   package func watchPolicy(_ policy: PolicyInForce) {
     guard self.policy == nil, !isStopped else { return }
     policy.listen { [weak self, weak policy] in
@@ -229,10 +229,10 @@ import Synchronization
     report()
   }
 
-  /// Reports when the charge has changed, once a minute at most.
+  /// Reports a change of the battery charge, at most once a minute.
   ///
-  /// Reads it only where there is a battery and the policy asks for it. Events of the kernel would come sooner, but a
-  /// charge takes minutes to change by a percent.
+  /// It reads the charge only if there is a battery and the policy depends on it. Kernel events would come
+  /// sooner, but a charge takes minutes to change by a percent.
   private func followBattery() {
     guard batteryTask == nil, !tasks.isEmpty, let charge = battery() else { return }
     batteryTask = Task { @PipelineActor [weak self, sleep = time.sleep] in
@@ -248,7 +248,7 @@ import Synchronization
 
   // MARK: A dead network
 
-  /// Has loads decided again whenever a dead network may be probed, as long as anything listens.
+  /// Reports a change whenever a dead network may be probed, while there are listeners.
   private func setProbe() {
     probe?.cancel()
     probe = nil
@@ -256,7 +256,7 @@ import Synchronization
     let sleep = time.sleep
     probe = Task { @PipelineActor [weak self] in
       guard (try? await sleep(wait)) != nil, !Task.isCancelled, let self else { return }
-      // Otherwise a load has probed meanwhile, in vain.
+      // If the network is still offline, a load has probed it meanwhile and failed.
       if !self.retries.liveness.isOffline { self.report() }
       self.setProbe()
     }
@@ -264,7 +264,9 @@ import Synchronization
 
   // MARK: A network that is there for a moment
 
-  /// A decision follows this network, which may be gone before it is reported; for any thread.
+  /// Records the network that a decision used, which may change back before it is reported.
+  ///
+  /// Any thread may call it.
   nonisolated func saw(_ seen: NetworkState) {
     let isNews = snapshot.withLock { $0.generation != nil && $0.network.map { $0 != seen } ?? false }
     guard isNews else { return }
@@ -277,11 +279,11 @@ import Synchronization
 
   private nonisolated var reported: NetworkState? { snapshot.withLock { $0.network } }
 
-  /// The network was another one for a moment, and is again as it was reported.
+  /// The network has changed back to the reported one after a decision used another.
   private func flapped(to seen: NetworkState) {
     guard let lastNetwork else { return }
     retries.reset()
-    // The connections are still good unless a transfer may have used another path.
+    // Existing connections stay valid unless a transfer may have used the other path.
     let move = seen.isReachable && !lastNetwork.isSamePath(as: seen) ? onNetwork(lastNetwork) : nil
     report()
     if lastNetwork.isReachable { move?() }
@@ -289,7 +291,7 @@ import Synchronization
 }
 
 extension NetworkState {
-  /// Whether packets take the same path, whatever it costs by now.
+  /// Whether packets take the same path, regardless of its cost.
   func isSamePath(as other: NetworkState) -> Bool {
     (kind, route, isReachable) == (other.kind, other.route, other.isReachable) && via == other.via
   }

@@ -2,38 +2,39 @@ import FeedimgModel
 import FeedimgSystem
 import Synchronization
 
-/// Has decisions made again that followed a network which was there for a moment only.
+/// Repeats decisions that used a short-lived network state.
 ///
-/// A decision reads the network as it is, while a change is reported only when it has lasted. Where the network goes back
-/// before, nothing is reported, and a load that decided meanwhile would never hear of it. For any thread.
+/// A decision reads the current network, but a change is reported only after it has lasted for some time. If
+/// the network changes back sooner, no change is reported. This filter then tells the loads that decided in
+/// between. Any thread may use it.
 final class NetworkFlapFilter: Sendable {
   private struct State {
-    /// What was seen and not reported; of several, one that packets may have used.
+    /// An unreported network that a decision used; of several, preferably one that packets may have used.
     var seen: NetworkState?
     var timer: Task<Void, Never>?
-    /// Distinguishes timers.
+    /// Distinguishes the timer from earlier ones.
     var timers = 0
   }
 
-  /// No change is held back for so long.
+  /// The first wait, which is longer than any delay of a reported change.
   static let firstWait = Duration.milliseconds(1500)
-  /// While the network stays another one, it is looked at less and less often.
+  /// The longest wait between two checks, while the network differs from the reported one.
   static let greatestWait = Duration.seconds(60)
 
   private let time: MonotonicTime
-  /// Guards what was seen.
+  /// Guards the unreported network.
   private let state = Mutex(State())
 
   init(_ time: MonotonicTime) { self.time = time }
 
   deinit { state.withLock { $0.timer }?.cancel() }
 
-  /// A decision has seen a network that was not reported.
+  /// Records that a decision used an unreported network.
   ///
   /// - Parameters:
   ///   - seen: That network.
-  ///   - isOver: Whether the network is again the reported one.
-  ///   - end: Called with what was seen, once it is.
+  ///   - isOver: Whether the network equals the reported one again.
+  ///   - end: Called with the recorded network when it does.
   func note(
     _ seen: NetworkState,
     isOver: @escaping @PipelineActor @Sendable () -> Bool,
@@ -55,7 +56,7 @@ final class NetworkFlapFilter: Sendable {
     }
   }
 
-  /// A change was reported, so that all decisions are made again.
+  /// Forgets the recorded network, because a reported change repeats all decisions.
   func reported() {
     let timer = state.withLock { state in
       state.seen = nil
@@ -64,7 +65,7 @@ final class NetworkFlapFilter: Sendable {
     timer?.cancel()
   }
 
-  /// What was seen; nil where a change was reported meanwhile.
+  /// Returns the recorded network; nil if a change was reported meanwhile.
   private func finish(_ number: Int) -> NetworkState? {
     state.withLock { state in
       guard state.timers == number, state.timer != nil else { return nil }

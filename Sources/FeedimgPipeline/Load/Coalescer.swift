@@ -1,20 +1,22 @@
 import FeedimgModel
 import Synchronization
 
-/// Shares one load of a key among all callers that ask for it while it runs.
+/// Shares one load of a key among all callers that request it while it runs.
 ///
-/// The load has a task of its own: any caller may leave without disturbing the others, and when the last one leaves the
-/// load is cancelled. Its priority is the highest of its callers.
+/// The load has its own task, so a caller can leave without affecting the others. The load is cancelled when
+/// its last caller leaves. Its priority is the highest priority of its callers.
 final class Coalescer<Answer: Sendable>: Sendable {
   typealias Waiter = CoalescerState.Waiter
   typealias Load = @PipelineActor @Sendable (InFlightLoad) async -> Result<Answer, LoadError>
 
-  /// What waiting for a load came to.
+  /// The result of waiting for a load.
   enum Outcome: Sendable {
-    /// The load succeeded; one caller of each load is the first, with which its bytes count.
+    /// The load succeeded.
+    ///
+    /// One caller of each load is the first, and its bytes count toward that caller's limits.
     case answered(Answer, isFirst: Bool)
     case failed(LoadError)
-    /// ``Coalescer/release(_:)`` ended the wait, and nothing is known of the load.
+    /// ``Coalescer/release(_:)`` ended the wait; the load may still run.
     case released
   }
 
@@ -22,10 +24,10 @@ final class Coalescer<Answer: Sendable>: Sendable {
     var table = CoalescerState()
     var continuations: [Waiter: CheckedContinuation<Outcome, Never>] = [:]
     var loads: [CoalescerState.Load: (load: InFlightLoad, task: Task<Void, Never>)] = [:]
-    /// Loads of a key that were cancelled and have not ended yet.
+    /// Cancelled loads that have not ended yet, by key.
     var ending: [String: Task<Void, Never>] = [:]
 
-    /// Tells a load how urgent it is now, and which caller is its first.
+    /// Updates the priority and the first caller of a load.
     func refresh(_ load: CoalescerState.Load) -> InFlightLoad? {
       guard let priority = table.priority(of: load), let first = table.first(of: load),
         let inFlight = loads[load]?.load
@@ -35,26 +37,26 @@ final class Coalescer<Answer: Sendable>: Sendable {
     }
   }
 
-  /// Guards the callers and the loads; continuations are resumed and tasks cancelled outside.
+  /// Guards the callers and the loads; continuations resume and tasks are cancelled outside the lock.
   private let state = Mutex(State())
 
   init() {}
 
-  /// Names a caller, so that it can be released.
+  /// Creates an identifier with which a caller can be released.
   func waiter() -> Waiter { state.withLock { $0.table.issue() } }
 
   /// Joins the running load of a key, or starts one.
   ///
-  /// A new load of a key begins when a cancelled one of the same key has ended, whose bytes are then kept.
+  /// A new load waits until a cancelled load of the same key has ended, and then uses the bytes that it kept.
   ///
   /// - Parameters:
-  ///   - key: The same for all that may share.
-  ///   - waiter: From ``waiter()``.
+  ///   - key: The key, which is equal for all callers that may share a load.
+  ///   - waiter: The caller's identifier from ``waiter()``.
   ///   - handle: The priority of the caller.
-  ///   - progress: Called as bytes arrive, and at once where the load has progress already.
-  ///   - onResponse: Called as soon as a response can be read while it arrives.
-  ///   - load: The work, unless it runs already.
-  /// - Returns: `failed` with `cancelled` as soon as the calling task is cancelled.
+  ///   - progress: Called as bytes arrive, and immediately if some have arrived already.
+  ///   - onResponse: Called as soon as readers can read the response.
+  ///   - load: The work to do if no load of the key runs.
+  /// - Returns: The outcome; `failed` with `cancelled` as soon as the calling task is cancelled.
   @PipelineActor func outcome(
     for key: String,
     _ waiter: Waiter,
@@ -76,8 +78,8 @@ final class Coalescer<Answer: Sendable>: Sendable {
 
   /// Joins the running load of a key, or starts one; see ``outcome(for:_:handle:progress:onResponse:by:)``.
   ///
-  /// - Returns: What the load came to, and whether this caller is its first.
-  /// - Throws: What the load throws, or `cancelled` as soon as the calling task is cancelled.
+  /// - Returns: The result of the load, and whether this caller is its first.
+  /// - Throws: The error of the load, or `cancelled` as soon as the calling task is cancelled.
   @PipelineActor func answer(
     for key: String,
     handle: LoadHandle = LoadHandle(.visible),
@@ -91,23 +93,23 @@ final class Coalescer<Answer: Sendable>: Sendable {
     }
   }
 
-  /// The load that a caller waits for; nil where it does not wait.
+  /// The load for which a caller waits; nil if it does not wait.
   func load(of waiter: Waiter) -> InFlightLoad? {
     state.withLock { state in state.table.load(of: waiter).flatMap { state.loads[$0]?.load } }
   }
 
-  /// Ends the wait of a caller with `released`; harmless when it has ended.
+  /// Ends the wait of a caller with `released`; does nothing if the wait has ended.
   func release(_ waiter: Waiter) { leave(waiter, .released) }
 
-  /// Whether nothing runs and no caller waits.
+  /// Whether no load runs and no caller waits.
   var isIdle: Bool {
     state.withLock { $0.table.isEmpty && $0.continuations.isEmpty && $0.loads.isEmpty && $0.ending.isEmpty }
   }
 
-  /// How many callers wait in all.
+  /// The number of waiting callers.
   var count: Int { state.withLock { $0.table.count } }
 
-  /// How many callers wait for a key.
+  /// The number of callers that wait for a key.
   func count(of key: String) -> Int { state.withLock { $0.table.count(of: key) } }
 
   private func join(

@@ -1,15 +1,15 @@
 import FeedimgModel
 
-/// Which callers wait for which load, and how urgent each load is (pure).
+/// Tracks which callers wait for which load, and the priority of each load (pure).
 ///
-/// Each mutating method returns what the caller must do.
+/// The mutating methods return the action for the ``Coalescer`` to perform.
 struct CoalescerState: Sendable {
-  /// One caller that waits.
+  /// One waiting caller.
   struct Waiter: Hashable, Sendable {
     fileprivate let number: Int
   }
 
-  /// One load of a key, distinct from an earlier one that is still ending.
+  /// One load of a key; distinct from an earlier load of the key that is still ending.
   struct Load: Hashable, Sendable {
     let key: String
     fileprivate let number: Int
@@ -25,17 +25,17 @@ struct CoalescerState: Sendable {
   }
 
   enum Left: Equatable {
-    /// The caller has its response already, or has not joined yet.
+    /// The caller already has its response, or has not joined yet.
     case nothing
     /// Other callers still wait, perhaps with a lower priority.
     case keep(Load)
-    /// No caller waits any more: stop this load.
+    /// The last caller has left: stop this load.
     case stop(Load)
   }
 
   private struct Entry: Sendable {
     let load: Load
-    /// In the order in which they joined.
+    /// The callers in the order in which they joined.
     var waiters: [(waiter: Waiter, priority: LoadPriority)]
   }
 
@@ -44,7 +44,7 @@ struct CoalescerState: Sendable {
   private var gone: Set<Waiter> = []
   private var issued = 0
 
-  /// Names a caller before it joins.
+  /// Creates an identifier for a caller before it joins.
   mutating func issue() -> Waiter {
     issued += 1
     return Waiter(number: issued)
@@ -63,7 +63,7 @@ struct CoalescerState: Sendable {
     return .start(load)
   }
 
-  /// A caller leaves, perhaps before it joined.
+  /// Removes a caller, even before it has joined.
   mutating func leave(_ waiter: Waiter) -> Left {
     guard let key = keys.removeValue(forKey: waiter) else {
       gone.insert(waiter)
@@ -78,7 +78,7 @@ struct CoalescerState: Sendable {
 
   /// Changes the priority of a caller.
   ///
-  /// - Returns: The load that it waits for, if any.
+  /// - Returns: The load for which it waits, if any.
   mutating func setPriority(_ waiter: Waiter, _ priority: LoadPriority) -> Load? {
     guard let key = keys[waiter], let index = entries[key]?.waiters.firstIndex(where: { $0.waiter == waiter })
     else { return nil }
@@ -86,16 +86,16 @@ struct CoalescerState: Sendable {
     return entries[key]?.load
   }
 
-  /// The load that a caller waits for; nil where it does not wait.
+  /// The load for which a caller waits; nil if it does not wait.
   func load(of waiter: Waiter) -> Load? { keys[waiter].flatMap { entries[$0]?.load } }
 
-  /// The highest priority of those who wait for a load; nil when it has ended.
+  /// The highest priority of the callers of a load; nil when the load has ended.
   func priority(of load: Load) -> LoadPriority? {
     guard let entry = entries[load.key], entry.load == load else { return nil }
     return entry.waiters.map(\.priority).max()
   }
 
-  /// The caller that joined a load first of those who still wait; nil when it has ended.
+  /// The waiting caller that joined a load first; nil when the load has ended.
   func first(of load: Load) -> Waiter? {
     guard let entry = entries[load.key], entry.load == load else { return nil }
     return entry.waiters.first?.waiter
@@ -114,12 +114,12 @@ struct CoalescerState: Sendable {
   /// Forgets a caller that has been resumed.
   mutating func forget(_ waiter: Waiter) { gone.remove(waiter) }
 
-  /// How many callers wait for a key.
+  /// The number of callers that wait for a key.
   func count(of key: String) -> Int { entries[key]?.waiters.count ?? 0 }
 
-  /// How many callers wait in all.
+  /// The number of waiting callers.
   var count: Int { keys.count }
 
-  /// Whether no caller waits and nothing is remembered.
+  /// Whether no caller waits and no state is left.
   var isEmpty: Bool { entries.isEmpty && keys.isEmpty && gone.isEmpty }
 }

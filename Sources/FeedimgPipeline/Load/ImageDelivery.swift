@@ -1,12 +1,12 @@
 import FeedimgCache
 package import FeedimgModel
 
-/// An image that others may have while it comes.
+/// An image that readers can read while it arrives.
 package struct ArrivingImage: Sendable {
   package let variant: ImageVariant
   package let resolution: Resolution
   package let response: StreamingResponse
-  /// Why it is not what was decided; nil where it is.
+  /// The reason why this is not the variant that the policy chose; nil if it is.
   package let note: String?
 
   init(_ variant: ImageVariant, _ resolution: Resolution, _ response: StreamingResponse, note: String?) {
@@ -14,25 +14,26 @@ package struct ArrivingImage: Sendable {
   }
 }
 
-/// An image for who hands it on: whole, or as it comes.
+/// An image for a caller that passes it on, either complete or still arriving.
 package enum ImageDelivery: Sendable {
   case whole(LoadedImage)
-  /// With what ends the load for this one who waits, as nobody takes the image any more.
+  /// The image is still arriving; `leave` releases this caller from the load when its readers are gone.
   case arriving(ArrivingImage, leave: @Sendable () -> Void)
 }
 
 extension ImageLoader {
-  /// Loads an image as ``load(_:facts:priority:progress:)`` or ``reload(_:facts:progress:)`` does, but returns as soon as a
-  /// long one begins to come.
+  /// Loads an image, and returns early when a long image begins to arrive.
+  ///
+  /// It otherwise works like ``load(_:facts:priority:progress:)`` or ``reload(_:facts:progress:)``.
   ///
   /// - Parameters:
-  ///   - item: What to load.
-  ///   - handle: Its priority, which may change until the whole image is there.
-  ///   - isReload: Whether to ask the server about what is cached first.
-  ///   - isForWhole: Whether only the whole image is of use.
-  ///   - observer: Hears of the steps of this load.
-  /// - Returns: The image, or its beginning. A body that breaks off has failed as the load has.
-  /// - Throws: ``LoadError`` where it fails before it begins.
+  ///   - item: The item to load.
+  ///   - handle: The priority, which may change until the complete image has arrived.
+  ///   - isReload: Whether to revalidate a cached image first.
+  ///   - isForWhole: Whether the caller needs the complete image.
+  ///   - observer: Receives the steps of this load.
+  /// - Returns: The complete image, or one that is arriving. If its body is interrupted, the load has failed.
+  /// - Throws: ``LoadError`` if the load fails before the image begins to arrive.
   package func deliver(
     _ item: FeedItem,
     handle: LoadHandle,
@@ -43,7 +44,7 @@ extension ImageLoader {
     var begun = ImageLoad(loader: self, item: item, facts: [:])
     (begun.handle, begun.isReload, begun.observer) = (handle, isReload, observer)
     let operation = begun
-    // What is in memory comes at once.
+    // An image in memory needs no transfer.
     let isInMemory = [item.original, item.thumbnail].contains {
       $0.map { memory[$0.url.key] != nil } ?? false
     }
@@ -75,7 +76,7 @@ extension ImageLoader {
 }
 
 extension ArrivingImage {
-  /// What is shorter comes at once, and can be named by its content.
+  /// The length up to which an image is delivered complete, and can get an entity tag from its content.
   private static let shortLength = 64 << 10
 
   fileprivate var isLong: Bool { response.answer.head.contentLength ?? .max > Self.shortLength }

@@ -4,71 +4,71 @@ import FeedimgPolicy
 
 /// One load of one caller, from the decision to the image.
 ///
-/// ``perform(_:)`` is the whole of it, step by step. A step returns a value; nothing calls back into an earlier step. When
-/// the facts change so that another image is decided, the load begins again with a new plan.
+/// ``perform(_:)`` lists all steps in order. Each step returns a value and never calls an earlier step. If a
+/// change of the facts leads to another image, the load starts again with a new plan.
 package struct ImageLoad: Sendable {
-  /// Hears of progress, also of the head of a response before any byte.
+  /// Reports progress, first with the head of the response and zero bytes.
   ///
-  /// Bytes count with the first caller.
+  /// The bytes count toward the limits of the first caller.
   package typealias Accounting = @Sendable (LoadProgress, _ isFirst: Bool) -> Void
 
   let loader: ImageLoader
   let item: FeedItem
   let facts: [String: String]
   package var handle = LoadHandle(.visible)
-  /// Whether to ask the server first about an image that is cached.
+  /// Whether to revalidate a cached image first.
   var isReload = false
-  /// The pixels to make of the image, asked when it is there; nil for none.
+  /// Returns the pixels to make once the image has arrived; nil for none.
   package var pixels: @Sendable () -> DecodeRequest? = { nil }
 
-  // What the caller hears:
+  // Callbacks of the caller:
   package var progress: (@Sendable (LoadProgress) -> Void)?
   package var accounting: Accounting?
-  /// Called as soon as the image can be read while it arrives.
+  /// Called as soon as readers can read the arriving image.
   var onArrival: (@Sendable (ArrivingImage) -> Void)?
-  /// Called with ``progress``, for callers that show scans.
+  /// Called together with ``progress``, for callers that show scans.
   package var onScan: (@Sendable (InFlightLoad) -> Void)?
-  /// Hears of the steps of this load, beside the observers of the loader.
+  /// Receives the steps of this load, in addition to the observers of the loader.
   var observer: (any LoadObserving)?
 
-  // How the caller bounds it:
-  /// Whether to wait for a host that does not respond; a caller that subscribes to its circuit need not.
+  // Limits that the caller sets:
+  /// Whether to wait for a host that does not respond; callers that subscribe to its circuit pass false.
   package var waitsForSilentHosts = true
-  /// Whether a thumbnail may be fetched in place of an original that failed.
+  /// Whether the load may fetch a thumbnail in place of an original that failed.
   package var allowsFallback: @Sendable (Resolution) -> Bool = { _ in true }
-  /// Whether a reader has bytes of the image already, so that nothing can take its place.
+  /// Whether a reader already has bytes of the image, so that no other image may replace it.
   var isHandedOn: @Sendable () -> Bool = { false }
   /// Whether to return only once the image is stored, with its file.
   package var waitsForStorage = true
-  /// A decision that was just made, with the generation of the facts before it.
+  /// A decision that the caller has just made, with the generation of the facts before it.
   package var decided: (resolution: Resolution, generation: Int?)?
 
-  /// What to do, by one decision.
+  /// The steps that follow from one decision.
   struct Plan: Sendable {
     let variant: ImageVariant
     let resolution: Resolution
-    /// The generation of the facts before the decision; nil where changes are not reported.
+    /// The generation of the facts before the decision; nil if changes are not reported.
     let generation: Int?
     /// Whether the image comes from a server; otherwise it is cached.
     let fetches: Bool
-    /// Why the original could not be loaded, where this is the thumbnail in its place.
+    /// The failure of the original, if this plan loads the thumbnail in its place.
     var failure: LoadError?
-    /// Whether the server of the cached image may be asked.
+    /// Whether the load may ask the server about the cached image.
     var revalidates = true
   }
 
-  /// What following a plan came to.
+  /// The result of following a plan.
   enum Step: Sendable {
     case image(LoadedImage)
-    /// The original failed: the thumbnail takes its place.
+    /// The original failed; this plan loads the thumbnail.
     case next(Plan)
-    /// Another image is decided by now.
+    /// The facts have changed, and the policy now chooses another image.
     case outdated
-    /// The cache does not have what it promised.
+    /// The cached image is missing.
     case missing
   }
 
-  /// A cached image that turns out damaged changes the facts; the load is planned again so often.
+  /// The number of times that a load may find a cached image missing or damaged before it fails.
   private static let greatestMisses = 3
 
   /// - Parameters:
@@ -91,7 +91,7 @@ package struct ImageLoad: Sendable {
         case .next(let next): plan = next
         case .outdated:
           guard !isHandedOn() else {
-            throw LoadError(.cancelled, message: "no caller waits for another image")
+            throw LoadError(.cancelled, message: "the decision changed while the image was being read")
           }
           plan = try self.plan()
         case .missing:
@@ -103,25 +103,25 @@ package struct ImageLoad: Sendable {
     }
   }
 
-  /// Follows one plan from top to bottom.
+  /// Performs the steps of one plan in order.
   @PipelineActor private func perform(_ plan: Plan) async throws(LoadError) -> Step {
     var image: FetchedImage
     do throws(LoadError) {
       if !plan.fetches {
-        // Memory, else the disk: what is cached is the image, fresh or stale.
+        // Memory, then disk: a cached image is shown, fresh or stale.
         guard let cached = await loader.cached(plan.variant) else { return .missing }
-        // Its server may be asked whether it is still valid, meanwhile or before.
+        // The server may be asked whether the image is still valid, before it is shown or afterwards.
         guard let valid = try await revalidated(cached, plan) else { return .outdated }
         image = valid
       } else {
-        // Join the load of the same image that runs, or become it.
+        // Join the load of the same image that runs, or start it.
         guard let fetched = try await fetched(plan) else { return .outdated }
         image = fetched
       }
     } catch {
       return .next(try fallback(after: error, plan))
     }
-    // The pixels that the caller wants.
+    // Make the pixels that the caller wants.
     let loaded: LoadedImage
     do throws(DecodeError) {
       loaded = try await decoded(self.loaded(image, plan))
@@ -134,15 +134,15 @@ package struct ImageLoad: Sendable {
 
   // MARK: Plan
 
-  /// Decides which image to show, and from where it comes.
+  /// Decides which image to show, and whether to fetch it.
   ///
-  /// The placeholder ends the load here.
+  /// If the decision is the placeholder, the load ends here.
   @PipelineActor private func plan(
     _ decided: (resolution: Resolution, generation: Int?)? = nil
   ) throws(LoadError) -> Plan {
     let generation = decided.map(\.generation) ?? loader.facts.generation
     var resolution = decided?.resolution ?? resolution()
-    // Services know what data costs, and are asked once something is to be transferred.
+    // System services know whether data is metered; ask them once a transfer is due.
     if decided == nil, resolution.decision.load != nil, loader.askAboutCost() {
       resolution = self.resolution()
     }
@@ -158,25 +158,25 @@ package struct ImageLoad: Sendable {
     )
   }
 
-  /// The decision now.
+  /// Decides which image to show with the current facts.
   ///
   /// - Parameter trustingNetwork: See ``ImageLoader/resolve(_:trustingNetwork:_:)``.
-  /// - Returns: With the laws applied, also where the original was asked for.
+  /// - Returns: The decision; its ceiling is the original if the caller asked for that.
   package func resolution(trustingNetwork: Bool = false) -> Resolution {
     var resolution = loader.resolve([item], trustingNetwork: trustingNetwork) { _ in facts }[0]
     guard handle.asksForOriginal else { return resolution }
     let rule = resolution.decision.rule
     resolution.decision = Decision(ceiling: .original, in: resolution.situation, rule: rule)
-    resolution.why = "asked for; \(resolution.why)"
+    resolution.why = "the original was requested; \(resolution.why)"
     return resolution
   }
 
-  /// The decision now, as if the item had no original.
+  /// Decides as if the item had no original.
   func withoutOriginal(trustingNetwork: Bool = false) -> Resolution {
     var resolution = resolution(trustingNetwork: trustingNetwork)
     resolution.situation[.original] = Presence.none
     let (situation, rule) = (resolution.situation, resolution.decision.rule)
-    // A caller that wants the original at any price wants the thumbnail as well.
+    // A caller that asked for the original despite its cost also accepts the cost of the thumbnail.
     resolution.decision =
       handle.asksForOriginal
       ? Decision(ceiling: .original, in: situation, rule: rule) : loader.policy.current().decide(situation)
@@ -191,12 +191,12 @@ package struct ImageLoad: Sendable {
 
   // MARK: Coalesce, disk, service, download, store
 
-  /// The image from the load of its key; nil where another image is decided meanwhile.
+  /// Returns the image from the load of its key; nil if the decision changes meanwhile.
   @PipelineActor private func fetched(_ plan: Plan) async throws(LoadError) -> FetchedImage? {
     let variant = plan.variant
     if !waitsForSilentHosts, let silence = loader.retries.silence(of: variant.url) { throw silence }
     if isReload { loader.retries.forget(variant.url) }
-    // A fallback may be requested long after the decision.
+    // A fallback may start long after the decision.
     let identity =
       plan.failure == nil ? loader.identity.asking(in: plan.resolution.situation) : currentIdentity
     let fields = isReload ? ImageDownload.endToEnd : HTTPFields()
@@ -210,12 +210,12 @@ package struct ImageLoad: Sendable {
       progress: listener,
       onResponse: responseListener(plan)
     ) { load in
-      // Disk: another load of the image may have ended since the decision.
+      // Disk: another load may have stored the image since the decision.
       if let image = await loader.cached(variant), image.suits(identity) { return .success(image) }
       do throws(LoadError) {
-        // Service: a running one loads the image instead, with its own retries.
+        // Service: a running service loads the image instead, with its own retries.
         if let image = try await served(variant, load) { return .success(image) }
-        // Schedule, download and store, several times if need be.
+        // Schedule, download and store, with retries.
         let retries = loader.retries
         let image = try await retries.perform(variant.url, waitsForSilence: waitsForSilentHosts) {
           attempt async throws(LoadError) in
@@ -244,13 +244,13 @@ package struct ImageLoad: Sendable {
     case .released: return nil
     case .failed(let error): throw error
     case .answered(var image, let isFirst):
-      // A caller that joined moved no byte.
+      // Another caller's load transferred the bytes.
       if !isFirst, image.source == .network { image.source = .memory }
       return image
     }
   }
 
-  /// What requests say now.
+  /// The request fields for the current facts.
   private var currentIdentity: RequestIdentity {
     let reader = loader.look().reader
     let isLocal = reader.isLocal(item)
@@ -276,7 +276,7 @@ package struct ImageLoad: Sendable {
     }
   }
 
-  /// The image from the service; nil where the program loads it itself.
+  /// Returns the image from the service; nil if this program must load it itself.
   @PipelineActor private func served(
     _ variant: ImageVariant,
     _ load: InFlightLoad
@@ -287,16 +287,17 @@ package struct ImageLoad: Sendable {
       let image = try await service.load(variant, settings, from: loader.store, on: loader.disk, load: load)
     else { return nil }
     if image.answer != nil { loader.memory.insert(image.kept(as: variant.role), for: variant.url.key) }
-    // Its server has responded, whichever client asked.
+    // The image's server has responded, even if another client asked.
     if image.source == .network || load.countsElsewhere { loader.retries.responded(variant.url.origin) }
     return image
   }
 
   // MARK: The decision while the load waits
 
-  /// Releases a caller when the decision that it follows no longer holds.
+  /// Releases the caller when its decision no longer holds.
   ///
-  /// What the network says counts here, not whether anything gets through: this load may be what finds out.
+  /// It trusts the state that the network reports. It ignores whether data gets through, because this load
+  /// may be the one that finds out.
   @PipelineActor private func guarding(
     _ plan: Plan,
     _ waiter: CoalescerState.Waiter,
@@ -315,7 +316,7 @@ package struct ImageLoad: Sendable {
       else {
         return false
       }
-      // A request that has yet to go out says what holds then.
+      // A request that is not sent yet must carry the fields that match the current facts.
       let isNew = coalescer.load(of: waiter)?.isRequested != true && resolution.decision.load != nil
       return !isNew || loader.identity.asking(in: resolution.situation).savesData == identity.savesData
     }
@@ -326,10 +327,10 @@ package struct ImageLoad: Sendable {
 
   // MARK: Revalidation
 
-  /// A cached image after its server was asked about it, where that is due and comes first.
+  /// Returns a cached image, after a revalidation if one must come first.
   ///
-  /// - Returns: Nil where another image is decided meanwhile.
-  /// - Throws: `cancelled` alone.
+  /// - Returns: The image; nil if the decision changes meanwhile.
+  /// - Throws: Only `cancelled`.
   @PipelineActor private func revalidated(
     _ cached: FetchedImage,
     _ plan: Plan
@@ -340,7 +341,7 @@ package struct ImageLoad: Sendable {
     guard due != .none else { return cached }
     guard loader.mayFetch(plan.variant.role, in: plan.resolution.situation) else {
       let network = plan.resolution.situation.network.rawValue
-      return isReload ? cached.noting("not asked about, as it would not be fetched now (\(network))") : cached
+      return isReload ? cached.noting("not revalidated: it would not be fetched now (\(network))") : cached
     }
     if loader.askAboutCost() {
       let present = resolution()
@@ -386,17 +387,18 @@ package struct ImageLoad: Sendable {
     case .answered(let new?, _): return new
     case .answered(nil, _): return await loader.cached(plan.variant) ?? cached
     case .failed(let error):
-      // The network may have ended it; only the caller's own cancellation ends the load.
+      // A change of the network may also cancel the revalidation; only cancellation by the caller ends the
+      // load.
       guard error.code != .cancelled || !Task.isCancelled else { throw error }
-      return cached.noting("shown as it was: \(error.message)")
+      return cached.noting("shown without revalidation: \(error.message)")
     }
   }
 
   // MARK: Fallback
 
-  /// The plan for the thumbnail in place of an original that failed, where the policy would show it without the original.
+  /// Plans to load the thumbnail after the original failed, if the policy allows it.
   ///
-  /// - Throws: The failure, where there is no such plan; it tells of the thumbnail's failure as well.
+  /// - Throws: The failure of the original, extended by that of the thumbnail if both failed.
   @PipelineActor private func fallback(after error: LoadError, _ plan: Plan) throws(LoadError) -> Plan {
     if let original = plan.failure {
       throw error.code == .cancelled ? error : original.telling(ofThumbnail: error)
@@ -411,7 +413,7 @@ package struct ImageLoad: Sendable {
     }
     let instead = withoutOriginal()
     let fetches = instead.decision.load != nil
-    // A server that cannot be reached has no thumbnail either.
+    // An unreachable server cannot deliver the thumbnail either.
     let isDown =
       failure.isUnreachable && thumbnail.url.origin == failure.origin ?? plan.variant.url.origin
     guard instead.decision.image == .thumbnail, !fetches || !isDown && allowsFallback(instead) else {
@@ -454,7 +456,7 @@ package struct ImageLoad: Sendable {
     return image
   }
 
-  /// The image with the pixels that the caller wants.
+  /// Adds the pixels that the caller wants.
   private func decoded(_ image: LoadedImage) async throws(DecodeError) -> LoadedImage {
     guard let request = pixels() else { return image }
     var image = image
@@ -470,7 +472,7 @@ package struct ImageLoad: Sendable {
 }
 
 extension LoadedImage {
-  /// Marks it as the thumbnail in place of an original that failed.
+  /// Marks the image as the thumbnail in place of an original that failed.
   mutating func replaceOriginal(after failure: LoadError) {
     self.failure = failure
     notes.append(failure.fallbackNote)
@@ -478,10 +480,10 @@ extension LoadedImage {
 }
 
 extension LoadError {
-  /// The note with which a thumbnail is shown in place of an original that failed so.
+  /// The note on a thumbnail that replaces an original after this failure.
   var fallbackNote: String { "shown in place of the original: \(message)" }
 
-  /// Whether another request soon would not help.
+  /// Whether another request in the near future would fail again.
   package var isFinal: Bool {
     switch code {
     case .status: status.map { [401, 403, 404, 410, 451].contains($0) } ?? false
@@ -490,7 +492,7 @@ extension LoadError {
     }
   }
 
-  /// Whether the server cannot be reached, or not safely, whatever is requested.
+  /// Whether the server is unreachable, or not safely reachable, for any request.
   fileprivate var isUnreachable: Bool {
     switch code {
     case .unknownHost, .connection, .timeout, .security: !isFromOldPath
@@ -498,7 +500,7 @@ extension LoadError {
     }
   }
 
-  /// The failure of an original whose thumbnail failed as well.
+  /// The failure of an original, extended by the failure of its thumbnail.
   fileprivate func telling(ofThumbnail other: LoadError) -> LoadError {
     var error = self
     error.message += "; the thumbnail failed as well: \(other.message)"
@@ -506,7 +508,7 @@ extension LoadError {
     return error
   }
 
-  /// The same error with a hint at a captive portal, where one may be behind it.
+  /// The same error with a hint at a captive portal, if one is suspected.
   fileprivate var withHint: LoadError {
     guard suspectsCaptivePortal, !message.hasSuffix(CaptivePortal.words) else { return self }
     var error = self
@@ -514,7 +516,7 @@ extension LoadError {
     return error
   }
 
-  /// The failure of an image that came and has no pixels.
+  /// The failure to decode an image that arrived.
   fileprivate init(_ error: DecodeError, of url: ImageURL) {
     let code: Code =
       switch error.code {

@@ -1,14 +1,14 @@
 import FeedimgModel
 import Synchronization
 
-/// One load that runs, seen by its callers and by the transfer that serves it.
+/// One running load, shared by its callers and its transfer.
 ///
-/// For any thread: the transfer reports progress and looks at the priority here.
+/// Any thread may use it: the transfer reports progress here and reads the priority.
 package final class InFlightLoad: Sendable {
-  /// Hears of progress; bytes count with the first caller alone.
+  /// Receives progress; the bytes count toward the limits of the first caller only.
   typealias Listener = @Sendable (LoadProgress, InFlightLoad, _ isFirst: Bool) -> Void
   typealias ResponseListener = @Sendable (StreamingResponse) -> Void
-  /// Returns the latest scan of an image that arrives.
+  /// Returns the latest scan of an arriving image.
   typealias ScanSource = @Sendable () -> ArrivingScans.Scan?
 
   private struct State {
@@ -25,44 +25,44 @@ package final class InFlightLoad: Sendable {
     var countsElsewhere = false
   }
 
-  /// Guards all of it; listeners are called outside.
+  /// Guards all state; listeners are called outside the lock.
   private let state: Mutex<State>
 
   init(_ priority: LoadPriority) { state = Mutex(State(priority: priority)) }
 
-  /// The highest priority of its callers.
+  /// The highest priority of the callers.
   var priority: LoadPriority { state.withLock { $0.priority } }
 
-  /// Whether the last caller has left, so that no more of the response is wanted.
+  /// Whether the last caller has left, so that the transfer can stop.
   var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
 
   func abandon() { state.withLock { $0.isAbandoned = true } }
 
-  /// Whether a request is out, or has brought something: a change of its price then comes too late for it.
+  /// Whether a request is out or has brought bytes, so that a change of its cost comes too late for it.
   var isRequested: Bool {
     get { state.withLock { $0.isRequested || $0.progress != nil } }
     set { state.withLock { $0.isRequested = newValue } }
   }
 
-  /// Whether the bytes count with a client of the service, and so with no caller here.
+  /// Whether the bytes count for another client of the service, and therefore for no caller here.
   var countsElsewhere: Bool {
     get { state.withLock { $0.countsElsewhere } }
     set { state.withLock { $0.countsElsewhere = newValue } }
   }
 
-  /// Sets the priority and the first caller; ``announcePriority()`` then tells the listener.
+  /// Sets the priority and the first caller; ``announcePriority()`` then calls the listener.
   func set(priority: LoadPriority, first: CoalescerState.Waiter) {
     state.withLock { ($0.priority, $0.first) = (priority, first) }
   }
 
-  /// Calls one listener, in place of an earlier one, when the priority may have changed.
+  /// Sets the one listener for changes of the priority.
   func onPriority(_ listener: (@Sendable () -> Void)?) { state.withLock { $0.onPriority = listener } }
 
   func announcePriority() { state.withLock { $0.onPriority }?() }
 
   // MARK: Progress
 
-  /// Adds the listeners of a caller, which hear at once of what is known already.
+  /// Adds the listeners of a caller, and calls them at once with the progress and response so far.
   func listen(_ waiter: CoalescerState.Waiter, _ listener: Listener?, _ onResponse: ResponseListener?) {
     let (progress, isFirst, response) = state.withLock { state in
       state.listeners[waiter] = listener
@@ -80,15 +80,15 @@ package final class InFlightLoad: Sendable {
     }
   }
 
-  /// How far the transfer has come; nil before its head.
+  /// The progress of the transfer; nil before the head arrives.
   var progress: LoadProgress? { state.withLock { $0.progress } }
 
-  /// Records progress that no caller hears of yet.
+  /// Records progress without reporting it to the callers.
   func note(_ progress: LoadProgress) { state.withLock { $0.progress = progress } }
 
-  /// Tells all callers how far the transfer has come.
+  /// Reports progress to all callers.
   ///
-  /// - Throws: `cancelled` where the last of them leaves for that, so that no more of the response comes.
+  /// - Throws: `cancelled` if the last caller leaves during this call, so that the transfer stops.
   func report(_ progress: LoadProgress) throws(LoadError) {
     let listeners = state.withLock { state in
       state.progress = progress
@@ -96,18 +96,18 @@ package final class InFlightLoad: Sendable {
       return state.listeners.map { (tell: $0.value, isFirst: $0.key == first) }
     }
     for listener in listeners { listener.tell(progress, self, listener.isFirst) }
-    if isAbandoned { throw LoadError(.cancelled, message: "no caller waits for it any more") }
+    if isAbandoned { throw LoadError(.cancelled, message: "no caller waits for the image any more") }
   }
 
   // MARK: The response as it arrives
 
-  /// Whether a caller wants the response before it is whole.
+  /// Whether a caller wants to read the response before it is complete.
   var wantsStream: Bool { state.withLock { !$0.responseListeners.isEmpty } }
 
-  /// The response that arrives, once it can be read.
+  /// The arriving response, once readers can read it.
   var response: StreamingResponse? { state.withLock { $0.response } }
 
-  /// Hands the response to all callers that want it as it arrives.
+  /// Passes the response to all callers that want to read it as it arrives.
   func stream(_ response: StreamingResponse) {
     let listeners = state.withLock { state in
       state.response = response
@@ -116,12 +116,12 @@ package final class InFlightLoad: Sendable {
     for listener in listeners { listener(response) }
   }
 
-  /// Lets callers look at the scans of an image that arrives.
+  /// Sets the source of scans of an arriving image.
   func setScans(of url: ImageURL, _ source: ScanSource?) {
     state.withLock { state in state.scans = source.map { (url, $0) } }
   }
 
-  /// The latest scan that is worth showing; nil where there is none.
+  /// Returns the latest scan that is worth showing, if any.
   func scan() -> (ImageURL, ArrivingScans.Scan)? {
     guard let (url, source) = state.withLock({ $0.scans }), let scan = source() else { return nil }
     return (url, scan)

@@ -1,7 +1,7 @@
 package import FeedimgModel
 import Synchronization
 
-/// What one caller wants of a load: its priority, and whether it asked for the original.
+/// The wishes of one caller for a load: its priority, and whether it asks for the original.
 ///
 /// Both may change while the load waits or runs.
 package final class LoadHandle: Sendable {
@@ -12,7 +12,7 @@ package final class LoadHandle: Sendable {
     var lastListener = 0
   }
 
-  /// Guards both; listeners are called outside.
+  /// Guards the wishes; listeners are called outside the lock.
   private let state: Mutex<State>
 
   package init(_ priority: LoadPriority) { state = Mutex(State(priority: priority)) }
@@ -28,10 +28,10 @@ package final class LoadHandle: Sendable {
     }
   }
 
-  /// Whether the caller wants the original, whatever the policy decides.
+  /// Whether the caller asks for the original, regardless of the policy.
   package var asksForOriginal: Bool { state.withLock { $0.asksForOriginal } }
 
-  /// Wants the original from now on.
+  /// Asks for the original from now on.
   package func askForOriginal() {
     let listeners = state.withLock { state in
       defer { state.asksForOriginal = true }

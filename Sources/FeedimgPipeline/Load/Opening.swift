@@ -1,19 +1,19 @@
 import Synchronization
 
-/// What comes first of a load: the beginning of its answer, or its end.
+/// The first event of a load: the beginning of its response, or its end.
 final class Opening<First: Sendable>: Sendable {
   private struct State {
     var first: First?
     var waiter: CheckedContinuation<First, Never>?
   }
 
-  /// Guards what came and who waits, who is resumed outside.
+  /// Guards the event and the waiting task, which resumes outside the lock.
   private let state = Mutex(State())
 
-  /// Whether something has come.
+  /// Whether the event has happened.
   var isSettled: Bool { state.withLock { $0.first != nil } }
 
-  /// Tells what came; only the first counts.
+  /// Sets the event; only the first call counts.
   func settle(_ first: First) {
     let waiter = state.withLock { state in
       guard state.first == nil else { return nil as CheckedContinuation<First, Never>? }
@@ -23,7 +23,7 @@ final class Opening<First: Sendable>: Sendable {
     waiter?.resume(returning: first)
   }
 
-  /// What came; waits for it, in one task alone.
+  /// Waits for the event; only one task may wait.
   func first() async -> First {
     await withCheckedContinuation { continuation in
       let first = state.withLock { state in
@@ -36,10 +36,12 @@ final class Opening<First: Sendable>: Sendable {
 }
 
 extension Opening {
-  /// Does what settles it in a task of its own, which the calling task cancels with itself.
+  /// Starts a task that settles the event, and waits for the event.
   ///
-  /// - Parameter work: Settles it at the latest when it ends.
-  /// - Returns: What came first, and what cancels the work.
+  /// Cancelling the calling task cancels the started task.
+  ///
+  /// - Parameter work: Settles the event before it ends.
+  /// - Returns: The event, and a closure that cancels the work.
   static func of(
     _ work: @escaping @Sendable (Opening) async -> Void
   ) async -> (first: First, leave: @Sendable () -> Void) {

@@ -1,19 +1,19 @@
 package import FeedimgModel
 import Synchronization
 
-/// The transfers that run or wait for a slot, for programs that show them.
+/// The transfers that run or wait for a slot, for programs that display them.
 package final class TransferRegister: Sendable {
-  /// One transfer, as it is now.
+  /// The current state of one transfer.
   package struct Transfer: Sendable, Hashable {
-    /// What it brings.
+    /// The URL of the transfer.
     package var url: ImageURL
-    /// What that is of an item; nil for what was asked for by its URL alone.
+    /// The variant that it loads; nil for a request by URL alone.
     package var role: ImageVariant.Role?
-    /// As the item tells it; nil where nobody does.
+    /// The size that the item announces; nil if it announces none.
     package var announced: ByteCount?
-    /// That of the most urgent of those who wait for it.
+    /// The highest priority of the callers.
     package var priority: LoadPriority
-    /// Nil before anything has come.
+    /// The progress; nil before the head arrives.
     package var progress: LoadProgress?
   }
 
@@ -24,15 +24,15 @@ package final class TransferRegister: Sendable {
   }
 
   private struct State {
-    /// In the order in which they began.
+    /// The transfers in the order in which they began.
     var entries: [Entry] = []
     var onChange: (@Sendable () -> Void)?
   }
 
-  /// Guards what is transferred; who listens is called outside.
+  /// Guards the transfers; the listener is called outside the lock.
   private let state = Mutex(State())
 
-  /// All transfers, those first that began first.
+  /// All transfers, in the order in which they began.
   package var present: [Transfer] {
     state.withLock { $0.entries }.map {
       Transfer(
@@ -45,9 +45,9 @@ package final class TransferRegister: Sendable {
     }
   }
 
-  /// Tells one listener, in place of any earlier one, whenever a transfer begins, goes on or ends.
+  /// Sets the one listener, which is called when a transfer begins, progresses or ends.
   ///
-  /// - Parameter onChange: Called on the threads of the transfers, often; must return at once.
+  /// - Parameter onChange: Called often, on the threads of the transfers; must return at once.
   package func listen(_ onChange: (@Sendable () -> Void)?) { state.withLock { $0.onChange = onChange } }
 
   func begin(_ load: InFlightLoad, of variant: ImageVariant) {
@@ -66,11 +66,11 @@ package final class TransferRegister: Sendable {
     tell()
   }
 
-  /// Tells that one has gone on.
+  /// Tells the listener that a transfer has progressed.
   func tell() { state.withLock { $0.onChange }?() }
 }
 
 extension ImageLoader {
-  /// What this loader transfers now, and those that share its parts.
+  /// The transfers of this loader, and of loaders that share its parts.
   package var transferRegister: TransferRegister { transfers }
 }

@@ -1,53 +1,53 @@
 import FeedimgModel
 import FeedimgTransfer
 
-/// Which origins get no requests for a while, since they failed again and again (pure).
+/// Blocks requests to origins that failed repeatedly (pure).
 ///
-/// A circuit opens after some failures in a row, or at once where a server sends `Retry-After`. While it is open, no load
-/// asks the origin. After the cooldown the circuit is half-open: one load probes the origin, and either the circuit
-/// closes or the cooldown doubles. It closes as soon as a response to the probe begins; the next failure before a whole
-/// response opens it again for twice as long.
+/// A circuit opens after several failures in a row, or at once if a server sends `Retry-After`. While it is
+/// open, loads send no requests to the origin. After the cooldown the circuit is half-open, and one load
+/// probes the origin. The circuit closes as soon as a response to the probe begins; if the probe fails, the
+/// cooldown doubles. A failure before the next complete response opens the circuit again for twice as long.
 ///
-/// A load counts once, with its first failure, since its image may be to blame. Where no response came at all, each attempt
-/// counts. Times come from a clock that never jumps.
+/// Only the first failure of a load counts, because its image may be the cause. Attempts without any response
+/// all count. Times come from a monotonic clock.
 struct CircuitBreaker: Sendable {
   enum Admission: Hashable, Sendable {
     case admitted
-    /// The circuit is open for so long; how the origin failed last.
+    /// The circuit is open for this duration, after this failure.
     case open(Duration, LoadError)
-    /// The circuit is half-open, and another load probes.
+    /// The circuit is half-open, and another load probes the origin.
     case probing
   }
 
   private struct Circuit: Sendable {
     var failures = 0
-    /// When it becomes half-open; nil while it is closed.
+    /// The time at which the circuit becomes half-open; nil while it is closed.
     var opensUntil: Duration?
     var cooldown = Duration.zero
-    /// Until when a probe may take; another one follows then.
+    /// The time limit of the current probe; after it, another probe may start.
     var probeUntil: Duration?
-    /// Whether a load has asked in spite of this cooldown.
+    /// Whether a load has sent a request despite the current cooldown.
     var hasInsisted = false
     var seen: Duration
     var error: LoadError
   }
 
-  /// Failures in a row that open a circuit.
+  /// The number of failures in a row that opens a circuit.
   static let threshold = 5
   static let backoff = Backoff(base: .seconds(2), greatest: .seconds(300))
-  /// No server keeps us away for longer.
+  /// The longest time for which `Retry-After` can block requests.
   static let greatestRetryAfter = Duration.seconds(3600)
   private static let probeTime = Duration.seconds(30)
   private static let greatestCount = 512
 
   private var circuits: [String: Circuit] = [:]
 
-  /// How many origins are remembered.
+  /// The number of remembered origins.
   var count: Int { circuits.count }
 
   /// Whether a request to an origin may go out now.
   ///
-  /// One load may insist in each cooldown: a server that answers, if only with errors, may well have this image.
+  /// One load may insist in each cooldown: a server that responds with errors may still have this image.
   func admission(_ origin: String, insisting: Bool = false, at now: Duration) -> Admission {
     guard let circuit = circuits[origin], let opensUntil = circuit.opensUntil else { return .admitted }
     if let until = circuit.probeUntil, now < until { return .probing }
@@ -56,7 +56,7 @@ struct CircuitBreaker: Sendable {
     return now >= opensUntil || insists ? .admitted : .open(opensUntil - now, circuit.error)
   }
 
-  /// Sends a request, which is the probe of a half-open circuit; the load must report how it went.
+  /// Admits a request, which becomes the probe if the circuit is half-open; the load must report its result.
   mutating func admit(_ origin: String, insisting: Bool = false, at now: Duration) -> Admission {
     let admission = admission(origin, insisting: insisting, at: now)
     guard admission == .admitted, let opensUntil = circuits[origin]?.opensUntil else { return admission }
@@ -66,48 +66,48 @@ struct CircuitBreaker: Sendable {
     return .admitted
   }
 
-  /// Whether the circuit of an origin is not closed.
+  /// Whether the circuit of an origin is open or half-open.
   func isOpen(_ origin: String) -> Bool { circuits[origin]?.opensUntil != nil }
 
-  /// When an origin may be probed at the latest; nil while its circuit is closed.
+  /// The time by which an origin may be probed; nil while its circuit is closed.
   func probeTime(_ origin: String) -> Duration? {
     guard let circuit = circuits[origin], let opensUntil = circuit.opensUntil else { return nil }
     return max(opensUntil, circuit.probeUntil ?? opensUntil)
   }
 
-  /// How an origin failed last; nil where it has responded since.
+  /// The last failure of an origin; nil if it has responded since.
   func lastError(_ origin: String) -> LoadError? { circuits[origin]?.error }
 
-  /// Whether a circuit is open for failures, so that a load should not insist.
+  /// Whether a circuit is open because of failures, so that a load should not insist.
   func isOpenForFailures(_ origin: String) -> Bool {
     circuits[origin].map { $0.cooldown > .zero && $0.opensUntil != nil } ?? false
   }
 
-  /// The response to the probe begins: the circuit closes, and the next failure opens it again.
+  /// Closes the circuit when the response to the probe begins; the next failure opens it again.
   mutating func probeAnswered(_ origin: String) {
     guard circuits[origin]?.probeUntil != nil else { return }
     circuits[origin]?.probeUntil = nil
     circuits[origin]?.opensUntil = nil
   }
 
-  /// The origin responded; the status does not matter.
+  /// Forgets the failures of an origin that has responded, with any status.
   mutating func responded(_ origin: String) { circuits[origin] = nil }
 
-  /// The probe was cancelled before anything was known: the next load may probe.
+  /// Ends a probe that was cancelled without a result, so that the next load may probe.
   mutating func probeCancelled(_ origin: String) {
     circuits[origin]?.probeUntil = nil
     circuits[origin]?.hasInsisted = false
   }
 
-  /// An attempt failed.
+  /// Records a failed attempt.
   ///
   /// - Parameters:
-  ///   - origin: The server.
-  ///   - error: The failure, whose `retryAfter` opens the circuit at once.
-  ///   - isProbe: Whether it was the probe.
+  ///   - origin: The origin of the server.
+  ///   - error: The failure; its `retryAfter` opens the circuit at once.
+  ///   - isProbe: Whether the attempt was the probe.
   ///   - isRepeated: Whether the same load has failed before.
-  ///   - begun: When its request went out, where a redirect led there; nil where it was asked directly.
-  ///   - now: The time.
+  ///   - begun: When the request went out, if a redirect led to this origin; otherwise nil.
+  ///   - now: The current time.
   ///   - random: The source of the jitter.
   mutating func failed(
     _ origin: String,
@@ -123,7 +123,7 @@ struct CircuitBreaker: Sendable {
     var circuit = noted(origin, error, at: now)
     if isProbe { circuit.probeUntil = nil }
     if !isRepeated || isProbe || error.status == nil { circuit.failures += 1 }
-    // While the circuit is open, only a probe prolongs it: requests that were out when it opened fail as well.
+    // While a circuit is open, only a probe extends it, because requests sent before it opened also fail.
     let opens =
       if let opensUntil = before?.opensUntil, circuit.cooldown > .zero {
         now >= opensUntil && (isProbe || begun.map { $0 >= opensUntil } ?? false)
@@ -151,10 +151,10 @@ struct CircuitBreaker: Sendable {
     return circuit
   }
 
-  /// Forgets everything, as on another network.
+  /// Forgets all circuits, for example on another network.
   mutating func reset() { circuits = [:] }
 
-  /// Whether an error speaks against an origin as a whole, and not only against one of its images.
+  /// Whether an error indicates a problem of the whole origin, not only of one image.
   static func counts(_ error: LoadError) -> Bool {
     guard !error.isFromOldPath else { return false }
     switch error.code {
@@ -165,7 +165,7 @@ struct CircuitBreaker: Sendable {
     }
   }
 
-  /// Forgets the half that was seen longest ago.
+  /// Forgets the half of the circuits that were used least recently.
   private mutating func makeRoom() {
     let middle = circuits.values.map(\.seen).sorted()[circuits.count / 2]
     circuits = circuits.filter { $0.value.seen > middle }
@@ -173,7 +173,7 @@ struct CircuitBreaker: Sendable {
 }
 
 extension ImageURL {
-  /// Scheme, host and port, which identify a server (RFC 6454 §4).
+  /// The scheme, host and port, which identify a server (RFC 6454 §4).
   var origin: String {
     // The key has the form `scheme://[user@]host[:port]/…`, in lower case, without a default port.
     let bytes = key.utf8

@@ -1,30 +1,31 @@
 import FeedimgModel
 import FeedimgTransfer
 
-/// Who waits until an origin that failed is back (pure).
+/// Tracks the callers that wait until a failed origin responds again (pure).
 ///
-/// When an origin responds to any request, its subscribers wake. Where no request goes out, one subscriber at a time wakes to
-/// try: when the cooldown of an open circuit ends, or after its own backoff. A subscriber that woke in vain waits longer each
-/// time, as its own image may be what fails. Times come from a clock that never jumps.
+/// All subscribers of an origin wake when it responds to any request. If no request goes out, one subscriber
+/// at a time wakes to send one: after the cooldown of an open circuit, or after its own backoff. A subscriber
+/// waits longer after each attempt that fails, because its own image may be the cause. Times come from a
+/// monotonic clock.
 struct CircuitSubscriptions: Sendable {
-  /// Why a subscriber wakes.
+  /// The reason why a subscriber wakes.
   enum Reason: Sendable {
-    /// The circuit is half-open, and the subscriber is to probe.
+    /// The circuit is half-open, and the subscriber must probe the origin.
     case probe
-    /// Its own backoff has ended.
+    /// The subscriber's backoff has ended.
     case retry
     /// The origin responded to another request.
     case hostIsBack
   }
 
   struct Subscriber: Sendable {
-    /// Nil where it need not wake any more.
+    /// The priority of the waiting load; nil if the subscriber no longer needs to wake.
     let priority: @Sendable () -> LoadPriority?
-    /// Must return at once.
+    /// Wakes the subscriber; must return at once.
     let wake: @PipelineActor @Sendable (Reason) -> Void
   }
 
-  /// A subscriber with its number; earlier ones have smaller numbers.
+  /// A subscriber with its number; numbers increase in order of subscription.
   struct Entry: Sendable {
     let number: Int
     let subscriber: Subscriber
@@ -32,20 +33,20 @@ struct CircuitSubscriptions: Sendable {
 
   private struct Record: Sendable {
     let subscriber: Subscriber
-    /// It does not wake before.
+    /// The earliest time at which it may wake.
     let notBefore: Duration
-    /// It wakes by itself then, while the circuit is closed.
+    /// The time at which it wakes while the circuit is closed.
     let retryAt: Duration
-    /// Whether the origin failed as a whole, so that a response to another request is good news.
+    /// Whether the whole origin failed, so that a response to another request is reason to retry.
     let waitsForHost: Bool
   }
 
   static let backoff = Backoff(base: .seconds(5), greatest: .seconds(300))
-  /// While one subscriber tries, no other wakes to try for so long.
+  /// The time for which one subscriber tries the origin alone.
   private static let probeTime = Duration.seconds(30)
 
   private var records: [String: [Int: Record]] = [:]
-  /// By origin, until when a subscriber tries.
+  /// The end of the present subscriber's attempt, by origin.
   private var probes: [String: Duration] = [:]
   private var issued = 0
 
@@ -55,13 +56,13 @@ struct CircuitSubscriptions: Sendable {
   /// Adds a subscriber.
   ///
   /// - Parameters:
-  ///   - origin: What it waits for.
-  ///   - subscriber: Wakes once.
-  ///   - error: How the origin failed it.
-  ///   - wakes: How often it woke before, in vain.
+  ///   - origin: The failed origin.
+  ///   - subscriber: The subscriber, which wakes once.
+  ///   - error: The failure of the origin.
+  ///   - wakes: How often the subscriber has already woken and failed.
   ///   - isOpen: Whether the circuit of the origin is open.
-  ///   - now: The time.
-  /// - Returns: The number to leave with.
+  ///   - now: The current time.
+  /// - Returns: The number to pass to ``leave(_:of:)``.
   mutating func subscribe(
     to origin: String,
     _ subscriber: Subscriber,
@@ -89,9 +90,9 @@ struct CircuitSubscriptions: Sendable {
     if records[origin]?.isEmpty == true { (records[origin], probes[origin]) = (nil, nil) }
   }
 
-  /// An origin responded to a request.
+  /// Records that an origin responded to a request.
   ///
-  /// - Returns: The subscribers to wake, which wait no longer.
+  /// - Returns: The subscribers to wake; they are removed.
   mutating func responded(_ origin: String, wasOpen: Bool, at now: Duration) -> [Entry] {
     guard let waiting = records[origin] else { return [] }
     probes[origin] = nil
@@ -100,7 +101,7 @@ struct CircuitSubscriptions: Sendable {
     return woken.map { Entry(number: $0.key, subscriber: $0.value.subscriber) }
   }
 
-  /// When a subscriber is to wake; nil for never.
+  /// The time at which the next subscriber wakes; nil if none will.
   func due(probeTime: (String) -> Duration?) -> Duration? {
     records.keys.compactMap { due($0, probeTime($0)) }.min()
   }
@@ -110,7 +111,7 @@ struct CircuitSubscriptions: Sendable {
     return earliest.map { max($0, probeTime ?? $0, probes[origin] ?? $0) }
   }
 
-  /// The subscribers that wake now, one an origin, which wait no longer.
+  /// Removes and returns the subscribers that wake now, at most one for each origin.
   mutating func takeDue(
     at now: Duration,
     probeTime: (String) -> Duration?
@@ -124,7 +125,7 @@ struct CircuitSubscriptions: Sendable {
       }
       let entries = ready.map { Entry(number: $0.key, subscriber: $0.value.subscriber) }
       let urgent = entries.byPriority
-      // Those that need not wake ask by themselves when that changes.
+      // Subscribers that no longer need to wake subscribe again when that changes.
       let wanted = Set(urgent.map(\.number))
       for entry in entries where !wanted.contains(entry.number) { leave(entry.number, of: origin) }
       guard let first = urgent.first else { continue }
@@ -136,31 +137,31 @@ struct CircuitSubscriptions: Sendable {
     return woken
   }
 
-  /// The subscriber that tried an origin was cancelled.
+  /// Ends the attempt of a subscriber that was cancelled.
   mutating func probeCancelled(_ origin: String) { probes[origin] = nil }
 
-  /// No subscriber tries any more, as on another network.
+  /// Ends all attempts, for example on another network.
   mutating func reset() { probes = [:] }
 }
 
 extension Sequence<CircuitSubscriptions.Entry> {
-  /// Those that are to wake, the most urgent first.
+  /// The entries that still need to wake, the most urgent first.
   var byPriority: [CircuitSubscriptions.Entry] {
     let urgent = compactMap { entry in entry.subscriber.priority().map { (priority: $0, entry: entry) } }
     return urgent.sorted { ($1.priority, $0.entry.number) < ($0.priority, $1.entry.number) }.map(\.entry)
   }
 }
 
-/// Wakes one slot or prefetch when the origins that failed it are back.
+/// Wakes one slot or prefetch when the origins that failed it respond again.
 @PipelineActor package final class CircuitSubscription {
   private struct Call {
-    /// Distinguishes it from earlier ones.
+    /// Distinguishes this wait from earlier ones.
     var id = 0
-    /// Nil while it does not wait.
+    /// The number of the subscription; nil while it does not wait.
     var number: Int?
-    /// How often it woke in vain.
+    /// How often it woke and failed again.
     var wakes = 0
-    /// The keys of the images that the origin failed.
+    /// The keys of the images that the origin failed to deliver.
     var images: Set<String> = []
   }
 
@@ -171,19 +172,19 @@ extension Sequence<CircuitSubscriptions.Entry> {
   private var isClosed = false
 
   /// - Parameters:
-  ///   - controller: Knows the origins.
-  ///   - priority: The priority of what waits; nil where it need not wake.
+  ///   - controller: The controller that tracks the origins.
+  ///   - priority: The priority of the waiting load; nil if it does not need to wake.
   package nonisolated init(_ controller: RetryController, priority: @escaping @Sendable () -> LoadPriority?) {
     (self.controller, self.priority) = (controller, priority)
   }
 
   isolated deinit { leave() }
 
-  /// Waits for the origins that a failure is about, also for that of the thumbnail.
+  /// Waits for the origins that a failure names, including the origin of the thumbnail.
   ///
   /// - Parameters:
   ///   - error: The failure.
-  ///   - wake: Called once for each; must return at once.
+  ///   - wake: Called once for each origin; must return at once.
   package func wait(after error: LoadError, _ wake: @escaping @PipelineActor @Sendable () -> Void) {
     for error in [error] + error.thumbnailErrors { waitForOne(after: error, wake) }
   }
@@ -205,7 +206,7 @@ extension Sequence<CircuitSubscriptions.Entry> {
     call.number = controller.subscribe(to: origin, subscriber, after: error, wakes: call.wakes)
   }
 
-  /// Waits for no origin any more, until it waits again.
+  /// Stops waiting until the next call of ``wait(after:_:)``.
   package func leave() {
     for (origin, call) in calls {
       guard let number = call.number else { continue }
@@ -214,14 +215,14 @@ extension Sequence<CircuitSubscriptions.Entry> {
     }
   }
 
-  /// The image was loaded, so that it did not wake in vain.
+  /// Forgets failed attempts of an image that was loaded.
   package func forget(_ url: ImageURL) {
     calls = calls.filter { origin, call in
       call.number != nil || origin != url.origin && !call.images.contains(url.key)
     }
   }
 
-  /// Waits for no origin ever again.
+  /// Stops waiting for good.
   package nonisolated func close() {
     Task { @PipelineActor in
       isClosed = true
@@ -230,7 +231,7 @@ extension Sequence<CircuitSubscriptions.Entry> {
   }
 
   private func woken(_ id: Int, for origin: String, _ reason: CircuitSubscriptions.Reason) {
-    // It may have left, and waited again, since it was chosen.
+    // The subscription may have ended and started again since it was chosen to wake.
     guard calls[origin]?.id == id else { return }
     calls[origin]?.number = nil
     // A probe has its own backoff, the cooldown.

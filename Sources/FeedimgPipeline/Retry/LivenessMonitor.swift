@@ -2,25 +2,25 @@ import FeedimgModel
 import FeedimgSystem
 import Synchronization
 
-/// Whether the network carries anything, for any thread; see ``NetworkLiveness``.
+/// Tracks whether the network carries data, for any thread; see ``NetworkLiveness``.
 final class LivenessMonitor: Sendable {
   private let time: MonotonicTime
-  /// Guards what is known.
+  /// Guards the liveness.
   private let state = Mutex(NetworkLiveness())
-  /// Called when the network turns out to be dead, and when it turns out not to be.
+  /// Called when the network is found dead, and when it carries data again.
   private let onTurn: Mutex<(@Sendable () -> Void)?> = Mutex(nil)
 
   init(_ time: MonotonicTime) { self.time = time }
 
   func listen(_ onTurn: (@Sendable () -> Void)?) { self.onTurn.withLock { $0 = onTurn } }
 
-  /// Whether to decide as if offline, although the network says that it is connected.
+  /// Whether to decide as if offline, although the network reports a connection.
   var isOffline: Bool { state.withLock { $0.isOffline(at: time.now()) } }
 
-  /// In how long one load may try a dead network; nil where it is not dead.
+  /// The wait before one load may probe a dead network; nil if the network is not dead.
   var nextProbe: Duration? { state.withLock { $0.probe(at: time.now()) } }
 
-  /// The state of the network that decisions see: offline where nothing gets through.
+  /// The network state for decisions, which is offline while the network is dead.
   func judged(_ network: NetworkState) -> NetworkState {
     guard network.kind != .offline, isOffline else { return network }
     return NetworkState(
@@ -32,18 +32,18 @@ final class LivenessMonitor: Sendable {
     )
   }
 
-  /// A load begins.
+  /// Records the start of a load.
   ///
-  /// - Returns: The number of its probe, where it probes a dead network.
+  /// - Returns: The number of the probe if the load probes a dead network.
   func began() -> Int? { state.withLock { $0.isDead ? $0.began(at: time.now()) : nil } }
 
-  /// A host responds, with a head or with bytes.
+  /// Records that a host responded, with a head or with bytes.
   func heard(isImage: Bool) {
     let now = time.now()
     if state.withLock({ $0.heard(isImage: isImage, at: now) }) { turned() }
   }
 
-  /// A probe was cancelled before anything was known; nothing happens without a number.
+  /// Records that a probe was cancelled without a result; does nothing if the number is nil.
   func probeCancelled(_ probe: Int?) {
     guard let probe else { return }
     state.withLock { $0.gaveUp(probe, at: time.now()) }
@@ -51,17 +51,17 @@ final class LivenessMonitor: Sendable {
 
   func reset() { state.withLock { $0.reset() } }
 
-  /// Remembers what a failure says of the network.
+  /// Records what a failure indicates about the network.
   @PipelineActor func judge(_ error: LoadError, of attempt: Attempt) {
     let now = time.now()
     let isTurn = state.withLock { liveness in
       defer { liveness.gaveUp(attempt.networkProbe, at: now) }
       let (url, asked, hasProgressed) = (attempt.url, attempt.asked, attempt.hasProgressed)
-      // The page of a captive portal comes from one host, in place of what any host has.
+      // A captive portal serves its page from one host for the URLs of all hosts.
       if error.suspectsCaptivePortal {
         return !url.isLoopback && liveness.sawPage(url.host, probe: attempt.networkProbe, at: now)
       }
-      // This machine says nothing about the network.
+      // Failures on this machine indicate nothing about the network.
       let hasResponded =
         asked.origin != url.origin && !url.isLoopback
         || !asked.isLoopback && (hasProgressed || error.status != nil || error.code == .notAnImage)

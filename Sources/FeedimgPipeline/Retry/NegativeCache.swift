@@ -1,8 +1,9 @@
 import FeedimgModel
 
-/// URLs that have no image, for a time, so that a view that comes back does not ask again (pure).
+/// Remembers for a time which URLs have no image, so that a view that returns does not request them again
+/// (pure).
 ///
-/// Forgotten as a whole when the network changes. Times come from a clock that never jumps.
+/// A change of the network clears it. Times come from a monotonic clock.
 struct NegativeCache: Sendable {
   private struct Record: Sendable {
     let error: LoadError
@@ -13,10 +14,10 @@ struct NegativeCache: Sendable {
 
   private var records: [String: Record] = [:]
 
-  /// How many keys are remembered.
+  /// The number of remembered keys.
   var count: Int { records.count }
 
-  /// Why a key has no image; nil where a request is worth it.
+  /// The reason why a key has no image; nil if a request may succeed.
   mutating func error(of key: String, at now: Duration) -> LoadError? {
     guard let record = records[key] else { return nil }
     guard now < record.until else {
@@ -30,23 +31,24 @@ struct NegativeCache: Sendable {
     return error
   }
 
-  /// Remembers a failure, if it is one that lasts.
+  /// Remembers a failure if it is likely to last.
   mutating func note(_ error: LoadError, of key: String, at now: Duration) {
     guard let time = Self.time(of: error) else { return }
     if records.count >= Self.greatestCount { makeRoom(at: now) }
     records[key] = Record(error: error, until: now + time)
   }
 
-  /// Forgets one key, as after a success.
+  /// Forgets one key, for example after a success.
   mutating func forget(_ key: String) { records[key] = nil }
 
-  /// Forgets everything, as on another network or with other settings.
+  /// Forgets all keys, for example on another network or with other settings.
   mutating func reset() { records = [:] }
 
-  /// How long a failure is remembered; nil where another request soon may help.
+  /// The time for which to remember a failure; nil if a retry may soon succeed.
   ///
-  /// The response's own freshness counts first (RFC 9111 §4.2.1). Without it, a missing image is remembered longer than
-  /// a possible mistake on the way, and that longer than the page of a captive portal.
+  /// The freshness of the response has precedence (RFC 9111 §4.2.1). Otherwise, a missing image is remembered
+  /// longest. A failure that an intermediary may have caused is forgotten sooner, and a page of a
+  /// captive portal soonest.
   static func time(of error: LoadError) -> Duration? {
     let own: Duration? =
       switch error.code {
@@ -73,7 +75,7 @@ struct NegativeCache: Sendable {
   private mutating func makeRoom(at now: Duration) {
     records = records.filter { $0.value.until > now }
     guard records.count >= Self.greatestCount else { return }
-    // Half of it at once, since a scan for each new entry would take its time.
+    // Removes half of the entries at once, because a scan for each new entry would be slow.
     let middle = records.values.map(\.until).sorted()[records.count / 2]
     records = records.filter { $0.value.until > middle }
   }

@@ -1,41 +1,45 @@
 import FeedimgModel
 
-/// Whether the network carries anything, where it says that it is connected ("lie-fi").
+/// Detects a network that reports a connection but carries no data ("lie-fi").
 ///
-/// The network counts as dead when several transfers fail in a row and no host responds, or when pages come in place of
-/// images. Loads then fall back as they do offline. After a wait one load probes the network. A response, or another
-/// network, ends this state. A refused connection is no evidence: healthy hosts refuse connections, and so do routers
-/// before a login. Pure: times come from any clock that does not jump.
+/// The network counts as dead if several transfers fail in a row and no host responds. It also counts as dead
+/// if hosts return pages in place of images. Loads then fall back as they do offline. After a wait, one load
+/// probes the network. A response or a change of the network ends this state. A refused connection is no
+/// evidence, because healthy hosts and routers before a login also refuse connections. This type is pure:
+/// times come from a monotonic clock.
 package struct NetworkLiveness: Sendable {
-  /// What speaks against the network, without anything that contradicts it.
+  /// Consecutive evidence that the network is dead.
   private struct Tally: Sendable {
     var count = 0
     var hosts: Set<String> = []
 
-    /// - Returns: Whether that is enough.
+    /// Adds one failure.
+    ///
+    /// - Returns: Whether the evidence is sufficient.
     mutating func add(_ host: String) -> Bool {
       count += 1
-      // That there are several is all that matters.
+      // It only matters whether there are several hosts.
       if hosts.count < NetworkLiveness.leastHosts { hosts.insert(host) }
       return count >= NetworkLiveness.greatestFailures && hosts.count >= NetworkLiveness.leastHosts
     }
   }
 
-  /// Failures in a row, without a single answer between them.
+  /// The number of failures in a row, without a response between them, that counts as a dead network.
   static let greatestFailures = 4
-  /// One host that is down says nothing about the network.
+  /// The number of hosts that must fail, because a single host may be down by itself.
   static let leastHosts = 2
   static let firstWait = Duration.seconds(5)
   static let greatestWait = Duration.seconds(60)
-  /// What came so lately is still coming.
+  /// The time after a response during which failures do not count.
   static let quiet = Duration.seconds(2)
-  /// So long after an image has come, pages come from the servers themselves.
+  /// The time after an image during which pages in place of images do not count.
   static let trust = Duration.seconds(60)
-  /// A name, or a way to a host, that is not found any sooner was denied by somebody; nobody's silence is as short.
+  /// The shortest time without a response that counts as evidence.
   ///
-  /// Of a router that does not answer, Linux says after three seconds that there is no way.
+  /// If a name lookup or a route fails faster, a resolver or router has responded. Linux waits three seconds
+  /// for a router before it reports a route as unreachable.
   static let leastSilence = Duration.seconds(1)
-  /// Nobody else tries for so long, while one load does.
+  /// The time for which other loads wait while one load probes.
   private static let probeTime = Duration.seconds(30)
 
   private var silences = Tally()
@@ -43,23 +47,23 @@ package struct NetworkLiveness: Sendable {
   private var lastSign: Duration?
   private var lastImage: Duration?
   private var wait = Duration.zero
-  /// While the way out is dead: when somebody may try again.
+  /// The time at which a load may probe; nil while the network is alive.
   private var nextProbe: Duration?
-  /// The number of the probe that is under way.
+  /// The number of the current probe.
   private var present: Int?
   private var issued = 0
-  /// Whether it is taken to be dead for pages, which themselves show that something answers.
+  /// Whether the network counts as dead because of pages, which are themselves responses.
   private var isLogin = false
 
-  /// Whether nothing gets through.
+  /// Whether the network is dead.
   var isDead: Bool { nextProbe != nil }
 
-  /// Whether to count as offline now: until it is time to try.
+  /// Whether to decide as if offline now, until a probe is due.
   func isOffline(at now: Duration) -> Bool { nextProbe.map { now < $0 } ?? false }
 
-  /// A load begins; where it is the one that tries, everybody else waits for it.
+  /// Records the start of a load, which becomes the probe if one is due; other loads then wait for it.
   ///
-  /// - Returns: The number of the probe, to tell its end with.
+  /// - Returns: The number of the probe, to report its end with.
   mutating func began(at now: Duration) -> Int? {
     guard let nextProbe, now >= nextProbe else { return nil }
     self.nextProbe = now + Self.probeTime
@@ -68,18 +72,18 @@ package struct NetworkLiveness: Sendable {
     return issued
   }
 
-  /// In how long to look again, never at once; nil where all is well.
+  /// The wait before the next check, never zero; nil if the network is alive.
   func probe(at now: Duration) -> Duration? {
-    // One that is under way may end at any time.
+    // A running probe may end at any time.
     nextProbe.map { $0 > now && present == nil ? $0 - now : max(wait, Self.firstWait) }
   }
 
-  /// Some host answers: a head came, or bytes.
+  /// Records that a host responded, with a head or with bytes.
   ///
   /// - Parameters:
-  ///   - isImage: Whether it is an image, which nobody sends in place of a server.
-  ///   - now: The time.
-  /// - Returns: Whether the way out was dead until now.
+  ///   - isImage: Whether it sent an image, which cannot come from a captive portal.
+  ///   - now: The current time.
+  /// - Returns: Whether the network was dead until now.
   mutating func heard(isImage: Bool, at now: Duration) -> Bool {
     lastSign = now
     silences = Tally()
@@ -89,14 +93,15 @@ package struct NetworkLiveness: Sendable {
     return true
   }
 
-  /// A host did not answer.
+  /// Records that a host did not respond.
   ///
   /// - Parameters:
-  ///   - host: Its name.
-  ///   - begun: When it was asked; what came from anybody since says that the network is well.
-  ///   - probe: The number of the probe that this was, if it was one.
-  ///   - now: The time.
-  /// - Returns: Whether the way out is now taken to be dead, and was not before.
+  ///   - host: The name of the host.
+  ///   - begun: When the request went out; a response from any host since then shows that the network is
+  ///     alive.
+  ///   - probe: The number of the probe, if the request was one.
+  ///   - now: The current time.
+  /// - Returns: Whether this failure makes the network count as dead.
   mutating func failed(_ host: String, begun: Duration, probe: Int? = nil, at now: Duration) -> Bool {
     guard !isDead else {
       probeFailed(probe, at: now)
@@ -106,9 +111,9 @@ package struct NetworkLiveness: Sendable {
     return silences.add(host) && die(isLogin: false, at: now)
   }
 
-  /// A page, or a certificate of somebody else, came in place of an image.
+  /// Records a page or an untrusted certificate in place of an image.
   ///
-  /// - Returns: Whether the way out is now taken to be dead, and was not before.
+  /// - Returns: Whether this page makes the network count as dead.
   mutating func sawPage(_ host: String, probe: Int? = nil, at now: Duration) -> Bool {
     guard !isDead else {
       probeFailed(probe, at: now)
@@ -118,15 +123,15 @@ package struct NetworkLiveness: Sendable {
     return pages.add(host) && die(isLogin: true, at: now)
   }
 
-  /// Nothing was learned by a probe: the next load may try.
+  /// Ends a probe without a result, so that the next load may probe.
   mutating func gaveUp(_ probe: Int?, at now: Duration) {
     guard let probe, probe == present else { return }
     (present, nextProbe) = (nil, now)
   }
 
-  /// Begins anew, as on another network.
+  /// Forgets all evidence, for example on another network.
   mutating func reset() {
-    // What an earlier probe tells late must not be taken for a later one's.
+    // Numbers continue, so that a late report of an earlier probe is not taken for a later one.
     let issued = issued
     self = NetworkLiveness()
     self.issued = issued
@@ -137,14 +142,14 @@ package struct NetworkLiveness: Sendable {
     return true
   }
 
-  /// Those that were under way when it died fail as well, and make nobody wait longer.
+  /// Extends the wait after a failed probe; other requests that fail meanwhile do not extend it.
   private mutating func probeFailed(_ probe: Int?, at now: Duration) {
     guard let probe, probe == present else { return }
     wait = min(Self.greatestWait, wait * 2)
     (present, nextProbe) = (nil, now + wait)
   }
 
-  /// Whether an error says that nothing came back from where it was wanted, the way that packets go now.
+  /// Whether an error shows that no response came back over the current network path.
   package static func counts(_ error: LoadError, after time: Duration? = nil) -> Bool {
     guard !error.isFromOldPath, !error.wasRefused else { return false }
     switch error.code {

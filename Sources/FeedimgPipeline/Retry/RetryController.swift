@@ -3,18 +3,19 @@ import FeedimgSystem
 import FeedimgTransfer
 import Synchronization
 
-/// Repeats loads that failed where that may help, and refuses them where it is known not to.
+/// Retries failed loads when a retry may succeed, and rejects loads that are known to fail.
 ///
-/// It remembers URLs without an image (``NegativeCache``), origins that fail (``CircuitBreaker``), whether the network
-/// carries anything (``NetworkLiveness``), and which callers wait until a host is back (``CircuitSubscriptions``).
+/// It remembers URLs without an image (``NegativeCache``) and origins that fail (``CircuitBreaker``). It also
+/// tracks whether the network carries data (``NetworkLiveness``), and which callers wait for an origin
+/// (``CircuitSubscriptions``).
 @PipelineActor package final class RetryController {
-  /// How long a load waits for an origin whose circuit is open: about as long as its own attempts would take.
+  /// The longest wait of a load for an open circuit, about as long as its own attempts would take.
   nonisolated static let patience = Duration.seconds(5)
-  /// A load that brings a good part of its image each time gets its attempts back so often.
+  /// The number of times that a load with progress gets all its attempts back.
   nonisolated static let greatestAdvances = 16
 
   nonisolated let time: MonotonicTime
-  /// Whether the network carries anything; for any thread.
+  /// Tracks whether the network carries data; any thread may use it.
   nonisolated let liveness: LivenessMonitor
   private nonisolated let schedule: RetrySchedule
   private var breaker = CircuitBreaker()
@@ -31,13 +32,13 @@ import Synchronization
 
   isolated deinit { alarm?.task.cancel() }
 
-  /// How many URLs and origins are remembered.
+  /// The number of remembered URLs and origins.
   var recordCount: Int { negatives.count + breaker.count }
 
   /// Whether a URL is known to have no image.
   func remembers(_ url: ImageURL) -> Bool { negatives.error(of: url.key, at: time.now()) != nil }
 
-  /// Forgets all failures, as on another network or with other settings.
+  /// Forgets all failures, for example on another network or with other settings.
   func reset() {
     breaker.reset()
     negatives.reset()
@@ -53,22 +54,22 @@ import Synchronization
 
   // MARK: Loads
 
-  /// What a load has waited for its origin.
+  /// How long and how often a load has waited for its origin.
   private struct Wait {
     var left = RetryController.patience
     var hasWaited = false
-    /// The number of the probe of a dead network, where the load is one.
+    /// The number of the probe, if the load probes a dead network.
     var networkProbe: Int?
   }
 
-  /// Performs a load, several times if need be.
+  /// Performs a load, with retries.
   ///
   /// - Parameters:
-  ///   - url: Failures are remembered by its key and its origin.
-  ///   - waitsForSilence: Whether to wait for a host that does not respond at all; otherwise the load fails at once.
-  ///   - attempt: One attempt, which reports its requests and responses to what it is given.
-  /// - Returns: What the attempt that succeeded returned.
-  /// - Throws: The failure of the last attempt, or of an earlier load where nothing is tried at all.
+  ///   - url: The URL, whose key and origin identify failures.
+  ///   - waitsForSilence: Whether to wait for a host that does not respond; otherwise the load fails at once.
+  ///   - attempt: Makes one attempt, and reports its requests and responses to the given ``Attempt``.
+  /// - Returns: The result of the successful attempt.
+  /// - Throws: The failure of the last attempt, or of an earlier load if no attempt is made.
   func perform<Answer>(
     _ url: ImageURL,
     waitsForSilence: Bool = true,
@@ -87,11 +88,11 @@ import Synchronization
       } catch {
         failure = begun.attributed(error)
       }
-      // The circuit opened before its request went out: it waits with the others, as long as it may.
+      // The circuit opened before the request went out, so the load waits with the others.
       guard !begun.isHeldBack else { continue }
       wait = Wait()
       furthest = begun.furthest
-      // A download that resumes is tried as if for the first time, but not for ever.
+      // A download that progresses gets all its attempts back, but only a limited number of times.
       if begun.hasProgressed, advances < Self.greatestAdvances { (tries, advances) = (0, advances + 1) }
       tries += 1
       last = failure
@@ -101,7 +102,7 @@ import Synchronization
     }
   }
 
-  /// Performs a load once, and only where its origin may be asked now; for revalidation.
+  /// Performs a load once, if its origin may be asked now; for revalidation.
   func performOnce<Answer>(
     _ url: ImageURL,
     _ attempt: (Attempt) async throws(LoadError) -> Answer
@@ -127,7 +128,7 @@ import Synchronization
     }
   }
 
-  /// Why not to wait for the server of a URL, as it does not respond; nil where it may be asked now.
+  /// The reason not to wait for a server that does not respond; nil if it may be asked now.
   func silence(of url: ImageURL) -> LoadError? {
     guard let error = breaker.lastError(url.origin), error.isSilence else { return nil }
     return switch breaker.admission(url.origin, at: time.now()) {
@@ -137,10 +138,10 @@ import Synchronization
     }
   }
 
-  /// An origin responded to another program, such as the service.
+  /// Records that an origin responded to another program, such as the service.
   func responded(_ origin: String) { release(origin, respondedNow(origin)) }
 
-  /// Returns when it is time to ask.
+  /// Waits until a request may go out.
   private func admitted(
     _ url: ImageURL,
     _ wait: inout Wait,
@@ -202,15 +203,15 @@ import Synchronization
     LoadError(.cancelled, url: url, message: "cancelled")
   }
 
-  /// Why a load is not tried: the circuit of its origin is open, or another load probes it.
+  /// The error of a load that is rejected because of an open circuit or another load's probe.
   private static func refusal(_ url: ImageURL, _ error: LoadError, for wait: Duration? = nil) -> LoadError {
     var error = error
     let seconds = wait.map { Int(($0 / .seconds(1)).rounded(.up)) }
-    let state = seconds.map { "is left alone for another \($0) s" } ?? "has not answered again yet"
-    error.message = "the host failed before and \(state): \(error.message)"
+    let state = seconds.map { "; requests resume in \($0) s" } ?? " and has not responded since"
+    error.message = "the host failed before\(state): \(error.message)"
     (error.url, error.origin, error.retryAfter) = (url, nil, seconds)
     (error.isCircuitRejection, error.hasOpenCircuit) = (true, true)
-    // That was about another image.
+    // The lifetime belongs to another image.
     error.negativeLifetime = nil
     return error
   }
@@ -224,13 +225,14 @@ import Synchronization
     if !attempt.asked.isLoopback { liveness.heard(isImage: true) }
   }
 
-  /// Remembers a failure.
+  /// Records a failure.
   ///
   /// - Parameters:
-  ///   - attempt: What failed.
-  ///   - error: The failure; gains what follows for its server.
-  ///   - tries: The attempts so far; nil for a load that is tried once and says nothing of its image.
-  /// - Returns: How long to wait before the next attempt; nil to give up.
+  ///   - attempt: The failed attempt.
+  ///   - error: The failure, to which the state of its server is added.
+  ///   - tries: The number of attempts so far; nil for a load with a single attempt, whose failure is not
+  ///     remembered.
+  /// - Returns: The wait before the next attempt; nil to give up.
   private func failed(_ attempt: Attempt, _ error: inout LoadError, tries: Int?) -> Duration? {
     let now = time.now()
     guard error.code != .cancelled else {
@@ -241,9 +243,9 @@ import Synchronization
     let isRedirected = asked.origin != url.origin
     // A server that redirects has responded.
     if isRedirected { release(url.origin, respondedNow(url.origin)) }
-    // A server that sent a good part of an image works, unless it says itself that it is in trouble.
+    // A server that sent much of an image works, unless its status indicates a problem.
     let isOfHost = CircuitBreaker.counts(error) && (error.status != nil || !attempt.hasProgressed)
-    // A probe of an origin in doubt is made once.
+    // A failed probe of a failing origin is not retried.
     let isLast = isOfHost && attempt.isProbe && breaker.isOpenForFailures(asked.origin)
     if isOfHost {
       breaker.failed(
@@ -259,7 +261,7 @@ import Synchronization
     } else if error.code != .unavailable {
       release(asked.origin, respondedNow(asked.origin))
     } else {
-      // A shortage of this program says nothing of the server.
+      // A lack of local resources indicates nothing about the server.
       if attempt.isProbe {
         breaker.probeCancelled(asked.origin)
         subscriptions.probeCancelled(asked.origin)
@@ -279,13 +281,15 @@ import Synchronization
 
   // MARK: Probes
 
-  /// Sends a request of an attempt; whether it is the probe of its origin, and nil where it must not go out.
+  /// Admits a request of an attempt.
+  ///
+  /// - Returns: Whether the request is a probe of its origin; nil if it must not go out.
   func admit(_ origin: String, insisting: Bool) -> Bool? {
     guard breaker.admit(origin, insisting: insisting, at: time.now()) == .admitted else { return nil }
     return breaker.isOpen(origin)
   }
 
-  /// The response to a probe has begun.
+  /// Records that the response to a probe has begun.
   func probeAnswered(_ origin: String) {
     let wasOpen = breaker.isOpen(origin)
     breaker.probeAnswered(origin)
@@ -295,7 +299,7 @@ import Synchronization
     release(origin, woken)
   }
 
-  /// A probe was cancelled before anything was known.
+  /// Ends a probe that was cancelled without a result.
   func probeCancelled(_ origin: String) {
     breaker.probeCancelled(origin)
     subscriptions.probeCancelled(origin)
@@ -318,9 +322,9 @@ import Synchronization
 
   // MARK: Subscriptions
 
-  /// Wakes a subscriber once its origin is back, or so that it tries the origin.
+  /// Wakes a subscriber when its origin responds again, or when the subscriber must try the origin.
   ///
-  /// - Returns: The number to leave with.
+  /// - Returns: The number to pass to ``unsubscribe(_:from:)``.
   func subscribe(
     to origin: String,
     _ subscriber: CircuitSubscriptions.Subscriber,
@@ -343,10 +347,10 @@ import Synchronization
     setAlarm()
   }
 
-  /// How many subscribers wait for an origin.
+  /// The number of subscribers.
   var subscriberCount: Int { subscriptions.count }
 
-  /// When a subscriber wakes by itself; nil for never.
+  /// The time at which the next subscriber wakes without a response; nil if none will.
   var nextWake: Duration? { alarm?.due }
 
   private func setAlarm() {
@@ -375,33 +379,33 @@ import Synchronization
 
 /// One attempt of a load, from its admission to its response.
 ///
-/// Whether the origin may be asked is decided when the request goes out, after the wait for a slot: no load waits for a
-/// probe that itself waits for its slot.
+/// The circuit is checked when the request goes out, after the wait for a slot. A load therefore never waits
+/// for a probe that itself waits for a slot.
 @PipelineActor final class Attempt {
   private enum Phase {
     case waiting
     case probe
     case sent
     case answered
-    /// Its request did not go out, as the circuit opened meanwhile.
+    /// The circuit opened before the request went out.
     case heldBack
   }
 
   let url: ImageURL
   private let controller: RetryController
   private let insists: Bool
-  /// The number of the probe of a dead network, where the load is one.
+  /// The number of the probe, if the load probes a dead network.
   let networkProbe: Int?
-  /// How many bytes of the image were kept before.
+  /// The number of bytes kept before this attempt.
   private let start: Int
   private var phase = Phase.waiting
-  /// The server that was asked last: a redirect leads to another one, whose failures are its own.
+  /// The server of the latest request; after a redirect, failures count for its target.
   private(set) var asked: ImageURL
-  /// When the last request went out.
+  /// When the latest request went out.
   private(set) var begun: Duration
-  /// How many bytes of the image are kept by now.
+  /// The number of bytes kept so far.
   private(set) var furthest: Int
-  /// Whether a good part of the image has come that was not there before.
+  /// Whether this attempt brought a substantial part of the image.
   private(set) var hasProgressed = false
 
   init(
@@ -419,9 +423,9 @@ import Synchronization
   /// Whether other loads wait for its response.
   var isProbe: Bool { phase == .probe }
 
-  /// A request is about to go out.
+  /// Starts a request.
   ///
-  /// - Throws: `cancelled` where the circuit has opened meanwhile.
+  /// - Throws: `cancelled` if the circuit has opened meanwhile.
   func begin() throws(LoadError) {
     (asked, begun) = (url, controller.time.now())
     guard phase != .answered else { return }
@@ -430,38 +434,38 @@ import Synchronization
     case false?: phase = .sent
     case nil:
       phase = .heldBack
-      throw LoadError(.cancelled, message: "the host has failed meanwhile and is left alone")
+      throw LoadError(.cancelled, message: "the host has failed meanwhile; the request was not sent")
     }
   }
 
-  /// The head of a response came.
+  /// Records the head of a response.
   func responded(status: Int, isImage: Bool) {
     if !asked.isLoopback { controller.liveness.heard(isImage: isImage) }
-    // A failure of the whole origin is reported when the attempt fails.
+    // The attempt reports a failure of the whole origin when it ends.
     guard !CircuitBreaker.counts(LoadError(.status, message: "", status: status)) else { return }
     if leave(to: .answered) == .probe { controller.probeAnswered(url.origin) }
   }
 
-  /// A response redirects to another URL.
+  /// Records a redirect.
   func redirected(to next: ImageURL) {
     if !asked.isLoopback { controller.liveness.heard(isImage: false) }
     asked = next
     if next.origin != url.origin, leave(to: .answered) == .probe { controller.probeAnswered(url.origin) }
   }
 
-  /// The transfer was cancelled before a response; the request may go out again.
+  /// Records that the transfer stopped before a response; the request may go out again.
   func stopped() { if leave(to: .waiting) == .probe { controller.probeCancelled(url.origin) } }
 
-  /// So many bytes of the image are kept after the transfer ended.
+  /// Records the number of bytes kept after the transfer ended.
   func kept(_ count: Int, of total: Int?) {
     let before = max(start, 0)
     let gain = count - before
     furthest = max(furthest, count)
-    // 64 KiB, or a tenth of what was missing, is worth another connection.
+    // 64 KiB, or a tenth of the missing bytes, is enough to justify another connection.
     hasProgressed = gain >= 64 << 10 || gain > 0 && total.map { gain >= ($0 - before + 9) / 10 } ?? false
   }
 
-  /// The error with the origin that it is about.
+  /// The error with the origin that failed.
   func attributed(_ error: LoadError) -> LoadError {
     var error = error
     error.origin = asked.origin == url.origin ? nil : asked.origin
@@ -476,6 +480,6 @@ import Synchronization
 }
 
 extension LoadError {
-  /// Whether nothing at all came back from a server whose name is known.
+  /// Whether a server with a known name sent no response at all.
   package var isSilence: Bool { NetworkLiveness.counts(self) && code != .unknownHost }
 }

@@ -1,26 +1,28 @@
 public import FeedimgModel
 import FeedimgPolicy
 
-/// What came of asking the server about an image that was shown from the cache and may have been out of date.
+/// The result of asking the server about a cached image that may have been out of date.
 public enum Revalidation: Sendable, Hashable {
-  /// The server is not asked: the image is fresh, the network or the policy does not allow it, or it was asked just before.
+  /// The server is not asked: the image is fresh, the request is not allowed, or an earlier one has just
+  /// ended.
   case none
   /// The server still has the same image.
   case unchanged
-  /// There is a new version, which replaces the old one in memory and on disk.
+  /// The server has a new version, which replaces the old one in memory and on disk.
   case changed(LoadedImage)
-  /// The server did not say; the cached image stays.
+  /// The request failed; the cached image stays.
   case failed(LoadError)
 }
 
 extension ImageLoader {
-  /// Waits for the end of the revalidation that showing an image has started.
+  /// Waits for the end of the revalidation that started when a load returned a cached image.
   ///
-  /// For views that show the image for longer: on ``Revalidation/changed(_:)``, show the new version in its place. May be
-  /// called at any time after the load, also after the end.
+  /// Call it for views that show the image for some time. On ``Revalidation/changed(_:)``, show the new
+  /// version in place of the old one. You may call it at any time after the load.
   ///
-  /// - Parameter image: As ``load(_:pixels:facts:priority:progress:)`` returned it.
-  /// - Returns: At once where the server is not asked; `failed` with `cancelled` when the calling task is cancelled.
+  /// - Parameter image: An image that ``load(_:pixels:facts:priority:progress:)`` returned.
+  /// - Returns: The result; immediately if the server is not asked. It is `failed` with `cancelled` when the
+  ///   calling task is cancelled.
   public func revalidation(of image: LoadedImage) async -> Revalidation {
     await outcome(ofRevalidating: image)
   }
@@ -34,16 +36,16 @@ extension ImageLoader {
     case _ where Task.isCancelled:
       return .failed(LoadError(.cancelled, url: image.variant.url, message: "cancelled"))
     case .failed, .released, nil:
-      // It ended before the call: what is remembered and what is cached tell.
+      // It ended before the call: take the result from the failure record and the cache.
       if let error = revalidator.failure(of: key) { return .failed(error) }
       guard let new = await cached(image.variant), new.bytes != image.bytes else { return .unchanged }
       return .changed(renewed(image, by: new))
     }
   }
 
-  /// Waits until no server is asked about an image any more, for programs that end.
+  /// Waits until all revalidations have ended, for programs that are about to exit.
   ///
-  /// - Parameter limit: What takes longer is given up.
+  /// - Parameter limit: The longest wait; unfinished revalidations are then cancelled.
   /// - Returns: The results since the last call.
   public func finishRevalidations(within limit: Duration) async -> RevalidationSummary {
     await finished(within: limit)
@@ -59,7 +61,7 @@ extension ImageLoader {
     return revalidator.takeSummary()
   }
 
-  /// Whether the policy would fetch a variant now, if it were not cached.
+  /// Whether the policy would fetch a variant now if it were not cached.
   func mayFetch(_ role: ImageVariant.Role, in situation: Situation) -> Bool {
     var situation = situation
     situation[role] = .remote
@@ -80,18 +82,18 @@ extension ImageLoader {
     return image
   }
 
-  /// Loads the image of an item as ``load(_:pixels:facts:priority:progress:)`` does, but asks the server about a cached
-  /// image first.
+  /// Loads the image of an item, but revalidates a cached image first.
   ///
-  /// Caches on the way are asked to do the same (`Cache-Control: no-cache`). Where the network or the policy does not
-  /// allow the request, or the server does not respond, the cached image is returned with a note that says so.
+  /// It otherwise works like ``load(_:pixels:facts:priority:progress:)``. The request asks caches on the way
+  /// to revalidate as well (`Cache-Control: no-cache`). If the request is not allowed now or fails, the
+  /// cached image is returned with a note.
   ///
   /// - Parameters:
-  ///   - item: What to load.
+  ///   - item: The item to load.
   ///   - facts: See ``resolve(_:facts:)->Resolution``.
-  ///   - progress: Called on a thread of its own as bytes of an image that is not cached arrive.
+  ///   - progress: Called on a separate thread as bytes arrive, if the image is not cached.
   /// - Returns: The image with its bytes, its source and the decision that led to it.
-  /// - Throws: ``LoadError``; `nothingToShow` where the placeholder is all there is.
+  /// - Throws: ``LoadError``, with `nothingToShow` if only the placeholder can be shown.
   public func reload(
     _ item: FeedItem,
     facts: [String: String] = [:],

@@ -1,14 +1,14 @@
 public import FeedimgModel
 
-/// The results of asking servers about images that may have been out of date.
+/// The results of several revalidations.
 public struct RevalidationSummary: Sendable, Hashable {
-  /// So many are still the same.
+  /// The number of images that have not changed.
   public internal(set) var unchanged = 0
-  /// The URLs of those that have a new version, as the cache compares them; the first hundred.
+  /// The URLs of the first hundred images that have changed, in the form in which the cache compares them.
   public internal(set) var changed: [String] = []
-  /// Why others could not be asked about, so that they are kept as they are; the first hundred.
+  /// The first hundred failures; these images stay cached.
   public internal(set) var failures: [LoadError] = []
-  /// So many were given up before there was an answer.
+  /// The number of revalidations that were cancelled.
   public internal(set) var unfinished = 0
 
   private static let greatestList = 100

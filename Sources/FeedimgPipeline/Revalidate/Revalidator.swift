@@ -6,10 +6,10 @@ import Synchronization
 
 /// Asks servers whether cached images are still valid: loads of low priority with conditional requests.
 ///
-/// One image is asked about once, however many callers show it. It is asked about again no sooner than 10 seconds after a
-/// response; after failures the pauses grow from 30 seconds to an hour.
+/// Callers that show the same image share one request. Another request follows at least 10 seconds after a
+/// response. After failures, the interval grows from 30 seconds to an hour.
 @PipelineActor final class Revalidator {
-  /// When an image was asked about last.
+  /// The last request for an image.
   private struct Past {
     var endedAt: Double
     var rest: Double
@@ -18,14 +18,15 @@ import Synchronization
   }
 
   nonisolated static let backoff = Backoff(base: .seconds(30), greatest: .seconds(3600))
-  /// More are not asked about at a time: each holds on to an image, and is asked about when it is shown again.
+  /// The most images to revalidate at once, because each one stays in memory; the others wait until they are
+  /// shown again.
   private nonisolated static let greatestCount = 64
   private nonisolated static let greatestPasts = 4096
 
-  /// The new image; nil where the cached one is still valid.
+  /// The coalescer of the requests; its results are the new image, or nil if the cached one is valid.
   nonisolated let coalescer = Coalescer<FetchedImage?>()
   private nonisolated let clock: @Sendable () -> Double
-  /// Guards when images were asked about last, which other threads read.
+  /// Guards the last requests, which other threads read.
   private nonisolated let pasts = Mutex<[String: Past]>([:])
   private var background: [String: Task<Void, Never>] = [:]
   private var idleEvent: Event?
@@ -33,13 +34,13 @@ import Synchronization
 
   nonisolated init(clock: @escaping @Sendable () -> Double) { self.clock = clock }
 
-  /// Asks about an image in the background, unless that runs or has just ended.
+  /// Revalidates an image in the background, unless a request is running or has just ended.
   ///
   /// - Parameters:
-  ///   - request: What to ask.
-  ///   - generation: Of the facts before the decision.
-  ///   - mayFetch: Whether the policy would still fetch the image; otherwise it is given up.
-  /// - Returns: Whether a result is to be expected.
+  ///   - request: The request.
+  ///   - generation: The generation of the facts before the decision.
+  ///   - mayFetch: Whether the policy would still fetch the image; if not, the request is cancelled.
+  /// - Returns: Whether a result will follow.
   func begin(
     _ request: Revalidation.Request,
     since generation: Int?,
@@ -62,7 +63,7 @@ import Synchronization
     return true
   }
 
-  /// Asks about an image, or joins the request that runs.
+  /// Revalidates an image, or joins the running request.
   func outcome(
     of request: Revalidation.Request,
     _ waiter: CoalescerState.Waiter,
@@ -77,7 +78,7 @@ import Synchronization
     }
   }
 
-  /// The result of the request that runs for a key; nil where none runs.
+  /// Waits for the result of the running request for a key; nil if none runs.
   func running(_ key: String) async -> Coalescer<FetchedImage?>.Outcome? {
     guard coalescer.count(of: key) > 0 || background[key] != nil else { return nil }
     return await coalescer.outcome(for: key, coalescer.waiter(), handle: LoadHandle(.prefetch)) { _ in
@@ -85,19 +86,19 @@ import Synchronization
     }
   }
 
-  /// Whether an image was asked about so short a time ago that another request would be in vain.
+  /// Whether the last request for an image is too recent for another one.
   nonisolated func isResting(_ key: String) -> Bool {
     let past = pasts.withLock { $0[key] }
     return past.map { (0..<$0.rest).contains(clock() - $0.endedAt) } ?? false
   }
 
-  /// Why the last request for a key failed; nil where it succeeded.
+  /// The failure of the last request for a key; nil if it succeeded.
   nonisolated func failure(of key: String) -> LoadError? { pasts.withLock { $0[key]?.error } }
 
-  /// Forgets failures, as the network has changed.
+  /// Forgets earlier requests, for example after a change of the network.
   nonisolated func forgetPast() { pasts.withLock { $0 = [:] } }
 
-  /// How many images are remembered, or are being asked about.
+  /// The number of remembered and running requests.
   var recordCount: Int { pasts.withLock(\.count) + background.count }
 
   /// Waits until no request runs in the background.
@@ -108,10 +109,10 @@ import Synchronization
     await event.wait()
   }
 
-  /// Gives up all requests in the background.
+  /// Cancels all requests in the background.
   func stop() { for task in background.values { task.cancel() } }
 
-  /// The results since the last call.
+  /// Returns the results since the last call.
   func takeSummary() -> RevalidationSummary {
     defer { summary = RevalidationSummary() }
     return summary
@@ -144,31 +145,31 @@ import Synchronization
 }
 
 extension Revalidation {
-  /// One question to the server of a cached image (RFC 9111 §4.3).
+  /// One conditional request for a cached image (RFC 9111 §4.3).
   ///
-  /// Whatever fails, the cached image stays and can be shown (RFC 9111 §4.2.4, RFC 5861 §4).
+  /// If it fails, the cached image stays and can be shown (RFC 9111 §4.2.4, RFC 5861 §4).
   struct Request: Sendable {
     let loader: ImageLoader
     let variant: ImageVariant
-    /// What the request says of the program.
+    /// The request fields that describe the program.
     let identity: RequestIdentity
     /// The cached image.
     let shown: FetchedImage
-    /// Whether to ask beyond all caches on the way, and whoever has asked before.
+    /// Whether to bypass all caches on the way and responses to earlier requests.
     let isReload: Bool
 
-    /// The same for all that may share a response.
+    /// The key, which is equal for all requests that may share a response.
     var key: String { identity.shared(variant.url.key, asking: directives) }
 
     private var directives: HTTPFields { isReload ? ImageDownload.endToEnd : HTTPFields() }
 
-    /// - Returns: The new image; nil where the cached one is still valid.
+    /// - Returns: The new image; nil if the cached one is still valid.
     @PipelineActor fileprivate func perform(
       _ load: InFlightLoad,
       since generation: Int?,
       while mayFetch: @escaping @PipelineActor @Sendable () -> Bool
     ) async -> Result<FetchedImage?, LoadError> {
-      // The task has no way to end a request alone, so that the guard cancels a task around it.
+      // The guard cancels this inner task, because it cannot cancel the load's own task.
       let task = Task { @PipelineActor () async -> Result<FetchedImage?, LoadError> in
         do throws(LoadError) {
           return .success(try await ask(load))
@@ -188,7 +189,7 @@ extension Revalidation {
         task.cancel()
       }
       if isGivenUp, result.failure?.code == .cancelled {
-        let message = "the policy would no longer fetch it"
+        let message = "the policy would no longer fetch the image"
         result = .failure(LoadError(.cancelled, url: variant.url, message: message))
       }
       switch result {
@@ -204,7 +205,7 @@ extension Revalidation {
       if !isReload, let stored = await loader.disk.run({ store.response(for: key, to: sent) }),
         isNewer(stored, than: asked)
       {
-        // Another process was faster.
+        // Another process has already received a newer response.
         return await loader.stored(variant).flatMap(different)
       }
       let validators = Validators(of: asked)
@@ -215,7 +216,7 @@ extension Revalidation {
         await keep(news, about: asked)
         return nil
       case .notModified:
-        // It is about a version that is not stored here (RFC 9111 §4.3.4): the whole image is requested.
+        // The response concerns a version that is not stored (RFC 9111 §4.3.4): request the complete image.
         guard case .image(let image) = try await download(HTTPFields(), load) else { return nil }
         return different(image)
       }
@@ -239,7 +240,7 @@ extension Revalidation {
       return .image(stored)
     }
 
-    /// Servers without validators send the same image again.
+    /// Returns nil for an unchanged image, because servers without validators send the same image again.
     private func different(_ image: FetchedImage) -> FetchedImage? {
       image.bytes == shown.bytes ? nil : image
     }
@@ -254,7 +255,7 @@ extension Revalidation {
       let (key, store) = (variant.url.key, loader.store)
       let updated = asked.updated(by: news)
       guard storageAllowed(head: updated.head) else { return await loader.forget(key) }
-      // What cannot be written is asked again another time.
+      // If writing fails, a later request revalidates the image again.
       await loader.writes.run { _ = try? store.refresh(key, asked: asked, news: news) }
       loader.memory.update(key, from: asked, to: updated)
     }

@@ -1,16 +1,16 @@
 import Glibc
 
-/// How fast the link is, in classes as people know them.
+/// The speed of the link, in classes.
 enum BandwidthClass: Int, Sendable, Hashable, CaseIterable, Comparable {
   /// Under 500 kbit/s: 2G, or a link that barely works.
   case poor
-  /// Under 4 Mbit/s: 3G, a crowded Wi-Fi.
+  /// Under 4 Mbit/s: 3G, or crowded Wi-Fi.
   case moderate
   /// Under 20 Mbit/s.
   case good
   case excellent
 
-  /// Where the next class begins, in bits per second; the first for ``poor``.
+  /// The upper bounds of the classes in bits per second, starting with ``poor``.
   private static let bounds = [500_000.0, 4_000_000, 20_000_000]
 
   init(_ bitsPerSecond: Double) {
@@ -18,7 +18,7 @@ enum BandwidthClass: Int, Sendable, Hashable, CaseIterable, Comparable {
     self = Self(rawValue: index) ?? .excellent
   }
 
-  /// The class after a measurement, which leaves this one only beyond its bounds by a factor.
+  /// Returns the class after a measurement; it differs only if the measurement passes a bound by the factor.
   func following(_ bitsPerSecond: Double, hysteresis: Double) -> BandwidthClass {
     let raised = BandwidthClass(bitsPerSecond / hysteresis)
     let lowered = BandwidthClass(bitsPerSecond * hysteresis)
@@ -28,39 +28,39 @@ enum BandwidthClass: Int, Sendable, Hashable, CaseIterable, Comparable {
   static func < (first: Self, second: Self) -> Bool { first.rawValue < second.rawValue }
 }
 
-/// The bandwidth of the link, estimated from samples that scatter (pure).
+/// Estimates the bandwidth of the link from samples that vary (pure).
 ///
-/// The estimate is a mean of logarithms, in which old samples fade. The class follows it only when five samples in a row
-/// agree on another one, beyond its bounds by a fifth (Facebook's network-connection-class has both numbers). The first
-/// sample counts at once.
+/// The estimate is a mean of logarithms, in which old samples fade. The first sample sets the class. Later,
+/// the class changes only if five consecutive samples agree on another class, a fifth beyond its bounds. Both
+/// numbers come from Facebook's network-connection-class.
 struct BandwidthMeter: Sendable {
-  /// Samples in a row that must agree on another class.
+  /// The number of consecutive samples that must agree on another class.
   static let samplesToChange = 5
-  /// A class ends a fifth beyond its bounds.
+  /// The factor by which a measurement must exceed a bound.
   static let hysteresis = 1.2
-  /// How much a sample counts against all before it.
+  /// The weight of a new sample against all earlier ones.
   private static let weight = 0.25
-  /// The reported estimate changes by a tenth at least.
+  /// The least factor by which the reported estimate changes.
   private static let reportStep = 1.1
 
-  /// Nil before the first sample.
+  /// The class; nil before the first sample.
   private(set) var category: BandwidthClass?
-  /// In bits per second, for people and policies: changes in steps; nil before the first sample.
+  /// The estimate for users and policies, in bits per second and in steps; nil before the first sample.
   private(set) var reported: Int?
   private var logarithm: Double?
   private var candidate: (category: BandwidthClass, samples: Int)?
 
-  /// In bits per second; nil before the first sample.
+  /// The estimate in bits per second; nil before the first sample.
   var estimate: Double? { logarithm.map { exp($0) } }
 
-  /// Takes a sample.
+  /// Adds a sample.
   ///
   /// - Parameters:
-  ///   - bytes: What came.
-  ///   - seconds: The time that it took; zero only says that the link is fast.
+  ///   - bytes: The number of bytes that arrived.
+  ///   - seconds: The time that they took; zero means that the link is fast.
   mutating func add(bytes: Int, in seconds: Double) {
     guard bytes > 0, seconds >= 0 else { return }
-    // A thousandth of a millisecond keeps the rate finite.
+    // A time of at least one microsecond keeps the rate finite.
     let rate = Double(bytes) * 8 / max(seconds, 1e-6)
     let mean = logarithm.map { $0 + (log(rate) - $0) * Self.weight } ?? log(rate)
     logarithm = mean

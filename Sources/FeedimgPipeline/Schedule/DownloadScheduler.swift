@@ -6,11 +6,11 @@ import Synchronization
 @PipelineActor final class DownloadScheduler {
   typealias Ticket = SchedulerState.Ticket
 
-  /// What the scheduler asks of a download.
+  /// The actions that the scheduler requests of a download.
   struct Download: Sendable {
-    /// Ends the transfer if its bytes can be resumed; whether it did.
+    /// Ends the transfer if its bytes can be resumed, and returns whether it did.
     let preempt: @PipelineActor @Sendable () -> Bool
-    /// Packets now take another path: ends the transfer, which goes on there.
+    /// Ends the transfer after a change of the network path; the download continues on the new path.
     let movePath: @PipelineActor @Sendable () -> Void
   }
 
@@ -20,7 +20,7 @@ import Synchronization
   /// The task that waits for the deadline of the state.
   private var alarm: (at: Duration, task: Task<Void, Never>)?
   private let time: MonotonicTime
-  /// Measures the link; for any thread.
+  /// Measures the link; any thread may use it.
   nonisolated let link: LinkMonitor
 
   nonisolated init(_ time: MonotonicTime) {
@@ -33,12 +33,12 @@ import Synchronization
 
   var limits: TransferLimits { state.limits }
 
-  /// Whether nothing runs and nothing waits.
+  /// Whether no download runs or waits.
   var isIdle: Bool { state.isEmpty && waiting.isEmpty && downloads.isEmpty }
 
   // MARK: Slots
 
-  /// Enters a download, which then waits for its slot.
+  /// Adds a download, which then waits for a slot.
   func enter(host: String, _ priority: LoadPriority) -> Ticket {
     defer { advance() }
     return state.enter(host: host, priority: priority)
@@ -46,7 +46,7 @@ import Synchronization
 
   /// Waits for a slot.
   ///
-  /// - Returns: Whether there is one; false if the task was cancelled.
+  /// - Returns: Whether the download has a slot; false if the task was cancelled.
   func slot(_ ticket: Ticket, _ download: Download) async -> Bool {
     downloads[ticket] = download
     return await withTaskCancellationHandler {
@@ -63,14 +63,16 @@ import Synchronization
 
   func hasSlot(_ ticket: Ticket) -> Bool { state.isRunning(ticket) }
 
-  /// The transfer has ended without the whole response; it waits again unless it still has its slot.
+  /// Records that a transfer ended without the complete response.
+  ///
+  /// The download waits again, unless it still has its slot.
   func stopped(_ ticket: Ticket) {
     downloads[ticket] = nil
     state.stopped(ticket, at: time.now())
     advance()
   }
 
-  /// The download has ended.
+  /// Removes a download that has ended.
   func leave(_ ticket: Ticket) {
     downloads[ticket] = nil
     state.leave(ticket)
@@ -83,7 +85,7 @@ import Synchronization
     advance()
   }
 
-  /// Bytes of the body of a download have come since the last call.
+  /// Records bytes of the body since the last call.
   func received(_ ticket: Ticket, _ bytes: Int) {
     let wasStalled = state.isStalled(ticket)
     state.received(ticket, bytes, at: time.now())
@@ -95,14 +97,14 @@ import Synchronization
 
   // MARK: The network
 
-  /// Packets take another path: the link is measured anew.
+  /// Restarts the measurement of the link after a change of the network path.
   func enter(network: NetworkKind) {
     link.enter(network: network)
     state.setLimits(link.limits)
     advance()
   }
 
-  /// The downloads that run now, each of which goes on by the new path when the result is called.
+  /// Returns a closure that moves the running downloads to the new network path.
   func leavingPath() -> @PipelineActor @Sendable () -> Void {
     let moves = downloads.filter { waiting[$0.key] == nil }.map(\.value.movePath)
     return { for move in moves { move() } }
@@ -118,7 +120,7 @@ import Synchronization
       switch actions.removeFirst() {
       case .start(let ticket): waiting.removeValue(forKey: ticket)?.resume(returning: true)
       case .preempt(let ticket) where downloads[ticket] == nil:
-        // It has a slot and has not begun, so there is nothing to end.
+        // The download has a slot and no transfer yet, so there is none to end.
         state.stopped(ticket, at: now)
         actions += state.advance(at: now) { downloads[$0]?.preempt() ?? true }
       case .preempt: break
@@ -133,7 +135,7 @@ import Synchronization
       alarm = nil
       return
     }
-    // An alarm that comes too early is set again then.
+    // An alarm that fires too early is then set again.
     if let alarm, alarm.at <= deadline { return }
     alarm?.task.cancel()
     let sleep = time.sleep
@@ -155,24 +157,24 @@ final class LinkMonitor: Sendable {
 
   init(_ time: MonotonicTime) { self.time = time }
 
-  /// In bits per second, in steps of a tenth; nil before there is a measurement.
+  /// The bandwidth in bits per second, in steps of a tenth; nil before the first sample.
   var bandwidth: Int? { meter.withLock { $0.reported } }
 
   var limits: TransferLimits { meter.withLock { $0.limits } }
 
   func enter(network: NetworkKind) { meter.withLock { $0.enter(network: network, at: time.now()) } }
 
-  /// A request goes out.
+  /// Records that a request goes out.
   func began() { meter.withLock { $0.begin(at: time.now()) } }
 
-  /// The head of its response came.
+  /// Records that the head of the response arrived.
   func responded() { meter.withLock { $0.respond(at: time.now()) } }
 
-  /// Bytes of a body came.
+  /// Records that bytes of a body arrived.
   ///
-  /// - Returns: Whether the limits changed by that.
+  /// - Returns: Whether the limits changed.
   func received(_ bytes: Int, at now: Duration) -> Bool { meter.withLock { $0.receive(bytes, at: now) } }
 
-  /// The transfer has ended, after or without ``responded()``.
+  /// Records that a transfer ended, with or without a response.
   func ended(hasResponse: Bool) { meter.withLock { $0.end(hasResponse: hasResponse, at: time.now()) } }
 }

@@ -1,33 +1,35 @@
 import FeedimgModel
 
-/// The bandwidth of the link, measured while downloads run, and the limits that follow (pure).
+/// Measures the bandwidth of the link while downloads run, and derives the limits (pure).
 ///
-/// Samples are cut out of what all downloads bring together. A sample counts only the time in which some response is
-/// arriving, so that waiting for servers does not look like a slow link; the share of waiting is kept apart.
+/// A sample counts the bytes of all downloads together. Its time includes only the periods in which a
+/// response is arriving, so that slow servers do not look like a slow link. The share of waiting is measured
+/// separately.
 ///
-/// On a slow link each further download delays the one that is looked at, and two or three fill it. On a fast link more of
-/// them hide the time that servers take: the larger the share of waiting, the more downloads run.
+/// On a slow link, each additional download delays the visible one, and two or three downloads fill the link.
+/// On a fast link, more downloads hide the response times of servers. The larger the share of waiting, the
+/// more downloads run.
 struct LinkMeter: Sendable {
-  /// A sample ends with so many bytes.
+  /// The number of bytes that ends a sample.
   static let sampleBytes = 64 << 10
-  /// Or after so long, if at least ``leastSampleBytes`` came.
+  /// The time that ends a sample of at least ``leastSampleBytes``.
   static let sampleTime = Duration.milliseconds(250)
   private static let leastSampleBytes = 4 << 10
-  /// To one host, whatever is measured: browsers open no more connections either.
+  /// The largest number of downloads to one host, similar to the connection limit of browsers.
   static let greatestPerHost = 8
 
   private var network: NetworkKind
   private var bandwidth = BandwidthMeter()
   private(set) var limits: TransferLimits
 
-  /// Downloads whose request is out, and those of them whose response has begun.
+  /// The number of downloads whose request is out, and of those whose response has begun.
   private var (running, receiving) = (0, 0)
   private var bytes = 0
   private var (busyTime, idleTime) = (Duration.zero, Duration.zero)
   private var lastChange: Duration?
-  /// Of the time in which downloads run, the share in which nothing comes; old samples fade.
+  /// The share of the time with downloads in which nothing arrives; old samples fade.
   private var idleShare = 0.0
-  /// What it was when the limits last followed it.
+  /// The share when the limits last followed it.
   private var heededShare = 0.0
 
   init(network: NetworkKind = .other) {
@@ -35,10 +37,10 @@ struct LinkMeter: Sendable {
     limits = Self.limits(network, nil, idleShare: 0)
   }
 
-  /// In bits per second, in steps; nil before the first sample.
+  /// The estimate in bits per second, in steps; nil before the first sample.
   var reported: Int? { bandwidth.reported }
 
-  /// Measures another network from now on; what runs goes on.
+  /// Starts to measure another network; running downloads continue.
   mutating func enter(network: NetworkKind, at now: Duration) {
     count(until: now)
     let (running, receiving) = (running, receiving)
@@ -46,19 +48,19 @@ struct LinkMeter: Sendable {
     (self.running, self.receiving, lastChange) = (running, receiving, now)
   }
 
-  /// A request goes out.
+  /// Records that a request goes out.
   mutating func begin(at now: Duration) {
     count(until: now)
     running += 1
   }
 
-  /// The head of its response came.
+  /// Records that the head of the response arrived.
   mutating func respond(at now: Duration) {
     count(until: now)
     receiving += 1
   }
 
-  /// Bytes of a body came.
+  /// Records that bytes of a body arrived.
   ///
   /// - Returns: Whether the limits changed.
   mutating func receive(_ count: Int, at now: Duration) -> Bool {
@@ -76,7 +78,7 @@ struct LinkMeter: Sendable {
     return limits != old
   }
 
-  /// A transfer has ended, after or without ``respond(at:)``.
+  /// Records that a transfer ended, with or without a response.
   mutating func end(hasResponse: Bool, at now: Duration) {
     count(until: now)
     running = max(0, running - 1)
@@ -92,7 +94,7 @@ struct LinkMeter: Sendable {
   private mutating func note(idleShare share: Double) {
     idleShare += (share - idleShare) * 0.25
     let change = Self.stretch(idleShare) / Self.stretch(heededShare)
-    // By a fifth, so that the limits do not flutter.
+    // The limits follow changes of a fifth or more, so that they do not fluctuate.
     if max(change, 1 / change) > BandwidthMeter.hysteresis { heededShare = idleShare }
   }
 
@@ -101,14 +103,14 @@ struct LinkMeter: Sendable {
     _ bandwidth: BandwidthClass?,
     idleShare: Double
   ) -> TransferLimits {
-    // Downloads where the link is busy all the time, and at most.
+    // The number of downloads on a link that is always busy, and the largest number.
     let (least, most) =
       switch bandwidth {
       case .poor: (2, 3)
       case .moderate: (2, 4)
       case .good: (4, 8)
       case .excellent: (8, 32)
-      // Before the first sample, as few as on a slow link where it may be one.
+      // Before the first sample, start low on links that may be slow.
       case nil: network == .wifi || network == .ethernet ? (4, 8) : (2, 4)
       }
     let wanted = Double(least) * stretch(idleShare)
@@ -120,6 +122,6 @@ struct LinkMeter: Sendable {
     )
   }
 
-  /// How many times the downloads that fill a busy link fill one that is idle for a share of the time.
+  /// The factor by which more downloads fill a link that is idle for a share of the time.
   private static func stretch(_ idleShare: Double) -> Double { 1 / (1 - min(max(idleShare, 0), 0.95)) }
 }

@@ -1,29 +1,32 @@
 import FeedimgModel
 
-/// Which downloads run and which wait (pure).
+/// Decides which downloads run and which wait (pure).
 ///
-/// Priorities go in order: visible, near, prefetch. Within a priority the hosts take turns, and a host's downloads start in
-/// the order in which they came. Four rules bound this order:
+/// Priorities go in order: visible, near, prefetch. Within a priority, hosts take turns, and the downloads of
+/// a host start in order of arrival. Four rules limit this order:
 ///
-/// - **Limits.** At most ``TransferLimits/total`` downloads run, ``TransferLimits/perHost`` of them to one host, and
-///   ``TransferLimits/besideUrgent`` of them below the most urgent priority that runs or could start.
-/// - **Preemption.** A visible download that finds no slot takes the slot of the least urgent download that can be
-///   resumed, the latest started first.
-/// - **Stalls.** A download that brings nothing for a while, or almost nothing, does not count for other hosts. At most
-///   ``TransferLimits/total`` downloads are left out so, and therefore at most twice the limit run.
-/// - **Starvation.** A priority that could start nothing for ten seconds (visible: one second) gets a slot beyond the
-///   limits. Visible downloads of a host of which nothing runs get one as well, so that slow hosts never hold them up.
+/// - **Limits.** At most ``TransferLimits/total`` downloads run, ``TransferLimits/perHost`` of them to one
+///   host. Below the most urgent priority that runs or could start, at most ``TransferLimits/besideUrgent``
+///   run.
+/// - **Preemption.** If a visible download finds no slot, it takes the slot of a less urgent download that
+///   can resume. The least urgent download goes first, then the one that started last.
+/// - **Stalls.** A download that brings almost nothing for a while does not count toward the limits of other
+///   hosts. At most ``TransferLimits/total`` downloads are excluded in this way, so at most twice the limit
+///   run.
+/// - **Starvation.** A priority that could start nothing for ten seconds (visible: one second) gets a slot
+///   beyond the limits. So do visible downloads of a host without a running download, so that slow hosts
+///   never block them.
 ///
-/// Times come from a clock that never jumps.
+/// Times come from a monotonic clock.
 struct SchedulerState: Sendable {
-  /// One download.
+  /// Identifies one download.
   struct Ticket: Hashable, Sendable {
     fileprivate let number: Int
   }
 
-  /// What the shell must do.
+  /// An action for the ``DownloadScheduler`` to perform.
   enum Action: Hashable, Sendable {
-    /// The download has a slot: begin or resume it.
+    /// The download has a slot: start or resume it.
     case start(Ticket)
     /// The download has lost its slot: end the transfer, then call ``stopped(_:at:)`` or ``leave(_:)``.
     case preempt(Ticket)
@@ -40,36 +43,38 @@ struct SchedulerState: Sendable {
     let host: String
     var priority: LoadPriority
     var phase = Phase.waiting
-    /// Its place in its priority.
+    /// Its position among the downloads of its priority.
     var turn: Int
-    /// When it started, counted.
+    /// The count at its start, which orders the starts.
     var started = 0
     /// Whether its slot is beyond the limits.
     var isExtra = false
-    /// Bytes of the body in the window that began then.
+    /// The start of the current window, and the bytes of the body since then.
     var window = (start: Duration.zero, bytes: 0)
     var hasBody = false
     var isStalled = false
-    /// Whether a preemption was refused, as its bytes could not be resumed.
+    /// Whether it refused a preemption, because it cannot resume.
     var refusedPreemption = false
   }
 
-  /// A download without a byte of the body for so long is stalled: most responses begin within a round trip or two.
+  /// The time without a byte of the body after which a download is stalled.
+  ///
+  /// Most responses begin within one or two round trips.
   static let responsePatience = Duration.seconds(1)
-  /// A download that brings less than ``leastBytes`` in so long is stalled; this is found in at most twice the time.
+  /// The time in which a download must bring ``leastBytes``; detecting a stall takes at most twice as long.
   static let bodyPatience = Duration.seconds(2)
   static let leastBytes = 1 << 10
-  /// So long a priority waits without starting anything before it gets a slot beyond the limits.
+  /// The time that a priority waits without starting a download before it gets a slot beyond the limits.
   static func starvationLimit(of priority: LoadPriority) -> Duration {
     priority == .visible ? .seconds(1) : .seconds(10)
   }
 
   private(set) var limits: TransferLimits
   private var entries: [Ticket: Entry] = [:]
-  /// The downloads of each priority and host that wait, by their turns.
+  /// The waiting downloads by priority and host, in the order of their turns.
   private var waiting: [LoadPriority: [String: [Ticket]]] = [:]
   private var running: Set<Ticket> = []
-  /// When each host started a download last, counted.
+  /// The count at the last start of each host.
   private var lastStart: [String: Int] = [:]
   private var starvingSince: [LoadPriority: Duration] = [:]
   /// Counts tickets, turns and starts.
@@ -81,10 +86,10 @@ struct SchedulerState: Sendable {
 
   func isRunning(_ ticket: Ticket) -> Bool { running.contains(ticket) }
 
-  /// Nil where the download has left.
+  /// The priority of a download; nil after it has left.
   func priority(of ticket: Ticket) -> LoadPriority? { entries[ticket]?.priority }
 
-  /// Whether the download was found stalled, and has brought next to nothing since.
+  /// Whether a download is stalled and has brought almost nothing since.
   func isStalled(_ ticket: Ticket) -> Bool { entries[ticket]?.isStalled ?? false }
 
   // MARK: Changes
@@ -97,7 +102,7 @@ struct SchedulerState: Sendable {
     return ticket
   }
 
-  /// Changes the priority of a download, which then waits as the last of its new priority.
+  /// Changes the priority of a download, which then waits behind all others of the new priority.
   mutating func setPriority(_ ticket: Ticket, _ priority: LoadPriority) {
     guard var entry = entries[ticket], entry.priority != priority else { return }
     if entry.phase == .waiting { dequeue(ticket, entry) }
@@ -106,7 +111,7 @@ struct SchedulerState: Sendable {
     if entry.phase == .waiting { enqueue(ticket, entry) }
   }
 
-  /// Bytes of the body have come since the last call.
+  /// Records bytes of the body since the last call.
   mutating func received(_ ticket: Ticket, _ bytes: Int, at now: Duration) {
     guard var entry = entries[ticket], entry.phase == .running, bytes > 0 else { return }
     let age = now - entry.window.start
@@ -124,7 +129,9 @@ struct SchedulerState: Sendable {
     entries[ticket] = entry
   }
 
-  /// The transfer has ended without the whole response: it waits again, or begins anew in the slot that it still has.
+  /// Records that a transfer ended without the complete response.
+  ///
+  /// The download waits again, or restarts in its slot if it still has one.
   mutating func stopped(_ ticket: Ticket, at now: Duration) {
     guard var entry = entries[ticket] else { return }
     switch entry.phase {
@@ -141,7 +148,7 @@ struct SchedulerState: Sendable {
     }
   }
 
-  /// The download has ended, or no caller wants it any more.
+  /// Removes a download that has ended or that all callers have cancelled.
   mutating func leave(_ ticket: Ticket) {
     guard let entry = entries.removeValue(forKey: ticket) else { return }
     running.remove(ticket)
@@ -150,16 +157,17 @@ struct SchedulerState: Sendable {
 
   mutating func setLimits(_ limits: TransferLimits) { self.limits = limits }
 
-  /// Starts and preempts what the rules say; to be called after each change, and at ``deadline``.
+  /// Starts and preempts downloads by the rules; call it after each change and at ``deadline``.
   ///
   /// - Parameters:
-  ///   - now: The time.
-  ///   - preempt: Stops a download if its bytes can be resumed later; whether it did.
+  ///   - now: The current time.
+  ///   - preempt: Stops a download if its bytes can be resumed, and returns whether it did.
   /// - Returns: The actions, in order.
   mutating func advance(at now: Duration, preempt: (Ticket) -> Bool) -> [Action] {
     findStalls(at: now)
     var actions: [Action] = []
-    // Visible downloads first, with the slots that they take from others, which would otherwise start only to stop.
+    // Visible downloads start first, with the slots that they preempt. Otherwise other downloads would start
+    // only to stop again.
     startAll(downTo: .visible, &actions, at: now)
     while let victim = preemptOne(at: now, preempt) {
       actions.append(.preempt(victim))
@@ -235,7 +243,10 @@ extension SchedulerState {
     runningEntries.filter { !$0.isExtra && (!$0.isStalled || $0.host == host) }
   }
 
-  /// How many stalled downloads are left out of the limit: as many as one host has, where the limit was higher before.
+  /// The largest number of stalled downloads to exclude from the limit.
+  ///
+  /// It is at least the number of stalled downloads of any one host, which may exceed a limit that was
+  /// lowered.
   private var greatestLeftOut: Int {
     let stalled = runningEntries.filter { !$0.isExtra && $0.isStalled }
     return max(limits.total, Dictionary(grouping: stalled, by: \.host).values.map(\.count).max() ?? 0)
@@ -245,7 +256,7 @@ extension SchedulerState {
     runningEntries.count { !$0.isExtra && $0.host == host }
   }
 
-  /// Whether a download to a host fits into the limits of number, perhaps after a running one has stopped.
+  /// Whether the limits allow a download to a host, perhaps after a running one has stopped.
   private func hasSlot(for host: String, without victim: Entry? = nil) -> Bool {
     let all = runningEntries.count { !$0.isExtra }
     let stopped = victim == nil ? 0 : 1
@@ -255,7 +266,7 @@ extension SchedulerState {
     return ofHost < limits.perHost && all - stopped - min(leftOut, greatestLeftOut) < limits.total
   }
 
-  /// Whether a download fits beside more urgent ones.
+  /// Whether the limits allow a download beside more urgent ones.
   private func fitsBesideUrgent(_ priority: LoadPriority, of host: String) -> Bool {
     let counted = counted(for: host)
     let urgent = LoadPriority.allCases.last { other in
@@ -267,7 +278,9 @@ extension SchedulerState {
     return counted.count { $0.priority < urgent } < limits.besideUrgent
   }
 
-  /// The next download of a priority: of the host that runs least, then of the one that started longest ago.
+  /// The next download of a priority.
+  ///
+  /// The host with the fewest running downloads goes first, then the host that started one longest ago.
   private func candidate(_ priority: LoadPriority, where isAllowed: (String) -> Bool) -> Ticket? {
     var best: (rank: (Int, Int, Int), ticket: Ticket)?
     for (host, line) in waiting[priority] ?? [:] {
@@ -300,7 +313,7 @@ extension SchedulerState {
     (entry.hasBody, entry.isStalled, entry.window, entry.refusedPreemption) = (false, false, (now, 0), false)
     entries[ticket] = entry
     running.insert(ticket)
-    // Hosts of long ago count as if they had never started anything.
+    // Hosts that started downloads long ago count as new.
     if lastStart.count >= 512, lastStart[entry.host] == nil { lastStart = [:] }
     lastStart[entry.host] = entry.started
     return .start(ticket)
@@ -308,7 +321,7 @@ extension SchedulerState {
 
   // MARK: Preemption
 
-  /// Stops one less urgent download, if that helps visible ones.
+  /// Stops a less urgent download if that helps visible ones.
   private mutating func preemptOne(at now: Duration, _ preempt: (Ticket) -> Bool) -> Ticket? {
     let isVisibleRunning = runningEntries.contains { $0.priority == .visible && !$0.isStalled }
     guard waits(.visible) || isVisibleRunning else { return nil }
@@ -326,9 +339,9 @@ extension SchedulerState {
     return nil
   }
 
-  /// Whether visible downloads gain by the slot of another.
+  /// Whether visible downloads gain from the slot of another download.
   private func helps(_ victim: Entry, at now: Duration) -> Bool {
-    // A slot beyond the limits goes to a visible download only when that is due for one, and both are taken.
+    // A visible download takes a slot beyond the limits only if one is due and both such slots are taken.
     guard !victim.isExtra else {
       return hasStarved(.visible, at: now) && extraCount(of: .visible) == 0
         && runningEntries.count(where: \.isExtra) > 1
@@ -340,7 +353,7 @@ extension SchedulerState {
     if isUrgent, !victim.isStalled, counted.count(where: { $0.priority < .visible }) > limits.besideUrgent {
       return true
     }
-    // Else only where a visible download could then start.
+    // Otherwise only if a visible download could then start.
     return waiting[.visible]?.keys.contains { hasSlot(for: $0, without: victim) } ?? false
   }
 
@@ -358,14 +371,14 @@ extension SchedulerState {
       || priority == .visible && hosts.contains { runningCount(of: $0) == 0 }
   }
 
-  /// Whether a priority has waited for so long that a slot beyond the limits is due.
+  /// Whether a priority has waited so long that a slot beyond the limits is due.
   private func hasStarved(_ priority: LoadPriority, at now: Duration) -> Bool {
     starvingSince[priority].map { now - $0 >= Self.starvationLimit(of: priority) } ?? false
   }
 
   /// At most two downloads run beyond the limits, one of them visible.
   ///
-  /// A third one runs only where both have become less urgent since, and cannot be resumed.
+  /// A third one runs only if both have become less urgent since and cannot resume.
   private func mayStartExtra(_ priority: LoadPriority) -> Bool {
     let extra = runningEntries.count(where: \.isExtra)
     return priority == .visible

@@ -1,10 +1,10 @@
-/// How many downloads may run at a time.
+/// The number of downloads that may run at the same time.
 struct TransferLimits: Sendable, Hashable {
-  /// Over all hosts; at least one.
+  /// The limit over all hosts; at least one.
   var total: Int
-  /// To one host; at least one.
+  /// The limit for one host; at least one.
   var perHost: Int
-  /// Of those below the most urgent priority that is wanted.
+  /// The limit for downloads below the most urgent priority that runs or could start.
   var besideUrgent: Int
 
   init(total: Int, perHost: Int, besideUrgent: Int) {

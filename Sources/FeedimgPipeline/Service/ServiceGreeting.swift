@@ -1,15 +1,15 @@
 import FeedimgModel
 
-/// The question whether the service answers at all.
+/// A request that checks whether the service responds.
 struct ServiceGreeting: Sendable {
   let socket: String
   let downloader: any Downloading
-  /// Who does not say by then that it is there, hangs.
+  /// The longest wait for a response; a service that takes longer counts as hung.
   let timeout: Duration
 
-  /// Asks once.
+  /// Sends the request once.
   ///
-  /// - Returns: Why nobody answered; nil where somebody did, whatever was said.
+  /// - Returns: The error if the service did not respond; nil after any response.
   func perform() async -> LoadError? {
     guard let url = try? ImageURL("http://localhost/healthz") else { return nil }
     do throws(LoadError) {
@@ -20,7 +20,7 @@ struct ServiceGreeting: Sendable {
     }
   }
 
-  /// A request for what the service knows of itself, and so answers at once.
+  /// A request that the service can answer at once, from its own state.
   func request(of url: ImageURL) -> DownloadRequest {
     var request = DownloadRequest(
       url: url,
@@ -34,7 +34,7 @@ struct ServiceGreeting: Sendable {
   }
 }
 
-/// Takes what nobody needs.
+/// Ignores a response.
 struct NoReceiver: BodyReceiving {
   func begin(_ head: ResponseHead) throws(LoadError) {}
   func receive(_ bytes: UnsafeRawBufferPointer) throws(LoadError) {}

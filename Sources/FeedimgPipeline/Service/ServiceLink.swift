@@ -5,29 +5,28 @@ package import FeedimgSystem
 import Glibc
 import Synchronization
 
-/// The service of the user, which loads what several programs want, into a cache that they share.
+/// Loads images through the user's service, which shares one cache between programs.
 ///
-/// Where it is not there, keeps another cache or will not load something, the program does so itself, and nobody
-/// notices.
+/// If the service is not running, uses another cache or refuses an image, the program loads the image itself.
 package final class ServiceLink: Sendable {
   private struct State {
-    /// How many images it has loaded.
+    /// The number of images that the service has loaded.
     var loaded = 0
-    /// Why it is not asked any more.
+    /// The reason why no more requests go to the service; nil while it is used.
     var obstacle: String?
-    /// Why it has not loaded an image last, though it may load others.
+    /// The reason why the service did not load the latest failed image; it may load others.
     var mishap: String?
   }
 
   private let socket: String
-  /// Where this program keeps images; a service that keeps them elsewhere is of no use.
+  /// The cache folder of this program; a service with another folder is not used.
   private let cacheFolder: String
   private let downloader: any Downloading
   private let greeting: ServiceGreeting
-  /// Why it does not answer at all, before it is left as much time as an image may take.
+  /// Checks once, before the first image, whether the service responds: image requests have long timeouts.
   private let silence: SharedAnswer<LoadError?>
   private let vigil: ServiceVigil
-  /// Guards what is known of the service; nothing is asked under it.
+  /// Guards the state; requests go out outside the lock.
   private let state = Mutex(State())
 
   package init(
@@ -44,7 +43,7 @@ package final class ServiceLink: Sendable {
     vigil = ServiceVigil(greeting, time)
   }
 
-  /// What came of it up to now, in words; nil before it was needed.
+  /// A message about the use of the service so far; nil before its first use.
   var account: String? {
     state.withLock { state in
       let reason = state.obstacle ?? state.mishap
@@ -54,16 +53,16 @@ package final class ServiceLink: Sendable {
     }
   }
 
-  /// Loads an image by the service.
+  /// Loads an image through the service.
   ///
   /// - Parameters:
-  ///   - variant: What to load.
-  ///   - settings: Tell the greatest length.
-  ///   - store: The cache that the service writes to.
-  ///   - disk: Where that may be read.
-  ///   - inFlight: Knows the priority, and hears of progress.
-  /// - Returns: Nil where the program is to load it itself.
-  /// - Throws: ``LoadError`` as the service met with it.
+  ///   - variant: The variant to load.
+  ///   - settings: The user's settings, which limit the length of the image.
+  ///   - store: The cache to which the service writes.
+  ///   - disk: The thread that may read the cache.
+  ///   - inFlight: The load, which supplies the priority and receives progress.
+  /// - Returns: The image; nil if the program must load it itself.
+  /// - Throws: The ``LoadError`` that the service reports.
   func load(
     _ variant: ImageVariant,
     _ settings: UserSettings,
@@ -73,12 +72,12 @@ package final class ServiceLink: Sendable {
   ) async throws(LoadError) -> FetchedImage? {
     guard state.withLock({ $0.obstacle == nil }) else { return nil }
     guard access(socket, F_OK) == 0 else {
-      giveUp("it does not run")
+      giveUp("it is not running")
       return nil
     }
     guard await greeted() else { return nil }
     let priority = inFlight.priority
-    // That of no other load, whoever else asks the service.
+    // A random name distinguishes this load from those of all other clients.
     let name = String(UInt64.random(in: .min ... .max), radix: 36)
     guard let request = request(variant, settings, priority, name) else { return nil }
     let urgency = ServiceUrgency(after: priority) { await self.tell($0, of: name) }
@@ -96,13 +95,13 @@ package final class ServiceLink: Sendable {
       head = try await perform(request, into: receiver)
     } catch {
       let silence = vigil.silence
-      if let silence { giveUp("it answers no longer: \(silence.message)") }
+      if let silence { giveUp("it stopped responding: \(silence.message)") }
       guard error.code != .cancelled || silence != nil && !Task.isCancelled else { throw error }
-      // The image itself may have broken off; then the next attempt says so.
-      if silence == nil, receiver.head == nil { giveUp("it does not answer: \(error.message)") }
-      // What the program loads itself nobody else asks for.
+      // If the transfer of the image itself was interrupted, the next attempt reports that.
+      if silence == nil, receiver.head == nil { giveUp("it does not respond: \(error.message)") }
+      // The bytes of a load by this program count for its own caller.
       inFlight.countsElsewhere = false
-      note("it broke off: \(error.message)")
+      note("the response was interrupted: \(error.message)")
       return nil
     }
     guard head.status == 200 else { return try refused(head, receiver.bytes, variant) }
@@ -120,11 +119,11 @@ package final class ServiceLink: Sendable {
 
   private func greeted() async -> Bool {
     guard let error = await silence.value else { return true }
-    giveUp("it does not answer: \(error.message)")
+    giveUp("it does not respond: \(error.message)")
     return false
   }
 
-  /// Performs the request for an image, and breaks it off where the service turns out to hang.
+  /// Sends the request for an image, and cancels it if the service hangs.
   private func perform(
     _ request: DownloadRequest,
     into receiver: ServiceReceiver
@@ -149,7 +148,8 @@ package final class ServiceLink: Sendable {
   /// The source of an image, read from the `Cache-Status` of the service (RFC 9211 §2).
   ///
   /// - Parameter cacheStatus: The value of the field.
-  /// - Returns: The disk also if a server validated the stored image, or if another client's download brought it.
+  /// - Returns: The network only if this request caused a download; otherwise the disk, even after a
+  ///   revalidation.
   static func source(_ cacheStatus: String?) -> LoadedImage.Source {
     isForwarded(cacheStatus) && !isCollapsed(cacheStatus) ? .network : .disk
   }
@@ -160,7 +160,7 @@ package final class ServiceLink: Sendable {
     return cacheStatus.contains("fwd=") && !cacheStatus.contains("fwd-status=304")
   }
 
-  /// Whether it comes for who had asked the service before.
+  /// Whether an earlier request of another client caused the download.
   static func isCollapsed(_ cacheStatus: String?) -> Bool { cacheStatus?.contains("collapsed") == true }
 
   private func request(
@@ -171,7 +171,7 @@ package final class ServiceLink: Sendable {
   ) -> DownloadRequest? {
     let name = variant.role == .original ? "originalImage" : "thumbnailImage"
     let item = JSONValue.object(JSONObject([(name, .string(variant.url.text))])).text(.compact)
-    // What is too long for a query is rare enough.
+    // A URL that is too long for a query is rare; the program then loads the image itself.
     guard let url = try? ImageURL("http://localhost/v1/image?item=\(Self.escaped(item))") else { return nil }
     var fields = Self.fields(of: load, priority)
     fields.fields.append(.init(name: "Feedimg-Cache", value: cacheFolder))
@@ -180,7 +180,7 @@ package final class ServiceLink: Sendable {
       fields: fields,
       bodyLimit: settings.downloadLimit,
       connectTimeout: .seconds(2),
-      // It waits for its turn, its server and its retries as this program would.
+      // The service waits for a slot, the server and retries as long as this program would.
       responseTimeout: .seconds(600),
       stallTimeout: .seconds(600)
     )
@@ -188,7 +188,7 @@ package final class ServiceLink: Sendable {
     return request
   }
 
-  /// Says how urgent a load is from now on; a service that is too old to understand that goes on as before.
+  /// Sends the present priority of a load; an older service without this request keeps the first one.
   private func tell(_ priority: LoadPriority, of load: String) async {
     guard let url = try? ImageURL("http://localhost/v1/priority") else { return }
     var request = greeting.request(of: url)
@@ -196,7 +196,7 @@ package final class ServiceLink: Sendable {
     _ = try? await downloader.download(request, into: NoReceiver())
   }
 
-  /// What a load is called, and how urgent it is.
+  /// The fields that name a load and its priority.
   private static func fields(of load: String, _ priority: LoadPriority) -> HTTPFields {
     let urgency = priority == .visible ? 1 : priority == .near ? 4 : 6
     return HTTPFields([
@@ -204,7 +204,7 @@ package final class ServiceLink: Sendable {
     ])
   }
 
-  /// Why the service has not loaded it: an error that this program would have met with as well, or nil for others.
+  /// Throws the error of the server that the service reports; returns nil if the program must load the image.
   private func refused(
     _ head: ResponseHead,
     _ body: [UInt8],
@@ -213,12 +213,13 @@ package final class ServiceLink: Sendable {
     guard case .object(let problem)? = try? JSONReader.value(in: body),
       let detail = problem["detail"]?.text
     else {
-      giveUp("it answered \(head.status)")
+      giveUp("it responded with status \(head.status)")
       return nil
     }
     let name = problem["type"]?.text?.split(separator: ":").last ?? ""
     guard let code = LoadError.Code.allCases.first(where: { $0.kebab == name }), code.isOfServer else {
-      // Its folder, its policy or its rights are others; the folder will stay so.
+      // Other refusals depend on the service's policy or permissions; 421 means another cache folder, which
+      // will not change.
       if head.status == 421 { giveUp(detail) }
       note(detail)
       return nil
@@ -240,7 +241,7 @@ package final class ServiceLink: Sendable {
 
   private func note(_ mishap: String) { state.withLock { $0.mishap = mishap } }
 
-  /// As a value in a query (RFC 3986 §2.3).
+  /// Escapes text for a value in a query (RFC 3986 §2.3).
   private static func escaped(_ text: String) -> String {
     let digits = Array("0123456789ABCDEF")
     return text.utf8.reduce(into: "") { result, byte in
@@ -253,12 +254,12 @@ package final class ServiceLink: Sendable {
 }
 
 extension LoadError.Code {
-  /// In kebab case, such as `nothing-to-show`.
+  /// The code in kebab case, such as `nothing-to-show`.
   package var kebab: String {
     rawValue.map { $0.isUppercase ? "-\($0.lowercased())" : String($0) }.joined()
   }
 
-  /// Whether it is about the server of the image, or the way to it, and not about who loads.
+  /// Whether it concerns the server of the image or the path to it, and not the program that loads it.
   fileprivate var isOfServer: Bool {
     switch self {
     case .status, .truncated, .tooLarge, .tooManyRedirects, .forbiddenRedirect, .notAnImage, .unknownHost,

@@ -1,10 +1,10 @@
 import FeedimgModel
 import Synchronization
 
-/// Takes what the service answers.
+/// Receives an image from the service.
 final class ServiceReceiver: BodyReceiving {
   private struct State {
-    /// Whether the network brings the image: what the service had costs nobody anything, and counts as no progress.
+    /// Whether the service downloads the image; a cached image reports no progress.
     var isBrought = false
     var head: ResponseHead?
     var bytes: [UInt8] = []
@@ -14,7 +14,7 @@ final class ServiceReceiver: BodyReceiving {
   private let load: InFlightLoad
   private let vigil: ServiceVigil
   private let witness = LoadWitness.present
-  /// Guards what has come; the transfer's thread adds.
+  /// Guards the response; the transfer's thread extends it.
   private let state = Mutex(State())
 
   init(_ load: InFlightLoad, _ vigil: ServiceVigil) { (self.load, self.vigil) = (load, vigil) }
@@ -22,7 +22,7 @@ final class ServiceReceiver: BodyReceiving {
   var head: ResponseHead? { state.withLock { $0.head } }
   var bytes: [UInt8] { state.withLock { $0.bytes } }
 
-  /// What can be shown of the image before it is whole; nothing where that is not worth it.
+  /// Returns the latest scan of the arriving image that is worth showing, if any.
   func scan() -> ArrivingScans.Scan? {
     state.withLock { state in
       guard let head = state.head, head.status == 200 else { return nil }
@@ -37,7 +37,7 @@ final class ServiceReceiver: BodyReceiving {
     state.withLock { ($0.head, $0.isBrought) = (head, isBrought) }
     guard isBrought else { return }
     if ServiceLink.isCollapsed(cacheStatus) { load.countsElsewhere = true }
-    // Who finds it too much leaves before it comes.
+    // A caller whose data limit is too low leaves before the first byte.
     try load.report(
       LoadProgress(received: ByteCount(0), total: head.contentLength.map { ByteCount($0) })
     )

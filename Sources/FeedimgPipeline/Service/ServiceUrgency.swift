@@ -1,19 +1,20 @@
 import FeedimgModel
 import Synchronization
 
-/// Tells the service how urgent an image has become since it was asked for.
+/// Tells the service when the priority of a requested image changes.
 ///
-/// A request of HTTP/1.1 says once how urgent it is (RFC 9218 §7 is for later versions), so another one says what it is
-/// now. One at a time, as what overtook a later word would hold.
+/// An HTTP/1.1 request cannot change its priority later (RFC 9218 §7 applies to later versions). A separate
+/// request therefore sends the new priority. Only one such request runs at a time, so that an older priority
+/// never overtakes a newer one.
 final class ServiceUrgency: Sendable {
   private struct State {
-    /// What the service was told last.
+    /// The priority last sent to the service.
     var told: LoadPriority
     var wanted: LoadPriority
     var task: Task<Void, Never>?
     var isOver = false
 
-    /// What there is to tell; nil for nothing.
+    /// Returns the priority to send; nil if the service has the latest one.
     mutating func next() -> LoadPriority? {
       guard !isOver, told != wanted else { return nil }
       told = wanted
@@ -22,18 +23,18 @@ final class ServiceUrgency: Sendable {
   }
 
   private let tell: @Sendable (LoadPriority) async -> Void
-  /// Guards what is told; tasks are cancelled outside.
+  /// Guards the priorities; tasks are cancelled outside the lock.
   private let state: Mutex<State>
 
   /// - Parameters:
-  ///   - first: What the request for the image says.
-  ///   - tell: Says what it is now, and returns when that has been heard or was in vain.
+  ///   - first: The priority in the request for the image.
+  ///   - tell: Sends a priority; returns when the request has succeeded or failed.
   init(after first: LoadPriority, telling tell: @escaping @Sendable (LoadPriority) async -> Void) {
     self.tell = tell
     state = Mutex(State(told: first, wanted: first))
   }
 
-  /// Takes note of how urgent it is, as it says while nobody else takes note.
+  /// Records the present priority, which is read under the lock.
   func follow(_ priority: () -> LoadPriority) {
     state.withLock { state in
       state.wanted = priority()

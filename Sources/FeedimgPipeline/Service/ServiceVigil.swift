@@ -2,40 +2,40 @@ import FeedimgModel
 import FeedimgSystem
 import Synchronization
 
-/// Notices that the service hangs while requests wait for it, as they leave it all the time that an image may take.
+/// Detects that the service hangs while requests wait for it, because these requests have long timeouts.
 ///
-/// While there are requests it looks at them now and then. Only where one has waited since the last look, and not a byte
-/// has come of any, the service is asked whether it is still there.
+/// It checks the requests at intervals. If one has waited since the last check and no bytes arrived for any
+/// of them, it asks the service whether it still responds.
 final class ServiceVigil: Sendable {
   private struct State {
-    /// What breaks off each of the requests, by number.
+    /// The closures that cancel the requests, by number.
     var requests: [Int: @Sendable () -> Void] = [:]
     var issued = 0
-    /// The number that was issued last at the latest look.
+    /// The number of the latest request at the last check.
     var seen = 0
-    /// Whether anything has come since the latest look.
+    /// Whether bytes have arrived since the last check.
     var hasHeard = false
     var isLooking = false
     var silence: LoadError?
   }
 
-  /// From one look to the next.
+  /// The time between two checks.
   static let interval = Duration.seconds(5)
 
   private let greeting: ServiceGreeting
   private let time: MonotonicTime
-  /// Guards what is known of the requests; they are broken off outside.
+  /// Guards the requests; they are cancelled outside the lock.
   private let state = Mutex(State())
 
   init(_ greeting: ServiceGreeting, _ time: MonotonicTime) { (self.greeting, self.time) = (greeting, time) }
 
-  /// How the service turned out to hang; nil where it has not.
+  /// The error of the failed check; nil while the service does not hang.
   var silence: LoadError? { state.withLock { $0.silence } }
 
-  /// Watches over a request.
+  /// Starts to watch a request.
   ///
-  /// - Parameter breakOff: Called once the service turns out to hang.
-  /// - Returns: To be ended by.
+  /// - Parameter breakOff: Cancels the request; called if the service hangs.
+  /// - Returns: The number to pass to ``end(_:)``.
   func begin(_ breakOff: @escaping @Sendable () -> Void) -> Int {
     let (number, isFirst) = state.withLock { state in
       defer { state.isLooking = true }
@@ -48,20 +48,20 @@ final class ServiceVigil: Sendable {
         while (try? await time.sleep(Self.interval)) != nil {
           guard await self?.look() == true else { return }
         }
-        // Without a thread to sleep on, the next request may find one.
+        // If no thread was available for the wait, the next request tries again.
         self?.state.withLock { $0.isLooking = false }
       }
     }
     return number
   }
 
-  /// The request has been answered, or given up.
+  /// Ends the watch of a request that has ended.
   func end(_ number: Int) { state.withLock { $0.requests[number] = nil } }
 
-  /// Something has come of an answer.
+  /// Records that bytes of a response arrived.
   func hear() { state.withLock { $0.hasHeard = true } }
 
-  /// Looks whether the service may hang, and asks it then.
+  /// Checks whether the service may hang, and asks it if so.
   ///
   /// - Returns: Whether there are requests.
   private func look() async -> Bool {
@@ -74,7 +74,7 @@ final class ServiceVigil: Sendable {
       return !state.hasHeard && state.requests.keys.contains { $0 <= state.seen }
     }
     guard let isSilent else { return false }
-    // One that lets nobody in, as it ends or has too many clients, serves those that it has; if not, they are told.
+    // A service that refuses new connections still serves its present clients or closes their connections.
     guard isSilent, let silence = await greeting.perform(), silence.code == .timeout else { return true }
     let requests = state.withLock { state in
       guard !state.hasHeard else { return [] as [@Sendable () -> Void] }

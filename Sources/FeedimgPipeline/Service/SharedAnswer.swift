@@ -1,9 +1,9 @@
 import Synchronization
 
-/// The answer to a question that is asked once, for all who want to know.
+/// The result of an operation that runs once, shared by all callers.
 ///
-/// They hear it in the order in which they came, as they go on to wait for places, where the first is served first;
-/// who waits for the value of a task is woken the last first.
+/// Callers resume in the order in which they asked, because they then wait for slots in that order. A task
+/// would resume the callers of its value in reverse order.
 final class SharedAnswer<Value: Sendable>: Sendable {
   private enum State {
     case unasked
@@ -12,10 +12,10 @@ final class SharedAnswer<Value: Sendable>: Sendable {
   }
 
   private let ask: @Sendable () async -> Value
-  /// Guards who waits; nobody is woken and nothing asked under it.
+  /// Guards the waiting callers; they resume outside the lock.
   private let state = Mutex(State.unasked)
 
-  /// - Parameter ask: Finds the answer; called when somebody first wants to know.
+  /// - Parameter ask: The operation, which runs when the first caller asks for the result.
   init(_ ask: @escaping @Sendable () async -> Value) { self.ask = ask }
 
   var value: Value {

@@ -100,7 +100,7 @@ import Testing
     await scene.time.pass(RetryController.patience, when: 1)
     let error = await #expect(throws: LoadError.self) { try await waiting.value }
     #expect(error?.code == .connection)
-    #expect(error?.message.hasPrefix("the host failed before and has not answered again yet: ") == true)
+    #expect(error?.message.hasPrefix("the host failed before and has not responded since: ") == true)
     #expect(scene.asked == 1)
     for gate in [scene.head, scene.body] { gate.open() }
     #expect(try await slow.value == SampleImage.jpeg)

@@ -158,8 +158,11 @@ import Testing
       let account = try #require(test.loader.serviceAccount)
       return account.replacing("`\(test.folder)/service.sock`", with: "S")
     }
-    #expect(try await load("/half") == "not loaded by the service at S: it broke off: the body ended")
-    let rest = "1 image loaded by the service at S, others not: it broke off: the body ended"
+    #expect(
+      try await load("/half")
+        == "not loaded by the service at S: the response was interrupted: the body ended"
+    )
+    let rest = "1 image loaded by the service at S, others not: the response was interrupted: the body ended"
     #expect(try await load("/whole") == rest)
   }
 

@@ -74,7 +74,7 @@ import Testing
     }
     #expect(downloader.asked.withLock { $0 } == ["http://localhost/healthz"])
     // Within 50 ms, or where this thread is not let run for so long, already without a connection.
-    let account = "not loaded by the service at `\(socket.path)`: it does not answer: "
+    let account = "not loaded by the service at `\(socket.path)`: it does not respond: "
     #expect(link.account?.hasPrefix(account) == true && link.account?.hasSuffix(" within 50 ms") == true)
   }
 }

@@ -99,7 +99,7 @@ import Testing
     }
     #expect(asked.all.count { $0 == "/v1/image" } == 1)
     let account = try #require(test.loader.serviceAccount)
-    #expect(account.contains("/service.sock`: it answers no longer: "), "\(account)")
+    #expect(account.contains("/service.sock`: it stopped responding: "), "\(account)")
     withExtendedLifetime(service) {}
   }
 
