@@ -1,6 +1,6 @@
 package import FeedimgModel
-import FeedimgSystem
 import FeedimgSQLite
+import FeedimgSystem
 
 /// Pinned images stay, however long they are not used and whatever else is stored.
 ///

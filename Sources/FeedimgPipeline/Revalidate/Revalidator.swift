@@ -1,7 +1,7 @@
 import FeedimgCache
-import FeedimgTransfer
 import FeedimgModel
 import FeedimgSystem
+import FeedimgTransfer
 import Synchronization
 
 /// Asks servers whether cached images are still valid: loads of low priority with conditional requests.
@@ -236,7 +236,9 @@ extension Revalidation {
       let outcome = try await loader.retries.performOnce(variant.url) { attempt async throws(LoadError) in
         try await download.run(attempt)
       }
-      guard case .image(let image) = outcome, let stored = await image.storing?.value() else { return outcome }
+      guard case .image(let image) = outcome, let stored = await image.storing?.value() else {
+        return outcome
+      }
       return .image(stored)
     }
 
