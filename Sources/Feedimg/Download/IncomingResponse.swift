@@ -191,7 +191,7 @@ final class IncomingResponse: BodyReceiving {
   /// Whether the server has promised to send the rest alone.
   private func isPromised(_ state: State) -> Bool {
     guard purpose.isResumable, let head = state.lastHead else { return false }
-    return Resumption(head, kept: state.start + state.count + 1, now: DeltaSeconds.whole(clock()))?.isPromised
+    return Resumption(head, kept: state.start + state.count + 1, now: DeltaSeconds.whole(clock()))?.supportsRanges
       == true
   }
 
@@ -233,7 +233,7 @@ final class IncomingResponse: BodyReceiving {
         url: purpose.url,
         message: "the server does not resume the interrupted download"
       )
-    case .answer: throw response.refusal(of: purpose.url)
+    case .error: throw response.refusal(of: purpose.url)
     }
   }
 
@@ -244,7 +244,7 @@ final class IncomingResponse: BodyReceiving {
     }
     guard purpose.isImage else { return .replace }
     let isAccepted = [200, 203].contains(head.status) || head.status == 304 && purpose.isConditional
-    return isAccepted ? .replace : .answer
+    return isAccepted ? .replace : .error
   }
 
   /// A response of the whole body, or one without a body, takes the place of what came before.
@@ -580,7 +580,7 @@ extension StoredResponse {
   fileprivate func completed(by part: StoredResponse, _ resumption: Resumption?) -> StoredResponse {
     var whole = updated(by: part)
     whole.head.status = 200
-    whole.head.contentLength = (resumption?.whole(after: part.head) ?? part.head).contentLength
+    whole.head.contentLength = (resumption?.completeHead(after: part.head) ?? part.head).contentLength
     whole.head.endsByClosing = part.head.endsByClosing && whole.head.contentLength == nil
     return whole
   }
