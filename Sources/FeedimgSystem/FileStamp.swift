@@ -1,6 +1,6 @@
 import Glibc
 
-/// The version of a file, which shows whether the file changed without reading it.
+/// The version of a file; comparing versions shows a change without reading the file.
 package enum FileStamp: Sendable, Hashable {
   case missing
   /// The system does not report whether the file exists; the value is its `errno`.

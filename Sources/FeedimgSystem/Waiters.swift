@@ -22,7 +22,7 @@ package final class Waiters<Value: Sendable>: Sendable {
 
   /// Waits for a value.
   ///
-  /// - Parameter value: Returns a value to return at once, or nil to wait; called once under the lock.
+  /// - Parameter value: Returns the value if it is already known, or nil to wait; called once under the lock.
   /// - Returns: Nil if the task is cancelled first.
   package func wait(unless value: () -> Value? = { nil }) async -> Value? {
     let id = state.withLock { state in

@@ -60,7 +60,7 @@ final class CurlHandle {
     _ = ccurl_set_long(library.table, pointer, CURLOPT_BUFFERSIZE, Self.bufferSize)
     // libcurl's alarm signals would disturb other threads. Curl's thread already blocks SIGPIPE.
     try set(CURLOPT_NOSIGNAL, to: 1)
-    // Without it, a transfer that ends waits for its name look-up and delays all other transfers. The oldest
+    // Without this option, a transfer that ends waits for its name look-up and delays all other transfers. The oldest
     // supported libcurl lacks the option, so its result is ignored.
     _ = ccurl_set_long(library.table, pointer, CURLOPT_QUICK_EXIT, 1)
     try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, to: 1)

@@ -36,7 +36,10 @@ struct RedirectChain {
   /// - Throws: ``LoadError`` with `forbiddenRedirect` or `tooManyRedirects`.
   mutating func follow(_ location: String, status: Int, _ library: CurlLibrary) throws(LoadError) {
     guard !location.isEmpty else {
-      throw LoadError(.forbiddenRedirect, message: "the server sent status \(status) with an empty `Location`")
+      throw LoadError(
+        .forbiddenRedirect,
+        message: "the server sent status \(status) with an empty `Location`"
+      )
     }
     let next = try target(of: location, library)
     guard next.key != first.key, !visited.contains(next.key) else {

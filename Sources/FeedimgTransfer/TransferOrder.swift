@@ -27,5 +27,7 @@ final class TransferOrder: @unchecked Sendable {
   /// Resumes the caller with the result; later calls do nothing.
   func complete(_ result: Result<ResponseHead, LoadError>) { continuation.take()?.resume(returning: result) }
 
-  func completeCancelled() { complete(.failure(LoadError(.cancelled, url: request.url, message: "cancelled"))) }
+  func completeCancelled() {
+    complete(.failure(LoadError(.cancelled, url: request.url, message: "cancelled")))
+  }
 }

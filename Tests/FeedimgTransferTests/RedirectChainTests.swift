@@ -19,7 +19,8 @@ struct RedirectChainTests {
     ("http://a/1", "https://a/2", false, "another scheme"),
     ("http://a/1", "http://sub.a/2", false, "a host below"),
   ])
-  func `credentials stay at home`(first: String, location: String, isSameOrigin: Bool, reason: String) throws {
+  func `credentials stay at home`(first: String, location: String, isSameOrigin: Bool, reason: String) throws
+  {
     var chain = RedirectChain(from: try ImageURL(first), limit: 5)
     #expect(chain.isSameOrigin)
     try chain.follow(location, status: 302, library)

@@ -191,7 +191,8 @@ final class IncomingResponse: BodyReceiving {
   /// Whether the server has promised to send the rest alone.
   private func isPromised(_ state: State) -> Bool {
     guard purpose.isResumable, let head = state.lastHead else { return false }
-    return Resumption(head, kept: state.start + state.count + 1, now: DeltaSeconds.whole(clock()))?.supportsRanges
+    return Resumption(head, kept: state.start + state.count + 1, now: DeltaSeconds.whole(clock()))?
+      .supportsRanges
       == true
   }
 
