@@ -6,8 +6,8 @@ struct FeedimgCommand: ParsableCommand {
     commandName: "feedimg",
     abstract: "Choose and load the images of a feed by network, settings and cache.",
     discussion: """
-      A feed item has an original and a thumbnail. feedimg chooses which of them to show and loads it. A policy, a \
-      table that people can read, decides. The default policy:
+      A feed item has an original and a thumbnail. feedimg chooses which of them to show and loads it. A \
+      policy decides: a table that people can read. The default policy:
 
         the original is cached   show it
         Wi-Fi, Ethernet          load the original
