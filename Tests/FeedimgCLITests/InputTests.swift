@@ -178,11 +178,11 @@ import Testing
     let missing = try CommandRun(["resolve", "--item", folder.path("no.json")], in: folder)
     #expect(missing.status == 2)
     #expect(
-      missing.errors == "feedimg: \(folder.path("no.json")): cannot be read: no such file or directory\n"
+      missing.errors == "feedimg: \(folder.path("no.json")): cannot read: no such file or directory\n"
     )
     let directory = try CommandRun(["resolve", "--item", folder.root], in: folder)
     #expect(directory.status == 2)
-    #expect(directory.errors == "feedimg: \(folder.root): cannot be read: is a directory\n")
+    #expect(directory.errors == "feedimg: \(folder.root): cannot read: is a directory\n")
   }
 
   @Test func `a policy that leaves a gap is refused with the states it misses`() throws {

@@ -90,7 +90,7 @@ import Testing
       ["prefetch", "feed.json", "--image-limit", "-5MB"],
       "feedimg: --image-limit -5MB: expected a size, such as `20MB` or `512 KiB`\n"
     ),
-    (["prefetch", "nowhere.json"], "nowhere.json: cannot be read: no such file or directory"),
+    (["prefetch", "nowhere.json"], "nowhere.json: cannot read: no such file or directory"),
   ])
   func `what is not understood ends with 2`(arguments: [String], message: String) throws {
     let run = try CommandRun(arguments, in: try TestFolder())
