@@ -12,19 +12,19 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
-// curl_global_init is safe from several threads only since 7.84, and only where libcurl was built for it.
+// curl_global_init is thread-safe only since 7.84, and only in some builds of libcurl.
 static pthread_mutex_t initialising = PTHREAD_MUTEX_INITIALIZER;
 
-// CURLOPT_PROTOCOLS_STR, without which no other scheme than http and https can be ruled out, came with 7.85.0.
+// 7.85.0, the first version with CURLOPT_PROTOCOLS_STR, which restricts transfers to http and https.
 static const unsigned int oldest_version = 0x075500;
 
 static int find(void *library, const char *name, void *function, char *reason, size_t size) {
   void *found = dlsym(library, name);
   if (found == NULL) {
-    snprintf(reason, size, "it has no function %s", name);
+    snprintf(reason, size, "it lacks the function %s", name);
     return 0;
   }
-  // POSIX's own way around ISO C, which has no conversion from object to function pointers.
+  // ISO C cannot convert an object pointer to a function pointer. POSIX recommends this cast (dlsym(3)).
   *(void **)function = found;
   return 1;
 }
@@ -49,21 +49,22 @@ static int initialise(ccurl_library *curl, void *library, char *reason, size_t s
   }
   const curl_version_info_data *version = version_info(CURLVERSION_NOW);
   if (version->version_num < oldest_version) {
-    snprintf(reason, size, "it is version %s, and 7.85.0 is needed", version->version);
+    snprintf(reason, size, "it is version %s, but 7.85.0 or later is required", version->version);
     return 0;
   }
   pthread_mutex_lock(&initialising);
   CURLcode code = global_init(CURL_GLOBAL_DEFAULT);
   pthread_mutex_unlock(&initialising);
   if (code != CURLE_OK) {
-    snprintf(reason, size, "it could not be initialised (code %d)", (int)code);
+    snprintf(reason, size, "it failed to initialise with code %d", (int)code);
     return 0;
   }
   return 1;
 }
 
 ccurl_library *ccurl_open(const char *name, char *reason, size_t size) {
-  // Lazily: to find every function of some thirty libraries takes half of the time, and few are ever called.
+  // RTLD_LAZY halves the time: libcurl pulls in about thirty libraries, and most of their functions are never
+  // called.
   void *library = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
   if (library == NULL) {
     const char *error = dlerror();

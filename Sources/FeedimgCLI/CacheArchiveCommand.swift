@@ -7,10 +7,10 @@ extension CacheCommand {
   struct Export: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "export",
-      abstract: "Write all images into a tar archive, for the cache of another machine.",
+      abstract: "Write all images to a tar archive, for the cache of another machine.",
       discussion: """
-        The file is whole, or as it was before. Cookies are left out, and images that were fetched with credentials; \
-        URLs stay as they are, with whatever secrets they hold.
+        The file is replaced only after the archive is complete. The archive omits cookies, and images that were \
+        fetched with credentials. It contains complete URLs, including any secrets in them.
 
         EXAMPLES
           feedimg cache export images.tar
@@ -25,7 +25,9 @@ extension CacheCommand {
 
     func run() throws {
       let isStandard = file == "-"
-      if isStandard, json { throw CommandFailure(.usage, "--json: standard output is taken by the archive") }
+      if isStandard, json {
+        throw CommandFailure(.usage, "--json: cannot be used when the archive goes to standard output")
+      }
       let output = OutputFile(path: file, option: "export")
       try output.refuseTerminal(unless: force)
       try output.check()
@@ -37,7 +39,7 @@ extension CacheCommand {
         return true
       }
       progress.clear()
-      for url in exported.damaged { Output.complain("left out, as it is damaged: \(url)") }
+      for url in exported.damaged { Output.report("omitted because it is damaged: \(url)") }
       if json { return Output.line(exported.json) }
       if !isStandard { Output.line(CacheText.exported(exported)) }
     }
@@ -47,12 +49,14 @@ extension CacheCommand {
   struct Import: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "import",
-      abstract: "Take in the images of an archive that `feedimg cache export` has written.",
+      abstract: "Store the images of an archive from `feedimg cache export`.",
       discussion: """
-        Each image is verified and counts as used now; those that are stored as new or newer stay. Nothing gives way \
-        to them: what does not fit into the limits is left out, the least used first. An archive that is torn, \
-        damaged or something else changes nothing; from a pipe, what came before the fault has been stored. Import \
-        only what you trust: it says itself which URL an image is of.
+        Each image is verified and counts as used now. An image of which the cache has the same or a newer version \
+        stays as it is. Import evicts no image: it omits the least recently used images of the archive if they do \
+        not fit into the limits.
+
+        An invalid or truncated file changes nothing. From a pipe, the images before the error are stored. Import \
+        only archives that you trust, because an archive says itself which URL an image belongs to.
         """
     )
     @Argument(help: "The archive; - is standard input.", completion: .file(extensions: ["tar"])) var file:

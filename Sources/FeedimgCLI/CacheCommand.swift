@@ -2,15 +2,15 @@ import ArgumentParser
 import Feedimg
 import FeedimgAdmin
 
-/// `feedimg cache`: what is kept on disk.
+/// `feedimg cache`: the images on disk.
 struct CacheCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "cache",
-    abstract: "Show and look after the images that are kept.",
+    abstract: "Show and manage the cached images.",
     discussion: """
-      Images are kept in $XDG_CACHE_HOME/feedimg or ~/.cache/feedimg, each in a file that any program can open. \
-      Several programs may use the cache at once. Originals, thumbnails and pinned images have limits of their own; \
-      see `feedimg settings list`.
+      The cache is in $XDG_CACHE_HOME/feedimg or ~/.cache/feedimg. Each image is a file that any program can open. \
+      Several programs may use the cache at once. Originals, thumbnails and pinned images have separate limits; see \
+      `feedimg settings list`.
 
       EXAMPLES
         feedimg cache info
@@ -31,7 +31,7 @@ struct CacheCommand: ParsableCommand {
   struct Info: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "info",
-      abstract: "Print how much is kept, how much may be, and how often it was of use."
+      abstract: "Print the size, the limits and the hit rate of the cache."
     )
     @Flag(help: "Print one JSON object.") var json = false
     @OptionGroup var folders: CacheFolders
@@ -59,7 +59,7 @@ struct CacheCommand: ParsableCommand {
   struct Clear: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "clear",
-      abstract: "Remove all images that are kept, pinned ones too."
+      abstract: "Remove all images, including pinned ones."
     )
     @OptionGroup var folders: CacheFolders
 
@@ -69,7 +69,7 @@ struct CacheCommand: ParsableCommand {
     }
   }
 
-  /// Where the cache is, and the settings that limit it.
+  /// The folders of the cache and of the settings that limit it.
   struct CacheFolders: ParsableArguments {
     @OptionGroup var cacheFolder: CacheFolderOption
     @OptionGroup var configurationFolder: ConfigurationFolderOption
@@ -79,16 +79,16 @@ struct CacheCommand: ParsableCommand {
       configuration.cacheFolder = cacheFolder.cacheFolder
       configuration.configurationFolder = configurationFolder.configurationFolder
       let cache = try ImageCache(configuration)
-      for warning in cache.warnings { Output.complain(warning) }
+      for warning in cache.warnings { Output.report(warning) }
       return cache
     }
   }
 
-  /// The URL of an image that should be in the cache.
+  /// The URL of a cached image.
   struct CachedURL: ParsableArguments {
-    @Argument(help: "The URL, as the item spells it.") var url: String
+    @Argument(help: "The URL of the image.") var url: String
 
-    /// The URL as messages show it.
+    /// The URL for messages, without user and password.
     var shown: String { ImageURL.withoutCredentials(url) }
 
     var address: ImageURL {
@@ -101,7 +101,7 @@ struct CacheCommand: ParsableCommand {
       }
     }
 
-    /// Ends the command where there was no such image.
+    /// - Throws: ``CommandFailure`` with status 1 if the image is not in the cache.
     func found(_ isThere: Bool) throws(CommandFailure) {
       guard isThere else { throw CommandFailure(.failure, "`\(shown)` is not in the cache") }
     }

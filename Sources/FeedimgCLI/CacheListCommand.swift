@@ -7,33 +7,33 @@ extension CacheCommand {
   struct List: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "list",
-      abstract: "Print the images that are kept, the last used first."
+      abstract: "Print the cached images, the most recently used first."
     )
     @Option(
       parsing: .unconditional,
       help: ArgumentHelp(
-        "What comes first: the last used, the last stored, the largest, or the first URL.",
+        "The order: most recently used, most recently stored, largest, or by URL.",
         valueName: "used|stored|size|url"
       )
     )
     var sort = CachedImage.Order.used
-    @Flag(help: "The other way round.") var reverse = false
-    @Option(parsing: .unconditional, help: ArgumentHelp("No more than so many.", valueName: "n"))
+    @Flag(help: "Reverse the order.") var reverse = false
+    @Option(parsing: .unconditional, help: ArgumentHelp("The most images to print.", valueName: "n"))
     var limit: Int?
     @Option(
       parsing: .unconditionalSingleValue,
       help: ArgumentHelp(
-        "Only originals, thumbnails or pinned images; may be given several times.",
+        "Print only originals, thumbnails or pinned images; may be repeated.",
         valueName: "originals|thumbnails|pinned"
       )
     )
     var only: [CachedImage.Kind] = []
-    @Flag(help: "Print one JSON object for each image, a line each.") var json = false
+    @Flag(help: "Print one line of JSON for each image.") var json = false
     @OptionGroup var folders: CacheFolders
 
     func validate() throws {
       if let limit, limit < 0 {
-        throw ValidationError("--limit: expected a number from 0 on, found `\(limit)`")
+        throw ValidationError("--limit: expected a number of at least 0, found `\(limit)`")
       }
     }
 

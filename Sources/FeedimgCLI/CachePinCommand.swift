@@ -7,11 +7,11 @@ extension CacheCommand {
   struct Pin: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "pin",
-      abstract: "Keep the image of a URL whatever else is stored, and however long it is not used.",
+      abstract: "Protect the image of a URL from eviction and expiry.",
       discussion: """
-        The image must be in the cache; `feedimg load` fetches it. Pinned images count against the setting \
-        cache-pinned-limit alone, and no more can be pinned than that. A newer image of the URL takes over the pin. \
-        What is damaged, removed or cleared goes all the same.
+        The image must be in the cache; run `feedimg load` first. Pinned images have their own limit, the setting \
+        cache-pinned-limit. A newer version of the image inherits the pin. `remove` and `clear` remove pinned images \
+        too, and `verify` removes damaged ones.
         """
     )
     @OptionGroup var image: CachedURL
@@ -24,7 +24,7 @@ extension CacheCommand {
   struct Unpin: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "unpin",
-      abstract: "Let the image of a URL go again when others need its place."
+      abstract: "Unpin the image of a URL, so that it may be evicted again."
     )
     @OptionGroup var image: CachedURL
     @OptionGroup var folders: CacheFolders

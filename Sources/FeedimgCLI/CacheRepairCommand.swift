@@ -7,10 +7,10 @@ extension CacheCommand {
   struct Verify: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "verify",
-      abstract: "Read every image, and remove those that were damaged.",
+      abstract: "Check every image, and remove damaged ones.",
       discussion: """
-        Compares length and checksum of each file with what was stored, and brings files and index into accord. \
-        Ends with 1 if something is left that is damaged or cannot be read.
+        Compares the length and checksum of each file with the index, and repairs differences between files and \
+        index. Ends with 1 if a damaged or unreadable image remains.
         """
     )
     @Flag(help: "Print one JSON object.") var json = false
@@ -25,7 +25,7 @@ extension CacheCommand {
       }
       progress.clear()
       Output.line(json ? check.json : CacheText.check(check))
-      if !check.isInOrder { throw CommandFailure(.failure) }
+      if !check.isIntact { throw CommandFailure(.failure) }
     }
   }
 
@@ -33,15 +33,15 @@ extension CacheCommand {
   struct Trim: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "trim",
-      abstract: "Remove what exceeds the limits or is unused for too long, or more.",
+      abstract: "Remove expired images and images over the limits, or more.",
       discussion: """
-        With --to, what is kept of unfinished transfers goes first, then the least recently used originals, then \
-        thumbnails, until all of it takes no more than that. Pinned images stay.
+        With --to, the command removes partial downloads first, then the least recently used originals, then \
+        thumbnails, until the cache is small enough. Pinned images stay.
         """
     )
     @Option(
       parsing: .unconditional,
-      help: ArgumentHelp("As much as may be left, such as `100 MB`.", valueName: "size")
+      help: ArgumentHelp("The most that the cache may keep, such as `100 MB`.", valueName: "size")
     )
     var to: String?
     @Flag(help: "Print one JSON object.") var json = false

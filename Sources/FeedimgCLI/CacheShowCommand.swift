@@ -8,10 +8,10 @@ extension CacheCommand {
     static let configuration = CommandConfiguration(
       commandName: "show",
       abstract:
-        "Print all that is known of one image: how fresh it is, by which rule, and what a load would do.",
+        "Print the details of one image: its freshness, the rule for it, and the effect of the next load.",
       discussion: """
-        A cached image is shown whatever this says. Where it may be out of date, showing it also asks its server \
-        about it, if the network is there and the policy would fetch the image now. Each rule names its RFC; see \
+        feedimg shows every cached image, fresh or stale. If the image is stale, showing it also revalidates it with \
+        its server, provided that the policy would fetch it now. Each rule names its RFC; see \
         Documentation/freshness.md.
 
         EXAMPLES
@@ -29,7 +29,7 @@ extension CacheCommand {
       let (address, cache) = (try image.address, try folders.cache())
       guard let details = cache.details(of: address) else {
         let begun = cache.partialDownload(of: address).map {
-          "; \($0.rounded) of an interrupted transfer is"
+          "; \($0.rounded) of an interrupted download is"
         }
         throw CommandFailure(.failure, "`\(image.shown)` is not in the cache\(begun ?? "")")
       }

@@ -1,7 +1,7 @@
 import Feedimg
 import FeedimgAdmin
 
-/// All that is known of a cached image, as a person reads it.
+/// The details of a cached image as text.
 enum CacheShowText {
   static func text(_ details: CachedImageDetails) -> String {
     let image = details.image
@@ -14,7 +14,7 @@ enum CacheShowText {
         "\(FreshnessText.span(freshness.age)) of \(FreshnessText.span(details.lifetime))"
       ),
       ResolutionText.line("next load", nextLoad(details.nextLoad)),
-      ResolutionText.line("asks with", asks(details)),
+      ResolutionText.line("condition", condition(details)),
       ResolutionText.line("file", image.path),
       ResolutionText.line("size", "\(image.size.rounded), \(image.mediaType)"),
       ResolutionText.line("stored", WallClock.date(image.storedAt)),
@@ -28,18 +28,18 @@ enum CacheShowText {
 
   private static func nextLoad(_ next: CachedImageDetails.NextLoad) -> String {
     switch next {
-    case .show: "shows it, and asks nobody"
-    case .showAndAsk: "shows it at once, and asks its server meanwhile, where the policy would fetch it"
-    case .askFirst:
-      "asks its server first, where the policy would fetch it: it was chosen for another program"
+    case .show: "shows it without a request"
+    case .showAndRevalidate: "shows it and, if the policy would fetch it, revalidates it"
+    case .revalidateFirst:
+      "revalidates it first if the policy would fetch it, since its server chose it for another program"
     }
   }
 
-  private static func asks(_ details: CachedImageDetails) -> String {
-    guard !details.question.isEmpty else {
-      return "nothing that tells versions apart: all of it is sent again"
+  private static func condition(_ details: CachedImageDetails) -> String {
+    guard !details.conditions.isEmpty else {
+      return "none, so the server sends the complete image again"
     }
-    let fields = details.question.map { "\($0.name): \($0.value)" }.joined(separator: ", ")
+    let fields = details.conditions.map { "\($0.name): \($0.value)" }.joined(separator: ", ")
     return fields + (details.hasStrongValidator ? " (strong)" : " (weak)")
   }
 }

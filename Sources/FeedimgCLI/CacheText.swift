@@ -1,7 +1,7 @@
 import Feedimg
 import FeedimgAdmin
 
-/// What the cache holds and what was done to it, as a person reads it.
+/// The contents of the cache, and the results of its commands, as text.
 enum CacheText {
   static func summary(_ summary: CacheSummary) -> String {
     var lines = [Output.bold(summary.folder)]
@@ -11,9 +11,9 @@ enum CacheText {
     ] {
       add(name, "\(images(part.count)), \(part.size.rounded) of \(part.limit)")
     }
-    if summary.beginnings.count > 0 {
-      let part = summary.beginnings
-      let files = "\(part.count) transfer\(part.count == 1 ? "" : "s") to go on with"
+    if summary.partialDownloads.count > 0 {
+      let part = summary.partialDownloads
+      let files = "\(part.count) partial download\(part.count == 1 ? "" : "s")"
       add("unfinished", "\(files), \(part.size.rounded) of \(part.limit)")
     }
     add("on disk", "about \(summary.sizeOnDisk.rounded)")
@@ -37,37 +37,37 @@ enum CacheText {
   }
 
   static func check(_ check: CacheCheck) -> String {
-    var lines = ["\(images(check.whole)) in order"]
-    func add(_ urls: [String], _ what: String) { lines += urls.map { "\(what): \($0)" } }
-    if check.restored > 0 { lines.append("\(images(check.restored)) found that the index had lost") }
+    var lines = ["\(images(check.whole)) intact"]
+    func add(_ urls: [String], _ state: String) { lines += urls.map { "\(state): \($0)" } }
+    if check.restored > 0 { lines.append("\(images(check.restored)) added to the index again") }
     add(check.removed, "damaged, removed")
-    add(check.damaged, "damaged, and cannot be removed")
+    add(check.damaged, "damaged, cannot be removed")
     add(check.unreadable, "cannot be read")
     return lines.joined(separator: "\n")
   }
 
   static func trim(_ trim: CacheTrim, to size: ByteCount?) -> String {
-    let unfinished = " and \(trim.unfinished) unfinished transfer\(trim.unfinished == 1 ? "" : "s")"
+    let unfinished = " and \(trim.unfinished) partial download\(trim.unfinished == 1 ? "" : "s")"
     let removed =
       "removed \(images(trim.count))\(trim.unfinished > 0 ? unfinished : ""), \(trim.size.rounded)"
     guard let size, trim.pinned > size else { return removed }
-    return removed + "; pinned images take \(trim.pinned.rounded) and stay"
+    return removed + "; pinned images (\(trim.pinned.rounded)) stay"
   }
 
   static func exported(_ exported: ExportedImages) -> String {
     let written = "exported \(images(exported.count)), \(exported.size.rounded)"
     guard exported.personal > 0 else { return written }
-    return written + "; left out \(images(exported.personal)) fetched with credentials"
+    return written + "; omitted \(images(exported.personal)) fetched with credentials"
   }
 
   static func imported(_ imported: ImportedImages) -> String {
     var parts = ["imported \(images(imported.count)), \(imported.size.rounded)"]
-    if imported.present > 0 { parts.append("\(imported.present) stored already") }
-    if imported.leftOut > 0 { parts.append("\(imported.leftOut) do not fit into the limits") }
+    if imported.present > 0 { parts.append("\(imported.present) already stored") }
+    if imported.leftOut > 0 { parts.append("\(imported.leftOut) omitted to stay within the limits") }
     return parts.joined(separator: "; ")
   }
 
-  /// So many images, in words.
+  /// A number of images, such as `1 image` or `3 images`.
   static func images(_ count: Int) -> String { "\(count) image\(count == 1 ? "" : "s")" }
 
   private static func pad(_ text: String, _ width: Int, leading: Bool = false) -> String {

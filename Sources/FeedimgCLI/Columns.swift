@@ -1,12 +1,12 @@
-/// Rows of text in columns of even width, two spaces apart.
+/// Rows of text in aligned columns, two spaces apart.
 struct Columns {
-  /// One for each row; where there was not room enough, several, parted by line feeds.
+  /// One element for each row; a wrapped row contains line feeds.
   let lines: [String]
 
   /// - Parameters:
-  ///   - rows: All with as many cells; the last cell of a row may have any width.
-  ///   - width: What a line may take, in characters; nil for any. Where the rows need more, long cells go on below
-  ///     themselves. Words are not broken, so that a very narrow place may be exceeded.
+  ///   - rows: Rows with the same number of cells.
+  ///   - width: The most characters of a line; nil for no limit. Cells wrap between words, so a line may
+  ///     exceed a very small width.
   init(_ rows: [[String]], width: Int? = nil) {
     let count = rows.map(\.count).max() ?? 0
     var widths = (0..<count).map { column in
@@ -33,7 +33,7 @@ struct Columns {
     return line
   }
 
-  /// Takes from the widest column, again and again, but never so much that a word has no room.
+  /// Narrows the widest column repeatedly, but never below the length of its longest word.
   private static func narrow(_ widths: inout [Int], of rows: [[String]], to total: Int) {
     let least = widths.indices.map { column in
       rows.reduce(1) { width, row in

@@ -1,18 +1,18 @@
 import ArgumentParser
 import Feedimg
 
-/// The facts of an application, which alone knows them.
+/// The facts that only an application knows.
 struct DeclarationOption: ParsableArguments {
   @Option(
     parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
-      "A fact that your application defines, such as on-screen=no,yes; may be given several times.",
+      "Define a fact of your application, such as on-screen=no,yes; may be repeated.",
       valueName: "fact=values"
     )
   )
   var declare: [String] = []
 
-  /// - Throws: ``CommandFailure`` with status 2 for one without `=`.
+  /// - Throws: ``CommandFailure`` with status 2 for a value without `=`.
   func declared() throws(CommandFailure) -> [HostFact] {
     try declare.map { text throws(CommandFailure) in
       guard let fact = SituationOverride(text, source: "--declare") else {
@@ -26,7 +26,7 @@ struct DeclarationOption: ParsableArguments {
     }
   }
 
-  /// In single spaces, also where they were typed as hyphens.
+  /// The words with single spaces in place of hyphens and spaces.
   private static func words(_ text: some StringProtocol) -> String {
     text.split { $0 == "-" || $0 == " " }.joined(separator: " ")
   }

@@ -2,36 +2,36 @@ import ArgumentParser
 import Feedimg
 import FeedimgAdmin
 
-/// `feedimg doctor`: what works here, and what does not.
+/// `feedimg doctor`: checks which features work on this system.
 struct DoctorCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor",
-    abstract: "Say what feedimg can and cannot see on this system, and why.",
+    abstract: "Check which features work on this system, and explain why others do not.",
     discussion: """
-      Looks at everything that feedimg uses: the kernel, services on the system bus, libraries, folders and the \
-      policy. Nothing is changed and no packet is sent. With --evidence, what the kernel said follows, to paste \
-      into a bug report: it has no names of Wi-Fi networks, and without --unmasked no hardware addresses, \
-      addresses of the internet or name of the home folder.
+      Checks every part that feedimg uses: the kernel, services on the system bus, libraries, folders and the \
+      policy. It changes nothing and sends no packet. --evidence adds the kernel's data for a bug report. The \
+      evidence omits the names of Wi-Fi networks. Without --unmasked, it also hides hardware addresses, public \
+      addresses and the name of the home folder.
 
       EXAMPLES
         feedimg doctor
         feedimg doctor --evidence
         feedimg doctor --json | jq -r '.findings[] | select(.verdict == "broken") | .text'
 
-      Ends with 1 if something is broken or feedimg cannot work, else with 0, also where something is missing.
+      Ends with 1 if a part is broken or feedimg cannot work, else with 0. A missing part is not an error.
       """
   )
 
   @Flag(help: "Print one JSON object.") var json = false
 
-  @Flag(help: "Add what the system said, for a bug report.") var evidence = false
+  @Flag(help: "Add the system's data for a bug report.") var evidence = false
 
-  @Flag(help: "Leave out nothing of it.") var unmasked = false
+  @Flag(help: "Do not hide addresses and the home folder.") var unmasked = false
 
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "The policy to look at: a file, or the name of one that comes along.",
+      "The policy to check: a name or a file.",
       valueName: "policy"
     ),
     completion: .file(extensions: ["md"])
@@ -54,7 +54,7 @@ struct DoctorCommand: ParsableCommand {
   }
 }
 
-/// A diagnosis as a person reads it.
+/// A diagnosis as text.
 enum DoctorText {
   static func text(_ diagnosis: Diagnosis, withEvidence hasEvidence: Bool) -> String {
     let width = diagnosis.findings.map(\.subject.count).max() ?? 0

@@ -1,35 +1,35 @@
 import ArgumentParser
 import Feedimg
 
-/// What the shell learns of a run.
+/// The exit status of the program.
 enum ExitStatus: Int32 {
   case success = 0
-  /// The network, a server or a disk failed, or a policy has errors.
+  /// The network, a server or the disk failed, or a policy has errors.
   case failure = 1
-  /// An option, an item, a setting or a policy was not understood.
+  /// An option, an item, a setting or a policy is invalid.
   case usage = 2
-  /// Nothing to show but the placeholder.
+  /// Only the placeholder can be shown.
   case nothingToShow = 3
 
-  /// Says on standard error what went wrong, in one sentence, and how that ends the program.
+  /// Prints an error on standard error and chooses the status for it.
   init(reporting error: any Error) {
     switch error {
     case let failure as CommandFailure:
-      if let message = failure.message { Output.complain(message) }
+      if let message = failure.message { Output.report(message) }
       self = failure.status
     case let error as ConfigurationError:
-      for message in error.messages { Output.complain(message) }
+      for message in error.messages { Output.report(message) }
       self = error.isSystemFailure ? .failure : .usage
     case let fault as PolicyFault:
-      for message in fault.messages { Output.complain(message) }
+      for message in fault.messages { Output.report(message) }
       self = fault.isUnreadable ? .usage : .failure
     default:
       guard FeedimgCommand.exitCode(for: error).isSuccess else {
-        Output.complain(FeedimgCommand.fullMessage(for: error).replacing(#/^Error: /#, with: ""))
+        Output.report(FeedimgCommand.fullMessage(for: error).replacing(#/^Error: /#, with: ""))
         self = .usage
         return
       }
-      // Help, the version and completion scripts come as errors that are none.
+      // The parser also throws help, the version and completion scripts.
       let text = FeedimgCommand.fullMessage(for: error, columns: 1 << 16)
       Output.line(HelpText.wrapped(text, width: Output.width ?? 80))
       self = .success
@@ -37,7 +37,7 @@ enum ExitStatus: Int32 {
   }
 }
 
-/// Ends a command with a status, and a sentence where one has not been said yet.
+/// Ends a command with a status, and with a message unless one has been printed.
 struct CommandFailure: Error {
   var status: ExitStatus
   var message: String?
@@ -50,6 +50,6 @@ struct CommandFailure: Error {
   /// - Throws: ``CommandFailure`` with status 1 if the system hides `/proc`, which tasks need.
   static func refuseTasksWithoutProc() throws(CommandFailure) {
     guard !ProcessEnvironment.canRunTasks() else { return }
-    throw CommandFailure(.failure, "this command needs /proc, which cannot be read here; mount it (proc(5))")
+    throw CommandFailure(.failure, "this command needs /proc, which cannot be read; mount it (proc(5))")
   }
 }

@@ -1,17 +1,17 @@
 import ArgumentParser
 import Feedimg
 
-/// Facts given as arguments, and not as options.
+/// Facts as arguments instead of options.
 struct FactArguments: ParsableArguments {
   @Argument(
     help: ArgumentHelp(
-      "What is known, such as network=cellular or budget-left='1.2 GB'.",
+      "Known facts, such as network=cellular or budget-left='1.2 GB'.",
       valueName: "fact=value"
     )
   )
   var facts: [String] = []
 
-  /// - Throws: ``CommandFailure`` with status 2 for one without `=`.
+  /// - Throws: ``CommandFailure`` with status 2 for an argument without `=`.
   func given() throws(CommandFailure) -> [SituationOverride] {
     try facts.map { text throws(CommandFailure) in
       guard let fact = SituationOverride(text, source: "given") else {

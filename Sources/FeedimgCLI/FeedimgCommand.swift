@@ -1,36 +1,40 @@
 import ArgumentParser
 
-/// `feedimg`, the root of all verbs.
+/// `feedimg`: the root of all commands.
 struct FeedimgCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "feedimg",
-    abstract: "Choose and load the images of a feed by network, setting and cache.",
+    abstract: "Choose and load the images of a feed by network, settings and cache.",
     discussion: """
-      A feed item has an original and a thumbnail. feedimg decides by a table that people can read which of the \
-      two to show and load now, and does it: a cached original always wins; else Wi-Fi and Ethernet load the \
-      original; cellular loads the thumbnail, or the original if your setting says so; offline shows the cached \
-      thumbnail, else the placeholder.
+      A feed item has an original and a thumbnail. feedimg chooses which of them to show and loads it. A \
+      policy decides: a table that people can read. The default policy:
+
+        the original is cached   show it
+        Wi-Fi, Ethernet          load the original
+        cellular, unknown kind   load the thumbnail, or the original if the setting
+                                 always-load-originals-on-cellular is on
+        offline                  show the cached thumbnail, or else the placeholder
 
       EXAMPLES
-        feedimg resolve item.json                     what to show now, and why
-        feedimg resolve item.json --network cellular  as if there
-        feedimg load item.json -o photo.jpg           fetch it, or use the cache
-        feedimg load https://x.example/a.jpg          the same for a single image
-        feedimg prefetch feed.json                    fetch ahead, where data is free
-        feedimg network --watch                       the network, each change
+        feedimg resolve item.json                     print the choice and the reason
+        feedimg resolve item.json --network cellular  the same on another network
+        feedimg load item.json -o photo.jpg           load from the cache or the network
+        feedimg load https://x.example/a.jpg          load a single image
+        feedimg prefetch feed.json                    fill the cache where data is free
+        feedimg network --watch                       print each change of the network
         feedimg settings set always-load-originals-on-cellular yes
-        feedimg policy table                                what is decided when
-        feedimg serve                                 one cache for all programs, over HTTP
+        feedimg policy table                          print all decisions of the policy
+        feedimg serve                                 share cache and downloads over HTTP
 
       An item is JSON:
         {"originalImage": "https://x.example/a.jpg",
          "thumbnailImage": "https://x.example/a-small.jpg"}
 
       EXIT STATUS
-        0  done
-        1  failed: the network, a server, a disk; a policy with errors
-        2  not understood: an option, an item, a setting, a policy
-        3  nothing to show but the placeholder
+        0  success
+        1  the network, a server or the disk failed, or a policy has errors
+        2  an option, an item, a setting or a policy is invalid
+        3  only the placeholder can be shown (load)
       """,
     version: Version.text,
     subcommands: [

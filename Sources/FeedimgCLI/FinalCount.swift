@@ -2,22 +2,23 @@ import Feedimg
 import Glibc
 import Synchronization
 
-/// Has what a loader received counted, however the program ends: by itself, or by a signal.
+/// Saves the data usage of a loader before the program ends, normally or by a signal.
 enum FinalCount {
   private struct Counted {
-    /// Weak, so that it ends when its command does.
+    /// Weak, so that the loader ends with its command.
     weak var loader: ImageLoader?
   }
 
   private static let signals = [SIGINT, SIGTERM, SIGHUP]
   private static let counted = Mutex(Counted())
-  /// Where the handler writes, and who acts on it reads; one pipe for the process, as signals are.
+  /// The end of the pipe to which the signal handler writes.
   private static let writeEnd = Atomic<Int32>(-1)
+  /// The end of the pipe from which the waiting thread reads.
   private static let readEnd = Atomic<Int32>(-1)
 
-  /// Has the loader write down its count before the program ends; to be called once.
+  /// Saves the data usage of this loader before the program ends; call it once.
   ///
-  /// Where the system grants no pipe or thread, signals end the program as they would without this.
+  /// If no pipe or thread is available, a signal ends the program at once.
   static func include(_ loader: ImageLoader) {
     counted.withLock { $0.loader = loader }
     var pair: [Int32] = [-1, -1]
@@ -29,24 +30,24 @@ enum FinalCount {
     for number in signals { take(number) }
   }
 
-  /// Writes down what has been received, before the program ends.
+  /// Saves the data usage now.
   static func write() { counted.withLock { $0.loader }?.writeUsage() }
 
   private static func take(_ number: Int32) {
     let former = signal(number) { number in
-      // Nothing but system calls may happen in a handler (signal-safety(7)); a load without a lock is none.
+      // A handler may only use async-signal-safe functions (signal-safety(7)) and lock-free atomics.
       let saved = errno
-      // Who asks twice does not want to wait.
+      // A second signal ends the program at once.
       _ = signal(number, SIG_DFL)
       var byte = UInt8(truncatingIfNeeded: number)
       _ = Glibc.write(FinalCount.writeEnd.load(ordering: .relaxed), &byte, 1)
       errno = saved
     }
-    // As `nohup` has it, and shells for what runs in the background.
+    // Keep a signal ignored if the parent ignores it, as `nohup` and shells with background jobs do.
     if unsafeBitCast(former, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { signal(number, SIG_IGN) }
   }
 
-  /// Starts the thread that waits for a signal, writes, and lets the signal end the program as it would have.
+  /// Starts the thread that waits for a signal, saves the data usage, and raises the signal again.
   private static func startThread() -> Bool {
     var attributes = pthread_attr_t()
     pthread_attr_init(&attributes)
@@ -54,7 +55,7 @@ enum FinalCount {
     pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
     var thread = pthread_t()
     let run: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { _ in
-      // Who started this process may have left them blocked.
+      // The parent process may have blocked the signals.
       var blocked = sigset_t()
       sigemptyset(&blocked)
       for number in FinalCount.signals { sigaddset(&blocked, number) }

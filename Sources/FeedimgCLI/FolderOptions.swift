@@ -1,39 +1,39 @@
 import ArgumentParser
 import Feedimg
 
-/// Where the cache is.
+/// The folder of the cache.
 struct CacheFolderOption: ParsableArguments {
   @Option(
     name: .customLong("cache-dir"),
     parsing: .unconditional,
-    help: ArgumentHelp("Where images are kept (default: $XDG_CACHE_HOME/feedimg).", valueName: "dir"),
+    help: ArgumentHelp("The folder of the cache (default: $XDG_CACHE_HOME/feedimg).", valueName: "dir"),
     completion: .directory
   )
   var cacheFolder: String?
 }
 
-/// Where what is counted is kept.
+/// The folder of the data usage.
 struct StateFolderOption: ParsableArguments {
   @Option(
     name: .customLong("state-dir"),
     parsing: .unconditional,
-    help: ArgumentHelp("Where usage is counted (default: $XDG_STATE_HOME/feedimg).", valueName: "dir"),
+    help: ArgumentHelp("The folder of the data usage (default: $XDG_STATE_HOME/feedimg).", valueName: "dir"),
     completion: .directory
   )
   var stateFolder: String?
 }
 
-/// Where the settings are.
+/// The folder of the settings.
 struct ConfigurationFolderOption: ParsableArguments {
   @Option(
     name: .customLong("config-dir"),
     parsing: .unconditional,
-    help: ArgumentHelp("Where settings.json is (default: $XDG_CONFIG_HOME/feedimg).", valueName: "dir"),
+    help: ArgumentHelp("The folder of settings.json (default: $XDG_CONFIG_HOME/feedimg).", valueName: "dir"),
     completion: .directory
   )
   var configurationFolder: String?
 
-  /// The user's own, but for the folder if one is given.
+  /// The default configuration with the given folder.
   var configuration: ImageLoader.Configuration {
     var configuration = ImageLoader.Configuration()
     configuration.configurationFolder = configurationFolder

@@ -1,21 +1,21 @@
 import Feedimg
 
-/// How fresh an image is, as a person reads it.
+/// The freshness of an image as text.
 enum FreshnessText {
-  /// Such as `stale since 40 s: max-age=60 (RFC 9111 §5.2.2.1); being asked about`.
+  /// A line such as `stale for 40 s: max-age=60 (RFC 9111 §5.2.2.1); revalidating`.
   static func line(_ freshness: ImageFreshness) -> String {
-    let asked = freshness.isRevalidating ? "; being asked about" : ""
-    return "\(state(freshness)): \(freshness.rule)\(asked)"
+    let suffix = freshness.isRevalidating ? "; revalidating" : ""
+    return "\(state(freshness)): \(freshness.rule)\(suffix)"
   }
 
-  /// Such as `fresh for 9 min`.
+  /// A state such as `fresh for 9 min`.
   static func state(_ freshness: ImageFreshness) -> String {
     if freshness.isFresh { return "fresh for \(span(freshness.left))" }
     guard freshness.state.hasPrefix("stale"), freshness.left < 0 else { return freshness.state }
-    return "\(freshness.state) since \(span(-freshness.left))"
+    return "\(freshness.state) for \(span(-freshness.left))"
   }
 
-  /// A length of time to two digits or so, such as `40 s`, `9 min`, `3 h` or `12 days`.
+  /// A rounded duration, such as `40 s`, `9 min`, `3 h` or `12 days`.
   static func span(_ seconds: Double) -> String {
     let count = seconds.isFinite ? Int(min(max(seconds, 0), 1e15)) : 0
     return switch count {

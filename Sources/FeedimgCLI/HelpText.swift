@@ -1,13 +1,12 @@
-/// Help as it is printed: sentences wrap at the width, and examples stay whole, so that they can be copied.
+/// Wraps help texts at the width of the terminal, except for examples.
 enum HelpText {
-  /// The column at which the parser writes what an option does.
+  /// The column at which the parser writes the description of an option.
   private static let column = 26
   private static let listTitles = ["ARGUMENTS:", "OPTIONS:", "SUBCOMMANDS:"]
 
   /// - Parameters:
-  ///   - text: Help that is not wrapped; other text stays as it is.
-  ///   - width: The characters that a line may take.
-  /// - Returns: The same text in lines that fit, but for examples.
+  ///   - text: Unwrapped help; other text is returned unchanged.
+  ///   - width: The most characters of a line.
   static func wrapped(_ text: String, width: Int) -> String {
     guard text.hasPrefix("OVERVIEW:") else { return text }
     var isList = false

@@ -4,16 +4,16 @@ import Glibc
 struct InputFile {
   let path: String
 
-  /// So much is handed over at once, and so much is in memory; in bytes.
+  /// The most bytes of a piece.
   private static let pieceLength = 1 << 18
 
-  /// As messages name it.
+  /// The name for messages.
   var name: String { path == "-" ? "standard input" : path }
 
-  /// Reads the file piece by piece, each as soon as no more can be had without waiting.
+  /// Reads the file in pieces; a piece ends when more bytes would have to be waited for.
   ///
-  /// - Parameter take: Called with each piece, and with whether it is the last, which may be empty.
-  /// - Throws: ``CommandFailure`` with status 2 and the system's reason, or what the caller throws.
+  /// - Parameter take: Receives each piece, and whether it is the last, which may be empty.
+  /// - Throws: ``CommandFailure`` with status 2 and the system's reason, or the error of `take`.
   func forEachPiece(
     _ take: (ArraySlice<UInt8>, Bool) throws(CommandFailure) -> Void
   ) throws(CommandFailure) {
@@ -43,13 +43,13 @@ struct InputFile {
     }
   }
 
-  /// Whether there is something to read, or its end.
+  /// Whether reading would not block: bytes are available, or the file has ended.
   private static func isReady(_ descriptor: Int32, timeout: Int32 = 0) -> Bool {
     var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     return poll(&ready, 1, timeout) > 0
   }
 
   private func failure(_ code: Int32) -> CommandFailure {
-    CommandFailure(.usage, "\(name): cannot be read: \(SystemError.text(code))")
+    CommandFailure(.usage, "\(name): cannot read: \(SystemError.text(code))")
   }
 }

@@ -1,11 +1,11 @@
 import ArgumentParser
 import Feedimg
 
-/// The items that a command is about: those of files, and the images of URLs.
+/// The items for a command, from files and image URLs.
 struct ItemInput: ParsableArguments {
   @Argument(
     help: ArgumentHelp(
-      "A JSON file with one item, an array of items, or an item a line; - is standard input. Or the URL of an image.",
+      "A JSON file with one item, an array, or one item per line (- is standard input), or the URL of an image.",
       valueName: "file-or-url"
     ),
     completion: .file(extensions: ["json", "jsonl"])
@@ -14,21 +14,21 @@ struct ItemInput: ParsableArguments {
 
   @Option(
     parsing: .unconditionalSingleValue,
-    help: ArgumentHelp("The same as an argument; may be given several times.", valueName: "file-or-url"),
+    help: ArgumentHelp("The same as an argument; may be repeated.", valueName: "file-or-url"),
     completion: .file(extensions: ["json", "jsonl"])
   )
   var item: [String] = []
 
-  @Flag(help: "End with 2 at an entry that is not an item, instead of leaving it out.")
+  @Flag(help: "End with 2 at an invalid item, instead of skipping it.")
   var strict = false
 
   private var all: [String] { item + sources }
 
-  /// The sources as messages name them.
+  /// The names of the sources for messages.
   var names: String { all.map { "`\(ImageURL.withoutCredentials($0))`" }.joined(separator: ", ") }
 
-  /// Longer lists of wrong entries are cut; most likely the file is something else.
-  private static let greatestComplaintCount = 20
+  /// The most warnings about invalid items of a file; with more, the file is probably not a feed.
+  private static let greatestWarningCount = 20
 
   func validate() throws {
     guard !all.isEmpty else {
@@ -39,7 +39,7 @@ struct ItemInput: ParsableArguments {
     }
   }
 
-  /// All items, and how reading them ends the command; see ``forEachBatch(_:)``.
+  /// All items, and the exit status for reading them; see ``forEachBatch(_:)``.
   func items() throws(CommandFailure) -> (items: [FeedItem], status: ExitStatus) {
     var items: [FeedItem] = []
     let status = try forEachBatch { batch, _ throws(CommandFailure) in items += batch }
@@ -47,10 +47,10 @@ struct ItemInput: ParsableArguments {
     return (items, status)
   }
 
-  /// Reads the items in batches, so that memory stays flat however long the feed is.
+  /// Reads the items in batches, so that memory does not grow with the length of the feed.
   ///
-  /// - Parameter take: Gets each batch, and whether it is the last one. A batch may be empty.
-  /// - Returns: `failure` if entries were left out, with a warning each; `usage` if there was nothing else.
+  /// - Parameter take: Receives each batch, and whether it is the last one. A batch may be empty.
+  /// - Returns: `failure` if invalid items were skipped, each with a warning; `usage` if no item was valid.
   /// - Throws: ``CommandFailure`` with status 2, the file, the line and the error. Earlier batches are valid.
   func forEachBatch(
     _ take: ([FeedItem], Bool) throws(CommandFailure) -> Void
@@ -105,14 +105,14 @@ struct ItemInput: ParsableArguments {
           let other = isFirst ? OtherFeed(beginning, notReadFor: error) : nil
           guard !strict, other == nil else { throw CommandFailure(.usage, Self.message(file, error, other)) }
           count.faults += 1
-          if count.faults <= Self.greatestComplaintCount { Output.complain(Self.message(file, error, nil)) }
+          if count.faults <= Self.greatestWarningCount { Output.report(Self.message(file, error, nil)) }
         }
       }
       try take(batch, isLast)
     }
-    let silent = count.faults - Self.greatestComplaintCount
-    if silent > 0 { Output.complain("\(file.name): \(silent) more entries are not items") }
-    if count.items + count.faults == 0 { Output.complain("\(file.name): holds no item") }
+    let silent = count.faults - Self.greatestWarningCount
+    if silent > 0 { Output.report("\(file.name): \(silent) more invalid items") }
+    if count.items + count.faults == 0 { Output.report("\(file.name): contains no items") }
     return count
   }
 

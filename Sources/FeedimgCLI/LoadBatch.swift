@@ -1,47 +1,47 @@
 import Feedimg
 
-/// Loads items, some ahead of the one that is told next, and tells of them in their order.
+/// Loads items concurrently, and reports their results in the order of the items.
 ///
-/// Which of them transfer, and how many at a time, is the loader's to decide: it knows the link and the hosts.
+/// The loader limits the simultaneous transfers.
 struct LoadBatch {
   typealias Outcome = Result<LoadedImage, LoadError>
 
-  /// What happens while the batch runs.
+  /// An event of the batch.
   enum Event {
-    /// The load of an item ended; items come in their order.
+    /// The load of an item has ended; events follow the order of the items.
     case ended(Outcome, index: Int)
-    /// The next item still loads from a host, for so long since the last one ended.
+    /// The next item still loads from this host; the duration counts from the end of the last item.
     case waiting(host: String, Duration)
   }
 
   let loader: ImageLoader
   let items: [FeedItem]
-  /// Whether to ask first about what is cached.
+  /// Whether to revalidate cached images before they are reported.
   let isReload: Bool
-  /// The seconds after which loads that still run are given up; nil for no limit.
+  /// The seconds after which running loads are cancelled; nil for no limit.
   let timeout: Double?
 
-  /// How far loads run ahead of one that takes long, as what they bring waits in memory to be told.
+  /// The most loads that run ahead of the next reported item; their images wait in memory.
   private static let lead = 24
 
-  /// What a child task tells.
+  /// The result of a child task.
   private enum Signal: Sendable {
     case ended(Outcome, index: Int)
     case tick
     case timeout
   }
 
-  /// - Parameter tell: Called for each item, and once a second while none ends.
-  func run(_ tell: (Event) -> Void) async {
+  /// - Parameter report: Receives an event for each item, and one per second while no item ends.
+  func run(_ report: (Event) -> Void) async {
     await withTaskGroup(of: Signal.self) { group in
-      var (begun, told) = (0, 0)
+      var (started, reported) = (0, 0)
       var early: [Int: Outcome] = [:]
       var (isOver, lastEnd) = (false, ContinuousClock.now)
-      func beginAsMany() {
-        while begun < min(items.count, told + Self.lead) {
-          // Up to where it waits for its turn at once, so that they come in their order.
-          group.addImmediateTask { [begun] in .ended(await outcome(begun), index: begun) }
-          begun += 1
+      func startLoads() {
+        while started < min(items.count, reported + Self.lead) {
+          // Run the task at once until it first waits, so that loads enter the queue in order.
+          group.addImmediateTask { [started] in .ended(await outcome(started), index: started) }
+          started += 1
         }
       }
       func startClock() {
@@ -56,34 +56,34 @@ struct LoadBatch {
           return .timeout
         }
       }
-      beginAsMany()
+      startLoads()
       startClock()
-      while told < items.count, let signal = await group.next() {
+      while reported < items.count, let signal = await group.next() {
         switch signal {
         case .timeout:
           isOver = true
           group.cancelAll()
         case .tick where isOver: break
         case .tick:
-          if let host = loader.resolve(items[told]).url?.host {
-            tell(.waiting(host: host, .now - lastEnd))
+          if let host = loader.resolve(items[reported]).url?.host {
+            report(.waiting(host: host, .now - lastEnd))
           }
           startClock()
         case .ended(let outcome, let index):
           early[index] = isOver ? timedOut(outcome, index) : outcome
-          while let outcome = early.removeValue(forKey: told) {
-            tell(.ended(outcome, index: told))
-            told += 1
+          while let outcome = early.removeValue(forKey: reported) {
+            report(.ended(outcome, index: reported))
+            reported += 1
             lastEnd = .now
           }
-          beginAsMany()
+          startLoads()
         }
       }
       group.cancelAll()
     }
   }
 
-  /// The outcome with the real reason, if the timeout cancelled the load.
+  /// Replaces `cancelled` with `timeout` in the outcome of a load that the timeout cancelled.
   private func timedOut(_ outcome: Outcome, _ index: Int) -> Outcome {
     outcome.mapError { error in
       guard error.code == .cancelled, let timeout else { return error }
@@ -91,7 +91,7 @@ struct LoadBatch {
       var error = error
       error.code = .timeout
       error.url = error.url ?? loader.resolve(items[index]).url
-      error.message = "not loaded within the \(seconds) s of --timeout"
+      error.message = "not loaded within \(seconds) s (--timeout)"
       return error
     }
   }

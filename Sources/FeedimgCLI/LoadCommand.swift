@@ -1,41 +1,41 @@
 import ArgumentParser
 import Feedimg
 
-/// `feedimg load`: does what `resolve` says.
+/// `feedimg load`: loads the image that `resolve` chooses.
 struct LoadCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "load",
-    abstract: "Load the image of an item that the policy chooses, from the cache or the network.",
+    abstract: "Load the image that the policy chooses, from the cache or the network.",
     discussion: """
-      Does what `feedimg resolve` says: takes the image from the cache, or fetches it and keeps it there. Prints \
-      what was loaded, from where, and the file in the cache, which any program can open. If the original cannot \
-      be had, the thumbnail takes its place, and it is said why.
+      Takes the image that `feedimg resolve` chooses from the cache, or downloads it and stores it there. Prints \
+      the variant, its source, and its file in the cache, which any program can open. If the original fails, \
+      feedimg loads the thumbnail instead and prints the reason.
 
       EXAMPLES
         feedimg load item.json
         feedimg load https://x.example/a.jpg --output photo.jpg
         feedimg load feed.jsonl --json | jq -r .path
-        feedimg load --item item.json --network offline     from the cache alone
-        feedimg load --item item.json --trace               where the time goes
-        feedimg load --item item.json --reload              only what its server has now
-        feedimg load feed.jsonl --timeout 20                give up after 20 seconds
+        feedimg load --item item.json --network offline     use only the cache
+        feedimg load --item item.json --trace               show where the time goes
+        feedimg load --item item.json --reload              check with the server first
+        feedimg load feed.jsonl --timeout 20                stop after 20 seconds
 
-      An entry of a feed that is not an item is left out, with a warning that names its line. The URL of an image is \
-      an item without thumbnail.
+      An invalid item of a feed is skipped, with a warning that names its line. The URL of an image is an item \
+      without a thumbnail.
 
-      Of several items the worst counts: 1 if one failed or was left out, else 3 if one has only its placeholder, \
-      else 0.
+      Ends with 1 if an item failed or was skipped, or else with 3 if an item has only its placeholder, or else \
+      with 0.
       """
   )
 
   @OptionGroup var input: ItemInput
-  @Flag(help: "Print one JSON object for each item, a line each.") var json = false
+  @Flag(help: "Print one line of JSON for each item.") var json = false
 
   @Option(
     name: .shortAndLong,
     parsing: .unconditional,
     help: ArgumentHelp(
-      "Also write the image here, for a single item; - is standard output.",
+      "Also write the image of a single item to this file; - is standard output.",
       valueName: "file"
     ),
     completion: .file()
@@ -46,21 +46,21 @@ struct LoadCommand: AsyncParsableCommand {
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("Give up what is not loaded after so many seconds.", valueName: "seconds")
+    help: ArgumentHelp("Cancel loads that are not complete after this time.", valueName: "seconds")
   )
   var timeout: Double?
 
-  @Flag(help: "Ask the server about what is cached before it is printed, also if it is fresh.")
+  @Flag(help: "Revalidate cached images before printing them, even fresh ones.")
   var reload = false
 
-  @Flag(help: "Also print every step of the load with its time, for a single item; no service is asked.")
+  @Flag(help: "Also print each step of the load of a single item with its time; does not use the service.")
   var trace = false
 
   @OptionGroup var situation: SituationOptions
   @OptionGroup var service: ServiceOptions
 
-  /// Nobody waits longer for what is only there for the next time.
-  private static let patience = Duration.seconds(10)
+  /// The longest wait for revalidations at the end, whose results only the next load shows.
+  private static let revalidationTimeout = Duration.seconds(10)
 
   func validate() throws {
     if let timeout, !(timeout > 0 && timeout < 1e9) {
@@ -74,21 +74,21 @@ struct LoadCommand: AsyncParsableCommand {
     try file?.refuseTerminal(unless: force)
     let (items, inputStatus) = try input.items()
     if file != nil, items.count != 1 {
-      throw CommandFailure(.usage, "--output names one file, but \(input.names) holds \(items.count) items")
+      throw CommandFailure(.usage, "--output: expected one item, but \(input.names) has \(items.count) items")
     }
     if trace, items.count > 1 {
       throw CommandFailure(
         .usage,
-        "--trace tells of one load, but \(input.names) holds \(items.count) items"
+        "--trace: expected one item, but \(input.names) has \(items.count) items"
       )
     }
     try file?.check()
     let trace = trace ? LoadTrace() : nil
-    // What is to be traced happens here.
+    // A trace covers only loads in this process, so do not use the service.
     if let trace { configuration.observers = [trace] } else { service.apply(to: &configuration) }
     let loader = try ImageLoader(configuration)
     FinalCount.include(loader)
-    for warning in loader.warnings { Output.complain(warning) }
+    for warning in loader.warnings { Output.report(warning) }
     var report = LoadReport(itemCount: items.count, isJSON: json, isQuiet: output == "-")
     report.trace = trace
     if inputStatus != .success { report.noteFailure() }
@@ -102,15 +102,16 @@ struct LoadCommand: AsyncParsableCommand {
     }
     var fault: CommandFailure?
     if let file, case .success(let image)? = report.onlyOutcome {
-      // What is left to be told is told all the same.
+      // Report the rest before ending with this error.
       do throws(CommandFailure) { try file.write(image.bytes) } catch { fault = error }
     }
-    let rest = deadline.map { max(.zero, min(Self.patience, $0 - .now)) } ?? Self.patience
+    let limit = Self.revalidationTimeout
+    let rest = deadline.map { max(.zero, min(limit, $0 - .now)) } ?? limit
     report.add(await loader.finishRevalidations(within: rest))
     report.showTrace()
-    service.tell(of: loader, isTraced: trace != nil)
-    // Such as that nothing could be counted, which shows only now.
-    for warning in loader.warnings { Output.complain(warning) }
+    service.report(on: loader, isTraced: trace != nil)
+    // Some warnings arise only during loads, such as that the data usage cannot be saved.
+    for warning in loader.warnings { Output.report(warning) }
     throw fault ?? CommandFailure(report.status)
   }
 }

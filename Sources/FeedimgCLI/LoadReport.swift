@@ -1,17 +1,17 @@
 import Feedimg
 
-/// Tells of loads one by one, with their progress, and sums up how they ended.
+/// Prints the results and the progress of loads, and determines the exit status.
 struct LoadReport {
   let itemCount: Int
   let isJSON: Bool
-  /// Whether standard output belongs to the image itself.
+  /// Whether the image itself goes to standard output.
   let isQuiet: Bool
 
-  /// Where the steps of the load are taken down, if they are to be told.
+  /// The recorder of the steps of the load, if they are to be printed.
   var trace: LoadTrace?
 
   private(set) var status = ExitStatus.success
-  /// The outcome, where there is one item.
+  /// The outcome of the only item; nil if there are several.
   private(set) var onlyOutcome: LoadBatch.Outcome?
   private var bytesMoved = 0
   private var isProgressShown = false
@@ -29,23 +29,23 @@ struct LoadReport {
     case .success(let image):
       if image.source == .network { bytesMoved += image.bytes.count }
       show(isJSON ? trace.map { image.json(with: $0.timeline) } ?? image.json : text(image, index))
-      for note in image.notes { Output.complain("`\(image.variant.url)`: \(note)") }
+      for note in image.notes { Output.report("`\(image.variant.url)`: \(note)") }
     case .failure(let error):
       add(error, index)
     }
     showProgress(done: index + 1)
   }
 
-  /// Notes that something failed before the loads began.
+  /// Records a failure from before the loads.
   mutating func noteFailure() { status = .failure }
 
-  /// What came of asking about images that had been shown; none of it makes the run a failure.
+  /// Prints the results of revalidations; they do not change the exit status.
   func add(_ news: RevalidationSummary) {
-    for url in news.changed { Output.complain("`\(url)`: there is a new version, which is in the cache now") }
-    for error in news.failures { Output.complain("shown from the cache, as \(error)") }
+    for url in news.changed { Output.report("`\(url)`: a new version is now in the cache") }
+    for error in news.failures { Output.report("shown from the cache, since revalidation failed: \(error)") }
     guard news.unfinished > 0 else { return }
     let images = news.unfinished == 1 ? "1 image" : "\(news.unfinished) images"
-    Output.complain("\(images) shown from the cache could not be asked about in time")
+    Output.report("\(images) shown from the cache could not be revalidated in time")
   }
 
   private mutating func add(_ error: LoadError, _ index: Int) {
@@ -56,10 +56,10 @@ struct LoadReport {
     } else if isPlaceholder, let resolution = error.resolution {
       show(placeholderText(resolution, index))
     }
-    if !isPlaceholder { Output.complain(error.description) }
+    if !isPlaceholder { Output.report(error.description) }
   }
 
-  /// Draws the steps of the load, beside the image where that is on standard output.
+  /// Prints the steps of the load; to standard error if the image goes to standard output.
   func showTrace() {
     guard let trace, !isJSON else { return }
     for line in LoadTrace.lines(trace.timeline) {
@@ -67,7 +67,8 @@ struct LoadReport {
     }
   }
 
-  /// What is for programs is told also where the image has standard output.
+  /// Prints a text; if the image goes to standard output, JSON goes to standard error and other text is
+  /// omitted.
   private func show(_ text: String) {
     if !isQuiet { Output.line(text) } else if isJSON { Output.standardError("\(text)\n") }
   }
@@ -77,7 +78,7 @@ struct LoadReport {
     let size = ByteCount(image.bytes.count).rounded
     var lines = [
       headline(image.resolution, index, "\(image.variant.role.rawValue), from \(place)"),
-      ResolutionText.line("file", image.path ?? "not kept"),
+      ResolutionText.line("file", image.path ?? "not stored"),
       ResolutionText.line("size", "\(size), \(image.mediaType)"),
       ResolutionText.line("url", image.variant.url.description),
     ]
@@ -98,9 +99,9 @@ struct LoadReport {
     ResolutionText.headline(itemCount > 1 ? index + 1 : nil, resolution, what)
   }
 
-  // MARK: Progress, on a terminal alone
+  // MARK: Progress, only on a terminal
 
-  /// Shows that a load takes long, and which host it waits for.
+  /// Shows the host of a load that takes long.
   mutating func showWaiting(for host: String, since duration: Duration) {
     guard Output.hasTerminalError, duration >= .seconds(1) else { return }
     let seconds = Int(clamping: duration.components.seconds)
@@ -111,7 +112,7 @@ struct LoadReport {
   private mutating func showProgress(done: Int) {
     guard itemCount > 1, done < itemCount, Output.hasTerminalError else { return }
     isProgressShown = true
-    Output.standardError("\r\(done) of \(itemCount) images, \(ByteCount(bytesMoved).rounded) moved")
+    Output.standardError("\r\(done) of \(itemCount) images, \(ByteCount(bytesMoved).rounded) downloaded")
   }
 
   private mutating func clearProgress() {

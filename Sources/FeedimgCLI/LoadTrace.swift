@@ -1,16 +1,16 @@
 import Feedimg
 import Synchronization
 
-/// Takes down the steps of one load, and draws them in the order of time.
+/// Records the steps of one load, and draws them in chronological order.
 final class LoadTrace: LoadObserving {
-  /// Steps may come from several threads.
+  /// The steps so far; several threads may add steps.
   private let events = Mutex<[LoadEvent]>([])
 
   func observe(_ event: LoadEvent) { events.withLock { $0.append(event) } }
 
   var timeline: LoadTimeline { LoadTimeline(events.withLock { $0 }) }
 
-  /// A line for each step: when, what, how long until the next one, and what is to be said of it.
+  /// One line for each step: its time, its name, a bar for the time until the next step, and details.
   static func lines(_ timeline: LoadTimeline) -> [String] {
     let whole = max(timeline.duration / .microseconds(1), 1)
     return timeline.entries.map { entry in
@@ -20,7 +20,7 @@ final class LoadTrace: LoadObserving {
       let column = min(start, barWidth - 1)
       let bar =
         String(repeating: " ", count: column) + String(repeating: "█", count: min(length, barWidth - column))
-      // A step that took no time to speak of still has its place.
+      // A very short step is a thin line.
       let drawn = length == 0 ? String(repeating: " ", count: column) + "▏" : bar
       let time = pad(milliseconds(begin), 10, leading: true)
       let text = "\(time) ms  \(pad(entry.name, 11))  \(Output.dim(pad(drawn, barWidth)))  \(entry.detail)"
@@ -30,7 +30,7 @@ final class LoadTrace: LoadObserving {
 
   private static let barWidth = 24
 
-  /// With one digit behind the point.
+  /// The time in milliseconds with one decimal.
   private static func milliseconds(_ microseconds: Double) -> String {
     let tenths = Int((microseconds / 100).rounded())
     return "\(tenths / 10).\(tenths % 10)"

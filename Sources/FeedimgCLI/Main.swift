@@ -1,7 +1,7 @@
 import ArgumentParser
 import Feedimg
 
-/// The entry: parses, runs, and turns whatever happens into an exit status.
+/// The entry point: parses the arguments, runs the command, and exits with its status.
 @main
 enum Main {
   static func main() async {
@@ -23,7 +23,7 @@ enum Main {
   /// - Throws: ``CommandFailure`` with a suggestion for a command that does not exist, or the parser's error.
   private static func parsed(_ arguments: [String]) throws -> any ParsableCommand {
     let command = Result { try FeedimgCommand.parseAsRoot(arguments) }
-    // The parser answers `help` for a command that does not exist with the general help.
+    // For `help` with an unknown command, the parser prints the general help.
     if (try? command.get()) == nil || arguments.first == "help",
       let message = UnknownCommand.message(in: arguments)
     {

@@ -3,22 +3,22 @@ import Feedimg
 import Glibc
 import Synchronization
 
-/// `feedimg network`: what the active path is.
+/// `feedimg network`: the active network.
 struct NetworkCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "network",
-    abstract: "Tell the class of the active network, whether it is metered, and why.",
+    abstract: "Print the kind of the active network, whether it is metered, and why.",
     discussion: """
-      Asks the kernel which route leads to the internet and follows it down to the hardware, through VPNs, \
-      bridges and bonds. No daemon is needed and no packet is sent.
+      Reads the route to the internet from the kernel, and follows it through VPNs, bridges and bonds to the \
+      hardware. It needs no daemon and sends no packet.
 
-      Kinds: wifi, ethernet, cellular, other (connected, but the kind cannot be told), offline.
+      Kinds: wifi, ethernet, cellular, other (connected, kind unknown), offline.
 
       EXAMPLES
         feedimg network
         feedimg network --json | jq -r .kind
-        feedimg network --watch          a line for each change, until stopped
-        feedimg network mark metered     the data of the network of now costs
+        feedimg network --watch          print each change until interrupted
+        feedimg network mark metered     treat the active network as metered
         feedimg network mark forget --ssid Home
       """,
     subcommands: [NetworkMarkCommand.self, NetworkMarksCommand.self]
@@ -34,16 +34,16 @@ struct NetworkCommand: ParsableCommand {
     let network = NetworkStatus(folder.configuration)
     guard !watching.watch else { return try watch(network) }
     let state = network.state
-    for warning in network.warnings { Output.complain(warning) }
+    for warning in network.warnings { Output.report(warning) }
     Output.line(format.json ? state.json : NetworkText.whole(state))
   }
 
-  /// Prints from the thread that watches, until a signal ends the program.
+  /// Prints each change until a signal ends the program.
   private func watch(_ network: NetworkStatus) throws {
     let previous = Mutex<NetworkState?>(nil)
     let isJSON = format.json
     let watching = network.watch { state in
-      for warning in network.warnings { Output.complain(warning) }
+      for warning in network.warnings { Output.report(warning) }
       let change = previous.withLock { previous in
         defer { previous = state }
         return NetworkChange(from: previous, to: state)
@@ -54,25 +54,25 @@ struct NetworkCommand: ParsableCommand {
       )
     }
     guard let watching else {
-      throw CommandFailure(.failure, "cannot go on watching, as this system grants no thread")
+      throw CommandFailure(.failure, "cannot watch the network: no thread is available")
     }
     withExtendedLifetime(watching) { while true { pause() } }
   }
 }
 
-/// Whether to go on; the verbs know it only to refuse it.
+/// Whether to watch; subcommands accept the flag only to reject it with a clear message.
 struct NetworkWatchFlag: ParsableArguments {
-  @Flag(name: .shortAndLong, help: "Go on, and print each change.")
+  @Flag(name: .shortAndLong, help: "Print each change until interrupted.")
   var watch = false
 
-  /// - Throws: ``CommandFailure`` with status 2 where the flag stands with a verb.
+  /// - Throws: ``CommandFailure`` with status 2 if the flag is used with a subcommand.
   func refuse(with verb: String) throws(CommandFailure) {
-    if watch { throw CommandFailure(.usage, "`--watch` does not go with `\(verb)`") }
+    if watch { throw CommandFailure(.usage, "`--watch` cannot be used with `\(verb)`") }
   }
 }
 
-/// How the commands about networks print; a group, so that it may stand before and after their verbs.
+/// The format of output; an option group, so that the flag may precede or follow a subcommand.
 struct NetworkFormat: ParsableArguments {
-  @Flag(help: "Print one JSON object, or with several answers one for each, a line each.")
+  @Flag(help: "Print one line of JSON for each result.")
   var json = false
 }

@@ -1,23 +1,23 @@
 import ArgumentParser
 import Feedimg
 
-/// `feedimg network mark`: the user's own word on what data costs.
+/// `feedimg network mark`: marks a network as metered or unmetered.
 struct NetworkMarkCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "mark",
-    abstract: "Mark a network as metered or not, or forget its mark.",
+    abstract: "Mark a network as metered or unmetered, or remove its mark.",
     discussion: """
-      A mark goes before all that devices and services say. It is kept in settings.json, by the name of the \
-      Wi-Fi network, or else by the device that carries the data. A program that runs sees it at once.
+      A mark overrides the information from devices and services. It is stored in settings.json, under the name of \
+      the Wi-Fi network or else of the device. Running programs notice it at once.
 
       EXAMPLES
-        feedimg network mark metered                      the network that is active now
+        feedimg network mark metered                      mark the active network
         feedimg network mark unmetered --ssid Home
         feedimg network mark forget --device usb0
       """
   )
 
-  /// What can be said of a network.
+  /// The mark to set, or `forget` to remove it.
   enum Word: String, CaseIterable, ExpressibleByArgument {
     case metered
     case unmetered
@@ -28,13 +28,13 @@ struct NetworkMarkCommand: ParsableCommand {
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("The Wi-Fi network of this name, active or not.", valueName: "name")
+    help: ArgumentHelp("The Wi-Fi network with this name, active or not.", valueName: "name")
   )
   var ssid: String?
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("Whatever this interface carries, active or not.", valueName: "name")
+    help: ArgumentHelp("The network interface with this name, active or not.", valueName: "name")
   )
   var device: String?
 
@@ -44,7 +44,7 @@ struct NetworkMarkCommand: ParsableCommand {
 
   func run() throws {
     try watching.refuse(with: "mark")
-    if format.json { throw CommandFailure(.usage, "`--json` does not go with `mark`, which prints no data") }
+    if format.json { throw CommandFailure(.usage, "`--json` cannot be used with `mark`") }
     let network = try network()
     let marks = try NetworkMarks(folder.configuration)
     switch word {
@@ -55,13 +55,13 @@ struct NetworkMarkCommand: ParsableCommand {
         throw CommandFailure(.failure, "`\(network.text)` is not marked")
       }
     }
-    for warning in marks.warnings { Output.complain(warning) }
-    Output.line(word == .forget ? "\(network.text) is forgotten" : "\(network.text) is \(word.rawValue)")
+    for warning in marks.warnings { Output.report(warning) }
+    Output.line(word == .forget ? "\(network.text): mark removed" : "\(network.text): \(word.rawValue)")
   }
 
   private func network() throws(CommandFailure) -> NetworkName {
     switch (ssid, device) {
-    case (_?, _?): throw CommandFailure(.usage, "expected `--ssid` or `--device`, found both")
+    case (_?, _?): throw CommandFailure(.usage, "expected either `--ssid` or `--device`, found both")
     case (""?, nil), (nil, ""?): throw CommandFailure(.usage, "expected the name of a network, found nothing")
     case (let name?, nil): return .ssid(name)
     case (nil, let name?): return .device(name)
@@ -78,7 +78,7 @@ struct NetworkMarkCommand: ParsableCommand {
 struct NetworkMarksCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "marks",
-    abstract: "Print the networks that are marked."
+    abstract: "Print the marked networks."
   )
 
   @OptionGroup var format: NetworkFormat
@@ -89,6 +89,6 @@ struct NetworkMarksCommand: ParsableCommand {
     try watching.refuse(with: "marks")
     let marks = try NetworkMarks(folder.configuration)
     for mark in marks.all() { Output.line(format.json ? mark.json : NetworkText.mark(mark)) }
-    for warning in marks.warnings { Output.complain(warning) }
+    for warning in marks.warnings { Output.report(warning) }
   }
 }

@@ -1,6 +1,6 @@
 import Feedimg
 
-/// A network state as a person reads it.
+/// The state of the network as text.
 enum NetworkText {
   static func whole(_ state: NetworkState) -> String {
     var lines = [Output.bold(headline(state))]
@@ -11,9 +11,9 @@ enum NetworkText {
     return lines.joined(separator: "\n")
   }
 
-  /// One line, such as `14:03:10  wifi → cellular  wwan0  metered  the device type is wwan`.
+  /// One line such as `14:03:10  wifi → cellular  wwan0  metered  the device type is wwan`.
   ///
-  /// The columns are wide enough for most, so that lines that come one by one stand below each other.
+  /// The columns have fixed widths, so that consecutive lines align.
   static func change(_ change: NetworkChange, at time: String) -> String {
     let state = change.state
     let isSameKind = change.previous.map { $0.kind == state.kind } ?? true
@@ -45,12 +45,12 @@ enum NetworkText {
       switch state.metered {
       case .yes: "metered"
       case .no: "not metered"
-      case .unknown: "metered or not is unknown"
+      case .unknown: "metering unknown"
       }
     let traits = [
       (state.isTethered, "tethered phone"), (state.isTunnelled, "through a VPN"),
       (state.isVirtual, "virtual"),
-      (state.isRoaming, "roaming"), (state.isCaptive, "behind a page to sign in at"),
+      (state.isRoaming, "roaming"), (state.isCaptive, "behind a login page"),
     ].filter(\.0).map(\.1)
     return ([state.kind.rawValue] + (state.kind == .offline ? [] : [metered]) + traits).joined(
       separator: ", "

@@ -1,22 +1,22 @@
 import Feedimg
 
-/// What a file is that has no items of feedimg, as far as its beginning tells.
+/// A format other than feedimg's items, detected from the start of a file.
 enum OtherFeed: String, CaseIterable {
   case jsonFeed = "a JSON Feed"
-  case mastodon = "a post of Mastodon, as its API has it"
-  case bluesky = "a post of Bluesky, as its API has it"
-  case reddit = "a listing of Reddit"
+  case mastodon = "posts from the Mastodon API"
+  case bluesky = "posts from the Bluesky API"
+  case reddit = "a Reddit listing"
   case rss = "an RSS feed"
   case atom = "an Atom feed"
   case html = "an HTML page"
   case xml = "an XML document"
 
-  /// More of it need not be kept to tell; in bytes.
+  /// The number of bytes that are enough to detect the format.
   static let prefixLength = 1 << 16
 
   /// - Parameters:
   ///   - prefix: The first bytes of the file.
-  ///   - error: Why it could not be read; what is wrong with a later item says nothing about the format.
+  ///   - error: The error of reading the file; an error in a later item does not indicate another format.
   init?(_ prefix: some Collection<UInt8>, notReadFor error: FeedItemError) {
     let text = String(decoding: prefix, as: UTF8.self)
     let isMarkup = text.first { !$0.isWhitespace && $0 != "\u{FEFF}" } == "<"
@@ -26,7 +26,7 @@ enum OtherFeed: String, CaseIterable {
     self = found
   }
 
-  /// By the element that comes first of those that name a format.
+  /// Detects a format by the first element that is specific to one.
   private static func markup(_ text: String) -> OtherFeed {
     let marks: [(mark: String, feed: OtherFeed)] = [
       ("<rss", .rss), ("<rdf:rdf", .rss), ("<feed", .atom), ("<!doctype html", .html), ("<html", .html),
@@ -35,7 +35,7 @@ enum OtherFeed: String, CaseIterable {
     return found.min { $0.0 < $1.0 }?.1 ?? .xml
   }
 
-  /// By members that no other format has.
+  /// Detects a format by members that no other format has.
   private static func object(_ text: String) -> OtherFeed? {
     let marks: [(marks: [String], feed: OtherFeed)] = [
       (["jsonfeed.org/version"], .jsonFeed), ([#""media_attachments""#], .mastodon),

@@ -1,9 +1,7 @@
 import Glibc
 
 extension Output {
-  /// The characters that a line of standard output may take; nil where nobody looks at it.
-  ///
-  /// `COLUMNS` says it, else the terminal does.
+  /// The width of standard output in characters, from `COLUMNS` or the terminal; nil without either.
   static let width: Int? = {
     if let columns = getenv("COLUMNS").flatMap({ Int(String(cString: $0)) }), columns > 0 { return columns }
     guard isatty(STDOUT_FILENO) == 1 else { return nil }
@@ -12,7 +10,7 @@ extension Output {
     return Int(size.ws_col)
   }()
 
-  /// A text in lines that fit; what does not fit goes on below, indented by so many spaces.
+  /// Wraps a text at the width; all lines but the first are indented by this many spaces.
   static func wrapped(_ text: String, indent: Int) -> String {
     let indent = String(repeating: " ", count: indent)
     return WrappedText.lines(text, width: width ?? .max, indent: indent).joined(separator: "\n")

@@ -1,34 +1,34 @@
 import Glibc
 
-/// All that the program prints, and how it ends.
+/// The output of the program, and its end.
 enum Output {
-  /// Prints a line on standard output, at once where a person or a pipe waits for it.
+  /// Prints a line on standard output without buffering.
   ///
-  /// Ends the program where nobody takes it: quietly if a pipe was closed, else with the reason.
+  /// If printing fails, it ends the program: silently if a pipe was closed, else with the reason.
   static func line(_ text: String = "") { document(Printable.text(text) + "\n") }
 
-  /// Prints a text as it is, which ends its own lines; ends the program as ``line(_:)`` does.
+  /// Prints a text unchanged; ends the program like ``line(_:)`` if printing fails.
   static func document(_ text: String) { document(Array(text.utf8)) }
 
-  /// Prints UTF-8 text as it is, likewise.
+  /// Prints UTF-8 text unchanged; ends the program like ``line(_:)`` if printing fails.
   static func document(_ bytes: [UInt8]) {
     guard !standardOutput(bytes) else { return }
     let code = errno
-    if code != EPIPE { complain("cannot write to standard output: \(SystemError.text(code))") }
+    if code != EPIPE { report("cannot write to standard output: \(SystemError.text(code))") }
     exit(.failure)
   }
 
-  /// Says on standard error that something is wrong.
-  static func complain(_ message: String) { standardError("feedimg: \(Printable.text(message))\n") }
+  /// Prints an error or a warning on standard error.
+  static func report(_ message: String) { standardError("feedimg: \(Printable.text(message))\n") }
 
-  /// - Returns: Whether all was taken; if not, `errno` tells why.
+  /// - Returns: Whether all bytes were written; if not, `errno` has the reason.
   static func standardOutput(_ bytes: [UInt8]) -> Bool { write(bytes, to: STDOUT_FILENO) }
 
   static func standardError(_ text: String) { _ = write(Array(text.utf8), to: STDERR_FILENO) }
 
-  /// Gives the descriptors of standard input, output and error to nothing where they are closed.
+  /// Opens `/dev/null` for each closed descriptor of standard input, output and error.
   ///
-  /// Else the next file that is opened would take their numbers, and get what is meant for people.
+  /// Otherwise, the next opened file would get such a number, and output would go to that file.
   static func occupyStandardDescriptors() {
     while true {
       let descriptor = open("/dev/null", O_RDWR)
@@ -44,10 +44,10 @@ enum Output {
     Glibc.exit(status.rawValue)
   }
 
-  /// Whether standard error shows lines to a person, who may like to see progress.
+  /// Whether standard error is a terminal, which can show progress.
   static var hasTerminalError: Bool { isatty(STDERR_FILENO) == 1 }
 
-  /// Whether standard output may be coloured (no-color.org).
+  /// Whether standard output is a terminal with colours and the user allows them (no-color.org).
   static let isColoured =
     isatty(STDOUT_FILENO) == 1 && (getenv("NO_COLOR").map { $0.pointee == 0 } ?? true)
     && (getenv("TERM").map { !["", "dumb"].contains(String(cString: $0)) } ?? false)
@@ -56,21 +56,21 @@ enum Output {
 
   static func dim(_ text: String) -> String { isColoured ? "\u{1B}[2m\(text)\u{1B}[0m" : text }
 
-  /// A text in one of the eight colours that every terminal has.
+  /// A text in one of the eight basic colours of terminals.
   static func coloured(_ text: some StringProtocol, _ colour: Colour) -> String {
     isColoured ? "\u{1B}[3\(colour.rawValue)m\(text)\u{1B}[0m" : String(text)
   }
 
-  /// What a colour says (ECMA-48, 8.3.117).
+  /// The meaning of a colour, with its number (ECMA-48, 8.3.117).
   enum Colour: Int {
     case bad = 1
     case good = 2
     case doubtful = 3
   }
 
-  /// Writes all bytes, also to a descriptor that does not wait.
+  /// Writes all bytes, even to a non-blocking descriptor.
   ///
-  /// - Returns: Whether all was taken; if not, `errno` tells why.
+  /// - Returns: Whether all bytes were written; if not, `errno` has the reason.
   static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
     var rest = bytes[...]
     while !rest.isEmpty {

@@ -1,12 +1,12 @@
 import Glibc
 
-/// A file to be written whole or not at all; `-` is standard output.
+/// A file that is written completely or not at all; `-` is standard output.
 struct OutputFile {
   let path: String
-  /// As it is called in messages.
+  /// The option for messages.
   var option = "--output"
 
-  /// Fails before any work is done where the file cannot be written anyway.
+  /// Checks, before any work, that the file can be written.
   ///
   /// - Throws: ``CommandFailure`` with status 2.
   func check() throws(CommandFailure) {
@@ -16,19 +16,19 @@ struct OutputFile {
     }
     let type = Self.type(of: path)
     if type == S_IFDIR {
-      throw CommandFailure(.usage, "\(option) \(path): expected a file, but this is a folder")
+      throw CommandFailure(.usage, "\(option) \(path): expected a file, found a folder")
     }
-    // What is no plain file is written to as it is; a plain one is replaced by a new one in its folder.
+    // A special file is written in place; a regular file is replaced, which needs access to its folder.
     let isSpecial = type != nil && type != S_IFREG
     guard Self.type(of: folder) == S_IFDIR else {
       throw CommandFailure(.usage, "\(option) \(path): the folder `\(folder)` does not exist")
     }
     guard access(isSpecial ? path : folder, W_OK) == 0 else {
-      throw CommandFailure(.usage, "\(option) \(path): cannot be written: \(SystemError.text(errno))")
+      throw CommandFailure(.usage, "\(option) \(path): cannot write: \(SystemError.text(errno))")
     }
   }
 
-  /// Refuses to write bytes that are not text to a terminal.
+  /// Refuses to write binary data to a terminal.
   ///
   /// - Throws: ``CommandFailure`` with status 2.
   func refuseTerminal(unless isForced: Bool) throws(CommandFailure) {
@@ -39,15 +39,15 @@ struct OutputFile {
     )
   }
 
-  /// Writes the bytes; the mode of an earlier file stays, and a link stays one.
+  /// Writes the bytes; keeps the mode of an existing file, and keeps a symbolic link.
   ///
-  /// - Throws: ``CommandFailure`` with status 1; an earlier file of that name is then untouched.
+  /// - Throws: ``CommandFailure`` with status 1; an existing file is then unchanged.
   func write(_ bytes: [UInt8]) throws(CommandFailure) {
     guard path != "-" else {
       guard Output.standardOutput(bytes) else { throw failure(errno) }
       return
     }
-    // A device or a pipe cannot be replaced, only written to; nor can what a descriptor leads to.
+    // Devices, pipes and the files behind /dev and /proc cannot be replaced, so write to them in place.
     let type = Self.type(of: path)
     let target = Self.resolved(path) ?? path
     if type != nil,
@@ -87,13 +87,13 @@ struct OutputFile {
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
-  /// The kind of what the path leads to; nil where there is nothing.
+  /// The type of the file at the path; nil if there is none.
   private static func type(of path: String) -> mode_t? {
     var status = stat()
     return stat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
   }
 
-  /// Where links lead; nil where there is nothing.
+  /// The path without symbolic links; nil if there is no file.
   private static func resolved(_ path: String) -> String? {
     guard let text = realpath(path, nil) else { return nil }
     defer { free(text) }
@@ -101,6 +101,6 @@ struct OutputFile {
   }
 
   private func failure(_ code: Int32) -> CommandFailure {
-    CommandFailure(.failure, "\(option) \(path): cannot be written: \(SystemError.text(code))")
+    CommandFailure(.failure, "\(option) \(path): cannot write: \(SystemError.text(code))")
   }
 }

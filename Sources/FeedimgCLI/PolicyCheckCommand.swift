@@ -2,25 +2,25 @@ import ArgumentParser
 import Feedimg
 import FeedimgAdmin
 
-/// `feedimg policy check`: whether tables are in order.
+/// `feedimg policy check`: checks policies for errors.
 struct PolicyCheckCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "check",
-    abstract: "Find every slip in policies: gaps, rules that do nothing, broken promises.",
+    abstract: "Find errors in policies: gaps, rules without effect, broken promises.",
     discussion: """
-      Goes through every state that the rules can tell apart, so that nothing is guessed.
+      Checks every state that the rules distinguish, so the result is exact.
 
-      Errors are slips in the text, states without a rule, rules that can never match or are never reached, and \
-      broken promises. Warnings are rules that change nothing, more loaded where it is dearer, and cached originals \
-      that are hidden. A policy with errors cannot be in force.
+      Errors are syntax errors, states without a rule, rules that never match or are never reached, and broken \
+      promises. Warnings are rules that change nothing, loads that grow with the cost of data, and hidden cached \
+      originals. feedimg does not use a policy with errors.
 
       EXAMPLES
-        feedimg policy check                     all that `feedimg policy list` shows
+        feedimg policy check                     check all installed policies
         feedimg policy check mine.md
         feedimg policy check Policies/ --strict
         feedimg policy check mine.md --json | jq -r '.findings[].message'
 
-      Ends with 0 if all are in order, 1 if there are errors, 2 if one could not be read.
+      Ends with 0 if all are valid, 1 if there are errors, 2 if a policy cannot be read.
       """
   )
 
@@ -30,8 +30,8 @@ struct PolicyCheckCommand: ParsableCommand {
   )
   var policies: [String] = []
 
-  @Flag(help: "Let warnings count as errors.") var strict = false
-  @Flag(help: "Print one JSON object for each policy, a line each.") var json = false
+  @Flag(help: "Treat warnings as errors.") var strict = false
+  @Flag(help: "Print one line of JSON for each policy.") var json = false
   @OptionGroup var options: PolicyOptions
 
   func run() throws {
@@ -40,7 +40,7 @@ struct PolicyCheckCommand: ParsableCommand {
       if json {
         Output.line(verdict.json)
       } else if verdict.outcome == .unreadable {
-        for remark in verdict.remarks { Output.complain(remark.text) }
+        for remark in verdict.remarks { Output.report(remark.text) }
       } else {
         Output.line(PolicyText.verdict(verdict))
       }

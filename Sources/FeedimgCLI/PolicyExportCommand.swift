@@ -2,14 +2,14 @@ import ArgumentParser
 import Feedimg
 import FeedimgAdmin
 
-/// `feedimg policy export`: a policy for programs, or to begin one's own with.
+/// `feedimg policy export`: prints a policy as text or JSON.
 struct PolicyExportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "export",
-    abstract: "Print a policy: its text, its machine form, or the schema of that form.",
+    abstract: "Print a policy as text or JSON, or print the JSON Schema.",
     discussion: """
-      The machine form is for applications that build policies in a settings page; every verb reads it too, from \
-      files that end in .json.
+      The JSON form is for applications that create policies, for example in a settings page. All policy commands \
+      also read it from files that end in .json.
 
       EXAMPLES
         feedimg policy export data-saver > mine.md
@@ -19,14 +19,14 @@ struct PolicyExportCommand: ParsableCommand {
   )
 
   @Argument(help: "A name or a file.", completion: .policy) var policy: String?
-  @Flag(help: "Print the machine form.") var json = false
-  @Flag(help: "Print the JSON Schema of the machine form.") var schema = false
+  @Flag(help: "Print the policy as JSON.") var json = false
+  @Flag(help: "Print the JSON Schema of policies.") var schema = false
   @OptionGroup var options: PolicyOptions
 
   func validate() throws {
     guard schema == (policy == nil) else {
       throw ValidationError(
-        schema ? "--schema is that of all policies: name none" : "name a policy, or --schema"
+        schema ? "--schema: expected no policy" : "expected a policy or --schema"
       )
     }
   }
@@ -34,7 +34,7 @@ struct PolicyExportCommand: ParsableCommand {
   func run() throws {
     guard let policy else { return Output.document(Policies.schema) }
     let export = try options.policies().export(policy)
-    for warning in export.warnings { Output.complain(warning) }
+    for warning in export.warnings { Output.report(warning) }
     if json { Output.line(export.json) } else { Output.document(export.text) }
   }
 }

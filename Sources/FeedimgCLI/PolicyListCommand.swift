@@ -2,11 +2,11 @@ import ArgumentParser
 import Feedimg
 import FeedimgAdmin
 
-/// `feedimg policy list`: the policies that there are.
+/// `feedimg policy list`: the installed policies.
 struct PolicyListCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
-    abstract: "Print all policies, the one in force marked with *.",
+    abstract: "Print all policies; * marks the policy in force.",
     discussion: """
       EXAMPLES
         feedimg policy list
@@ -14,7 +14,7 @@ struct PolicyListCommand: ParsableCommand {
       """
   )
 
-  @Flag(help: "Print one JSON object for each policy, a line each.") var json = false
+  @Flag(help: "Print one line of JSON for each policy.") var json = false
   @OptionGroup var options: PolicyOptions
 
   func run() throws {

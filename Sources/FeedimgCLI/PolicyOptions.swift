@@ -2,12 +2,12 @@ import ArgumentParser
 import Feedimg
 import FeedimgAdmin
 
-/// Where policies are looked for, and what they may ask about.
+/// The folder of policies, and the facts of an application that they may use.
 struct PolicyOptions: ParsableArguments {
   @OptionGroup var facts: DeclarationOption
   @OptionGroup var folder: ConfigurationFolderOption
 
-  /// - Throws: ``CommandFailure`` with status 2 for a `--declare` without `=`, or what the library says.
+  /// - Throws: ``CommandFailure`` with status 2 for a `--declare` without `=`, or an error of the library.
   func policies() throws -> Policies {
     var configuration = ImageLoader.Configuration()
     configuration.configurationFolder = folder.configurationFolder
@@ -17,7 +17,7 @@ struct PolicyOptions: ParsableArguments {
 }
 
 extension CompletionKind {
-  /// The name of a policy, or the path of one.
+  /// The name or path of a policy.
   static let policy = CompletionKind.custom { _, _, start in
     (try? Policies())?.completions(of: start) ?? Policies.shippedNames
   }

@@ -2,14 +2,14 @@ import ArgumentParser
 import Feedimg
 import FeedimgAdmin
 
-/// `feedimg policy table`: what a policy decides.
+/// `feedimg policy table`: the decisions of a policy.
 struct PolicyTableCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "table",
-    abstract: "Print what a policy decides in every state, after the laws.",
+    abstract: "Print the decisions of a policy in all states.",
     discussion: """
-      Each row is a group of states in which one rule decides the same; the rows together hold every state once. \
-      Facts that are given leave the rows that concern them.
+      Each row is a group of states with the same rule and decision; every state is in one row. Given facts restrict \
+      the table to matching states.
 
       EXAMPLES
         feedimg policy table
@@ -17,15 +17,15 @@ struct PolicyTableCommand: ParsableCommand {
         feedimg policy table budgeted budget-left='10 MB' metered=yes
         feedimg policy table default --all --json | jq 'map(select(.load == "original")) | length'
 
-      A table that is wider than the terminal is broken; COLUMNS tells another width.
-      With --json --all the array has one object for each state, in the order of the facts, the last fastest.
+      The table wraps at the width of the terminal, or of the variable COLUMNS if it is set. With --json --all, the \
+      array has one object for each state, ordered by the facts; the last fact varies fastest.
       """
   )
 
   @Argument(help: "A name or a file.", completion: .policy) var policy = "default"
   @OptionGroup var facts: FactArguments
-  @Flag(help: "Print every single state, instead of few rows.") var all = false
-  @Flag(help: "Print a JSON array, one object a line.") var json = false
+  @Flag(help: "Print every state instead of a few rows.") var all = false
+  @Flag(help: "Print a JSON array, one object per line.") var json = false
   @OptionGroup var options: PolicyOptions
 
   func run() throws {
@@ -35,7 +35,7 @@ struct PolicyTableCommand: ParsableCommand {
     } else {
       for line in PolicyTableText.lines(listing.cells, width: Output.width) { Output.line(line) }
     }
-    for warning in listing.warnings { Output.complain(warning) }
+    for warning in listing.warnings { Output.report(warning) }
     if listing.hasGap { throw CommandFailure(.failure) }
   }
 }

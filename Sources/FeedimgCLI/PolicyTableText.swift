@@ -1,11 +1,11 @@
-/// A policy's decisions as a person reads them.
+/// The decisions of a policy as text.
 enum PolicyTableText {
-  /// A table, or a paragraph for each row where even narrow columns would be too wide.
+  /// A table or, if it would be too wide, a paragraph for each row.
   ///
   /// - Parameters:
   ///   - rows: The names of the columns, then the cells of each row.
-  ///   - width: What a line may take, in characters; nil for any.
-  /// - Returns: The lines; none where there are no rows.
+  ///   - width: The most characters of a line; nil for no limit.
+  /// - Returns: The lines; none if there are no rows.
   static func lines(_ rows: [[String]], width: Int?) -> [String] {
     guard let header = rows.first else { return [] }
     let table = Columns(rows, width: width).lines
@@ -13,7 +13,7 @@ enum PolicyTableText {
     guard let width, widest > width else {
       return table.enumerated().map { $0 == 0 ? Output.bold($1) : $1 }
     }
-    // What is decided begins with what is shown now.
+    // The columns of the decision start with this one.
     let decided = header.firstIndex(of: "show now") ?? 0
     return rows.dropFirst().flatMap { row in
       let cells = Array(zip(header, row))

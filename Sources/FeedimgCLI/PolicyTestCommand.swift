@@ -2,48 +2,49 @@ import ArgumentParser
 import Feedimg
 import FeedimgAdmin
 
-/// `feedimg policy test`: whether policies decide as their cases say.
+/// `feedimg policy test`: runs the test cases of policies.
 struct PolicyTestCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "test",
-    abstract: "Run the cases of policies, each in every state that it covers.",
+    abstract: "Run the test cases of policies, each in every state that it covers.",
     discussion: """
-      NAME.tests.md holds cases of the policy NAME: tables whose columns right of the arrow say what is expected of \
-      show, load, image, source, upgrade, priority or rule. Tells how many rules and states the cases reach.
+      NAME.tests.md contains test cases for the policy NAME. In its tables, the columns right of the arrow are the \
+      expected values of show, load, image, source, upgrade, priority or rule. The command also prints how many \
+      rules and states the cases reach.
 
         | case             | network  | original | thumbnail | → show    | load    |
         |------------------|----------|----------|-----------|-----------|---------|
         | LTE, a thumbnail | cellular | remote   | cached    | thumbnail | nothing |
 
-      --record writes what the policy decides today as cases that cover every state; kept as NAME.golden.md they \
-      run with the others, and the next --record shows in a diff what a change of the policy changed.
+      --record writes the current decisions as test cases for all states. Cases in NAME.golden.md run with the \
+      others. After a change of the policy, record again, and a diff of the file shows the changed decisions.
 
       EXAMPLES
-        feedimg policy test                          all policies that have cases
+        feedimg policy test                          test all installed policies
         feedimg policy test Policies/ --junit report.xml
         feedimg policy test mine.tests.md --policy data-saver
         feedimg policy test mine.md --record mine.golden.md
 
-      Ends with 0 if all cases pass, 1 if one fails, 2 if something could not be read or there are no cases.
+      Ends with 0 if all cases pass, 1 if a case fails, 2 if a file cannot be read or there are no cases.
       """
   )
 
   @Argument(
     help: ArgumentHelp(
-      "Files of cases, policies with cases beside them, and folders (default: all policies).",
+      "Files of test cases, policies with test cases beside them, and folders (default: all policies).",
       valueName: "file"
     ),
     completion: .policy
   )
   var files: [String] = []
 
-  @Option(parsing: .unconditional, help: "Run the cases against this policy instead.", completion: .policy)
+  @Option(parsing: .unconditional, help: "Run the test cases with this policy instead.", completion: .policy)
   var policy: String?
 
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "Write what the policy decides in every state; - is standard output.",
+      "Write the decisions in all states as test cases to this file; - is standard output.",
       valueName: "file"
     ),
     completion: .file(extensions: ["md"])
@@ -52,12 +53,12 @@ struct PolicyTestCommand: ParsableCommand {
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("Write a report for continuous integration; - is standard output.", valueName: "file"),
+    help: ArgumentHelp("Write a JUnit XML report to this file; - is standard output.", valueName: "file"),
     completion: .file(extensions: ["xml"])
   )
   var junit: String?
 
-  @Flag(help: "Print one JSON object for each file of cases, a line each.") var json = false
+  @Flag(help: "Print one line of JSON for each file of test cases.") var json = false
   @OptionGroup var options: PolicyOptions
 
   func run() throws {
@@ -66,7 +67,7 @@ struct PolicyTestCommand: ParsableCommand {
     let report = junit.map { OutputFile(path: $0, option: "--junit") }
     for file in [recording, report] { try file?.check() }
     if let recording { try recording.write(Array(try policies.golden(files, of: policy).utf8)) }
-    // A policy can be recorded before it has cases.
+    // A policy without test cases can be recorded.
     let runs =
       recording == nil
       ? try policies.test(files, of: policy) : (try? policies.test(files, of: policy)) ?? []
@@ -78,7 +79,7 @@ struct PolicyTestCommand: ParsableCommand {
   }
 
   private func show(_ run: Policies.TestRun, isNamed: Bool, isQuiet: Bool) {
-    if run.summary == nil, !json { return run.failures.forEach(Output.complain) }
+    if run.summary == nil, !json { return run.failures.forEach(Output.report) }
     guard !isQuiet else { return }
     Output.line(json ? run.json : PolicyText.testRun(run, isNamed: isNamed))
   }

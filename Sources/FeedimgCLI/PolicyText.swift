@@ -1,7 +1,7 @@
 import Feedimg
 import FeedimgAdmin
 
-/// What is to be told of policies, as a person reads it.
+/// The results of policy commands as text.
 enum PolicyText {
   static func verdict(_ verdict: Policies.Verdict) -> String {
     let remarks = verdict.remarks.map { remark in
@@ -15,7 +15,7 @@ enum PolicyText {
     )
   }
 
-  /// A line of an explanation, with its mark coloured.
+  /// A line of an explanation with a coloured mark.
   static func step(_ line: String) -> String {
     let line = Output.wrapped(line, indent: 12)
     let mark = line.prefix(3)
@@ -36,9 +36,9 @@ enum PolicyText {
   }
 
   /// - Parameters:
-  ///   - run: A run that took place.
-  ///   - isNamed: Whether to tell of which policy.
-  /// - Returns: The summary, and a line for each failure.
+  ///   - run: The result of a test run.
+  ///   - isNamed: Whether to include the name of the policy.
+  /// - Returns: The summary, and one line for each failure.
   static func testRun(_ run: Policies.TestRun, isNamed: Bool) -> String {
     let file = run.file.split(separator: "/").last ?? ""
     let isOther = !file.hasPrefix(run.policy + ".")
@@ -65,7 +65,7 @@ enum PolicyText {
   }
 
   static func standing(_ standing: Policies.Standing) -> String {
-    let place = standing.path.map { "from \($0)" } ?? "as it comes with feedimg"
+    let place = standing.path.map { "from \($0)" } ?? "built in"
     let states = "\(standing.ruleCount) rules, \(standing.stateCount) states"
     var lines = [
       Output.bold("\(standing.name), \(place)"), ResolutionText.line("size", states),
@@ -74,7 +74,7 @@ enum PolicyText {
     for (index, candidate) in standing.candidates.enumerated() {
       let status =
         candidate.status.rawValue + String(repeating: " ", count: 11 - candidate.status.rawValue.count)
-      let place = candidate.path ?? "the built-in one"
+      let place = candidate.path ?? "the built-in policy"
       let isRefused = candidate.status == .refused
       let shown = isRefused ? Output.coloured(status, .bad) : status
       lines.append(ResolutionText.line(index == 0 ? "places" : "", shown + place))
@@ -84,17 +84,17 @@ enum PolicyText {
   }
 
   private static func reason(_ standing: Policies.Standing) -> String {
-    if standing.isEarlier { return "its file is refused now, the last version in order stays" }
-    if standing.layer == .given { return "it was given by its path" }
+    if standing.isEarlier { return "its file now has errors, so the last valid version stays in force" }
+    if standing.layer == .given { return "the command names its path" }
     let isAlone = standing.candidates.allSatisfy { $0.status != .replaced }
     switch (standing.layer, standing.refused.isEmpty) {
     case (.builtIn, true): return "no file replaces it"
-    case (_, false): return "what would replace it is refused"
-    default: return isAlone ? "it is the only one of that name" : "it replaces what follows"
+    case (_, false): return "the file that would replace it has errors"
+    default: return isAlone ? "it is the only policy of that name" : "it replaces the following places"
     }
   }
 
-  /// Cut at a word.
+  /// The text, cut between words.
   private static func shortened(_ text: String, to length: Int) -> String {
     guard text.count > length else { return text }
     let cut = text.prefix(length - 2)

@@ -2,14 +2,14 @@ import ArgumentParser
 import Feedimg
 import FeedimgAdmin
 
-/// `feedimg policy which`: the policy in force, and why.
+/// `feedimg policy which`: the policy in force and its origin.
 struct PolicyWhichCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "which",
-    abstract: "Tell which policy decides, where it comes from, and why a file is refused.",
+    abstract: "Print the policy in force, its file, and the errors of other files.",
     discussion: """
-      Lists every place that was looked at, the one that counts first in front. A file that is not in order is \
-      refused, and the next place counts; a program that runs goes on with the version that it last read in order.
+      Lists all places that were searched, the first choice first. A file with errors is refused, and the next \
+      place is used. A running program keeps the last valid version.
 
       EXAMPLES
         feedimg policy which

@@ -1,29 +1,29 @@
 import ArgumentParser
 import Feedimg
 
-/// `feedimg prefetch`: fetches into the cache what will be looked at later.
+/// `feedimg prefetch`: fills the cache with the images of a feed.
 struct PrefetchCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "prefetch",
-    abstract: "Fetch the images of a feed into the cache, before anybody looks at them.",
+    abstract: "Download the images of a feed into the cache in advance.",
     discussion: """
-      Fetches for each item what the policy would load, a few at a time, and stops at a limit. Where data costs, or \
-      may, or the setting `data-saver` is on, nothing is fetched unless the policy says so: a table with a column \
-      `priority` says by `now` and `soon` that a load is worth it at any time, and by `idle` that it is not.
+      Downloads for each item the image that the policy would load, a few at a time, up to a limit. On a metered or \
+      possibly metered network, or with the setting `data-saver`, it downloads nothing. A policy with a column \
+      `priority` overrides this: `now` and `soon` always download, `idle` never does.
 
-      A terminal shows a bar with the bytes, the rate and the time that is left. Interrupting it loses nothing: \
-      images that are complete are kept, and it goes on there next time.
+      A terminal shows the bytes, the rate and the remaining time. You may interrupt the command: complete images \
+      stay in the cache, and the next run continues there.
 
       EXAMPLES
         feedimg prefetch feed.json
         feedimg prefetch feed.jsonl --limit 200MB --image-limit 2MB
         feedimg prefetch - --json < feed.jsonl | jq 'select(.outcome == "failed")'
 
-      An entry that is not an item is left out, with a warning that names its line.
+      An invalid item is skipped, with a warning that names its line.
 
-      Ends with 1 if an image could not be had or an entry is not an item, else with 0, also where items were left out, or images came and \
-      could not be kept, which is told. An original that may be had another time counts as failed, although its \
-      thumbnail is fetched in its place.
+      Ends with 1 if an image failed or an item is invalid, else with 0. Items over a limit, and images that could \
+      not be stored, are not failures. An original that may succeed later counts as failed, although its thumbnail \
+      is downloaded instead.
       """
   )
 
@@ -31,17 +31,17 @@ struct PrefetchCommand: AsyncParsableCommand {
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("Spend so much at most, over all images (default: 64 MiB).", valueName: "size")
+    help: ArgumentHelp("The most to download in all (default: 64 MiB).", valueName: "size")
   )
   var limit: String?
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("Leave out images that are larger than this (default: 8 MiB).", valueName: "size")
+    help: ArgumentHelp("Skip images that are larger than this (default: 8 MiB).", valueName: "size")
   )
   var imageLimit: String?
 
-  @Flag(help: "Print one JSON object for each item as it ends, a line each, and one for all in the end.")
+  @Flag(help: "Print one line of JSON for each item when it ends, and one for the total.")
   var json = false
 
   @OptionGroup var situation: SituationOptions
@@ -50,7 +50,7 @@ struct PrefetchCommand: AsyncParsableCommand {
   func run() async throws {
     var configuration = try situation.configuration()
     service.apply(to: &configuration)
-    // Nobody looks at the images here.
+    // This command does not show the images.
     configuration.keepsInMemory = false
     var limits = Prefetch.Limits()
     if let limit { limits.total = try Self.size(limit, "--limit") }
@@ -58,20 +58,20 @@ struct PrefetchCommand: AsyncParsableCommand {
     let (items, inputStatus) = try input.items()
     let loader = try ImageLoader(configuration)
     FinalCount.include(loader)
-    for warning in loader.warnings { Output.complain(warning) }
+    for warning in loader.warnings { Output.report(warning) }
     var report = PrefetchReport(isJSON: json)
     let prefetch = loader.prefetch(items, limits: limits)
     let bar = report.showsBar ? Task { await Self.draw(prefetch) } : nil
     for await outcome in prefetch.outcomes { report.add(outcome, item: items[outcome.index]) }
     bar?.cancel()
     report.end(await prefetch.finish())
-    service.tell(of: loader)
-    // Such as that nothing could be counted, which shows only now.
-    for warning in loader.warnings { Output.complain(warning) }
+    service.report(on: loader)
+    // Some warnings arise only during loads, such as that the data usage cannot be saved.
+    for warning in loader.warnings { Output.report(warning) }
     throw CommandFailure(inputStatus == .success ? report.status : inputStatus)
   }
 
-  /// Draws the bar a few times a second, also while nothing ends.
+  /// Draws the bar five times a second.
   private static func draw(_ prefetch: Prefetch) async {
     repeat {
       ProgressBar.draw(prefetch.progress)

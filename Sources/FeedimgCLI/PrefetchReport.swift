@@ -1,25 +1,25 @@
 import Feedimg
 
-/// Tells what became of the items of a prefetch, one by one as JSON or in one sentence at the end.
+/// Prints the results of a prefetch: one JSON object per item, or one sentence at the end.
 struct PrefetchReport {
   let isJSON: Bool
   private(set) var status = ExitStatus.success
 
   init(isJSON: Bool) { self.isJSON = isJSON }
 
-  /// Whether a person sees it happen.
+  /// Whether to show a progress bar.
   var showsBar: Bool { !isJSON && Output.hasTerminalError }
 
   mutating func add(_ outcome: Prefetch.Outcome, item: FeedItem) {
     if isJSON { Output.line(outcome.json(of: item)) }
-    let complaint: String
+    let message: String
     switch outcome.result {
     case .fetched, .skipped: return
-    case .unkept(let variant, _, let reason): complaint = "`\(variant.url)`: \(reason)"
-    case .failed(let error): (complaint, status) = (error.description, .failure)
+    case .unkept(let variant, _, let reason): message = "`\(variant.url)`: \(reason)"
+    case .failed(let error): (message, status) = (error.description, .failure)
     }
     if showsBar { ProgressBar.clear() }
-    Output.complain(complaint)
+    Output.report(message)
   }
 
   func end(_ progress: PrefetchProgress) {
@@ -29,17 +29,17 @@ struct PrefetchReport {
 
   private static func sentence(_ progress: PrefetchProgress) -> String {
     var parts = ["\(progress.fetched) fetched (\(progress.received.rounded))"]
-    if progress.unkept > 0 { parts.append("\(progress.unkept) not kept") }
-    if progress.cached > 0 { parts.append("\(progress.cached) cached before") }
+    if progress.unkept > 0 { parts.append("\(progress.unkept) not stored") }
+    if progress.cached > 0 { parts.append("\(progress.cached) already cached") }
     for reason in Prefetch.Reason.allCases {
-      if let count = progress.skipped[reason] { parts.append("\(count) left out: \(reason.text)") }
+      if let count = progress.skipped[reason] { parts.append("\(count) skipped: \(reason.text)") }
     }
     if progress.failed > 0 { parts.append("\(progress.failed) failed") }
     return "\(progress.count) \(progress.count == 1 ? "item" : "items"): " + parts.joined(separator: "; ")
   }
 }
 
-/// One line on a terminal that says how far a prefetch has come.
+/// The progress of a prefetch, as one line on a terminal.
 enum ProgressBar {
   private static let width = 24
 
@@ -47,7 +47,7 @@ enum ProgressBar {
 
   static func clear() { Output.standardError("\r\u{1B}[K") }
 
-  /// Such as `[########                ]  14 of 42 images, 3.1 MB, 1.2 MB/s, 8 s left`.
+  /// A line such as `[########                ] 14 of 42 images, 3.1 MB, 1.2 MB/s, 8 s left`.
   static func line(_ progress: PrefetchProgress) -> String {
     let filled = progress.count == 0 ? width : width * progress.done / progress.count
     let bar = String(repeating: "#", count: filled) + String(repeating: " ", count: width - filled)

@@ -1,7 +1,7 @@
-/// Text as it may be shown on a terminal.
+/// Text that is safe to print on a terminal.
 ///
-/// Items, servers and files name things as they like; what would steer the terminal, or turn the direction of
-/// reading, is shown as its code instead. Where colours are in use they are left alone, whoever wrote them.
+/// Names from items, servers and files may contain any character. Characters that control the terminal or
+/// change the direction of text are printed as their code. The program's own colour codes stay.
 enum Printable {
   static func text(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: isUnsafe) else { return text }
@@ -23,14 +23,14 @@ enum Printable {
     return String(output)
   }
 
-  /// Those that ``Output`` writes.
+  /// The colour codes that ``Output`` writes.
   private static let styles = ["0", "1", "2", "31", "32", "33"].map { "\u{1B}[\($0)m" }
 
   private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0x0A, 0x09: false
     case 0..<0x20, 0x7F..<0xA0: true
-    // Marks, embeddings, overrides and isolates of direction (UAX #9).
+    // Characters that change the direction of text (UAX #9).
     case 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: true
     default: false
     }

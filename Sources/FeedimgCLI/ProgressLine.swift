@@ -1,20 +1,21 @@
 import Glibc
 
-/// How far long work has come, on one line of a terminal; nothing where standard error is none.
+/// The progress of a long command, as one line on a terminal; it prints nothing if standard error is not a
+/// terminal.
 final class ProgressLine {
-  /// What has been done to them, such as `checked`.
+  /// The past participle for the images, such as `checked`.
   private let verb: String
   private let isShown = Output.hasTerminalError
   private var isOnScreen = false
   private var shownAt = 0
 
-  /// Often enough to seem alive, seldom enough to cost nothing; in milliseconds.
+  /// The shortest time between two updates, in milliseconds.
   private static let pause = 100
   private static let width = 24
 
   init(verb: String) { self.verb = verb }
 
-  /// Shows a bar, where the whole is known, and the number of images.
+  /// Shows the number of images and, if the total is known, a bar.
   func show(_ done: Int, of count: Int? = nil) {
     guard isShown, isDue() else { return }
     guard let count, count > 0 else { return put("\(verb) \(done) images") }
@@ -24,7 +25,7 @@ final class ProgressLine {
     put("\(bar) \(Int(part * 100)) %  \(verb) \(done) of \(count) images")
   }
 
-  /// Takes the line away.
+  /// Removes the line.
   func clear() {
     guard isOnScreen else { return }
     Output.standardError("\r\u{1B}[K")

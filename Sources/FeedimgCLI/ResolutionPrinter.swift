@@ -1,10 +1,10 @@
 import Feedimg
 
-/// Shows resolutions to a person, numbered where there are several.
+/// Prints resolutions as text, with numbers if there are several.
 struct ResolutionPrinter {
   let isVerbose: Bool
   private var count = 0
-  /// The first one, while it is not known whether others follow.
+  /// The first resolution, until it is known whether others follow.
   private var first: Resolution?
 
   init(isVerbose: Bool) { self.isVerbose = isVerbose }

@@ -1,12 +1,12 @@
 import Feedimg
 
-/// A resolution as a person reads it.
+/// A resolution as text.
 struct ResolutionText {
   let text: String
 
   /// - Parameters:
-  ///   - resolution: What was decided.
-  ///   - number: The item counted from one, where there are several.
+  ///   - resolution: The decision about an item.
+  ///   - number: The number of the item, counted from one; nil if there is only one.
   ///   - isVerbose: Whether to list every fact.
   init(_ resolution: Resolution, number: Int?, isVerbose: Bool) {
     var lines = [Self.headline(number, resolution, Self.image(resolution))]

@@ -1,14 +1,14 @@
 import ArgumentParser
 import Feedimg
 
-/// `feedimg resolve`: what would be shown now, and why.
+/// `feedimg resolve`: prints the image to show now, and why.
 struct ResolveCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "resolve",
-    abstract: "Say which image of an item to show now, and why; fetch nothing.",
+    abstract: "Print which image of an item to show now, and why, without loading it.",
     discussion: """
-      Looks at the network, the settings and the cache, asks the policy, and prints the decision. Nothing is \
-      fetched and nothing is changed. The options replace what is seen, so that a situation can be reproduced.
+      Reads the network, the settings and the cache, and prints the decision of the policy. It downloads and changes \
+      nothing. Options replace what it reads, so that you can reproduce any situation.
 
       EXAMPLES
         feedimg resolve item.json
@@ -17,17 +17,16 @@ struct ResolveCommand: ParsableCommand {
         feedimg resolve --item feed.jsonl --json | jq -r .url
         feedimg resolve --item item.json --declare on-screen=no,yes --set on-screen=yes --policy mine.md
 
-      A long feed is read and decided piece by piece, so that its length does not matter. An entry that is not an \
-      item is left out, with a warning that names its line. Text that is not JSON ends the run; nothing is decided \
-      about the 256 KiB that it stands in, nor about what follows.
+      A feed may have any length, since it is read in pieces of 256 KiB. An invalid item is skipped, with a warning \
+      that names its line. Text that is not JSON ends the command. The items of that piece and of all later pieces \
+      are then not printed.
 
-      Ends with 0 whatever the decision, with 1 if entries were left out, and with 2 if nothing or an option was \
-      not understood.
+      Ends with 0 for every decision, with 1 if items were skipped, and with 2 if no item or an option is valid.
       """
   )
 
   @OptionGroup var input: ItemInput
-  @Flag(help: "Print one JSON object for each item, a line each.") var json = false
+  @Flag(help: "Print one line of JSON for each item.") var json = false
   @OptionGroup var situation: SituationOptions
 
   @Flag(name: .shortAndLong, help: "Show every fact with its source.")
@@ -41,20 +40,20 @@ struct ResolveCommand: ParsableCommand {
         loader.resolve(
           items,
           asLines: { lines in
-            complain(loader.warnings)
+            warn(loader.warnings)
             Output.document(lines)
           }
         )
       } else {
         let resolutions = loader.resolve(items)
-        complain(loader.warnings)
+        warn(loader.warnings)
         printer.show(resolutions, areLast: isLast)
       }
     }
     if status != .success { throw CommandFailure(status) }
   }
 
-  private func complain(_ warnings: [String]) {
-    for warning in warnings { Output.complain(warning) }
+  private func warn(_ warnings: [String]) {
+    for warning in warnings { Output.report(warning) }
   }
 }

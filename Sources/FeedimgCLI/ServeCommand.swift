@@ -6,11 +6,11 @@ import Glibc
 struct ServeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "serve",
-    abstract: "Serve all clients of the user over HTTP: one cache, one set of downloads.",
+    abstract: "Share one cache and one set of downloads with all programs of the user, over HTTP.",
     discussion: """
-      Listens on the Unix socket $XDG_RUNTIME_DIR/feedimg.sock, which the user alone can open. With --port it \
-      listens on 127.0.0.1 instead, and with both options on both; a client over TCP brings the token that is \
-      kept in the file `service-token` beside the settings. Sockets that systemd passes are taken as they are.
+      Listens on the Unix socket $XDG_RUNTIME_DIR/feedimg.sock, which only the user can open. With --port, it listens \
+      on 127.0.0.1 instead; with --socket and --port, on both. Over TCP, a client must send the token in the file \
+      `service-token` beside the settings. The service also accepts sockets from systemd.
 
       EXAMPLES
         feedimg serve
@@ -22,12 +22,12 @@ struct ServeCommand: ParsableCommand {
         feedimg serve --port 8080 --items feed.json
         systemctl --user enable --now feedimg.socket
 
-      With --port there is a page to look at: open the address that is printed. It shows the network, a feed, \
-      what is decided about each picture and why, transfers, and the cache; its switches try other networks, \
-      settings and policies for the page alone.
+      With --port, the service prints the address of a web page. The page shows the network, a feed, each decision \
+      and its reason, transfers, and the cache. Its switches simulate other networks, settings and policies for the \
+      page only.
 
-      /openapi.json describes all routes. SIGTERM finishes what clients wait for and ends; SIGHUP reads policies \
-      and settings again, which happens by itself as well whenever they are used.
+      /openapi.json describes all routes. On SIGTERM, the service finishes running requests and ends. On SIGHUP, it \
+      reads policies and settings again; it also notices their changes without a signal.
       """
   )
 
@@ -40,21 +40,21 @@ struct ServeCommand: ParsableCommand {
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("The port of 127.0.0.1 to listen on; 0 for any.", valueName: "number")
+    help: ArgumentHelp("The port of 127.0.0.1 to listen on; 0 for any free port.", valueName: "number")
   )
   var port: Int?
 
-  @Flag(help: "Let clients over TCP do without the token.") var noToken = false
+  @Flag(help: "Accept clients over TCP without the token.") var noToken = false
 
   @Flag(
-    help: "Also load from this machine and from private networks, which clients could not reach themselves."
+    help: "Also load from this machine and from private networks, even for clients without access to them."
   )
   var allowPrivate = false
 
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "The feed that the page shows: items as `feedimg load --item` takes them.",
+      "The feed for the web page: items as for `feedimg load`.",
       valueName: "file"
     ),
     completion: .file()
@@ -71,13 +71,13 @@ struct ServeCommand: ParsableCommand {
   }
 
   func run() throws {
-    // What the other program would say of them in other words.
+    // Report invalid options here, with this program's messages.
     _ = try situation.configuration()
     try CommandFailure.refuseTasksWithoutProc()
     try ServiceProgram.become(with: arguments)
   }
 
-  /// The options as the other program takes them.
+  /// The options for `feedimg-serve`.
   private var arguments: [String] {
     func option(_ name: String, _ value: String?) -> [String] { value.map { ["--\(name)=\($0)"] } ?? [] }
     return option("socket", socket) + option("port", port.map(String.init))

@@ -1,28 +1,28 @@
 import ArgumentParser
 import Feedimg
 
-/// Whether the user's service loads what is not cached.
+/// Whether the user's service may download images that are not cached.
 struct ServiceOptions: ParsableArguments {
-  @Flag(help: "Load by this program alone, also where `feedimg serve` runs and could share the download.")
+  @Flag(help: "Download in this program, even if `feedimg serve` is running.")
   var noService = false
 
-  @Flag(name: .shortAndLong, help: "Say what the service did, or why it did nothing.")
+  @Flag(name: .shortAndLong, help: "Print whether the service loaded the images, or why not.")
   var verbose = false
 
-  /// Takes the service that runs, unless it is not wanted.
+  /// Uses the running service, unless the user forbids it.
   func apply(to configuration: inout ImageLoader.Configuration) {
     if !noService { configuration.service = configuration.usualService }
   }
 
-  /// Says what came of it.
+  /// Prints whether the service loaded the images.
   ///
   /// - Parameters:
-  ///   - loader: What has loaded.
-  ///   - isTraced: Whether it was not asked, so that there is something to trace.
-  func tell(of loader: ImageLoader, isTraced: Bool = false) {
+  ///   - loader: The loader of the command.
+  ///   - isTraced: Whether a trace was requested, so that the service was not used.
+  func report(on loader: ImageLoader, isTraced: Bool = false) {
     guard verbose else { return }
-    let reason = "not loaded by the service: `--trace` tells what this program does"
+    let reason = "not loaded by the service, since `--trace` covers only this program"
     let account = isTraced && !noService ? reason : loader.serviceAccount
-    if let account { Output.complain(account) }
+    if let account { Output.report(account) }
   }
 }

@@ -1,14 +1,14 @@
 import ArgumentParser
 import Feedimg
 
-/// `feedimg settings`: what the user has asked for.
+/// `feedimg settings`: shows and changes the settings.
 struct SettingsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "settings",
     abstract: "Show and change the settings.",
     discussion: """
-      The settings are kept in settings.json, in $XDG_CONFIG_HOME/feedimg or ~/.config/feedimg. A program that \
-      runs sees a change at once; members of the file that feedimg does not know are left alone.
+      The settings are in settings.json, in $XDG_CONFIG_HOME/feedimg or ~/.config/feedimg. Running programs notice a \
+      change at once. feedimg keeps unknown members of the file.
 
       EXAMPLES
         feedimg settings list
@@ -20,10 +20,10 @@ struct SettingsCommand: ParsableCommand {
     defaultSubcommand: List.self
   )
 
-  /// The setting that a verb is about.
+  /// The name of a setting.
   struct NameArgument: ParsableArguments {
     @Argument(
-      help: "The setting; `feedimg settings list` names them all.",
+      help: "The setting; `feedimg settings list` shows all names.",
       completion: .list(Settings.names)
     )
     var name: String
@@ -33,7 +33,7 @@ struct SettingsCommand: ParsableCommand {
   struct Get: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "get",
-      abstract: "Print the value of a setting that is in force."
+      abstract: "Print the current value of a setting."
     )
     @OptionGroup var name: NameArgument
     @OptionGroup var folder: ConfigurationFolderOption
@@ -41,7 +41,7 @@ struct SettingsCommand: ParsableCommand {
     func run() throws {
       let settings = try settingsFile(in: folder)
       Output.line(try settings.value(of: name.name))
-      complain(of: settings)
+      warn(about: settings)
     }
   }
 
@@ -55,7 +55,7 @@ struct SettingsCommand: ParsableCommand {
     @OptionGroup var name: NameArgument
     @Argument(
       parsing: .allUnrecognized,
-      help: ArgumentHelp("Such as yes, no, `512 MiB` or 7.", valueName: "value")
+      help: ArgumentHelp("The value, such as yes, no, `512 MiB` or 7.", valueName: "value")
     )
     var values: [String]
     @OptionGroup var folder: ConfigurationFolderOption
@@ -63,13 +63,13 @@ struct SettingsCommand: ParsableCommand {
     func validate() throws {
       guard values.count > 1 else { return }
       let found = values.map { "`\($0)`" }.joined(separator: " and ")
-      throw ValidationError("expected one value, found \(found); quote a value that has spaces")
+      throw ValidationError("expected one value, found \(found); quote a value with spaces")
     }
 
     func run() throws {
       let settings = try settingsFile(in: folder)
       try settings.set(name.name, to: values[0])
-      complain(of: settings)
+      warn(about: settings)
     }
   }
 
@@ -77,7 +77,7 @@ struct SettingsCommand: ParsableCommand {
   struct Unset: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "unset",
-      abstract: "Return a setting to its default."
+      abstract: "Reset a setting to its default."
     )
     @OptionGroup var name: NameArgument
     @OptionGroup var folder: ConfigurationFolderOption
@@ -85,7 +85,7 @@ struct SettingsCommand: ParsableCommand {
     func run() throws {
       let settings = try settingsFile(in: folder)
       try settings.unset(name.name)
-      complain(of: settings)
+      warn(about: settings)
     }
   }
 
@@ -93,7 +93,7 @@ struct SettingsCommand: ParsableCommand {
   struct List: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "list",
-      abstract: "Print all settings, those that are set marked with *."
+      abstract: "Print all settings; * marks those that are set."
     )
     @Flag(help: "Print one JSON object with a member for each setting.") var json = false
     @OptionGroup var folder: ConfigurationFolderOption
@@ -101,7 +101,7 @@ struct SettingsCommand: ParsableCommand {
     func run() throws {
       let settings = try settingsFile(in: folder)
       Output.line(json ? settings.json : SettingsText.table(settings.entries()))
-      complain(of: settings)
+      warn(about: settings)
     }
   }
 
@@ -109,7 +109,7 @@ struct SettingsCommand: ParsableCommand {
   struct Path: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "path",
-      abstract: "Print where the settings are kept."
+      abstract: "Print the path of settings.json."
     )
     @OptionGroup var folder: ConfigurationFolderOption
 
@@ -120,7 +120,7 @@ struct SettingsCommand: ParsableCommand {
   struct Watch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "watch",
-      abstract: "Print the settings as JSON now and at each change, a line each, until interrupted."
+      abstract: "Print the settings as one line of JSON, now and after each change, until interrupted."
     )
     @OptionGroup var folder: ConfigurationFolderOption
 
@@ -131,15 +131,15 @@ struct SettingsCommand: ParsableCommand {
 }
 
 extension ParsableCommand {
-  /// The settings in the folder that was given, or in the user's.
+  /// The settings in the given folder, or in the user's folder.
   fileprivate func settingsFile(in folder: ConfigurationFolderOption) throws(ConfigurationError) -> Settings {
     var configuration = ImageLoader.Configuration()
     configuration.configurationFolder = folder.configurationFolder
     return try Settings(configuration)
   }
 
-  /// Says what in the file could not be used.
-  fileprivate func complain(of settings: Settings) {
-    for warning in settings.warnings { Output.complain(warning) }
+  /// Prints warnings about invalid settings.
+  fileprivate func warn(about settings: Settings) {
+    for warning in settings.warnings { Output.report(warning) }
   }
 }

@@ -1,6 +1,6 @@
 import Feedimg
 
-/// The settings as a person reads them.
+/// The settings as text.
 enum SettingsText {
   static func table(_ entries: [Settings.Entry]) -> String {
     let nameWidth = entries.map(\.name.count).max() ?? 0

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Feedimg
 
-/// What replaces the live readings, so that any situation can be reproduced.
+/// Options that replace the facts of this machine, so that users can reproduce any situation.
 struct SituationOptions: ParsableArguments {
   @Option(
     parsing: .unconditional,
@@ -15,7 +15,7 @@ struct SituationOptions: ParsableArguments {
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("Decide as if data cost: yes, no or unknown.", valueName: "answer"),
+    help: ArgumentHelp("Decide as if the network were metered: yes, no or unknown.", valueName: "value"),
     completion: .list(Metered.allCases.map(\.rawValue))
   )
   var metered: String?
@@ -23,7 +23,7 @@ struct SituationOptions: ParsableArguments {
   @Option(
     parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
-      "Decide as if a fact were so, such as always-original=yes; may be given several times.",
+      "Decide as if a fact had this value, such as always-original=yes; may be repeated.",
       valueName: "fact=value"
     )
   )
@@ -32,7 +32,7 @@ struct SituationOptions: ParsableArguments {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "Decide by this table: a file, or a name that `feedimg policy list` shows, such as data-saver.",
+      "Use this policy: a file, or a name that `feedimg policy list` shows, such as data-saver.",
       valueName: "policy"
     ),
     completion: .policy

@@ -1,8 +1,8 @@
 import Glibc
 
-/// An `errno` in words.
+/// The system's text for an `errno`.
 enum SystemError {
-  /// In lower case, as it stands within a sentence.
+  /// The text, in lower case at its start.
   static func text(_ code: Int32) -> String {
     let text = strerror(code).map { String(cString: $0) } ?? "error \(code)"
     return text.prefix(1).lowercased() + text.dropFirst()

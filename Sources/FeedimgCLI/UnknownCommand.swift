@@ -1,7 +1,7 @@
 import ArgumentParser
 import Feedimg
 
-/// Finds the argument that should name a command and does not.
+/// Finds the first argument that should name a command but does not.
 enum UnknownCommand {
   /// The message for the first such argument; nil if all commands exist.
   static func message(in arguments: [String]) -> String? {

@@ -2,35 +2,38 @@ import ArgumentParser
 import Feedimg
 import FeedimgAdmin
 
-/// `feedimg usage`: what the network has brought.
+/// `feedimg usage`: the received data by day and network.
 struct UsageCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "usage",
-    abstract: "Show what was received by day and network, and what is left of the budget.",
+    abstract: "Show the received data by day and network, and the rest of the budget.",
     discussion: """
-      Every transfer of this user's programs is counted, also failed ones: heads and bodies, without what TLS adds, \
-      by the network at the time and whether it was metered. What comes from this machine itself does not count. \
-      The counts are kept in $XDG_STATE_HOME/feedimg/usage/usage.sqlite, by default in ~/.local/state.
+      feedimg counts every transfer of this user's programs, including failed ones. It counts the bytes of heads and \
+      bodies, without the overhead of TLS. It does not count transfers from this machine itself. The counts are in \
+      $XDG_STATE_HOME/feedimg/usage/usage.sqlite, by default in ~/.local/state.
 
       EXAMPLES
         feedimg usage
         feedimg usage --days 7 --json | jq .total.bytes
         feedimg usage --days 365 --svg usage.svg
-        feedimg settings set cellular-budget "2 GB"         what policies call budget left
+        feedimg settings set cellular-budget "2 GB"         set the fact `budget left`
         feedimg usage clear
       """,
     subcommands: [Show.self, Clear.self],
     defaultSubcommand: Show.self
   )
 
-  /// `feedimg usage show`, which need not be said.
+  /// `feedimg usage show`, the default.
   struct Show: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "show",
-      abstract: "Print the table and its bars (the default)."
+      abstract: "Print a table with bars (the default)."
     )
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("The last so many days.", valueName: "count"))
+    @Option(
+      parsing: .unconditional,
+      help: ArgumentHelp("The number of days up to today.", valueName: "count")
+    )
     var days = 30
 
     @Flag(help: "Print one JSON object.") var json = false
@@ -38,7 +41,7 @@ struct UsageCommand: ParsableCommand {
     @Option(
       parsing: .unconditional,
       help: ArgumentHelp(
-        "Write a bar chart here instead, an SVG picture; - is standard output.",
+        "Write an SVG bar chart to this file instead; - is standard output.",
         valueName: "file"
       ),
       completion: .file(extensions: ["svg"])
@@ -49,7 +52,7 @@ struct UsageCommand: ParsableCommand {
 
     func validate() throws {
       guard days >= 1 else { throw ValidationError("--days: expected a number of at least 1, found \(days)") }
-      if json, svg != nil { throw ValidationError("--json and --svg cannot be asked for together") }
+      if json, svg != nil { throw ValidationError("--json and --svg cannot be used together") }
     }
 
     func run() throws {
@@ -57,7 +60,7 @@ struct UsageCommand: ParsableCommand {
       try file?.check()
       let usage = try folders.usage()
       let report = try usage.report(days: days)
-      for warning in usage.warnings { Output.complain(warning) }
+      for warning in usage.warnings { Output.report(warning) }
       if let file { return try file.write(Array(report.svg.utf8)) }
       if json { return Output.line(report.json) }
       for line in UsageText(report).lines { Output.line(line) }
@@ -68,14 +71,14 @@ struct UsageCommand: ParsableCommand {
   struct Clear: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "clear",
-      abstract: "Forget all that was counted."
+      abstract: "Remove all counts."
     )
     @OptionGroup var folders: StateFolders
 
     func run() throws { try folders.usage().clear() }
   }
 
-  /// Where the counts are, and the setting that limits them.
+  /// The folders of the data usage and of the settings, which have the budget.
   struct StateFolders: ParsableArguments {
     @OptionGroup var stateFolder: StateFolderOption
     @OptionGroup var configurationFolder: ConfigurationFolderOption

@@ -1,7 +1,7 @@
 import Feedimg
 import FeedimgAdmin
 
-/// A report of usage as a person reads it, in 80 columns.
+/// A usage report as text, in 80 columns.
 struct UsageText {
   /// The longest bar, in columns.
   private static let barWidth = 27
@@ -16,7 +16,7 @@ struct UsageText {
 
   var lines: [String] {
     guard !report.months.isEmpty else {
-      return ["nothing was received from \(report.days.lowerBound) to \(report.days.upperBound)"] + remarks
+      return ["no data received from \(report.days.lowerBound) to \(report.days.upperBound)"] + remarks
     }
     var lines: [String] = []
     for month in months {
@@ -35,7 +35,7 @@ struct UsageText {
       }
       lines.append("")
     }
-    // A part of a month is less than the months together.
+    // If a month is incomplete, the total covers only the days of the report.
     let days = report.days.upperBound.daysSince1970 - report.days.lowerBound.daysSince1970 + 1
     let name = months.contains(where: isCut) ? "\(days) day\(days == 1 ? "" : "s")" : "all"
     lines.append(Output.bold(cells(name, "", "", report.total)))
@@ -46,13 +46,13 @@ struct UsageText {
     report.months.map(\.day.monthText).reduce(into: []) { if $0.last != $1 { $0.append($1) } }
   }
 
-  /// Whether the rows of a month are not all that it has brought.
+  /// Whether the report shows only some days of a month with data.
   private func isCut(_ month: String) -> Bool {
     let rows = UsageReport.Sum(report.usage.filter { $0.day.monthText == month })
     return rows != UsageReport.Sum(report.months.filter { $0.day.monthText == month })
   }
 
-  private func name(ofSum month: String) -> String { isCut(month) ? "all month" : "together" }
+  private func name(ofSum month: String) -> String { isCut(month) ? "all month" : "total" }
 
   private func row(_ usage: NetworkUsage) -> String {
     let text = cells(
@@ -88,7 +88,7 @@ struct UsageText {
     }
   }
 
-  /// In eighths of a column; what there is can be seen, however little.
+  /// A bar drawn in eighths of a column; even the smallest value is visible.
   private func bar(_ bytes: Int) -> String {
     guard bytes > 0 else { return "" }
     let eighths = max(1, Int((Double(bytes) / Double(greatest) * Double(Self.barWidth * 8)).rounded()))
@@ -96,7 +96,7 @@ struct UsageText {
     return String(repeating: "█", count: eighths / 8) + parts[eighths % 8]
   }
 
-  /// What else is to be known.
+  /// The budget and warnings.
   private var remarks: [String] {
     var lines: [String] = []
     if let budget = report.budget {
@@ -107,7 +107,7 @@ struct UsageText {
     }
     if report.foreignLineCount > 0 {
       let (count, folder) = (report.foreignLineCount, report.folder)
-      lines.append("\(count) line\(count == 1 ? "" : "s") in `\(folder)` could not be read and count nothing")
+      lines.append("ignored \(count) invalid line\(count == 1 ? "" : "s") in `\(folder)`")
     }
     return lines
   }

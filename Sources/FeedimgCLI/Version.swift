@@ -1,4 +1,4 @@
-/// The version of the program; moves with CHANGELOG.md.
+/// The version of the program, as in CHANGELOG.md.
 enum Version {
   static let text = "0.1.0"
 }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The time as people write it.
+/// The time of day as text.
 enum WallClock {
   /// The local time of day, such as `14:03:10`.
   static func timeOfDay() -> String {
@@ -11,7 +11,7 @@ enum WallClock {
       .joined(separator: ":")
   }
 
-  /// The date and time in UTC to the millisecond, as RFC 3339 has it, such as `2026-11-21T14:03:10.250Z`.
+  /// The time in UTC with milliseconds in the form of RFC 3339, such as `2026-11-21T14:03:10.250Z`.
   static func timestamp() -> String {
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)
@@ -30,8 +30,8 @@ enum WallClock {
 
   /// A local date and time, such as `2026-11-21 14:03`.
   ///
-  /// - Parameter seconds: Since 1970.
-  /// - Returns: In the time zone of the user.
+  /// - Parameter seconds: The time, in seconds since 1970.
+  /// - Returns: The time in the user's time zone.
   static func date(_ seconds: Double) -> String {
     var moment = time_t(seconds)
     var parts = tm()

@@ -1,11 +1,11 @@
-/// Breaks text at spaces.
+/// Wraps text at spaces.
 enum WrappedText {
-  /// The text in lines of at most so many characters, but for words that are longer.
+  /// The text in lines of at most `width` characters; only longer words exceed it.
   ///
   /// - Parameters:
-  ///   - text: Text without line feeds; if nothing is to be broken it stays as it is.
-  ///   - width: In characters.
-  ///   - indent: What every line but the first begins with.
+  ///   - text: Text without line feeds; text that fits is returned unchanged.
+  ///   - width: The most characters of a line.
+  ///   - indent: The start of every line but the first.
   /// - Returns: At least one line.
   static func lines(_ text: String, width: Int, indent: String = "") -> [String] {
     guard text.count > width else { return [text] }

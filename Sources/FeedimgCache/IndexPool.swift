@@ -87,7 +87,7 @@ final class IndexPool: Sendable {
     for _ in 0..<2 {
       do throws(IndexFault) {
         guard let lent = try borrow(creating: creating) else { return nil }
-        lent.index.connection.patience = patience
+        lent.index.connection.busyTimeout = patience
         do throws(SQLiteError) {
           let answer = try body(lent.index)
           giveBack(lent)

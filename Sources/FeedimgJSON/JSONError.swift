@@ -1,10 +1,10 @@
-/// Where and why a text is not JSON.
+/// The first error in a text that is not JSON.
 package struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// Counted from one.
+  /// The line, counted from one.
   package var line: Int
-  /// Counted in bytes from one.
+  /// The column in bytes, counted from one.
   package var column: Int
-  /// What was expected and what stands there instead.
+  /// The expected and the found text, or the broken rule.
   package var message: String
 
   package var description: String { "line \(line), column \(column): \(message)" }

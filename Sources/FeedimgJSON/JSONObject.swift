@@ -1,6 +1,6 @@
-/// The members of a JSON object, in their order in the text.
+/// The members of a JSON object, in the order of the text.
 package struct JSONObject: Sendable, Hashable {
-  /// One name and its value.
+  /// A name and its value.
   package struct Member: Sendable, Hashable {
     package var name: String
     package var value: JSONValue
@@ -12,7 +12,7 @@ package struct JSONObject: Sendable, Hashable {
     self.members = members.map { Member(name: $0.0, value: $0.1) }
   }
 
-  /// The value of a name; the last of several with one name, as most readers take it.
+  /// The value of a name; if a name is repeated, the last value, as in most JSON readers.
   ///
   /// Setting a new name appends it; setting nil removes every member of that name.
   package subscript(name: String) -> JSONValue? {
@@ -27,9 +27,9 @@ package struct JSONObject: Sendable, Hashable {
     }
   }
 
-  /// Appends a member, whether or not one of that name exists.
+  /// Appends a member, even if the name already exists.
   package mutating func append(_ name: String, _ value: JSONValue) {
-    // Most objects have a few members: growing from one by doubling would allocate three times.
+    // Most objects have a few members. Growing from one by doubling would allocate three times.
     if members.isEmpty { members.reserveCapacity(4) }
     members.append(Member(name: name, value: value))
   }

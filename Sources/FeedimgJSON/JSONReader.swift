@@ -1,24 +1,24 @@
 /// Reads JSON values one after another from UTF-8 bytes (RFC 8259).
 ///
-/// Foundation's decoder reports no position of an error on Linux, and it loses the order of members. A person who
-/// edits a file needs the first; a file that is written back needs the second.
+/// On Linux, Foundation's decoder does not report the position of an error, which people need to correct a
+/// file. It also loses the order of members, which feedimg keeps when it writes a file again.
 package struct JSONReader {
-  /// An error this near to the end of a text may vanish once more bytes follow: in a literal, or in an escape.
+  /// The length of the longest literal or escape; an error this close to the end may vanish with more bytes.
   static let greatestWord = 5
 
-  /// Deeper nesting is an error, so that hostile input cannot exhaust the stack.
+  /// The deepest nesting; without a limit, malicious input could exhaust the stack.
   static let greatestDepth = 512
 
   let bytes: UnsafeBufferPointer<UInt8>
-  /// Where the next byte to read stands.
+  /// The offset of the next byte to read.
   var offset = 0
 
-  /// A reader of bytes that outlive it.
+  /// - Parameter bytes: The text; it must outlive the reader.
   init(bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
   /// All values of a text: none, one, or several separated by white space, as in JSON lines.
   ///
-  /// - Throws: ``JSONError`` with the place of the first error.
+  /// - Throws: ``JSONError`` with the position of the first error.
   package static func values(in text: some Collection<UInt8>) throws(JSONError) -> [JSONValue] {
     try read(text) { reader throws(JSONError) in
       var values: [JSONValue] = []
@@ -27,9 +27,9 @@ package struct JSONReader {
     }
   }
 
-  /// The one value of a text.
+  /// The value of a text that holds exactly one value.
   ///
-  /// - Throws: ``JSONError`` with the place of the first error, also for no value or a second one.
+  /// - Throws: ``JSONError`` with the position of the first error.
   package static func value(in text: some Collection<UInt8>) throws(JSONError) -> JSONValue {
     try read(text) { reader throws(JSONError) in
       guard reader.skipWhiteSpace() else { throw reader.fault("expected a JSON value") }
@@ -53,13 +53,13 @@ package struct JSONReader {
   }
 }
 
-// MARK: - Members with their places
+// MARK: - Members with their positions
 
-/// A member of an object, and where it stands in the text, in offsets of bytes.
+/// A member of an object with its position in the text, as byte offsets.
 package struct JSONMember: Sendable {
   package var name: String
   package var value: JSONValue
-  /// Behind the brace or comma before the member.
+  /// The offset after the brace or comma that precedes the member.
   package var lead: Int
   /// The name with its quotes.
   package var nameRange: Range<Int>
@@ -67,10 +67,10 @@ package struct JSONMember: Sendable {
 }
 
 extension JSONReader {
-  /// The members of the object that a text is, in order, each with its place.
+  /// The members of the object in a text, in order, each with its position.
   ///
   /// - Returns: Nil for a value that is not an object.
-  /// - Throws: ``JSONError`` with the place of the first error.
+  /// - Throws: ``JSONError`` with the position of the first error.
   package static func members(in text: some Collection<UInt8>) throws(JSONError) -> [JSONMember]? {
     guard case .object = try value(in: text) else { return nil }
     return try read(text) { reader throws(JSONError) in
@@ -101,9 +101,9 @@ extension JSONReader {
 // MARK: - Grammar
 
 extension JSONReader {
-  /// Reads one value; the reader stands on its first byte.
+  /// Reads one value, which starts at ``offset``.
   ///
-  /// - Throws: ``JSONError``; the reader then stands where the text could not continue.
+  /// - Throws: ``JSONError``; ``offset`` is then the position of the error.
   mutating func value(depth: Int = 0) throws(JSONError) -> JSONValue {
     guard depth < Self.greatestDepth else { throw fault("nested more than \(Self.greatestDepth) deep") }
     switch peek {
@@ -138,13 +138,14 @@ extension JSONReader {
     return elements
   }
 
-  /// Reads an array or an object; the reader stands on the opening bracket.
+  /// Reads an array or an object; ``offset`` is at the opening bracket.
   ///
   /// - Parameters:
   ///   - close: The closing bracket.
-  ///   - expected: What may follow an element, in words.
-  ///   - read: Reads one element. It also gets the place behind the bracket or comma before the element.
-  /// - Throws: ``JSONError`` of an element, or of what stands between elements.
+  ///   - expected: The characters that may follow an element, for messages.
+  ///   - read: Reads one element. It also receives the offset after the bracket or comma that precedes the
+  ///     element.
+  /// - Throws: ``JSONError`` for an invalid element or separator.
   @inline(__always)
   private mutating func list(
     until close: Unicode.Scalar,
@@ -185,7 +186,7 @@ extension JSONReader {
     let start = offset
     take("-")
     if take("0") {
-      if isDigit { throw fault("a number has no leading zero") }
+      if isDigit { throw fault("a number must not have a leading zero") }
     } else {
       try digits()
     }
@@ -206,7 +207,7 @@ extension JSONReader {
 // MARK: - Strings
 
 extension JSONReader {
-  /// Reads a string; the reader stands on the opening quote.
+  /// Reads a string; ``offset`` is at the opening quote.
   private mutating func string() throws(JSONError) -> String {
     offset += 1
     let start = offset
@@ -245,7 +246,7 @@ extension JSONReader {
   }
 
   private func text(_ content: some Collection<UInt8>, at start: Int) throws(JSONError) -> String {
-    // The library validates slowly, and decodes ASCII fast.
+    // The standard library validates slowly, but decodes ASCII fast.
     if content.allSatisfy({ $0 < 0x80 }) { return String(decoding: content, as: UTF8.self) }
     guard let text = String(validating: content, as: UTF8.self) else {
       throw fault("a string is not valid UTF-8", at: start)
@@ -273,14 +274,15 @@ extension JSONReader {
     guard byte == UInt8(ascii: "u") else { throw unexpected("an escape such as `\\n` or `\\u00e4`") }
     offset += 1
     let code = try fourHexDigits()
-    // A text cut off within an emoji keeps half of a surrogate pair; the rest is still of use (RFC 8259 §8.2).
+    // A program that shortens a text may leave half of a surrogate pair (RFC 8259 §8.2). It becomes U+FFFD,
+    // so that the rest of the text stays readable.
     let scalar =
       Unicode.Scalar(code) ?? trail(of: code).map { UTF16.decode(UTF16.EncodedScalar([code, $0])) }
       ?? "\u{FFFD}"
     buffer.append(contentsOf: String(scalar).utf8)
   }
 
-  /// Moves past the second half of a surrogate pair, if both halves are there.
+  /// Reads the second half of a surrogate pair; nil, without moving, if either half is missing.
   private mutating func trail(of lead: UInt16) -> UInt16? {
     guard UTF16.isLeadSurrogate(lead), bytes[offset...].starts(with: [UInt8(ascii: "\\"), UInt8(ascii: "u")])
     else { return nil }
@@ -308,7 +310,7 @@ extension JSONReader {
 
   private var isDigit: Bool { offset < bytes.count && bytes[offset] &- UInt8(ascii: "0") < 10 }
 
-  /// Moves past a character, if it stands here.
+  /// Moves past a character if it is next.
   @discardableResult mutating func take(_ character: Unicode.Scalar) -> Bool {
     guard peek == UInt8(ascii: character) else { return false }
     offset += 1
@@ -326,7 +328,7 @@ extension JSONReader {
     return false
   }
 
-  /// The error for a byte that cannot stand here.
+  /// The error for an unexpected byte or the end of the text.
   func unexpected(_ expected: String) -> JSONError {
     guard let byte = peek else { return fault("expected \(expected), but the text ends here") }
     let found =
@@ -334,7 +336,7 @@ extension JSONReader {
     return fault("expected \(expected), found \(found)")
   }
 
-  /// An error at a place, or where the reader stands.
+  /// An error at an offset, by default the current one.
   func fault(_ message: String, at place: Int? = nil) -> JSONError {
     let (line, column) = Self.place(of: place ?? offset, in: bytes)
     return JSONError(line: line, column: column, message: message)

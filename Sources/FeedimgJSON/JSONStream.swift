@@ -1,8 +1,8 @@
-/// Reads a document piece by piece: one value, the elements of an array, or values one after another.
+/// Reads a document in pieces: one value, the elements of an array, or values one after another.
 ///
-/// Memory holds one piece, and the value that the piece before it ended in.
+/// It keeps one piece in memory, and the incomplete value from earlier pieces.
 package struct JSONStream: Sendable {
-  /// A value, and where it begins; see ``JSONStream/line(of:)``.
+  /// A value and the offset at which it starts; see ``JSONStream/line(of:)``.
   package struct Element: Sendable {
     package var value: JSONValue
     package var offset: Int
@@ -18,32 +18,32 @@ package struct JSONStream: Sendable {
     case arrayEnd
   }
 
-  /// How many values came so far.
+  /// The number of values so far.
   package private(set) var count = 0
   private var state = State.start
   /// The part of the document in memory.
   private var bytes: [UInt8] = []
-  /// How much of ``bytes`` is read.
+  /// The number of ``bytes`` that have been read.
   private var done = 0
-  /// The place in the document where ``bytes`` begins.
+  /// The position in the document at which ``bytes`` begins.
   private var origin = (line: 1, column: 1)
   /// The length of ``bytes`` at which reading continues.
   private var threshold = 0
 
-  /// A value longer than this, in bytes, is read again only when its known part has doubled.
+  /// The length in bytes above which an incomplete value is read again only after its known part has doubled.
   ///
-  /// Reading it again for each piece would take quadratic time.
+  /// Reading a long value again for each piece would take quadratic time.
   private static let longValue = 1 << 18
 
   package init() {}
 
-  /// Reads on.
+  /// Reads the next piece.
   ///
   /// - Parameters:
   ///   - piece: The next bytes of the document, in UTF-8. A piece may end within a value.
   ///   - isLast: Whether the document ends here.
   /// - Returns: The values that are complete now.
-  /// - Throws: ``JSONError`` with the place in the document. The stream is then of no further use.
+  /// - Throws: ``JSONError`` with the position in the document. The stream must not be used afterwards.
   package mutating func read(_ piece: ArraySlice<UInt8>, isLast: Bool) throws(JSONError) -> [Element] {
     origin = place(of: done)
     bytes.removeSubrange(..<done)
@@ -62,10 +62,10 @@ package struct JSONStream: Sendable {
   /// The number of bytes after the last complete value.
   package var unreadLength: Int { bytes.count - done }
 
-  /// The line, counted from one, where the first incomplete value begins.
+  /// The line, counted from one, on which the first incomplete value starts.
   package var unreadLine: Int { line(of: done) }
 
-  /// The line, counted from one, of an offset that the latest piece gave.
+  /// The line, counted from one, of an ``Element/offset`` from the latest piece.
   package func line(of offset: Int) -> Int { place(of: offset).line }
 
   private mutating func read(
@@ -105,9 +105,10 @@ package struct JSONStream: Sendable {
     }
   }
 
-  /// - Returns: Nil for an incomplete value; the reader then stays where it begins.
+  /// - Returns: Nil for an incomplete value; the reader then stays at its start.
   private func value(_ reader: inout JSONReader, isLast: Bool) throws(JSONError) -> JSONValue? {
-    // An error counts lines from the beginning of its reader's bytes, so a reader of the value alone is faster.
+    // For an error, a reader counts the lines from the start of its bytes. A reader of only this value counts
+    // fewer.
     var ahead = JSONReader(bytes: UnsafeBufferPointer(rebasing: reader.bytes[reader.offset...]))
     do throws(JSONError) {
       let value = try ahead.value()
@@ -121,7 +122,7 @@ package struct JSONStream: Sendable {
     }
   }
 
-  /// The error with its place in the document, from a place relative to an offset in ``bytes``.
+  /// Converts an error whose position is relative to an offset in ``bytes`` to its position in the document.
   private func inDocument(_ error: JSONError, from offset: Int = 0) -> JSONError {
     let start = place(of: offset)
     var error = error

@@ -1,7 +1,7 @@
-/// A JSON value as it was spelled.
+/// A JSON value (RFC 8259).
 ///
-/// Members keep their order and numbers their spelling, so that a file can be read, changed in one place and
-/// written back without touching the rest. Source: RFC 8259.
+/// Members keep their order, and numbers keep their spelling. A program can therefore change one place of a
+/// file and leave the rest as it was.
 package enum JSONValue: Sendable, Hashable {
   case null
   case bool(Bool)
@@ -35,7 +35,7 @@ package enum JSONValue: Sendable, Hashable {
     return value
   }
 
-  /// The kind of value in words for a message, such as `a string`.
+  /// The kind of value for messages, such as `a string`.
   package var kind: String {
     switch self {
     case .null: "null"

@@ -1,10 +1,10 @@
 /// Writes JSON as UTF-8 text (RFC 8259), value by value.
 package struct JSONWriter: Sendable {
-  /// How the text is laid out.
+  /// The layout of the text.
   package enum Layout: Sendable {
-    /// On one line, as in JSON lines.
+    /// One line, as in JSON Lines.
     case compact
-    /// Two spaces a level, one member a line.
+    /// One member or element per line, indented by two spaces per level.
     case indented
   }
 
@@ -12,12 +12,12 @@ package struct JSONWriter: Sendable {
   package private(set) var bytes: [UInt8] = []
   private let layout: Layout
   private var level = 0
-  /// Whether no element or member of the innermost list is written yet.
+  /// Whether the next element or member is the first of the innermost list.
   private var isFirst = true
 
   package init(_ layout: Layout) { self.layout = layout }
 
-  /// A writer that has written members without braces; see ``members(_:)``.
+  /// Creates a writer whose text is the members of an object, without braces.
   package init(members object: JSONObject) {
     self.init(.compact)
     members(object)
@@ -40,7 +40,7 @@ package struct JSONWriter: Sendable {
     }
   }
 
-  /// Writes an object, whose members the closure writes.
+  /// Writes an object; the closure writes its members.
   package mutating func object(_ writeMembers: (inout JSONWriter) -> Void) { list("{", "}", writeMembers) }
 
   /// Writes all members of an object, without its braces.
@@ -77,10 +77,10 @@ package struct JSONWriter: Sendable {
     if layout == .indented { bytes.append(UInt8(ascii: " ")) }
   }
 
-  /// Ends a line, as in JSON lines.
+  /// Ends a line, as in JSON Lines.
   package mutating func endLine() { bytes.append(UInt8(ascii: "\n")) }
 
-  /// Empties ``bytes`` and keeps their memory.
+  /// Removes the text and keeps its memory.
   package mutating func removeText() { bytes.removeAll(keepingCapacity: true) }
 
   // MARK: Lists
@@ -100,7 +100,7 @@ package struct JSONWriter: Sendable {
     isFirst = false
   }
 
-  /// Writes what stands before an element or member.
+  /// Writes the comma and indentation before an element or member.
   private mutating func separate() {
     if !isFirst { bytes.append(UInt8(ascii: ",")) }
     isFirst = false
@@ -139,7 +139,7 @@ package struct JSONWriter: Sendable {
     case "\n": bytes += "\\n".utf8
     case "\r": bytes += "\\r".utf8
     case "\t": bytes += "\\t".utf8
-    // Terminals obey some of these, and others change the direction of text (UAX #9).
+    // Terminals interpret some of these as commands; others change the direction of text (UAX #9).
     case "\0"..<" ", "\u{7F}"..<"\u{A0}", "\u{200E}", "\u{200F}", "\u{202A}"..."\u{202E}",
       "\u{2066}"..."\u{2069}":
       let digits = String(scalar.value, radix: 16)

@@ -1,7 +1,7 @@
 public import Feedimg
 public import Logging
 
-/// Writes every step of every load to a log of swift-log.
+/// Logs every step of every load with swift-log.
 ///
 /// The level depends on the step:
 ///
@@ -11,14 +11,14 @@ public import Logging
 /// - trace: progress
 /// - debug: all other steps
 ///
-/// URLs are in the metadata, without user, password and query, which may be secret.
+/// The metadata contains URLs without user, password and query, which may be secret.
 public struct LoadLogger: LoadObserving {
   private let logger: Logger
 
-  /// - Parameter logger: The destination; its log level applies.
+  /// - Parameter logger: The logger to write to; its log level applies.
   public init(_ logger: Logger = Logger(label: "feedimg")) { self.logger = logger }
 
-  /// Writes one step.
+  /// Logs one step.
   public func observe(_ event: LoadEvent) {
     let level = event.step.level
     guard logger.logLevel <= level else { return }
@@ -57,7 +57,7 @@ public struct LoadLogger: LoadObserving {
     return metadata
   }
 
-  /// A URL without user, password, query and fragment; read by its bytes, as ``ImageURL`` is.
+  /// A URL without user, password, query and fragment.
   private static func plain(_ url: ImageURL) -> String {
     let bytes = url.text.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
     let scheme = bytes.prefix { $0 != UInt8(ascii: "/") }
@@ -72,7 +72,7 @@ public struct LoadLogger: LoadObserving {
 extension LoadEvent.Step {
   fileprivate var level: Logger.Level {
     switch self {
-    // An item without an image shows its placeholder; that is no error.
+    // If the policy shows a placeholder, no image is loaded, and this is not an error.
     case .failed(let error): error.code == .nothingToShow ? .info : .error
     case .retried, .notStored: .warning
     case .finished, .cancelled, .notRevalidated: .info
@@ -87,21 +87,21 @@ extension LoadEvent.Step {
     case .found: "found in the cache"
     case .missed: "not in the cache"
     case .joined: "joined a running load"
-    case .queued: "waiting for a place"
+    case .queued: "waiting for a transfer slot"
     case .started: "transfer started"
     case .paused: "paused for a more urgent transfer"
     case .requested: "request sent"
     case .redirected: "redirected"
-    case .answered: "server answered"
-    case .resumed: "transfer goes on"
+    case .answered: "response received"
+    case .resumed: "transfer resumed"
     case .progress: "bytes arrived"
     case .verified: "image verified"
     case .decoded: "image decoded"
     case .stored: "image stored"
     case .notStored: "image not stored"
     case .revalidated: "revalidated"
-    case .notRevalidated: "could not be revalidated"
-    case .retried: "failed, will be tried again"
+    case .notRevalidated: "revalidation failed"
+    case .retried: "transfer failed, will retry"
     case .finished: "load finished"
     case .failed: "load failed"
     case .cancelled: "load cancelled"

@@ -4,11 +4,14 @@ import Synchronization
 
 /// Counts and times loads with swift-metrics.
 ///
-/// - `feedimg_loads_total`, by `outcome` (memory, disk, network, failed, placeholder or cancelled)
-/// - `feedimg_load_duration_seconds`, by `outcome`: from the decision to the image
-/// - `feedimg_wait_duration_seconds`: from the entry into the queue to the start of the transfer
-/// - `feedimg_retries_total`, `feedimg_joins_total`
-/// - `feedimg_received_bytes_total`: bytes of images, as they arrived
+/// The label `outcome` is `memory`, `disk`, `network`, `failed`, `placeholder` or `cancelled`.
+///
+/// - `feedimg_loads_total`: ended loads, by `outcome`
+/// - `feedimg_load_duration_seconds`: time from the decision to the end, by `outcome`
+/// - `feedimg_wait_duration_seconds`: time in the queue before a transfer
+/// - `feedimg_retries_total`: retries
+/// - `feedimg_joins_total`: loads that joined a running load
+/// - `feedimg_received_bytes_total`: received bytes of images
 public final class LoadMetrics: LoadObserving {
   private struct Load {
     var beganAt: ContinuousClock.Instant
@@ -20,7 +23,8 @@ public final class LoadMetrics: LoadObserving {
     var loads: [Int: Load] = [:]
     /// The bytes received for each load.
     ///
-    /// Kept after its end, since the transfer may continue for other loads, or a revalidation may begin.
+    /// The count stays after the end of the load: its transfer may continue for other loads, or a
+    /// revalidation may begin.
     var received: [Int: Int] = [:]
   }
 
@@ -31,16 +35,17 @@ public final class LoadMetrics: LoadObserving {
     case received(Int)
   }
 
-  /// About how many ended loads keep their count of received bytes.
+  /// The approximate number of ended loads that keep their count of received bytes.
   ///
-  /// More transfers than that never run at once. No event reports the end of an incomplete transfer.
+  /// A limit is needed because no event reports the end of an incomplete transfer. Fewer transfers than this
+  /// run at the same time.
   private static let greatestRecords = 512
 
-  /// Guards the state of the loads; metrics are recorded outside.
+  /// The state of the loads; metrics are recorded outside the lock.
   private let state = Mutex(State())
   private let factory: any MetricsFactory
 
-  /// - Parameter factory: The factory of the metrics; by default that of the program.
+  /// - Parameter factory: The factory of the metrics; by default the program's.
   public init(factory: any MetricsFactory = MetricsSystem.factory) { self.factory = factory }
 
   /// The number of loads with state.
@@ -72,7 +77,7 @@ public final class LoadMetrics: LoadObserving {
     let load = event.load
     switch event.step {
     case .decided:
-      // A new decision after changed facts; the load began earlier.
+      // A load that is decided again after a change of facts began earlier.
       if state.loads[load] == nil { state.loads[load] = Load(beganAt: event.time) }
     case .queued: state.loads[load]?.queuedAt = event.time
     case .started:

@@ -4,23 +4,23 @@ import CSQLite
 package final class SQLiteConnection {
   private let handle: OpaquePointer
   private var statements: [String: SQLiteStatement] = [:]
-  /// The statement that ran last, because look-ups run the same one again and again.
+  /// The statement that ran last; consecutive look-ups use the same statement.
   private var latest: (sql: String, statement: SQLiteStatement)?
 
-  /// How to open a database.
+  /// The access to a database.
   package enum Access {
-    /// To read and write a database that exists.
+    /// Reads and writes an existing database.
     case write
-    /// To read and write a database, which is made if it does not exist.
+    /// Reads and writes a database, and creates it if it does not exist.
     case create
-    /// To read from a file system without write access, without locks.
+    /// Reads without locks, from a file system without write access.
     case immutable
   }
 
-  /// Opens a database; the first statement is the first to read the file.
+  /// Opens a database; SQLite reads the file only at the first statement.
   package init(path: String, access: Access) throws(SQLiteError) {
     var opened: OpaquePointer?
-    // One thread at a time holds a connection, which therefore needs none of SQLite's own locks.
+    // Only one thread at a time uses a connection, so SQLite's own locks are not needed.
     let common = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
     let result =
       switch access {
@@ -41,12 +41,14 @@ package final class SQLiteConnection {
       throw error
     }
     handle = opened
-    sqlite3_busy_timeout(opened, Self.usualPatience)
+    sqlite3_busy_timeout(opened, Self.defaultBusyTimeout)
   }
 
-  /// The first statement waits as long: another process locks the database while it opens it first or closes it last
-  /// (sqlite.org/wal.html §2.3).
-  private static let usualPatience: Int32 = 5000
+  /// The default of ``busyTimeout``.
+  ///
+  /// Even the first statement may have to wait: the first process that opens a database locks it, and so does
+  /// the last one that closes it (sqlite.org/wal.html §2.3).
+  private static let defaultBusyTimeout: Int32 = 5000
 
   deinit {
     latest = nil
@@ -63,26 +65,26 @@ package final class SQLiteConnection {
     return "file:\(escaped.joined())?immutable=1"
   }
 
-  /// How long to wait for another connection, in milliseconds.
-  package var patience = usualPatience {
-    didSet { if patience != oldValue { sqlite3_busy_timeout(handle, patience) } }
+  /// The longest wait for a lock of another connection, in milliseconds.
+  package var busyTimeout = defaultBusyTimeout {
+    didSet { if busyTimeout != oldValue { sqlite3_busy_timeout(handle, busyTimeout) } }
   }
 
   /// Whether the database cannot be written.
   package var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") != 0 }
 
-  /// The rows that the last statement changed.
+  /// The number of rows that the last statement changed.
   package var changes: Int { Int(sqlite3_changes(handle)) }
 
-  /// Runs statements that give no rows and run once.
+  /// Runs statements once, without preparing them for later and without reading rows.
   package func execute(_ sql: String) throws(SQLiteError) {
     let result = sqlite3_exec(handle, sql, nil, nil, nil)
     guard result == SQLITE_OK else { throw SQLiteError(result, on: handle) }
   }
 
-  /// A statement, prepared at its first use; rewound and without values.
+  /// A statement that is prepared at its first use; it is reset.
   package func statement(_ sql: String) throws(SQLiteError) -> SQLiteStatement {
-    // Equal literals compare by address first.
+    // Comparing equal literals is fast: the comparison checks their addresses first.
     if let latest, latest.sql == sql { return latest.statement }
     if let statement = statements[sql] {
       latest = (sql, statement)
@@ -94,21 +96,21 @@ package final class SQLiteConnection {
     return statement
   }
 
-  /// Finalizes all statements, because an open statement can block a change of the schema.
+  /// Finalizes all statements; call it before a change of the schema, which an open statement can block.
   package func forgetStatements() {
     latest = nil
     statements.removeAll()
   }
 
-  /// Runs the body in a transaction that holds the write lock from its start, and rolls it back when the body throws.
-  package func transaction<Answer>(_ body: () throws(SQLiteError) -> Answer) throws(SQLiteError) -> Answer {
+  /// Runs the body in a transaction with the write lock; rolls the transaction back if the body throws.
+  package func transaction<Result>(_ body: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
     try statement("BEGIN IMMEDIATE").run()
     do throws(SQLiteError) {
-      let answer = try body()
+      let result = try body()
       try statement("COMMIT").run()
-      return answer
+      return result
     } catch {
-      // Some errors have rolled back already.
+      // After some errors, SQLite has already rolled back.
       if sqlite3_get_autocommit(handle) == 0 { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
       throw error
     }
@@ -117,9 +119,9 @@ package final class SQLiteConnection {
 
 // MARK: Statements
 
-/// A prepared statement, for the thread that holds its connection.
+/// A prepared statement, for the thread that uses its connection.
 package final class SQLiteStatement {
-  /// A value for a question mark.
+  /// A value for a parameter (`?`).
   package enum Value {
     case integer(Int)
     case text([UInt8])
@@ -140,12 +142,12 @@ package final class SQLiteStatement {
 
   deinit { sqlite3_finalize(handle) }
 
-  /// Runs the statement and gives each row to the body, until that returns false.
+  /// Runs the statement and passes each row to the body until the body returns false.
   package func forEachRow(
     _ values: [Value] = [],
     _ body: (SQLiteRow) throws(SQLiteError) -> Bool
   ) throws(SQLiteError) {
-    // Releases the locks of the statement however this ends; an error has been reported by then.
+    // Releases the statement's locks. The result repeats the error of the last step.
     defer { sqlite3_reset(handle) }
     for (index, value) in values.enumerated() { try bind(value, at: Int32(index + 1)) }
     while true {
@@ -159,17 +161,17 @@ package final class SQLiteStatement {
 
   package func run(_ values: [Value] = []) throws(SQLiteError) { try forEachRow(values) { _ in true } }
 
-  /// The body's value for the first row; nil for no rows.
-  package func first<Answer>(
+  /// The body's result for the first row; nil if there is no row.
+  package func first<Result>(
     _ values: [Value] = [],
-    _ body: (SQLiteRow) -> Answer
-  ) throws(SQLiteError) -> Answer? {
-    var answer: Answer?
+    _ body: (SQLiteRow) -> Result
+  ) throws(SQLiteError) -> Result? {
+    var result: Result?
     try forEachRow(values) { row in
-      answer = body(row)
+      result = body(row)
       return false
     }
-    return answer
+    return result
   }
 
   private func bind(_ value: Value, at index: Int32) throws(SQLiteError) {
@@ -183,9 +185,9 @@ package final class SQLiteStatement {
   }
 
   private func bindText(_ bytes: UnsafeRawBufferPointer, at index: Int32) -> Int32 {
-    // SQLITE_TRANSIENT, a cast that the importer leaves out: SQLite keeps its own copy.
+    // SQLITE_TRANSIENT makes SQLite copy the text. Swift does not import this macro.
     let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
-    // A null pointer would bind null instead of an empty text.
+    // A null pointer would bind NULL instead of an empty text.
     guard let start = bytes.baseAddress?.assumingMemoryBound(to: CChar.self) else {
       return sqlite3_bind_text64(handle, index, "", 0, transient, UInt8(SQLITE_UTF8))
     }
@@ -197,13 +199,13 @@ package final class SQLiteStatement {
 package struct SQLiteRow {
   let handle: OpaquePointer
 
-  /// A number; zero for any other value.
+  /// The number in a column; zero if the column holds no number.
   package func integer(_ column: Int32) -> Int { Int(sqlite3_column_int64(handle, column)) }
 
-  /// The bytes of a text, as it is stored; empty for null.
-  package func withText<Answer>(_ column: Int32, _ body: (UnsafeRawBufferPointer) -> Answer) -> Answer {
+  /// The stored bytes of a text; empty for NULL.
+  package func withText<Result>(_ column: Int32, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
     let start = sqlite3_column_blob(handle, column)
-    // In this order: reading the pointer may convert the value, which changes the length.
+    // Read the pointer first: this may convert the value and change its length.
     return body(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column))))
   }
 

@@ -5,9 +5,9 @@ import Glibc
 package struct SQLiteError: Error, Hashable {
   /// The extended result code (sqlite.org/rescode.html).
   package let code: Int32
-  /// In SQLite's words.
+  /// SQLite's error text.
   package let message: String
-  /// The system's error number (errno), or zero.
+  /// The `errno` of the system call that failed, or zero.
   package let reason: Int32
 
   package init(code: Int32, message: String, reason: Int32 = 0) {
@@ -16,7 +16,7 @@ package struct SQLiteError: Error, Hashable {
     self.reason = reason
   }
 
-  /// Reads the connection's latest error, so it must run before another call on that connection.
+  /// Reads the connection's latest error; no other call on that connection may come before.
   init(_ code: Int32, on connection: OpaquePointer?) {
     guard let connection else {
       self.init(code: code, message: String(cString: sqlite3_errstr(code)))
@@ -24,7 +24,7 @@ package struct SQLiteError: Error, Hashable {
     }
     let extended = sqlite3_extended_errcode(connection)
     self.init(
-      // A later successful statement resets the connection's code; then the caller's code is the right one.
+      // A later successful call resets the connection's code; the caller's code is then the right one.
       code: extended & 0xFF == code & 0xFF ? extended : code,
       message: String(cString: sqlite3_errmsg(connection)),
       reason: sqlite3_system_errno(connection)
@@ -37,25 +37,25 @@ package struct SQLiteError: Error, Hashable {
     message: String(cString: sqlite3_errstr(SQLITE_FULL))
   )
 
-  /// A later version of this program has changed the schema.
+  /// The error for a schema that a later version of this program has changed.
   package static func newer(_ version: Int, known: Int) -> SQLiteError {
     SQLiteError(
       code: SQLITE_SCHEMA,
-      message: "it has schema \(version) of a later version, and this one knows schema \(known)"
+      message: "a later version made it (schema \(version)); this version supports schema \(known)"
     )
   }
 
-  /// An earlier version has made the schema, which needs a change, and the file cannot be written.
+  /// The error for a schema of an earlier version in a file that cannot be written.
   package static let outdated = SQLiteError(
     code: SQLITE_READONLY,
-    message: "an earlier version made it, and it cannot be written"
+    message: "an earlier version made it, and it is read-only"
   )
 
   private var primary: Int32 { code & 0xFF }
 
-  /// Whether the file holds other content than this program wrote, so that only a new file helps.
+  /// Whether the file is damaged or not this program's, so that it must be replaced.
   ///
-  /// `SQLITE_ERROR` is one of these codes: every statement is right for our own schema.
+  /// `SQLITE_ERROR` is one of these codes, because all statements are correct for the program's own schema.
   package var isDamage: Bool {
     [SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_ERROR, SQLITE_MISMATCH, SQLITE_CONSTRAINT, SQLITE_FORMAT]
       .contains(primary)
@@ -64,7 +64,7 @@ package struct SQLiteError: Error, Hashable {
   /// Whether another connection holds the lock.
   package var isBusy: Bool { primary == SQLITE_BUSY || primary == SQLITE_LOCKED }
 
-  /// Whether the disk had no room to open the database for writing; readers need some room beside it as well.
+  /// Whether the disk is full; even readers need some space beside the database.
   package var isDiskFull: Bool {
     primary == SQLITE_FULL
       || [SQLITE_CANTOPEN, SQLITE_IOERR].contains(primary) && [ENOSPC, EDQUOT].contains(reason)
@@ -82,15 +82,15 @@ extension SQLiteError: CustomStringConvertible {
     return isSystems ? Self.words(for: reason) : message
   }
 
-  /// The system's words for an error number, as they read within a sentence.
+  /// The system's text for an `errno`, in lower case at its start.
   private static func words(for reason: Int32) -> String {
     let words = String(cString: strerror(reason))
     return words.prefix(1).lowercased() + words.dropFirst()
   }
 }
 
-/// The SQLite library that this process uses.
+/// The version of the SQLite library.
 package enum SQLiteVersion {
-  /// Such as `3.40.1`.
+  /// The version, such as `3.40.1`.
   package static var text: String { String(cString: sqlite3_libversion()) }
 }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A small file that readers see before or after a replacement, never in between.
+/// A small file that is replaced as a whole: readers see the old or the new content, never a mixture.
 package struct AtomicFile: Sendable {
   /// The longest file to read, in bytes.
   package static let greatestLength = 1 << 20
@@ -9,15 +9,16 @@ package struct AtomicFile: Sendable {
 
   package init(_ path: String) { self.path = FilePath(path) }
 
-  /// Whether there is neither a file nor a link to one.
+  /// Whether nothing exists at the path, or only a symbolic link to a missing file.
   package var isMissing: Bool {
     var status = stat()
     return stat(path.text, &status) != 0 && errno == ENOENT
   }
 
-  /// The content; nil where there is no file.
+  /// The content; nil if there is no file.
   ///
-  /// - Throws: ``FileFault``, with `EISDIR`, `EINVAL` or `EFBIG` for a folder, a pipe or a file that is too long.
+  /// - Throws: ``FileFault``; its reason is `EISDIR` for a folder, `EFBIG` for a file that is too long, and
+  ///   `EINVAL` for a pipe or device.
   package func content() throws(FileFault) -> [UInt8]? {
     do throws(FileFault) {
       // Opening a pipe would wait for its writer.
@@ -35,9 +36,9 @@ package struct AtomicFile: Sendable {
     }
   }
 
-  /// Runs the body while no other process or thread replaces the file; makes a missing folder.
+  /// Runs the body under a lock that excludes other writers; creates the folder if it is missing.
   ///
-  /// The lock file is in the folder of the file at the end of all symbolic links, so that all paths share it.
+  /// The lock file is beside the target of all symbolic links, so that all paths to a file share one lock.
   package func locked<Result>(
     _ body: (borrowing LockedFile) throws(FileFault) -> Result
   ) throws(FileFault) -> Result {
@@ -50,7 +51,7 @@ package struct AtomicFile: Sendable {
 
 /// A file that only this thread may replace.
 package struct LockedFile: ~Copyable {
-  /// The file at the end of all symbolic links.
+  /// The final target of all symbolic links.
   private let target: FilePath
   private let lock: FileLock
 
@@ -59,21 +60,21 @@ package struct LockedFile: ~Copyable {
     self.lock = lock
   }
 
-  /// Replaces the content; the new one is on the disk when this returns.
+  /// Replaces the content and writes it to disk before it returns.
   ///
-  /// Mode and owner stay; a new file has mode 0600.
+  /// The file keeps its mode and owner; a new file has mode 0600.
   ///
-  /// - Throws: ``FileFault``; the file is then unchanged.
+  /// - Throws: ``FileFault``; the file is then unchanged, except if only flushing its folder failed.
   package func replace(with bytes: [UInt8]) throws(FileFault) {
     let temporary = FilePath(folder: target.folder, name: ".\(target.name).tmp").text
-    // A process that died under the lock may have left one.
+    // A process that died while it held the lock may have left a temporary file.
     unlink(temporary)
     do throws(FileFault) {
       let file = try OpenFile(temporary, to: "write", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
       try file.write(bytes)
       var old = stat()
       if stat(target.text, &old) == 0 {
-        // Only the superuser may change the owner; for others it is the same.
+        // Only the superuser may change the owner. For other users, the call fails or changes nothing.
         _ = fchown(file.descriptor, old.st_uid, old.st_gid)
         guard fchmod(file.descriptor, old.st_mode & 0o7777) == 0 else { throw FileFault("change", temporary) }
       }

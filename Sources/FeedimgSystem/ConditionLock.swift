@@ -1,18 +1,19 @@
 import Glibc
 
-/// A mutex with a condition variable, for threads that wait for a change of the state that it guards.
+/// A mutex with a condition variable; threads can wait for a change of the state that it guards.
 package final class ConditionLock<State: Sendable>: @unchecked Sendable {
-  // Unchecked: `state` and the condition are used under `mutex` alone. Both pointers are valid as long as this object.
+  // Unchecked: `state` is used only under `mutex`. Both pointers are valid as long as this object lives.
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
   private var state: State
 
-  /// What a waiting thread does next.
+  /// The next step of a waiting thread.
   package enum Step<Result> {
     case done(Result)
-    /// Sleeps until the next ``signal()``.
+    /// Sleep until the next ``signal()``.
     case wait
-    /// Sleeps until the next ``signal()``, but at most until this time of ``now``, in nanoseconds.
+    /// Sleep until the next ``signal()``, but at most until this time on the clock of ``now``, in
+    /// nanoseconds.
     case waitUntil(Int)
   }
 
@@ -23,7 +24,7 @@ package final class ConditionLock<State: Sendable>: @unchecked Sendable {
     pthread_mutex_init(mutex, nil)
     var attributes = pthread_condattr_t()
     pthread_condattr_init(&attributes)
-    // The user may set the clock of the system.
+    // Unlike the default clock, this one does not jump when the user sets the time.
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
     pthread_cond_init(condition, &attributes)
     pthread_condattr_destroy(&attributes)
@@ -42,10 +43,10 @@ package final class ConditionLock<State: Sendable>: @unchecked Sendable {
     return body(&state)
   }
 
-  /// Wakes one thread that waits.
+  /// Wakes one waiting thread.
   package func signal() { pthread_cond_signal(condition) }
 
-  /// Calls the body under the lock, again after each sleep, until it is done.
+  /// Calls the body under the lock, and again after each sleep, until it returns `done`.
   package func wait<Result>(_ body: (inout State) -> Step<Result>) -> Result {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
@@ -60,7 +61,7 @@ package final class ConditionLock<State: Sendable>: @unchecked Sendable {
     }
   }
 
-  /// The time by which threads wait (CLOCK_MONOTONIC), in nanoseconds.
+  /// The current time of the clock for waits (CLOCK_MONOTONIC), in nanoseconds.
   package static var now: Int {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)

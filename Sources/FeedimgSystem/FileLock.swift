@@ -1,8 +1,9 @@
 import Glibc
 
-/// A lock among all processes and threads, held as long as the value lives (flock(2)).
+/// A lock between all processes and threads, held as long as the value lives (flock(2)).
 ///
-/// The kernel releases it when the process dies. The lock file stays: after a removal, two processes could hold the lock.
+/// The kernel releases the lock when the process dies. The lock file is never removed: otherwise, two
+/// processes could hold the lock at once.
 package struct FileLock: ~Copyable {
   package enum Share: Sendable {
     case shared
@@ -14,10 +15,11 @@ package struct FileLock: ~Copyable {
   /// Waits for the lock.
   ///
   /// - Parameters:
-  ///   - path: The lock file, which is made where it is missing.
-  ///   - share: Whether others may hold it as `shared`.
-  ///   - limit: The longest wait. Work under a lock takes milliseconds, so that a longer wait means a stopped process.
-  /// - Throws: ``FileFault``, with `EWOULDBLOCK` when the time ends.
+  ///   - path: The lock file, which is created if it is missing.
+  ///   - share: `shared` if other holders of `shared` are allowed.
+  ///   - limit: The longest wait. Work under a lock takes milliseconds; a long wait means that a process is
+  ///     stopped.
+  /// - Throws: ``FileFault``, with `EWOULDBLOCK` after the longest wait.
   package init(
     _ path: String,
     _ share: Share = .exclusive,

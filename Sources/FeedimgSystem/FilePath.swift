@@ -1,8 +1,8 @@
 import Glibc
 
-/// The path of a file; only its slashes have a meaning.
+/// The path of a file; only slashes have a meaning.
 package struct FilePath: Hashable {
-  /// The most symbolic links in a row that the kernel follows (`MAXSYMLINKS`).
+  /// The most consecutive symbolic links that the kernel follows (`MAXSYMLINKS`).
   private static let greatestLinkCount = 40
 
   package var text: String
@@ -23,9 +23,9 @@ package struct FilePath: Hashable {
 
   package var name: String { text.split(separator: "/").last.map(String.init) ?? text }
 
-  /// This path and the targets of its symbolic links, in order; the last is a file, or missing.
+  /// This path and the targets of its symbolic links, in order; the last is not a link and may be missing.
   ///
-  /// - Throws: ``FileFault`` with `ELOOP` where the links form a cycle.
+  /// - Throws: ``FileFault`` with `ELOOP` if there are too many links, as in a cycle.
   package func links() throws(FileFault) -> [FilePath] {
     var chain = [self]
     while let next = chain.last?.linkTarget {
@@ -43,7 +43,7 @@ package struct FilePath: Hashable {
     return target.hasPrefix("/") ? FilePath(target) : FilePath(folder: folder, name: target)
   }
 
-  /// Makes the folder and all missing folders above it, with mode 0700 as XDG says.
+  /// Creates the folder and all missing folders above it, with mode 0700 as XDG requires.
   package static func makeFolder(_ folder: String) throws(FileFault) {
     if mkdir(folder, 0o700) == 0 || errno == EEXIST { return }
     guard errno == ENOENT, FilePath(folder).folder != folder else { throw FileFault("make", folder) }

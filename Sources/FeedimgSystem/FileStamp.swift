@@ -1,20 +1,20 @@
 import Glibc
 
-/// The version of a file, which tells without reading it whether it changed.
+/// The version of a file; comparing versions shows a change without reading the file.
 package enum FileStamp: Sendable, Hashable {
   case missing
-  /// The system does not tell whether there is a file; with its reason.
+  /// The system does not report whether the file exists; the value is its `errno`.
   case hidden(Int32)
-  /// A pipe, a device or a folder, which cannot be read twice.
+  /// Not a regular file, but a pipe, a device or a folder.
   case special
   case file(Mark)
 
-  /// One version of a file: a replacement has another inode, and a change another time.
+  /// The identity of a version: a replacement has another inode, and a change another time.
   package struct Mark: Sendable, Hashable {
     let device: UInt
     let inode: UInt
     let size: Int
-    /// When content, name or rights changed last, in seconds since 1970; no program can set it back.
+    /// The last change of content, name or mode (ctime), in seconds since 1970; programs cannot set it.
     let changed: Double
   }
 
@@ -38,12 +38,12 @@ package enum FileStamp: Sendable, Hashable {
     )
   }
 
-  /// In seconds; the second of two changes within this time may not show.
+  /// A time in seconds within which two changes may get the same stamp.
   ///
-  /// The kernel counts times of files in ticks of up to 10 ms (`CONFIG_HZ=100`).
+  /// The kernel rounds file times to ticks of up to 10 ms (`CONFIG_HZ=100`).
   private static let tick = 0.1
 
-  /// Whether a later change would show, at a time in seconds since 1970.
+  /// Whether every change after `now`, in seconds since 1970, would yield another stamp.
   package func isSettled(at now: Double) -> Bool {
     guard case .file(let mark) = self else { return true }
     return mark.changed < now - Self.tick

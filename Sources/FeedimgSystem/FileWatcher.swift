@@ -1,16 +1,17 @@
 import Glibc
 import Synchronization
 
-/// Tells that one of a few files may have changed, whichever process changed it (inotify(7)).
+/// Reports that one of a few files may have changed, through any process (inotify(7)).
 ///
-/// It watches folders, as editors put a new file in the place of the old one: the folder of the file, the folder of each
-/// target of a symbolic link, and for a missing folder the nearest one above it. Changes that another machine makes in a
-/// network file system stay unnoticed.
+/// It watches folders, because editors replace files. It watches the folder of each file and of each target
+/// of a symbolic link. For a missing folder, it watches the nearest existing folder above.
+///
+/// The kernel does not report changes that another machine makes in a network file system.
 package final class FileWatcher: Sendable {
   private enum Target: Sendable {
-    /// Files at these paths, which may come and go.
+    /// Files at these paths; they may be created and removed.
     case paths([FilePath])
-    /// The content of these files, which are there.
+    /// The content of these existing files.
     case contents([String])
   }
 
@@ -20,9 +21,9 @@ package final class FileWatcher: Sendable {
   private let hasEvents = Flag()
   private let granted = Atomic(false)
 
-  /// Makes a watcher for a caller that calls ``hasChanged()``.
+  /// Creates a watcher for a caller that polls ``hasChanged()``.
   ///
-  /// - Parameter paths: Of files or folders, which need not exist.
+  /// - Parameter paths: The paths of files or folders, which need not exist.
   package init(_ paths: [String]) {
     target = .paths(paths.map(FilePath.init))
     inotify = .ofProcess
@@ -30,19 +31,19 @@ package final class FileWatcher: Sendable {
     arm()
   }
 
-  /// Makes a watcher that calls back once soon, and then after each change.
+  /// Creates a watcher that calls back once soon, and then after each change.
   ///
-  /// All calls come on one thread, `feedimg-files`, one after the other; long ones delay the other watchers. Where the
-  /// kernel grants no watch, calls come every two seconds.
+  /// The thread `feedimg-files` makes all calls, one after the other; a slow call delays other watchers. If
+  /// the kernel refuses a watch, the calls come every two seconds.
   ///
-  /// - Returns: Nil where the system grants no thread.
+  /// - Returns: Nil if the thread cannot be started.
   package convenience init?(_ paths: [String], onChange: @escaping @Sendable () -> Void) {
     self.init(.paths(paths.map(FilePath.init)), onChange)
   }
 
-  /// Makes a watcher for the content of files that are there, such as those of control groups.
+  /// Creates a watcher for the content of existing files, such as those of control groups.
   ///
-  /// - Returns: Nil where the system grants no thread, or the kernel no watch of any of the files.
+  /// - Returns: Nil if the thread cannot be started, or the kernel refuses to watch any of the files.
   package convenience init?(contentsOf paths: [String], onChange: (@Sendable () -> Void)? = nil) {
     self.init(.contents(paths), onChange)
     if !isGranted { return nil }
@@ -58,7 +59,7 @@ package final class FileWatcher: Sendable {
     }
     let watcher = Weak()
     id = inotify.add(hasEvents) {
-      // What stands in the path now is watched before the callback reads it.
+      // Watch the current files before the callback reads them, so that no change is missed.
       watcher.value?.arm()
       onChange()
     }
@@ -70,12 +71,12 @@ package final class FileWatcher: Sendable {
 
   deinit { inotify.remove(id) }
 
-  /// Whether the kernel watches; if not, ``hasChanged()`` is always true.
+  /// Whether the kernel watches the files; if not, ``hasChanged()`` is always true.
   package var isGranted: Bool { granted.load(ordering: .acquiring) }
 
-  /// Whether there was a change since the last call; does not wait.
+  /// Whether the files may have changed since the last call; it does not wait.
   ///
-  /// A caller that reads the files after this call misses nothing.
+  /// A caller that reads the files after this call misses no change.
   package func hasChanged() -> Bool {
     inotify.takeEvents()
     let hasChanged = hasEvents.take()
@@ -83,9 +84,9 @@ package final class FileWatcher: Sendable {
     return hasChanged || !isGranted
   }
 
-  /// A stream that tells once at first, and then after each change; changes that are not yet read count as one.
+  /// A stream with one element at first, and one after each change; several unread changes yield one element.
   ///
-  /// It ends at once where the system grants no thread.
+  /// The stream ends at once if the thread cannot be started.
   package static func changes(of path: String) -> AsyncStream<Void> {
     let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     guard let watcher = FileWatcher([path], onChange: { continuation.yield() }) else {
@@ -98,20 +99,23 @@ package final class FileWatcher: Sendable {
 
   // MARK: Watching
 
-  /// `IN_MODIFY` is left out: between the first write into a file and its closing, a reader would see half of it.
+  /// The events to watch; without `IN_MODIFY`, since a reader would see a partly written file before it is
+  /// closed.
   private static let changes =
     UInt32(IN_CLOSE_WRITE) | UInt32(IN_CREATE) | UInt32(IN_DELETE) | UInt32(IN_MOVED_FROM)
     | UInt32(IN_MOVED_TO) | UInt32(IN_ATTRIB) | UInt32(IN_DELETE_SELF) | UInt32(IN_MOVE_SELF)
     | UInt32(IN_ONLYDIR)
 
-  /// Watches all that the paths lead through now; the kernel counts a folder once, and drops one that was removed.
+  /// Watches the folders that the paths lead through now.
+  ///
+  /// Watching a folder again changes nothing, and the kernel drops the watch of a removed folder.
   private func arm() {
     let isGranted =
       switch target {
       case .paths(let paths):
         paths.flatMap { (try? $0.links()) ?? [$0] }.allSatisfy { watchNearest($0.folder) }
       case .contents(let paths):
-        // The uppermost control group has no such file.
+        // The root control group lacks some of these files.
         !paths.filter { inotify.watch($0, UInt32(IN_MODIFY), for: id) }.isEmpty
       }
     granted.store(isGranted, ordering: .releasing)
@@ -121,11 +125,11 @@ package final class FileWatcher: Sendable {
   private func watchNearest(_ wanted: String) -> Bool {
     var folder = wanted
     var above: String?
-    // Folders that come and go meanwhile move the search up and down; it settles within a few rounds.
+    // Other processes may create and remove folders during the search; a few rounds are usually enough.
     for _ in 0..<64 {
       if inotify.watch(folder, Self.changes, for: id) {
         guard let missing = above, access(missing, F_OK) == 0 else { return true }
-        // Another process made it after the search found it missing.
+        // Another process created the folder after the search found it missing.
         (folder, above) = (wanted, nil)
       } else {
         let parent = FilePath(folder).folder
@@ -136,16 +140,17 @@ package final class FileWatcher: Sendable {
     return false
   }
 
-  /// A reference for a callback that the watcher itself owns.
+  /// A weak reference, for the callback that the watcher itself owns.
   private final class Weak: @unchecked Sendable {
-    // Unchecked: set once, before the callback can run; a weak reference may be read on any thread.
+    // Unchecked: the reference is set once, before the callback can run. Any thread may read a weak
+    // reference.
     private(set) weak var value: FileWatcher?
 
     func set(_ watcher: FileWatcher) { value = watcher }
   }
 }
 
-/// A mark that one thread sets and another takes.
+/// A flag that one thread sets and another thread clears.
 private final class Flag: Sendable {
   private let isSet = Atomic(false)
 
@@ -154,9 +159,10 @@ private final class Flag: Sendable {
   func take() -> Bool { isSet.exchange(false, ordering: .acquiringAndReleasing) }
 }
 
-/// The one inotify instance of the process, and the thread that calls back.
+/// The only inotify instance of the process, and the thread that calls back.
 ///
-/// A user has 128 instances over all processes. It stays open, as closing one takes the kernel some 8 ms.
+/// By default, a user may have 128 instances in all processes. The instance stays open, because closing it
+/// takes the kernel about 8 ms.
 private final class Inotify: Sendable {
   static let ofProcess = Inotify()
 
@@ -166,14 +172,14 @@ private final class Inotify: Sendable {
   }
 
   private struct State {
-    /// Negative before the kernel grants one.
+    /// The descriptor of the instance; negative if there is none.
     var descriptor: Int32 = -1
     var listeners: [Int: Listener] = [:]
-    /// By the kernel's watch.
+    /// The listeners of each watch of the kernel.
     var watchers: [Int32: Set<Int>] = [:]
     /// The listeners to call back.
     var pending: Set<Int> = []
-    /// The listeners to call back every two seconds, as the kernel does not watch for them.
+    /// The listeners to call back every two seconds, because the kernel refused their watch.
     var polled: Set<Int> = []
     var lastID = 0
     var waker: Waker?
@@ -181,7 +187,7 @@ private final class Inotify: Sendable {
 
   private static let pollingInterval = 2_000_000_000
 
-  /// Guards all; held while the kernel adds a watch, so that no event of it is read before it is known.
+  /// All state; locked while the kernel adds a watch, so that no event is read before its watch is known.
   private let state = Mutex(State())
 
   func add(_ hasEvents: Flag, _ callBack: (@Sendable () -> Void)?) -> Int {
@@ -206,9 +212,9 @@ private final class Inotify: Sendable {
     }
   }
 
-  /// Watches a file or folder, also for other events than before.
+  /// Watches a file or folder; adds the events to those already watched.
   ///
-  /// - Returns: Whether the kernel grants it; `errno` says why not.
+  /// - Returns: False if the kernel refuses; `errno` has the reason.
   func watch(_ path: String, _ events: UInt32, for id: Int) -> Bool {
     state.withLock { state in
       if state.descriptor < 0 {
@@ -240,7 +246,7 @@ private final class Inotify: Sendable {
   }
 
   private static func note(_ event: inotify_event, _ state: inout State) {
-    // After an overflow of the kernel's queue, anything may have changed.
+    // If the kernel's queue has overflowed, any file may have changed.
     let isOverflow = event.mask & UInt32(IN_Q_OVERFLOW) != 0
     let ids = isOverflow ? Set(state.listeners.keys) : state.watchers[event.wd] ?? []
     for id in ids {
@@ -248,13 +254,13 @@ private final class Inotify: Sendable {
       listener.hasEvents.set()
       if listener.callBack != nil { state.pending.insert(id) }
     }
-    // The kernel has dropped the watch, as the folder was removed.
+    // The folder was removed, so the kernel has dropped the watch.
     if event.mask & UInt32(IN_IGNORED) != 0 { state.watchers[event.wd] = nil }
   }
 
   // MARK: Calling back
 
-  /// Has the thread call a listener back.
+  /// Makes the thread call a listener back.
   func callBack(_ id: Int) {
     state.withLock { state in
       state.pending.insert(id)
@@ -275,7 +281,7 @@ private final class Inotify: Sendable {
 
   /// Starts the thread `feedimg-files`, which runs until the process ends.
   ///
-  /// - Returns: Whether it runs.
+  /// - Returns: Whether the thread runs.
   func startThread() -> Bool {
     state.withLock { state in
       guard state.waker == nil else { return true }
@@ -291,7 +297,7 @@ private final class Inotify: Sendable {
     var nextPoll = ConditionLock<Void>.now + Self.pollingInterval
     while true {
       let (descriptor, isPolling) = state.withLock { ($0.descriptor, !$0.polled.isEmpty) }
-      // poll(2) passes over a negative descriptor.
+      // poll(2) ignores a negative descriptor.
       var sources = [waker.descriptor, descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
       let rest = max(0, nextPoll - ConditionLock<Void>.now) / 1_000_000 + 1
       poll(&sources, 2, isPolling ? Int32(rest) : -1)

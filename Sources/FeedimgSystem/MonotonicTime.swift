@@ -1,8 +1,8 @@
-/// A clock that never jumps, for waits and measurements; tests bring their own.
+/// A clock that never jumps, for waits and measurements; tests inject their own.
 package struct MonotonicTime: Sendable {
   /// The time since a fixed moment.
   package let now: @Sendable () -> Duration
-  /// Returns after a time, or throws when the task is cancelled.
+  /// Waits for a time; throws if the task is cancelled.
   package let sleep: @Sendable (Duration) async throws -> Void
 
   package init(
@@ -13,7 +13,7 @@ package struct MonotonicTime: Sendable {
     self.sleep = sleep
   }
 
-  /// The clock of the system, which stands still while the machine sleeps.
+  /// The system's clock, which stops while the machine sleeps.
   package static func system() -> MonotonicTime {
     let clock = SuspendingClock()
     let start = clock.now
@@ -36,10 +36,10 @@ package final class AlarmThread: Sendable {
 
   package init() {}
 
-  /// Returns after a time.
+  /// Waits for a time.
   ///
-  /// - Throws: `CancellationError` when the task is cancelled, and where the system grants no thread: a caller that
-  ///   gives up does less harm than one that retries at once.
+  /// - Throws: `CancellationError` if the task is cancelled or the thread cannot be started. Without a
+  ///   thread, a caller that gives up does less harm than one that retries at once.
   package func sleep(_ duration: Duration) async throws {
     let id = lock.withLock { state in
       state.lastID += 1
@@ -49,7 +49,7 @@ package final class AlarmThread: Sendable {
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         let sleeps = lock.withLock { state in
-          // A cancellation after this line finds the continuation.
+          // After a later cancellation, `onCancel` finds the continuation.
           guard !Task.isCancelled, startThread(&state) else { return false }
           state.sleepers[id] = (due, continuation)
           return true

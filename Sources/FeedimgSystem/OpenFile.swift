@@ -8,11 +8,10 @@ package struct OpenFile: ~Copyable {
   /// Opens a file.
   ///
   /// - Parameters:
-  ///   - path: The path, which messages name.
-  ///   - purpose: Follows "cannot" in messages, such as `read`.
-  ///   - flags: As open(2) takes them; `O_CLOEXEC` is added.
+  ///   - path: The path, which error messages name.
+  ///   - purpose: The operation for error messages, such as `read`; they put "cannot" before it.
+  ///   - flags: The flags of open(2); `O_CLOEXEC` is added.
   ///   - mode: The mode of a new file.
-  /// - Throws: ``FileFault`` in words.
   package init(_ path: String, to purpose: String, _ flags: Int32, mode: mode_t = 0) throws(FileFault) {
     var result: Int32
     repeat { result = open(path, flags | O_CLOEXEC, mode) } while result < 0 && errno == EINTR
@@ -21,7 +20,7 @@ package struct OpenFile: ~Copyable {
     descriptor = result
   }
 
-  /// Takes ownership of a descriptor, which may be of a pipe.
+  /// Takes ownership of a descriptor, for example of a pipe.
   package init(descriptor: Int32, path: String) {
     self.path = path
     self.descriptor = descriptor
@@ -31,11 +30,11 @@ package struct OpenFile: ~Copyable {
 
   package func status() throws(FileFault) -> stat {
     var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw FileFault("look at", path) }
+    guard fstat(descriptor, &status) == 0 else { throw FileFault("inspect", path) }
     return status
   }
 
-  /// Whether the file has no name any more.
+  /// Whether the file has been removed from its folder.
   package var isUnlinked: Bool {
     var status = stat()
     return fstat(descriptor, &status) == 0 && status.st_nlink == 0
@@ -43,7 +42,7 @@ package struct OpenFile: ~Copyable {
 
   // MARK: Reading
 
-  /// Reads from the start; returns fewer bytes than `count` where the file ends before.
+  /// Reads from the start; returns fewer bytes than `count` if the file is shorter.
   package func read(count: Int) throws(FileFault) -> [UInt8] {
     var fault: FileFault?
     let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
@@ -60,19 +59,19 @@ package struct OpenFile: ~Copyable {
     return bytes
   }
 
-  /// Reads the next bytes, also of a pipe.
+  /// Reads the next bytes of a file or pipe.
   ///
   /// - Returns: The number of bytes; zero at the end.
   package func readNext(into buffer: inout [UInt8]) throws(FileFault) -> Int {
     while true {
       let count = buffer.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
-      if count < 0, isTooEarly(POLLIN) { continue }
+      if count < 0, shouldRetry(POLLIN) { continue }
       guard count >= 0 else { throw FileFault("read", path) }
       return count
     }
   }
 
-  /// Reads to the end, or until there are more bytes than the limit.
+  /// Reads to the end of the file, but stops soon after more than `limit` bytes.
   package func read(upTo limit: Int) throws(FileFault) -> [UInt8] {
     var bytes: [UInt8] = []
     var block = [UInt8](repeating: 0, count: 16_384)
@@ -86,14 +85,14 @@ package struct OpenFile: ~Copyable {
 
   // MARK: Writing
 
-  /// Writes all of the bytes after the last write.
+  /// Writes all bytes at the current position.
   package func write(_ bytes: UnsafeRawBufferPointer) throws(FileFault) {
     var rest = bytes
     while !rest.isEmpty {
       let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
-      if count < 0, isTooEarly(POLLOUT) { continue }
+      if count < 0, shouldRetry(POLLOUT) { continue }
       guard count >= 0 else { throw FileFault("write", path) }
-      // POSIX: a full device may write nothing and give no reason.
+      // POSIX lets a full device write nothing without an error.
       guard count > 0 else { throw FileFault("write", path, reason: ENOSPC) }
       rest = UnsafeRawBufferPointer(rebasing: rest[count...])
     }
@@ -107,14 +106,14 @@ package struct OpenFile: ~Copyable {
     if let fault { throw fault }
   }
 
-  /// Waits until all that was written is on the disk.
+  /// Waits until all written bytes are on the disk.
   package func synchronize() throws(FileFault) {
-    // A file system without this call (EINVAL) has nothing to wait for.
+    // EINVAL: the file system does not support the call.
     guard fsync(descriptor) == 0 || errno == EINVAL else { throw FileFault("flush", path) }
   }
 
-  /// Whether a call must be repeated; waits for a non-blocking descriptor to be ready.
-  private func isTooEarly(_ event: Int32) -> Bool {
+  /// Whether to repeat a failed call; first waits until a non-blocking descriptor is ready.
+  private func shouldRetry(_ event: Int32) -> Bool {
     if errno == EINTR { return true }
     guard errno == EAGAIN else { return false }
     var ready = pollfd(fd: descriptor, events: Int16(event), revents: 0)
@@ -124,7 +123,7 @@ package struct OpenFile: ~Copyable {
 
   // MARK: Locks
 
-  /// Locks the file for this process alone, without waiting; the kernel unlocks it when the process dies.
+  /// Locks the file exclusively without waiting; the kernel unlocks it when the process dies.
   ///
   /// - Returns: False if another process holds the lock.
   package func tryLock() throws(FileFault) -> Bool { try tryLock(.exclusive) }

@@ -2,7 +2,7 @@ import Synchronization
 
 /// Tasks that wait for one of a few places; the highest priority goes first, then the order of arrival.
 ///
-/// A lower priority that could start nothing for ten seconds goes first once, so that no task starves.
+/// To prevent starvation, a priority that has waited ten seconds without a place goes first once.
 package final class PriorityWaiters<Priority: Comparable & Hashable & Sendable>: Sendable {
   package typealias Ticket = PriorityQueue<Priority>.Ticket
 
@@ -12,12 +12,12 @@ package final class PriorityWaiters<Priority: Comparable & Hashable & Sendable>:
   }
 
   private let time: MonotonicTime
-  /// Guards the queue; continuations are resumed outside.
+  /// The queue; continuations are resumed outside the lock.
   private let state: Mutex<State>
 
   /// - Parameters:
-  ///   - places: The most tasks that have a place at once; at least one.
-  ///   - time: For starvation.
+  ///   - places: The most tasks that have a place at the same time; at least one.
+  ///   - time: The clock that measures starvation.
   package init(places: Int, _ time: MonotonicTime) {
     self.time = time
     state = Mutex(State(queue: PriorityQueue(places: places)))
@@ -26,7 +26,7 @@ package final class PriorityWaiters<Priority: Comparable & Hashable & Sendable>:
   /// The number of tasks that wait for a place.
   package var count: Int { state.withLock { $0.queue.count } }
 
-  /// Enters the queue; ``leave(_:)`` must follow, whether or not a place came.
+  /// Enters the queue; the caller must call ``leave(_:)`` later, even if it got no place.
   package func enter(_ priority: Priority) -> Ticket {
     let now = time.now()
     return state.withLock { $0.queue.enter(priority, at: now) }
@@ -34,12 +34,12 @@ package final class PriorityWaiters<Priority: Comparable & Hashable & Sendable>:
 
   /// Waits for a place.
   ///
-  /// - Returns: False if the task is cancelled first, also before this call.
+  /// - Returns: False if the task is cancelled before it gets a place.
   package func place(_ ticket: Ticket) async -> Bool {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let hasPlace = state.withLock { state -> Bool? in
-          // A cancellation after this line finds the continuation.
+          // After a later cancellation, `onCancel` finds the continuation.
           if Task.isCancelled { return false }
           if state.queue.hasPlace(ticket) { return true }
           state.waiting[ticket] = continuation
@@ -57,7 +57,7 @@ package final class PriorityWaiters<Priority: Comparable & Hashable & Sendable>:
     state.withLock { $0.queue.setPriority(ticket, priority, at: now) }
   }
 
-  /// Gives up a place, which goes to the next task, or stops waiting for one.
+  /// Passes the place to the next task, or stops waiting for a place.
   package func leave(_ ticket: Ticket) {
     let now = time.now()
     let next = state.withLock { state in
@@ -67,20 +67,20 @@ package final class PriorityWaiters<Priority: Comparable & Hashable & Sendable>:
   }
 }
 
-/// Decides the order in which ``PriorityWaiters`` gives places (pure).
+/// The queue of ``PriorityWaiters`` as a pure value, which decides the order of tickets.
 package struct PriorityQueue<Priority: Comparable & Hashable & Sendable>: Sendable {
   package struct Ticket: Hashable, Sendable {
     fileprivate let id: Int
   }
 
-  /// How long a priority waits without a place before it goes first.
-  package static var patience: Duration { .seconds(10) }
+  /// The time after which a priority without a place goes first.
+  package static var starvationLimit: Duration { .seconds(10) }
 
   private let places: Int
   private var running: [Ticket: Priority] = [:]
-  /// In the order of arrival.
+  /// The waiting tickets, in the order of arrival.
   private var waiting: [(ticket: Ticket, priority: Priority)] = []
-  /// By priority, the time since when it waits while none of it runs.
+  /// For each priority that waits without a place, the time at which this began.
   private var starvingSince: [Priority: Duration] = [:]
   private var lastID = 0
 
@@ -107,7 +107,7 @@ package struct PriorityQueue<Priority: Comparable & Hashable & Sendable>: Sendab
 
   /// Removes a ticket.
   ///
-  /// - Returns: The ticket that gets its place.
+  /// - Returns: The ticket that gets its place; nil if no place became free or no ticket waits.
   package mutating func leave(_ ticket: Ticket, at now: Duration) -> Ticket? {
     defer { noteStarving(at: now) }
     guard running.removeValue(forKey: ticket) != nil else {
@@ -121,8 +121,8 @@ package struct PriorityQueue<Priority: Comparable & Hashable & Sendable>: Sendab
   }
 
   private func nextIndex(at now: Duration) -> Int? {
-    // The longest wait goes first; of equal waits, the higher priority.
-    let starving = starvingSince.filter { now - $0.value >= Self.patience }
+    // Of several starving priorities, the longest wait goes first; of equal waits, the higher priority.
+    let starving = starvingSince.filter { now - $0.value >= Self.starvationLimit }
       .min { ($0.value, $1.key) < ($1.value, $0.key) }
     let priority = starving?.key ?? waiting.map(\.priority).max()
     return waiting.firstIndex { $0.priority == priority }

@@ -1,9 +1,9 @@
 import CLinux
 import Glibc
 
-/// The command line of this process; `CommandLine` needs `/proc`, which may be hidden.
+/// The command line of this process; unlike `CommandLine`, it works without `/proc`.
 package enum ProcessArguments {
-  /// All arguments, the name of the program first.
+  /// All arguments, with the name of the program first.
   package static func all() -> [String] {
     var arguments: [String] = []
     var entry = clinux_arguments()
@@ -14,7 +14,7 @@ package enum ProcessArguments {
     return arguments
   }
 
-  /// The folder of the program that runs, with a final slash; empty if it is unknown.
+  /// The folder of the running program, with a final slash; empty if it is unknown.
   package static func programFolder() -> String {
     guard let path = realpath("/proc/self/exe", nil) ?? clinux_program().flatMap({ realpath($0, nil) }) else {
       return ""

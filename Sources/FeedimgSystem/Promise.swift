@@ -1,16 +1,16 @@
 import Synchronization
 
-/// A value that arrives once and that any number of tasks may wait for, before or after.
+/// A value that is set once; any number of tasks may wait for it.
 package final class Promise<Value: Sendable>: Sendable {
   private let arrived = Mutex<Value?>(nil)
   private let waiters = Waiters<Value>()
 
   package init() {}
 
-  /// The value; nil before it arrives.
+  /// The value; nil before it is set.
   package var current: Value? { arrived.withLock { $0 } }
 
-  /// Resumes all waiting tasks with the value, in the order of arrival; only the first call counts.
+  /// Sets the value and resumes all waiting tasks in the order of arrival; only the first call has an effect.
   ///
   /// - Returns: Whether this call was the first.
   @discardableResult package func resolve(_ value: Value) -> Bool {
@@ -25,7 +25,7 @@ package final class Promise<Value: Sendable>: Sendable {
 
   /// Waits for the value.
   ///
-  /// - Returns: Nil if the task is cancelled before the value arrives.
+  /// - Returns: Nil if the task is cancelled before the value is set.
   package func value() async -> Value? {
     if let current { return current }
     return await waiters.wait { current }
@@ -33,7 +33,7 @@ package final class Promise<Value: Sendable>: Sendable {
 
   /// Waits for the value, but at most for a time.
   ///
-  /// - Returns: Nil if the task is cancelled or the time ends before the value arrives.
+  /// - Returns: Nil if the task is cancelled or the time ends before the value is set.
   package func value(within limit: Duration, _ time: MonotonicTime) async -> Value? {
     if let current { return current }
     return await withTaskGroup(of: Value?.self) { group in
@@ -48,7 +48,7 @@ package final class Promise<Value: Sendable>: Sendable {
   }
 }
 
-/// Something that happens once and that any number of tasks may wait for, before or after.
+/// An event that happens once; any number of tasks may wait for it.
 package typealias Event = Promise<Void>
 
 extension Promise<Void> {

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// Threads for calls that block; on the threads that all tasks share, they would delay other tasks.
+/// Threads for blocking calls, which would delay other tasks on the shared threads.
 package enum SystemThread {
   /// The argument of a new thread.
   private final class Work: Sendable {
@@ -14,14 +14,12 @@ package enum SystemThread {
     }
   }
 
-  /// Starts a detached thread that blocks the signals of the program.
-  ///
-  /// It receives the signals for its own faults, so that crash reports work.
+  /// Starts a detached thread that blocks all signals except those for its own faults.
   ///
   /// - Parameters:
-  ///   - name: As debuggers and `top -H` show it, of at most 15 bytes.
-  ///   - body: Called once, on the thread, which ends with it. Released if no thread starts.
-  /// - Returns: False where the system grants none; `errno` says why.
+  ///   - name: The name in debuggers and `top -H`, of at most 15 bytes.
+  ///   - body: The work of the thread; released without a call if no thread starts.
+  /// - Returns: False if the thread cannot be started; `errno` has the reason.
   package static func start(_ name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
     let work = Unmanaged.passRetained(Work(name, body))
     let failure = withoutSignals { create(work.toOpaque()) }
@@ -31,12 +29,12 @@ package enum SystemThread {
     return false
   }
 
-  /// Starts a thread as ``start(_:_:)`` does, which the caller may join.
+  /// Starts a thread like ``start(_:_:)``, which the caller may join.
   ///
   /// - Parameters:
-  ///   - name: As debuggers and `top -H` show it, of at most 15 bytes.
-  ///   - body: Called once, on the thread, which ends with it. Released if no thread starts.
-  /// - Returns: Nil where the system grants none; `errno` says why.
+  ///   - name: The name in debuggers and `top -H`, of at most 15 bytes.
+  ///   - body: The work of the thread; released without a call if no thread starts.
+  /// - Returns: Nil if the thread cannot be started; `errno` has the reason.
   package static func startJoinable(
     _ name: String,
     _ body: @escaping @Sendable () -> Void
@@ -63,7 +61,7 @@ package enum SystemThread {
   }
 
   private static let run: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { context in
-    // The calls above always pass one.
+    // The calls above always pass a context.
     guard let context else { return nil }
     let work = Unmanaged<Work>.fromOpaque(context).takeRetainedValue()
     clinux_name(work.name)
@@ -72,7 +70,8 @@ package enum SystemThread {
     return nil
   }
 
-  /// Calls the body with all signals blocked, as a new thread inherits the mask of its creator.
+  /// Calls the body with signals blocked, except those for faults; a new thread inherits the mask of its
+  /// creator.
   private static func withoutSignals(_ body: () -> Int32) -> Int32 {
     withUnsafeTemporaryAllocation(of: sigset_t.self, capacity: 2) { sets in
       guard let held = sets.baseAddress else { return ENOMEM }

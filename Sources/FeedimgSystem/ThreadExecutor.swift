@@ -1,7 +1,7 @@
-/// Runs jobs in order on one thread of its own, which starts with the first job.
+/// Runs jobs in order on its own thread, which starts with the first job.
 ///
-/// As an actor's executor it runs that actor; as a task's preference it runs code that may wait for files. Where the
-/// system grants no thread, and after ``stop()``, the global executor runs the jobs.
+/// It serves as the executor of an actor, and as the preferred executor of tasks that block on files. If the
+/// thread cannot be started, and after ``stop()``, the global executor runs the jobs.
 package final class ThreadExecutor: SerialExecutor, TaskExecutor {
   private enum Job: Sendable {
     case swift(UnownedJob)
@@ -10,9 +10,9 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
 
   private struct State: Sendable {
     var jobs: [Job] = []
-    /// The closures that run when no job is ready, or after ``ThreadExecutor/greatestTurns``.
+    /// The closures to run when no job is ready, or after ``ThreadExecutor/greatestTurns``.
     var afterwards: [@Sendable () -> Void] = []
-    /// How many turns the jobs had since closures began to wait for their end.
+    /// The turns of jobs since the first closure in ``afterwards`` began to wait.
     var turns = 0
     var isStarted = false
     var isStopped = false
@@ -29,7 +29,7 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
 
   package func enqueue(_ job: consuming ExecutorJob) { add(.swift(UnownedJob(job))) }
 
-  /// Runs a closure on the thread, after the jobs that are there.
+  /// Runs a closure on the thread, after the queued jobs.
   package func enqueue(_ work: @escaping @Sendable () -> Void) { add(.closure(work)) }
 
   /// Runs a closure on the thread and returns its result.
@@ -37,9 +37,9 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
     await withCheckedContinuation { continuation in enqueue { continuation.resume(returning: work()) } }
   }
 
-  /// Runs a closure once the ready jobs have run, and usually also those that follow from them.
+  /// Runs a closure after the queued jobs, and usually also after the jobs that they enqueue.
   ///
-  /// The closure finds all that these jobs gathered, such as rows to write in one transaction.
+  /// The closure can process the results of these jobs together, such as rows to write in one transaction.
   package func afterwards(_ work: @escaping @Sendable () -> Void) {
     if !accept({ $0.afterwards.append(work) }) { Self.runElsewhere(.closure(work)) }
   }
@@ -47,7 +47,7 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
   /// Whether the thread has started and not stopped.
   package var isRunning: Bool { lock.withLock { $0.isStarted && !$0.isStopped } }
 
-  /// Ends the thread after the jobs that it has.
+  /// Ends the thread after the queued jobs.
   package func stop() {
     lock.withLock { $0.isStopped = true }
     lock.signal()
@@ -103,7 +103,7 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
 
   private typealias Turn = (jobs: [Job], afterwards: [@Sendable () -> Void])
 
-  /// The work of the next turn; nil when there is none and the thread has stopped.
+  /// The work of the next turn; nil if none is left and the thread must stop.
   private static func nextTurn(_ state: inout State) -> ConditionLock<State>.Step<Turn?> {
     guard !state.jobs.isEmpty || !state.afterwards.isEmpty else {
       return state.isStopped ? .done(nil) : .wait

@@ -1,17 +1,18 @@
 import Synchronization
 
-/// Tasks that wait for a value; each can be cancelled alone.
+/// Tasks that wait for a value; each can be cancelled separately.
 ///
-/// A caller on an actor may check its state and then call ``wait(unless:)``: nothing runs on the actor in between. A
-/// caller on any thread passes the check as `unless`, and changes its state before it resumes the waiters.
+/// A caller on an actor may check its state and then call ``wait(unless:)``, since nothing runs on the actor
+/// in between. Other callers pass the check as `unless`, and change their state before they resume the
+/// waiters.
 package final class Waiters<Value: Sendable>: Sendable {
   private struct State: Sendable {
-    /// By the order of arrival.
+    /// The continuations, by a number that grows in the order of arrival.
     var waiting: [Int: CheckedContinuation<Value?, Never>] = [:]
     var lastID = 0
   }
 
-  /// Guards the continuations; they are resumed outside.
+  /// The continuations; they are resumed outside the lock.
   private let state = Mutex(State())
 
   package init() {}
@@ -21,8 +22,8 @@ package final class Waiters<Value: Sendable>: Sendable {
 
   /// Waits for a value.
   ///
-  /// - Parameter value: Called once under the lock: a value to return at once, or nil to wait.
-  /// - Returns: Nil if the task is cancelled first, also before this call.
+  /// - Parameter value: Returns the value if it is already known, or nil to wait; called once under the lock.
+  /// - Returns: Nil if the task is cancelled first.
   package func wait(unless value: () -> Value? = { nil }) async -> Value? {
     let id = state.withLock { state in
       state.lastID += 1
@@ -31,7 +32,7 @@ package final class Waiters<Value: Sendable>: Sendable {
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let (waits, found) = state.withLock { state -> (Bool, Value?) in
-          // A cancellation after this line finds the continuation.
+          // After a later cancellation, `onCancel` finds the continuation.
           if Task.isCancelled { return (false, nil) }
           if let value = value() { return (false, value) }
           state.waiting[id] = continuation
@@ -53,7 +54,7 @@ package final class Waiters<Value: Sendable>: Sendable {
     for (_, continuation) in waiting.sorted(by: { $0.key < $1.key }) { continuation.resume(returning: value) }
   }
 
-  /// Resumes the task that has waited longest.
+  /// Resumes the task that has waited the longest.
   ///
   /// - Returns: False if no task waits.
   @discardableResult package func resumeFirst(returning value: Value) -> Bool {

@@ -1,27 +1,29 @@
 package import FeedimgModel
 import Glibc
 
-/// Which hosts transfers may connect to.
+/// The addresses that transfers may connect to.
 package struct AddressPolicy: Sendable {
   /// Whether a transfer may connect to an address.
   let allows: @Sendable (HostAddress) -> Bool
-  /// Whether every address is allowed, so that none is checked.
+  /// Whether every address is allowed; transfers then skip the check.
   let isUnlimited: Bool
 
-  /// All hosts, also this machine and hosts of private networks.
+  /// All hosts, including this machine and hosts of private networks.
   package static let everything = AddressPolicy(isUnlimited: true) { _ in true }
 
-  /// Hosts of the internet alone; a proxy has to be one as well.
+  /// Only hosts on the public internet; a proxy must be public as well.
   ///
-  /// Each connection and each redirect is checked by the address that it really leads to, after names are resolved.
-  package static let internet = AddressPolicy(isUnlimited: false) { $0.isOfInternet }
+  /// Each connection is checked by its resolved address, and so is each redirect.
+  package static let internet = AddressPolicy(isUnlimited: false) { $0.isPublic }
 
   init(isUnlimited: Bool = false, allows: @escaping @Sendable (HostAddress) -> Bool) {
     self.allows = allows
     self.isUnlimited = isUnlimited
   }
 
-  /// Why the spelling of a URL alone forbids it, before any name is resolved; nil where it does not.
+  /// The error for a URL whose host is a forbidden address or `localhost`; nil for others.
+  ///
+  /// It resolves no name: other host names are checked when a transfer connects.
   package func objection(to url: ImageURL) -> LoadError? {
     guard !isUnlimited else { return nil }
     if let address = Self.address(url.host) {
@@ -31,7 +33,7 @@ package struct AddressPolicy: Sendable {
     return isForbidden ? Self.error(host: url.host, nil, url) : nil
   }
 
-  /// An address in any of the forms that resolvers take, such as `127.1` and `0x7f000001` (inet_aton(3)).
+  /// Reads an address in every form that resolvers accept, such as `127.1` and `0x7f000001` (inet_aton(3)).
   private static func address(_ host: String) -> HostAddress? {
     var four = in_addr()
     if let address = HostAddress(host) { return address }

@@ -1,16 +1,17 @@
-/// Exponential backoff with jitter: how long to wait after each failure in a row.
+/// Exponential backoff with jitter: the wait after a number of consecutive failures.
 ///
-/// A pure value that counts nothing itself.
+/// The caller counts the failures.
 package struct Backoff: Sendable, Hashable {
   /// The wait after the first failure, before jitter.
   package var base: Duration
-  /// What each further failure multiplies the wait by; at least 1.
+  /// The factor by which each further failure multiplies the wait; at least 1.
   package var factor: Double
   /// The longest wait, before jitter.
   package var greatest: Duration
-  /// The part of a wait that is drawn at random, from 0 to 1.
+  /// The random part of a wait, from 0 to 1.
   ///
-  /// At 0.5, a wait is drawn from its upper half, so that many that failed at once do not return at once.
+  /// At 0.5, a wait lies between half of the ceiling and the ceiling. Jitter spreads the retries of transfers
+  /// that failed at the same time.
   package var jitter: Double
 
   package init(
@@ -25,9 +26,9 @@ package struct Backoff: Sendable, Hashable {
     self.jitter = jitter
   }
 
-  /// The wait before jitter.
+  /// The longest wait after a number of failures: the wait before jitter.
   ///
-  /// - Parameter failures: Those in a row; less than 1 counts as 1.
+  /// - Parameter failures: The number of consecutive failures; less than 1 counts as 1.
   /// - Returns: At most ``greatest``.
   package func ceiling(after failures: Int) -> Duration {
     var wait = base
@@ -55,7 +56,7 @@ package struct Backoff: Sendable, Hashable {
     wait * (1 - jitter + jitter * Self.fraction(&random))
   }
 
-  /// A random number from 0 up to 1, without 1.
+  /// A random number from 0 to 1, excluding 1.
   static func fraction(_ random: inout some RandomNumberGenerator) -> Double {
     Double(random.next() >> 11) * 0x1p-53
   }

@@ -4,10 +4,10 @@ import CCurl
 struct CountedSocket {
   private let descriptor: Int32
   private let localPort: Int32
-  /// The count when the request was sent, without earlier responses on the connection.
+  /// The count when the request was sent; it covers earlier responses on the connection.
   private let before: Int
 
-  /// - Returns: Nil where the descriptor is not the TCP socket with this local port.
+  /// - Returns: Nil if the descriptor is not the TCP socket with this local port.
   init?(_ descriptor: Int32, localPort: Int32) {
     var unread: Int32 = 0
     let count = ccurl_received(descriptor, localPort, &unread)
@@ -17,9 +17,9 @@ struct CountedSocket {
     before = Int(count)
   }
 
-  /// Bytes since the request, TLS records included, and those of them that libcurl has not read.
+  /// The bytes received since the request, TLS included, and how many of them libcurl has not read.
   ///
-  /// Nil once the socket is closed.
+  /// Nil after the socket is closed.
   var received: (all: Int, unread: Int)? {
     var unread: Int32 = 0
     let count = ccurl_received(descriptor, localPort, &unread)
@@ -27,19 +27,19 @@ struct CountedSocket {
   }
 }
 
-/// The sockets that libcurl has opened, by local port; curl's thread alone uses it.
+/// The sockets that libcurl has opened, by local port; only curl's thread uses it.
 ///
-/// libcurl does not name the socket of a running transfer, but its local port. Entries of closed sockets stay until
-/// the kernel gives the port again.
+/// libcurl reports the local port of a running transfer, but not its socket. An entry stays after its socket
+/// is closed, until another socket gets the port.
 final class OpenSockets {
   private var descriptors: [Int32: Int32] = [:]
 
-  /// The socket that a request goes to.
+  /// The socket of the connection that carries a request.
   ///
   /// - Parameters:
   ///   - localPort: The local port of the connection.
   ///   - opened: The sockets that the transfer has opened; none on a reused connection.
-  /// - Returns: Nil where no known socket has this port.
+  /// - Returns: Nil if no known socket has this port.
   func socket(localPort: Int32, opened: [Int32]) -> CountedSocket? {
     for descriptor in opened {
       guard let socket = CountedSocket(descriptor, localPort: localPort) else { continue }

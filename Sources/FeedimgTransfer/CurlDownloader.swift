@@ -3,21 +3,22 @@ import Synchronization
 
 /// Downloads with libcurl, on one thread that starts with the first transfer.
 ///
-/// libcurl keeps connections, TLS sessions and resolved names for later transfers. Proxies come from the environment,
-/// as libcurl reads it (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`). Servers get HTTP/2 where TLS agrees on
-/// it. After a timeout on a shared connection, later transfers open a new one.
+/// libcurl keeps connections, TLS sessions and resolved names for later transfers. It reads proxies from the
+/// environment (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`) and uses HTTP/2 if the server
+/// negotiates it in TLS. After a timeout on a shared connection, later transfers open a new one.
 ///
-/// Requests ask for no content coding. gzip, deflate and Brotli that come anyway are decoded, and limits count the
-/// decoded bytes. A request with its own `Accept-Encoding` gets the bytes as sent.
+/// Requests ask for no content coding. If a server sends gzip, deflate or Brotli anyway, libcurl decodes the
+/// body, and limits count the decoded bytes. A request with its own `Accept-Encoding` receives the bytes as
+/// sent.
 ///
-/// Callers limit the number of simultaneous transfers. Over HTTP/1.1 each has a connection of its own.
+/// Callers limit the number of simultaneous transfers. Over HTTP/1.1, each transfer has its own connection.
 package final class CurlDownloader: Downloading {
   private let thread: CurlThread
   private let peer = LastPeer()
 
   /// - Parameters:
   ///   - userAgent: The value of `User-Agent`, such as `feedimg/1.0`.
-  ///   - certificateFile: The authorities to trust in place of the system's, in PEM.
+  ///   - certificateFile: A PEM file of the authorities to trust instead of the system's.
   ///   - addresses: The hosts that transfers may connect to.
   package convenience init(
     userAgent: String,
@@ -48,7 +49,7 @@ package final class CurlDownloader: Downloading {
 
   deinit { thread.stop() }
 
-  /// The address that the last request was sent to, such as `192.0.2.1`; nil before the first.
+  /// The address that the last request was sent to, such as `192.0.2.1`; nil before the first request.
   package var lastPeer: String? { peer.address }
 
   package func download(
@@ -57,11 +58,11 @@ package final class CurlDownloader: Downloading {
   ) async throws(LoadError) -> ResponseHead {
     let order = TransferOrder(request, into: receiver, peer: peer)
     let result = await withTaskCancellationHandler {
-      // Unsafe, as a checked continuation allocates for each transfer. An order is answered once: when it leaves the
-      // running transfers, or when it is refused before.
+      // A checked continuation would allocate memory for each transfer. An order resumes its caller exactly
+      // once: when its transfer ends, or when the thread refuses the order.
       await withUnsafeContinuation { continuation in
         order.continuation = continuation
-        if order.isCancelled { order.answerCancelled() } else { thread.submit(order) }
+        if order.isCancelled { order.completeCancelled() } else { thread.submit(order) }
       }
     } onCancel: {
       order.cancel()
@@ -70,21 +71,21 @@ package final class CurlDownloader: Downloading {
     return try result.get()
   }
 
-  /// Runs tasks on curl's thread, between transfers.
+  /// Runs tasks on curl's thread, between its work on transfers.
   ///
-  /// A caller on it starts and ends downloads without a thread hop. While such a task runs no bytes move, so it must
-  /// take only short steps. Tasks that outlive the thread continue elsewhere.
+  /// A task on this executor starts and ends downloads without a thread hop. No transfer proceeds while the
+  /// task runs, so its steps must be short. Tasks continue on the global executor after the thread ends.
   package var executor: any TaskExecutor { thread }
 
-  /// Stops later transfers from using present connections and resolved names; call it when the network has changed.
+  /// Makes later transfers open new connections and resolve names again; call it after a network change.
   ///
   /// Running transfers continue.
   package func forgetConnections() { thread.forgetConnections() }
 
-  /// Ends every transfer with `cancelled`, closes all connections, and returns after that.
+  /// Ends every transfer with `cancelled`, closes all connections, and then returns.
   ///
-  /// Later transfers fail likewise. A program that exits without it does the same in exit(3), and waits two seconds at
-  /// most, as the libraries below libcurl clean up then.
+  /// Later transfers fail with `cancelled` too. Without this call, exit(3) does the same, because libcurl's
+  /// libraries clean up there. It waits at most two seconds.
   package func shutdown() async {
     thread.stop()
     await thread.ended()
@@ -93,10 +94,10 @@ package final class CurlDownloader: Downloading {
 
 /// The address that the last request was sent to, which may be a proxy's.
 final class LastPeer: Sendable {
-  /// Guards the address, in libcurl's words.
+  /// The address as libcurl writes it.
   private let latest = Mutex<String?>(nil)
 
-  /// Such as `192.0.2.1`; nil before the first request.
+  /// The address, such as `192.0.2.1`; nil before the first request.
   var address: String? { latest.withLock { $0 } }
 
   func note(_ address: String) { latest.withLock { $0 = address } }

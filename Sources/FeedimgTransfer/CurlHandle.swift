@@ -2,12 +2,12 @@ import CCurl
 import FeedimgModel
 import Glibc
 
-/// One of libcurl's easy handles, for one transfer at a time; curl's thread alone uses it.
+/// An easy handle of libcurl, for one transfer at a time; only curl's thread uses it.
 final class CurlHandle {
-  /// What is the same in all transfers of a downloader.
+  /// The settings that all transfers of a downloader share.
   struct Identity: Sendable {
     var userAgent: String
-    /// The authorities to trust in place of the system's, in PEM.
+    /// A PEM file of the authorities to trust instead of the system's.
     var certificateFile: String?
     var addresses = AddressPolicy.everything
   }
@@ -18,10 +18,12 @@ final class CurlHandle {
   private let errorText: UnsafeMutablePointer<CChar>
   private var fieldList: UnsafeMutablePointer<curl_slist>?
 
-  /// Larger reads than the default of 16 KiB, which costs a tenth more time on fast links.
+  /// The size of libcurl's read buffer.
+  ///
+  /// With libcurl's default of 16 KiB, a transfer takes a tenth longer on fast links.
   static let bufferSize = 64 << 10
 
-  /// - Returns: Nil for want of memory.
+  /// - Returns: Nil if memory runs out.
   init?(_ library: CurlLibrary, identity: Identity) {
     guard let pointer = library.functions.easy_init() else { return nil }
     self.library = library
@@ -37,43 +39,44 @@ final class CurlHandle {
     errorText.deallocate()
   }
 
-  /// Sets up a transfer at its present URL.
+  /// Sets up a transfer for its current URL.
   ///
-  /// - Throws: ``LoadError`` when libcurl refuses an option, or a field could not be sent as it is.
+  /// - Throws: ``LoadError`` if libcurl rejects an option, or a request field has an invalid name or value.
   func prepare(_ transfer: Transfer) throws(LoadError) {
     errorText.pointee = 0
     library.functions.easy_reset(pointer)
     library.functions.slist_free_all(fieldList)
     fieldList = nil
     try set(CURLOPT_PROTOCOLS_STR, to: "http,https")
-    // ``Transfer`` follows redirects. Should libcurl follow one, then only to these schemes.
+    // ``Transfer`` follows redirects itself. The scheme limit below holds even if libcurl followed one.
     try set(CURLOPT_FOLLOWLOCATION, to: 0)
     try set(CURLOPT_REDIR_PROTOCOLS_STR, to: "http,https")
     try set(CURLOPT_USERAGENT, to: identity.userAgent)
     if let file = identity.certificateFile { try set(CURLOPT_CAINFO, to: file) }
-    // Zero would mean the default of five minutes.
+    // For zero, libcurl would use its default of five minutes.
     let connectTimeout = max(1, Int32(clamping: transfer.request.connectTimeout.milliseconds))
     try set(CURLOPT_CONNECTTIMEOUT_MS, to: Int(connectTimeout))
-    // libcurl refuses while the handle keeps the buffer of its last transfer, as after a shared connection (HTTP/2).
+    // May fail: after a transfer on a shared connection (HTTP/2), the handle keeps its old buffer.
     _ = ccurl_set_long(library.table, pointer, CURLOPT_BUFFERSIZE, Self.bufferSize)
-    // No alarms, as there are other threads. The thread blocks SIGPIPE.
+    // libcurl's alarm signals would disturb other threads. Curl's thread already blocks SIGPIPE.
     try set(CURLOPT_NOSIGNAL, to: 1)
-    // Otherwise the end of a transfer waits for its name look-up, and every other transfer with it. Not required, as
-    // the oldest accepted libcurl lacks it.
+    // Without this option, a transfer that ends waits for its name look-up and delays all other transfers. The oldest
+    // supported libcurl lacks the option, so its result is ignored.
     _ = ccurl_set_long(library.table, pointer, CURLOPT_QUICK_EXIT, 1)
     try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, to: 1)
     try set(CURLOPT_HTTP_VERSION, to: Int(CURL_HTTP_VERSION_2TLS))
-    // A first connection that turns out to speak HTTP/2 serves those that wait for it. Without TLS it never does.
+    // Wait for a connection that is being opened: over HTTP/2, several transfers share it. Only TLS
+    // negotiates HTTP/2.
     try set(CURLOPT_PIPEWAIT, to: transfer.url.isSecure ? 1 : 0)
-    // Images are compressed already. Without this field a server may choose any coding (RFC 9110 §12.5.3); libcurl
-    // decodes one that comes anyway.
+    // Images are already compressed. Without this field, a server may choose any coding (RFC 9110 §12.5.3).
+    // If a server ignores it, libcurl decodes the body.
     if transfer.decodesContent { try set(CURLOPT_ACCEPT_ENCODING, to: "identity") }
     var fields = transfer.fields
     switch transfer.request.method {
     case .get: break
     case .head: try set(CURLOPT_NOBODY, to: 1)
     case .post:
-      // libcurl's own `POST` would send a type for a body that is not there.
+      // CURLOPT_POST would send a `Content-Type` although there is no body.
       try set(CURLOPT_CUSTOMREQUEST, to: "POST")
       fields.fields.append(HTTPFields.Field(name: "Content-Length", value: "0"))
     }
@@ -81,14 +84,14 @@ final class CurlHandle {
     try check(ccurl_set_pointer(library.table, pointer, CURLOPT_ERRORBUFFER, errorText))
     if let socket = transfer.request.socket {
       try set(CURLOPT_UNIX_SOCKET_PATH, to: socket)
-      // No proxy leads there.
+      // A Unix socket cannot be reached through a proxy.
       try set(CURLOPT_PROXY, to: "")
     }
     try setCallbacks(transfer)
     try set(CURLOPT_URL, to: CurlURL.encodingUnsafe(transfer.url.text))
   }
 
-  /// The status of the latest head, of an interim response as well.
+  /// The status of the latest head, which may be an interim response's.
   var status: Int { long(CURLINFO_RESPONSE_CODE) }
 
   /// Whether the response came over HTTP/1.
@@ -99,13 +102,13 @@ final class CurlHandle {
   /// The fields of the latest head that is not an interim response's.
   var fields: HTTPFields {
     var fields = HTTPFields()
-    // As many as servers commonly send.
+    // Most servers send about this many.
     fields.fields.reserveCapacity(12)
     let next = library.functions.easy_nextheader
     var header = next?(pointer, UInt32(CURLH_HEADER), -1, nil)
     while let current = header {
       var value = Self.text(current.pointee.value)
-      // libcurl (7.88) leaves the line break of an empty field. It joins folded lines itself (RFC 9112 §5.2).
+      // libcurl 7.88 leaves the line break in the value of an empty field.
       value.removeAll { $0.isNewline }
       fields.fields.append(HTTPFields.Field(name: Self.text(current.pointee.name), value: value))
       header = next?(pointer, UInt32(CURLH_HEADER), -1, current)
@@ -113,26 +116,27 @@ final class CurlHandle {
     return fields
   }
 
-  /// UTF-8 where it is valid, else Latin-1, as fields were once defined (RFC 9110 §5.5).
+  /// Reads a field as UTF-8 or, if that is invalid, as Latin-1, its historical encoding (RFC 9110 §5.5).
   private static func text(_ bytes: UnsafePointer<CChar>) -> String {
     if let text = String(validatingCString: bytes) { return text }
     let bytes = UnsafeRawBufferPointer(start: bytes, count: strlen(bytes))
     return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
   }
 
-  /// Bytes of the present responses so far: heads, and bodies before a content coding is undone.
+  /// The bytes received so far: heads, and the body before content decoding.
   var receivedLength: Int { max(0, long(CURLINFO_HEADER_SIZE)) + receivedBodyLength }
 
-  /// Bytes of the present body so far, without chunk framing, before a content coding is undone.
+  /// The bytes of the body received so far, without chunk framing and before content decoding.
   var receivedBodyLength: Int {
     var body: curl_off_t = 0
     _ = ccurl_get_offset(library.table, pointer, CURLINFO_SIZE_DOWNLOAD_T, &body)
     return max(0, Int(body))
   }
 
-  /// Whether later transfers may use its connection after it was stopped (HTTP/2); libcurl closes others then.
+  /// Whether the connection may stay open for other transfers after this one is stopped.
   ///
-  /// Before the first response, the version is unknown.
+  /// It does over HTTP/2; libcurl closes an HTTP/1 connection. Before the first response, the version is
+  /// unknown and the result is true.
   var mayShareConnection: Bool {
     let version = long(CURLINFO_HTTP_VERSION)
     return version == 0 || version >= CURL_HTTP_VERSION_2_0
@@ -160,7 +164,7 @@ final class CurlHandle {
     try check(ccurl_set_write_function(table, pointer, CURLOPT_WRITEFUNCTION, Transfer.bodyCallback))
     try check(ccurl_set_request_function(table, pointer, CURLOPT_PREREQFUNCTION, Transfer.requestCallback))
     try check(ccurl_set_socket_function(table, pointer, CURLOPT_OPENSOCKETFUNCTION, Transfer.socketCallback))
-    // The loop keeps the transfer as long as it runs.
+    // ``CurlLoop`` retains the transfer while it runs.
     let context = Unmanaged.passUnretained(transfer).toOpaque()
     for option in [CURLOPT_HEADERDATA, CURLOPT_WRITEDATA, CURLOPT_PREREQDATA, CURLOPT_OPENSOCKETDATA] {
       try set(option, to: context)
@@ -170,7 +174,7 @@ final class CurlHandle {
   private func set(fields: HTTPFields) throws(LoadError) {
     for field in fields.fields {
       guard field.canBeSent else {
-        throw LoadError(.malformed, message: "the field `\(field.name)` of the request cannot be sent")
+        throw LoadError(.malformed, message: "the request field `\(field.name)` has an invalid name or value")
       }
       let line = field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
       guard let longer = library.functions.slist_append(fieldList, line) else {
@@ -195,20 +199,20 @@ final class CurlHandle {
 
   private func check(_ code: CURLcode) throws(LoadError) {
     guard code == CURLE_OK else {
-      throw LoadError(.unavailable, message: "libcurl refuses an option: \(library.text(of: code))")
+      throw LoadError(.unavailable, message: "libcurl rejected an option: \(library.text(of: code))")
     }
   }
 }
 
 extension ImageURL {
-  /// By the fifth letter of `https:`; the key begins with that or `http:`.
+  /// Whether the scheme is `https`, read from the fifth byte of the key.
   var isSecure: Bool {
     key.utf8.withContiguousStorageIfAvailable { $0[4] == UInt8(ascii: "s") } ?? key.hasPrefix("https:")
   }
 }
 
 extension HTTPFields.Field {
-  /// Whether the field is one line with a valid name (RFC 9110 §5.1 and §5.5).
+  /// Whether name and value are valid, so that the field is one line (RFC 9110 §5.1 and §5.5).
   var canBeSent: Bool {
     let isToken = name.utf8.allSatisfy {
       (0x30...0x39).contains($0) || (0x41...0x5A).contains($0 & 0xDF) || "!#$%&'*+-.^_`|~".utf8.contains($0)

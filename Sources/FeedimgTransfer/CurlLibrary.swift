@@ -4,9 +4,9 @@ import Glibc
 
 /// libcurl, opened at run time.
 ///
-/// Opening takes some 5 ms, so it is left to the first transfer.
+/// Opening takes about 5 ms, so the first transfer does it.
 final class CurlLibrary: @unchecked Sendable {
-  // Unchecked: the table is written before `ccurl_open` returns it, and never again.
+  // Unchecked: nothing writes the table after `ccurl_open` returns it.
   let table: UnsafePointer<ccurl_library>
 
   private init(_ table: UnsafeMutablePointer<ccurl_library>) { self.table = UnsafePointer(table) }
@@ -18,9 +18,9 @@ final class CurlLibrary: @unchecked Sendable {
 
   var functions: ccurl_library { table.pointee }
 
-  /// Opens the first library of these names that can be opened.
+  /// Opens the first library of this list that can be opened.
   ///
-  /// - Throws: ``LoadError`` with `unavailable`, saying what to install.
+  /// - Throws: ``LoadError`` with `unavailable`; the message names the package to install.
   static func open(_ names: [String] = fileNames) throws(LoadError) -> CurlLibrary {
     var reasons: [String] = []
     for name in names {
@@ -31,23 +31,23 @@ final class CurlLibrary: @unchecked Sendable {
     let reason = reasons.first.map { " (\($0))" } ?? ""
     throw LoadError(
       .unavailable,
-      message: "libcurl could not be opened, install the Debian package libcurl4\(reason)"
+      message: "cannot open libcurl; install the Debian package libcurl4\(reason)"
     )
   }
 
-  /// What libcurl says of a result, such as `Couldn't connect to server`.
+  /// libcurl's description of a result, such as `Couldn't connect to server`.
   func text(of code: CURLcode) -> String {
     functions.easy_strerror(code).map { String(cString: $0) } ?? "code \(code.rawValue)"
   }
 }
 
-/// The versions of libcurl and its libraries, for people.
+/// The versions of libcurl and its libraries, for display.
 package enum CurlVersion {
-  /// Such as `libcurl/7.88.1 OpenSSL/3.0.17 …`.
+  /// Returns the versions, such as `libcurl/7.88.1 OpenSSL/3.0.17 …`.
   ///
-  /// Opens the library, which takes some milliseconds.
+  /// It opens the library, which takes about 5 ms.
   ///
-  /// - Throws: ``LoadError`` with `unavailable`, saying what to install.
+  /// - Throws: ``LoadError`` with `unavailable`; the message names the package to install.
   package static func text() throws(LoadError) -> String {
     try CurlLibrary.open().functions.version().map { String(cString: $0) } ?? "libcurl"
   }

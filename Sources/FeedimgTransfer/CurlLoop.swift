@@ -1,31 +1,32 @@
 import CCurl
 import FeedimgModel
 
-/// The running transfers and their handles; curl's thread alone uses it.
+/// The running transfers and their handles; only curl's thread uses it.
 final class CurlLoop {
   private let library: CurlLibrary
   private let identity: CurlHandle.Identity
   private let time = LoopTime()
   private let sockets = OpenSockets()
   private var running: [Transfer] = []
-  /// Handles kept for later transfers.
+  /// Idle handles for later transfers.
   private var spare: [CurlHandle] = []
-  /// Runs all transfers that begin.
+  /// The multi handle for new transfers.
   private(set) var latest: CurlMulti
-  /// Handles replaced since, as long as transfers run in them.
+  /// Multi handles that ``forgetConnections()`` replaced and in which transfers still run.
   ///
-  /// libcurl has no other way to keep connections for running transfers alone.
+  /// In libcurl, only a new multi handle keeps new transfers from using old connections.
   private var older: [CurlMulti] = []
 
-  /// Some 5 kB each.
+  /// The most idle handles to keep; each takes about 5 kB.
   private static let greatestSpare = 32
 
-  /// How long the thread sleeps at most while it has older multi handles: it can wait for the latest alone.
+  /// The longest sleep in milliseconds while older multi handles exist.
   ///
-  /// Right after a change of network, older transfers may be that much slower.
+  /// libcurl can wait for one multi handle only. After a network change, older transfers may proceed this
+  /// much later.
   private static let greatestWaitWithOlder: Int32 = 10
 
-  /// - Throws: ``LoadError`` with `unavailable` for want of memory.
+  /// - Throws: ``LoadError`` with `unavailable` if memory runs out.
   init(_ library: CurlLibrary, identity: CurlHandle.Identity) throws(LoadError) {
     guard let multi = CurlMulti(library) else { throw Self.outOfMemory }
     self.library = library
@@ -34,9 +35,9 @@ final class CurlLoop {
   }
 
   func start(_ order: TransferOrder) {
-    guard !order.isCancelled else { return order.answerCancelled() }
+    guard !order.isCancelled else { return order.completeCancelled() }
     guard let handle = spare.popLast() ?? CurlHandle(library, identity: identity) else {
-      return order.answer(.failure(Self.outOfMemory))
+      return order.complete(.failure(Self.outOfMemory))
     }
     launch(Transfer(order, on: handle, addresses: identity.addresses, time: time, sockets: sockets))
   }
@@ -46,16 +47,16 @@ final class CurlLoop {
     stop(transfer, LoadError(.cancelled, message: "cancelled"))
   }
 
-  /// Gives later transfers new connections and name look-ups; running transfers continue.
+  /// Makes later transfers open new connections and resolve names again; running transfers continue.
   ///
-  /// Idle connections close when the last running transfer has ended. For want of memory, nothing changes.
+  /// Idle connections close when the last running transfer ends. If memory runs out, nothing changes.
   func forgetConnections() {
     guard let multi = CurlMulti(library) else { return }
     if latest.count > 0 { older.append(latest) }
     latest = multi
   }
 
-  /// Moves everything on as far as possible without waiting.
+  /// Lets every transfer proceed as far as it can without waiting.
   func step() {
     for multi in older + [latest] {
       multi.perform()
@@ -70,7 +71,7 @@ final class CurlLoop {
         continue
       }
       guard let limit = transfer.timeouts.exceeded(at: time.now) else { continue }
-      // Otherwise later transfers would use a connection that may well be dead.
+      // The connection may be dead, so later transfers must not share it.
       let isShared = transfer.url.isSecure && transfer.handle.mayShareConnection
       if limit.isSilence, isShared, transfer.multi === latest { forgetConnections() }
       stop(transfer, CurlOutcome.error(limit, transfer.progress))
@@ -78,9 +79,9 @@ final class CurlLoop {
     older.removeAll { $0.count == 0 }
   }
 
-  /// Waits until there is something to do, for ever where nothing runs.
+  /// Waits for network activity, a time limit or a wake-up.
   ///
-  /// - Parameter mayBlock: False where there is something to do already.
+  /// - Parameter mayBlock: False to return at once because commands are pending.
   func wait(mayBlock: Bool) {
     if mayBlock {
       var end: Int64 = .max
@@ -93,7 +94,7 @@ final class CurlLoop {
     time.now = .now
   }
 
-  /// Ends everything.
+  /// Ends all transfers with an error.
   func stopAll(_ error: LoadError) {
     for transfer in running { stop(transfer, error) }
   }
@@ -123,16 +124,16 @@ final class CurlLoop {
     case .follow: launch(transfer)
     case .end(let result):
       if spare.count < Self.greatestSpare { spare.append(transfer.handle) }
-      transfer.order.answer(result)
+      transfer.order.complete(result)
     }
   }
 
   private static let outOfMemory = LoadError(.unavailable, message: "libcurl ran out of memory")
 }
 
-/// When the thread last looked for what has come, which counts as the time of all that follows.
+/// The time at which the thread last woke; all events until the next wake-up get this time.
 ///
-/// A clock read for each line of a head would take a hundredth of the time of a small image.
+/// Reading the clock for each header line would make a small image 1% slower.
 final class LoopTime {
   var now = SuspendingClock.now
 }

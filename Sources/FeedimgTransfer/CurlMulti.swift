@@ -1,31 +1,31 @@
 import CCurl
 
-/// One of libcurl's multi handles: transfers that share connections, TLS sessions and resolved names.
+/// A multi handle of libcurl: transfers that share connections, TLS sessions and resolved names.
 final class CurlMulti: @unchecked Sendable {
-  // Unchecked: curl's thread alone uses it. Other threads call `wake` alone, under the lock of the thread's queue, which
-  // refers to this object only while curl's thread polls.
+  // Unchecked: only curl's thread uses it, except for `wake`. Other threads call `wake` under the lock of the
+  // thread's queue, which refers to this object only while curl's thread polls.
 
   private let library: CurlLibrary
   private let pointer: UnsafeMutableRawPointer
-  /// How many transfers run in it.
+  /// The number of its running transfers.
   private(set) var count = 0
 
-  /// Connections kept open between transfers, over all hosts.
+  /// The most idle connections to keep open, over all hosts.
   private static let greatestIdle = 32
 
-  /// - Returns: Nil for want of memory or descriptors.
+  /// - Returns: Nil if memory or descriptors run out.
   init?(_ library: CurlLibrary) {
     guard let pointer = library.functions.multi_init() else { return nil }
     self.library = library
     self.pointer = pointer
     _ = ccurl_multi_set_long(library.table, pointer, CURLMOPT_MAXCONNECTS, Self.greatestIdle)
-    // Without a descriptor to be woken by, libcurl makes the handle all the same.
+    // If descriptors run out, libcurl still creates a handle, but that handle cannot be woken.
     guard library.functions.multi_wakeup(pointer) == CURLM_OK else { return nil }
   }
 
   deinit { _ = library.functions.multi_cleanup(pointer) }
 
-  /// - Returns: False where libcurl refuses, for want of memory.
+  /// - Returns: False if memory runs out.
   func add(_ handle: CurlHandle) -> Bool {
     guard library.functions.multi_add_handle(pointer, handle.pointer) == CURLM_OK else { return false }
     count += 1
@@ -38,13 +38,13 @@ final class CurlMulti: @unchecked Sendable {
     count -= 1
   }
 
-  /// Moves all transfers on as far as possible without waiting.
+  /// Lets all transfers proceed as far as they can without waiting.
   func perform() {
     var running: Int32 = 0
     _ = library.functions.multi_perform(pointer, &running)
   }
 
-  /// The next handle whose transfer has ended, and how.
+  /// The next handle whose transfer has ended, with the result.
   func nextEnded() -> (easy: UnsafeMutableRawPointer, code: CURLcode)? {
     var left: Int32 = 0
     while let message = library.functions.multi_info_read(pointer, &left) {
@@ -54,9 +54,9 @@ final class CurlMulti: @unchecked Sendable {
     return nil
   }
 
-  /// Waits until there is something to do, or ``wake()`` is called.
+  /// Waits for network activity, for ``wake()``, or until the time is over.
   func poll(milliseconds: Int32) { _ = library.functions.multi_poll(pointer, nil, 0, milliseconds, nil) }
 
-  /// Ends the present wait, or else the next one; from any thread.
+  /// Ends the current wait or, if none is under way, the next one; any thread may call it.
   func wake() { _ = library.functions.multi_wakeup(pointer) }
 }

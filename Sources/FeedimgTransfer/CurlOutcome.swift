@@ -2,18 +2,18 @@ import CCurl
 import FeedimgModel
 import Glibc
 
-/// How libcurl ended a transfer, and what to tell people about it.
+/// The result of a transfer in libcurl, and the error message for it.
 ///
-/// Codes and wording are those of libcurl 7.88.
+/// The codes and texts are those of libcurl 7.88.
 struct CurlOutcome {
-  /// How far a transfer has come.
+  /// The state that a transfer has reached.
   struct Progress {
     var origin: Origin
     var requestWasSent = false
     var head: ResponseHead?
     var received = 0
 
-    /// Such as `100 of 250 bytes`.
+    /// The received part of the body, such as `100 of 250 bytes`.
     var words: String {
       let unit = (head?.contentLength ?? received) == 1 ? "byte" : "bytes"
       return head?.contentLength.map { "\(received) of \($0) \(unit)" } ?? "\(received) \(unit)"
@@ -21,19 +21,19 @@ struct CurlOutcome {
   }
 
   var code: CURLcode
-  /// libcurl's own words on this transfer.
+  /// libcurl's error text for this transfer.
   var text: String
-  /// The `errno` of the call that failed, or 0.
+  /// The `errno` of the system call that failed, or 0.
   var systemError: Int32 = 0
-  /// The lack of descriptors that it may have failed for.
+  /// The shortage of descriptors that may have caused the failure.
   var shortage: DescriptorShortage?
-  /// The time limit that libcurl was given to connect.
+  /// The time limit for the connection.
   var connectTimeout: Duration = .zero
 
-  /// The response ended within its head, which libcurl takes for success.
-  static let headBroken = LoadError(
+  /// The error for a response that ended within its head; libcurl reports success for it.
+  static let headTruncated = LoadError(
     .connection,
-    message: "the connection ended within the head of the answer"
+    message: "the connection closed before the response header ended"
   )
 
   /// The error; nil for success.
@@ -44,7 +44,7 @@ struct CurlOutcome {
     return error
   }
 
-  /// Whether packets came back that refused or ended the connection.
+  /// Whether the other side refused, reset or closed the connection.
   private var isRefusal: Bool {
     switch code {
     case CURLE_COULDNT_CONNECT: systemError == ECONNREFUSED || systemError == ECONNRESET
@@ -84,21 +84,21 @@ struct CurlOutcome {
     }
   }
 
-  /// The exceeded limit in words.
+  /// The error for an exceeded time limit.
   static func error(_ limit: Timeouts.Limit, _ progress: Progress) -> LoadError {
     switch limit {
-    case .answer(let time): LoadError(.timeout, message: "no answer came within \(time.words)")
+    case .response(let time): LoadError(.timeout, message: "no response within \(time.words)")
     case .stall(let time) where progress.head == nil:
-      LoadError(.timeout, message: "nothing came for \(time.words) within the head of the answer")
+      LoadError(.timeout, message: "no data for \(time.words) before the response header ended")
     case .stall(let time):
-      LoadError(.timeout, message: "nothing came for \(time.words) after \(progress.words)")
+      LoadError(.timeout, message: "no data for \(time.words) after \(progress.words)")
     case .head(let time):
-      LoadError(.timeout, message: "the head of the answer did not end within \(time.words)")
+      LoadError(.timeout, message: "the response header did not end within \(time.words)")
     case .rate(let time):
       LoadError(
         .timeout,
         message:
-          "less than \(Timeouts.leastRate) bytes a second came for \(time.words), after \(progress.words)"
+          "fewer than \(Timeouts.leastRate) bytes a second for \(time.words), after \(progress.words)"
       )
     case .total(let time):
       LoadError(.timeout, message: "the transfer took longer than \(time.words), after \(progress.words)")
@@ -107,11 +107,11 @@ struct CurlOutcome {
 
   // MARK: Groups of codes
 
-  /// libcurl keeps only the limit to connect.
+  /// The error for a connect timeout; ``Timeouts`` handles all other time limits.
   private func timeout(_ host: String) -> LoadError {
     let step =
       if text.hasPrefix("Resolving") {
-        "the name of the host `\(host)` was not resolved"
+        "the host name `\(host)` was not resolved"
       } else if text.contains("SSL") {
         "the TLS handshake with the host `\(host)` did not end"
       } else {
@@ -123,26 +123,26 @@ struct CurlOutcome {
   private func refusal(_ progress: Progress) -> LoadError {
     switch code {
     case CURLE_BAD_CONTENT_ENCODING:
-      LoadError(.malformed, message: "the content coding of the body is broken: \(detail)")
+      LoadError(.malformed, message: "cannot decode the content coding of the body: \(detail)")
     case CURLE_URL_MALFORMAT:
-      LoadError(.unknownHost, message: "the host `\(progress.origin.host)` cannot be looked up: \(detail)")
+      LoadError(.unknownHost, message: "the host name `\(progress.origin.host)` is invalid: \(detail)")
     case CURLE_OUT_OF_MEMORY where progress.requestWasSent && progress.head == nil:
-      // 7.88 says so of a line in a head over its limit of 100 KiB; later versions say CURLE_TOO_LARGE.
-      LoadError(.malformed, message: "a line in the head of the answer is too long")
+      // libcurl 7.88 returns this for a header line over 100 KiB; later versions return CURLE_TOO_LARGE.
+      LoadError(.malformed, message: "a line of the response header is too long")
     case CURLE_OUT_OF_MEMORY:
       LoadError(.unavailable, message: "libcurl ran out of memory")
     case CURLE_UNSUPPORTED_PROTOCOL where text.hasPrefix("Protocol "):
       LoadError(.unavailable, message: "libcurl was built without support: \(detail)")
     case CURLE_UNSUPPORTED_PROTOCOL where text.contains("HTTP/0.9"):
-      LoadError(.malformed, message: "the answer is not HTTP")
+      LoadError(.malformed, message: "the response is not HTTP")
     default:
-      LoadError(.malformed, message: "the answer breaks HTTP: \(detail)")
+      LoadError(.malformed, message: "the response violates HTTP: \(detail)")
     }
   }
 
   private func breakdown(_ progress: Progress) -> LoadError {
     if text.contains("chunked-encoding") {
-      return LoadError(.malformed, message: "the chunks of the body are broken after \(progress.words)")
+      return LoadError(.malformed, message: "the chunked body is invalid after \(progress.words)")
     }
     guard progress.head != nil else {
       if text.contains("CONNECT") {
@@ -152,16 +152,16 @@ struct CurlOutcome {
       let isQuiet = code == CURLE_GOT_NOTHING || code == CURLE_RECV_ERROR
       return LoadError(
         .connection,
-        message: isQuiet ? "the server closed the connection without an answer\(fact)" : detail
+        message: isQuiet ? "the server closed the connection without a response\(fact)" : detail
       )
     }
     guard code != CURLE_PARTIAL_FILE && !endsQuietly else {
       return LoadError(.truncated, message: "the body ended after \(progress.words)")
     }
-    return LoadError(.connection, message: "the connection broke after \(progress.words): \(reason)")
+    return LoadError(.connection, message: "the connection failed after \(progress.words): \(reason)")
   }
 
-  /// Whether TLS ended without saying so, and no reset came.
+  /// Whether the connection closed without a TLS `close_notify` and without a reset.
   private var endsQuietly: Bool { code == CURLE_RECV_ERROR && systemError == 0 && text.contains("eof") }
 
   private func security(_ host: String) -> LoadError? {
@@ -170,12 +170,12 @@ struct CurlOutcome {
       CURLE_SSL_PINNEDPUBKEYNOTMATCH:
       Self.refusal(
         code,
-        LoadError(.security, message: "the certificate of the host `\(host)` was refused: \(detail)")
+        LoadError(.security, message: "the certificate of the host `\(host)` was rejected: \(detail)")
       )
     case CURLE_SSL_CACERT_BADFILE:
       LoadError(
         .security,
-        message: "the system's certificates cannot be read, install the Debian package ca-certificates"
+        message: "cannot read the system's certificates; install the Debian package ca-certificates"
       )
     case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED,
       CURLE_SSL_CERTPROBLEM, CURLE_USE_SSL_FAILED, CURLE_SSL_ENGINE_INITFAILED, CURLE_SSL_SHUTDOWN_FAILED,
@@ -185,7 +185,7 @@ struct CurlOutcome {
     }
   }
 
-  /// A certificate for another host may be that of a network that asks for a login first.
+  /// Marks a failed verification, since a captive portal may have sent its own certificate.
   private static func refusal(_ code: CURLcode, _ error: LoadError) -> LoadError {
     var error = error
     error.suspectsCaptivePortal = code == CURLE_PEER_FAILED_VERIFICATION
@@ -194,7 +194,7 @@ struct CurlOutcome {
 
   // MARK: Words
 
-  /// The host and port that libcurl tried, which is a proxy's where one is used.
+  /// The host and port that libcurl tried; those of the proxy if there is one.
   private func endpoint(_ origin: Origin) -> String {
     let words = text.split(separator: " ")
     if text.hasPrefix("Failed to connect to"), words.count > 6, words[5] == "port" {
@@ -216,7 +216,7 @@ struct CurlOutcome {
     return Self.lowered(text.dropFirst(prefix.count))
   }
 
-  /// One line without a full stop, and without a capital at its start unless it is a name's.
+  /// Returns the first line without a full stop, and in lower case at its start unless it starts with a name.
   private static func lowered(_ text: some StringProtocol) -> String {
     let line = text.prefix { !$0.isNewline }
     let trimmed = line.hasSuffix(".") ? line.dropLast() : line[...]
@@ -226,14 +226,14 @@ struct CurlOutcome {
   }
 }
 
-/// The lack of a descriptor for a socket or file, which is no fault of the server or network.
+/// A shortage of file descriptors, for which neither the server nor the network is to blame.
 enum DescriptorShortage: Sendable {
-  /// This process has as many as it may.
+  /// This process has reached its limit.
   case process
-  /// All processes together have as many as the system has.
+  /// All processes together have reached the system's limit.
   case system
 
-  /// - Parameter error: An `errno` of socket(2) or open(2); nil for other errors.
+  /// - Parameter error: The `errno` of socket(2) or open(2); other errors yield nil.
   init?(_ error: Int32) {
     switch error {
     case EMFILE: self = .process
@@ -242,9 +242,11 @@ enum DescriptorShortage: Sendable {
     }
   }
 
-  /// The probable shortage behind a failure without an `errno`: name look-ups and certificates need descriptors too.
+  /// The probable shortage behind a failure for which libcurl reports no `errno`.
   ///
-  /// - Returns: Nil for other failures, and once there are descriptors again.
+  /// Name look-ups and certificate files need descriptors too.
+  ///
+  /// - Returns: Nil for other failures, and if a descriptor is available now.
   static func behind(_ code: CURLcode) -> DescriptorShortage? {
     switch code {
     case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_SSL_CACERT_BADFILE,

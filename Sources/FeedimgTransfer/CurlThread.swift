@@ -5,7 +5,7 @@ import Synchronization
 
 /// The thread `feedimg-curl`, on which libcurl runs; it starts with the first command.
 ///
-/// As a task executor, it also runs steps of tasks between transfers.
+/// It is also a task executor, and runs tasks between its work on transfers.
 final class CurlThread: TaskExecutor {
   private enum Command {
     case start(TransferOrder)
@@ -18,22 +18,22 @@ final class CurlThread: TaskExecutor {
     var commands: [Command] = []
     var isStarted = false
     var hasEnded = false
-    /// What wakes the thread; nil while it does not wait.
+    /// The multi handle on which the thread sleeps; nil while it is awake.
     var sleeping: CurlMulti?
-    /// Why it takes no more commands; the thread ends when this is set.
+    /// The reason for the end of the thread; once set, the queue refuses commands.
     var ending: LoadError?
-    /// Callers that wait for the end.
+    /// The callers that wait for the end of the thread.
     var awaitingEnd: [UnsafeContinuation<Void, Never>] = []
 
-    /// Wakes the thread where it waits.
+    /// Wakes the thread if it sleeps.
     ///
-    /// The lock is held meanwhile, as it keeps the multi handle alive; the call does not block.
+    /// The caller holds the lock, which keeps the multi handle alive; the call does not block.
     mutating func wake() { sleeping.take()?.wake() }
   }
 
   private let identity: CurlHandle.Identity
   private let libraryNames: [String]
-  /// Guards what other threads ask of this one.
+  /// The commands from other threads.
   private let queue = Mutex(Queue())
 
   init(_ identity: CurlHandle.Identity, libraryNames: [String]) {
@@ -42,10 +42,10 @@ final class CurlThread: TaskExecutor {
   }
 
   func submit(_ order: TransferOrder) {
-    if let refusal = push(.start(order), startsThread: true) { order.answer(.failure(refusal)) }
+    if let refusal = push(.start(order), startsThread: true) { order.complete(.failure(refusal)) }
   }
 
-  /// Runs a step of a task between transfers; on the global executor once the thread has ended.
+  /// Runs a job on this thread or, once the thread has ended, on the global executor.
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     if push(.run(job), startsThread: true) != nil { globalConcurrentExecutor.enqueue(job) }
@@ -55,10 +55,10 @@ final class CurlThread: TaskExecutor {
 
   func forgetConnections() { _ = push(.forgetConnections, startsThread: false) }
 
-  /// Asks the thread to stop everything and end; does not wait for it.
+  /// Asks the thread to stop all transfers and end, without waiting for it.
   func stop() { end(LoadError(.cancelled, message: "the downloader was shut down")) }
 
-  /// Returns when the thread has closed its connections, after ``stop()``.
+  /// Waits until the thread has closed its connections; call ``stop()`` before.
   func ended() async {
     await withUnsafeContinuation { continuation in
       let isOver = queue.withLock { queue in
@@ -72,10 +72,13 @@ final class CurlThread: TaskExecutor {
     }
   }
 
+  /// Adds a command to the queue and wakes the thread.
+  ///
   /// - Parameters:
-  ///   - command: What to do on the thread.
-  ///   - startsThread: Whether the command needs the thread; otherwise it is dropped where there is none.
-  /// - Returns: Why the thread takes no more commands, if so.
+  ///   - command: The command to run on the thread.
+  ///   - startsThread: True to start the thread if needed; false to drop the command if the thread does not
+  ///     run.
+  /// - Returns: The reason for the end of the thread if it refuses commands, else nil.
   private func push(_ command: Command, startsThread: Bool) -> LoadError? {
     let (refusal, isFirst) = queue.withLock { queue -> (LoadError?, Bool) in
       if let ending = queue.ending { return (ending, false) }
@@ -101,30 +104,30 @@ final class CurlThread: TaskExecutor {
     let isStarted = CurlThreads.start("feedimg-curl", { self.run() }, stop: { [weak self] in self?.stop() })
     guard !isStarted else { return }
     let reason = strerror(errno).map { String(cString: $0) } ?? "error \(errno)"
-    finish(LoadError(.unavailable, message: "no thread can be started: \(reason)"))
+    finish(LoadError(.unavailable, message: "cannot start a thread: \(reason)"))
   }
 
   private func run() {
-    // Signals are blocked on this thread, so that OpenSSL raises no SIGPIPE when it writes to a closed connection.
+    // ``SystemThread`` blocks signals here: OpenSSL's writes to a closed connection would raise SIGPIPE.
     ccurl_prepare_thread()
     do throws(LoadError) {
       let library = try CurlLibrary.open(libraryNames)
-      CurlThreads.outliveLibraries()
+      CurlThreads.registerAfterLibraries()
       finish(serve(try CurlLoop(library, identity: identity)))
     } catch {
       finish(error)
     }
   }
 
-  /// Serves until the queue says to end, and closes all connections.
+  /// Runs commands and transfers until the queue has a reason to end, then stops all transfers.
   ///
-  /// - Returns: Why it ended.
+  /// - Returns: The reason for the end.
   private func serve(_ loop: consuming CurlLoop) -> LoadError {
     while true {
       var (commands, ending) = take()
       if !commands.isEmpty {
         execute(commands, loop)
-        // Steps of tasks often order the next transfer, which then begins at once.
+        // A job often starts the next transfer. Taking its command now saves a round of the loop.
         (commands, ending) = take()
         execute(commands, loop)
       }
@@ -160,7 +163,7 @@ final class CurlThread: TaskExecutor {
     }
   }
 
-  /// Answers the commands that remain, and refuses all later ones.
+  /// Fails the remaining transfers, and refuses all later commands.
   private func finish(_ error: LoadError) {
     end(error)
     let (ending, commands, waiting) = queue.withLock { queue in
@@ -170,7 +173,7 @@ final class CurlThread: TaskExecutor {
     }
     for command in commands {
       switch command {
-      case .start(let order): order.answer(.failure(ending))
+      case .start(let order): order.complete(.failure(ending))
       case .run(let job): globalConcurrentExecutor.enqueue(job)
       case .cancel, .forgetConnections: break
       }

@@ -2,38 +2,39 @@ import FeedimgSystem
 import Glibc
 import Synchronization
 
-/// The threads on which libcurl runs, as the end of the program has to wait for them.
+/// The threads on which libcurl runs; exit(3) ends them and waits for them.
 ///
-/// OpenSSL cleans up in exit(3). A thread that still closes connections then would crash the program. So a handler of
-/// exit(3) ends the threads before that. Handlers run in reverse order, hence it is registered after OpenSSL's.
+/// OpenSSL cleans up in exit(3). A thread that still closed connections then would crash the program. A
+/// handler of exit(3) therefore ends the threads first. Handlers run in reverse order, so it is registered
+/// after OpenSSL's.
 enum CurlThreads {
   private struct Running {
     let thread: JoinableThread
     /// Asks the thread to end.
     let stop: @Sendable () -> Void
-    /// A fork has none of the threads of its parent.
+    /// The process that started the thread; a fork has no threads of its parent.
     let process = getpid()
   }
 
   /// Guards the threads that have not been joined.
   private static let running = Mutex<[Running]>([])
 
-  /// How long the end of the program waits for each thread, in milliseconds.
-  private static let patience = 2000
+  /// The longest wait for each thread in exit(3), in milliseconds.
+  private static let exitTimeout = 2000
 
   /// Starts a thread.
   ///
   /// - Parameters:
-  ///   - name: As for ``SystemThread``.
-  ///   - body: Its work.
-  ///   - stop: Asks it to end; it may have ended already.
-  /// - Returns: Whether the system grants one; `errno` says why not.
+  ///   - name: The name of the thread, as for ``SystemThread``.
+  ///   - body: The work of the thread.
+  ///   - stop: Asks the thread to end; the thread may have ended already.
+  /// - Returns: False if the thread cannot be started; `errno` has the reason.
   static func start(
     _ name: String,
     _ body: @escaping @Sendable () -> Void,
     stop: @escaping @Sendable () -> Void
   ) -> Bool {
-    // In case the program ends before libcurl is open.
+    // The program may exit before libcurl is open.
     _ = atStart
     return running.withLock { running in
       running.removeAll { $0.thread.join(milliseconds: 0) }
@@ -43,19 +44,20 @@ enum CurlThreads {
     }
   }
 
-  /// Registers the handler again, once libcurl's libraries have registered theirs.
-  static func outliveLibraries() { _ = afterLibraries }
+  /// Registers the handler again after libcurl's libraries have registered theirs, so that it runs before
+  /// them.
+  static func registerAfterLibraries() { _ = afterLibraries }
 
   private static let atStart: Void = { atexit { CurlThreads.endAll() } }()
   private static let afterLibraries: Void = { atexit { CurlThreads.endAll() } }()
 
-  /// Ends all threads, and waits for them.
+  /// Ends all threads and waits for them.
   private static func endAll() {
     let threads = running.withLock { running in
       defer { running = [] }
       return running.filter { $0.process == getpid() }
     }
     for one in threads { one.stop() }
-    for one in threads { _ = one.thread.join(milliseconds: patience) }
+    for one in threads { _ = one.thread.join(milliseconds: exitTimeout) }
   }
 }

@@ -1,16 +1,16 @@
 import CCurl
 
-/// URLs as libcurl reads and follows them.
+/// URLs under libcurl's rules.
 enum CurlURL {
-  /// The absolute URL that a `Location` stands for, by libcurl's own rules (RFC 3986 §5.2).
+  /// Resolves a `Location` to an absolute URL with libcurl (RFC 3986 §5.2).
   ///
   /// - Parameters:
-  ///   - location: Absolute or relative; not validated.
+  ///   - location: An absolute or relative reference; it may be invalid.
   ///   - base: The URL of the response.
   ///   - library: An opened libcurl.
-  /// - Returns: Nil where libcurl would not follow it.
+  /// - Returns: Nil if libcurl cannot read the reference.
   static func resolve(_ location: String, against base: String, _ library: CurlLibrary) -> String? {
-    // libcurl drops the last part of the path for a fragment alone (7.88), which stands for the same place.
+    // A fragment alone refers to the base itself. libcurl 7.88 would drop the last path segment.
     guard !location.hasPrefix("#") else { return base }
     let functions = library.functions
     guard let url = functions.url() else { return nil }
@@ -24,10 +24,10 @@ enum CurlURL {
     return String(cString: text)
   }
 
-  /// Percent-encodes white space, control characters and non-ASCII; encoded bytes stay as they are (RFC 3986 §2.1).
+  /// Percent-encodes white space, control characters and non-ASCII; keeps existing encodings (RFC 3986 §2.1).
   ///
-  /// Servers put raw UTF-8, and even spaces, into `Location`, and feeds do the same in URLs. libcurl's own encoding
-  /// (`CURLU_URLENCODE`) writes a space of a query as `+`, uses digits in lower case and refuses tabs.
+  /// Some servers and feeds put raw UTF-8 or even spaces into URLs. libcurl's own encoding
+  /// (`CURLU_URLENCODE`) writes a space in a query as `+`, uses lower-case digits and rejects tabs.
   static func encodingUnsafe(_ text: String) -> String {
     let isEncoded = text.utf8.withContiguousStorageIfAvailable { $0.allSatisfy(isSafe) }
     guard !(isEncoded ?? text.utf8.allSatisfy(isSafe)) else { return text }

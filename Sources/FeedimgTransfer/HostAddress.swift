@@ -1,19 +1,19 @@
 import CCurl
 import Glibc
 
-/// An address that a connection is made to.
+/// An IP address of a host.
 package struct HostAddress: Sendable, Hashable {
-  /// As IPv6 has it; IPv4 addresses are mapped (RFC 4291 §2.5.5.2).
+  /// The upper half of the IPv6 address; an IPv4 address is stored as mapped (RFC 4291 §2.5.5.2).
   private let high: UInt64
   private let low: UInt64
 
-  /// - Parameter value: An address of IPv4 as a number.
+  /// - Parameter value: An IPv4 address in host byte order.
   package init(v4 value: UInt32) {
     high = 0
     low = 0xFFFF_0000_0000 | UInt64(value)
   }
 
-  /// Reads an address as programs write it; nil for a name.
+  /// Reads an address in standard text form; nil for a host name.
   package init?(_ text: String) {
     var (four, six) = (in_addr(), in6_addr())
     if inet_pton(AF_INET, text, &four) == 1 {
@@ -25,9 +25,9 @@ package struct HostAddress: Sendable, Hashable {
     }
   }
 
-  /// Reads what system calls take; nil for an address of another family.
+  /// Reads a `sockaddr`; nil for another family than IPv4 and IPv6.
   ///
-  /// - Parameter address: As long as its family says.
+  /// - Parameter address: A `sockaddr_in` or `sockaddr_in6`, or a `sockaddr` of another family.
   init?(_ address: UnsafeRawPointer) {
     switch Int32(address.load(as: sockaddr.self).sa_family) {
     case AF_INET: self.init(v4: UInt32(bigEndian: address.load(as: sockaddr_in.self).sin_addr.s_addr))
@@ -45,55 +45,57 @@ package struct HostAddress: Sendable, Hashable {
     }
   }
 
-  /// Whether it belongs to the internet: not to this machine, a private network or a cloud's internal services.
+  /// Whether the address is on the public internet, as the registries of special addresses define it (RFC
+  /// 6890).
   ///
-  /// By the registries of special-purpose addresses (RFC 6890 and its successors). An address that stands for one of
-  /// IPv4 counts as that: mapped (`::ffff:0:0/96`) or translated (`64:ff9b::/96`, RFC 6052).
-  package var isOfInternet: Bool {
-    if let embedded { return Self.isOfInternet(v4: embedded) }
-    // 2000::/3 is all that has been given to the internet (RFC 4291 §2.4).
+  /// False for this machine, private networks and the internal services of clouds. A mapped (`::ffff:0:0/96`)
+  /// or translated (`64:ff9b::/96`, RFC 6052) address counts as the IPv4 address in it.
+  package var isPublic: Bool {
+    if let embedded { return Self.isPublic(v4: embedded) }
+    // 2000::/3 holds all global unicast addresses assigned so far (RFC 4291 §2.4).
     guard high >> 61 == 1 else { return false }
     return !Self.special6.contains { high >> (64 - $0.length) == $0.prefix >> (64 - $0.length) }
   }
 
+  /// The IPv4 address that this address contains, if it is mapped or translated.
   private var embedded: UInt32? {
     let isMapped = high == 0 && low >> 32 == 0xFFFF
     let isTranslated = high == 0x0064_FF9B_0000_0000 && low >> 32 == 0
     return isMapped || isTranslated ? UInt32(truncatingIfNeeded: low) : nil
   }
 
-  private static func isOfInternet(v4 value: UInt32) -> Bool {
+  private static func isPublic(v4 value: UInt32) -> Bool {
     !special4.contains { value >> (32 - $0.length) == $0.prefix >> (32 - $0.length) }
   }
 
   private static let special4: [(prefix: UInt32, length: UInt32)] = [
     (0x0000_0000, 8),  // this network
     (0x0A00_0000, 8),  // private
-    (0x6440_0000, 10),  // shared by customers of a carrier; 100.100.100.200 tells a cloud's secrets
+    (0x6440_0000, 10),  // carrier-grade NAT; 100.100.100.200 is a cloud's metadata service
     (0x7F00_0000, 8),  // this machine
-    (0xA9FE_0000, 16),  // link-local; 169.254.169.254 tells clouds' secrets
+    (0xA9FE_0000, 16),  // link-local; 169.254.169.254 is the metadata service of clouds
     (0xAC10_0000, 12),  // private
-    (0xC000_0000, 24),  // protocols
+    (0xC000_0000, 24),  // protocol assignments
     (0xC000_0200, 24),  // documentation
     (0xC058_6300, 24),  // 6to4 relays
     (0xC0A8_0000, 16),  // private
     (0xC612_0000, 15),  // benchmarks
     (0xC633_6400, 24),  // documentation
     (0xCB00_7100, 24),  // documentation
-    (0xA83F_8110, 32),  // 168.63.129.16, a cloud's own on a public address
-    (0xE000_0000, 3),  // groups and reserved
+    (0xA83F_8110, 32),  // 168.63.129.16, a cloud's internal service on a public address
+    (0xE000_0000, 3),  // multicast and reserved
   ]
 
   private static let special6: [(prefix: UInt64, length: UInt64)] = [
-    (0x2001_0000_0000_0000, 23),  // protocols; Teredo, which holds an address of IPv4
+    (0x2001_0000_0000_0000, 23),  // protocol assignments; Teredo, which contains an IPv4 address
     (0x2001_0DB8_0000_0000, 32),  // documentation
-    (0x2002_0000_0000_0000, 16),  // 6to4, which holds an address of IPv4
+    (0x2002_0000_0000_0000, 16),  // 6to4, which contains an IPv4 address
     (0x3FFF_0000_0000_0000, 20),  // documentation
   ]
 }
 
 extension HostAddress: CustomStringConvertible {
-  /// The address as people write it; that of IPv4 where it stands for one.
+  /// The address in standard text form; a mapped address is shown as IPv4.
   package var description: String {
     if let embedded, high == 0 {
       return "\(embedded >> 24).\(embedded >> 16 & 0xFF).\(embedded >> 8 & 0xFF).\(embedded & 0xFF)"

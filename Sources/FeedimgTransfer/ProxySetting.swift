@@ -1,22 +1,22 @@
 import FeedimgModel
 import Glibc
 
-/// The proxy that libcurl takes from the environment of the process, as error messages name it.
+/// The proxy that libcurl reads from the environment; error messages name it.
 struct ProxySetting: Hashable {
-  /// The variable that names it.
+  /// The environment variable that sets the proxy.
   let variable: String
-  /// Host and port, without a user.
+  /// Host and port, without user name and password.
   let place: String
   private let host: String
 
-  /// The proxy for a scheme; nil where there is none.
+  /// The proxy for the scheme of a URL; nil if there is none.
   ///
   /// - Parameters:
   ///   - url: The URL of the request.
-  ///   - variable: The value of a variable of the environment.
+  ///   - variable: Returns the value of an environment variable.
   init?(for url: ImageURL, _ variable: (String) -> String?) {
     let scheme = Origin(url).scheme
-    // In capitals the first could be made by a field of a request to a CGI program (libcurl-env(3)).
+    // libcurl ignores `HTTP_PROXY`, because a `Proxy` request field sets it in CGI programs (libcurl-env(3)).
     let names = ["\(scheme)_proxy"] + (scheme == "http" ? [] : ["HTTPS_PROXY"]) + ["all_proxy", "ALL_PROXY"]
     guard let name = names.first(where: { variable($0)?.isEmpty == false }), let value = variable(name) else {
       return nil
@@ -28,12 +28,13 @@ struct ProxySetting: Hashable {
     (self.variable, self.place, self.host) = (name, String(place), String(host))
   }
 
-  /// The one of this process.
+  /// The proxy in the environment of this process.
   static func current(for url: ImageURL) -> ProxySetting? {
     ProxySetting(for: url) { getenv($0).map { String(cString: $0) } }
   }
 
-  /// Whether a connection to an address may be one to the proxy: names are not resolved for that.
+  /// Whether an address may be the proxy's; always true if a host name sets the proxy, since it is not
+  /// resolved.
   func mayBe(_ address: HostAddress) -> Bool { HostAddress(host).map { $0 == address } ?? true }
 
   /// The error for a proxy that the policy forbids.
@@ -43,7 +44,7 @@ struct ProxySetting: Hashable {
       url: url,
       message:
         "the proxy `\(place)` of $\(variable) is on this machine or on a private network, which is not "
-        + "allowed; allow that (`feedimg serve --allow-private`), or unset $\(variable)"
+        + "allowed; allow it with `feedimg serve --allow-private`, or unset $\(variable)"
     )
   }
 }

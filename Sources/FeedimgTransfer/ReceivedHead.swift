@@ -1,41 +1,42 @@
 import CCurl
 import FeedimgModel
 
-/// What libcurl has read of a final response's head, and what that says of the body (RFC 9112 §6.3).
+/// The head of a final response, and the framing of the body that follows it (RFC 9112 §6.3).
 struct ReceivedHead {
   var status: Int
   var fields: HTTPFields
-  /// Nil where the length is not announced, or does not count.
+  /// Nil if the response has no `Content-Length`, or if it does not apply.
   var contentLength: Int?
+  /// Whether only the end of the connection ends the body.
   var endsByClosing: Bool
-  /// In lower case; nil for `identity`.
+  /// The content coding in lower case; nil for `identity`.
   var contentCoding: String?
 
   /// - Parameters:
   ///   - status: The status, at least 200.
   ///   - isHTTP1: Whether the response came over HTTP/1.
   ///   - fields: The fields of the head, in order.
-  /// - Throws: ``LoadError`` with `malformed` where the lengths contradict each other.
+  /// - Throws: ``LoadError`` with `malformed` if `Content-Length` is invalid or has different values.
   init(status: Int, isHTTP1: Bool, fields: HTTPFields) throws(LoadError) {
     self.status = status
     self.fields = fields
     let isBodiless = status == 204 || status == 304
-    let isCodedForTransfer = fields["transfer-encoding"] != nil
+    let hasTransferCoding = fields["transfer-encoding"] != nil
     let announced = try fields["content-length"].map(Self.announcedLength)
-    contentLength = isBodiless || isCodedForTransfer ? nil : announced
-    endsByClosing = isHTTP1 && !isBodiless && !isCodedForTransfer && announced == nil
+    contentLength = isBodiless || hasTransferCoding ? nil : announced
+    endsByClosing = isHTTP1 && !isBodiless && !hasTransferCoding && announced == nil
     let coding = fields["content-encoding"]?.lowercased()
     contentCoding = coding == "identity" ? nil : coding
   }
 
-  /// Equal lengths may be repeated; others leave open where the body ends (RFC 9112 §6.3, case 5).
+  /// Reads `Content-Length`, in which only equal values may repeat (RFC 9112 §6.3, case 5).
   ///
-  /// By hand, as libcurl takes the last one.
+  /// libcurl would use the last value without comparing them.
   private static func announcedLength(_ text: String) throws(LoadError) -> Int {
     if let length = length(text) { return length }
     let lengths = text.split(separator: ",").map { length($0.drop { $0 == " " }) }
     guard let length = lengths.first, let length, lengths.allSatisfy({ $0 == length }) else {
-      throw LoadError(.malformed, message: "the answer announces the length `\(text)`")
+      throw LoadError(.malformed, message: "the response has an invalid Content-Length `\(text)`")
     }
     return length
   }
@@ -45,9 +46,9 @@ struct ReceivedHead {
   }
 }
 
-/// How much may come that is not a body: heads, interim responses and trailers of one response together.
+/// The limit for the heads, interim responses and trailers of one response together.
 ///
-/// libcurl limits single lines only, and keeps them all.
+/// libcurl stores all header lines in memory, but limits only the length of each line.
 struct HeadBudget {
   static let greatestLength = 64 << 10
   static let greatestCount = 256
@@ -55,34 +56,33 @@ struct HeadBudget {
   private var length = 0
   private var count = 0
 
-  /// Takes a line with its line break.
+  /// Counts a line with its line break.
   ///
   /// - Parameters:
   ///   - line: A line of a head or trailer.
-  ///   - isTrailer: Whether it comes after the final head.
-  /// - Throws: ``LoadError`` with `malformed` at the limit.
+  ///   - isTrailer: Whether the line follows the final head.
+  /// - Throws: ``LoadError`` with `malformed` if the response exceeds the limit.
   mutating func take(_ line: UnsafeRawBufferPointer, isTrailer: Bool) throws(LoadError) {
     length += line.count
     if !line.isLineBreak, !line.starts(with: "HTTP/".utf8) { count += 1 }
     guard length > Self.greatestLength || count > Self.greatestCount else { return }
-    let part = isTrailer ? "head and the trailer of the answer together are" : "head of the answer is"
+    let part = isTrailer ? "header and trailer together exceed" : "header exceeds"
     let limit =
-      length > Self.greatestLength
-      ? "longer than \(ByteCount(Self.greatestLength))" : "longer than \(Self.greatestCount) fields"
-    throw LoadError(.malformed, message: "the \(part) \(limit)")
+      length > Self.greatestLength ? "\(ByteCount(Self.greatestLength))" : "\(Self.greatestCount) fields"
+    throw LoadError(.malformed, message: "the response \(part) the limit of \(limit)")
   }
 }
 
 extension UnsafeRawBufferPointer {
-  /// Whether a line is the empty one that ends a head.
+  /// Whether this is the empty line that ends a head.
   var isLineBreak: Bool { count <= 2 && (first == 0x0D || first == 0x0A) }
 }
 
 extension HTTPFields {
-  /// The fields once the content coding has been undone.
+  /// The fields that describe the decoded body.
   ///
-  /// As nginx's gunzip does: fields that describe the coded bytes go, and a strong validator becomes weak, since it
-  /// stands for other bytes (RFC 9110 §8.8.1). Ranges would be of the coded bytes as well.
+  /// Fields that describe the encoded bytes are removed, ranges included. A strong entity tag becomes weak,
+  /// because it identifies the encoded bytes (RFC 9110 §8.8.1). nginx's gunzip does the same.
   var withoutContentCoding: HTTPFields {
     let coded = ["content-encoding", "content-length", "accept-ranges", "content-md5", "digest"]
     var result = HTTPFields(fields.filter { field in !coded.contains { field.isNamed($0) } })

@@ -1,25 +1,25 @@
 import FeedimgModel
 
-/// The path of one transfer from URL to URL.
+/// The redirects that one transfer has followed.
 ///
-/// libcurl could follow redirects itself. But it tells neither a circle from a long chain nor why it refused a target,
-/// and which fields it withholds from other origins differs by version.
+/// libcurl could follow redirects itself, but it does not detect loops and does not report why it refused a
+/// target. Also, its versions differ in the fields that they withhold from other origins.
 struct RedirectChain {
   private(set) var url: ImageURL
-  /// Whether every URL so far has the first one's origin; once left, credentials are not sent again.
-  private(set) var staysHome = true
-  private let home: ImageURL
+  /// Whether all URLs so far have the origin of the first; otherwise no credentials are sent.
+  private(set) var isSameOrigin = true
+  private let first: ImageURL
   private let limit: Int
-  /// Keys of the URLs after the first.
+  /// The keys of all URLs after the first.
   private var visited: [String] = []
 
   init(from url: ImageURL, limit: Int) {
     self.url = url
     self.limit = limit
-    home = url
+    first = url
   }
 
-  /// Whether a status redirects (RFC 9110 §15.4); 300, 304, 305 and 306 do not.
+  /// Whether a status is a redirect to `Location` (RFC 9110 §15.4); 300, 304, 305 and 306 are not.
   static func isRedirect(_ status: Int) -> Bool {
     switch status {
     case 301, 302, 303, 307, 308: true
@@ -36,18 +36,21 @@ struct RedirectChain {
   /// - Throws: ``LoadError`` with `forbiddenRedirect` or `tooManyRedirects`.
   mutating func follow(_ location: String, status: Int, _ library: CurlLibrary) throws(LoadError) {
     guard !location.isEmpty else {
-      throw LoadError(.forbiddenRedirect, message: "the server answered \(status) with an empty `Location`")
+      throw LoadError(
+        .forbiddenRedirect,
+        message: "the server sent status \(status) with an empty `Location`"
+      )
     }
     let next = try target(of: location, library)
-    guard next.key != home.key, !visited.contains(next.key) else {
-      throw LoadError(.tooManyRedirects, message: "the redirects go in a circle, back to `\(next.key)`")
+    guard next.key != first.key, !visited.contains(next.key) else {
+      throw LoadError(.tooManyRedirects, message: "the redirects form a loop, back to `\(next.key)`")
     }
     guard visited.count < limit else {
       let times = limit == 1 ? "1 redirect" : "\(limit) redirects"
-      throw LoadError(.tooManyRedirects, message: "the server redirects further than the limit of \(times)")
+      throw LoadError(.tooManyRedirects, message: "the server exceeded the limit of \(times)")
     }
     visited.append(next.key)
-    staysHome = staysHome && Origin(next) == Origin(home)
+    isSameOrigin = isSameOrigin && Origin(next) == Origin(first)
     url = next
   }
 
@@ -60,7 +63,7 @@ struct RedirectChain {
     } catch {
       throw Self.refusal(text, "\(error)")
     }
-    throw Self.refusal(text, "libcurl cannot read")
+    throw Self.refusal(text, "libcurl cannot parse")
   }
 
   private static func refusal(_ text: String, _ reason: String) -> LoadError {

@@ -1,41 +1,43 @@
 package import FeedimgModel
 
-/// How to go on with a body that broke off (RFC 9110 §13.1.5 and §14).
+/// A range request that resumes an interrupted download (RFC 9110 §13.1.5 and §14).
 ///
-/// Only where a strong validator makes sure that the rest belongs to what is there already; anything else would put two
-/// images together. A server that has not said whether it serves ranges may be asked for one all the same (§14.3): at
-/// worst it sends everything again.
+/// A download resumes only with a strong validator. Without one, the bytes of two images could be joined.
+///
+/// A client may request a range even if the server has not announced range support (§14.3). A server without
+/// range support sends the complete body again.
 package struct Resumption: Sendable, Hashable {
-  /// What the answer to a request with ``fields`` means for the bytes that are kept.
+  /// How to use the response to a request with ``fields``.
   package enum Step: Sendable, Hashable {
-    /// The body follows the bytes that are kept; it may end before the whole does, and then be gone on with again.
+    /// Append the body to the stored bytes; if the download is still incomplete afterwards, it may resume
+    /// again.
     case append
-    /// The body is all of the image, which has probably changed.
+    /// Replace the stored bytes: the body is complete, and the image has probably changed.
     case replace
-    /// Nothing is missing: the bytes that are kept are the whole body.
+    /// Keep the stored bytes: they are the complete body.
     case complete
-    /// The bytes that are kept are of no use, and neither is the body: ask again without ``fields``.
+    /// Discard the stored bytes and this body, and send the request again without ``fields``.
     case startOver
-    /// An error, to be treated like any other.
-    case answer
+    /// Handle the response as an error; the stored bytes stay valid.
+    case error
   }
 
-  /// The bytes that are kept.
+  /// The number of stored bytes.
   package let offset: Int
-  /// The length of the whole, where it is known.
+  /// The length of the complete body, if known.
   package let total: Int?
   /// The value of `If-Range`.
   package let validator: String
-  /// Whether the server has said that it serves ranges, or has sent one, so that the rest alone will come.
-  package let isPromised: Bool
-  /// Of the server that sent the bytes; what others call by the same tag may be another image.
+  /// Whether the server has announced range support or has already sent a range.
+  package let supportsRanges: Bool
+  /// The origin of the stored bytes; on another origin, the same entity tag may identify another image.
   private let origin: Origin
 
-  /// Nil where it is not safe or not possible to go on.
+  /// Creates the request for the rest of a body; nil if resuming is unsafe or impossible.
   ///
   /// - Parameters:
-  ///   - head: That of the answer the bytes came with, or, of several, of the last one.
-  ///   - kept: How many bytes there are, from the first one of the whole.
+  ///   - head: The head of the latest response that delivered stored bytes.
+  ///   - kept: The number of stored bytes, counted from the start of the body.
   ///   - now: Seconds since 1970.
   package init?(_ head: ResponseHead, kept: Int, now: Int) {
     guard kept > 0, !head.forbidsKeeping, let validator = Self.strongValidator(head.fields, now: now) else {
@@ -45,13 +47,13 @@ package struct Resumption: Sendable, Hashable {
     case 200:
       let units = head.fields["accept-ranges"].map { $0.lowercased().split { $0 == "," || $0 == " " } }
       guard units?.contains("bytes") ?? true else { return nil }
-      isPromised = units != nil
+      supportsRanges = units != nil
       total = head.contentLength
     case 206:
       guard case .part(_, let whole)? = head.fields["content-range"].flatMap({ ContentRange($0) }) else {
         return nil
       }
-      (total, isPromised) = (whole, true)
+      (total, supportsRanges) = (whole, true)
     default: return nil
     }
     guard kept < total ?? .max else { return nil }
@@ -60,7 +62,7 @@ package struct Resumption: Sendable, Hashable {
     self.validator = validator
   }
 
-  /// The fields to send, beside those of any request for the image.
+  /// The additional request fields.
   package var fields: HTTPFields {
     HTTPFields([
       HTTPFields.Field(name: "Range", value: "bytes=\(offset)-"),
@@ -68,10 +70,9 @@ package struct Resumption: Sendable, Hashable {
     ])
   }
 
-  /// Decides before the first byte of the body is kept.
+  /// Decides how to use a response, before its body arrives.
   ///
-  /// - Parameter head: The answer to a request with ``fields``.
-  /// - Returns: What to do with the bytes that are kept, and with the body.
+  /// - Parameter head: The head of the response to a request with ``fields``.
   package func step(_ head: ResponseHead) -> Step {
     let range = head.fields["content-range"].flatMap { ContentRange($0) }
     switch (head.status, range) {
@@ -82,18 +83,18 @@ package struct Resumption: Sendable, Hashable {
     case (200, _), (203, _):
       return .replace
     case (416, .unsatisfied(let whole)?):
-      // Servers need not look at `If-Range` for a range that lies outside.
-      return whole == offset && total ?? offset == whole && isSame(head) ? .complete : .startOver
+      // A server may ignore `If-Range` if the range starts after the end, so the validators decide.
+      return whole == offset && total ?? offset == whole && isSameVersion(head) ? .complete : .startOver
     case (416, _):
       return .startOver
     default:
-      // What is neither an error nor an image, such as a 304 that nobody asked for, would come again and again.
-      return head.status < 400 ? .startOver : .answer
+      // Resuming again after another response, such as an unexpected 304, would yield the same response.
+      return head.status < 400 ? .startOver : .error
     }
   }
 
-  /// The head that the whole has after its rest arrived with `part` (RFC 9111 §3.4).
-  package func whole(after part: ResponseHead) -> ResponseHead {
+  /// The head of the complete response after `part` has delivered the rest (RFC 9111 §3.4).
+  package func completeHead(after part: ResponseHead) -> ResponseHead {
     guard case .part(_, let whole)? = part.fields["content-range"].flatMap({ ContentRange($0) }) else {
       return part
     }
@@ -107,19 +108,19 @@ package struct Resumption: Sendable, Hashable {
     return head
   }
 
-  /// Whether the part begins where the kept bytes end, and is of the same whole.
+  /// Whether the part starts where the stored bytes end and belongs to the same version.
   private func fits(_ part: ClosedRange<Int>, _ whole: Int?, _ head: ResponseHead) -> Bool {
-    guard part.lowerBound == offset, isSame(head) else { return false }
+    guard part.lowerBound == offset, isSameVersion(head) else { return false }
     if let whole, let total, whole != total { return false }
     return head.contentLength.map { $0 == part.count } ?? true
   }
 
-  /// Whether an answer is about the version that is kept, as far as its own validators tell.
+  /// Whether the validators of a response match those of the stored bytes.
   ///
-  /// A server that has not looked at `If-Range` shows by them. With a part a server must repeat the tag it would send
-  /// with the whole, but not the date (RFC 9110 §15.3.7); a refusal says nothing unless it repeats either, as it need
-  /// not look at `If-Range` at all.
-  private func isSame(_ head: ResponseHead) -> Bool {
+  /// The check detects servers that ignore `If-Range`. A 206 must repeat the entity tag, but may omit the
+  /// date (RFC 9110 §15.3.7). A 416 must repeat the validator, because a server may send it without
+  /// evaluating `If-Range`.
+  private func isSameVersion(_ head: ResponseHead) -> Bool {
     guard Origin(head.url) == origin else { return false }
     let tag = head.fields["etag"]
     if validator.hasPrefix("\"") { return tag == validator }
@@ -127,13 +128,13 @@ package struct Resumption: Sendable, Hashable {
     return head.fields["last-modified"].map { $0 == validator } ?? (head.status == 206)
   }
 
-  /// A strong entity tag, or else a date that cannot stand for two versions.
+  /// The strong entity tag or, without any tag, a `Last-Modified` date that is strong.
   ///
-  /// A date is strong when the answer was made at least a minute after it (RFC 7232 §2.2.2; RFC 9110 §8.8.2.2 asks for a
-  /// second, and for clocks that agree).
+  /// A date is strong if `Date` is at least a minute later (RFC 7232 §2.2.2). RFC 9110 §8.8.2.2 requires only
+  /// one second, but synchronised clocks.
   private static func strongValidator(_ fields: HTTPFields, now: Int) -> String? {
     if let tag = fields["etag"] {
-      // One strong tag, and no list of them.
+      // The field must hold exactly one strong tag, not a list.
       let quote = UInt8(ascii: "\"")
       guard tag.utf8.count >= 2, tag.utf8.first == quote, tag.utf8.last == quote,
         !tag.utf8.dropFirst().dropLast().contains(quote)
@@ -148,20 +149,21 @@ package struct Resumption: Sendable, Hashable {
 }
 
 extension ResponseHead {
-  /// Whether not even a part may be stored (RFC 9111 §5.2.2.5).
+  /// Whether `no-store` forbids storing any part of the response (RFC 9111 §5.2.2.5).
   fileprivate var forbidsKeeping: Bool {
     let directives = fields["cache-control"]?.lowercased().split(separator: ",") ?? []
     return directives.contains { $0.drop { $0 == " " }.prefix { $0 != " " && $0 != "=" } == "no-store" }
   }
 }
+
 /// The value of `Content-Range` in bytes (RFC 9110 §14.4).
 package enum ContentRange: Hashable {
-  /// From the first to the last byte, both inclusive, of a whole that may be of unknown length.
+  /// The range that the body holds, and the length of the complete body if known.
   case part(ClosedRange<Int>, whole: Int?)
-  /// No such range; the whole has that length.
+  /// The server cannot satisfy the requested range of a body with this length.
   case unsatisfied(whole: Int)
 
-  /// Nil where the value is no range, has another unit, or makes no sense.
+  /// Reads the field; nil for an invalid value or another unit.
   package init?(_ text: String) {
     let words = text.split(separator: " ")
     guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }

@@ -2,7 +2,7 @@ package import FeedimgModel
 
 /// Decides whether and when to retry a failed transfer.
 package struct RetrySchedule: Sendable, Hashable {
-  /// What to do after a failure.
+  /// The reaction to a failed attempt.
   package enum Step: Sendable, Hashable {
     case wait(Duration)
     case giveUp
@@ -10,9 +10,9 @@ package struct RetrySchedule: Sendable, Hashable {
 
   /// The waits between attempts.
   package var backoff: Backoff
-  /// Attempts in all, with the first.
+  /// The most attempts, including the first.
   package var greatestTries: Int
-  /// A server that asks for a longer wait is not retried.
+  /// The longest `Retry-After` to respect; a transfer with a longer one is not retried.
   package var greatestRetryAfter: Duration
 
   package init(
@@ -38,9 +38,9 @@ package struct RetrySchedule: Sendable, Hashable {
     set { backoff.greatest = newValue }
   }
 
-  /// Whether the same request may well succeed a little later.
+  /// Whether the same request may succeed a little later.
   ///
-  /// A lasting refusal by the server, such as 404, and an exceeded limit do not pass by themselves.
+  /// Permanent failures, such as status 404 or an exceeded size limit, are not retried.
   package static func isWorthRetrying(_ error: LoadError) -> Bool {
     switch error.code {
     case .connection, .timeout, .truncated, .unknownHost: true
@@ -53,13 +53,12 @@ package struct RetrySchedule: Sendable, Hashable {
     }
   }
 
-  /// The next step.
+  /// Decides what to do after a failed attempt.
   ///
   /// - Parameters:
-  ///   - error: How the last attempt failed; its `retryAfter` is the least wait.
-  ///   - tries: Attempts so far, at least 1.
-  ///   - random: Where the jitter comes from.
-  /// - Returns: A wait, or that a retry is of no use.
+  ///   - error: The error of the last attempt; its `retryAfter` is the shortest wait.
+  ///   - tries: The number of attempts so far, at least 1.
+  ///   - random: The source of the jitter.
   package func step(
     after error: LoadError,
     tries: Int,
@@ -69,26 +68,26 @@ package struct RetrySchedule: Sendable, Hashable {
     let wait = backoff.wait(after: tries, using: &random)
     guard let asked = error.retryAfter else { return .wait(wait) }
     guard Double(asked) <= greatestRetryAfter / .seconds(1) else { return .giveUp }
-    // The jitter comes on top of a wait that the server asks for: no retry comes before it is over.
+    // Jitter only extends the wait that the server asks for, so no retry is early.
     let least = backoff.ceiling(after: tries) * (1 - backoff.jitter)
     return .wait(max(.seconds(asked), least) + (wait - least))
   }
 }
 
-/// Reads how long a server asks clients to wait (RFC 9110 §10.2.3).
+/// Reads `Retry-After`, the time that a server asks clients to wait (RFC 9110 §10.2.3).
 package enum RetryAfter {
   /// Reads the field.
   ///
-  /// A date is relative to the server's own `Date`, as clocks differ; without one, to `now`.
+  /// A date counts from the server's own `Date`, since clocks differ. Without `Date`, it counts from `now`.
   ///
   /// - Parameters:
   ///   - fields: The fields of the response.
   ///   - now: Seconds since 1970.
-  /// - Returns: Whole seconds from now, never negative; nil where the field is absent or invalid.
+  /// - Returns: Whole seconds from now, at least 0; nil if the field is absent or invalid.
   package static func seconds(_ fields: HTTPFields, now: Int) -> Int? {
     guard let text = fields["retry-after"] else { return nil }
     if text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
-      // More digits than fit still mean a long time.
+      // A number too large for `Int` still means a long wait.
       return text.isEmpty ? nil : Int(text) ?? .max
     }
     guard let date = HTTPDate.seconds(text, now: now) else { return nil }

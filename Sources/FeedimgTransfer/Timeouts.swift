@@ -1,27 +1,27 @@
 import FeedimgModel
 
-/// The time limits of one transfer; libcurl itself keeps only the limit to connect.
+/// The time limits of one transfer; libcurl handles only the connect timeout.
 ///
-/// A pure value: the caller tells it what happens and when.
+/// The caller reports each event with its time.
 struct Timeouts {
   typealias Instant = SuspendingClock.Instant
 
-  /// A limit that ran out.
+  /// A time limit.
   enum Limit: Hashable {
-    /// No byte of a response came.
-    case answer(Duration)
-    /// The response began, then nothing came.
+    /// The time until the first byte of the response.
+    case response(Duration)
+    /// The time without any data after the response has begun.
     case stall(Duration)
-    /// The head did not end.
+    /// The time until the head is complete.
     case head(Duration)
-    /// The body came slower than ``Timeouts/leastRate``.
+    /// The time over which the body must arrive at ``Timeouts/leastRate`` or faster.
     case rate(Duration)
     case total(Duration)
 
-    /// Whether nothing came at all, so that the connection may be dead.
+    /// Whether the limit means that no data arrived, so that the connection may be dead.
     var isSilence: Bool {
       switch self {
-      case .answer, .stall: true
+      case .response, .stall: true
       case .head, .rate, .total: false
       }
     }
@@ -34,7 +34,7 @@ struct Timeouts {
     case receivingBody
   }
 
-  /// In bytes a second; less than any link brings that people look at images over.
+  /// The lowest rate of a body, in bytes a second; any link that can show images is faster.
   static let leastRate = 100
 
   private let responseTimeout: Duration
@@ -44,9 +44,9 @@ struct Timeouts {
   private let start: Instant
   private var phase = Phase.connecting
   private var lastArrival: Instant
-  /// The time over which ``leastRate`` counts, from a byte of the body on.
+  /// The start of the period over which ``leastRate`` is measured.
   private var paceStart: Instant
-  /// Bytes that are still to come before ``paceTimeout`` is over.
+  /// The bytes that must still arrive in this period.
   private var paceMissing = 0
 
   init(_ request: DownloadRequest, from start: Instant) {
@@ -59,7 +59,7 @@ struct Timeouts {
     paceStart = start
   }
 
-  /// The limit that runs out next, and when; nil where none runs.
+  /// The limit that expires next, and when; nil if no limit applies now.
   var next: (limit: Limit, end: Instant)? {
     var next = totalTimeout.map { (Limit.total($0), start.advanced(by: $0)) }
     func consider(_ limit: Limit, _ duration: Duration, from since: Instant) {
@@ -68,7 +68,7 @@ struct Timeouts {
     }
     switch phase {
     case .connecting: break
-    case .awaitingHead(let since): consider(.answer(responseTimeout), responseTimeout, from: since)
+    case .awaitingHead(let since): consider(.response(responseTimeout), responseTimeout, from: since)
     case .receivingHead(let since):
       consider(.stall(stallTimeout), stallTimeout, from: lastArrival)
       consider(.head(paceTimeout), paceTimeout, from: since)
@@ -79,14 +79,14 @@ struct Timeouts {
     return next
   }
 
-  /// The limit that ran out; nil where none did.
+  /// The limit that has expired; nil if none has.
   func exceeded(at now: Instant) -> Limit? { next.flatMap { now >= $0.end ? $0.limit : nil } }
 
   mutating func connectionBegan() { phase = .connecting }
 
   mutating func requestSent(at now: Instant) { phase = .awaitingHead(since: now) }
 
-  /// Notes a line of a head, or of a trailer.
+  /// Records the arrival of a line of a head or trailer.
   mutating func lineArrived(at now: Instant) {
     lastArrival = now
     switch phase {
@@ -108,19 +108,19 @@ struct Timeouts {
 
   private mutating func restartPace(at now: Instant) {
     paceStart = now
-    // As many as 64 bits hold: a longer time is no limit.
+    // The cap keeps the conversion to `Int` safe; with a longer time, this limit never expires.
     let bytes = paceTimeout / .seconds(1) * Double(Self.leastRate)
     paceMissing = Int(min(max(bytes, 0), 1e18))
   }
 }
 
 extension Duration {
-  /// Such as `10 s`, or `250 ms` for a fraction of a second.
+  /// The duration as text, such as `10 s`, or `250 ms` for a fraction of a second.
   var words: String {
     components.attoseconds == 0 ? "\(components.seconds) s" : "\(milliseconds) ms"
   }
 
-  /// Rounded up; the greatest number where it is longer.
+  /// The duration in milliseconds, rounded up and clamped to the range of `Int64`.
   var milliseconds: Int64 {
     let (seconds, attoseconds) = components
     let (whole, isTooLong) = seconds.multipliedReportingOverflow(by: 1000)

@@ -2,39 +2,39 @@ import CCurl
 import FeedimgModel
 import Glibc
 
-/// A running transfer: what libcurl delivers, from the request to the final response, redirects included.
+/// A running transfer, from the first request through all redirects to the final response.
 ///
-/// libcurl calls it, on curl's thread, through the callbacks at the end of this file.
+/// libcurl calls it on curl's thread, through the callbacks at the end of this file.
 final class Transfer {
-  /// What follows libcurl's work on one URL.
+  /// The step that follows a finished exchange with one URL.
   enum EndStep {
-    /// The transfer continues at another URL.
+    /// Request the URL of a redirect.
     case follow
     case end(Result<ResponseHead, LoadError>)
   }
 
-  /// What has come from the present URL.
+  /// The state of the exchange with the current URL.
   private struct Exchange {
     var budget = HeadBudget()
     var requestWasSent = false
     /// The final head, unless it redirects.
     var head: ResponseHead?
     var redirect: (status: Int, location: String)?
-    /// Whether libcurl undoes a content coding.
+    /// Whether libcurl decodes a content coding of the body.
     var isDecoded = false
-    /// Bytes of the body, once a content coding has been undone.
+    /// The bytes of the body, after content decoding.
     var received = 0
-    /// Bytes that the receiver has been told of.
-    var told = 0
-    /// Bytes of heads that it has not been told of.
-    var untold = 0
-    /// An address that the policy forbids.
+    /// The bytes from the network that have been reported to the receiver.
+    var reported = 0
+    /// The bytes of heads that have not been reported yet.
+    var unreported = 0
+    /// The address that the policy forbids, if any.
     var refused: HostAddress?
-    /// Why there was no descriptor for a socket, if so.
+    /// The shortage of descriptors that prevented opening a socket, if any.
     var shortage: DescriptorShortage?
     /// The sockets opened for this exchange.
     var opened: [Int32] = []
-    /// The socket of the request; nil before it, and for a Unix socket.
+    /// The socket of the request; nil before the request, and for a Unix socket.
     var socket: CountedSocket?
     var isChunked = false
 
@@ -43,23 +43,24 @@ final class Transfer {
 
   let order: TransferOrder
   let handle: CurlHandle
-  /// Where it runs; nil before and after.
+  /// The multi handle that runs the transfer; nil before and after.
   var multi: CurlMulti?
   private(set) var timeouts: Timeouts
   private let addresses: AddressPolicy
   private let time: LoopTime
   private let sockets: OpenSockets
   private let receiver: any BodyReceiving
-  /// Where redirects have led; nil before the first.
+  /// The followed redirects; nil before the first.
   private var redirects: RedirectChain?
   private var exchange = Exchange()
   private var failure: LoadError?
 
-  /// A longer body of a redirect costs more than a new connection.
-  private static let greatestSkipped = 64 << 10
-  /// A decoded body may be this long, whatever it was before.
-  private static let greatestUnsuspicious = 1 << 20
-  private static let greatestGrowth = 100
+  /// The longest body of a redirect to read; a new connection costs less than a longer body.
+  private static let greatestRedirectBody = 64 << 10
+  /// The longest decoded body for which the expansion factor is not checked.
+  private static let greatestUncheckedLength = 1 << 20
+  /// The largest factor by which content decoding may expand a body.
+  private static let greatestExpansion = 100
 
   init(
     _ order: TransferOrder,
@@ -79,16 +80,16 @@ final class Transfer {
 
   var request: DownloadRequest { order.request }
 
-  /// The present URL.
+  /// The current URL.
   var url: ImageURL { redirects?.url ?? request.url }
 
-  /// The fields to send to the present URL.
+  /// The fields to send to the current URL.
   var fields: HTTPFields {
-    guard let redirects, !redirects.staysHome else { return request.fields }
+    guard let redirects, !redirects.isSameOrigin else { return request.fields }
     return HTTPFields(request.fields.fields.filter { !Origin.binds($0) })
   }
 
-  /// Whether libcurl undoes a content coding; a request that names codings gets the bytes as sent.
+  /// Whether libcurl decodes content codings; it does not if the request has its own `Accept-Encoding`.
   var decodesContent: Bool { request.fields["accept-encoding"] == nil }
 
   var progress: CurlOutcome.Progress {
@@ -102,21 +103,21 @@ final class Transfer {
 
   // MARK: Beginning and end
 
-  /// Begins with the present URL.
+  /// Begins the exchange with the current URL.
   func begin() {
     timeouts.connectionBegan()
     exchange = Exchange()
   }
 
-  /// Keeps why this side stops the transfer; the first reason counts.
+  /// Records the error for which this side stops the transfer; only the first error counts.
   func fail(_ error: LoadError) {
     if failure == nil { failure = error }
   }
 
-  /// Decides what follows when libcurl has ended with the present URL.
+  /// Ends the exchange with the current URL and decides the next step.
   func end(_ code: CURLcode) -> EndStep {
-    tellMoved(to: handle.receivedLength)
-    if failure != nil { tellUnread() }
+    report(received: handle.receivedLength)
+    if failure != nil { reportUnread() }
     if code == CURLE_COULDNT_CONNECT, let refused = exchange.refused { fail(refusal(of: refused)) }
     do throws(LoadError) {
       return try step(after: code)
@@ -129,7 +130,7 @@ final class Transfer {
 
   private func step(after code: CURLcode) throws(LoadError) -> EndStep {
     if let failure { throw failure }
-    // A redirect counts as soon as its head has come, however its body ended.
+    // Follow a redirect even if its body failed.
     if let redirect = exchange.redirect {
       var chain = redirects ?? RedirectChain(from: request.url, limit: request.redirectLimit)
       try chain.follow(redirect.location, status: redirect.status, handle.library)
@@ -142,13 +143,13 @@ final class Transfer {
       outcome.shortage = code == CURLE_COULDNT_CONNECT ? exchange.shortage : .behind(code)
       if let error = outcome.error(progress) { throw error }
     }
-    guard let head = exchange.head else { throw CurlOutcome.headBroken }
+    guard let head = exchange.head else { throw CurlOutcome.headTruncated }
     return .end(.success(head))
   }
 
   // MARK: Addresses
 
-  /// Whether it matters where a connection leads.
+  /// Whether the policy applies to the addresses of this transfer.
   private var checksAddresses: Bool { !addresses.isUnlimited && request.socket == nil }
 
   /// Opens a socket, unless the policy forbids its address.
@@ -162,7 +163,7 @@ final class Transfer {
         return CURL_SOCKET_BAD
       }
     }
-    // libcurl's own sockets would stay open in programs that this process starts.
+    // Unlike libcurl, set SOCK_CLOEXEC, so that programs started by this process do not inherit the socket.
     let (family, kind, proto) = (address.pointee.family, address.pointee.socktype, address.pointee.protocol)
     let descriptor = socket(family, kind | Int32(SOCK_CLOEXEC.rawValue), proto)
     if descriptor < 0 {
@@ -173,7 +174,9 @@ final class Transfer {
     return descriptor
   }
 
-  /// Checks the address of the connection, which another transfer may have opened, and notes the request.
+  /// Checks the address of the connection and records the request.
+  ///
+  /// The connection may be a reused one, for which `openSocket` checked nothing in this transfer.
   fileprivate func maySendRequest(to peer: UnsafePointer<CChar>?, localPort: Int32) -> Bool {
     if checksAddresses {
       let address = peer.flatMap { HostAddress(String(cString: $0)) }
@@ -193,21 +196,21 @@ final class Transfer {
   }
 
   private func refusal(of address: HostAddress?) -> LoadError {
-    // libcurl tells the address alone, and not whether it is the proxy's.
+    // libcurl does not report whether the address is the proxy's.
     if let address, let proxy = ProxySetting.current(for: url), proxy.mayBe(address) {
       return proxy.refusal(for: url)
     }
     return AddressPolicy.error(host: url.host, address)
   }
 
-  // MARK: What comes
+  // MARK: Response
 
   /// Takes a line of a head or trailer, with its line break.
   fileprivate func take(line: UnsafeRawBufferPointer) throws(LoadError) {
     timeouts.lineArrived(at: time.now)
-    exchange.untold += line.count
+    exchange.unreported += line.count
     try exchange.budget.take(line, isTrailer: !exchange.awaitsHead)
-    // Lines after the final head are trailers (RFC 9110 §6.5), and nothing here needs them.
+    // Lines after the final head are trailers (RFC 9110 §6.5), which are ignored.
     guard exchange.awaitsHead, line.isLineBreak else { return }
     let status = handle.status
     guard status >= 200 else { return }
@@ -230,7 +233,7 @@ final class Transfer {
       fields: isDecoded ? received.fields.withoutContentCoding : received.fields,
       url: url,
       contentLength: isDecoded ? nil : received.contentLength,
-      // The length says nothing of the decoded body, whose end libcurl does not check.
+      // `Content-Length` counts encoded bytes, and libcurl does not check the end of the decoded body.
       endsByClosing: received.endsByClosing || isDecoded
     )
     if request.method != .head, let length = head.contentLength, length > request.bodyLimit.bytes {
@@ -243,45 +246,48 @@ final class Transfer {
 
   /// Takes bytes of a body.
   ///
-  /// - Returns: False where the rest is not worth waiting for.
+  /// - Returns: False to stop reading a long body of a redirect.
   fileprivate func take(body bytes: UnsafeRawBufferPointer) throws(LoadError) -> Bool {
     timeouts.bytesArrived(bytes.count, at: time.now)
-    let wire = exchange.isDecoded ? handle.receivedLength : exchange.told + exchange.untold + bytes.count
-    tellMoved(to: wire)
+    let wire =
+      exchange.isDecoded
+      ? handle.receivedLength : exchange.reported + exchange.unreported + bytes.count
+    report(received: wire)
     exchange.received += bytes.count
-    guard exchange.redirect == nil else { return exchange.received <= Self.greatestSkipped }
+    guard exchange.redirect == nil else { return exchange.received <= Self.greatestRedirectBody }
     guard exchange.received <= request.bodyLimit.bytes else { throw tooLarge("the body is longer than") }
-    if exchange.isDecoded, exchange.received > Self.greatestUnsuspicious,
-      // libcurl counts a piece of a chunked body only after it has delivered it.
-      exchange.received / Self.greatestGrowth > wire + CurlHandle.bufferSize
+    if exchange.isDecoded, exchange.received > Self.greatestUncheckedLength,
+      // libcurl counts the bytes of a chunk only after it has delivered them.
+      exchange.received / Self.greatestExpansion > wire + CurlHandle.bufferSize
     {
       throw LoadError(
         .tooLarge,
-        message: "the body grows more than \(Self.greatestGrowth)-fold when its content coding is undone"
+        message: "the decoded body is more than \(Self.greatestExpansion) times as long as the encoded body"
       )
     }
     try receiver.receive(bytes)
     return true
   }
 
-  private func tellMoved(to count: Int) {
-    guard count > exchange.told else { return }
-    receiver.note(.moved(count - exchange.told))
-    (exchange.told, exchange.untold) = (count, 0)
+  private func report(received count: Int) {
+    guard count > exchange.reported else { return }
+    receiver.note(.moved(count - exchange.reported))
+    (exchange.reported, exchange.unreported) = (count, 0)
   }
 
-  /// Counts what the kernel received for an HTTP/1.1 response that this side stops.
+  /// Reports the bytes that the kernel received for an HTTP/1.1 response that this side stops.
   ///
-  /// Over HTTP/2, bytes that are on their way when a stream is stopped stay uncounted.
-  private func tellUnread() {
+  /// Over HTTP/2, bytes that arrive after a stream is stopped are not counted.
+  private func reportUnread() {
     guard handle.isHTTP1, let received = exchange.socket?.received else { return }
-    tellMoved(to: received.all)
+    report(received: received.all)
   }
 
-  /// The error for a response whose chunk framing is longer than its body by more than the limit for heads.
+  /// The error for a response with too much chunk framing: more than its body and the limit for heads
+  /// together.
   ///
-  /// libcurl skips chunk extensions and does not limit them (RFC 9112 §7.1.1). It may read some megabytes of them
-  /// before it lets this check happen.
+  /// libcurl skips chunk extensions (RFC 9112 §7.1.1) without a limit. It may read several megabytes of them
+  /// before this check runs.
   var framingError: LoadError? {
     guard exchange.isChunked, let received = exchange.socket?.received else { return nil }
     let body = handle.receivedBodyLength
@@ -289,7 +295,7 @@ final class Transfer {
     let limit = ByteCount(HeadBudget.greatestLength)
     return LoadError(
       .malformed,
-      message: "the fields and the chunk framing of the response are longer than \(limit)"
+      message: "the header and chunk framing of the response exceed the limit of \(limit)"
     )
   }
 
@@ -324,7 +330,9 @@ extension Transfer {
     return Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue().openSocket(address)
   }
 
-  /// - Returns: False where libcurl has to stop.
+  /// Calls a method of the transfer and records its error.
+  ///
+  /// - Returns: False if libcurl must stop the transfer.
   private static func continues(
     _ context: UnsafeMutableRawPointer?,
     _ body: (Transfer) throws(LoadError) -> Bool
@@ -336,8 +344,8 @@ extension Transfer {
     } catch {
       transfer.fail(error)
     }
-    // libcurl closes the connection next.
-    transfer.tellUnread()
+    // libcurl closes the connection next, so count its bytes now.
+    transfer.reportUnread()
     return false
   }
 }

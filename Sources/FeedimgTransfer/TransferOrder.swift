@@ -1,16 +1,17 @@
 import FeedimgModel
 import Synchronization
 
-/// One download that a caller waits for.
+/// A download for which a caller waits.
 final class TransferOrder: @unchecked Sendable {
-  // Unchecked: the caller sets the continuation before it submits the order, and curl's thread takes it afterwards.
+  // Unchecked: the caller sets the continuation before it submits the order; afterwards only curl's thread
+  // takes it.
 
   let request: DownloadRequest
   let receiver: any BodyReceiving
-  /// Learns where the request was sent.
+  /// Receives the address that the request was sent to.
   let peer: LastPeer
   var continuation: UnsafeContinuation<Result<ResponseHead, LoadError>, Never>?
-  /// Whether the caller cancelled it, perhaps before it was submitted.
+  /// Whether the caller has cancelled the order; it may do so before it submits the order.
   private let cancelled = Atomic(false)
 
   init(_ request: DownloadRequest, into receiver: any BodyReceiving, peer: LastPeer) {
@@ -23,8 +24,10 @@ final class TransferOrder: @unchecked Sendable {
 
   func cancel() { cancelled.store(true, ordering: .releasing) }
 
-  /// Resumes the caller, once.
-  func answer(_ result: Result<ResponseHead, LoadError>) { continuation.take()?.resume(returning: result) }
+  /// Resumes the caller with the result; later calls do nothing.
+  func complete(_ result: Result<ResponseHead, LoadError>) { continuation.take()?.resume(returning: result) }
 
-  func answerCancelled() { answer(.failure(LoadError(.cancelled, url: request.url, message: "cancelled"))) }
+  func completeCancelled() {
+    complete(.failure(LoadError(.cancelled, url: request.url, message: "cancelled")))
+  }
 }

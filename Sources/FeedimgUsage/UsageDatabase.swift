@@ -25,7 +25,7 @@ final class UsageDatabase {
     connection = try SQLiteConnection(path: path, access: .create)
     // SQLite gives the files beside the database the mode of the database.
     if isNew { chmod(path, 0o600) }
-    connection.patience = patience
+    connection.busyTimeout = patience
     let version = try number("PRAGMA user_version")
     guard version <= Self.schema else { throw .newer(version, known: Self.schema) }
     if version == 0 { try make() }

@@ -241,7 +241,7 @@ package final class UsageLedger: UsageKeeping {
     // Closed here, outside the lock: their file has lost its name.
     _ = consume stale
     if let idle {
-      idle.database.connection.patience = patience
+      idle.database.connection.busyTimeout = patience
       return idle
     }
     let database = try UsageDatabase(path: path, patience: patience)

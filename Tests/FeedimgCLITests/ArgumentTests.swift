@@ -137,7 +137,7 @@ import Testing
     let arguments = ["load", server.url("/silent"), server.url("/good"), "--network", "wifi"]
     let run = try CommandRun(arguments + ["--json", "--timeout", "1.5"], in: folder)
     #expect(run.status == 1)
-    #expect(run.errors == "feedimg: `\(server.url("/silent"))`: not loaded within the 1.5 s of --timeout\n")
+    #expect(run.errors == "feedimg: `\(server.url("/silent"))`: not loaded within 1.5 s (--timeout)\n")
     let objects = try run.objects
     #expect(objects.count == 2)
     guard case .object(let error)? = objects.first?["error"] else {

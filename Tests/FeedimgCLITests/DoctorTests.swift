@@ -40,10 +40,10 @@ struct DoctorTests {
 
   static let faults: [(arguments: [String], subject: String, verdict: String, text: String, status: Int32)] =
     [
-      (["--policy", "/no/such.md"], "policy", "no", "nothing can be decided", 1),
+      (["--policy", "/no/such.md"], "policy", "no", "no policy is usable", 1),
       (["--config-dir", "/dev/null/x"], "settings", "warning", "settings cannot be changed", 0),
-      (["--cache-dir", "/dev/null"], "cache", "broken", "images are shown and not kept", 1),
-      (["--cache-dir", ""], "folders", "no", "nothing can be kept anywhere", 1),
+      (["--cache-dir", "/dev/null"], "cache", "broken", "images are shown but not stored", 1),
+      (["--cache-dir", ""], "folders", "no", "no folder is known for settings and cache", 1),
     ]
 
   @Test(arguments: faults)
@@ -111,7 +111,7 @@ struct DoctorTests {
   @Test func `a token that others can read is broken`() throws {
     let path = try folder.write("config/feedimg/service-token", "secret")
     chmod(path, 0o644)
-    #expect(try broken("token").contains("others can read `\(path)`"))
+    #expect(try broken("token").contains("other users can read `\(path)`"))
     chmod(path, 0o600)
     #expect(try CommandRun(["doctor"], in: folder).status == 0)
   }

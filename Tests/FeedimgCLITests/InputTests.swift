@@ -132,7 +132,7 @@ import Testing
     let path = try folder.write("feed.json", text)
     let run = try CommandRun([verb, path], in: folder)
     #expect(run.status == 0)
-    #expect(run.errors == "feedimg: \(path): holds no item\n")
+    #expect(run.errors == "feedimg: \(path): contains no items\n")
   }
 
   @Test func `a feed of wrong entries alone ends with 2, after the first of many complaints`() throws {
@@ -142,7 +142,7 @@ import Testing
     #expect(run.status == 2)
     let errors = run.errors.split(separator: "\n")
     #expect(errors.count == 21)
-    #expect(errors.last == "feedimg: \(path): 980 more entries are not items")
+    #expect(errors.last == "feedimg: \(path): 980 more invalid items")
   }
 
   struct BadOption: CustomTestStringConvertible {
@@ -178,11 +178,11 @@ import Testing
     let missing = try CommandRun(["resolve", "--item", folder.path("no.json")], in: folder)
     #expect(missing.status == 2)
     #expect(
-      missing.errors == "feedimg: \(folder.path("no.json")): cannot be read: no such file or directory\n"
+      missing.errors == "feedimg: \(folder.path("no.json")): cannot read: no such file or directory\n"
     )
     let directory = try CommandRun(["resolve", "--item", folder.root], in: folder)
     #expect(directory.status == 2)
-    #expect(directory.errors == "feedimg: \(folder.root): cannot be read: is a directory\n")
+    #expect(directory.errors == "feedimg: \(folder.root): cannot read: is a directory\n")
   }
 
   @Test func `a policy that leaves a gap is refused with the states it misses`() throws {

@@ -31,7 +31,7 @@ import Testing
     let path = try folder.write("item.json", LoadTests.item(server, original: "/moved", thumbnail: nil))
     let load = ["load", "--item", path, "--network", "wifi", "--trace"]
     let run = try CommandRun(load + ["-v"], in: folder)
-    #expect(run.errors == "feedimg: not loaded by the service: `--trace` tells what this program does\n")
+    #expect(run.errors == "feedimg: not loaded by the service, since `--trace` covers only this program\n")
     #expect(try CommandRun(load + ["-v", "--no-service"], in: folder).errors == "")
   }
 
@@ -101,7 +101,7 @@ import Testing
     )
     #expect(run.status == 1)
     #expect(run.output.contains("ms  decided") && run.output.contains("ms  finished"), "\(run.output)")
-    #expect(run.errors.hasSuffix("--output /dev/full: cannot be written: no space left on device\n"))
+    #expect(run.errors.hasSuffix("--output /dev/full: cannot write: no space left on device\n"))
   }
 
   @Test func `a trace is of one load`() throws {
@@ -110,7 +110,7 @@ import Testing
     let path = try folder.write("items.jsonl", "\(item)\n\(item)\n")
     let run = try CommandRun(["load", "--item", path, "--trace"], in: folder)
     #expect(run.status == 2)
-    #expect(run.errors.contains("--trace tells of one load, but `\(path)` holds 2 items"))
+    #expect(run.errors.contains("--trace: expected one item, but `\(path)` has 2 items"))
   }
 
   // MARK: The ledger. What comes through a proxy comes from elsewhere, even if the proxy is on this machine

@@ -41,12 +41,12 @@ struct NetworkMarkTests {
   }
 
   static let strayFlags: [(arguments: [String], message: String)] = [
-    (["--watch", "marks"], "feedimg: `--watch` does not go with `marks`\n"),
-    (["marks", "--watch"], "feedimg: `--watch` does not go with `marks`\n"),
-    (["-w", "mark", "metered", "--ssid", "a"], "feedimg: `--watch` does not go with `mark`\n"),
+    (["--watch", "marks"], "feedimg: `--watch` cannot be used with `marks`\n"),
+    (["marks", "--watch"], "feedimg: `--watch` cannot be used with `marks`\n"),
+    (["-w", "mark", "metered", "--ssid", "a"], "feedimg: `--watch` cannot be used with `mark`\n"),
     (
       ["--json", "mark", "metered", "--ssid", "a"],
-      "feedimg: `--json` does not go with `mark`, which prints no data\n"
+      "feedimg: `--json` cannot be used with `mark`\n"
     ),
   ]
 
@@ -94,7 +94,7 @@ struct NetworkMarkTests {
     let lines = run.output.split(separator: "\n").map(String.init)
     #expect(
       lines.filter { !$0.hasPrefix("{") }
-        == ["device:v0 is metered", "device:v0 is unmetered", "device:v0 is forgotten"]
+        == ["device:v0: metered", "device:v0: unmetered", "device:v0: mark removed"]
     )
     let values = lines.filter { $0.hasPrefix("{") }.compactMap { try? JSONReader.value(in: Array($0.utf8)) }
     let objects = values.compactMap { if case .object(let object) = $0 { object } else { nil } }

@@ -39,7 +39,7 @@ struct NetworkServicesTests {
     #expect(services.order("device('v0', 2, 2)") == "done")
     let run = try run("$feedimg network --json; $feedimg network")
     #expect(try #require(run.output.split(separator: "\n").first).contains(#""captive":true"#))
-    #expect(run.output.contains("ethernet, not metered, virtual, behind a page to sign in at\n"))
+    #expect(run.output.contains("ethernet, not metered, virtual, behind a login page\n"))
   }
 
   @Test func `a policy that asks what data costs has NetworkManager heard, and it is said who was`() throws {

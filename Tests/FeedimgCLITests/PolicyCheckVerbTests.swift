@@ -133,7 +133,7 @@ import Testing
     ("prose.md", "feedimg: prose.md: no table, expected a Markdown table with a column `→ image`\n"),
     ("half.json", "feedimg: half.json:1:2: expected a member name in quotes, but the text ends here\n"),
     ("folder", "feedimg: folder: no policies in the folder\n"),
-    ("x.tests.md", "feedimg: x.tests.md: holds cases, which `feedimg policy test` runs\n"),
+    ("x.tests.md", "feedimg: x.tests.md: contains test cases; run `feedimg policy test`\n"),
     ("defualt", "feedimg: there is neither a policy nor a file `defualt`; did you mean `default`?\n"),
   ])
   func `what cannot be read ends with 2, whatever else is in order`(file: String, message: String) throws {

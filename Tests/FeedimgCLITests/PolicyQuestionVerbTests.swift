@@ -173,7 +173,7 @@ import Testing
     #expect(facts["original"] == "remote")
     let text = try CommandRun(["policy", "explain", "default", "network=wifi", "-v"], in: folder)
     #expect(text.output.contains("    network          wifi     given\n"))
-    #expect(text.output.contains("    original         remote   not told\n"))
+    #expect(text.output.contains("    original         remote   not given\n"))
   }
 
   @Test func `the machine itself can be asked for the rest`() throws {
@@ -184,7 +184,7 @@ import Testing
     let run = try CommandRun(arguments, in: folder)
     #expect(run.output.contains("  ✓ rule 3  network is cellular; always original is yes\n"))
     #expect(run.output.contains("the setting always-load-originals-on-cellular"))
-    let metered = "    metered          unknown   not told\n"
+    let metered = "    metered          unknown   not given\n"
     #expect(run.output.contains(metered), "it was that of another network")
   }
 

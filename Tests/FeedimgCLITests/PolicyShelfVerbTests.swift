@@ -43,7 +43,7 @@ import Testing
   @Test func `which tells the file in force, and why`() throws {
     let folder = try TestFolder()
     let built = try CommandRun(["policy", "which"], in: folder)
-    #expect(built.output.hasPrefix("default, as it comes with feedimg\n"))
+    #expect(built.output.hasPrefix("default, built in\n"))
     #expect(built.output.contains("because     no file replaces it\n"))
     let path = try folder.write("config/feedimg/policies/default.md", Self.thrifty)
     let run = try CommandRun(["policy", "which"], in: folder)
@@ -52,12 +52,12 @@ import Testing
       run.output == """
         default, from \(path)
           size        2 rules, 45 states
-          because     it replaces what follows
+          because     it replaces the following places
           places      in force   \(path)
                       missing    \(path.dropLast(3)).json
                       missing    /etc/feedimg/policies/default.md
                       missing    /etc/feedimg/policies/default.json
-                      replaced   the built-in one
+                      replaced   the built-in policy
 
         """
     )
@@ -72,8 +72,8 @@ import Testing
     let path = try folder.write("config/feedimg/policies/default.md", PolicyFixtures.typo)
     let reason = "\(path):5:14: network has no value `celular`; did you mean `cellular`?"
     let run = try CommandRun(["policy", "which"], in: folder)
-    #expect(run.output.hasPrefix("default, as it comes with feedimg\n"))
-    #expect(run.output.contains("because     what would replace it is refused\n"))
+    #expect(run.output.hasPrefix("default, built in\n"))
+    #expect(run.output.contains("because     the file that would replace it has errors\n"))
     #expect(run.output.contains("refused    \(path)\n"))
     #expect(run.output.contains("  \(reason)\n"))
     let json = try #require(try CommandRun(["policy", "which", "--json"], in: folder).objects.first)

@@ -106,11 +106,11 @@ import Testing
   }
 
   @Test(arguments: [
-    (["folder"], "folder: no cases in the folder"),
-    (["mine.md"], "mine.md: no cases beside it, expected `mine.tests.md`"),
+    (["folder"], "folder: no test cases in the folder"),
+    (["mine.md"], "mine.md: no test cases; expected `mine.tests.md` beside it"),
     (["gone.tests.md"], "gone.tests.md: cannot be read: no such file or directory"),
     (["none.tests.md"], "none.tests.md: no cases, expected a table of cases"),
-    (["--record", "all.md"], "expected one policy to record, found 7"),
+    (["--record", "all.md"], "--record: expected one policy, found 7"),
     (["--record", "no/where.md"], "--record no/where.md: the folder `no` does not exist"),
     (
       ["default", "--policy", "defualt"],

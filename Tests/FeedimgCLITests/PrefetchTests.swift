@@ -24,7 +24,7 @@ import Testing
     #expect(run.errors == "feedimg: `\(server.url("/missing"))`: the server answered 404 Not Found\n")
     let later = try CommandRun(["prefetch", path, "--network", "offline"], in: folder)
     #expect(later.status == 0)
-    #expect(later.output == "3 items: 0 fetched (0 B); 2 cached before; 1 left out: there is no network\n")
+    #expect(later.output == "3 items: 0 fetched (0 B); 2 already cached; 1 skipped: there is no network\n")
   }
 
   @Test func `as JSON each item has a line, and all have one in the end`() throws {
@@ -46,7 +46,7 @@ import Testing
     let forbidden = try CommandRun(["prefetch", path, "--network", "wifi"], in: folder)
     #expect(forbidden.status == 0)
     #expect(forbidden.output.hasPrefix("2 items: 1 fetched ("), "\(forbidden.output)")
-    #expect(forbidden.output.hasSuffix("; 1 not kept\n"), "\(forbidden.output)")
+    #expect(forbidden.output.hasSuffix("; 1 not stored\n"), "\(forbidden.output)")
     let reason = "not kept: the server forbids it (`no-store`)"
     #expect(forbidden.errors == "feedimg: `\(server.url("/no-store"))`: \(reason)\n")
     // No folder can be made below a file.
@@ -68,7 +68,7 @@ import Testing
     let path = try feed(server, folder)
     let run = try CommandRun(["prefetch", path, "--network", "wifi", "--metered", "yes"], in: folder)
     #expect(run.status == 0)
-    #expect(run.output == "3 items: 0 fetched (0 B); 3 left out: data costs, may cost, or is to be saved\n")
+    #expect(run.output == "3 items: 0 fetched (0 B); 3 skipped: data costs, may cost, or is to be saved\n")
     let saver = try CommandRun(["settings", "set", "data-saver", "yes"], in: folder)
     #expect(saver.status == 0)
     let saving = try CommandRun(["prefetch", path, "--network", "wifi", "--metered", "no"], in: folder)
@@ -90,7 +90,7 @@ import Testing
       ["prefetch", "feed.json", "--image-limit", "-5MB"],
       "feedimg: --image-limit -5MB: expected a size, such as `20MB` or `512 KiB`\n"
     ),
-    (["prefetch", "nowhere.json"], "nowhere.json: cannot be read: no such file or directory"),
+    (["prefetch", "nowhere.json"], "nowhere.json: cannot read: no such file or directory"),
   ])
   func `what is not understood ends with 2`(arguments: [String], message: String) throws {
     let run = try CommandRun(arguments, in: try TestFolder())
@@ -101,9 +101,9 @@ import Testing
   @Test(arguments: [
     (#"{"version": "https://jsonfeed.org/version/1.1", "items": []}"#, "a JSON Feed"),
     (#"{"version": "1.1", "title": "t", "items": [{"image": "http://x.example/a"}]}"#, "a JSON Feed"),
-    (#"[{"id": "1", "media_attachments": []}]"#, "a post of Mastodon, as its API has it"),
-    (#"{"embed": {"$type": "app.bsky.embed.images#view"}}"#, "a post of Bluesky, as its API has it"),
-    (#"{"kind": "Listing", "data": {"children": []}}"#, "a listing of Reddit"),
+    (#"[{"id": "1", "media_attachments": []}]"#, "posts from the Mastodon API"),
+    (#"{"embed": {"$type": "app.bsky.embed.images#view"}}"#, "posts from the Bluesky API"),
+    (#"{"kind": "Listing", "data": {"children": []}}"#, "a Reddit listing"),
     ("\u{FEFF}<?xml version=\"1.0\"?>\n<rss version=\"2.0\"><channel/></rss>", "an RSS feed"),
     ("<!-- for readers --><feed xmlns=\"http://www.w3.org/2005/Atom\"/>", "an Atom feed"),
     ("<!DOCTYPE html><html><head></head></html>", "an HTML page"), ("<svg/>", "an XML document"),

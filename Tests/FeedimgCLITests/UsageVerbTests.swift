@@ -38,7 +38,7 @@ import Testing
         "  \(day)  wifi      unmetered    300 MB    1234  \(String(repeating: "█", count: 27))",
         "  \(day)  cellular  metered      1.5 MB      20  ▏",
         "  \(day)  other     unknown         1 B       1  ▏",
-        "  together    wifi      unmetered    300 MB    1234",
+        "  total       wifi      unmetered    300 MB    1234",
         "              cellular  metered      1.5 MB      20",
         "              other     unknown         1 B       1",
         "  all                                302 MB    1255",
@@ -130,7 +130,7 @@ import Testing
 
   @Test func `nothing counted is said, and clearing brings that about`() throws {
     let nothing = try CommandRun(["usage"], in: folder)
-    #expect(nothing.status == 0 && nothing.output.hasPrefix("nothing was received from "))
+    #expect(nothing.status == 0 && nothing.output.hasPrefix("no data received from "))
     #expect(folder.files(below: ".local").isEmpty, "looking makes no folders")
     try count(["cellular metered 1500000 20"])
     #expect(try CommandRun(["usage", "clear"], in: folder).status == 0)
@@ -140,7 +140,7 @@ import Testing
   static let slips: [([String], Int32, String)] = [
     (["--days", "0"], 2, "--days: expected a number of at least 1, found 0"),
     (["--days", "-1"], 2, "--days: expected a number of at least 1, found -1"),
-    (["--days", "many"], 2, "days"), (["--json", "--svg", "-"], 2, "cannot be asked for together"),
+    (["--days", "many"], 2, "days"), (["--json", "--svg", "-"], 2, "cannot be used together"),
     (["--svg", "/nowhere/a.svg"], 2, "the folder `/nowhere` does not exist"),
     (["--state-dir", ""], 2, "expected a folder, found an empty path"),
     (["--days", "999999999999"], 0, ""),

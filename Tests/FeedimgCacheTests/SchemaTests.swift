@@ -154,7 +154,7 @@ import Testing
     let error = #expect(throws: CacheError.self) { try cache.store("b", picture(2)) }
     #expect(
       error?.message
-        == "cannot use the index `\(index)`: it has schema 7 of a later version, and this one knows schema "
+        == "cannot use the index `\(index)`: a later version made it (schema 7); this version supports schema "
         + "\(IndexSchema.version)"
     )
     _ = cache.read("a")

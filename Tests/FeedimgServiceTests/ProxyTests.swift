@@ -18,7 +18,7 @@ import Testing
     #expect(
       answer.text.contains(
         "the proxy `127.0.0.1:\(proxy.port)` of $http_proxy is on this machine or on a private network, which is not "
-          + "allowed; allow that (`feedimg serve --allow-private`), or unset $http_proxy"
+          + "allowed; allow it with `feedimg serve --allow-private`, or unset $http_proxy"
       )
     )
     #expect(proxy.log.requests.isEmpty)

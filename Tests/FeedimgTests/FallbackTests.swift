@@ -68,7 +68,11 @@ import Testing
       reply: .truncated(SampleImage.jpeg, after: 100),
       words: "the body ended after 100 of"
     ),
-    Mishap(testDescription: "malformed", reply: .raw("HTTP/1.1 ok\r\n\r\n"), words: "the answer breaks HTTP"),
+    Mishap(
+      testDescription: "malformed",
+      reply: .raw("HTTP/1.1 ok\r\n\r\n"),
+      words: "the response violates HTTP"
+    ),
     Mishap(testDescription: "hung up", reply: .hangUp, words: "the server closed the connection"),
     Mishap(testDescription: "refused", reply: nil, words: "no connection to 127.0.0.1"),
   ]

@@ -9,12 +9,12 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct AddressPolicyTests {
   struct Row: Sendable, CustomTestStringConvertible {
     var address: String
-    var isOfInternet: Bool
+    var isPublic: Bool
     var why: String
     var testDescription: String { "\(address): \(why)" }
 
-    init(_ address: String, _ isOfInternet: Bool, _ why: String) {
-      (self.address, self.isOfInternet, self.why) = (address, isOfInternet, why)
+    init(_ address: String, _ isPublic: Bool, _ why: String) {
+      (self.address, self.isPublic, self.why) = (address, isPublic, why)
     }
   }
 
@@ -63,7 +63,7 @@ import Testing
 
   @Test(arguments: rows) func `an address is of the internet or not`(row: Row) throws {
     let address = try #require(HostAddress(row.address))
-    #expect(address.isOfInternet == row.isOfInternet)
+    #expect(address.isPublic == row.isPublic)
   }
 
   @Test(arguments: [

@@ -79,7 +79,7 @@ struct CurlOutcomeTests {
       CURLE_OPERATION_TIMEDOUT,
       "Resolving timed out after 1501 milliseconds",
       .timeout,
-      "the name of the host `img.test` was not resolved within 1500 ms"
+      "the host name `img.test` was not resolved within 1500 ms"
     ),
     Row(
       CURLE_OPERATION_TIMEDOUT,
@@ -97,26 +97,26 @@ struct CurlOutcomeTests {
       CURLE_PEER_FAILED_VERIFICATION,
       "SSL certificate problem: self-signed certificate",
       .security,
-      "the certificate of the host `img.test` was refused: self-signed certificate"
+      "the certificate of the host `img.test` was rejected: self-signed certificate"
     ),
     Row(
       CURLE_PEER_FAILED_VERIFICATION,
       "SSL: no alternative certificate subject name matches target host name 'img.test'",
       .security,
-      "the certificate of the host `img.test` was refused: "
+      "the certificate of the host `img.test` was rejected: "
         + "no alternative certificate subject name matches target host name 'img.test'"
     ),
     Row(
       CURLE_SSL_CACERT_BADFILE,
       "error setting certificate file: /etc/ssl/certs/ca-certificates.crt",
       .security,
-      "the system's certificates cannot be read, install the Debian package ca-certificates"
+      "cannot read the system's certificates; install the Debian package ca-certificates"
     ),
     Row(
       CURLE_GOT_NOTHING,
       "Empty reply from server",
       .connection,
-      "the server closed the connection without an answer"
+      "the server closed the connection without a response"
     ),
     Row(
       CURLE_RECV_ERROR,
@@ -155,7 +155,7 @@ struct CurlOutcomeTests {
       "Recv failure: Connection reset by peer",
       errno: ECONNRESET,
       .connection,
-      "the connection broke after 100 of 250 bytes: connection reset by peer"
+      "the connection failed after 100 of 250 bytes: connection reset by peer"
     ),
     Row(
       CURLE_RECV_ERROR,
@@ -167,14 +167,14 @@ struct CurlOutcomeTests {
       CURLE_HTTP2_STREAM,
       "HTTP/2 stream 1 was not closed cleanly: INTERNAL_ERROR (err 2)",
       .connection,
-      "the connection broke after 100 of 250 bytes: "
+      "the connection failed after 100 of 250 bytes: "
         + "HTTP/2 stream 1 was not closed cleanly: INTERNAL_ERROR (err 2)"
     ),
     Row(
       CURLE_RECV_ERROR,
       "Illegal or missing hexadecimal sequence in chunked-encoding",
       .malformed,
-      "the chunks of the body are broken after 100 of 250 bytes"
+      "the chunked body is invalid after 100 of 250 bytes"
     ),
   ]
 
@@ -231,14 +231,14 @@ struct CurlOutcomeTests {
     let url = try ImageURL("http://a/")
     var progress = CurlOutcome.Progress(origin: Origin(url), requestWasSent: true)
     func message(_ limit: Timeouts.Limit) -> String { CurlOutcome.error(limit, progress).message }
-    #expect(message(.answer(.seconds(20))) == "no answer came within 20 s")
-    #expect(message(.stall(.seconds(5))) == "nothing came for 5 s within the head of the answer")
+    #expect(message(.response(.seconds(20))) == "no response within 20 s")
+    #expect(message(.stall(.seconds(5))) == "no data for 5 s before the response header ended")
     progress.head = ResponseHead(status: 200, fields: HTTPFields(), url: url)
     progress.received = 1
-    #expect(message(.stall(.seconds(5))) == "nothing came for 5 s after 1 byte")
-    #expect(message(.head(.seconds(30))) == "the head of the answer did not end within 30 s")
+    #expect(message(.stall(.seconds(5))) == "no data for 5 s after 1 byte")
+    #expect(message(.head(.seconds(30))) == "the response header did not end within 30 s")
     #expect(
-      message(.rate(.seconds(30))) == "less than 100 bytes a second came for 30 s, after 1 byte"
+      message(.rate(.seconds(30))) == "fewer than 100 bytes a second for 30 s, after 1 byte"
     )
     #expect(message(.total(.seconds(60))) == "the transfer took longer than 60 s, after 1 byte")
   }

@@ -34,8 +34,8 @@ struct DeadConnectionTests {
   }
 
   static let limits: [(Int, answer: Duration, stall: Duration, String)] = [
-    (0, .milliseconds(50), .seconds(60), "no answer came within 50 ms"),
-    (20_000, .seconds(60), .milliseconds(50), "nothing came for 50 ms"),
+    (0, .milliseconds(50), .seconds(60), "no response within 50 ms"),
+    (20_000, .seconds(60), .milliseconds(50), "no data for 50 ms"),
   ]
 
   @Test(arguments: limits)

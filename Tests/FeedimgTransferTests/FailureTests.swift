@@ -30,47 +30,47 @@ struct FailureTests {
       "no answer",
       .hangUp,
       .connection,
-      "the server closed the connection without an answer"
+      "the server closed the connection without a response"
     ),
     Row(
       "a reset",
       .resetAtOnce,
       .connection,
-      "the server closed the connection without an answer: connection reset by peer"
+      "the server closed the connection without a response: connection reset by peer"
     ),
     Row(
       "half a head",
       .raw("HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n"),
       .connection,
-      "the connection ended within the head of the answer"
+      "the connection closed before the response header ended"
     ),
-    Row("no HTTP", .raw("SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n"), .malformed, "the answer is not HTTP"),
+    Row("no HTTP", .raw("SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n"), .malformed, "the response is not HTTP"),
     Row(
       "a field without a colon",
       .raw("HTTP/1.1 200 OK\r\nno colon\r\n\r\n"),
       .malformed,
-      "the answer breaks HTTP: header without colon"
+      "the response violates HTTP: header without colon"
     ),
     Row(
       "two lengths",
       .raw("HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd"),
       .malformed,
-      "the answer announces the length `3, 4`"
+      "the response has an invalid Content-Length `3, 4`"
     ),
     Row(
       "broken chunks",
       .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n"),
       .malformed,
-      "the chunks of the body are broken after 0 bytes"
+      "the chunked body is invalid after 0 bytes"
     ),
     Row(
       "an unknown version",
       .raw("HTTP/7.3 200 OK\r\n\r\n"),
       .malformed,
-      "the answer breaks HTTP: unsupported HTTP version (7.3) in response"
+      "the response violates HTTP: unsupported HTTP version (7.3) in response"
     ),
-    Row("endless fields", .endlessHead, .malformed, "the head of the answer is longer than 64 KiB"),
-    Row("an endless field", .endlessLine, .malformed, "a line in the head of the answer is too long"),
+    Row("endless fields", .endlessHead, .malformed, "the response header exceeds the limit of 64 KiB"),
+    Row("an endless field", .endlessLine, .malformed, "a line of the response header is too long"),
     Row("a body without end", .endlessBody, .tooLarge, "the body is longer than the limit of 100 kB"),
     Row(
       "a long body",
@@ -82,7 +82,7 @@ struct FailureTests {
       "broken gzip",
       .answer(200, [("Content-Encoding", "gzip")], body: Array("no gzip at all".utf8)),
       .malformed,
-      "the content coding of the body is broken: incorrect header check"
+      "cannot decode the content coding of the body: incorrect header check"
     ),
     Row(
       "a redirect to a file",

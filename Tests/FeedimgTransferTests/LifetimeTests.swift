@@ -173,7 +173,7 @@ struct LifetimeTests {
       let error = await downloader.failure(request)
       #expect(error?.code == .unavailable)
       #expect(
-        error?.message.hasPrefix("libcurl could not be opened, install the Debian package libcurl4") == true
+        error?.message.hasPrefix("cannot open libcurl; install the Debian package libcurl4") == true
       )
     }
     await downloader.shutdown()

@@ -125,7 +125,7 @@ import Testing
       try ReceivedHead(status: 200, isHTTP1: true, fields: fields)
     }
     #expect(error?.code == .malformed)
-    #expect(error?.message == "the answer announces the length `\(length)`")
+    #expect(error?.message == "the response has an invalid Content-Length `\(length)`")
     let head = Array("HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\nabcde".utf8)
     #expect(try await receive(head, into: Collector())?.code == .malformed)
   }
@@ -142,24 +142,24 @@ import Testing
 
   private static let hint =
     "HTTP/1.1 103 Early Hints\r\nLink: </\(String(repeating: "a", count: 1000)).css>\r\n\r\n"
-  private static let bothParts = "the head and the trailer of the answer together are longer than"
+  private static let bothParts = "the response header and trailer together exceed the limit of"
 
   /// Endless replies, of which each would fill the memory, and the message of the limit that ends them.
   static let endless: [(Reply, String)] = [
     (
       Reply([.sendForever(Array(hint.utf8))]),
-      "the head of the answer is longer than 64 KiB"
+      "the response header exceeds the limit of 64 KiB"
     ),
     (
       Reply([.sendForever(Array("HTTP/1.1 103 Early Hints\r\nX: 1\r\n\r\n".utf8))]),
-      "the head of the answer is longer than 256 fields"
+      "the response header exceeds the limit of 256 fields"
     ),
-    (.endlessHead, "the head of the answer is longer than 64 KiB"),
-    (.endlessFields, "the head of the answer is longer than 256 fields"),
+    (.endlessHead, "the response header exceeds the limit of 64 KiB"),
+    (.endlessFields, "the response header exceeds the limit of 256 fields"),
     (.endlessTrailer("X-More: \(String(repeating: "a", count: 1000))"), "\(bothParts) 64 KiB"),
     (.endlessTrailer("X-More: 1"), "\(bothParts) 256 fields"),
     (.endlessTrailer("a:"), "\(bothParts) 256 fields"),
-    (.endlessExtension, "the fields and the chunk framing of the response are longer than 64 KiB"),
+    (.endlessExtension, "the header and chunk framing of the response exceed the limit of 64 KiB"),
   ]
 
   @Test(arguments: endless)

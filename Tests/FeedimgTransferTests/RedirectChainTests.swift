@@ -19,18 +19,19 @@ struct RedirectChainTests {
     ("http://a/1", "https://a/2", false, "another scheme"),
     ("http://a/1", "http://sub.a/2", false, "a host below"),
   ])
-  func `credentials stay at home`(first: String, location: String, staysHome: Bool, reason: String) throws {
+  func `credentials stay at home`(first: String, location: String, isSameOrigin: Bool, reason: String) throws
+  {
     var chain = RedirectChain(from: try ImageURL(first), limit: 5)
-    #expect(chain.staysHome)
+    #expect(chain.isSameOrigin)
     try chain.follow(location, status: 302, library)
-    #expect(chain.staysHome == staysHome, "\(reason)")
+    #expect(chain.isSameOrigin == isSameOrigin, "\(reason)")
   }
 
   @Test func `credentials are not sent again after a detour`() throws {
     var chain = RedirectChain(from: try ImageURL("http://a/1"), limit: 5)
     try chain.follow("http://b/2", status: 302, library)
     try chain.follow("http://a/3", status: 302, library)
-    #expect(!chain.staysHome)
+    #expect(!chain.isSameOrigin)
   }
 
   @Test(arguments: [
@@ -48,7 +49,7 @@ struct RedirectChainTests {
     ),
     ("tel:1", "the server redirected to `tel:1`, which has the scheme `tel`"),
     ("1:2", "the server redirected to `1:2`, which is relative"),
-    ("", "the server answered 302 with an empty `Location`"),
+    ("", "the server sent status 302 with an empty `Location`"),
   ])
   func `a place that no image can come from is refused`(location: String, message: String) throws {
     var chain = RedirectChain(from: try ImageURL("http://a/1"), limit: 5)
@@ -70,7 +71,7 @@ struct RedirectChainTests {
     try chain.follow("1", status: 302, library)
     try chain.follow("2", status: 302, library)
     let error = #expect(throws: LoadError.self) { try chain.follow("3", status: 302, library) }
-    #expect(error?.message == "the server redirects further than the limit of 2 redirects")
+    #expect(error?.message == "the server exceeded the limit of 2 redirects")
     #expect(chain.url.text == "http://a/2")
   }
 

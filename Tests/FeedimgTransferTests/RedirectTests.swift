@@ -61,7 +61,7 @@ struct RedirectTests {
     let server = try LoopbackServer { $0.path == "/a" ? .redirect(to: "/b") : .redirect(to: "/a") }
     let error = await downloader.failure(DownloadRequest(url: try ImageURL(server.url("/a"))))
     #expect(error?.code == .tooManyRedirects)
-    #expect(error?.message == "the redirects go in a circle, back to `\(server.url("/a"))`")
+    #expect(error?.message == "the redirects form a loop, back to `\(server.url("/a"))`")
     #expect(error?.url?.text == server.url("/a"))
     #expect(server.log.requests.count == 2)
   }

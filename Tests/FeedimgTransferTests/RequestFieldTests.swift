@@ -83,7 +83,7 @@ struct RequestFieldTests {
     let fields = HTTPFields([HTTPFields.Field(name: name, value: value)])
     let request = DownloadRequest(url: try ImageURL(server.url("/")), fields: fields)
     let error = await downloader.failure(request)
-    #expect(error?.message == "the field `\(name)` of the request cannot be sent")
+    #expect(error?.message == "the request field `\(name)` has an invalid name or value")
     #expect(server.log.requests.isEmpty)
   }
 
@@ -134,7 +134,7 @@ struct RequestFieldTests {
       return
     }
     #expect(error?.code == .tooLarge)
-    #expect(error?.message == "the body grows more than 100-fold when its content coding is undone")
+    #expect(error?.message == "the decoded body is more than 100 times as long as the encoded body")
   }
 
   /// As many zeros or a few more, as 13 bits for 258 of them (RFC 1951 §3.2.6); nothing valid follows.

@@ -45,7 +45,7 @@ struct ResumingTests {
     #expect(resumption.step(part) == .append)
     #expect(bytes + collector.bytes == Self.body)
     #expect(collector.bytes.count == 150_000)
-    #expect(resumption.whole(after: part).contentLength == Self.body.count)
+    #expect(resumption.completeHead(after: part).contentLength == Self.body.count)
   }
 
   @Test func `an image that has changed meanwhile comes whole`() async throws {

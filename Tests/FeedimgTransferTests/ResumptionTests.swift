@@ -18,7 +18,7 @@ struct ResumptionTests {
     var length: Int? = 250
     /// The value of `If-Range`; nil where not to go on.
     var validator: String?
-    var isPromised = true
+    var supportsRanges = true
     var testDescription: String { reason }
   }
 
@@ -46,7 +46,7 @@ struct ResumptionTests {
       reason: "nothing is said of ranges",
       fields: [("ETag", "\"1\"")],
       validator: "\"1\"",
-      isPromised: false
+      supportsRanges: false
     ),
     Beginning(
       reason: "ranges of bytes among others",
@@ -100,7 +100,7 @@ struct ResumptionTests {
     #expect(resumption.fields["range"] == "bytes=100-")
     #expect(resumption.fields["if-range"] == row.validator)
     #expect(resumption.total == (row.length == nil ? nil : 250))
-    #expect(resumption.isPromised == row.isPromised)
+    #expect(resumption.supportsRanges == row.supportsRanges)
   }
 
   // MARK: What the answer means
@@ -213,8 +213,8 @@ struct ResumptionTests {
       step: .startOver
     ),
     Answer(reason: "no such range, and nothing more", status: 416, step: .startOver),
-    Answer(reason: "gone", status: 404, step: .answer),
-    Answer(reason: "busy", status: 503, step: .answer),
+    Answer(reason: "gone", status: 404, step: .error),
+    Answer(reason: "busy", status: 503, step: .error),
     Answer(reason: "not modified, which was not asked", status: 304, step: .startOver),
     Answer(reason: "all of it, changed by a proxy", status: 203, fields: [tag], step: .replace),
     Answer(reason: "nothing", status: 204, fields: [tag], step: .startOver),
@@ -269,7 +269,7 @@ struct ResumptionTests {
     let first = try ResponseHead(200, [Self.ranges, ("ETag", "\"1\"")], length: 250)
     let resumption = try #require(Resumption(first, kept: 100, now: Self.now))
     let part = try ResponseHead(206, [Self.rest, ("Content-Length", "150"), ("Date", "now")], length: 150)
-    let whole = resumption.whole(after: part)
+    let whole = resumption.completeHead(after: part)
     #expect(whole.status == 200)
     #expect(whole.contentLength == 250)
     #expect(whole.fields["content-range"] == nil)

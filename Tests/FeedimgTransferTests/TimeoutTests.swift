@@ -38,7 +38,7 @@ struct TimeoutTests {
     let request = DownloadRequest(url: try ImageURL(server.url("/")), responseTimeout: .milliseconds(50))
     let error = await downloader.failure(request)
     #expect(error?.code == .timeout)
-    #expect(error?.message == "no answer came within 50 ms")
+    #expect(error?.message == "no response within 50 ms")
     await server.reaches { $0.closedByClient == 1 }
   }
 
@@ -47,7 +47,7 @@ struct TimeoutTests {
     let request = DownloadRequest(url: try ImageURL(server.url("/")), stallTimeout: .milliseconds(50))
     let error = await downloader.failure(request)
     #expect(error?.code == .timeout)
-    #expect(error?.message == "nothing came for 50 ms after 100 of 250 bytes")
+    #expect(error?.message == "no data for 50 ms after 100 of 250 bytes")
     await server.reaches { $0.closedByClient == 1 }
   }
 
@@ -57,7 +57,7 @@ struct TimeoutTests {
     let request = DownloadRequest(url: try ImageURL(server.url("/")), stallTimeout: .milliseconds(50))
     let error = await downloader.failure(request)
     #expect(error?.code == .timeout)
-    #expect(error?.message == "nothing came for 50 ms within the head of the answer")
+    #expect(error?.message == "no data for 50 ms before the response header ended")
   }
 
   @Test func `a transfer that takes too long although bytes come`() async throws {
@@ -81,7 +81,7 @@ struct TimeoutTests {
     request.paceTimeout = .milliseconds(200)
     let error = await downloader.failure(request)
     #expect(error?.code == .timeout)
-    #expect(error?.message.hasPrefix("less than 100 bytes a second came for 200 ms, after ") == true)
+    #expect(error?.message.hasPrefix("fewer than 100 bytes a second for 200 ms, after ") == true)
   }
 
   @Test func `a head that drips`() async throws {
@@ -92,6 +92,6 @@ struct TimeoutTests {
     request.paceTimeout = .milliseconds(100)
     let error = await downloader.failure(request)
     #expect(error?.code == .timeout)
-    #expect(error?.message == "the head of the answer did not end within 100 ms")
+    #expect(error?.message == "the response header did not end within 100 ms")
   }
 }

@@ -31,7 +31,7 @@ struct TimeoutsTests {
     timeouts.requestSent(at: after(3))
     #expect(timeouts.next?.end == after(23))
     #expect(timeouts.exceeded(at: after(22.9)) == nil)
-    #expect(timeouts.exceeded(at: after(23)) == .answer(.seconds(20)))
+    #expect(timeouts.exceeded(at: after(23)) == .response(.seconds(20)))
   }
 
   @Test func `each byte renews the time to the next`() throws {

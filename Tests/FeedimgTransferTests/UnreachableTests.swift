@@ -41,7 +41,7 @@ struct UnreachableTests {
     let request = DownloadRequest(url: try ImageURL(server.url("/")))
     let error = await downloader.failure(request, into: GateOpener(gate))
     #expect(error?.code == .connection)
-    #expect(error?.message == "the connection broke after 100 of 250 bytes: connection reset by peer")
+    #expect(error?.message == "the connection failed after 100 of 250 bytes: connection reset by peer")
   }
 }
 

@@ -1,15 +1,15 @@
 // libcurl through a table of function pointers.
 //
-// Linking libcurl would cost every start some 5 ms for the libraries it pulls in, so it is opened when the first
-// transfer starts. The types and constants are those of <curl/curl.h>. libcurl's functions with variable arguments,
-// which Swift cannot call, have one wrapper for each kind of argument.
+// Linking libcurl would add about 5 ms to every start, because libcurl pulls in many libraries. The first
+// transfer opens it instead. The types and constants are those of <curl/curl.h>. Swift cannot call libcurl's
+// variadic functions, so each kind of argument has a wrapper here.
 #ifndef FEEDIMG_CCURL_H
 #define FEEDIMG_CCURL_H
 
 #include <curl/curl.h>
 #include <stddef.h>
 
-// The functions of one opened libcurl; constant once opened.
+// The functions of one opened libcurl; never changed after ccurl_open returns.
 typedef struct ccurl_library {
   CURL *(*easy_init)(void);
   void (*easy_cleanup)(CURL *easy);
@@ -38,22 +38,24 @@ typedef struct ccurl_library {
   char *(*version)(void);
 } ccurl_library;
 
-// Opens and initialises the library of that file name, such as "libcurl.so.4".
+// Opens and initialises the library with this file name, such as "libcurl.so.4".
 //
-// The caller frees the table with free(); the library itself stays open, since threads of its own may still be in it.
-// Answers NULL on failure, with the reason in words, cut to `size` bytes with its terminator. Safe from any thread.
+// The caller frees the table with free(). The library stays open, because its own threads may still run in
+// it. On failure, returns NULL and writes the reason to `reason`, cut to `size` bytes with the terminator.
+// Any thread may call it.
 ccurl_library *ccurl_open(const char *name, char *reason, size_t size);
 
 // Prepares the calling thread for libcurl.
 //
-// Makes UTF-8 its character set, and its alone, since libcurl converts the names of hosts (IDNA) from the character set
-// of the locale.
+// Sets the thread's locale to UTF-8 and leaves other threads unchanged. libcurl converts international host
+// names (IDNA) from the character set of the locale.
 void ccurl_prepare_thread(void);
 
-// Returns the bytes that a TCP socket has received since it was opened, TLS included (TCP_INFO, tcp(7)).
+// Returns the number of bytes that a TCP socket has received since it was opened, TLS included (TCP_INFO,
+// tcp(7)).
 //
-// Stores in `unread` how many of them the program has not read. Returns -1 where the descriptor is no TCP socket with
-// this local port, as after a close, and where the kernel keeps no such count.
+// Stores in `unread` how many of them the program has not read. Returns -1 if the kernel has no such count,
+// or if the descriptor is not a TCP socket with this local port, for example after a close.
 long long ccurl_received(int descriptor, int local_port, int *unread);
 
 static inline CURLcode ccurl_set_long(const ccurl_library *curl, CURL *easy, CURLoption option, long value) {

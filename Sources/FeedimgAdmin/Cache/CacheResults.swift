@@ -2,26 +2,26 @@ import FeedimgCache
 import FeedimgJSON
 public import FeedimgModel
 
-// A result in the form that the command prints.
+/// One line of JSON.
 private func line(_ members: JSONValue) -> String { members.text(.compact) }
 
 private func list(_ urls: [String]) -> JSONValue { .array(urls.map(JSONValue.string)) }
 
-/// What a check of all stored images has found and done.
+/// The result of a check of all stored images.
 public struct CacheCheck: Sendable, Hashable {
-  /// How many are as they were stored.
+  /// The number of intact images.
   public var whole: Int
-  /// The URLs of those that were missing or changed, and have been removed.
+  /// The URLs of damaged or missing images that the check removed.
   public var removed: [String]
-  /// The URLs of those that were missing or changed, and could not be removed.
+  /// The URLs of damaged or missing images that could not be removed.
   public var damaged: [String]
-  /// The URLs of those that cannot be read now, and have been kept.
+  /// The URLs of images that could not be read now and were kept.
   public var unreadable: [String]
-  /// Always zero: files that the index does not know are removed.
+  /// Always zero, because the check removes files without an entry in the index.
   public var restored: Int
 
-  /// Whether all that is left is as it was stored.
-  public var isInOrder: Bool { damaged.isEmpty && unreadable.isEmpty }
+  /// Whether all remaining images are intact and readable.
+  public var isIntact: Bool { damaged.isEmpty && unreadable.isEmpty }
 
   init(_ verification: CacheVerification) {
     whole = verification.whole
@@ -31,7 +31,7 @@ public struct CacheCheck: Sendable, Hashable {
     restored = 0
   }
 
-  /// The same as one line of JSON.
+  /// The result as one line of JSON.
   public var json: String {
     line([
       "whole": .integer(whole), "removed": list(removed), "damaged": list(damaged),
@@ -40,15 +40,15 @@ public struct CacheCheck: Sendable, Hashable {
   }
 }
 
-/// What was removed from the cache to make room.
+/// The result of trimming the cache.
 public struct CacheTrim: Sendable, Hashable {
-  /// How many images.
+  /// The number of removed images.
   public var count: Int
-  /// How many unfinished transfers, whose bytes were kept.
+  /// The number of removed partial downloads.
   public var unfinished: Int
-  /// What all of them took.
+  /// The bytes that were freed.
   public var size: ByteCount
-  /// What pinned images still take, which are never removed.
+  /// The bytes of pinned images, which trimming never removes.
   public var pinned: ByteCount
 
   init(_ trimming: CacheTrimming) {
@@ -58,7 +58,7 @@ public struct CacheTrim: Sendable, Hashable {
     pinned = trimming.pinned
   }
 
-  /// The same as one line of JSON.
+  /// The result as one line of JSON.
   public var json: String {
     line([
       "removed": .integer(count), "unfinished": .integer(unfinished), "bytes": .integer(size.bytes),
@@ -67,15 +67,15 @@ public struct CacheTrim: Sendable, Hashable {
   }
 }
 
-/// What an export of the cache has written.
+/// The result of an export of the cache.
 public struct ExportedImages: Sendable, Hashable {
-  /// How many images.
+  /// The number of exported images.
   public var count: Int
-  /// What they take, without what the archive adds.
+  /// The bytes of the exported images, without the archive's own records.
   public var size: ByteCount
-  /// The URLs of those that were missing or changed; they were left out.
+  /// The URLs of damaged or missing images, which the export omitted.
   public var damaged: [String]
-  /// How many were left out as they were fetched with credentials.
+  /// The number of images that the export omitted because they were fetched with credentials.
   public var personal: Int
 
   init(_ result: CacheExport) {
@@ -85,7 +85,7 @@ public struct ExportedImages: Sendable, Hashable {
     personal = result.personal
   }
 
-  /// The same as one line of JSON.
+  /// The result as one line of JSON.
   public var json: String {
     line([
       "exported": .integer(count), "bytes": .integer(size.bytes),
@@ -94,15 +94,15 @@ public struct ExportedImages: Sendable, Hashable {
   }
 }
 
-/// What an import has brought into the cache.
+/// The result of an import into the cache.
 public struct ImportedImages: Sendable, Hashable {
-  /// How many images were stored.
+  /// The number of imported images.
   public var count: Int
-  /// What they take.
+  /// The bytes of the imported images.
   public var size: ByteCount
-  /// How many were there already, as new or newer.
+  /// The number of images of which the cache already held the same or a newer version.
   public var present: Int
-  /// How many did not fit into the limits.
+  /// The number of images that did not fit into the limits.
   public var leftOut: Int
 
   init(_ result: CacheImport) {
@@ -112,7 +112,7 @@ public struct ImportedImages: Sendable, Hashable {
     leftOut = result.leftOut
   }
 
-  /// The same as one line of JSON.
+  /// The result as one line of JSON.
   public var json: String {
     line([
       "imported": .integer(count), "bytes": .integer(size.bytes), "present": .integer(present),

@@ -2,15 +2,15 @@ import FeedimgCache
 import FeedimgJSON
 public import FeedimgModel
 
-/// How much the cache keeps, how much it may, and how it has served.
+/// The contents, limits and hit rate of the cache.
 public struct CacheSummary: Sendable, Hashable {
-  /// The images of one kind.
+  /// The entries of one kind.
   public struct Part: Sendable, Hashable {
-    /// How many there are.
+    /// The number of entries.
     public var count: Int
-    /// What they take.
+    /// The bytes of the entries.
     public var size: ByteCount
-    /// What they may take.
+    /// The most bytes that the entries may take.
     public var limit: ByteCount
 
     init(_ share: CacheInfo.Share?) {
@@ -28,36 +28,36 @@ public struct CacheSummary: Sendable, Hashable {
     }
   }
 
-  /// Where the cache is; need not exist.
+  /// The folder of the cache, which need not exist.
   public var folder: String
-  /// The images in full size, but for those that are pinned.
+  /// The originals, without pinned ones.
   public var originals: Part
-  /// The smaller ones, but for those that are pinned.
+  /// The thumbnails, without pinned ones.
   public var thumbnails: Part
-  /// The pinned images of either size.
+  /// The pinned originals and thumbnails.
   public var pinned: Part
-  /// What came of images whose transfers broke off; no images yet, and never exported.
-  public var beginnings: Part
-  /// Images unused for so many days are removed.
+  /// The partial downloads, which are not counted as images and never exported.
+  public var partialDownloads: Part
+  /// The number of unused days after which an image is removed.
   public var expiryDays: Int
-  /// The reads that found an image, since the index was made.
+  /// The number of reads that found an image, since the index was created.
   public var hits: Int
-  /// The reads that found none.
+  /// The number of reads that found no image, since the index was created.
   public var misses: Int
-  /// When the image unused for longest was last used, in seconds since 1970; nil where there is none.
+  /// The last use of the least recently used image, in seconds since 1970; nil if there is no image.
   public var oldestUse: Double?
-  /// When an image was last used, in seconds since 1970; nil where there is none.
+  /// The last use of any image, in seconds since 1970; nil if there is no image.
   public var newestUse: Double?
-  /// About what images and index take of the disk, in whole blocks.
+  /// The approximate disk space of images and index, in whole blocks.
   public var sizeOnDisk: ByteCount
 
-  /// How many images there are.
+  /// The number of images.
   public var count: Int { originals.count + thumbnails.count + pinned.count }
 
-  /// What all images take.
+  /// The bytes of all images.
   public var size: ByteCount { ByteCount(originals.size.bytes + thumbnails.size.bytes + pinned.size.bytes) }
 
-  /// The part of the reads that found an image, from 0 to 1; nil before the first.
+  /// The share of reads that found an image, from 0 to 1; nil before the first read.
   public var hitRate: Double? { hits + misses > 0 ? Double(hits) / Double(hits + misses) : nil }
 
   init(_ info: CacheInfo) {
@@ -65,7 +65,7 @@ public struct CacheSummary: Sendable, Hashable {
     originals = Part(info.shares.first { $0.budget == .originals })
     thumbnails = Part(info.shares.first { $0.budget == .thumbnails })
     pinned = Part(info.pinned)
-    beginnings = Part(info.beginnings)
+    partialDownloads = Part(info.beginnings)
     expiryDays = info.unusedDays
     hits = max(0, info.hits)
     misses = max(0, info.misses)
@@ -74,13 +74,13 @@ public struct CacheSummary: Sendable, Hashable {
     sizeOnDisk = info.sizeOnDisk
   }
 
-  /// The same as one line of JSON, with sizes in bytes and times as RFC 3339 spells them.
+  /// The summary as one line of JSON, with sizes in bytes and times in the form of RFC 3339.
   public var json: String {
     func time(_ seconds: Double?) -> JSONValue { .optional(seconds.map(Timestamp.text)) }
     let value: JSONValue = [
       "folder": .string(folder), "count": .integer(count), "bytes": .integer(size.bytes),
       "originals": originals.value, "thumbnails": thumbnails.value, "pinned": pinned.value,
-      "beginnings": beginnings.value,
+      "partialDownloads": partialDownloads.value,
       "expiryDays": .integer(expiryDays), "hits": .integer(hits), "misses": .integer(misses),
       "oldestUse": time(oldestUse), "newestUse": time(newestUse), "bytesOnDisk": .integer(sizeOnDisk.bytes),
     ]

@@ -4,34 +4,34 @@ import FeedimgJSON
 public import FeedimgModel
 import FeedimgSystem
 
-/// One image that the cache keeps.
+/// An image in the cache.
 public struct CachedImage: Sendable, Hashable {
-  /// The URL in the form that the cache compares, without user and password.
+  /// The URL in normal form, without user and password.
   public var url: String
-  /// Whether it is the picture in full size or a smaller one.
+  /// Whether the image is an original or a thumbnail.
   public var role: ImageVariant.Role
-  /// A file that any program can open.
+  /// The path of the file, which any program can open.
   public var path: String
   /// The length of the file.
   public var size: ByteCount
-  /// Told by the bytes, such as `image/webp`.
+  /// The media type as detected from the bytes, such as `image/webp`.
   public var mediaType: String
-  /// Seconds since 1970.
+  /// The time of storing, in seconds since 1970.
   public var storedAt: Double
-  /// Seconds since 1970, within a minute or so.
+  /// The time of the last use, in seconds since 1970, accurate to about a minute.
   public var usedAt: Double
-  /// Whether it stays whatever else is stored, and however long it is not used.
+  /// Whether the image is pinned, so that it is neither evicted nor expires.
   public var isPinned: Bool
 
-  /// What comes first in a list.
+  /// The order of a list.
   public enum Order: String, Sendable, Hashable, CaseIterable {
-    /// The last used.
+    /// Most recently used first.
     case used
-    /// The last stored.
+    /// Most recently stored first.
     case stored
-    /// The largest.
+    /// Largest first.
     case size
-    /// The first URL, compared as bytes.
+    /// By URL, compared as bytes.
     case url
 
     var cacheOrder: CacheOrder {
@@ -44,13 +44,13 @@ public struct CachedImage: Sendable, Hashable {
     }
   }
 
-  /// A kind of images that has a limit of its own.
+  /// A kind of image with its own limit.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
-    /// In full size, not pinned.
+    /// Originals that are not pinned.
     case originals
-    /// Smaller, not pinned.
+    /// Thumbnails that are not pinned.
     case thumbnails
-    /// Of either size.
+    /// Pinned originals and thumbnails.
     case pinned
 
     var budget: Budget {
@@ -73,7 +73,7 @@ public struct CachedImage: Sendable, Hashable {
     isPinned = image.isPinned
   }
 
-  /// The same as one line of JSON, with the size in bytes and times as RFC 3339 spells them.
+  /// The image as one line of JSON, with the size in bytes and times in the form of RFC 3339.
   public var json: String {
     let value: JSONValue = [
       "url": .string(url), "role": .string(role.rawValue), "path": .string(path),
@@ -85,65 +85,68 @@ public struct CachedImage: Sendable, Hashable {
   }
 }
 
-/// All that is known of one image that the cache keeps, and what a load would do with it.
+/// The details of a cached image, and the effect of the next load.
 public struct CachedImageDetails: Sendable, Hashable {
-  /// A field of a message.
+  /// A field of a request or response.
   public struct Field: Sendable, Hashable {
-    /// As it was sent.
+    /// The name as it was sent.
     public var name: String
-    /// As it was sent.
+    /// The value as it was sent.
     public var value: String
   }
 
-  /// What a load does that finds the image.
+  /// The effect of a load that finds the image in the cache.
   public enum NextLoad: String, Sendable, Hashable, CaseIterable {
-    /// The image is shown, and nobody is asked.
+    /// The load shows the image and sends no request.
     case show
-    /// The image is shown at once, and its server is asked about it meanwhile, where the policy would fetch it.
-    case showAndAsk = "show-and-ask"
-    /// Its server is asked first, where the policy would fetch it: the image was chosen for another program.
-    case askFirst = "ask-first"
+    /// The load shows the image at once and, if the policy would fetch it, revalidates it at the same time.
+    case showAndRevalidate = "show-and-revalidate"
+    /// If the policy would fetch the image, the load revalidates it first.
+    ///
+    /// The server chose the stored image for a request with other fields (`Vary`).
+    case revalidateFirst = "revalidate-first"
   }
 
-  /// The file, its size, and when it was stored and used.
+  /// The image with its file, size and times.
   public var image: CachedImage
-  /// Whether it may be out of date, and by which rule.
+  /// Whether the image is fresh or stale, and the rule that decides.
   public var freshness: ImageFreshness
-  /// For how long it was fresh from its beginning, in seconds.
+  /// The freshness lifetime in seconds.
   public var lifetime: Double
-  /// What a load does now.
+  /// The effect of a load now.
   public var nextLoad: NextLoad
-  /// What its server would be asked with; none where nothing tells versions apart, so that all of it is asked for.
-  public var question: [Field]
-  /// Whether a transfer of it that breaks off can be gone on with: it has a strong validator.
+  /// The conditional fields of a revalidation; without any validator, none, and the server sends the complete
+  /// image.
+  public var conditions: [Field]
+  /// Whether the image has a strong validator, so that an interrupted download of it can resume.
   public var hasStrongValidator: Bool
-  /// The fields of the answer that brought it, as far as they may be kept.
+  /// The stored fields of the response.
   public var fields: [Field]
-  /// The fields of the request that the image was chosen by, as `Vary` names them.
+  /// The request fields that `Vary` names.
   public var chosenBy: [Field]
 
-  init(_ image: CachedImage, _ answer: StoredResponse, identity: RequestIdentity, now: Double) {
+  init(_ image: CachedImage, _ response: StoredResponse, identity: RequestIdentity, now: Double) {
     func fields(_ fields: HTTPFields) -> [Field] {
       fields.fields.map { Field(name: $0.name, value: $0.value) }
     }
-    let freshness = Freshness(of: answer, at: now)
-    let validators = Validators(of: answer)
+    let freshness = Freshness(of: response, at: now)
+    let validators = Validators(of: response)
     self.image = image
     self.freshness = ImageFreshness(freshness)
     lifetime = freshness.lifetime.seconds
     nextLoad =
-      switch RevalidationPlan(answer, by: identity, at: now) {
+      switch RevalidationPlan(response, by: identity, at: now) {
       case .none: .show
-      case .meanwhile: .showAndAsk
-      case .before: .askFirst
+      case .meanwhile: .showAndRevalidate
+      case .before: .revalidateFirst
       }
-    question = fields(validators.question)
+    conditions = fields(validators.question)
     hasStrongValidator = validators.rangeCondition != nil
-    self.fields = fields(answer.head.fields)
-    chosenBy = fields(answer.varied)
+    self.fields = fields(response.head.fields)
+    chosenBy = fields(response.varied)
   }
 
-  /// The same as one line of JSON, with lengths of time in seconds.
+  /// The details as one line of JSON, with durations in seconds.
   public var json: String {
     func value(_ fields: [Field]) -> JSONValue {
       .array(fields.map { ["name": .string($0.name), "value": .string($0.value)] })
@@ -154,7 +157,7 @@ public struct CachedImageDetails: Sendable, Hashable {
       "storedAt": .string(Timestamp.text(image.storedAt)),
       "usedAt": .string(Timestamp.text(image.usedAt)),
       "freshness": freshness.jsonValue, "lifetime": .integer(DeltaSeconds.whole(lifetime)),
-      "nextLoad": .string(nextLoad.rawValue), "question": value(question),
+      "nextLoad": .string(nextLoad.rawValue), "conditions": value(conditions),
       "strongValidator": .bool(hasStrongValidator), "fields": value(fields), "chosenBy": value(chosenBy),
     ]
     return value.text(.compact)
@@ -162,24 +165,24 @@ public struct CachedImageDetails: Sendable, Hashable {
 }
 
 extension ImageCache {
-  /// What is known of the image of a URL; it does not count as used by that.
+  /// The details of the image of a URL; reading them does not count as a use.
   ///
-  /// - Parameter url: As the item spells it.
-  /// - Returns: Nil where there is no such image, or the cache cannot be read.
+  /// - Parameter url: The URL of the image.
+  /// - Returns: Nil if the cache has no such image or cannot be read.
   public func details(of url: ImageURL) -> CachedImageDetails? {
-    guard let stored = cache.image(of: url.key), let answer = stored.answer else { return nil }
+    guard let stored = cache.image(of: url.key), let response = stored.answer else { return nil }
     return CachedImageDetails(
       CachedImage(stored),
-      answer,
+      response,
       identity: RequestIdentity(userAgent: userAgent),
       now: SystemClock.seconds()
     )
   }
 
-  /// How much there is of an image whose transfer broke off, and that is gone on with by the next load; nil for none.
+  /// The size of the partial download of an image, which the next load resumes.
   ///
-  /// - Parameter url: As the item spells it.
-  /// - Returns: What is kept of it.
+  /// - Parameter url: The URL of the image.
+  /// - Returns: The stored bytes; nil if there is no partial download.
   public func partialDownload(of url: ImageURL) -> ByteCount? {
     cache.partialDownload(of: url.key).map { ByteCount($0.bytes.count) }
   }

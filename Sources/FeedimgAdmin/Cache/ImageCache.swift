@@ -4,19 +4,21 @@ public import FeedimgModel
 import FeedimgSettings
 import FeedimgSystem
 
-/// The images that are kept on disk, as programs and people look after them.
+/// The administration of the images on disk.
 public struct ImageCache: Sendable {
   let cache: DiskCache
-  /// Where the images are kept.
+  /// The folder of the images.
   public let folder: String
-  /// As loads of this configuration send it, for what they would make of an image.
+  /// The `User-Agent` of loads with this configuration, which decides whether they revalidate an image.
   let userAgent: String
   private let settings: SettingsStore
 
-  /// The cache in the folder that a loader of this configuration would use; nothing is opened or made yet.
+  /// Creates the administration of the cache that a loader with this configuration uses.
   ///
-  /// - Parameter configuration: Its folders count, and the limits in the settings.
-  /// - Throws: ``ConfigurationError`` where no folder is known.
+  /// It opens and creates no file.
+  ///
+  /// - Parameter configuration: The folders of cache and settings; the settings have the limits.
+  /// - Throws: ``ConfigurationError`` if no folder is known.
   public init(
     _ configuration: ImageLoader.Configuration = ImageLoader.Configuration()
   ) throws(ConfigurationError) {
@@ -28,27 +30,25 @@ public struct ImageCache: Sendable {
     cache = DiskCache(folder: folder, limits: CacheLimits(current), clock: SystemClock.seconds)
   }
 
-  /// The cache that a loader with these parts uses.
+  /// Creates the administration of the cache that a loader with these parts uses.
   package init(_ configuration: ImageLoader.Configuration, sharing parts: LoaderParts) {
     userAgent = configuration.userAgent
     (settings, cache, folder) = (parts.settings, parts.store, parts.cacheFolder)
   }
 
-  /// What of the settings could not be used, so that other limits hold than the user meant; each thing once.
+  /// Warnings about invalid settings, for which defaults apply; each warning is returned once.
   public var warnings: [String] { settings.takeWarnings() }
 
-  /// How much is kept, and how much may be.
+  /// The contents and limits of the cache.
   ///
-  /// - Returns: Sizes of bodies as stored.
-  /// - Throws: ``ConfigurationError`` where the cache cannot be read.
+  /// - Throws: ``ConfigurationError`` if the cache cannot be read.
   public func summary() throws(ConfigurationError) -> CacheSummary {
     try naming { () throws(CacheError) in CacheSummary(try cache.info()) }
   }
 
-  /// All images, the last used first.
+  /// All images, the most recently used first.
   ///
-  /// - Returns: Without their bytes, which are in the files.
-  /// - Throws: ``ConfigurationError`` where the cache cannot be read.
+  /// - Throws: ``ConfigurationError`` if the cache cannot be read.
   public func images() throws(ConfigurationError) -> [CachedImage] {
     var images: [CachedImage] = []
     try forEachImage {
@@ -58,15 +58,15 @@ public struct ImageCache: Sendable {
     return images
   }
 
-  /// Tells of images one by one, however many there are.
+  /// Calls the body for each image, without loading the whole list into memory.
   ///
   /// - Parameters:
-  ///   - order: What comes first.
-  ///   - isReversed: Whether that comes last instead.
-  ///   - limit: No more than so many.
-  ///   - kinds: No others than these.
-  ///   - body: Returns whether to go on.
-  /// - Throws: ``ConfigurationError`` where the cache cannot be read.
+  ///   - order: The order of the images.
+  ///   - isReversed: Whether to reverse the order.
+  ///   - limit: The most images.
+  ///   - kinds: The kinds to include.
+  ///   - body: Receives an image; returns false to stop.
+  /// - Throws: ``ConfigurationError`` if the cache cannot be read.
   public func forEachImage(
     by order: CachedImage.Order = .used,
     isReversed: Bool = false,
@@ -82,46 +82,48 @@ public struct ImageCache: Sendable {
     }
   }
 
-  /// Pins the image of a URL: it stays whatever else is stored, and however long it is not used.
+  /// Pins the image of a URL, so that it is neither evicted nor expires.
   ///
-  /// Pinned images have a limit of their own beside those of originals and thumbnails. A newer image of the URL takes
-  /// over the pin.
+  /// Pinned images have their own limit. A newer version of the image inherits the pin.
   ///
-  /// - Parameter url: As the item spells it.
-  /// - Returns: Whether there was one.
-  /// - Throws: ``ConfigurationError`` where pinned images would exceed their limit, or the cache cannot be written.
+  /// - Parameter url: The URL of the image.
+  /// - Returns: False if the cache has no such image.
+  /// - Throws: ``ConfigurationError`` if pinned images would exceed their limit, or the cache cannot be
+  ///   written.
   public func pin(_ url: ImageURL) throws(ConfigurationError) -> Bool {
     try naming { () throws(CacheError) in try cache.pin(url.key) }
   }
 
-  /// Takes the pin from the image of a URL, which stays for now.
+  /// Unpins the image of a URL, which stays in the cache for now.
   ///
-  /// - Parameter url: As the item spells it.
-  /// - Returns: Whether there was one.
-  /// - Throws: ``ConfigurationError`` where its size exceeds what it may take unpinned, or the cache cannot be written.
+  /// - Parameter url: The URL of the image.
+  /// - Returns: False if the cache has no such image.
+  /// - Throws: ``ConfigurationError`` if the image is larger than the limit for unpinned images, or the cache
+  ///   cannot be written.
   public func unpin(_ url: ImageURL) throws(ConfigurationError) -> Bool {
     try naming { () throws(CacheError) in try cache.unpin(url.key) }
   }
 
-  /// Reads every image, removes those that were damaged, and brings files and index into accord.
+  /// Reads every image, removes damaged ones, and repairs differences between files and index.
   ///
-  /// - Parameter progress: Is told how many of about how many have been read; returns whether to go on.
-  /// - Returns: What was found.
-  /// - Throws: ``ConfigurationError`` where the cache cannot be read.
+  /// - Parameter progress: Receives the number of checked images and the approximate total; returns false to
+  ///   stop.
+  /// - Throws: ``ConfigurationError`` if the cache cannot be read.
   public func verify(
     progress: (_ done: Int, _ count: Int) -> Bool = { _, _ in true }
   ) throws(ConfigurationError) -> CacheCheck {
     try naming { () throws(CacheError) in CacheCheck(try cache.verify(progress: progress)) }
   }
 
-  /// Removes what exceeds the limits and what has not been used for too long, and more on request.
+  /// Removes expired images and images over the limits, and more on request.
+  ///
+  /// It removes partial downloads first, then the least recently used originals, then thumbnails. Pinned
+  /// images stay.
   ///
   /// - Parameters:
-  ///   - size: The most that all images may take afterwards: first originals go, the least recently used before
-  ///     others, then thumbnails, never what is pinned. Nil for no more than the limits ask for.
-  ///   - progress: Is told how many have gone; returns whether to go on.
-  /// - Returns: What was removed.
-  /// - Throws: ``ConfigurationError`` where the cache cannot be written.
+  ///   - size: The most bytes to keep; nil to apply only the limits.
+  ///   - progress: Receives the number of removed images; returns false to stop.
+  /// - Throws: ``ConfigurationError`` if the cache cannot be written.
   public func trim(
     to size: ByteCount? = nil,
     progress: (_ removed: Int) -> Bool = { _ in true }
@@ -131,20 +133,20 @@ public struct ImageCache: Sendable {
 
   /// Removes the image of a URL.
   ///
-  /// - Parameter url: As the item spells it.
-  /// - Returns: Whether there was one.
-  /// - Throws: ``ConfigurationError`` where the cache cannot be written.
+  /// - Parameter url: The URL of the image.
+  /// - Returns: False if the cache has no such image.
+  /// - Throws: ``ConfigurationError`` if the cache cannot be written.
   public func remove(_ url: ImageURL) throws(ConfigurationError) -> Bool {
     try naming { () throws(CacheError) in try cache.remove(url.key) }
   }
 
-  /// Removes all images, pinned ones too, and what the service keeps of other answers.
+  /// Removes all images, including pinned ones, and all responses that the service has stored.
   ///
-  /// - Returns: What was removed, as far as it could be told.
-  /// - Throws: ``ConfigurationError`` where the cache cannot be written.
+  /// - Returns: The contents before the call; if the index was damaged, those after it.
+  /// - Throws: ``ConfigurationError`` if the cache cannot be written.
   public func clear() throws(ConfigurationError) -> CacheSummary {
     try naming { () throws(CacheError) in
-      // A damaged index cannot be summed up, but it can be cleared.
+      // A damaged index cannot be read, but it can be cleared.
       let info = try? cache.info()
       try cache.clear()
       let current = settings.currentSettings()
@@ -154,8 +156,8 @@ public struct ImageCache: Sendable {
     }
   }
 
-  /// Runs the body, whose failures are said to users.
-  func naming<Answer>(_ body: () throws(CacheError) -> Answer) throws(ConfigurationError) -> Answer {
+  /// Runs the body and converts its error for users.
+  func naming<Result>(_ body: () throws(CacheError) -> Result) throws(ConfigurationError) -> Result {
     do throws(CacheError) {
       return try body()
     } catch {
@@ -165,15 +167,15 @@ public struct ImageCache: Sendable {
 }
 
 extension ImageCache {
-  /// Writes all images into a tar archive, the last used first; the file is whole or as it was before.
+  /// Writes all images to a tar archive, the most recently used first.
   ///
-  /// Cookies are left out, and images that were fetched with credentials.
+  /// It replaces the file only after the archive is complete. It omits cookies, and images that were fetched
+  /// with credentials.
   ///
   /// - Parameters:
-  ///   - path: A file, or nil for standard output.
-  ///   - progress: Is told how many of about how many have been written; returns whether to go on.
-  /// - Returns: What was written.
-  /// - Throws: ``ConfigurationError`` where the cache cannot be read or the archive not be written.
+  ///   - path: The path of the archive; nil for standard output.
+  ///   - progress: Receives the number of written images and the approximate total; returns false to stop.
+  /// - Throws: ``ConfigurationError`` if the cache cannot be read or the archive cannot be written.
   public func exportImages(
     to path: String?,
     progress: (_ done: Int, _ count: Int) -> Bool = { _, _ in true }
@@ -183,14 +185,13 @@ extension ImageCache {
 
   /// Stores the images of an archive from ``exportImages(to:progress:)``, as if they had just been used.
   ///
-  /// Nothing gives way to them. An archive in a file that is torn, damaged or not ours changes nothing; from a pipe,
-  /// what came before the fault has been stored.
+  /// It evicts no image for them. An invalid or truncated file changes nothing. From a pipe, it stores the
+  /// images before the error.
   ///
   /// - Parameters:
-  ///   - path: A file, or nil for standard input.
-  ///   - progress: Is told how many images of how many, if that is known, have been read; returns whether to go on.
-  /// - Returns: What was stored.
-  /// - Throws: ``ConfigurationError`` where the archive cannot be used, or the cache not be written.
+  ///   - path: The path of the archive; nil for standard input.
+  ///   - progress: Receives the number of read images and, if known, the total; returns false to stop.
+  /// - Throws: ``ConfigurationError`` if the archive is invalid or the cache cannot be written.
   public func importImages(
     from path: String?,
     progress: (_ done: Int, _ count: Int?) -> Bool = { _, _ in true }

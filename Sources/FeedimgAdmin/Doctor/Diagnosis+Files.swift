@@ -6,34 +6,34 @@ import FeedimgSettings
 import FeedimgTransfer
 
 extension Diagnosis {
-  /// Whether anything can be fetched.
+  /// Whether libcurl is available.
   static var transfer: Finding {
     do throws(LoadError) {
       return Finding(
         subject: "libcurl",
         verdict: .ok,
-        text: "images are fetched with \(try CurlVersion.text())"
+        text: "downloads use \(try CurlVersion.text())"
       )
     } catch {
       return Finding(
         subject: "libcurl",
         verdict: .no,
-        text: "nothing can be fetched: \(error.message)",
+        text: "no image can be downloaded: \(error.message)",
         isFatal: true
       )
     }
   }
 
-  /// What keeps the index of the cache.
+  /// The library that stores the index of the cache.
   static var index: Finding {
     Finding(
       subject: "SQLite",
       verdict: .ok,
-      text: "the index of the cache is kept by SQLite \(SQLiteVersion.text)"
+      text: "the index of the cache uses SQLite \(SQLiteVersion.text)"
     )
   }
 
-  /// Where the settings and the images are kept.
+  /// The folders of the settings and the cache.
   static func folders(_ configuration: ImageLoader.Configuration) -> [Finding] {
     let folders = Folders(configuration)
     let (settingsFolder, cacheFolder): (String, String)
@@ -44,7 +44,7 @@ extension Diagnosis {
         Finding(
           subject: "folders",
           verdict: .no,
-          text: "nothing can be kept anywhere: \(error)",
+          text: "no folder is known for settings and cache: \(error)",
           isFatal: true
         )
       ]
@@ -58,13 +58,13 @@ extension Diagnosis {
         folder(
           "cache",
           FolderState(cacheFolder),
-          without: "images are shown and not kept",
+          without: "images are shown but not stored",
           isNeeded: true
         )
       ]
   }
 
-  /// The images that the index names, as far as it can be told without reading them.
+  /// Compares the index with the files, without reading the files.
   static func images(_ configuration: ImageLoader.Configuration) -> [Finding] {
     guard let cache = try? ImageCache(configuration), FolderState(cache.folder).exists else { return [] }
     var (count, lost) = (0, 0)
@@ -76,19 +76,19 @@ extension Diagnosis {
       }
     } catch {
       return [
-        Finding(subject: "images", verdict: .broken, text: "\(error); `feedimg cache clear` starts afresh")
+        Finding(subject: "images", verdict: .broken, text: "\(error); run `feedimg cache clear`")
       ]
     }
     guard lost == 0 else {
-      let files = "the files of \(lost) of \(count) images are missing or were changed"
+      let files = "the files of \(lost) of \(count) images are missing or changed"
       return [
-        Finding(subject: "images", verdict: .broken, text: "\(files); `feedimg cache verify` mends that")
+        Finding(subject: "images", verdict: .broken, text: "\(files); run `feedimg cache verify`")
       ]
     }
-    return [Finding(subject: "images", verdict: .ok, text: "the index and the files agree (\(count))")]
+    return [Finding(subject: "images", verdict: .ok, text: "index and files match (\(count))")]
   }
 
-  /// How a folder is; one that is needed and cannot be written is broken.
+  /// The state of a folder; a required folder that cannot be written is broken.
   private static func folder(
     _ subject: String,
     _ state: FolderState,
@@ -107,14 +107,14 @@ extension Diagnosis {
       return Finding(
         subject: subject,
         verdict: .warning,
-        text: "\(place) is shared with other computers, whose locks may not hold"
+        text: "\(place) is a network file system, on which file locks may not work"
       )
     }
-    let text = state.exists ? "\(place) can be written" : "\(place) will be made when it is needed"
+    let text = state.exists ? "\(place) is writable" : "\(place) will be created when needed"
     return Finding(subject: subject, verdict: .ok, text: text)
   }
 
-  /// The table that decides.
+  /// The policy in force.
   static func policy(_ configuration: ImageLoader.Configuration) -> Finding {
     do throws(ConfigurationError) {
       let policy = try standing(configuration)
@@ -122,25 +122,25 @@ extension Diagnosis {
       return Finding(
         subject: "policy",
         verdict: .ok,
-        text: "`\(policy.name)` decides, with \(count) rule\(count == 1 ? "" : "s") that cover all cases"
+        text: "`\(policy.name)` is in force; its \(count) rule\(count == 1 ? " covers" : "s cover") all cases"
       )
     } catch {
       let reason = error.messages.first ?? "it cannot be used"
       return Finding(
         subject: "policy",
         verdict: .no,
-        text: "nothing can be decided: \(reason)",
+        text: "no policy is usable: \(reason)",
         isFatal: true
       )
     }
   }
 
-  /// The files of policies that cannot be used, those in force or not.
+  /// The policy files with errors.
   static func refusedPolicies(_ configuration: ImageLoader.Configuration) -> [Finding] {
     guard let policies = try? Policies(configuration) else { return [] }
     return policies.list().flatMap { entry in
       entry.refusals.map { reason in
-        let instead = entry.standing.map { "; the \($0.layer.rawValue) one counts instead" } ?? ""
+        let instead = entry.standing.map { "; the \($0.layer.rawValue) one is used instead" } ?? ""
         return Finding(
           subject: "policy file",
           verdict: .broken,

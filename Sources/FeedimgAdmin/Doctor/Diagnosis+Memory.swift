@@ -3,7 +3,7 @@ import FeedimgModel
 import FeedimgSettings
 
 extension Diagnosis {
-  /// How much memory images may take, and whether they give way when it is short.
+  /// The memory limit for images, and whether feedimg detects a shortage of memory.
   static func memory(
     _ configuration: ImageLoader.Configuration,
     _ files: SystemFiles = SystemFiles()
@@ -16,14 +16,14 @@ extension Diagnosis {
   private static func budget(_ limit: ByteCount?, _ allowance: MemoryAllowance) -> Finding {
     let source =
       switch allowance.origin {
-      case .machine: "of memory that this machine has"
+      case .machine: "of memory in this machine"
       case .group(let folder): "that the control group `\(folder)` allows"
       }
     let text =
       if let limit {
-        "images take \(limit) at most, as the settings say"
+        "images use at most \(limit), from the settings"
       } else {
-        "images take \(allowance.share.rounded) at most, by the \(ByteCount(allowance.memory).rounded) \(source)"
+        "images use at most \(allowance.share.rounded), from the \(ByteCount(allowance.memory).rounded) \(source)"
       }
     return Finding(subject: "memory", verdict: .ok, text: text)
   }
@@ -31,20 +31,20 @@ extension Diagnosis {
   private static func pressure(_ environment: [String: String], _ files: SystemFiles) -> Finding {
     let place = PSIFile.Place(environment: environment) ?? .system(files)
     let groups = MemoryGroups(files).flatMap { GroupEvents($0, files: files) }
-    let group = groups == nil ? nil : "limits of the control group are told by its `memory.events`"
+    let group = groups == nil ? nil : "the limits of the control group are watched in its `memory.events`"
     do throws(SystemReason) {
       _ = try PSIFile(place)
-      let stalls = "images give way in steps when `\(place.path)` tells that memory is short"
+      let stalls = "images in memory are evicted in steps when `\(place.path)` reports a shortage"
       let text = [stalls, group].compactMap(\.self).joined(separator: "; ")
       return Finding(subject: "pressure", verdict: .ok, text: text)
     } catch {
       let reason =
-        place.path.isEmpty ? "the service manager asks not to listen" : "`\(place.path)`: \(error)"
-      let loss = group ?? "images give way only to others"
+        place.path.isEmpty ? "the service manager disables it" : "`\(place.path)`: \(error)"
+      let loss = group ?? "images in memory are evicted only for other images"
       return Finding(
         subject: "pressure",
         verdict: .no,
-        text: "that memory is short cannot be seen (\(reason)): \(loss)"
+        text: "a shortage of memory cannot be detected (\(reason)): \(loss)"
       )
     }
   }

@@ -3,7 +3,7 @@ import FeedimgModel
 import FeedimgReachability
 
 extension Diagnosis {
-  /// Where knowledge of the network comes from.
+  /// The sources of information about the network.
   static func sources(_ report: NetworkReport) -> [Finding] {
     var findings = report.sources.map { source in
       Finding(subject: source.name, verdict: source.isAvailable ? .ok : .no, text: source.remark)
@@ -13,8 +13,8 @@ extension Diagnosis {
         subject: "event filter",
         verdict: isFiltered ? .ok : .warning,
         text: isFiltered
-          ? "changes of routes to single networks wake nobody"
-          : "each change of any route wakes programs that watch the network"
+          ? "the kernel drops events about routes to single networks, so they wake no program"
+          : "every route change wakes programs that watch the network"
       )
       let place = findings.firstIndex { $0.subject == "netlink events" }.map { $0 + 1 } ?? findings.endIndex
       findings.insert(filter, at: place)
@@ -22,28 +22,28 @@ extension Diagnosis {
     return findings
   }
 
-  /// What comes of it.
+  /// The class of the network and whether it is metered.
   static func network(_ state: NetworkState) -> Finding {
     let isKnown = state.kind != .other && state.kind != .offline
     let text =
       switch state.kind {
-      case .offline: "offline: \(state.reason); only what is cached can be shown"
-      case .other: "its kind cannot be told, so that it is treated like cellular: \(state.reason)"
+      case .offline: "offline: \(state.reason); only cached images can be shown"
+      case .other: "unknown kind, treated like cellular: \(state.reason)"
       default:
         "\(state.kind.rawValue): \(state.reason); metered \(state.metered.rawValue): \(state.meteredReason)"
       }
     return Finding(subject: "network", verdict: isKnown ? .ok : .warning, text: text)
   }
 
-  /// The charge that policies may ask about.
+  /// The battery charge, which policies may use.
   static func battery(_ reading: BatteryReading) -> Finding {
     let text =
       reading.percent.map { "\($0) %: \(reading.source)" }
-      ?? "\(reading.source); policies find the charge unknown"
+      ?? "\(reading.source); for policies, the charge is unknown"
     return Finding(subject: "battery", verdict: .ok, text: text)
   }
 
-  /// The data of the kernel, and the verdict drawn from it.
+  /// The kernel's data, and the conclusion from it.
   static func evidence(_ report: NetworkReport, _ state: NetworkState) -> [String] {
     report.evidence + ["verdict: \(state.json)"]
   }

@@ -3,7 +3,7 @@ import FeedimgSystem
 import Glibc
 
 extension Diagnosis {
-  /// The socket and the token of the service.
+  /// The service's socket and token.
   static func service(_ configuration: ImageLoader.Configuration) -> [Finding] {
     [configuration.usualService.map(listener), token(configuration)].compactMap(\.self)
   }
@@ -11,10 +11,10 @@ extension Diagnosis {
   private static func listener(_ path: String) -> Finding {
     var status = stat()
     guard lstat(path, &status) == 0 else {
-      return finding(.ok, "`feedimg serve` does not run; each program loads by itself")
+      return finding(.ok, "`feedimg serve` is not running; each program downloads its own images")
     }
     guard status.st_mode & S_IFMT == S_IFSOCK else {
-      return finding(.broken, "`\(path)` is no socket; remove it, so that `feedimg serve` can listen there")
+      return finding(.broken, "`\(path)` is not a socket; remove it so that `feedimg serve` can listen there")
     }
     switch connect(to: path) {
     case 0: return finding(.ok, "a service listens at `\(path)`")
@@ -25,7 +25,7 @@ extension Diagnosis {
     }
   }
 
-  /// The token of the service, which others must not read; nil if there is none.
+  /// The file mode of the service's token, which other users must not read; nil if there is no token.
   private static func token(_ configuration: ImageLoader.Configuration) -> Finding? {
     guard let folder = try? Folders(configuration).configuration else { return nil }
     let path = "\(folder)/service-token"
@@ -37,7 +37,7 @@ extension Diagnosis {
       verdict: isPrivate ? .ok : .broken,
       text: isPrivate
         ? "only you can read `\(path)`"
-        : "others can read `\(path)` and so use the service; remove it, and the service makes a new one"
+        : "other users can read `\(path)` and use the service; remove the file, and the service creates a new one"
     )
   }
 
@@ -47,7 +47,7 @@ extension Diagnosis {
 
   /// Connects to a Unix socket and closes the connection.
   ///
-  /// - Returns: Zero, or `errno`.
+  /// - Returns: Zero on success, else `errno`.
   private static func connect(to path: String) -> Int32 {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)

@@ -2,50 +2,51 @@ public import Feedimg
 import FeedimgJSON
 import FeedimgReachability
 
-/// What feedimg can and cannot do on this system, and why.
+/// A check of the features that work on this system.
 ///
-/// Making one looks at everything once, which takes some milliseconds; nothing is changed and no packet sent.
+/// Creating a diagnosis runs all checks, which takes some milliseconds. They change nothing and send no
+/// packet.
 public struct Diagnosis: Sendable, Hashable {
-  /// How something is.
+  /// The result of a check.
   public enum Verdict: String, Sendable, Hashable, CaseIterable {
-    /// It is as it should be.
+    /// The subject works.
     case ok
-    /// It is not there, and something is lost without it.
+    /// The subject is missing, and a feature does not work without it.
     case no
-    /// It works, but not as well as it could.
+    /// The subject works with limits.
     case warning
-    /// It does not work, and the text says how to mend it.
+    /// The subject does not work; the text says how to repair it.
     case broken
   }
 
-  /// What was found about one thing.
+  /// The result of one check.
   public struct Finding: Sendable, Hashable {
-    /// What was looked at, such as `netlink`.
+    /// The checked part, such as `netlink`.
     public var subject: String
-    /// How it is.
+    /// The result.
     public var verdict: Verdict
-    /// What follows from that, in one sentence.
+    /// The consequence, in one sentence.
     public var text: String
-    /// Whether feedimg cannot work this way.
+    /// Whether feedimg cannot load any image.
     public var isFatal = false
   }
 
-  /// In the order in which a load uses what they are about.
+  /// The results, in the order in which a load uses the parts.
   public private(set) var findings: [Finding] = []
-  /// What the system said, line by line, to paste into a report of a fault.
+  /// The system's own data, line by line, for a bug report.
   public private(set) var evidence: [String] = []
 
-  /// Whether feedimg can do its work, though perhaps not all of it.
+  /// Whether feedimg can load images, even if some features do not work.
   public var canWork: Bool { !findings.contains(where: \.isFatal) }
 
   /// Whether nothing is broken.
   public var isHealthy: Bool { canWork && !findings.contains { $0.verdict == .broken } }
 
-  /// Looks at this system.
+  /// Checks this system.
   ///
   /// - Parameters:
-  ///   - configuration: What a loader would work with.
-  ///   - isMasked: Whether addresses of the internet, hardware addresses and the home folder are left out.
+  ///   - configuration: The configuration of the loader.
+  ///   - isMasked: Whether to hide public addresses, hardware addresses and the home folder.
   public init(
     _ configuration: ImageLoader.Configuration = ImageLoader.Configuration(),
     isMasked: Bool = true
@@ -68,8 +69,8 @@ public struct Diagnosis: Sendable, Hashable {
 extension Diagnosis {
   /// The findings as one line of JSON.
   ///
-  /// - Parameter hasEvidence: Whether the evidence is part of it.
-  /// - Returns: One object.
+  /// - Parameter hasEvidence: Whether to include the evidence.
+  /// - Returns: One JSON object.
   public func json(withEvidence hasEvidence: Bool = false) -> String {
     var object = JSONObject([("works", .bool(canWork)), ("healthy", .bool(isHealthy))])
     object["findings"] = .array(

@@ -1,17 +1,16 @@
 import Glibc
 
-/// Takes out of a text what tells strangers who or where somebody is, and leaves what a fault needs.
+/// Hides personal data in the evidence of a diagnosis, and keeps the data that a bug report needs.
 struct EvidenceMask {
-  /// Shown as `~`; empty where there is none.
+  /// The home folder without a final slash, which is shown as `~`; empty if it is unknown.
   private let home: String
 
   init(home: String?) {
-    // People and tests end it with a slash.
     let home = home ?? ""
     self.home = home.lastIndex { $0 != "/" }.map { String(home[...$0]) } ?? ""
   }
 
-  /// The text without addresses of the internet, hardware addresses and the home folder.
+  /// The text without public addresses, hardware addresses and the home folder.
   func applied(to text: String) -> String {
     var result = ""
     var word = ""
@@ -36,7 +35,7 @@ struct EvidenceMask {
       let rest = word.dropFirst(home.count).drop { $0 == "/" }
       return rest.isEmpty ? "~" : "~/" + rest
     }
-    // A sentence may go on behind an address, and a prefix length belongs to it.
+    // A full stop or colon of the sentence, or a prefix length, may follow an address.
     let core = word.prefix { $0 != "/" }
     let trimmed = core.reversed().drop { ".:".contains($0) && core != "::" }.reversed()
     let address = String(trimmed)
@@ -58,7 +57,9 @@ struct EvidenceMask {
     return nil
   }
 
-  /// Interfaces may be named by their hardware address (systemd.net-naming-scheme(7)), such as `wlx00c0ca112233`.
+  /// Masks an interface name that contains a hardware address, such as `wlx00c0ca112233`.
+  ///
+  /// systemd creates such names (systemd.net-naming-scheme(7)).
   private static func hardwareName(_ word: String) -> String? {
     guard word.count == 15, word.dropFirst(3).allSatisfy(\.isHexDigit) else { return nil }
     return ["enx", "wlx", "wwx"].first(where: word.hasPrefix).map { $0 + "MAC" }
@@ -69,7 +70,7 @@ struct EvidenceMask {
     return parts.count == 6 && parts.allSatisfy { $0.count == 2 && $0.allSatisfy(\.isHexDigit) }
   }
 
-  /// Not one of the networks that everybody has (RFC 1918, 6598, 3927, 5737, 1122).
+  /// Whether an IPv4 address is outside the private and reserved networks (RFC 1918, 6598, 3927, 5737, 1122).
   private static func isPublic(_ address: UInt32) -> Bool {
     let common: [(UInt32, Int)] = [
       (0x0A00_0000, 8), (0xAC10_0000, 12), (0xC0A8_0000, 16), (0x6440_0000, 10), (0xA9FE_0000, 16),
@@ -78,13 +79,16 @@ struct EvidenceMask {
     return !common.contains { address >> (32 - $0.1) == $0.0 >> (32 - $0.1) }
   }
 
-  /// Not link-local, unspecified, loopback or an example; a unique local one tells a home apart (RFC 4193).
+  /// Whether an IPv6 address may identify a user.
+  ///
+  /// Loopback, unspecified and documentation addresses do not, nor do link-local ones without a hardware
+  /// address. A unique local address identifies a network (RFC 4193).
   private static func isPublic(_ bytes: [UInt8]) -> Bool {
     if bytes.dropLast().allSatisfy({ $0 == 0 }) { return false }
     if bytes[0] == 0xFE, bytes[1] & 0xC0 == 0x80 { return hasHardwareAddress(bytes) }
     return !bytes.starts(with: [0x20, 0x01, 0x0D, 0xB8])
   }
 
-  /// Whether the second half is made of a hardware address (RFC 4291, appendix A).
+  /// Whether the interface identifier contains a hardware address (RFC 4291, appendix A).
   private static func hasHardwareAddress(_ bytes: [UInt8]) -> Bool { bytes[11] == 0xFF && bytes[12] == 0xFE }
 }

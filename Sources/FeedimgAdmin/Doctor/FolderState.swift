@@ -1,18 +1,18 @@
 import Feedimg
 import Glibc
 
-/// A folder as it is found, without changing anything.
+/// The state of a folder, read without changing anything.
 struct FolderState {
   let path: String
   let exists: Bool
-  /// Why it can be neither written nor made, in words; nil where it can.
+  /// The reason why the folder can be neither written nor created; nil if it can.
   let obstacle: String?
-  /// Such as `ext4`; nil for one of no known name.
+  /// The type of the file system, such as `ext4`; nil if unknown.
   let fileSystem: String?
-  /// Whether other computers may use it too.
+  /// Whether the folder is on a network file system.
   let isShared: Bool
 
-  /// Looks at a folder, or at the nearest one above it that is there.
+  /// Reads the state of a folder or, if it is missing, of the nearest existing folder above it.
   init(_ path: String) {
     self.path = path
     var nearest = path
@@ -26,7 +26,7 @@ struct FolderState {
     isShared = fileSystem.map(Self.shared.contains) ?? false
   }
 
-  /// Whether a path leads to a plain file of that size, in bytes.
+  /// Whether a path leads to a regular file of this size, in bytes.
   static func isFile(_ path: String, ofSize size: Int) -> Bool {
     var status = stat()
     return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_size == size
@@ -48,7 +48,7 @@ struct FolderState {
 
 /// The file systems of this process, as `/proc/self/mounts` lists them (proc(5)).
 enum MountTable {
-  /// The kind of file system that a path is on, such as `ext4`; nil where that cannot be told.
+  /// The type of the file system of a path, such as `ext4`; nil if unknown.
   static func fileSystem(of path: String) -> String? {
     guard let resolved = realpath(path, nil) else { return nil }
     defer { free(resolved) }
@@ -60,7 +60,8 @@ enum MountTable {
     return fileSystem(of: String(cString: resolved), in: String(decoding: content, as: UTF8.self))
   }
 
-  /// The kind of file system that a path is on, by the mount nearest above it; of several there the last.
+  /// The type of the file system of a path: that of the innermost mount, or of the last of several at one
+  /// place.
   static func fileSystem(of path: String, in table: String) -> String? {
     var best: (length: Int, type: String)?
     for line in table.split(separator: "\n") {

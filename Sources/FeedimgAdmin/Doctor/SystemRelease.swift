@@ -1,8 +1,8 @@
 import Glibc
 
-/// What system this is.
+/// The versions of the kernel and the distribution.
 enum SystemRelease {
-  /// One line for the kernel, and one for the distribution where it says its name.
+  /// One line for the kernel and, if known, one for the distribution.
   static func lines() -> [String] {
     var name = utsname()
     var lines: [String] = []

@@ -3,44 +3,47 @@ import FeedimgJSON
 import FeedimgPolicy
 
 extension Policies {
-  /// One thing that a check found.
+  /// An error or warning of a check.
   public struct Remark: Sendable, Hashable {
-    /// Whether a policy with it cannot be in force.
+    /// Whether it prevents the use of the policy.
     public var isError: Bool
-    /// One line with the place, and before it `error   ` or `warning ` for what was found by going through all states.
+    /// One line with the position.
+    ///
+    /// A finding from the check of all states starts with `error   ` or `warning `.
     public var text: String
   }
 
-  /// What the check of one policy came to.
+  /// The result of the check of one policy.
   public struct Verdict: Sendable {
-    /// How it came out.
+    /// The kind of result.
     public enum Outcome: Sendable, Hashable {
-      /// In order; there may be warnings.
+      /// The policy is valid; there may be warnings.
       case ok
-      /// It can be read, and there is something wrong with it.
+      /// The policy has errors.
       case errors
-      /// Nothing can be read.
+      /// The file cannot be read or does not contain a policy.
       case unreadable
     }
 
-    /// How it came out.
+    /// The kind of result.
     public var outcome: Outcome
-    /// Such as `default: 6 rules, 4 facts, 90 states`; nil where no table could be read.
+    /// One line such as `default: 6 rules, 4 facts, 90 states`; nil if no table could be read.
     public var headline: String?
-    /// Errors first.
+    /// The errors, then the warnings.
     public var remarks: [Remark]
-    /// Such as `ok: total, 6 of 6 rules reached, offline never loads`; nil where there are errors.
+    /// One line such as `ok: total, 6 of 6 rules reached, offline never loads`; nil if there are errors.
     public var summary: String?
-    /// The same as one line of JSON.
+    /// The result as one line of JSON.
     public var json: String
   }
 
-  /// Checks policies in every state that their rules can tell apart.
+  /// Checks policies in every state that their rules distinguish.
   ///
   /// - Parameters:
-  ///   - arguments: Names, files and folders; none for all policies of the shelf.
-  ///   - isStrict: Whether warnings are errors.
-  /// - Returns: One verdict for each policy, in the order of the arguments; of a folder the default comes first.
+  ///   - arguments: Names, files and folders; none for all installed policies.
+  ///   - isStrict: Whether warnings count as errors.
+  /// - Returns: One result for each policy, in the order of the arguments; in a folder, the default comes
+  ///   first.
   public func check(_ arguments: [String] = [], isStrict: Bool = false) -> [Verdict] {
     let arguments = arguments.isEmpty ? shelf.names() : arguments
     return arguments.flatMap { argument in
@@ -52,11 +55,11 @@ extension Policies {
     }
   }
 
-  /// What an argument stands for: a policy, or those of a folder.
+  /// The policy that an argument names, or all policies of a folder.
   private func texts(of argument: String) throws(PolicyFault) -> [PolicyContent] {
     let file = PolicyFile(path: argument)
     if file.holdsCases {
-      throw PolicyFault(["\(argument): holds cases, which `feedimg policy test` runs"], isUnreadable: true)
+      throw PolicyFault(["\(argument): contains test cases; run `feedimg policy test`"], isUnreadable: true)
     }
     guard file.isFolder else { return try shelf.selection(of: argument).text().map { [$0] } ?? [] }
     let files = try PolicyFile.files(in: argument).filter(\.holdsPolicy)
@@ -76,7 +79,7 @@ extension Policies.Verdict {
     let source = text.source
     switch text.reading {
     case .nothing:
-      self.init(PolicyFault(["\(source.fileName): is gone"], isUnreadable: true), name: source.name)
+      self.init(PolicyFault(["\(source.fileName): file not found"], isUnreadable: true), name: source.name)
     case .fault(let fault):
       self.init(fault, name: source.name)
     case .bytes(let content):
@@ -120,7 +123,7 @@ extension Policies.Verdict {
     json = JSONValue.object(object).text(.compact)
   }
 
-  /// A text with slips.
+  /// The result for a text with syntax errors.
   init(_ errors: PolicyErrors, source: PolicySource, isLegible: Bool) {
     outcome = isLegible ? .errors : .unreadable
     remarks = errors.errors.map { Policies.Remark(isError: true, text: $0.description) }
@@ -137,7 +140,7 @@ extension Policies.Verdict {
     )
   }
 
-  /// Nothing that could be read.
+  /// The result for a file that cannot be read.
   init(_ fault: PolicyFault, name: String) {
     outcome = .unreadable
     remarks = fault.messages.map { Policies.Remark(isError: true, text: $0) }

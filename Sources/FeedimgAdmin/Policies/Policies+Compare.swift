@@ -3,39 +3,39 @@ import FeedimgJSON
 import FeedimgPolicy
 
 extension Policies {
-  /// Where two policies decide differently.
+  /// The states in which two policies decide differently.
   public struct Comparison: Sendable {
-    /// States with the same change.
+    /// The states with the same change.
     public struct Change: Sendable {
-      /// Such as `load nothing → original   (2 states)`.
+      /// One line such as `load nothing → original   (2 states)`.
       public var headline: String
-      /// The states, as few boxes in words.
+      /// The states, in as few groups as possible, one line each.
       public var boxes: [String]
-      /// Whether the second policy loads more there (1), less (-1) or as much.
+      /// Whether the second policy loads more there (1), less (-1) or the same (0).
       public var weight: Int
     }
 
-    /// Such as `default → data-saver: 126 of 540 states differ; 120 load less, 6 load more`.
+    /// One line such as `default → data-saver: 126 of 540 states differ; 120 load less, 6 load more`.
     public var headline: String
-    /// Where less is loaded, then where more is, then the others.
+    /// The changes that load less, then those that load more, then the others.
     public var changes: [Change]
-    /// In how many states the second policy loads more.
+    /// The number of states in which the second policy loads more.
     public var moreCount: Int
-    /// What the user should know, such as that a file is refused.
+    /// Warnings for the user, such as that a file is refused.
     public var warnings: [String]
-    /// The same as one line of JSON.
+    /// The comparison as one line of JSON.
     public var json: String
   }
 
-  /// Compares two policies in every state that either can tell apart.
+  /// Compares two policies in every state that either of them distinguishes.
   ///
   /// - Parameters:
-  ///   - old: The name or file of the one to compare with.
-  ///   - new: The name or file of the other.
-  /// - Returns: The states in which something else is shown or loaded.
-  /// - Throws: ``PolicyFault`` where one cannot be read or is not total.
+  ///   - old: The name or file of the first policy.
+  ///   - new: The name or file of the second policy.
+  /// - Returns: The states in which the policies show or load something different.
+  /// - Throws: ``PolicyFault`` if a policy cannot be read or does not cover all states.
   public func compare(_ old: String, _ new: String) throws(PolicyFault) -> Comparison {
-    let (one, other) = (try asked(old), try asked(new))
+    let (one, other) = (try named(old), try named(new))
     do throws(PolicyErrors) {
       let diff = try PolicyDiff(from: one.table, to: other.table)
       return Comparison(

@@ -8,40 +8,40 @@ import FeedimgSystem
 import FeedimgUsage
 
 extension Policies {
-  /// How a policy came to a decision.
+  /// The explanation of a decision.
   public struct Account: Sendable {
-    /// The rules that were tried, a line each, and then the decision.
+    /// The tried rules, one line each, and then the decision.
     public var lines: [String]
-    /// Every fact with the value that counted, and whence it came.
+    /// Every fact with its value and source.
     public var facts: [FactReading]
-    /// What the user should know, such as that a file is refused.
+    /// Warnings for the user, such as that a file is refused.
     public var warnings: [String]
-    /// The same as one line of JSON.
+    /// The explanation as one line of JSON.
     public var json: String
   }
 
-  /// Why a policy decides what it does in one situation.
+  /// Explains the decision of a policy in one situation.
   ///
-  /// A fact that is not given is one that nobody knows: the network tells no kind, the price is unknown, both variants
-  /// can be had and neither is cached, nothing is set and nothing is counted.
+  /// Facts that are not given are unknown. Both variants count as available and not cached, all settings as
+  /// off, and all quantities as unknown.
   ///
   /// - Parameters:
   ///   - argument: A name or a file.
-  ///   - given: The facts that are known.
-  ///   - isLive: Whether to look at the network and the settings of this machine for those that are not given.
-  /// - Returns: The rules that were tried, with their reasons.
-  /// - Throws: ``PolicyFault`` for a policy or a fact that was not understood, or a policy that is not total.
+  ///   - given: The known facts.
+  ///   - isLive: Whether to read the other facts from the network and settings of this machine.
+  /// - Returns: The tried rules with their reasons.
+  /// - Throws: ``PolicyFault`` if the policy or a fact is invalid, or the policy does not cover all states.
   public func explain(
     _ argument: String,
     given: [SituationOverride] = [],
     isLive: Bool = false
   ) throws(PolicyFault) -> Account {
-    let asked = try asked(argument)
-    let catalog = try catalog(of: asked.table)
-    // What is not told is as the table of facts has it where it is unknown; a variant can be had, but is not cached.
+    let named = try named(argument)
+    let catalog = try catalog(of: named.table)
+    // The defaults of unknown facts; both variants are available, but not cached.
     var known = KnownFacts(Situation(network: .other, original: .remote, thumbnail: .remote))
-    let policy = try compiled(asked.table)
-    var warnings = asked.warnings
+    let policy = try compiled(named.table)
+    var warnings = named.warnings
     if isLive {
       let (snapshot, ledger) = try snapshot(for: policy)
       known.read(snapshot)
@@ -51,7 +51,7 @@ extension Policies {
       for given in given {
         let fact = try CheckedOverride(given, among: catalog)
         known.set(fact)
-        // The price that was seen is that of another network.
+        // The metering of the active network does not apply to the given network.
         if fact.fact == .network, known.sources[.metered] != given.source {
           known.setMetered(.unknown, source: nil)
         }
@@ -62,7 +62,7 @@ extension Policies {
     return Account(Explanation(policy, in: known.situation), known, warnings: warnings)
   }
 
-  /// The facts of this machine, read as a loader reads them.
+  /// The facts of this machine, read in the same way as in a loader.
   private func snapshot(for policy: CompiledPolicy) throws(PolicyFault) -> (FactSnapshot, UsageLedger?) {
     let settings = try settings()
     let folders = Folders(configuration)
@@ -96,8 +96,8 @@ extension Policies {
 }
 
 extension Policies.Account {
-  /// The source of a fact that nothing told.
-  private static let untold = "not told"
+  /// The source of a fact that is not given.
+  private static let notGiven = "not given"
 
   init(_ explanation: Explanation, _ known: KnownFacts, warnings: [String]) {
     lines = explanation.lines
@@ -105,7 +105,7 @@ extension Policies.Account {
       FactReading(
         name: $0.name,
         value: $0.value(in: explanation.situation),
-        source: known.sources[$0] ?? ($0.inputs.isEmpty ? Self.untold : $0.defaultSource)
+        source: known.sources[$0] ?? ($0.inputs.isEmpty ? Self.notGiven : $0.defaultSource)
       )
     }
     self.warnings = warnings
@@ -113,7 +113,7 @@ extension Policies.Account {
       json = ""
       return
     }
-    let assumed = facts.filter { $0.source == Self.untold }
+    let assumed = facts.filter { $0.source == Self.notGiven }
     object["assumed"] = .array(assumed.map { .string($0.name) })
     json = JSONValue.object(object).text(.compact)
   }

@@ -3,20 +3,20 @@ import FeedimgJSON
 import FeedimgPolicy
 
 extension Policies {
-  /// One policy of the shelf.
+  /// An installed policy.
   public struct Entry: Sendable {
-    /// What stands in force under the name, and what is refused; nil where nothing is in order.
+    /// The valid version of the policy, and the refused files; nil if no version is valid.
     public var standing: Standing?
     /// The name.
     public var name: String
-    /// Whether it decides unless another is asked for.
+    /// Whether the policy is in force unless a program names another.
     public var isInForce: Bool
-    /// What the file says about it in its first paragraph; empty where it says nothing.
+    /// The first paragraph of the file; empty if there is none.
     public var summary: String
-    /// Why files of that name are refused, a line each.
+    /// The errors of refused files with this name, one line each.
     public var refusals: [String]
 
-    /// The same as one line of JSON.
+    /// The entry as one line of JSON.
     public var json: String {
       let value: JSONValue = [
         "policy": .string(name), "inForce": .bool(isInForce), "layer": .optional(standing?.layer.rawValue),
@@ -28,19 +28,17 @@ extension Policies {
     }
   }
 
-  /// A policy as its author wrote it, and in its machine form.
+  /// A policy as text and as JSON.
   public struct Export: Sendable {
-    /// The text of its file.
+    /// The text of the file.
     public var text: String
-    /// The machine form, as ``Policies/schema`` describes it, indented.
+    /// The policy as indented JSON, in the form of ``Policies/schema``.
     public var json: String
-    /// What the user should know, such as that another file is refused.
+    /// Warnings for the user, such as that another file is refused.
     public var warnings: [String]
   }
 
-  /// All policies of the shelf: the default first, then by name.
-  ///
-  /// - Returns: Those that are refused included.
+  /// All installed policies, including refused ones: the default first, then by name.
   public func list() -> [Entry] {
     let inForce = (try? standing()).flatMap { $0.layer == .given ? nil : $0.name }
     return shelf.names().map { name in
@@ -59,11 +57,11 @@ extension Policies {
     }
   }
 
-  /// Which policy decides, where it comes from, and why no other one does.
+  /// The policy in force, its file, and the reasons against other files.
   ///
-  /// - Parameter argument: A name or a file; nil for what the configuration asks for.
-  /// - Returns: The policy with all places that were looked at.
-  /// - Throws: ``PolicyFault`` where there is none that is in order.
+  /// - Parameter argument: A name or a file; nil for the policy of the configuration.
+  /// - Returns: The policy, with all places that were searched.
+  /// - Throws: ``PolicyFault`` if there is no valid policy.
   public func standing(of argument: String? = nil) throws(PolicyFault) -> Standing {
     let policy = argument.map(ImageLoader.Configuration.Policy.named) ?? configuration.policy
     let selection = try shelf.selection(of: policy)
@@ -73,24 +71,23 @@ extension Policies {
     return Standing(selection, readings, choice, chosen)
   }
 
-  /// A policy for other programs, or to begin one's own with.
+  /// Exports a policy as text and as JSON.
   ///
   /// - Parameter argument: A name or a file.
-  /// - Returns: The text and the machine form.
-  /// - Throws: ``PolicyFault`` where it cannot be read.
+  /// - Throws: ``PolicyFault`` if the policy cannot be read.
   public func export(_ argument: String) throws(PolicyFault) -> Export {
-    let asked = try asked(argument)
+    let named = try named(argument)
     return Export(
-      text: String(decoding: asked.text, as: UTF8.self),
-      json: asked.table.json.text(.indented),
-      warnings: asked.warnings
+      text: String(decoding: named.text, as: UTF8.self),
+      json: named.table.json.text(.indented),
+      warnings: named.warnings
     )
   }
 
-  /// What may follow what someone has typed where a policy is expected: names, files and folders.
+  /// Completes the name or path of a policy, for a shell.
   ///
-  /// - Parameter start: What has been typed.
-  /// - Returns: Whole words, the names first.
+  /// - Parameter start: The typed text.
+  /// - Returns: The completed words: names, then files and folders.
   public func completions(of start: String) -> [String] {
     let folder = start.lastIndex(of: "/").map { String(start[...$0]) } ?? ""
     let files = ((try? PolicyFile.files(in: folder.isEmpty ? "." : folder)) ?? []).compactMap { file in
@@ -102,12 +99,13 @@ extension Policies {
   }
 }
 
-/// What the author of a policy says about it beside the table.
+/// The description of a policy in its file.
 enum Prose {
-  /// The first paragraph of a Markdown text that is neither a heading nor a table, or the `description` of JSON.
+  /// The first paragraph of a Markdown text that is neither a heading nor a table, or the `description` of
+  /// JSON.
   ///
-  /// - Parameter text: The file of a policy.
-  /// - Returns: One line; empty where the file begins with the table.
+  /// - Parameter text: The content of a policy file.
+  /// - Returns: One line; empty if the file begins with the table.
   static func firstParagraph(_ text: [UInt8]) -> String {
     if case .object(let object)? = try? JSONReader.value(in: text) {
       return line(object["description"]?.text ?? "")
@@ -126,7 +124,7 @@ enum Prose {
     return line(paragraph.joined(separator: " "))
   }
 
-  /// In single spaces and without control characters, as it is shown in a list.
+  /// The text on one line, with single spaces and without control characters.
   private static func line(_ text: String) -> String {
     text.split { $0.isWhitespace || $0.isNewline }.joined(separator: " ")
       .filter { $0.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control } }

@@ -3,7 +3,7 @@ import FeedimgJSON
 import FeedimgPolicy
 
 extension Policies {
-  /// What a policy decides: every state, or rows of states in which one rule decides the same.
+  /// The decisions of a policy, for every state or in rows of states with the same rule and decision.
   public struct Listing: Sendable {
     private enum Content: Sendable {
       case rows(DecisionTable)
@@ -12,24 +12,24 @@ extension Policies {
 
     /// The name of the policy.
     public let policy: String
-    /// What the user should know, such as that there are states without a rule, which no row shows.
+    /// Warnings for the user, such as about states without a rule, which no row shows.
     public let warnings: [String]
-    /// Whether there are states without a rule.
+    /// Whether some states have no rule.
     public let hasGap: Bool
     private let content: Content
 
-    init(_ asked: AskedPolicy, fixing fixed: [FixedFact], everyState: Bool) throws(PolicyErrors) {
-      policy = asked.table.name
+    init(_ named: NamedPolicy, fixing fixed: [FixedFact], everyState: Bool) throws(PolicyErrors) {
+      policy = named.table.name
       content =
         everyState
-        ? .states(try StateListing(asked.table, fixing: fixed))
-        : .rows(try DecisionTable(asked.table, fixing: fixed))
-      let gaps = try PolicyReport(asked.table).errors.filter { $0.code == .gap }
+        ? .states(try StateListing(named.table, fixing: fixed))
+        : .rows(try DecisionTable(named.table, fixing: fixed))
+      let gaps = try PolicyReport(named.table).errors.filter { $0.code == .gap }
       hasGap = !gaps.isEmpty
-      warnings = asked.warnings + gaps.map(\.problem.description)
+      warnings = named.warnings + gaps.map(\.problem.description)
     }
 
-    /// The columns, and then the rows; cells are as in the grammar of policies.
+    /// The names of the columns, then the rows; cells follow the grammar of policies.
     public var cells: [[String]] {
       switch content {
       case .rows(let table):
@@ -53,7 +53,7 @@ extension Policies {
       }
     }
 
-    /// The same as a JSON array, one object a line.
+    /// The decisions as a JSON array, with one object per line.
     public var json: String {
       var lines: [String] = []
       switch content {
@@ -66,21 +66,21 @@ extension Policies {
     }
   }
 
-  /// What a policy decides.
+  /// Lists the decisions of a policy.
   ///
   /// - Parameters:
   ///   - argument: A name or a file.
-  ///   - facts: Facts of which only these values are of interest.
-  ///   - everyState: Whether to list states one by one, in a fixed order, rather than in few rows.
-  /// - Returns: The decisions; states without a rule are left out, and told of.
-  /// - Throws: ``PolicyFault`` for a policy or a fact that was not understood.
+  ///   - facts: Values of facts; only states with these values are listed.
+  ///   - everyState: Whether to list every state, in a fixed order, instead of a few rows.
+  /// - Returns: The decisions, without states that have no rule; warnings name these.
+  /// - Throws: ``PolicyFault`` if the policy or a fact is invalid.
   public func table(
     _ argument: String,
     fixing facts: [SituationOverride] = [],
     everyState: Bool = false
   ) throws(PolicyFault) -> Listing {
-    let asked = try asked(argument)
-    let catalog = try catalog(of: asked.table)
+    let named = try named(argument)
+    let catalog = try catalog(of: named.table)
     let fixed = try facts.map { fact throws(PolicyFault) in
       do throws(FactError) {
         return try FixedFact(fact.fact, fact.value, among: catalog)
@@ -89,13 +89,13 @@ extension Policies {
       }
     }
     do throws(PolicyErrors) {
-      return try Listing(asked, fixing: fixed, everyState: everyState)
+      return try Listing(named, fixing: fixed, everyState: everyState)
     } catch {
       throw PolicyFault(error.errors.map(\.description))
     }
   }
 
-  /// The facts that a question about a policy may name: also those that its machine form declares.
+  /// The known facts, including those that the policy's JSON declares.
   func catalog(of table: PolicyTable) throws(PolicyFault) -> FactCatalog {
     do throws(FactError) {
       return try FactCatalog(hosting: table.hostFacts)

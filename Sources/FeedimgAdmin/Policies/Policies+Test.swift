@@ -4,28 +4,29 @@ import FeedimgPolicies
 import FeedimgPolicy
 
 extension Policies {
-  /// What came of the cases of one file.
+  /// The result of the test cases of one file.
   public struct TestRun: Sendable {
-    /// How it came out.
+    /// The kind of result.
     public enum Outcome: Sendable, Hashable {
       case passed
-      /// A case failed, or there is a slip in the cases or the policy.
+      /// A case failed, or the cases or the policy have errors.
       case failed
-      /// Nothing can be read.
+      /// A file cannot be read.
       case unreadable
     }
 
-    /// How it came out.
+    /// The kind of result.
     public var outcome: Outcome
     /// The name of the policy.
     public var policy: String
     /// The file of the cases.
     public var file: String
-    /// Such as `8 of 8 cases pass; rules exercised 6 of 6; states checked 15 of 90`; nil where nothing was run.
+    /// One line such as `8 of 8 cases pass; rules exercised 6 of 6; states checked 15 of 90`; nil if no case
+    /// ran.
     public var summary: String?
-    /// One line for each case that failed, or for each slip.
+    /// One line for each failed case or error.
     public var failures: [String]
-    /// The same as one line of JSON.
+    /// The result as one line of JSON.
     public var json: String
     private let report: CaseReport?
 
@@ -50,26 +51,26 @@ extension Policies {
       report = nil
     }
 
-    /// Several runs as one document of JUnit's XML, which continuous integration servers read.
+    /// The results as one JUnit XML document, which continuous integration servers read.
     ///
-    /// - Parameter runs: Those that could not be run are left out.
-    /// - Returns: The document.
+    /// - Parameter runs: The results; those of which no case ran are omitted.
     public static func junit(_ runs: [TestRun]) -> String { CaseReport.junit(runs.compactMap(\.report)) }
   }
 
-  /// Runs cases, each in every state that it covers.
+  /// Runs test cases, each in every state that it covers.
   ///
-  /// The cases of `x.tests.md` and `x.golden.md` are those of the policy `x` beside them, else of the policy of that
-  /// name, else of the policy in force.
+  /// The cases of `x.tests.md` and `x.golden.md` test the policy file `x` in the same folder. If there is
+  /// none, they test the installed policy `x` or, if there is none either, the policy in force.
   ///
   /// - Parameters:
-  ///   - arguments: Files of cases, policies with cases beside them, and folders; none for all policies that have any.
-  ///   - policy: The name or file of a policy to run them against instead.
-  /// - Returns: One run for each file of cases, never none.
-  /// - Throws: ``PolicyFault`` where there are no cases, or an argument was not understood.
+  ///   - arguments: Files of cases, policies with cases beside them, and folders; none for all installed
+  ///     policies.
+  ///   - policy: The name or file of another policy to test.
+  /// - Returns: One result for each file of cases; at least one.
+  /// - Throws: ``PolicyFault`` if there are no cases, or an argument is invalid.
   public func test(_ arguments: [String] = [], of policy: String? = nil) throws(PolicyFault) -> [TestRun] {
     let suites = try suites(arguments)
-    guard !suites.isEmpty else { throw PolicyFault(["there are no cases to run"], isUnreadable: true) }
+    guard !suites.isEmpty else { throw PolicyFault(["no test cases found"], isUnreadable: true) }
     return suites.map { suite in
       var name = suite.policyName
       do throws(PolicyFault) {
@@ -90,17 +91,18 @@ extension Policies {
     }
   }
 
-  /// What a policy decides today as a table of cases that covers every state, for a `NAME.golden.md`.
+  /// Writes the current decisions of a policy in all states as a table of test cases, for a `NAME.golden.md`.
   ///
   /// - Parameters:
-  ///   - arguments: As for ``test(_:of:)``; they must be about one policy.
-  ///   - policy: The name or file of the policy instead.
-  /// - Returns: Markdown; the same policy always gives the same text.
-  /// - Throws: ``PolicyFault`` where it is not one policy, cannot be read, or is not total.
+  ///   - arguments: The arguments of ``test(_:of:)``; all must concern one policy.
+  ///   - policy: The name or file of another policy.
+  /// - Returns: Markdown; the same policy always yields the same text.
+  /// - Throws: ``PolicyFault`` if the arguments concern several policies, or the policy cannot be read or
+  ///   does not cover all states.
   public func golden(_ arguments: [String] = [], of policy: String? = nil) throws(PolicyFault) -> String {
     let table = try tableToRecord(arguments, policy)
     do throws(PolicyErrors) {
-      // Every state is to be in it.
+      // Compiling fails if a state has no rule.
       _ = try CompiledPolicy(table)
       return try GoldenTable(table).markdown
     } catch {
@@ -109,36 +111,36 @@ extension Policies {
   }
 
   private func tableToRecord(_ arguments: [String], _ policy: String?) throws(PolicyFault) -> PolicyTable {
-    if let policy { return try asked(policy).table }
-    // A policy that has no cases yet can be recorded all the same.
+    if let policy { return try named(policy).table }
+    // A policy without cases can be recorded too.
     if arguments.count == 1, let argument = arguments.first, !PolicyFile(path: argument).isFolder,
       !PolicyFile(path: argument).holdsCases
     {
-      return try asked(argument).table
+      return try named(argument).table
     }
     let suites = try suites(arguments)
     let names = Set(suites.map(\.policyName))
     guard names.count == 1, let suite = suites.first else {
-      throw PolicyFault(["expected one policy to record, found \(names.count)"], isUnreadable: true)
+      throw PolicyFault(["--record: expected one policy, found \(names.count)"], isUnreadable: true)
     }
     return try table(for: suite, nil)
   }
 }
 
-/// The cases of one file, and the policy that they are meant for.
+/// The test cases of one file, and the policy that they test.
 struct CaseSuite {
   let fileName: String
   let content: PolicyReading
-  /// By the name of the file.
+  /// The name of the policy, from the name of the file.
   let policyName: String
-  /// Where the policy is sure to be, if anywhere.
+  /// The policy file beside the cases, if there is one.
   let source: PolicySource?
 }
 
 extension Policies {
-  /// The cases that arguments stand for; none for all that policies of the shelf have beside them.
+  /// The test cases that the arguments name; without arguments, those of all installed policies.
   ///
-  /// - Throws: ``PolicyFault``, unreadable, for an argument without cases.
+  /// - Throws: ``PolicyFault`` for an argument without cases.
   func suites(_ arguments: [String]) throws(PolicyFault) -> [CaseSuite] {
     guard !arguments.isEmpty else {
       return shelf.names().flatMap { name in
@@ -151,7 +153,7 @@ extension Policies {
       guard !found.isEmpty else {
         let name = PolicyFile(path: argument).name
         throw PolicyFault(
-          ["\(argument): no cases beside it, expected `\(name).tests.md`"],
+          ["\(argument): no test cases; expected `\(name).tests.md` beside it"],
           isUnreadable: true
         )
       }
@@ -166,7 +168,7 @@ extension Policies {
       let files = try PolicyFile.files(in: argument).filter(\.holdsCases)
         .sorted { PolicyShelf.precedes($0.name, $1.name) }
       guard !files.isEmpty else {
-        throw PolicyFault(["\(argument): no cases in the folder"], isUnreadable: true)
+        throw PolicyFault(["\(argument): no test cases in the folder"], isUnreadable: true)
       }
       return files.map(suite)
     }
@@ -193,7 +195,7 @@ extension Policies {
       .map { CaseSuite(fileName: $0.path, content: $0.reading, policyName: source.name, source: source) }
   }
 
-  /// A file of cases by itself: its policy stands beside it, if there is one.
+  /// The cases of a file, with the policy file beside it if there is one.
   private func suite(_ file: PolicyFile) -> CaseSuite {
     let beside = PolicyFile.policyEndings.map { PolicyFile(path: file.stem + $0) }
       .first(where: \.exists)
@@ -205,11 +207,11 @@ extension Policies {
     )
   }
 
-  /// The policy that cases are run against.
+  /// The policy that the cases test.
   ///
-  /// - Throws: ``PolicyFault`` where it cannot be read.
+  /// - Throws: ``PolicyFault`` if the policy cannot be read.
   func table(for suite: CaseSuite, _ policy: String?) throws(PolicyFault) -> PolicyTable {
-    if let policy { return try asked(policy).table }
+    if let policy { return try named(policy).table }
     if let source = suite.source {
       return try source.table(in: source.reading.text(), facts: shelf.facts)
     }
@@ -219,16 +221,16 @@ extension Policies {
     return try inForce().table
   }
 
-  private func inForce() throws(PolicyFault) -> AskedPolicy {
+  private func inForce() throws(PolicyFault) -> NamedPolicy {
     switch configuration.policy {
-    case .standard: try asked("default")
-    case .named(let argument): try asked(argument)
+    case .standard: try named("default")
+    case .named(let argument): try named(argument)
     }
   }
 }
 
 extension PolicyFile {
-  /// The path without the endings.
+  /// The path without the file name endings.
   var stem: String {
     let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
     return folder + name

@@ -3,31 +3,31 @@ import FeedimgJSON
 import FeedimgPolicies
 import FeedimgPolicy
 
-/// The policies that there are, and what can be asked of them.
+/// Lists, checks, compares, tests and explains policies.
 ///
-/// A policy is named as on the shelf, such as `data-saver`, or by the path of a file. Every answer is a value that
-/// does not change; files are read anew for each question.
+/// Methods take the name of an installed policy, such as `data-saver`, or the path of a file. Each call reads
+/// the files again.
 public struct Policies: Sendable {
-  /// Where a policy comes from; a later one replaces an earlier one of the same name.
+  /// The origin of a policy; a later layer replaces a policy of the same name in an earlier layer.
   public typealias Layer = PolicyLayer
-  /// Which policy decides, where it comes from, and why no other one does.
+  /// The policy in force, its origin, and the reasons against other files.
   public typealias Standing = PolicyStanding
-  /// One place that a policy could have come from, and what became of it.
+  /// A place that was searched for a policy, and its state.
   public typealias Candidate = PolicyStanding.Candidate
 
   /// The names of the policies that come with feedimg, the default first.
   public static var shippedNames: [String] { ShippedPolicies.all.map(\.name) }
 
-  /// The JSON Schema of policies in their machine form (draft 2020-12).
+  /// The JSON Schema of policies in JSON (draft 2020-12).
   public static var schema: String { PolicySchema.json.text(.indented) }
 
   let shelf: PolicyShelf
   let configuration: ImageLoader.Configuration
 
-  /// The policies that a loader of this configuration could decide by.
+  /// Creates the policies for a loader's configuration.
   ///
-  /// - Parameter configuration: Its folders count, its policy, and the facts of the application.
-  /// - Throws: ``ConfigurationError`` for facts of the application that no table could spell.
+  /// - Parameter configuration: The folders, the policy, and the application's own facts.
+  /// - Throws: ``ConfigurationError`` if the application's own facts have invalid names or values.
   public init(
     _ configuration: ImageLoader.Configuration = ImageLoader.Configuration()
   ) throws(ConfigurationError) {
@@ -36,14 +36,14 @@ public struct Policies: Sendable {
   }
 }
 
-/// What the one place says that holds a policy, whether or not it is in order.
+/// The content of the first place with a policy, which may be invalid.
 struct PolicyContent {
   let source: PolicySource
   let reading: PolicyReading
 }
 
 extension PolicySelection {
-  /// What the first place says that holds anything; nil where none does.
+  /// The content of the first place that is not empty; nil if all are empty.
   func text() -> PolicyContent? {
     for source in sources {
       let reading = source.reading
@@ -53,37 +53,37 @@ extension PolicySelection {
   }
 }
 
-/// A policy that a question is about.
-struct AskedPolicy {
+/// A policy that an argument names.
+struct NamedPolicy {
   let source: PolicySource
   let table: PolicyTable
   let text: [UInt8]
-  /// What the user should know, such as that another file of that name is refused.
+  /// Warnings for the user, such as that another file of that name is refused.
   let warnings: [String]
 }
 
 extension Policies {
-  /// Refuses any name that no policy of the shelf has, such as a path.
+  /// Checks that an installed policy has this name; rejects paths.
   ///
-  /// - Throws: ``ConfigurationError`` with a suggestion where a name is near.
+  /// - Throws: ``ConfigurationError`` for an unknown name; the message suggests a similar name.
   package func checkName(_ name: String) throws(ConfigurationError) { try shelf.checkName(name) }
 
-  /// The policy that someone named: of the shelf the one in force, of a file what it says, with gaps and all.
+  /// The policy that an argument names: an installed policy, or the content of a file, even with gaps.
   ///
-  /// - Throws: ``PolicyFault`` where it cannot be read.
-  func asked(_ argument: String) throws(PolicyFault) -> AskedPolicy {
+  /// - Throws: ``PolicyFault`` if the policy cannot be read.
+  func named(_ argument: String) throws(PolicyFault) -> NamedPolicy {
     let selection = try shelf.selection(of: argument)
     if let source = selection.sources.first, source.layer == .given {
       let text = try source.reading.text()
       let table = try source.table(in: text, facts: shelf.facts)
-      return AskedPolicy(source: source, table: table, text: text, warnings: [])
+      return NamedPolicy(source: source, table: table, text: text, warnings: [])
     }
     let readings = selection.read()
     let choice = selection.choose(readings)
     guard let chosen = choice.chosen, let index = selection.sources.firstIndex(of: chosen.source) else {
       throw choice.fault
     }
-    return AskedPolicy(
+    return NamedPolicy(
       source: chosen.source,
       table: chosen.policy.table,
       text: try readings[index].text(),

@@ -4,16 +4,17 @@ import FeedimgSettings
 import FeedimgSystem
 import FeedimgUsage
 
-/// What the network has brought, as people and programs look at it.
+/// The data received from the network, by day and network.
 public struct Usage: Sendable {
   private let ledger: UsageLedger
   private let settings: SettingsStore
   private let folder: String
 
-  /// The ledgers that a loader of this configuration would add to; nothing is opened or made yet.
+  /// Creates a reader of the ledger to which a loader with this configuration adds; it opens and creates no
+  /// file.
   ///
-  /// - Parameter configuration: Its folders count.
-  /// - Throws: ``ConfigurationError`` where no folder is known.
+  /// - Parameter configuration: The folders of state and settings.
+  /// - Throws: ``ConfigurationError`` if no folder is known.
   public init(
     _ configuration: ImageLoader.Configuration = ImageLoader.Configuration()
   ) throws(ConfigurationError) {
@@ -23,9 +24,9 @@ public struct Usage: Sendable {
     ledger = UsageLedger(folder: folder, clock: SystemClock.seconds)
   }
 
-  /// The ledgers of a configuration, with the settings of a loader with these parts.
+  /// Creates a reader that shares the settings of a loader with these parts.
   ///
-  /// - Throws: ``ConfigurationError`` where no folder is known.
+  /// - Throws: ``ConfigurationError`` if no folder is known.
   package init(
     _ configuration: ImageLoader.Configuration,
     sharing parts: LoaderParts
@@ -35,19 +36,19 @@ public struct Usage: Sendable {
     ledger = UsageLedger(folder: folder, clock: SystemClock.seconds)
   }
 
-  /// Settings that could not be used, and a ledger that was damaged; each thing once.
+  /// Warnings about invalid settings and a damaged ledger; each warning is returned once.
   public var warnings: [String] { settings.takeWarnings() + ledger.takeWarnings() }
 
-  /// What was received lately, by any program of this user.
+  /// Reports the data that all programs of this user received in the last days.
   ///
-  /// - Parameter count: So many days, the last one being today; at least one. Days that have begun where the user was
-  ///   before, by another time zone, are told of as well.
-  /// - Returns: The sums by day, and what is left of the budget.
-  /// - Throws: ``ConfigurationError`` where a ledger cannot be read.
+  /// - Parameter count: The number of days up to today; at least one. After a change of the time zone, the
+  ///   report may include tomorrow.
+  /// - Returns: The sums by day, and the rest of the budget.
+  /// - Throws: ``ConfigurationError`` if the ledger cannot be read.
   public func report(days count: Int = 30) throws(ConfigurationError) -> UsageReport {
     let (all, foreignLineCount) = try naming { () throws(UsageFault) in try ledger.all() }
     let today = ledger.today()
-    // Between the first and the last time zone lie 26 hours.
+    // Time zones differ by at most 26 hours, so a day of another time zone is at most two days ahead.
     let latest = today.advanced(by: 2)
     let last = max(today, all.map(\.day).filter { $0 <= latest }.max() ?? today)
     let days = today.advanced(by: 1 - max(1, count))...last
@@ -64,14 +65,14 @@ public struct Usage: Sendable {
     )
   }
 
-  /// Forgets all that was counted.
+  /// Removes all counts.
   ///
-  /// - Throws: ``ConfigurationError`` where it cannot be removed.
+  /// - Throws: ``ConfigurationError`` if they cannot be removed.
   public func clear() throws(ConfigurationError) {
     try naming { () throws(UsageFault) in try ledger.clear() }
   }
 
-  private func naming<Answer>(_ body: () throws(UsageFault) -> Answer) throws(ConfigurationError) -> Answer {
+  private func naming<Result>(_ body: () throws(UsageFault) -> Result) throws(ConfigurationError) -> Result {
     do throws(UsageFault) {
       return try body()
     } catch {

@@ -1,22 +1,22 @@
 import FeedimgModel
 
-/// A report drawn as bars, one for each day, or for each month where there are many days (pure).
+/// A report as a bar chart, with one bar per day or, for many days, per month.
 struct UsageChart {
-  /// One bar from the bottom up.
+  /// A bar; its parts are stacked from the bottom.
   private struct Bar {
     var label: String
     var parts: [NetworkKind: Int] = [:]
     var height: Int { parts.values.reduce(0, UsageReport.Sum.of) }
   }
 
-  /// More bars than this would be too thin to tell apart.
+  /// The most daily bars; more would be too thin.
   private static let greatestBarCount = 92
   private static let size = (width: 760.0, height: 400.0)
   private static let plot = (left: 72.0, right: 744.0, top: 72.0, bottom: 320.0)
   private static let networks: [NetworkKind] = [.cellular, .other, .wifi, .ethernet]
 
   private let report: UsageReport
-  /// What is drawn: of whole months where they are bars.
+  /// The data of the bars; for monthly bars, that of whole months.
   private let usage: [NetworkUsage]
   private let firstDay: CalendarDay
   private let total: UsageReport.Sum
@@ -32,7 +32,7 @@ struct UsageChart {
     let lowest = report.days.lowerBound
     firstDay = isByMonth ? lowest.advanced(by: 1 - lowest.day) : lowest
     total = UsageReport.Sum(usage)
-    // Ten years at most, however many are asked for.
+    // The chart shows at most ten years.
     let first = max(report.days.lowerBound, last.advanced(by: -3652))
     var labels: [String] = []
     for number in first.daysSince1970...last.daysSince1970 {
@@ -50,7 +50,7 @@ struct UsageChart {
     self.bars = bars
   }
 
-  /// The picture as a text of its own, in the colours that the reader's desktop prefers.
+  /// The chart as a complete SVG file, with light and dark colours.
   var svg: String {
     """
     <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(Self.text(Self.size.width)) \
@@ -69,7 +69,7 @@ struct UsageChart {
     """
   }
 
-  /// Plain colours, as many viewers know no variables.
+  /// The style sheet; without variables, which many viewers do not support.
   private static let style = """
     text { font: 12px system-ui, "Cantarell", "DejaVu Sans", sans-serif; fill: #1c1e21; }
     .heading { font-size: 20px; font-weight: 600; }
@@ -104,7 +104,7 @@ struct UsageChart {
 
   private var greatest: Int { max(1, bars.map(\.height).max() ?? 0) }
 
-  /// The distance of the lines: 1, 2 or 5 times a power of ten, so that there are at most six.
+  /// The distance of the scale lines: 1, 2 or 5 times a power of ten, for at most six lines.
   private var step: Int {
     var power = 1
     while true {
@@ -136,7 +136,7 @@ struct UsageChart {
     return bars.enumerated().flatMap { index, bar in
       let middle = Self.plot.left + (Double(index) + 0.5) * slot
       var parts: [String] = []
-      // Today is the last, and has its label.
+      // The last bar is today's, which always has a label.
       if (bars.count - 1 - index) % max(1, labelStep) == 0 {
         let label = isByMonth ? bar.label : String(bar.label.dropFirst(5))
         parts.append(
@@ -147,7 +147,7 @@ struct UsageChart {
       var y = Self.plot.bottom
       for network in Self.networks {
         guard let bytes = bar.parts[network], bytes > 0 else { continue }
-        // What there is can be seen, however little.
+        // Even the smallest value is visible.
         let height = max(height(bytes), 1)
         y -= height
         parts.append(
@@ -183,7 +183,7 @@ struct UsageChart {
     Double(bytes) / Double(top) * (Self.plot.bottom - Self.plot.top)
   }
 
-  /// With one digit behind the point, where it is needed.
+  /// The number with at most one decimal.
   private static func text(_ number: Double) -> String {
     let rounded = (number * 10).rounded() / 10
     return rounded == rounded.rounded() ? String(Int(rounded)) : String(rounded)
@@ -191,6 +191,6 @@ struct UsageChart {
 }
 
 extension UsageReport {
-  /// A bar chart of the days, or of the months where there are many, as a whole SVG file.
+  /// A bar chart of the days or, if there are many, of the months, as a complete SVG file.
   public var svg: String { UsageChart(self).svg }
 }

@@ -2,27 +2,29 @@ public import Feedimg
 import FeedimgJSON
 public import FeedimgModel
 
-/// What the network has brought on some days.
+/// The data received on some days.
 public struct UsageReport: Sendable, Hashable {
-  /// The days that are told of, the last one being today, or what was today where the user has been.
+  /// The days of the report; the last is today or, after a change of the time zone, may be tomorrow.
   public var days: ClosedRange<CalendarDay>
-  /// The sums by day, network and price, in that order; nothing for days without any.
+  /// The sums by day, network and metering, in that order; days without data are omitted.
   public var usage: [NetworkUsage]
-  /// The monthly budget; nil where the user has set none.
+  /// The monthly budget; nil if the user has set none.
   public var budget: CellularBudget?
-  /// Lines of the ledgers that were torn or written by something else, and count nothing.
+  /// The number of invalid lines in the ledgers, which are not counted.
   public var foreignLineCount = 0
-  /// Where the ledgers are.
+  /// The folder of the ledgers.
   public var folder: String
-  /// What the month of the first day had brought before it.
+  /// The data of the first month before the first day of the report.
   var earlier: [NetworkUsage] = []
 
-  /// The sum of all.
+  /// The sum of the report.
   public var total: Sum { Sum(usage) }
 
-  /// The sums of each month, by network and price, in that order; each is told as on its first day.
+  /// The sums of each month, by network and metering, in that order; each entry has the first day of its
+  /// month.
   ///
-  /// A month is whole, also where only some of its days are told of, so that it can be held against a bill.
+  /// The first month is complete even if the report starts later in it, so that users can compare it with a
+  /// bill.
   public var months: [NetworkUsage] {
     var months: [NetworkUsage] = []
     for usage in earlier + usage {
@@ -52,12 +54,12 @@ public struct UsageReport: Sendable, Hashable {
 
   /// Bytes and transfers together.
   public struct Sum: Sendable, Hashable {
-    /// Heads and bodies.
+    /// The received bytes of heads and bodies.
     public var received: ByteCount
-    /// Transfers that ended, in success or not.
+    /// The number of ended transfers, including failed ones.
     public var transfers: Int
 
-    /// The sum of some counts.
+    /// Adds up counts.
     public init(_ usage: some Sequence<NetworkUsage>) {
       (received, transfers) = usage.reduce((ByteCount(0), 0)) {
         (Self.of($0.0, $1.received), Self.of($0.1, $1.transfers))
@@ -68,7 +70,7 @@ public struct UsageReport: Sendable, Hashable {
       ByteCount(of(left.bytes, right.bytes))
     }
 
-    /// The greatest number where a sum would be greater, as anything may stand in a ledger.
+    /// The sum, clamped to the largest number, since a damaged ledger may hold any number.
     static func of(_ left: Int, _ right: Int) -> Int {
       let (sum, isTooGreat) = left.addingReportingOverflow(right)
       return isTooGreat ? .max : sum
@@ -77,7 +79,7 @@ public struct UsageReport: Sendable, Hashable {
 }
 
 extension UsageReport {
-  /// Everything, as one line of JSON.
+  /// The report as one line of JSON.
   public var json: String {
     var object = JSONObject()
     object["from"] = .string(days.lowerBound.description)

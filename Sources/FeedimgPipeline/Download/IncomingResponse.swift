@@ -194,7 +194,8 @@ final class IncomingResponse: BodyReceiving {
   /// Whether the server has shown that it supports range requests, so that only the rest will arrive.
   private func isPromised(_ state: State) -> Bool {
     guard purpose.isResumable, let head = state.lastHead else { return false }
-    return Resumption(head, kept: state.start + state.count + 1, now: DeltaSeconds.whole(clock()))?.isPromised
+    return Resumption(head, kept: state.start + state.count + 1, now: DeltaSeconds.whole(clock()))?
+      .supportsRanges
       == true
   }
 
@@ -236,7 +237,7 @@ final class IncomingResponse: BodyReceiving {
         url: purpose.url,
         message: "the server does not resume the interrupted download"
       )
-    case .answer: throw response.refusal(of: purpose.url)
+    case .error: throw response.refusal(of: purpose.url)
     }
   }
 
@@ -247,7 +248,7 @@ final class IncomingResponse: BodyReceiving {
     }
     guard purpose.isImage else { return .replace }
     let isAccepted = [200, 203].contains(head.status) || head.status == 304 && purpose.isConditional
-    return isAccepted ? .replace : .answer
+    return isAccepted ? .replace : .error
   }
 
   /// Replaces the earlier bytes with a response that has the whole body or none.
@@ -589,7 +590,7 @@ extension StoredResponse {
   fileprivate func completed(by part: StoredResponse, _ resumption: Resumption?) -> StoredResponse {
     var whole = updated(by: part)
     whole.head.status = 200
-    whole.head.contentLength = (resumption?.whole(after: part.head) ?? part.head).contentLength
+    whole.head.contentLength = (resumption?.completeHead(after: part.head) ?? part.head).contentLength
     whole.head.endsByClosing = part.head.endsByClosing && whole.head.contentLength == nil
     return whole
   }
