@@ -4,7 +4,7 @@ import Testing
 
 @testable import FeedimgCache
 
-/// Beginnings of images that broke off, on disk.
+/// Partial images on disk, from interrupted transfers.
 @Suite struct BeginningTests {
   let folder: TestFolder
   let clock = TestClock(Double(time(nil)))
@@ -27,7 +27,7 @@ import Testing
     try writer.setAside(metadata)
   }
 
-  @Test func `what was set aside is read back with its answer, also in another process`() throws {
+  @Test func `a partial image is read back with its response, also by another process`() throws {
     try setAside("a", picture(1))
     #expect(folder.incoming == [])
     let other = DiskCache(folder, clock: clock)
@@ -36,14 +36,14 @@ import Testing
     #expect(beginning.answer.head.fields["ETag"] == "\"1\"")
     #expect(beginning.answer.respondedAt == 7)
     #expect(other.partialDownload(of: "b") == nil)
-    #expect(other.read("a") == nil, "a beginning is no image")
+    #expect(other.read("a") == nil, "a partial image is not an image")
     try setAside("a", picture(2), in: other)
     #expect(cache.partialDownload(of: "a")?.bytes == picture(2))
     cache.removePartialDownload(of: "a")
     #expect(other.partialDownload(of: "a") == nil)
   }
 
-  @Test func `a flipped bit or a missing end makes it none, whichever it is`() throws {
+  @Test func `a flipped bit or a missing end makes a partial image invalid`() throws {
     try setAside("a", picture(1, size: 60))
     let path = try #require(folder.files("partial").first.map { "\(folder.cache)/\($0)" })
     let whole = content(of: path)
@@ -67,7 +67,7 @@ import Testing
     #expect(cache.partialDownload(of: "b") == nil)
   }
 
-  @Test func `beginnings have little room, and the oldest gives way`() throws {
+  @Test func `partial images have little room, and the oldest is evicted`() throws {
     let limits = CacheLimits(originals: ByteCount(80_000), thumbnails: .mebibytes(1), unusedDays: 7)
     let cache = DiskCache(folder, limits: limits, clock: clock)
     for (index, key) in ["a", "b", "c"].enumerated() {
@@ -81,11 +81,11 @@ import Testing
     try setAside("d", picture(4, size: 4500), in: cache)
     #expect(["a", "b", "c", "d"].map { cache.partialDownload(of: $0) != nil } == [false, false, true, true])
     try setAside("e", picture(5, size: 20_000), in: cache)
-    #expect(cache.partialDownload(of: "e") == nil, "more than all may take")
+    #expect(cache.partialDownload(of: "e") == nil, "larger than the limit for all")
     #expect(folder.incoming == [])
   }
 
-  @Test func `trimming to a size takes beginnings before images, the oldest first`() throws {
+  @Test func `trimming to a size removes partial images before images, the oldest first`() throws {
     try cache.store("image", picture(3))
     for (index, key) in ["new", "old"].enumerated() {
       try setAside(key, picture(index))
@@ -104,13 +104,13 @@ import Testing
     #expect(try cache.trim(to: ByteCount(0)).entries == 1)
   }
 
-  @Test func `a cache of beginnings alone is trimmed too`() throws {
+  @Test func `a cache with only partial images is trimmed too`() throws {
     try setAside("a", picture(1))
     #expect(try cache.trim(to: ByteCount(0)).beginnings == 1)
     #expect(folder.files("partial") == [])
   }
 
-  @Test func `beginnings that nobody went on with go after a day, also when clocks jump`() throws {
+  @Test func `an unresumed partial image is removed after a day, also when clocks jump`() throws {
     try setAside("a", picture(1))
     clock += 86_399
     #expect(cache.partialDownload(of: "a") != nil)
@@ -127,14 +127,14 @@ import Testing
     #expect(folder.files("partial") == [])
   }
 
-  @Test func `clearing the cache takes beginnings along, and nothing that is not the cache's`() throws {
+  @Test func `clearing removes partial images and no foreign files`() throws {
     try setAside("a", picture(1))
     overwrite("\(folder.cache)/partial/mine", [1])
     try cache.clear()
     #expect(folder.files("partial") == ["partial/mine"])
   }
 
-  @Test func `a folder that cannot be written does not keep it, and says so`() throws {
+  @Test func `a partial image that cannot be written is dropped with a report`() throws {
     let writer = try cache.makeWriter()
     try picture(1).withUnsafeBytes { try writer.write($0) }
     overwrite("\(folder.cache)/partial", [1])
@@ -144,7 +144,7 @@ import Testing
   }
 }
 
-/// What writers leave that are killed.
+/// The files that killed writers leave.
 @Suite struct AnnouncedBodyTests {
   let folder: TestFolder
   let clock = TestClock(Double(time(nil)))
@@ -163,7 +163,7 @@ import Testing
     folder.cache + "/" + (try #require(folder.files("partial").first { $0.hasSuffix(".head") }))
   }
 
-  /// Leaves a body with its note as a killed writer does, whose locks the kernel has given back.
+  /// Leaves a body with its note as a killed writer does, whose locks the kernel has released.
   private func leave(_ key: String, _ bytes: [UInt8], boot: String? = AnnouncedBody.currentBoot()) throws {
     let writer = try cache.makeWriter()
     try bytes.withUnsafeBytes { try writer.write($0) }
@@ -178,7 +178,7 @@ import Testing
     overwrite(path, note.content)
   }
 
-  @Test func `what a killed writer left is a beginning, for who asks for it and for who sweeps`() throws {
+  @Test func `the file of a killed writer is a partial image, for readers and for the sweep`() throws {
     try leave("a", picture(1))
     #expect(cache.partialDownload(of: "a")?.bytes == picture(1))
     #expect(cache.partialDownload(of: "a")?.answer.head.fields["ETag"] == "\"1\"")
@@ -189,7 +189,7 @@ import Testing
     #expect(cache.partialDownload(of: "b")?.bytes == picture(2))
   }
 
-  @Test func `two writers of one image announce it apart, and what follows its bytes is none of them`() throws
+  @Test func `two writers of one image have separate files, and bytes after the announced end do not count`() throws
   {
     let writers = try (0..<2).map { _ in try cache.makeWriter() }
     for (index, writer) in writers.enumerated() {
@@ -199,7 +199,7 @@ import Testing
     #expect(folder.files("partial").count == 2)
     writers[0].discard()
     #expect(folder.files("partial").count == 1)
-    // As if the other one had been killed between the end of the bytes and its new name.
+    // As if the other one had been killed between its last byte and the rename.
     let name = try #require(folder.incoming.first)
     let left = folder.cache + "/incoming/0123456789abcdef"
     overwrite(left, content(of: "\(folder.cache)/\(name)") + [1, 2, 3])
@@ -212,7 +212,7 @@ import Testing
     #expect(folder.incoming == [])
   }
 
-  @Test func `of two beginnings the longer one stays`() throws {
+  @Test func `of two partial images the longer one stays`() throws {
     try leave("a", picture(1, size: 900))
     _ = cache.partialDownload(of: "a")
     try leave("a", picture(1, size: 500))
@@ -220,12 +220,12 @@ import Testing
     #expect(folder.incoming == [])
   }
 
-  @Test func `after a start of the system, what a file holds need not be what was written`() throws {
+  @Test func `after a reboot, the content of a file is not trusted`() throws {
     try leave("a", picture(1), boot: "00000000-0000-0000-0000-000000000000")
     #expect(cache.partialDownload(of: "a") == nil)
   }
 
-  @Test func `what a living writer writes is its own, and a note without its body is nothing`() throws {
+  @Test func `the file of a living writer is its own, and a note without a body is invalid`() throws {
     let writer = try cache.makeWriter()
     try picture(1).withUnsafeBytes { try writer.write($0) }
     writer.announce(try metadata("a"))
@@ -237,7 +237,7 @@ import Testing
     #expect(cache.bytes("a") == picture(1))
   }
 
-  @Test func `a flipped bit in a note makes it none`() throws {
+  @Test func `a flipped bit in a note makes it invalid`() throws {
     try leave("a", picture(1))
     let path = try notePath()
     let whole = content(of: path)

@@ -6,16 +6,16 @@ import Testing
 
 @testable import FeedimgCache
 
-/// Images that come at the same time, and share one transaction.
+/// Images that arrive at the same time and share one transaction.
 @Suite struct StoreTogetherTests {
   let folder: TestFolder
   let executor = StepExecutor()
-  /// What the cache has done in a moment.
+  /// Work that the cache does shortly afterwards.
   private let rest = Rest()
 
   init() throws { folder = try TestFolder() }
 
-  /// Has images committed, up to where they wait for each other.
+  /// Commits images up to the point where they wait for each other.
   private func begin(_ images: [(key: String, bytes: [UInt8])], in cache: DiskCache) throws -> [Outcome] {
     let outcomes = try images.map { image in
       let writer = try cache.makeWriter()
@@ -37,13 +37,13 @@ import Testing
     return outcomes
   }
 
-  /// Does what was left for later.
+  /// Runs the deferred work.
   private func end() {
     rest.perform()
     executor.run()
   }
 
-  @Test func `none is promised before all are there`() throws {
+  @Test func `no image is confirmed before all are stored`() throws {
     let cache = DiskCache(folder)
     try cache.store("https://a/first", picture(9))
     let keys = (0..<5).map { "https://a/\($0)" }
@@ -60,7 +60,7 @@ import Testing
     #expect(folder.incoming.isEmpty)
   }
 
-  @Test func `while they wait, nobody takes them for what a dead process has left`() throws {
+  @Test func `waiting images are not taken for those of a dead process`() throws {
     let cache = DiskCache(folder)
     let outcomes = try begin([("https://a/1", picture(1)), ("https://a/2", picture(2))], in: cache)
     let other = DiskCache(folder)
@@ -71,7 +71,7 @@ import Testing
     #expect(cache.bytes("https://a/1") == picture(1) && cache.bytes("https://a/2") == picture(2))
   }
 
-  @Test func `where the index is another program's, all are refused and none is left`() throws {
+  @Test func `if the index belongs to another program, all are refused and none is left`() throws {
     let cache = DiskCache(folder)
     mkdir(folder.cache, 0o700)
     var handle: OpaquePointer?
@@ -93,7 +93,7 @@ import Testing
     #expect(try cache.info().entries == 1)
   }
 
-  @Test func `one that may not be kept keeps none of the others out`() throws {
+  @Test func `an image that must not be kept does not exclude the others`() throws {
     let size = ByteCount(100_000)
     let limits = CacheLimits(originals: size, thumbnails: size, pinned: ByteCount(2000), unusedDays: 7)
     let cache = DiskCache(folder, limits: limits)
@@ -111,7 +111,7 @@ import Testing
     #expect(folder.bodies.count == 3)
   }
 
-  @Test func `together they take no more than the limit`() throws {
+  @Test func `together they stay within the limit`() throws {
     let limits = CacheLimits(originals: ByteCount(4500), thumbnails: ByteCount(4500), unusedDays: 7)
     let cache = DiskCache(folder, limits: limits)
     for number in 0..<4 { try cache.store("https://old/\(number)", picture(number)) }
@@ -126,7 +126,7 @@ import Testing
   }
 }
 
-/// What became of one image.
+/// The outcome of storing one image.
 private final class Outcome: Sendable {
   private let result = Mutex<Result<StoredImage, CacheError>?>(nil)
   var value: Result<StoredImage, CacheError>? { result.withLock { $0 } }
@@ -147,7 +147,7 @@ private final class Rest: Sendable {
   }
 }
 
-/// Runs tasks on the thread that tells it to, so that tests see each step.
+/// Runs tasks on the thread that calls it, so that tests see each step.
 final class StepExecutor: TaskExecutor, @unchecked Sendable {
   // Unchecked: one thread uses it.
   private var jobs: [UnownedJob] = []

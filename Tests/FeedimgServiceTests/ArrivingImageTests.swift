@@ -2,7 +2,7 @@ import FeedimgJSON
 import LoopbackServer
 import Testing
 
-/// `/v1/image` while the image comes.
+/// `/v1/image` while the image arrives.
 @Suite(.timeLimit(.minutes(10))) struct ArrivingImageTests {
   private let gate = Gate()
   private let picture = PictureOrigin.picture(1, size: 300_000)
@@ -24,7 +24,7 @@ import Testing
     return try service.request(["-G", "/v1/image", "--data-urlencode", "item=\(item)"] + arguments)
   }
 
-  @Test func `a long image is handed on before it is whole, and kept when it is`() throws {
+  @Test func `a long image is forwarded while it arrives, and stored when it is complete`() throws {
     let origin = try origin()
     let service = try ServiceRun(["--network=wifi"])
     let first = try request(service, origin.url("/a.jpg"))
@@ -37,7 +37,7 @@ import Testing
     let known = ["decide", "cache", "queue", "connect", "wait", "total"]
     #expect(known.allSatisfy { timing.contains("\($0);dur=") } && !timing.contains("receive"))
     #expect(first.take(1000) == Array(picture.prefix(1000)))
-    // Who comes later has the beginning at once, and a part of it.
+    // A later client gets the beginning at once, or a part of it.
     let second = try request(service, origin.url("/a.jpg"))
     #expect(second.block()?.contains("Cache-Status: feedimg; fwd=uri-miss; collapsed\n") == true)
     #expect(second.take(1000) == Array(picture.prefix(1000)))
@@ -58,7 +58,7 @@ import Testing
     #expect(origin.log.count(of: "/a.jpg") == 1)
   }
 
-  @Test func `the last of those to whom it comes stops the transfer`() async throws {
+  @Test func `the last client to leave stops the transfer`() async throws {
     let origin = try origin()
     let service = try ServiceRun(["--network=wifi"])
     let runs = try (0..<2).map { _ in try request(service, origin.url("/a.jpg")) }
@@ -70,7 +70,7 @@ import Testing
     await origin.reaches { $0.closedByClient == 1 }
   }
 
-  @Test func `one that breaks off does so for the client`() throws {
+  @Test func `an interrupted transfer is interrupted for the client too`() throws {
     let origin = try origin()
     let service = try ServiceRun(["--network=wifi"])
     let cut = try Answer(of: try request(service, origin.url("/cut.jpg")))
@@ -78,7 +78,7 @@ import Testing
     #expect(try service.curl("/healthz").status == 200)
   }
 
-  @Test func `what is no image is a problem and no body`() throws {
+  @Test func `a response that is not an image becomes a problem document`() throws {
     let origin = try origin()
     let service = try ServiceRun(["--network=wifi"])
     #expect(try Answer(of: try request(service, origin.url("/page"))).status == 502)

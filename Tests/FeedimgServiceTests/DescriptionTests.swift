@@ -3,7 +3,7 @@ import FoundationEssentials
 import LoopbackServer
 import Testing
 
-/// What succeeds, held against what `/openapi.json` says of it.
+/// Successful responses, compared with `/openapi.json`.
 @Suite(.timeLimit(.minutes(10))) struct DescriptionTests {
   private static let short = SampleImage.jpeg
   private static let long = PictureOrigin.picture(1, size: 300_000)
@@ -17,7 +17,7 @@ import Testing
     var testDescription: String { "\(method) \(path) \(url) \(fields)" }
   }
 
-  /// In this order: later ones find cached what earlier ones brought.
+  /// The order matters: later rows find cached what earlier rows loaded.
   private static let rows =
     [
       Row(path: "/v1/image", url: "/long", status: 200), Row(path: "/v1/image", url: "/long", status: 200),
@@ -41,7 +41,7 @@ import Testing
       Row(method: "head", path: "/v1/fetch", url: "/teapot", status: 418),
     ]
 
-  @Test func `what succeeds is as the description has it`() throws {
+  @Test func `successful responses match the description`() throws {
     let origin = try LoopbackServer { request in
       let fields = [("ETag", "\"a\""), ("Cache-Control", "max-age=60"), ("Content-Type", "image/jpeg")]
       return switch request.path {
@@ -87,14 +87,14 @@ import Testing
     }
   }
 
-  /// Whether a range of media types such as `image/*` has a type in it.
+  /// Whether a media range such as `image/*` includes a type.
   private static func covers(_ range: String, _ type: String) -> Bool {
     range == "*/*" || range == type || range.hasSuffix("/*") && type.hasPrefix(range.dropLast())
   }
 }
 
 extension JSONObject {
-  /// The object at the end of a path of names; nil where there is none.
+  /// The object at the end of a path of names. Nil if there is none.
   fileprivate func at(_ names: String...) -> JSONObject? {
     var object = self
     for name in names {

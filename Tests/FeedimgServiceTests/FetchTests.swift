@@ -40,7 +40,7 @@ import Testing
     #expect(origin.log.requests.allSatisfy { $0["Host"] == "127.0.0.1:\(origin.port)" })
   }
 
-  @Test func `what is fresh is not asked for again, also after a restart`() throws {
+  @Test func `a fresh response is not requested again, also after a restart`() throws {
     let origin = try LoopbackServer { [body] _ in
       .answer(200, [("Cache-Control", "max-age=600"), ("ETag", "\"a\""), ("Age", "5")], body: body)
     }
@@ -69,7 +69,7 @@ import Testing
     #expect(origin.log.requests.count == 1)
   }
 
-  @Test func `what says nothing of freshness is asked about each time`() throws {
+  @Test func `a response without freshness information is validated each time`() throws {
     let origin = try PictureOrigin(body, [("ETag", "\"a\"")])
     let service = try ServiceRun(["--network=wifi"])
     let url = origin.server.url("/a")
@@ -78,7 +78,7 @@ import Testing
     let again = try Self.ask(service, url)
     #expect((again.status, again.body) == (200, body))
     #expect(again["Cache-Status"] == "feedimg; fwd=stale; fwd-status=304")
-    // What the client has counts for what is stored, and its own tag is not what the server is asked by.
+    // The client's validator is compared with the stored response. It is not sent to the server.
     #expect(try Self.ask(service, url, "-H", "If-None-Match: \"a\"").status == 304)
     #expect(try Self.ask(service, url, "-H", "Range: bytes=7-").text == "world")
     origin.version = PictureOrigin.Version(
@@ -89,7 +89,7 @@ import Testing
     #expect(try Self.ask(service, url)["Cache-Status"]?.hasPrefix("feedimg; hit") == true)
   }
 
-  @Test func `stale answers stand in only where the rules let them`() throws {
+  @Test func `stale responses are used only if the rules allow it`() throws {
     struct Row {
       var path: String
       var fields: [(String, String)]
@@ -132,7 +132,7 @@ import Testing
     }
   }
 
-  @Test func `variants are told apart by the fields that the server names`() throws {
+  @Test func `variants are selected by the fields that the server names in Vary`() throws {
     let origin = try LoopbackServer { request in
       let text = "\(request["Accept-Language"] ?? "none")"
       return .answer(
@@ -154,7 +154,7 @@ import Testing
     #expect(other["Cache-Status"]?.hasPrefix("feedimg; fwd=vary-miss") == true)
   }
 
-  @Test func `who brings credentials shares with nobody else`() throws {
+  @Test func `a request with credentials shares with no other request`() throws {
     let origin = try LoopbackServer { request in
       .answer(
         200,
@@ -171,7 +171,7 @@ import Testing
     #expect(origin.log.requests.count == 2)
   }
 
-  @Test func `the token of the service goes to no server`() throws {
+  @Test func `the token of the service is sent to no server`() throws {
     let origin = try LoopbackServer { request in
       .answer(200, body: Array((request["Authorization"] ?? "none").utf8))
     }
@@ -200,7 +200,7 @@ import Testing
     #expect(origin.requests.count == 2)
   }
 
-  @Test func `many who ask for one cold URL cause one request`() async throws {
+  @Test func `concurrent requests for one uncached URL cause one request`() async throws {
     let gate = Gate()
     let origin = try LoopbackServer { [body] _ in
       .stalled(body, after: 3, until: gate, [("Cache-Control", "max-age=60")])
@@ -217,7 +217,7 @@ import Testing
     #expect(origin.log.requests.count == 1)
   }
 
-  @Test func `what may not be stored answers only who asked for it`() async throws {
+  @Test func `a response that must not be stored serves only its own request`() async throws {
     let gate = Gate()
     let origin = try LoopbackServer { [body] _ in
       .held(by: gate, then: .answer(200, [("Cache-Control", "no-store")], body: body))
@@ -233,7 +233,7 @@ import Testing
     #expect(origin.log.requests.count == 3)
   }
 
-  @Test func `a body comes to the client as it comes to the service`() async throws {
+  @Test func `a body is forwarded as it arrives`() async throws {
     let gate = Gate()
     let body = [UInt8](repeating: 7, count: 100_000)
     let origin = try LoopbackServer { _ in .stalled(body, after: 10, until: gate) }
@@ -245,7 +245,7 @@ import Testing
     #expect(run.rest().count == body.count - 10)
   }
 
-  @Test func `who hangs up stops the transfer, and a body that breaks off does so for the client`()
+  @Test func `a client that disconnects stops the transfer, and a body that breaks off does so for the client`()
     async throws
   {
     let gate = Gate()
@@ -260,11 +260,11 @@ import Testing
     await origin.reaches { $0.closedByClient == 1 }
     let cut = try Self.ask(service, origin.url("/cut"))
     #expect((cut.status, cut["Content-Length"], cut.body.count) == (200, "100000", 1000))
-    // Nothing of it was kept.
+    // Nothing was stored.
     #expect(try Self.ask(service, origin.url("/cut"))["Cache-Status"]?.contains("fwd=uri-miss") == true)
   }
 
-  @Test func `other schemes and other hosts than those of the internet are refused`() throws {
+  @Test func `other schemes and private hosts are refused`() throws {
     let origin = try LoopbackServer { _ in .answer(200) }
     let service = try ServiceRun(["--network=wifi"], allowsPrivate: false)
     let rows = [
@@ -290,7 +290,7 @@ import Testing
   }
 }
 
-/// Something that has happened.
+/// Whether something has happened.
 private final class Flag: Sendable {
   private let state = Atomic(false)
   var isSet: Bool { state.load(ordering: .relaxed) }

@@ -33,12 +33,12 @@ import Testing
     return JSONValue.object(object).text(.compact)
   }
 
-  /// What `Server-Timing` names.
+  /// The stages in `Server-Timing`.
   private func stages(_ answer: Answer) -> [String] {
     (answer["Server-Timing"] ?? "").split(separator: ", ").map { String($0.prefix { $0 != ";" }) }
   }
 
-  @Test func `the image that the policy chooses comes, then from memory and after a restart from disk`()
+  @Test func `the chosen image comes from the network, then from memory, and after a restart from disk`()
     throws
   {
     let origin = try origin()
@@ -76,7 +76,7 @@ import Testing
     #expect(origin.log.requests.count == 1)
   }
 
-  @Test func `a client that reloads a page gets what the server has now`() throws {
+  @Test func `a client that reloads a page gets the server's current image`() throws {
     let origin = try origin()
     let service = try ServiceRun(["--network=wifi"])
     let item = item(origin, "/a.jpg")
@@ -86,7 +86,7 @@ import Testing
     #expect(origin.log.requests.count == 2)
   }
 
-  @Test func `what a client has already is not sent again, and a part is a part`() throws {
+  @Test func `conditional and range requests get 304 and the range`() throws {
     let origin = try origin()
     let service = try ServiceRun(["--network=wifi"])
     let query = ["-G", "/v1/image", "--data-urlencode", "item=\(item(origin, "/a.jpg"))"]
@@ -114,7 +114,7 @@ import Testing
     #expect((head.status, head["Content-Length"], head.body.count) == (200, String(length), 0))
   }
 
-  @Test func `what is wrong at the origin is a problem that says so`() throws {
+  @Test func `a failure at the origin becomes a problem document that explains it`() throws {
     let origin = try origin()
     let service = try ServiceRun(["--network=wifi"])
     let rows = [
@@ -132,7 +132,7 @@ import Testing
     #expect(offline.object["type"] == "urn:feedimg:problem:nothing-to-show")
   }
 
-  @Test func `a failure after a redirect names the server that it is about`() throws {
+  @Test func `a failure after a redirect names the server that failed`() throws {
     let other = try origin()
     let first = try LoopbackServer { _ in .answer(302, [("Location", other.url("/missing"))]) }
     let service = try ServiceRun(["--network=wifi"])
@@ -143,7 +143,7 @@ import Testing
     #expect(own.status == 502 && own.object["origin"] == nil)
   }
 
-  @Test func `the image falls back as a load does`() throws {
+  @Test func `the image falls back to the thumbnail as a load does`() throws {
     let origin = try origin()
     let answer = try ServiceRun(["--network=wifi"])
       .curl("/v1/image", "--json", item(origin, "/missing", "/b.webp"))
@@ -151,13 +151,13 @@ import Testing
     #expect(answer.body == SampleImage.webp)
   }
 
-  @Test func `many who ask for one cold image cause one transfer`() async throws {
+  @Test func `concurrent requests for one uncached image cause one transfer`() async throws {
     let origin = try origin()
     let service = try ServiceRun(["--network=wifi"])
     let item = item(origin, "/slow.jpg")
     let requests = try (0..<20).map { _ in try service.request(["/v1/image", "--json", item]) }
     await origin.reaches { $0.count(of: "/slow.jpg") == 1 }
-    // One more connection is this one.
+    // One of the connections is this one.
     while try !service.curl("/metrics").text.contains("feedimg_connections 21\n") {}
     gate.open()
     let answers = try requests.map { try Answer(of: $0) }
@@ -166,7 +166,7 @@ import Testing
     #expect(origin.log.count(of: "/slow.jpg") == 1)
   }
 
-  @Test func `the last client to hang up stops the transfer`() async throws {
+  @Test func `the last client to disconnect stops the transfer`() async throws {
     let origin = try origin()
     let service = try ServiceRun(["--network=wifi"])
     let item = item(origin, "/slow.jpg")

@@ -4,7 +4,7 @@ import Testing
 
 /// The service behind a proxy.
 @Suite(.timeLimit(.minutes(10))) struct ProxyTests {
-  @Test func `a proxy on this machine is told to be one`() throws {
+  @Test func `a proxy on this machine is reported as a proxy`() throws {
     let proxy = try LoopbackServer { _ in .answer(200, body: SampleImage.jpeg) }
     let service = try ServiceRun(
       ["--network=wifi"],

@@ -2,12 +2,12 @@ import FeedimgJSON
 import LoopbackServer
 import Testing
 
-/// The service as a client sees it, by curl over the Unix socket.
+/// The service as a client sees it, with curl over the Unix socket.
 @Suite(.timeLimit(.minutes(10))) struct RouteTests {
   private static let item =
     #"{"id":"1","originalImage":"http://x.example/a.jpg","thumbnailImage":"http://x.example/b.jpg"}"#
 
-  @Test func `an item is resolved as feedimg resolve does`() throws {
+  @Test func `an item is resolved as `feedimg resolve` does`() throws {
     let service = try ServiceRun(["--network=cellular"])
     let answer = try service.curl("/v1/resolve", "--json", Self.item)
     #expect((answer.status, answer["Content-Type"]) == (200, "application/json"))
@@ -16,7 +16,7 @@ import Testing
     #expect(answer.object["place"] == "default.md:10")
   }
 
-  @Test func `an array is answered by an array and lines by lines`() throws {
+  @Test func `an array gets an array, and lines get lines`() throws {
     let service = try ServiceRun(["--network=offline"])
     let array = try service.curl("/v1/resolve", "--json", "[\(Self.item),\(Self.item)]")
     guard case .array(let elements) = try JSONReader.value(in: array.body) else {
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test func `what cannot be answered is a problem document with a status that tells`() throws {
+  @Test func `an invalid request gets a problem document with a fitting status`() throws {
     let service = try ServiceRun(["--network=offline"])
     let rows: [([String], Int, String)] = [
       (["/v1/nothing"], 404, "/openapi.json"),
@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  @Test func `the network is what is seen, with what is simulated beside it`() throws {
+  @Test func `the network route returns the actual network, beside a simulated one`() throws {
     let live = try ServiceRun().curl("/v1/network").object
     #expect(live["kind"]?.text != nil && live["simulated"] == nil)
     let simulated = try ServiceRun(["--network=cellular", "--set=always-original=yes"])
@@ -86,7 +86,7 @@ import Testing
     #expect(simulated["simulated"] == ["network": "cellular", "always-original": "yes"])
   }
 
-  @Test func `settings change all at once or not at all`() throws {
+  @Test func `settings change all together or not at all`() throws {
     let service = try ServiceRun()
     func change(_ patch: String) throws -> Answer {
       try service.curl(
@@ -114,7 +114,7 @@ import Testing
     #expect(try change(#"{"cache-expiry-days":null}"#).object["cache-expiry-days"] == 7)
   }
 
-  @Test func `the head of an answer is as it would be with its body`() throws {
+  @Test func `HEAD returns the same fields as GET`() throws {
     let service = try ServiceRun()
     for target in ["/v1/network", "/v1/cache", "/v1/usage", "/healthz", "/openapi.json", "/v1/nothing"] {
       let (whole, head) = (try service.curl(target), try service.curl(target, "--head"))
@@ -125,7 +125,7 @@ import Testing
     #expect(try service.curl("/v1/events", "--head")["Content-Type"] == "text/event-stream")
   }
 
-  @Test func `a path says what it takes`() throws {
+  @Test func `each path lists its methods`() throws {
     let answer = try ServiceRun().curl("/v1/settings", "-X", "OPTIONS")
     #expect((answer.status, answer["Allow"]) == (204, "GET, HEAD, PATCH, OPTIONS"))
   }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Feedimg
 
-/// What is asked before it is shown.
+/// Images that are revalidated before they are shown.
 @Suite struct AskingFirstTests {
   let clock = TestClock()
 
@@ -16,7 +16,7 @@ import Testing
     try TestLoader.item(origin.server, original: "/a.jpg")
   }
 
-  @Test func `an image that was chosen for another program is asked about first`() async throws {
+  @Test func `an image stored under another selection is revalidated first`() async throws {
     let server = try LoopbackServer { request in
       let fields = [("Vary", "User-Agent"), ("Cache-Control", "max-age=600")]
       return request["User-Agent"] == "a"
@@ -26,7 +26,7 @@ import Testing
     let item = try TestLoader.item(server, original: "/a.jpg")
     _ = try await first.loader.load(item)
     let same = try loader(folder: first.folder)
-    #expect(try await same.loader.load(item).source == .disk, "the same program in another process")
+    #expect(try await same.loader.load(item).source == .disk, "another process with the same cache")
     let other = try loader(userAgent: "b", folder: first.folder)
     let image = try await other.loader.load(item)
     #expect(image.source == .network && image.bytes == SampleImage.png)
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test
-  func `where nobody answers, that image is shown nevertheless, with a note, and soon not asked about again`()
+  func `without a response the stored image is shown with a note and not revalidated again soon`()
     async throws
   {
     let origin = try PictureOrigin(
@@ -53,7 +53,7 @@ import Testing
     #expect(origin.requests.count == count)
   }
 
-  @Test func `a reload of what is not cached that is told of no change fails with words for that`()
+  @Test func `a reload of an uncached image fails with its own message when the server responds 304`()
     async throws
   {
     let downloader = HeldDownloader(holding: { _ in false }, answering: { _ in .init(status: 304, body: []) })
@@ -68,7 +68,7 @@ import Testing
     #expect(request.fields["If-None-Match"] == nil && request.fields["If-Modified-Since"] == nil)
   }
 
-  @Test func `an answer that depends on more than the request is asked about first, each time anew`()
+  @Test func `a response that varies by more than the request is revalidated on every load`()
     async throws
   {
     let origin = try PictureOrigin(
@@ -77,19 +77,19 @@ import Testing
     )
     let test = try loader()
     for _ in 0..<2 { _ = try await test.loader.load(item(origin)) }
-    #expect(origin.requests.count == 1, "within a moment nothing has changed")
+    #expect(origin.requests.count == 1, "nothing has changed yet")
     clock += 20
     origin.version = .init(SampleImage.png, [("ETag", "\"2\"")])
     #expect(try await test.loader.load(item(origin)).bytes == SampleImage.png)
   }
 
-  @Test func `a reload of what is not cached asks beyond all caches as well`() async throws {
+  @Test func `a reload of an uncached image also bypasses intermediate caches`() async throws {
     let origin = try PictureOrigin(SampleImage.jpeg)
     _ = try await loader().loader.reload(item(origin))
     #expect(origin.requests.map { $0["Cache-Control"] } == ["no-cache"])
   }
 
-  @Test func `a reload asks beyond all caches, though the image is fresh, and keeps what comes`() async throws
+  @Test func `a reload bypasses intermediate caches for a fresh image and stores the new response`() async throws
   {
     let origin = try PictureOrigin(SampleImage.jpeg, [("ETag", "\"1\""), ("Cache-Control", "max-age=600")])
     let test = try loader()
@@ -108,9 +108,9 @@ import Testing
     #expect(kept.notes == ["shown as it was: the server answered 503 Service Unavailable"])
   }
 
-  /// What is asked in the background gets no place beside something visible, on a link that may be slow.
+  /// On a slow link, a background revalidation gets no slot while a visible load runs.
   @Test(.timeLimit(.minutes(10)), arguments: [false, true])
-  func `who waits for an answer waits for no place in the background`(isBeingAsked: Bool) async throws {
+  func `a load that needs revalidation does not wait for a background slot`(isBeingAsked: Bool) async throws {
     let gate = Gate()
     let picture = Reply.answer(
       200,

@@ -4,11 +4,11 @@ import Testing
 
 @testable import Feedimg
 
-/// What a load does where the original cannot be had, or not for long.
+/// What a load does when the original fails or is not allowed for long.
 @Suite struct FallbackTests {
   private static let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
 
-  /// Keeps what it is asked for, and fetches nothing.
+  /// Records each request and fails it.
   private final class Refusing: Downloading {
     let requests = Mutex<[DownloadRequest]>([])
 
@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  /// Hears of the end of a load, whatever it is.
+  /// Records the end of a load.
   private final class Ending: LoadObserving {
     private let isThere = Atomic(false)
     var hasCome: Bool { isThere.load(ordering: .acquiring) }
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test func `the thumbnail takes the place of an original that is gone`() async throws {
+  @Test func `the thumbnail is shown when the original is gone`() async throws {
     let server = try LoopbackServer { $0.target == "/s.jpg" ? Self.picture : .answer(410) }
     let test = try TestLoader()
     let item = try TestLoader.item(server, original: "/a.jpg", thumbnail: "/s.jpg")
@@ -43,12 +43,12 @@ import Testing
     #expect(image.notes == ["shown in place of the original: the server answered 410 Gone"])
   }
 
-  /// What may befall an original.
+  /// A way in which an original fails.
   struct Mishap: Sendable, CustomTestStringConvertible {
     var testDescription: String
-    /// Nil where nobody listens.
+    /// Nil if no server listens.
     var reply: Reply?
-    /// What is said of it.
+    /// The expected text.
     var words: String
   }
 
@@ -73,7 +73,7 @@ import Testing
   ]
 
   @Test(arguments: mishaps, [false, true])
-  func `whatever befalls an original its thumbnail is shown, cached or not`(
+  func `for every failure of the original its thumbnail is shown, cached or not`(
     _ mishap: Mishap,
     _ isCached: Bool
   ) async throws {
@@ -100,7 +100,7 @@ import Testing
   }
 
   @Test(arguments: [("h.example", ["/a"]), ("other.example", ["/a", "/s"])])
-  func `a server that cannot be reached is not asked for the thumbnail, and another one is`(
+  func `the thumbnail is not requested from an unreachable server, but from another one it is`(
     _ host: String,
     _ paths: [String]
   ) async throws {
@@ -117,7 +117,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `after a redirect it is the server behind it that cannot be reached`(isBehind: Bool) async throws {
+  func `after a redirect the target server counts as unreachable`(isBehind: Bool) async throws {
     let closed = try ClosedPort()
     let behind = "http://127.0.0.1:\(closed.port)"
     let server = try LoopbackServer { $0.path == "/a" ? .redirect(to: behind + "/a") : Self.picture }
@@ -130,11 +130,11 @@ import Testing
       #expect(image.failure?.url == item.original?.url)
     } catch {
       #expect(isBehind && error.code == .connection && error.url == item.original?.url)
-      #expect(!error.message.contains("the thumbnail failed as well"), "it was not asked for")
+      #expect(!error.message.contains("the thumbnail failed as well"), "it was not requested")
     }
   }
 
-  @Test func `a thumbnail in place of an original goes on where data becomes dearer`() async throws {
+  @Test func `a thumbnail that replaces an original continues when the network becomes metered`() async throws {
     let gate = Gate()
     let server = try LoopbackServer { request in
       switch request.path {
@@ -147,7 +147,8 @@ import Testing
     let item = try TestLoader.item(server, original: "/a", thumbnail: "/s")
     let load = Task { try await test.loader.load(item) }
     await server.reaches { $0.count(of: "/s") == 1 }
-    // What comes later is told of changes later: when it is decided anew, the first one knows.
+    // Later subscribers hear of later changes. When the second decision comes, the first subscriber has
+    // heard.
     let other = try TestLoader.item(server, original: "/b", thumbnail: "/t")
     let witness = Task { try await test.loader.load(other) }
     await server.reaches { $0.count(of: "/b") == 1 }
@@ -159,7 +160,7 @@ import Testing
     #expect(server.log.count(of: "/s") == 1)
   }
 
-  @Test func `nothing is fetched in place of an original that somebody has begun to read`() async throws {
+  @Test func `no thumbnail is fetched for an original that a caller has begun to read`() async throws {
     let picture = SampleImage.jpeg + [UInt8](repeating: 7, count: 300_000)
     let server = try LoopbackServer {
       $0.path == "/a" ? .truncated(picture, after: 200_000) : Self.picture
@@ -174,7 +175,7 @@ import Testing
       observer: ending
     )
     guard case .arriving(let image, _) = delivery else {
-      throw LoadError(.malformed, message: "not as it comes")
+      throw LoadError(.malformed, message: "not while it arrives")
     }
     let error = await #expect(throws: LoadError.self) {
       var position = 0
@@ -186,7 +187,7 @@ import Testing
   }
 
   @Test(arguments: [404, 500])
-  func `a policy without a word for the thumbnail alone is respected`(_ status: Int) async throws {
+  func `a policy that never allows the thumbnail alone is respected`(_ status: Int) async throws {
     let server = try LoopbackServer { $0.path == "/s" ? Self.picture : .answer(status) }
     let test = try TestLoader(followsPolicies: true)
     try test.write(
@@ -198,7 +199,7 @@ import Testing
     #expect(server.log.count(of: "/s") == 0)
   }
 
-  @Test func `a load that is cancelled shows nothing, also where the thumbnail is cached`() async throws {
+  @Test func `a cancelled load shows nothing, even with a cached thumbnail`() async throws {
     let gate = Gate()
     let server = try LoopbackServer { $0.path == "/s" ? Self.picture : .held(by: gate, then: .answer(500)) }
     let test = try TestLoader(.cellular)
@@ -213,7 +214,7 @@ import Testing
     gate.open()
   }
 
-  @Test func `where both fail the error is the original's and tells of the thumbnail`() async throws {
+  @Test func `if both fail, the error is the original's and mentions the thumbnail`() async throws {
     let server = try LoopbackServer { $0.target == "/s.jpg" ? .answer(503) : .answer(404) }
     let test = try TestLoader()
     let item = try TestLoader.item(server, original: "/a.jpg", thumbnail: "/s.jpg")
@@ -227,7 +228,7 @@ import Testing
     )
   }
 
-  @Test func `a load that is cancelled while it turns to the thumbnail says so`() async throws {
+  @Test func `a load cancelled while it turns to the thumbnail reports cancellation`() async throws {
     let gate = Gate()
     let server = try LoopbackServer {
       $0.target == "/s.jpg" ? .held(by: gate, then: Self.picture) : .answer(404)
@@ -242,7 +243,7 @@ import Testing
     gate.open()
   }
 
-  @Test func `a transfer may not take for ever`() async throws {
+  @Test func `a transfer that takes too long fails`() async throws {
     let downloader = Refusing()
     let test = try TestLoader(downloader: downloader)
     let url = try ImageURL("http://127.0.0.1/a")

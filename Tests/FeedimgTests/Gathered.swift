@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What came, in order, from whichever thread.
+/// Values in the order in which they arrived, from any thread.
 final class Gathered<Element: Sendable>: Sendable {
   private let elements = Mutex<[Element]>([])
 

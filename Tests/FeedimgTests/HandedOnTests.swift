@@ -6,12 +6,12 @@ import Testing
 
 @testable import Feedimg
 
-/// An image that somebody reads while it comes, when something else is decided.
+/// An image that a caller reads during the transfer, when the decision changes.
 @Suite(.timeLimit(.minutes(10))) struct HandedOnTests {
   private static let picture = SampleImage.jpeg + [UInt8](repeating: 0, count: 300_000)
   private let gate = Gate()
 
-  /// The image that is decided, of which the beginning has come.
+  /// The chosen image, whose beginning has arrived.
   private func arriving(_ kind: NetworkKind) async throws -> (TestLoader, ArrivingImage, LoopbackServer) {
     let server = try LoopbackServer { [gate] _ in
       .stalled(Self.picture, after: 1000, until: gate, [("Content-Type", "image/jpeg")])
@@ -20,7 +20,7 @@ import Testing
     await test.loader.facts.watch()
     let item = try TestLoader.item(server, original: "/a", thumbnail: "/s")
     let delivery = try await test.loader.deliver(item, handle: LoadHandle(.visible), isReload: false)
-    guard case .arriving(let image, _) = delivery else { throw LoadError(.malformed, message: "it is whole") }
+    guard case .arriving(let image, _) = delivery else { throw LoadError(.malformed, message: "it is complete") }
     return (test, image, server)
   }
 
@@ -30,20 +30,20 @@ import Testing
     return count
   }
 
-  @Test func `it is not cut off for a better one`() async throws {
+  @Test func `a stream is not replaced by a better image`() async throws {
     let (test, image, server) = try await arriving(.cellular)
     #expect(image.variant.role == .thumbnail)
     let standing = test.loader.facts.generation
     try test.settings.set(.alwaysLoadOriginalsOnCellular, to: "yes")
     while test.loader.facts.generation == standing { await Task.yield() }
-    // Who was told looks on this executor, before what is given to it now.
+    // Subscribers run on this executor, before work that is enqueued now.
     for _ in 0..<3 { await Task { @PipelineActor in }.value }
     gate.open()
     #expect(try await read(image) == Self.picture.count)
     #expect(server.log.requests.count == 1)
   }
 
-  @Test func `it is cut off when it has become too dear`() async throws {
+  @Test func `a stream stops when its network becomes too expensive`() async throws {
     let (test, image, server) = try await arriving(.wifi)
     #expect(image.variant.role == .original)
     await test.become(.cellular)

@@ -2,18 +2,18 @@ import FeedimgModel
 import LoopbackServer
 import Synchronization
 
-/// Answers every request, those that a test holds back as soon as it lets them go, however long that takes.
+/// Responds to every request. A test can hold responses back and release them at any time.
 final class HeldDownloader: Downloading {
   struct Answer: Sendable {
     var status = 200
     var body = SampleImage.jpeg
-    /// Those of an image that is fresh for a minute.
+    /// The header fields of an image that stays fresh for a minute.
     var fields = [("Content-Type", "image/jpeg"), ("ETag", "\"1\""), ("Cache-Control", "max-age=60")]
-    /// Whether nothing comes of it behind the body, although it is not the end.
+    /// Whether the transfer stalls after the body without ending.
     var breaksOff = false
   }
 
-  /// What was asked for, in order.
+  /// The requests, in order.
   let requests = Gathered<DownloadRequest>()
   private let holds: @Sendable (DownloadRequest) -> Bool
   private let answer: @Sendable (DownloadRequest) -> Answer
@@ -27,13 +27,13 @@ final class HeldDownloader: Downloading {
     (self.holds, self.answer) = (holds, answer)
   }
 
-  /// The URLs of what was asked for.
+  /// The requested URLs.
   var asked: [String] { requests.all.map(\.url.text) }
 
-  /// How many have yet to be answered, or called off.
+  /// The number of requests without a response that were not cancelled.
   var running: Int { count.load(ordering: .acquiring) }
 
-  /// Lets go what is held back, and will be asked for.
+  /// Releases the held responses and all later ones.
   func release() { isReleased.store(true, ordering: .releasing) }
 
   func download(

@@ -3,13 +3,13 @@ import Testing
 
 @testable import Feedimg
 
-/// Loads that ask for the rest of what broke off, and are answered with something else.
+/// Resumed loads that receive a response other than the requested range.
 @Suite(.timeLimit(.minutes(10))) struct OtherAnswerTests {
   private static let picture = ResumingLoadTests.picture
   private static let strong = ResumingLoadTests.strong
   private static let rest = "bytes=120000-"
 
-  /// A server whose first answer breaks off, and those to who asks for the rest are others.
+  /// A server that interrupts its first response, and responds to range requests with something else.
   private static func server(
     answeringRest reply: @escaping @Sendable (Request) -> Reply
   ) throws -> LoopbackServer {
@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  /// The server's image, whose first load breaks off.
+  /// Loads the server's image again after an interrupted first load.
   private func secondLoad(_ server: LoopbackServer) async throws -> LoadedImage {
     let test = try TestLoader()
     let item = try TestLoader.item(server, original: "/a.jpg")
@@ -29,13 +29,13 @@ import Testing
     return try await test.loader.load(item)
   }
 
-  /// Statuses, with whether all of the image comes with them, and how often the server is asked in all.
+  /// Each status, whether it carries the complete image, and the expected number of requests.
   static let others = [
     (304, false, 3), (204, false, 3), (302, false, 3), (203, true, 2), (200, true, 2),
   ]
 
   @Test(arguments: others)
-  func `what is no error and not the rest either makes the image begin anew, once`(
+  func `a success other than 206 restarts the image, once`(
     _ status: Int,
     _ isWhole: Bool,
     _ asked: Int
@@ -45,7 +45,7 @@ import Testing
     #expect(server.log.requests.map { $0["Range"] } == Array([nil, Self.rest, nil].prefix(asked)))
   }
 
-  @Test func `the rest may be elsewhere on the same server`() async throws {
+  @Test func `the rest may come from a redirect on the same server`() async throws {
     let place = ("Content-Range", "bytes 120000-199999/200000")
     let server = try Self.server { request in
       guard request.path == "/b.jpg" else { return .redirect(to: "/b.jpg") }
@@ -56,7 +56,7 @@ import Testing
     #expect(server.log.requests.map { $0["If-Range"] } == [nil, "\"1\"", "\"1\""])
   }
 
-  @Test func `what another server calls the same may be another image`() async throws {
+  @Test func `the same tag from another server may belong to another image`() async throws {
     let elsewhere = try PictureOrigin(PictureOrigin.picture(2, size: 200_000), Self.strong)
     let server = try Self.server { _ in .redirect(to: elsewhere.server.url("/b.jpg")) }
     #expect(try await secondLoad(server).bytes == Self.picture)

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Feedimg
 
-/// What a loader keeps of items that have passed, beside its caches: nothing, or so much at most.
+/// What a loader keeps of past items, except its caches: nothing, or a bounded amount.
 @Suite(.timeLimit(.minutes(10))) struct PassingItemsTests {
-  /// Has a picture for one in ten, and fails with the others in two ways.
+  /// Has a picture for one URL in ten and fails the others in two ways.
   private struct FailingOften: Downloading {
     func download(
       _ request: DownloadRequest,
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  /// Of seven hundred hosts, none of which says anything about the network.
+  /// An item of one of seven hundred hosts, which has no influence on the network state.
   private func item(_ number: Int) throws -> FeedItem {
     let host = "127.0.\(number % 700 / 250).\(number % 700 % 250 + 1)"
     return FeedItem(
@@ -36,7 +36,7 @@ import Testing
     )
   }
 
-  @Test func `what is remembered of thousands of items is bounded`() async throws {
+  @Test func `the state for thousands of items is bounded`() async throws {
     let test = try TestLoader(memoryLimit: ByteCount(100_000), downloader: FailingOften())
     let loader = test.loader
     await withTaskGroup(of: Void.self) { group in
@@ -49,18 +49,18 @@ import Testing
         }
       }
     }
-    #expect(loader.coalescer.isIdle, "no load leaves anything behind")
+    #expect(loader.coalescer.isIdle, "no load leaves state behind")
     let isIdle = await loader.scheduler.isIdle
-    #expect(isIdle, "nor does any transfer")
+    #expect(isIdle, "nor does a transfer")
     #expect(await loader.facts.listenerCount == 0)
     #expect(await loader.revalidator.recordCount == 0)
-    // 2,048 URLs and 512 hosts, of 3,200 and 700 that failed.
+    // At most 2,048 URLs and 512 hosts, of 3,200 and 700 that failed.
     let count = await loader.retries.recordCount
     #expect((1000...2560).contains(count), "\(count)")
     #expect(loader.memory.encoded.size <= ByteCount(100_000))
   }
 
-  @Test func `slots that have gone leave nothing behind`() async throws {
+  @Test func `released slots leave nothing behind`() async throws {
     let test = try TestLoader(downloader: FailingOften())
     for number in 0..<200 {
       let slot = test.loader.slot()
@@ -69,7 +69,7 @@ import Testing
         for await presentation in slot.presentations where !presentation.isLoading { break }
       }
     }
-    // A load that nobody waits for is forgotten at once; its transfer gives its place back when it has ended.
+    // An abandoned load is forgotten at once. Its transfer releases its place when it ends.
     let loader = test.loader
     while await !Self.isIdle(loader) {
       await Task.yield()

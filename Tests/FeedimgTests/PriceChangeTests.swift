@@ -3,19 +3,19 @@ import Testing
 
 @testable import Feedimg
 
-/// What requests say of what data costs where that has changed while they waited.
+/// The `Save-Data` field of requests that waited while metering changed.
 @Suite(.timeLimit(.minutes(10))) struct PriceChangeTests {
   static let prices: [(before: Metered, after: Metered, sent: [String?])] = [
     (.no, .yes, [nil, "on"]), (.yes, .no, ["on", nil]), (.no, .unknown, [nil, nil]),
     (.yes, .yes, ["on", "on"]),
   ]
 
-  /// Returns when the loader knows.
+  /// Returns when the loader knows of the change.
   static func become(_ metered: Metered, _ test: TestLoader) async {
     await test.become(.wifi, metered: metered)
   }
 
-  /// A loader whose every place is taken, by loads that a gate holds.
+  /// A loader whose slots are all taken by loads that a gate holds.
   private struct Crowd {
     let gate: Gate
     let server: LoopbackServer
@@ -39,7 +39,7 @@ import Testing
       (self.gate, self.server, self.test, self.busy) = (gate, server, test, busy)
     }
 
-    /// So many who wait for one image, as soon as all do.
+    /// Starts this many loads of one image and returns when all wait.
     func waiting(_ count: Int) async throws -> [Task<LoadedImage, any Error>] {
       let item = try TestLoader.item(server, original: "/a.jpg")
       let loads = (0..<count).map { _ in Task { try await test.loader.load(item) } }
@@ -47,7 +47,7 @@ import Testing
       return loads
     }
 
-    /// Lets all come to their end.
+    /// Lets all loads finish.
     func open() async throws {
       gate.open()
       for load in busy { _ = try await load.value }
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(arguments: prices)
-  func `what waits for its place says what holds when it goes out`(
+  func `a queued request is sent with the metering of its start time`(
     _ before: Metered,
     _ after: Metered,
     _ sent: [String?]
@@ -67,14 +67,14 @@ import Testing
     #expect(try await load.value.bytes == SampleImage.jpeg)
     let requests = crowd.server.log.requests
     #expect(requests.first { $0.path == "/a.jpg" }?["Save-Data"] == sent[1])
-    // What was out already was left alone.
+    // Requests that were already sent do not change.
     #expect(requests.filter { $0.path != "/a.jpg" }.allSatisfy { $0["Save-Data"] == sent[0] })
     #expect(requests.count == crowd.busy.count + 1)
     while await !crowd.test.loader.scheduler.isIdle { await Task.yield() }
   }
 
   @Test(arguments: prices)
-  func `what is tried again says what holds then`(
+  func `a retry is sent with the current metering`(
     _ before: Metered,
     _ after: Metered,
     _ sent: [String?]
@@ -96,7 +96,7 @@ import Testing
     #expect(server.log.requests.map { $0["Save-Data"] } == sent)
   }
 
-  @Test func `what others read already is not begun anew, nor ended as if it were whole`() async throws {
+  @Test func `a response that readers have begun is neither restarted nor reported as complete`() async throws {
     let picture = SampleImage.jpeg + [UInt8](repeating: 7, count: 300_000)
     let origin = try PictureOrigin(picture, [("Content-Type", "image/jpeg")])
     origin.cut(after: 200_000)
@@ -106,7 +106,7 @@ import Testing
     let item = try TestLoader.item(origin.server, original: "/a.jpg")
     let delivery = try await test.loader.deliver(item, handle: LoadHandle(.visible), isReload: false)
     guard case .arriving(let image, _) = delivery else {
-      throw LoadError(.malformed, message: "not as it comes")
+      throw LoadError(.malformed, message: "not while it arrives")
     }
     await Self.become(.yes, test)
     let clock = Task {
@@ -126,7 +126,7 @@ import Testing
     clock.cancel()
   }
 
-  @Test func `the rest of what came is asked for as all of it was`() async throws {
+  @Test func `a range request has the fields of the first request`() async throws {
     let fields = [("Content-Type", "image/jpeg"), ("ETag", "\"1\""), ("Accept-Ranges", "bytes")]
     let picture = PictureOrigin.picture(1, size: 4000)
     let downloader = LateDownloader(picture, fields, .init(before: 1000, after: 3000))
@@ -134,14 +134,14 @@ import Testing
     let item = try TestLoader.item(original: "http://a.example/p")
     let load = Task { try await test.loader.load(item) }
     while downloader.begun < 1 { await Task.yield() }
-    // Packets go another way, where data costs.
+    // Another path is used, on which data is metered.
     await test.become(.ethernet, metered: .yes)
     #expect(try await load.value.bytes == picture)
     #expect(downloader.requests.map { $0.fields["Range"] } == [nil, "bytes=1000-"])
     #expect(downloader.requests.map { $0.fields["Save-Data"] } == [nil, nil])
   }
 
-  @Test func `all who wait for one image are answered`() async throws {
+  @Test func `all callers of one image get a result`() async throws {
     let crowd = try await Crowd(.no)
     let loads = try await crowd.waiting(3)
     await Self.become(.yes, crowd.test)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Feedimg
 
-/// What servers said they do not have, and how long that is believed.
+/// Negative responses of servers, and how long they are remembered.
 @Suite struct RefusalTests {
   let time = ManualTime()
 
@@ -16,7 +16,7 @@ import Testing
   @Test(arguments: [
     ([], 300), ([("Cache-Control", "max-age=60")], 60), ([("Cache-Control", "max-age=9999")], 3600),
   ])
-  func `a missing image is not asked for again for a while, and then it is`(
+  func `a missing image is requested again only after a while`(
     _ fields: [(String, String)],
     _ seconds: Int
   ) async throws {
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(arguments: ["no-store", "no-cache", "max-age=0"])
-  func `what a server forbids to believe is asked for each time`(_ directive: String) async throws {
+  func `a negative response with no-store is not remembered`(_ directive: String) async throws {
     let origin = try PictureOrigin(SampleImage.jpeg)
     let test = try loader()
     origin.answer(always: .answer(404, [("Cache-Control", directive)]))
@@ -45,7 +45,7 @@ import Testing
     #expect(origin.requests.count == 3)
   }
 
-  @Test func `a reload asks whatever is believed`() async throws {
+  @Test func `a reload ignores negative responses`() async throws {
     let origin = try PictureOrigin(SampleImage.jpeg)
     let test = try loader()
     origin.answer(always: .answer(404))
@@ -54,7 +54,7 @@ import Testing
     #expect(try await test.loader.reload(item(origin)).bytes == SampleImage.jpeg)
   }
 
-  @Test func `the thumbnail stands in for an original that is believed to be missing`() async throws {
+  @Test func `the thumbnail replaces an original that is remembered as missing`() async throws {
     let server = try LoopbackServer {
       let fields = [("Cache-Control", "max-age=60")]
       return $0.target == "/s.jpg" ? .answer(200, fields, body: SampleImage.jpeg) : .answer(410)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Feedimg
 
-/// How often images are asked about, by whom, and when not.
+/// How often images are revalidated, for which callers, and when not.
 @Suite(.timeLimit(.minutes(10))) struct RevalidationPaceTests {
   let clock = TestClock()
   static let old = SampleImage.jpeg
@@ -23,7 +23,7 @@ import Testing
     try TestLoader.item(origin.server, original: "/a.jpg")
   }
 
-  /// Returns when the loader knows.
+  /// Returns when the loader knows of the change.
   private func become(_ metered: Metered, _ test: TestLoader) async {
     await test.loader.facts.watch()
     let standing = test.loader.facts.generation
@@ -32,7 +32,7 @@ import Testing
     while test.loader.facts.generation == standing { await Task.yield() }
   }
 
-  @Test func `many who show one image ask about it once`() async throws {
+  @Test func `concurrent callers of one image share one revalidation`() async throws {
     let origin = try PictureOrigin(Self.old, [("ETag", "\"1\""), ("Cache-Control", "no-cache")])
     let test = try loader()
     _ = try await test.loader.load(item(origin))
@@ -48,7 +48,7 @@ import Testing
     #expect(await test.loader.finishRevalidations(within: .seconds(600)).unchanged == 1)
   }
 
-  @Test func `who saves data asks apart from who saves none`() async throws {
+  @Test func `callers that save data revalidate separately`() async throws {
     let fields = [("ETag", "\"1\""), ("Cache-Control", "no-cache"), ("Vary", "Save-Data")]
     let origin = try PictureOrigin(Self.old, fields)
     let test = try TestLoader(clock: { [clock] in clock.now }, policy: "always-original")
@@ -67,7 +67,7 @@ import Testing
     #expect(origin.requests.count == 3)
   }
 
-  @Test func `a reload is answered by none but those who ask beyond all caches as well`() async throws {
+  @Test func `a reload joins only loads that also bypass all caches`() async throws {
     let origin = try PictureOrigin(Self.old, [("ETag", "\"1\""), ("Cache-Control", "no-cache")])
     let test = try loader()
     let item = try item(origin)
@@ -89,7 +89,7 @@ import Testing
     #expect(origin.requests.count == 3)
   }
 
-  @Test func `no more are asked about at a time than the limits of prefetching allow`() async throws {
+  @Test func `the number of concurrent revalidations stays within the prefetch limits`() async throws {
     let gate = Gate()
     let isHeld = Mutex(false)
     let server = try LoopbackServer { request in
@@ -112,7 +112,7 @@ import Testing
   }
 
   @Test(arguments: [503, 429])
-  func `a server that wants to be left alone is not asked about any image`(status: Int) async throws {
+  func `no image is revalidated on a server that sent Retry-After`(status: Int) async throws {
     let isBusy = Atomic(false)
     let server = try LoopbackServer { request in
       isBusy.load(ordering: .acquiring)
@@ -133,7 +133,7 @@ import Testing
     #expect(server.log.requests.count == 13)
   }
 
-  @Test func `an image rests no longer because its server was left alone time and again`() async throws {
+  @Test func `an open circuit does not prolong the revalidation pause of an image`() async throws {
     let isBusy = Atomic(false)
     let server = try LoopbackServer { _ in
       isBusy.load(ordering: .acquiring)
@@ -154,12 +154,12 @@ import Testing
       #expect(image.freshness?.isRevalidating == true, "\(round)")
       guard case .failed(let error) = await test.loader.revalidation(of: image) else { continue }
       #expect(error.message.hasPrefix("the host failed before and is left alone for "))
-      #expect(try await test.loader.load(item).freshness?.isRevalidating == false, "it rests meanwhile")
+      #expect(try await test.loader.load(item).freshness?.isRevalidating == false, "it is paused meanwhile")
     }
     #expect(server.log.requests.count == 5)
   }
 
-  @Test func `a server that refuses one question after another is left alone`() async throws {
+  @Test func `a server that refuses several revalidations gets no more requests`() async throws {
     let isWell = Atomic(true)
     let server = try LoopbackServer { _ in
       isWell.load(ordering: .acquiring)
@@ -178,10 +178,10 @@ import Testing
     #expect(server.log.requests.count == count)
   }
 
-  @Test func `offline, and where the policy would not fetch it, nobody is asked`() async throws {
+  @Test func `offline, or without permission by the policy, no revalidation is sent`() async throws {
     let origin = try PictureOrigin(Self.old, [("ETag", "\"1\""), ("Cache-Control", "no-cache")])
     let test = try loader()
-    // With something of another machine's, so that the network counts.
+    // The item has a variant on another machine, so that the network counts.
     var item = try item(origin)
     item.thumbnail = ImageVariant(role: .thumbnail, url: try ImageURL("http://x.example/s.jpg"))
     _ = try await test.loader.load(item)
@@ -198,13 +198,13 @@ import Testing
     _ = await test.loader.finishRevalidations(within: .seconds(600))
   }
 
-  @Test func `asking ends where the network becomes dearer or goes, and may begin again when that is over`()
+  @Test func `a revalidation ends when the network becomes metered or goes away, and may start again later`()
     async throws
   {
     let origin = try PictureOrigin(Self.old, [("ETag", "\"1\""), ("Cache-Control", "no-cache")])
     let test = try loader()
     var item = try item(origin)
-    // With something of another machine's, so that the network counts.
+    // The item has a variant on another machine, so that the network counts.
     item.thumbnail = ImageVariant(role: .thumbnail, url: try ImageURL("http://x.example/s.jpg"))
     _ = try await test.loader.load(item)
     clock += 100
@@ -216,7 +216,7 @@ import Testing
       await origin.server.reaches { $0.requests.count == 2 + round }
       test.network.become(kind)
       guard case .failed(let error) = await test.loader.revalidation(of: image) else {
-        Issue.record("it went on where it is \(kind)")
+        Issue.record("it continued on \(kind)")
         continue
       }
       #expect(error.code == .cancelled)
@@ -229,7 +229,7 @@ import Testing
     #expect(await test.loader.revalidation(of: image) == .unchanged)
   }
 
-  @Test func `what another process was told need not be asked again`() async throws {
+  @Test func `a revalidation by another process is not repeated`() async throws {
     let origin = try PictureOrigin(Self.old, [("ETag", "\"1\""), ("Cache-Control", "max-age=60")])
     let first = try loader()
     let second = try loader(folder: first.folder)
@@ -249,7 +249,7 @@ import Testing
     #expect(origin.requests.count == 2)
   }
 
-  @Test func `one who waits can leave, and the question goes on`() async throws {
+  @Test func `a caller can leave a revalidation, which continues`() async throws {
     let origin = try PictureOrigin(Self.old, [("ETag", "\"1\""), ("Cache-Control", "no-cache")])
     let test = try loader()
     _ = try await test.loader.load(item(origin))

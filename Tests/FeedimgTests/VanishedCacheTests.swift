@@ -4,11 +4,11 @@ import Testing
 
 @testable import Feedimg
 
-/// What happens to a cache while a loader runs never fails a load.
+/// Changes to a cache while a loader runs never fail a load.
 @Suite struct VanishedCacheTests {
   private static let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
 
-  @Test func `a cache that is deleted under a running loader is made again, and no load fails`() async throws
+  @Test func `a cache that is deleted under a running loader is created again, and no load fails`() async throws
   {
     let server = try LoopbackServer { _ in Self.picture }
     let test = try TestLoader(memoryLimit: ByteCount(0))
@@ -25,7 +25,7 @@ import Testing
     #expect(try await test.loader.load(last).bytes == SampleImage.jpeg)
   }
 
-  @Test func `a cache that is deleted while an image arrives does not fail its load`() async throws {
+  @Test func `a cache that is deleted during a transfer does not fail its load`() async throws {
     let gate = Gate()
     let server = try LoopbackServer { _ in .held(by: gate, then: Self.picture) }
     let test = try TestLoader(memoryLimit: ByteCount(0))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Feedimg
 
-/// What is handed over without a load: real server, real disk, and a clock that jumps.
+/// Memory hits, which need no load. Uses a real server, a real disk and a manual clock.
 @Suite struct ImageAtHandTests {
   private let clock = TestClock()
 
@@ -12,11 +12,11 @@ import Testing
     try TestLoader(kind, clock: { [clock] in clock.now })
   }
 
-  @Test func `an image is at hand once it was loaded, as a load would bring it`() async throws {
+  @Test func `a loaded image is a memory hit and equals the result of a load`() async throws {
     let origin = try PictureOrigin(SampleImage.jpeg, [("Cache-Control", "max-age=60")])
     let test = try loader()
     let item = try TestLoader.item(origin.server, original: "/a.jpg")
-    #expect(test.loader.atHand(item) == nil, "memory has nothing yet")
+    #expect(test.loader.atHand(item) == nil, "memory is still empty")
     _ = try await test.loader.load(item)
     clock += 20
     let image = try #require(test.loader.atHand(item))
@@ -28,7 +28,7 @@ import Testing
     #expect(origin.requests.count == 1)
   }
 
-  @Test func `a copy stays with an image, and no longer than somebody is likely to ask`() async throws {
+  @Test func `a copy in memory is kept only for as long as a caller is likely to ask for it`() async throws {
     final class Form: Sendable {}
     let origin = try PictureOrigin(SampleImage.jpeg, [("Cache-Control", "max-age=60")])
     let test = try loader()
@@ -42,13 +42,13 @@ import Testing
     test.loader.rest()
     #expect(test.loader.atHand(item)?.copy == nil)
     #expect(test.loader.copies == (0, ByteCount(0)))
-    // What was replaced has none.
+    // The replaced image has no copy.
     origin.version = PictureOrigin.Version(SampleImage.webp)
     _ = try await test.loader.reload(item)
     #expect(!test.loader.keep(form, cost: 1000, of: image))
   }
 
-  @Test func `what showing an image asks of its server takes a load`() async throws {
+  @Test func `showing an image that needs revalidation takes a load`() async throws {
     let origin = try PictureOrigin(SampleImage.jpeg, [("Cache-Control", "max-age=60")])
     let test = try loader()
     let item = try TestLoader.item(origin.server, original: "/a.jpg")
@@ -57,10 +57,10 @@ import Testing
     #expect(test.loader.atHand(item) == nil)
     let image = try await test.loader.load(item)
     _ = await test.loader.revalidation(of: image)
-    #expect(test.loader.atHand(item) != nil, "it has just been asked about")
+    #expect(test.loader.atHand(item) != nil, "it was revalidated just now")
   }
 
-  @Test func `the network of this moment counts`() async throws {
+  @Test func `a memory hit uses the current network state`() async throws {
     let origin = try PictureOrigin(SampleImage.jpeg, [("Cache-Control", "max-age=60")])
     let test = try loader()
     let item = try TestLoader.item(origin.server, original: "/a.jpg", thumbnail: "/b.jpg")
@@ -72,13 +72,13 @@ import Testing
     }
   }
 
-  @Test func `what the disk may have besides is looked for where it matters`() async throws {
+  @Test func `the disk is searched only where a stored image could change the decision`() async throws {
     let origin = try PictureOrigin(SampleImage.jpeg, [("Cache-Control", "max-age=60")])
     let test = try loader(.cellular)
     let item = try TestLoader.item(origin.server, original: "/a.jpg", thumbnail: "/b.jpg")
     let shown = try await test.loader.load(item)
     #expect(shown.variant.role == .thumbnail)
-    #expect(test.loader.atHand(item) == nil, "with its original on disk that would be shown")
+    #expect(test.loader.atHand(item) == nil, "the original on disk would be shown")
     #expect(try await test.loader.load(item).variant.role == .thumbnail)
   }
 }

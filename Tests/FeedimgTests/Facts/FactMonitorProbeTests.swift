@@ -4,7 +4,7 @@ import Testing
 
 @testable import Feedimg
 
-/// When a network on which nothing gets through is tried again.
+/// When a dead network is probed.
 @Suite(.timeLimit(.minutes(10))) @PipelineActor struct FactMonitorProbeTests {
   private let time = ManualTime()
   private let test: TestLoader
@@ -13,7 +13,7 @@ import Testing
 
   private var watch: FactMonitor { test.loader.facts }
 
-  /// Has the network turn out to be dead.
+  /// Makes the network appear dead.
   private func die() async throws {
     watch.watch()
     for number in 0..<4 {
@@ -26,7 +26,7 @@ import Testing
     #expect(test.loader.retries.liveness.isOffline)
   }
 
-  @Test func `a dead network is tried again from the first listener to the last`() async throws {
+  @Test func `a dead network is probed from the first listener to the last`() async throws {
     try await die()
     #expect(!watch.awaitsProbe, "nobody listens")
     let told = Gathered<Int>()
@@ -41,7 +41,7 @@ import Testing
     #expect(told.all.isEmpty)
   }
 
-  @Test func `who listens to a dead network is told when it is time to try`() async throws {
+  @Test func `listeners on a dead network learn when to probe`() async throws {
     try await die()
     let told = Gathered<Int>()
     let number = watch.listen(priority: { .visible }, { told.add(1) })
@@ -50,7 +50,7 @@ import Testing
     watch.leave(number)
   }
 
-  @Test func `a loader rests also while the network is dead`() async throws {
+  @Test func `an idle loader is also suspended on a dead network`() async throws {
     try await die()
     watch.rest()
     #expect(watch.generation == nil)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Feedimg
 
-/// A network that is there, or away, for a moment, of which nobody is told.
+/// Short network interruptions and appearances, which listeners do not see.
 @Suite(.timeLimit(.minutes(10))) struct GlimpsedNetworkTests {
   private let time = ManualTime()
   private let downloader = HeldDownloader(holding: { $0.url.text.hasSuffix("/held") })
@@ -14,7 +14,7 @@ import Testing
     return test
   }
 
-  /// Lets time pass until something is shown.
+  /// Advances the clock until an image is shown.
   private func wait(
     for slot: ImageSlot,
     _ isShown: (Presentation) -> Bool
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test func `what was bound while the network was away for a moment gets its image when it is back`()
+  @Test func `a slot bound during a short interruption gets its image when the network returns`()
     async throws
   {
     let test = try await loader(.wifi)
@@ -39,7 +39,7 @@ import Testing
     #expect(downloader.asked == ["http://x.example/a"])
   }
 
-  @Test func `what began over a network that was there for a moment is decided anew`() async throws {
+  @Test func `a load that began on a network that was up for a moment is decided again`() async throws {
     let test = try await loader(.cellular)
     let slot = test.loader.slot()
     test.network.glimpse(.wifi)
@@ -56,7 +56,7 @@ import Testing
     #expect(downloader.asked == ["http://x.example/held", "http://x.example/small"])
   }
 
-  @Test func `a network that is told after all ends the wait for its end`() async throws {
+  @Test func `a network change that is reported after all ends the settling time`() async throws {
     let test = try await loader(.wifi)
     let slot = test.loader.slot()
     test.network.glimpse(.offline)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Feedimg
 
-/// Bodies that are read while they come.
+/// Bodies that are read while they arrive.
 @Suite(.timeLimit(.minutes(10))) struct ResponseStreamTests {
   private let body = ResponseStream()
 
@@ -11,7 +11,7 @@ import Testing
     bytes.withUnsafeBytes { body.append($0, at: position) }
   }
 
-  /// All that comes, and how it ends.
+  /// All received bytes, and the error at the end.
   private static func read(_ body: ResponseStream) async -> ([UInt8], LoadError?) {
     var bytes: [UInt8] = []
     do throws(LoadError) {
@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test func `who comes late reads what who came early has read`() async {
+  @Test func `a late reader reads the same bytes as an early one`() async {
     let early = Task { [body] in await Self.read(body) }
     append([1, 2], at: 0)
     append([3], at: 2)
@@ -33,7 +33,7 @@ import Testing
     #expect(await late.value.0 == [1, 2, 3, 4])
   }
 
-  @Test func `what is known is not told again, and no gap is`() async {
+  @Test func `known bytes are not delivered again, and no bytes are missing`() async {
     append([1, 2, 3], at: 0)
     append([1, 2], at: 0)
     append([3, 4], at: 2)
@@ -43,14 +43,14 @@ import Testing
     #expect(await Self.read(body).0 == [1, 2, 3, 4])
   }
 
-  @Test func `who reads hears that it broke off, after what has come`() async {
+  @Test func `a reader receives the error after the bytes that arrived before it`() async {
     append([1], at: 0)
     body.end(LoadError(.truncated, message: "x"))
     let (bytes, error) = await Self.read(body)
     #expect((bytes, error?.code) == ([1], .truncated))
   }
 
-  /// What is behind the window of memory comes from here.
+  /// Bytes that have left memory come from this file.
   private final class File: WrittenReading {
     let content: [UInt8]?
     init(_ content: [UInt8]?) { self.content = content }
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test func `what is on disk is held for those who keep up alone`() async {
+  @Test func `bytes that are on disk stay in memory only for readers that keep up`() async {
     appendAll(notingWhatIsWritten: File(Self.content))
     #expect((ResponseStream.window - 110_000...ResponseStream.window).contains(body.heldCount))
     body.end()
@@ -79,27 +79,27 @@ import Testing
     #expect(await Self.read(body).0 == Self.content)
   }
 
-  @Test func `what is nowhere else is held`() async {
+  @Test func `bytes that are not on disk stay in memory`() async {
     appendAll(notingWhatIsWritten: nil)
     #expect(body.heldCount == Self.content.count)
-    // Written up to half of it, and no further: the disk was full then.
+    // Only the first half was written; then the disk was full.
     body.note(File(Array(Self.content.prefix(Self.content.count / 2))), holding: Self.content.count / 2)
     #expect(body.heldCount < Self.content.count / 2 + 110_000)
     body.end()
     #expect(await Self.read(body).0 == Self.content)
-    // Less than what is gone already.
+    // This is less than what memory has already dropped.
     body.note(File([]), holding: 0)
     #expect(await Self.read(body).0 == Self.content)
   }
 
-  @Test func `what cannot be read again breaks off`() async {
+  @Test func `an interrupted stream fails if its bytes cannot be read again`() async {
     appendAll(notingWhatIsWritten: File(nil))
     body.end()
     let (bytes, error) = await Self.read(body)
     #expect((bytes, error?.code) == ([], .truncated))
   }
 
-  @Test func `who is cancelled does not wait`() async {
+  @Test func `a cancelled reader does not wait`() async {
     let reader = Task { [body] in await Self.read(body) }
     reader.cancel()
     #expect(await reader.value.1?.code == .cancelled)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Feedimg
 
-/// The fields with which stored answers go out.
+/// The header fields that are sent with stored responses.
 @Suite struct FetchAnswerTests {
   private static func answer(_ fields: [(String, String)]) throws -> FetchAnswer {
     let url = try ImageURL("http://a.example/b")
@@ -20,14 +20,14 @@ import Testing
   }
 
   @Test(arguments: [
-    ([], "Sun, 06 Nov 1994 08:49:37 GMT", "without a date it has that of its coming (RFC 9110 §6.6.1)"),
-    ([("date", "Sun, 06 Nov 1994 08:00:00 GMT")], "Sun, 06 Nov 1994 08:00:00 GMT", "else its own"),
-  ]) func `a stored answer has a date`(_ fields: [(String, String)], _ date: String, _ reason: String) throws
+    ([], "Sun, 06 Nov 1994 08:49:37 GMT", "without a date the date is the time of receipt (RFC 9110 §6.6.1)"),
+    ([("date", "Sun, 06 Nov 1994 08:00:00 GMT")], "Sun, 06 Nov 1994 08:00:00 GMT", "otherwise its own"),
+  ]) func `a stored response has a date`(_ fields: [(String, String)], _ date: String, _ reason: String) throws
   {
     #expect(try Self.answer(fields).fields["Date"] == date, "\(reason)")
   }
 
-  @Test func `what no recipient would take is made harmless`() throws {
+  @Test func `field values that no recipient would accept are made harmless`() throws {
     let fields = try Self.answer([("X-A", "a\u{1}b"), ("X A", "a"), ("Content-Length", "7"), ("", "a")])
       .fields
     #expect(fields["X-A"] == "a b")

@@ -5,12 +5,12 @@ import Testing
 
 @testable import Feedimg
 
-/// What a prefetch spends where several share one transfer, with real layers.
+/// The bytes that a prefetch spends on shared transfers, with real layers.
 @Suite(.timeLimit(.minutes(10))) struct PrefetchSharingTests {
   private static let body =
     SampleImage.jpeg + [UInt8](repeating: 0, count: 270_000 - SampleImage.jpeg.count)
   private static let whole = Reply.answer(200, [("Content-Type", "image/jpeg")], body: body)
-  /// What comes before the rest is held back.
+  /// The bytes that arrive first. The rest is held back.
   private static let start = 100
 
   private func waiting(_ test: TestLoader, for item: FeedItem, _ count: Int) async throws {
@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test(arguments: [nil, 1.5])
-  func `an image that a feed has several times is paid for once`(share: Double?) async throws {
+  func `an image that a feed repeats is paid for once`(share: Double?) async throws {
     let gate = Gate()
     let server = try LoopbackServer { _ in .held(by: gate, then: Self.whole) }
     let test = try TestLoader(memoryLimit: .mebibytes(16))
@@ -39,7 +39,7 @@ import Testing
     #expect(server.log.requests.count == 1)
   }
 
-  @Test func `what somebody else loads costs a prefetch nothing`() async throws {
+  @Test func `the bytes of another caller's load cost a prefetch nothing`() async throws {
     let gate = Gate()
     let server = try LoopbackServer { _ in .held(by: gate, then: Self.whole) }
     let test = try TestLoader(memoryLimit: .mebibytes(16))
@@ -54,7 +54,7 @@ import Testing
     #expect(try await visible.value.bytes.count == Self.body.count)
   }
 
-  @Test func `a prefetch pays for the rest of what nobody else wants any more`() async throws {
+  @Test func `a prefetch pays for the rest of a transfer when the other callers leave`() async throws {
     let gate = Gate()
     let server = try LoopbackServer { _ in .stalled(Self.body, after: Self.start, until: gate) }
     let test = try TestLoader(memoryLimit: .mebibytes(16))

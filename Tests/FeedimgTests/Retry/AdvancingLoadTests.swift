@@ -5,9 +5,9 @@ import Testing
 
 @testable import Feedimg
 
-/// Loads whose every connection breaks off, but brings something.
+/// Loads whose every connection is interrupted after some progress.
 @Suite(.timeLimit(.minutes(10))) struct AdvancingLoadTests {
-  /// So many bytes are worth another connection, however long the image.
+  /// This much progress justifies another connection for an image of any size.
   private static let goodPart = 64 << 10
 
   private static let picture = PictureOrigin.picture(1, size: 386_093)
@@ -15,7 +15,7 @@ import Testing
 
   private let time = ManualTime()
 
-  @Test func `an image comes whole that takes more connections than there are tries`() async throws {
+  @Test func `an image that needs more connections than there are attempts becomes complete`() async throws {
     let origin = try PictureOrigin(Self.picture, Self.strong)
     let test = try TestLoader(time: time.time, tries: 3)
     let item = try TestLoader.item(origin.server, original: "/a.jpg")
@@ -29,7 +29,7 @@ import Testing
     )
   }
 
-  @Test func `a server that gives a byte at a time is not asked for ever`() async throws {
+  @Test func `a server that sends one byte per connection is given up`() async throws {
     let server = try LoopbackServer { request in
       guard let first = request.rangeStart else {
         return .truncated(Self.picture, after: 50_000, Self.strong)
@@ -49,7 +49,7 @@ import Testing
     #expect(server.log.requests.count == 4)
   }
 
-  @Test func `a server that ignores ranges and breaks off each time is not asked for ever`() async throws {
+  @Test func `a server that ignores ranges and interrupts every response is given up`() async throws {
     let server = try LoopbackServer { _ in
       .truncated(Self.picture, after: 120_000, [("ETag", "\"1\"")])
     }
@@ -62,9 +62,9 @@ import Testing
     #expect(server.log.requests.map { $0["Range"] } == [nil, "bytes=120000-", "bytes=120000-"])
   }
 
-  /// A load whose every try breaks off, with so many bytes kept after the first, the second, and so on.
+  /// A load whose every attempt is interrupted, with this many bytes stored after each.
   ///
-  /// - Returns: How it ended, and after how many tries.
+  /// - Returns: The error, and the number of attempts.
   private func breaking(
     _ url: ImageURL,
     _ desk: RetryController,
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test func `what goes on and on ends as well, and does not speak against its server`() async throws {
+  @Test func `progress is limited too, and does not count against the server`() async throws {
     let desk = RetryController(time.time, schedule: RetrySchedule(greatestTries: 2))
     let load = breaking(try ImageURL("http://a.example/a.jpg"), desk) { $0 * Self.goodPart }
     for _ in 0..<RetryController.greatestAdvances { await time.pass(.milliseconds(500), when: 1) }
@@ -98,7 +98,7 @@ import Testing
   }
 
   @Test(arguments: [(goodPart, false), (10, true)])
-  func `what brings good parts does not speak against the network`(
+  func `good progress does not count against the network`(
     _ kept: Int,
     _ isOffline: Bool
   ) async throws {
@@ -111,12 +111,12 @@ import Testing
   }
 
   static let repetitions: [([Int], String)] = [
-    ([goodPart], "as much each time"),
-    ([2 * goodPart, 10], "sometimes hardly anything"),
+    ([goodPart], "the same progress each time"),
+    ([2 * goodPart, 10], "sometimes hardly any progress"),
   ]
 
   @Test(arguments: repetitions)
-  func `what comes again and again from the beginning is tried as often as anything`(
+  func `a load that restarts from the beginning each time has the usual number of attempts`(
     _ kept: [Int],
     _ reason: String
   ) async throws {
@@ -134,12 +134,12 @@ import Testing
     (0, 10, 100, true, "a tenth"),
     (50, 54, 100, false, "less than a tenth of what was missing"),
     (50, 55, 100, true, "a tenth of what was missing"),
-    (90, 91, 99, true, "a tenth of nearly nothing"),
-    (0, 65_535, nil, false, "the length is not known"),
+    (90, 91, 99, true, "a tenth of almost nothing"),
+    (0, 65_535, nil, false, "the length is unknown"),
   ]
 
   @Test(arguments: parts) @PipelineActor
-  func `a good part is a tenth of what was missing, or 64 KiB`(
+  func `good progress is a tenth of the missing bytes, or 64 KiB`(
     _ row: (before: Int, count: Int, total: Int?, isGood: Bool, reason: String)
   ) throws {
     let controller = RetryController(time.time)

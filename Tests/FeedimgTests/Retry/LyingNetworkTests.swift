@@ -6,16 +6,16 @@ import Testing
 
 @testable import Feedimg
 
-/// What loads tell of a network that says it is connected, and what they do where nothing gets through.
+/// Loads on a network that claims to be connected but delivers nothing.
 @Suite(.timeLimit(.minutes(10))) struct LyingNetworkTests {
-  /// How hosts answer, by their names: `slow` as far as the test lets it, `page` with a page, others not at all.
+  /// Hosts that respond by name: `slow` in steps, `page` with a page, all others never.
   private final class Hosts: Downloading {
     let asked = Gathered<String>()
     let slowAnswer: Answer
-    /// How far `slow` has come, and how far it may.
+    /// The progress of `slow`, and its limit.
     let reached = Atomic(0)
     let allowed = Atomic(1)
-    /// Whether all that fail have come to answer.
+    /// Whether all failing requests have begun.
     let isRepaired = Atomic(false)
 
     init(_ slowAnswer: Answer = Answer()) { self.slowAnswer = slowAnswer }
@@ -49,7 +49,7 @@ import Testing
       return head
     }
 
-    /// The head with what comes at first, then a byte, then the rest.
+    /// The head with the first bytes, then one byte, then the rest.
     private func answerSlowly(
       _ request: DownloadRequest,
       _ receiver: any BodyReceiving
@@ -69,14 +69,14 @@ import Testing
       while reached.load(ordering: .acquiring) < step { await Task.yield() }
     }
 
-    /// How many originals were asked for.
+    /// The number of requested originals.
     var originals: Int { asked.all.count { $0.hasSuffix("/a") } }
   }
 
-  /// What the slow host begins its answer with.
+  /// How the slow host begins its response.
   struct Answer: Sendable {
     var status = 200
-    /// Bytes of the body that come with the head.
+    /// Bytes of the body that arrive with the head.
     var count = 100
   }
 
@@ -100,7 +100,7 @@ import Testing
     test.loader.resolve(try item("later")).situation.network
   }
 
-  /// Has eight loads fail, on two hosts.
+  /// Makes eight loads on two hosts fail.
   private func fail(_ name: String = "dead", _ test: TestLoader) async throws {
     for number in 0..<8 {
       let host = "\(name)\(number % 2)"
@@ -124,7 +124,7 @@ import Testing
   ]
 
   @Test(arguments: signs)
-  func `whatever fails beside an answer that comes does not speak against the network`(
+  func `failures beside an arriving response do not count against the network`(
     _ row: Row
   )
     async throws
@@ -135,7 +135,7 @@ import Testing
     if row.answer.status == 200 {
       await hosts.slowReaches(1)
     } else {
-      // Nobody waits for the rest of that.
+      // No caller waits for its rest.
       await #expect(throws: LoadError.self) { try await slow.value }
     }
     try await fail(row.failing, test)
@@ -144,7 +144,7 @@ import Testing
     if row.answer.status == 200 { #expect(try await slow.value.bytes == SampleImage.jpeg) }
   }
 
-  @Test func `the next bytes of an image bring a network back that was taken to be dead`() async throws {
+  @Test func `the next bytes of an image revive a network that counted as dead`() async throws {
     let hosts = Hosts()
     let test = try TestLoader(downloader: hosts, time: time.time)
     let slow = Task { [item = try item("slow")] in try await test.loader.load(item) }
@@ -159,7 +159,7 @@ import Testing
     #expect(try await slow.value.bytes == SampleImage.jpeg)
   }
 
-  @Test func `pages alone are taken for a login that stands before everything`() async throws {
+  @Test func `pages alone are taken for a captive portal`() async throws {
     let test = try TestLoader(downloader: Hosts(), time: time.time)
     try await fail("page", test)
     #expect(try network(test) == .offline)
@@ -167,7 +167,7 @@ import Testing
 
   // MARK: For how long
 
-  @Test func `many that fail at once keep the network dead for the first wait alone`() async throws {
+  @Test func `many simultaneous failures start only the first cooldown`() async throws {
     let desk = RetryController(time.time, schedule: RetrySchedule(greatestTries: 1))
     let begun = Gathered<Int>()
     let loads = try (0..<8).map { number in
@@ -188,7 +188,7 @@ import Testing
 
   // MARK: What loads do
 
-  @Test func `loads that have failed on a dead network try no further`() async throws {
+  @Test func `failed loads on a dead network are not retried`() async throws {
     let desk = RetryController(time.time, schedule: RetrySchedule(greatestTries: 4))
     let (tries, ended) = (Gathered<Int>(), Gathered<Int>())
     let loads = try (0..<4).map { number in
@@ -201,7 +201,7 @@ import Testing
         }
       }
     }
-    // Those that failed before the last one wait for their second try.
+    // The earlier failures wait for their second attempt.
     while time.sleepers < 3 || ended.all.isEmpty && time.sleepers < 4 { await Task.yield() }
     time.pass(.milliseconds(500))
     while ended.all.count < 4, tries.all.count == 4 { await Task.yield() }
@@ -213,7 +213,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `slots that gave up on a dead network have their images when it comes back`(
+  func `slots that gave up on a dead network load their images when it recovers`(
     isCached: Bool
   )
     async throws
@@ -226,7 +226,7 @@ import Testing
       for item in items { #expect(try await test.loader.load(item).variant.role == .thumbnail) }
       hosts.isRepaired.store(false, ordering: .releasing)
     }
-    // Another network forgets what failed, so none may fail before the change is known.
+    // Another network clears the failures, so no load may fail before the change is known.
     await test.become(.wifi)
     time.pass(.seconds(3))
     let slots = items.map { _ in test.loader.slot() }

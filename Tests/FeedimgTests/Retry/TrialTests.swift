@@ -6,17 +6,17 @@ import Testing
 
 @testable import Feedimg
 
-/// What loads wait for when the server that they ask was left alone and is tried again, with real layers.
+/// What loads wait for when their server's circuit is half-open, with real layers.
 @Suite(.timeLimit(.minutes(10))) struct TrialTests {
-  /// A server that has failed often enough to be left alone, until a moment ago.
+  /// A server whose circuit became half-open a moment ago.
   private struct Scene {
     let time = ManualTime()
     let test: TestLoader
     let server: LoopbackServer
-    /// Let the head and the body of `/slow` come; of everything else they come at once.
+    /// Releases the head and the body of `/slow`. All other responses come at once.
     let head = Gate()
     let body = Gate()
-    /// Those that waited for a place.
+    /// The loads that waited for a slot.
     let queued = Queued()
 
     init(_ network: NetworkKind = .wifi) async throws {
@@ -53,7 +53,7 @@ import Testing
       }
     }
 
-    /// How often the server was asked since it was left alone.
+    /// The number of requests since the circuit opened.
     var asked: Int { server.log.requests.count - 5 }
 
     func begins(_ count: Int) async { await server.reaches { $0.requests.count == 5 + count } }
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test func `an image need not wait until that by which its server was tried is whole`() async throws {
+  @Test func `an image need not wait until the probing image is complete`() async throws {
     let scene = try await Scene()
     scene.head.open()
     let begun = Gathered<ByteCount>()
@@ -78,20 +78,20 @@ import Testing
     #expect(try await slow.value == SampleImage.jpeg)
   }
 
-  @Test func `those who wait for a server go on as soon as it begins to answer`() async throws {
+  @Test func `loads that wait for a server continue as soon as it begins to respond`() async throws {
     let scene = try await Scene()
     let slow = scene.load("/slow", .prefetch)
     await scene.begins(1)
     let waiting = (0..<3).map { scene.load("/fast\($0)") }
     while scene.time.sleepers < 3 { await Task.yield() }
-    #expect(scene.asked == 1, "one alone tries")
+    #expect(scene.asked == 1, "only one load probes")
     scene.head.open()
     for load in waiting { #expect(try await load.value == SampleImage.jpeg) }
     scene.body.open()
     #expect(try await slow.value == SampleImage.jpeg)
   }
 
-  @Test func `nobody waits for who tries longer than for a server that is left alone`() async throws {
+  @Test func `a slow probe delays other loads at most as long as an open circuit`() async throws {
     let scene = try await Scene()
     let slow = scene.load("/slow")
     await scene.begins(1)
@@ -106,13 +106,13 @@ import Testing
     #expect(try await scene.load("/fast").value == SampleImage.jpeg)
   }
 
-  @Test func `a prefetch that waits for its place holds up nothing visible of its server`() async throws {
+  @Test func `a prefetch that waits for its slot does not delay visible images of its server`() async throws {
     let scene = try await Scene(.cellular)
     let gate = Gate()
     let other = try LoopbackServer { _ in .held(by: gate, then: .answer(404)) }
     let busy = Task { try await scene.test.loader.load(try TestLoader.item(other, original: "/busy")) }
     await other.reaches { $0.requests.count == 1 }
-    // Beside something visible nothing is prefetched on a link that may be slow.
+    // Nothing is prefetched beside a visible image on a link that may be slow.
     let prefetch = scene.load("/prefetched", .prefetch)
     let url = scene.server.url("/prefetched")
     while !scene.queued.paths.all.contains(url) { await Task.yield() }
@@ -123,7 +123,7 @@ import Testing
     #expect(try await prefetch.value == SampleImage.jpeg)
   }
 
-  @Test func `who tries and leaves lets the next one try at once`() async throws {
+  @Test func `when a probe is cancelled, the next load probes at once`() async throws {
     let scene = try await Scene()
     let slow = scene.load("/slow")
     await scene.begins(1)

@@ -7,9 +7,10 @@ import Testing
 
 @testable import Feedimg
 
-/// Interrupted transfers whose server no longer has the version of their bytes; each load has one attempt.
+/// Interrupted transfers whose server no longer has the same version. Each load has one attempt.
 @Suite(.timeLimit(.minutes(10))) struct LostRestTests {
-  /// A server whose every response has the next version of the picture, and stops within it until it is released.
+  /// A server whose every response has the next version of the picture, and pauses within it until the test
+  /// releases it.
   private final class Versions: Downloading {
     private struct State {
       var requests: [DownloadRequest] = []
@@ -17,7 +18,7 @@ import Testing
       var isReleased = false
     }
 
-    /// The fields of responses to requests for a range; nil for the whole of the next version.
+    /// The fields of responses to range requests. Nil means the whole next version.
     let part: [(String, String)]?
     private let state = Mutex(State())
 
@@ -28,7 +29,7 @@ import Testing
     }
 
     var ranges: [String?] { state.withLock { $0.requests.map { $0.fields["Range"] } } }
-    /// How many responses have stopped within the picture.
+    /// The number of responses that paused within the picture.
     var begun: Int { state.withLock { $0.begun } }
 
     func release() { state.withLock { $0.isReleased = true } }
@@ -89,7 +90,7 @@ import Testing
     #expect(await test.loader.scheduler.isIdle)
   }
 
-  @Test func `another version takes the place of the bytes so far, however often`() async throws {
+  @Test func `each new version replaces the bytes received so far`() async throws {
     let downloader = Versions(nil)
     let test = try test(downloader)
     let load = Task<LoadedImage, any Error> { try await test.loader.load(item) }

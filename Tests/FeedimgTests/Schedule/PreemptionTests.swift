@@ -7,11 +7,11 @@ import Testing
 
 @testable import Feedimg
 
-/// Slots taken and given back, with libcurl and a real server.
+/// Preempted and resumed slots, with libcurl and a real server.
 @Suite(.timeLimit(.minutes(10))) struct PreemptionTests {
   private static let etag = [("Content-Type", "image/jpeg"), ("ETag", "\"v1\""), ("Accept-Ranges", "bytes")]
 
-  /// The picture from the byte that a request asks for.
+  /// The picture from the requested byte on.
   private static func rest(_ request: Request) -> Reply {
     guard let range = request["Range"], let start = Int(range.dropFirst("bytes=".count).dropLast()) else {
       return .answer(200, etag, body: SampleImage.jpeg)
@@ -40,7 +40,7 @@ import Testing
     while Set(arrived.all).count < 4 { await Task.yield() }
     let visible = try await test.loader.load(try TestLoader.item(server, original: "/v"))
     #expect(visible.bytes == SampleImage.jpeg)
-    // Two are preempted: half of the slots of a link of unknown speed are left beside a visible download.
+    // Two downloads are preempted. The rest keeps half of the slots of a link of unknown speed.
     await server.reaches { $0.requests.count >= 6 }
     gate.open()
     for prefetch in prefetches { #expect(try await prefetch.value.bytes == SampleImage.jpeg) }
@@ -49,7 +49,7 @@ import Testing
     #expect(server.log.requests.filter { $0["Range"] != nil }.allSatisfy { $0["If-Range"] == "\"v1\"" })
   }
 
-  @Test func `a download that resumes can be preempted again, and resumes behind its last byte`() async throws
+  @Test func `a resumed download can be preempted again and resumes after its last byte`() async throws
   {
     let picture = PictureOrigin.picture(1, size: 4000)
     let gate = Gate()
@@ -104,7 +104,7 @@ import Testing
     }
     await server.reaches { $0.requests.count == 4 }
     let visible = Task { try await test.loader.load(try TestLoader.item(server, original: "/v")) }
-    // Two of the responses that come meanwhile are to requests that are preempted.
+    // Two of the responses belong to preempted requests.
     gate.open()
     #expect(try await visible.value.bytes == SampleImage.jpeg)
     for prefetch in prefetches { #expect(try await prefetch.value.bytes == SampleImage.jpeg) }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Feedimg
 
-/// Interrupted transfers that request the rest in vain.
+/// Interrupted transfers whose range requests fail.
 @Suite(.timeLimit(.minutes(10))) struct RefusedRestTests {
   struct Reply: Sendable, CustomTestStringConvertible {
     var status: Int
@@ -19,7 +19,7 @@ import Testing
     var testDescription: String { "\(status) \(fields)" }
   }
 
-  /// A server that stops within the first response, replies once to a request for the rest, and then sends it.
+  /// A server that pauses within the first response, refuses one range request, and then serves the range.
   private final class Interrupted: Downloading {
     static let picture = PictureOrigin.picture(1, size: 4000)
 
@@ -29,7 +29,7 @@ import Testing
     init(_ reply: Reply) { self.reply = reply }
 
     var ranges: [String?] { state.withLock { $0.requests.map { $0.fields["Range"] } } }
-    /// How many responses have stopped within the picture.
+    /// The number of responses that paused within the picture.
     var begun: Int { state.withLock { $0.begun } }
 
     func download(
@@ -86,7 +86,7 @@ import Testing
   ]
 
   @Test(arguments: others)
-  func `a reply that is neither the rest nor an error leads to a request for the whole body`(
+  func `a response that is neither the range nor an error leads to a full request`(
     _ reply: Reply
   ) async throws {
     let downloader = Interrupted(reply)
@@ -113,7 +113,7 @@ import Testing
   ]
 
   @Test(arguments: replies)
-  func `an error in place of the rest is reported, and the bytes so far are kept`(_ reply: Reply) async throws
+  func `an error response to a range request is reported, and the received bytes are kept`(_ reply: Reply) async throws
   {
     let downloader = Interrupted(reply)
     let test = try TestLoader(downloader: downloader, time: ManualTime().time)

@@ -7,11 +7,11 @@ import Testing
 
 @testable import Feedimg
 
-/// What is made of the answers of a service.
+/// How a loader handles the responses of a service.
 @Suite(.timeLimit(.minutes(10))) struct ServiceAnswerTests {
   private typealias Answer = HeldDownloader.Answer
 
-  /// A loader beside a service that answers so.
+  /// A loader beside a service that sends this response.
   private func loader(_ answer: Answer, downloader: (any Downloading)? = nil) throws -> TestLoader {
     try loader(downloader: downloader) { answer }
   }
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(arguments: [("feedimg; fwd=uri-miss; stored", 1), ("feedimg; fwd=uri-miss; collapsed", 0)])
-  func `what a service loads for somebody else costs a prefetch nothing`(
+  func `what a service loads for another program costs a prefetch nothing`(
     status: String,
     paid: Int
   ) async throws {
@@ -51,7 +51,7 @@ import Testing
     #expect(progress.fetched == paid && progress.cached == 1 - paid)
   }
 
-  @Test func `a prefetch pays for what it has to load itself, as it comes no further for somebody else`()
+  @Test func `a prefetch pays for its own load when the transfer of another program stops`()
     async throws
   {
     let fields = [("Content-Type", "image/jpeg"), ("Cache-Status", "feedimg; fwd=uri-miss; collapsed")]
@@ -62,7 +62,7 @@ import Testing
     #expect(progress.fetched == 1 && progress.received == ByteCount(SampleImage.jpeg.count), "\(progress)")
   }
 
-  @Test func `who loads by a service can see how far what somebody else pays for has come`() async throws {
+  @Test func `a caller can see the progress of a service's transfer that another program pays for`() async throws {
     let status = ("Cache-Status", "feedimg; fwd=uri-miss; collapsed")
     let test = try loader(Answer(fields: [("Content-Type", "image/jpeg"), status]))
     let told = Gathered<LoadProgress>()
@@ -70,7 +70,7 @@ import Testing
     #expect(told.all.last?.received == ByteCount(SampleImage.jpeg.count))
   }
 
-  @Test func `a service tells which server a failure is about`() async throws {
+  @Test func `a failure reported by a service names the server that failed`() async throws {
     let problem =
       #"{"type":"urn:feedimg:problem:status","title":"x","status":502,"detail":"x","originStatus":503,"#
       + #""origin":"http://b.example"}"#
@@ -80,7 +80,7 @@ import Testing
     #expect(error?.status == 503 && error?.origin == "http://b.example")
   }
 
-  @Test func `a slot asks the service again by itself for what is of a server that is left alone`()
+  @Test func `a slot asks the service again after the server's cooldown`()
     async throws
   {
     let problem =
@@ -102,11 +102,11 @@ import Testing
       await Task.yield()
     }
     #expect(slot.presentation?.shown == .original)
-    #expect(time.time.now() >= .seconds(5), "it is still left alone a moment later")
+    #expect(time.time.now() >= .seconds(5), "the circuit is still open a moment later")
   }
 
   @Test(arguments: ["feedimg; fwd=uri-miss; stored", "feedimg; fwd=uri-miss; collapsed"])
-  func `what a service gets from a server tells who waits for that`(status: String) async throws {
+  func `received bytes reach the callers that wait for the service`(status: String) async throws {
     let test = try loader(Answer(fields: [("Content-Type", "image/jpeg"), ("Cache-Status", status)]))
     let woken = Gathered<Bool>()
     let calls = CircuitSubscription(test.loader.retries) { .visible }
@@ -125,7 +125,7 @@ import Testing
     func set() { value.store(true, ordering: .releasing) }
   }
 
-  /// Breaks off in the middle of images that are asked for with `/half`.
+  /// Interrupts the images whose path begins with `/half`.
   private struct BreakingOff: Downloading {
     func download(
       _ request: DownloadRequest,
@@ -143,7 +143,7 @@ import Testing
     }
   }
 
-  @Test func `it is said what a service did, and why it did not do the rest`() async throws {
+  @Test func `the explanation says what a service loaded, and why it did not load the rest`() async throws {
     let origin = try LoopbackServer { _ in
       .answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
     }
@@ -162,7 +162,7 @@ import Testing
     #expect(try await load("/whole") == rest)
   }
 
-  @Test func `it is said what a service refuses to load`() async throws {
+  @Test func `the explanation says what a service refuses to load`() async throws {
     let problem =
       #"{"type":"urn:feedimg:problem:forbidden-address","title":"x","status":403,"detail":"it is private"}"#
     let test = try loader(Answer(status: 403, body: Array(problem.utf8), fields: []))

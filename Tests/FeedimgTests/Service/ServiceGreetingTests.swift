@@ -8,7 +8,7 @@ import Testing
 @testable import Feedimg
 
 @Suite struct ServiceGreetingTests {
-  /// A Unix socket that lets everybody connect and never says a word, as that of a stopped service.
+  /// A Unix socket that accepts connections and never responds, like that of a stopped service.
   private final class SilentSocket: Sendable {
     let path: String
     private let descriptor: Int32
@@ -30,7 +30,7 @@ import Testing
     deinit { close(descriptor) }
   }
 
-  /// Counts what is asked for.
+  /// Counts requests.
   private final class Counting: Downloading {
     let asked = Mutex<[String]>([])
     private let downloader = CurlDownloader(userAgent: "feedimg-tests")
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func `a service that hangs is asked once, for a short time, and then done without`() async throws {
+  @Test func `a service that hangs is asked once, for a short time, and then ignored`() async throws {
     let test = try TestLoader()
     let socket = try SilentSocket(in: test.folder)
     let downloader = Counting()
@@ -72,7 +72,7 @@ import Testing
       }
     }
     #expect(downloader.asked.withLock { $0 } == ["http://localhost/healthz"])
-    // Within 50 ms, or where this thread is not let run for so long, already without a connection.
+    // The limit is 50 ms. If this thread does not run for so long, there is not even a connection.
     let account = "not loaded by the service at `\(socket.path)`: it does not answer: "
     #expect(link.account?.hasPrefix(account) == true && link.account?.hasSuffix(" within 50 ms") == true)
   }

@@ -7,9 +7,9 @@ import Testing
 
 @testable import Feedimg
 
-/// What becomes of loads while the service does not answer.
+/// Loads during which the service stops responding.
 @Suite(.timeLimit(.minutes(10))) struct ServiceVigilTests {
-  /// Waits but briefly for whether the service is there, the first time excepted.
+  /// Waits only briefly for the service after the first time.
   private final class Impatient: Downloading {
     private let asked = Atomic(0)
     private let downloader = CurlDownloader(userAgent: "feedimg-tests")
@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  /// Lets nobody in any more, as a service that ends, and goes on with the image that was asked for before.
+  /// A service that shuts down: it accepts no new connections and completes the running image.
   private final class Ending: Downloading {
     let service = HeldDownloader(holding: { $0.url.text.contains("/v1/image") })
     let refused = Atomic(0)
@@ -57,7 +57,7 @@ import Testing
     )
   }
 
-  /// Loads an image by a service that is not there, but for what a downloader says.
+  /// Loads an image through an absent service, which a downloader simulates.
   private func load(_ test: TestLoader, _ link: ServiceLink) throws -> Task<FetchedImage?, any Error> {
     try Data().write(to: URL(filePath: test.folder + "/service.sock"))
     let variant = ImageVariant(role: .original, url: try ImageURL("http://x.example/a"))
@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test(arguments: [nil, 0, 4000])
-  func `a service that hangs is left, and the program loads by itself`(sent: Int?) async throws {
+  func `a service that hangs is abandoned, and the program loads by itself`(sent: Int?) async throws {
     let origin = try LoopbackServer { _ in .answer(200, [("Content-Type", "image/jpeg")], body: Self.image) }
     let test = try TestLoader(service: { link(in: $0, Impatient()) })
     let (gate, asked) = (Gate(), Gathered<String>())
@@ -102,13 +102,13 @@ import Testing
     withExtendedLifetime(service) {}
   }
 
-  @Test func `a service that takes its time is waited for`() async throws {
+  @Test func `a slow service is waited for`() async throws {
     let test = try TestLoader()
     let service = HeldDownloader(holding: { $0.url.text.contains("/v1/image") })
     let link = link(in: test.folder, service)
     let load = try load(test, link)
     var questions: Int { service.asked.count { $0.hasSuffix("/healthz") } }
-    // At the first look the load may have begun just now.
+    // At the first check the load may just have started.
     for count in [1, 2, 3, 4] {
       await time.pass(ServiceVigil.interval, when: 1)
       while questions < count { await Task.yield() }
@@ -119,7 +119,7 @@ import Testing
     #expect(link.account?.hasPrefix("1 image loaded") == true)
   }
 
-  @Test func `a service that ends may finish what it has begun`() async throws {
+  @Test func `a service that shuts down may complete its running loads`() async throws {
     let test = try TestLoader()
     let ending = Ending()
     let link = link(in: test.folder, ending)
@@ -130,7 +130,7 @@ import Testing
     #expect(try await load.value?.bytes == SampleImage.jpeg)
   }
 
-  @Test func `nothing is asked beside what is answered soon`() async throws {
+  @Test func `a fast response causes no extra check`() async throws {
     let test = try TestLoader()
     let service = HeldDownloader(holding: { _ in false })
     let link = link(in: test.folder, service)

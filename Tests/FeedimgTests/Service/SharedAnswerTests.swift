@@ -3,7 +3,7 @@ import Testing
 @testable import Feedimg
 
 @Suite(.timeLimit(.minutes(10))) struct SharedAnswerTests {
-  @Test func `all hear the answer in the order in which they came, and it is asked for once`() async throws {
+  @Test func `all callers get one shared result in their order of arrival`() async throws {
     let (test, gate) = (try TestLoader(), Gathered<Bool>())
     let asked = Gathered<Bool>()
     let answer = SharedAnswer {
@@ -12,12 +12,12 @@ import Testing
       return true
     }
     let order = Gathered<Int>()
-    // One thread for all of them, so that only what wakes them says who is first.
+    // One thread for all of them, so that only the wake-ups determine the order.
     let waiting = (0..<20).map { index in
       Task(executorPreference: test.loader.disk) { if await answer.value { order.add(index) } }
     }
     while asked.all.isEmpty { await Task.yield() }
-    // Behind all of them on their thread: they wait by now.
+    // This runs after all of them on their thread, so they wait by now.
     await Task(executorPreference: test.loader.disk) {}.value
     gate.add(true)
     for wait in waiting { await wait.value }

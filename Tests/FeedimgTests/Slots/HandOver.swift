@@ -3,14 +3,14 @@ import Synchronization
 
 @testable import Feedimg
 
-/// Does something as soon as a load has decided on an image, before it goes on.
+/// Runs an action as soon as a load has chosen an image, before it continues.
 final class HandOver: LoadObserving {
   private let image: ShownImage
   private let action = Mutex<(@Sendable () -> Void)?>(nil)
 
   init(deciding image: ShownImage) { self.image = image }
 
-  /// Has it done once.
+  /// Runs the action once.
   func perform(_ action: @escaping @Sendable () -> Void) { self.action.withLock { $0 = action } }
 
   func observe(_ event: LoadEvent) {

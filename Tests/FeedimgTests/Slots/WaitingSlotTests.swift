@@ -5,9 +5,9 @@ import Testing
 
 @testable import Feedimg
 
-/// A slot hears of everything while it waits for a server that hangs.
+/// A slot hears of all changes while it waits for a server that hangs.
 @Suite(.timeLimit(.minutes(10))) struct WaitingSlotTests {
-  /// Why there is something better to load.
+  /// Why there is a better image to load.
   enum Event: CaseIterable, Sendable {
     case dataIsCheap
     case tap
@@ -30,7 +30,7 @@ import Testing
     try TestLoader(kind, downloader: downloader, clock: { [clock] in clock.now }, observers: observers)
   }
 
-  /// A slot that shows a thumbnail which is out of date, while its server is asked about it and says nothing.
+  /// A slot that shows a stale thumbnail, while its server does not respond to the revalidation.
   private func askingSlot(_ test: TestLoader, _ downloader: HeldDownloader) async throws -> ImageSlot {
     _ = try await test.loader.load(try item())
     clock += 100
@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test(arguments: Event.allCases)
-  func `a thumbnail gives way although its server is still being asked about it`(_ event: Event) async throws
+  func `a better image replaces a thumbnail during its revalidation`(_ event: Event) async throws
   {
     let downloader = HeldDownloader(holding: { $0.fields["If-None-Match"] != nil })
     let test = try loader(.cellular, downloader)
@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test(arguments: Event.allCases)
-  func `a thumbnail gives way although its server has to be asked about it first`(_ event: Event) async throws
+  func `a better image replaces a thumbnail that must be revalidated first`(_ event: Event) async throws
   {
     let open = HeldDownloader.Answer(fields: [
       ("Content-Type", "image/jpeg"), ("ETag", "\"1\""), ("Vary", "*"),
@@ -84,7 +84,7 @@ import Testing
     await expectOriginal(upon: event, slot, test, downloader)
   }
 
-  @Test func `a new version of what is shown comes, whatever has changed meanwhile`() async throws {
+  @Test func `a new version of the shown image appears after other changes`() async throws {
     let new = HeldDownloader.Answer(body: SampleImage.png, fields: [("Content-Type", "image/png")])
     let downloader = HeldDownloader(
       holding: { $0.fields["If-None-Match"] != nil },
@@ -102,7 +102,7 @@ import Testing
     #expect(await slot.first { $0.image?.bytes == SampleImage.png }?.shown == .thumbnail)
   }
 
-  @Test func `whoever asks for the original need not wait for a thumbnail that hangs`() async throws {
+  @Test func `a user who asks for the original need not wait for a thumbnail that hangs`() async throws {
     let downloader = HeldDownloader(holding: { $0.url.text == Self.thumbnail })
     let test = try loader(.cellular, downloader)
     let slot = test.loader.slot()
@@ -125,7 +125,7 @@ import Testing
     downloader.release()
   }
 
-  @Test func `asking for an original that is on its way does not begin it anew`() async throws {
+  @Test func `asking for an original that is loading does not restart it`() async throws {
     let downloader = HeldDownloader(holding: { _ in true })
     let test = try loader(.wifi, downloader)
     let slot = test.loader.slot()
