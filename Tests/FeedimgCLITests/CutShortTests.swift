@@ -3,19 +3,19 @@ import Glibc
 import LoopbackServer
 import Testing
 
-/// What was received counts, however the program ends that received it.
+/// Received bytes count in any case, however the program ends.
 @Suite(.timeLimit(.minutes(10))) struct CutShortTests {
   private static let count = 200_000
-  /// That so much of the body is there.
+  /// Tests whether this much of the body has been received.
   private static let hasReceived =
     #"[ -n "$(find cache -path '*/incoming/*' -size +\#(count - 1)c 2> /dev/null)" ]"#
-  /// That the ledger tells of more than that.
+  /// Tests whether the ledger has more than that.
   private static let hasCounted =
     #""$0" usage --json | grep -qE '"total":\{"bytes":(\#(count / 1000)[0-9]{3}),'"#
 
   private let folder: TestFolder
   private let gate = Gate()
-  /// A proxy, as what comes from this machine itself does not count; it brings half of the picture.
+  /// A proxy that sends half of the picture. Traffic with this machine itself would not count.
   private let server: LoopbackServer
 
   init() throws {
@@ -26,16 +26,16 @@ import Testing
     try folder.write("item.json", #"{"originalImage": "http://pictures.example/a.jpg"}"#)
   }
 
-  /// Runs the program until something holds, and sends it signals then.
+  /// Runs the program until a condition holds, and then sends it signals.
   ///
-  /// - Returns: How it ended, as a shell shows it.
+  /// - Returns: The exit status as a shell shows it.
   private func run(
     _ arguments: [String],
     until condition: String,
     _ signals: [Int32],
     before: String = ""
   ) throws -> Int32 {
-    // With job control, as without it what runs in the background ignores SIGINT.
+    // With job control. Without it, background processes ignore SIGINT.
     let script = """
       set -m
       \(before)
@@ -65,17 +65,17 @@ import Testing
     #expect(total["transfers"]?.integer == transfers, comment)
   }
 
-  @Test func `what came before silence counts, though the program is killed in it`() throws {
+  @Test func `bytes before a silence count, even if the program is killed during it`() throws {
     let status = try run(["load", "--item", "item.json"], until: Self.hasCounted, [SIGKILL])
     #expect(status == 128 + SIGKILL)
-    try checkCount(transfers: 0, "nobody could say that it had ended")
+    try checkCount(transfers: 0, "the kill prevented any final count")
   }
 
   @Test(
     arguments: [["load", "--item", "item.json"], ["prefetch", "item.json"]],
     [SIGINT, SIGTERM, SIGHUP]
   )
-  func `a signal that ends the program leaves nothing uncounted`(
+  func `a signal that ends the program leaves no byte uncounted`(
     _ arguments: [String],
     _ signal: Int32
   ) throws {
@@ -83,7 +83,7 @@ import Testing
     try checkCount(transfers: 1)
   }
 
-  @Test func `who was started to ignore a signal does`() throws {
+  @Test func `a program started with a signal ignored keeps ignoring it`() throws {
     let status = try run(
       ["load", "--item", "item.json"],
       until: Self.hasReceived,

@@ -3,10 +3,10 @@ import LoopbackServer
 import Synchronization
 import Testing
 
-/// A program that is killed in the middle of a transfer, and started again.
+/// A program that is killed during a transfer and started again.
 @Suite struct KilledLoadTests {
   static let picture = PictureOrigin.picture(1, size: 900_000)
-  /// Whether the program has ended, so that nobody waits for it in vain.
+  /// Whether the program has ended, so that the test stops waiting.
   private final class End: Sendable {
     let hasCome = Atomic(false)
   }
@@ -22,7 +22,7 @@ import Testing
       }
   }
 
-  @Test func `what a killed program had received is gone on with by the next`() async throws {
+  @Test func `the bytes that a killed program received are resumed by the next one`() async throws {
     let folder = try TestFolder()
     let gate = Gate()
     let origin = try PictureOrigin(Self.picture, Self.fields)

@@ -5,7 +5,7 @@ import Testing
 @Suite struct PolicyQuestionVerbTests {
   // MARK: table
 
-  @Test func `the table of a policy is few rows, aligned`() throws {
+  @Test func `the table of a policy has few rows, aligned`() throws {
     let run = try CommandRun(["policy", "table", "default", "network=cellular"], in: try TestFolder())
     #expect(run.status == 0)
     #expect(
@@ -27,7 +27,7 @@ import Testing
     #expect(whole.output.split(separator: "\n").count == 17, "a header and sixteen rows")
   }
 
-  @Test func `a table fits into the columns that there are`() throws {
+  @Test func `a table fits into the available columns`() throws {
     let arguments = ["policy", "table", "default", "network=cellular", "always-original=no"]
     let narrow = try CommandRun(arguments, in: try TestFolder(), environment: ["COLUMNS": "87"])
     #expect(
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func `the whole table in machine form has an object for each state, in order`() throws {
+  @Test func `the whole table as JSON has an object for each state, in order`() throws {
     let run = try CommandRun(["policy", "table", "default", "--all", "--json"], in: try TestFolder())
     guard case .array(let states) = try JSONReader.value(in: Array(run.output.utf8)) else {
       Issue.record("no array")
@@ -86,10 +86,10 @@ import Testing
       "rule":2,"image":"original","source":"network","show":"thumbnail","load":"original","upgrade":"never"}
       """#
     #expect(states[3].text(.compact) == second)
-    #expect(run.output.split(separator: "\n").count == 92, "one a line, between brackets")
+    #expect(run.output.split(separator: "\n").count == 92, "one object a line, between brackets")
   }
 
-  @Test func `facts leave the states that concern them, also one by one`() throws {
+  @Test func `facts select the matching states, also one by one`() throws {
     let folder = try TestFolder()
     let arguments = ["policy", "table", "default", "network=offline", "always-original=yes", "--all"]
     let text = try CommandRun(arguments, in: folder)
@@ -109,7 +109,7 @@ import Testing
     #expect(!run.output.contains(#""budget left":">= 500 MB""#))
   }
 
-  @Test func `states without a rule are told of, as no row shows them`() throws {
+  @Test func `states without a rule are reported, because no row shows them`() throws {
     let folder = try TestFolder()
     try folder.write("gap.md", PolicyFixtures.gap)
     let run = try CommandRun(["policy", "table", "gap.md"], in: folder)
@@ -140,7 +140,7 @@ import Testing
     )
   }
 
-  @Test func `what nobody knows matches no comparison`() throws {
+  @Test func `an unknown value matches no comparison`() throws {
     let run = try CommandRun(
       [
         "policy", "explain", "budgeted", "network=cellular", "metered=yes", "budget-left=1.2 GB",
@@ -176,7 +176,7 @@ import Testing
     #expect(text.output.contains("    original         remote   not told\n"))
   }
 
-  @Test func `the machine itself can be asked for the rest`() throws {
+  @Test func `other facts can be read from the machine`() throws {
     let folder = try TestFolder()
     let set = try CommandRun(["settings", "set", "always-load-originals-on-cellular", "yes"], in: folder)
     #expect(set.status == 0)
@@ -185,7 +185,7 @@ import Testing
     #expect(run.output.contains("  ✓ rule 3  network is cellular; always original is yes\n"))
     #expect(run.output.contains("the setting always-load-originals-on-cellular"))
     let metered = "    metered          unknown   not told\n"
-    #expect(run.output.contains(metered), "it was that of another network")
+    #expect(run.output.contains(metered), "it belonged to another network")
   }
 
   @Test(arguments: [
@@ -195,14 +195,14 @@ import Testing
     ("size=big", "size has no value `big`, expected a quantity such as `20 MB`, or `unknown`"),
     ("fits=yes", "`fits` follows from `size` and `budget left`, set them instead"),
   ])
-  func `a fact that was not understood ends with 2`(argument: String, message: String) throws {
+  func `an invalid fact ends with 2`(argument: String, message: String) throws {
     let run = try CommandRun(["policy", "explain", "default", argument], in: try TestFolder())
     #expect(run.status == 2)
     #expect(run.errors == "feedimg: \(message)\n")
     #expect(run.output == "")
   }
 
-  @Test func `a policy that is not total cannot be explained`() throws {
+  @Test func `a policy with gaps cannot be explained`() throws {
     let folder = try TestFolder()
     try folder.write("gap.md", PolicyFixtures.gap)
     let run = try CommandRun(["policy", "explain", "gap.md", "network=other"], in: folder)
@@ -212,7 +212,7 @@ import Testing
 
   // MARK: diff
 
-  @Test func `a comparison tells where more is loaded, with the states`() throws {
+  @Test func `a comparison shows the states in which more is loaded`() throws {
     let folder = try TestFolder()
     let run = try CommandRun(["policy", "diff", "default", "data-saver"], in: folder)
     #expect(run.status == 0)
@@ -241,13 +241,13 @@ import Testing
   ]
 
   @Test(arguments: gates)
-  func `a comparison can be a gate`(arguments: [String], status: Int32) throws {
+  func `a comparison can serve as a check`(arguments: [String], status: Int32) throws {
     let folder = try TestFolder()
     try folder.write("gap.md", PolicyFixtures.gap)
     #expect(try CommandRun(["policy", "diff"] + arguments, in: folder).status == status)
   }
 
-  @Test func `the machine form of a comparison has the changes with their boxes`() throws {
+  @Test func `the JSON form of a comparison has the changes with their boxes`() throws {
     let run = try CommandRun(["policy", "diff", "default", "data-saver", "--json"], in: try TestFolder())
     let object = try #require(try run.objects.first)
     #expect(object["differ"] == 126)

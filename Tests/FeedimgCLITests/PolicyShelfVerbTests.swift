@@ -1,7 +1,7 @@
 import FeedimgJSON
 import Testing
 
-/// `feedimg policy list`, `which` and `export`, and what is in force, as a user meets them.
+/// `feedimg policy list`, `which` and `export`, and the policy in force, as a user sees them.
 @Suite struct PolicyShelfVerbTests {
   private static let thrifty = """
     # thrifty
@@ -15,7 +15,7 @@ import Testing
 
     """
 
-  @Test func `the list marks the policy in force, and shows what is refused`() throws {
+  @Test func `the list marks the policy in force and shows refused ones`() throws {
     let folder = try TestFolder()
     let mine = try folder.write("config/feedimg/policies/mine.md", Self.thrifty)
     let broken = try folder.write("config/feedimg/policies/metered.md", PolicyFixtures.gap)
@@ -40,7 +40,7 @@ import Testing
     )
   }
 
-  @Test func `which tells the file in force, and why`() throws {
+  @Test func `which prints the file in force, and why`() throws {
     let folder = try TestFolder()
     let built = try CommandRun(["policy", "which"], in: folder)
     #expect(built.output.hasPrefix("default, as it comes with feedimg\n"))
@@ -67,7 +67,7 @@ import Testing
     #expect(try resolved.objects.first?["place"] == .string("\(path):8"))
   }
 
-  @Test func `a file that is not in order is refused, with the reason everywhere`() throws {
+  @Test func `an invalid policy file is refused, and every command says why`() throws {
     let folder = try TestFolder()
     let path = try folder.write("config/feedimg/policies/default.md", PolicyFixtures.typo)
     let reason = "\(path):5:14: network has no value `celular`; did you mean `cellular`?"
@@ -91,7 +91,7 @@ import Testing
     #expect(resolved.errors == "feedimg: \(reason); the built-in `default` stays in force\n")
   }
 
-  @Test func `a policy of the user can be asked for by name`() throws {
+  @Test func `a policy of the user can be chosen by name`() throws {
     let folder = try TestFolder()
     try folder.write("config/feedimg/policies/thrifty.md", Self.thrifty)
     let item = try folder.write("item.json", ResolveTests.item)
@@ -106,7 +106,7 @@ import Testing
   }
 
   @Test(arguments: ["default", "budgeted", "data-saver"])
-  func `a policy that was exported decides the same`(name: String) throws {
+  func `an exported policy decides the same`(name: String) throws {
     let folder = try TestFolder()
     let text = try CommandRun(["policy", "export", name], in: folder)
     #expect(text.status == 0)
@@ -121,7 +121,7 @@ import Testing
     }
   }
 
-  @Test func `the schema of the machine form can be had`() throws {
+  @Test func `the schema of the JSON form can be printed`() throws {
     let folder = try TestFolder()
     let run = try CommandRun(["policy", "export", "--schema"], in: folder)
     guard case .object(let schema) = try JSONReader.value(in: Array(run.output.utf8)) else {
@@ -150,7 +150,7 @@ import Testing
     #expect(try completed("drafts/") == ["drafts/other.md"])
   }
 
-  @Test func `nothing is coloured that is not shown on a terminal`() throws {
+  @Test func `output that is not on a terminal has no colours`() throws {
     let folder = try TestFolder()
     for verb in [["list"], ["which"], ["check"], ["diff", "default", "wifi-only"], ["test"]] {
       #expect(!(try CommandRun(["policy"] + verb, in: folder).output.contains("\u{1B}")))

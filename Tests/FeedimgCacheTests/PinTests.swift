@@ -66,7 +66,7 @@ import Testing
     #expect(try cache.info().pinned.entries == 2)
   }
 
-  @Test func `a newer image takes over the pin, unless it is too large: then the earlier one stays`() throws {
+  @Test func `a newer image takes over the pin, but one that is too large leaves the earlier one`() throws {
     let cache = makeCache(pinned: 2500)
     try cache.store("a", picture(1))
     #expect(try cache.pin("a"))

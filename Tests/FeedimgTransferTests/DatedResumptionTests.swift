@@ -3,14 +3,14 @@ import Testing
 
 @testable import FeedimgTransfer
 
-/// Bodies that are told apart by their date alone.
+/// Bodies whose versions differ only by their date.
 struct DatedResumptionTests {
-  /// An answer to a request to go on after 100 bytes of a certain date.
+  /// A response to a range request from byte 100 on, with a certain date.
   struct Answer: Sendable, CustomTestStringConvertible {
     var reason: String
     var status = 206
     var fields: [(String, String)]
-    /// The length of the whole, where it was known.
+    /// The total length, if known.
     var length: Int? = 250
     var step: Resumption.Step
     var testDescription: String { reason }
@@ -31,14 +31,14 @@ struct DatedResumptionTests {
     Answer(reason: "the whole of a later date", status: 200, fields: [later], step: .replace),
     Answer(reason: "nothing is missing", status: 416, fields: [all, modified], length: nil, step: .complete),
     Answer(
-      reason: "nothing is missing of a later date",
+      reason: "nothing is missing, but the date is later",
       status: 416,
       fields: [all, later],
       length: nil,
       step: .startOver
     ),
     Answer(
-      reason: "a refusal that does not say of what",
+      reason: "a refused range without a length",
       status: 416,
       fields: [all],
       length: nil,
@@ -46,7 +46,7 @@ struct DatedResumptionTests {
     ),
   ]
 
-  @Test(arguments: answers) func `nothing is appended that may have another date`(row: Answer) throws {
+  @Test(arguments: answers) func `no body with a possibly different date is appended`(row: Answer) throws {
     let date = ("Date", "Sun, 06 Nov 1994 08:49:37 GMT")
     let first = try ResponseHead(200, [("Accept-Ranges", "bytes"), date, Self.modified], length: row.length)
     let resumption = try #require(Resumption(first, kept: 100, now: 784_111_777))

@@ -3,7 +3,7 @@ import FeedimgTransfer
 import LoopbackServer
 import Testing
 
-/// Connections that many share, and that nothing comes over any more.
+/// Shared connections on which nothing arrives any more.
 @Suite(
   .timeLimit(.minutes(10)),
   .enabled(if: NginxServer.isAvailable, "there is no nginx, or no openssl, to speak HTTP/2")
@@ -21,7 +21,7 @@ struct DeadConnectionTests {
     downloader = CurlDownloader(userAgent: "feedimg-tests/1", certificateFile: server.certificateFile)
   }
 
-  /// A minute is more than any machine takes, and less than it takes to call a test hung.
+  /// A minute is longer than any machine needs, and shorter than the limit of a test.
   private func request(
     answer: Duration = .seconds(60),
     stall: Duration = .seconds(60)
@@ -39,7 +39,7 @@ struct DeadConnectionTests {
   ]
 
   @Test(arguments: limits)
-  func `what begins when nothing has come in time shares a new connection`(
+  func `after a timeout new requests use a new connection`(
     _ brought: Int,
     _ answer: Duration,
     _ stall: Duration,
@@ -62,14 +62,14 @@ struct DeadConnectionTests {
     #expect(proxy.opened == 2)
   }
 
-  /// Why a connection is not used for what begins.
+  /// Why new requests do not use a connection.
   enum Reason: Sendable, CaseIterable {
     case silence
     case otherNetwork
   }
 
   @Test(arguments: Reason.allCases)
-  func `what runs on an old connection goes on, and what begins takes a new one`(
+  func `running transfers stay on an old connection, and new ones use a new one`(
     _ reason: Reason
   )
     async throws

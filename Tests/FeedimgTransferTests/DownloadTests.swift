@@ -3,13 +3,13 @@ import FeedimgTransfer
 import LoopbackServer
 import Testing
 
-/// What arrives of answers that are as they should be.
+/// The received bytes of correct responses.
 @Suite(.timeLimit(.minutes(10)))
 struct DownloadTests {
   private let downloader = CurlDownloader(userAgent: "feedimg-tests/1")
 
   @Test(arguments: [0, 1, 250, 20_000, 3_000_000])
-  func `a body arrives whole whatever its size`(size: Int) async throws {
+  func `a body of any size arrives whole`(size: Int) async throws {
     let body = pattern(size)
     let server = try LoopbackServer { _ in .answer(200, [("Content-Type", "image/png")], body: body) }
     let collector = Collector()
@@ -26,7 +26,7 @@ struct DownloadTests {
     #expect(collector.bytes == body)
   }
 
-  /// A framing of a body, and what the head says of it.
+  /// A framing of a body, and the length that its head gives.
   struct Framing: Sendable, CustomTestStringConvertible {
     var name: String
     var reply: Reply
@@ -71,7 +71,7 @@ struct DownloadTests {
     #expect(collector.heads == [head])
   }
 
-  @Test func `interim answers do not show`() async throws {
+  @Test func `interim responses are not visible`() async throws {
     let hints = Array("HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n".utf8)
     let server = try LoopbackServer { _ in
       Reply([.send(hints)] + Reply.answer(body: [1]).steps, keepsConnection: true)
@@ -97,7 +97,7 @@ struct DownloadTests {
   }
 
   @Test(arguments: [Duration.seconds(Int64.max), .seconds(1_000_000_000)])
-  func `limits of time may be as good as none`(timeout: Duration) async throws {
+  func `very long time limits work`(timeout: Duration) async throws {
     let server = try LoopbackServer { _ in .answer(body: [1]) }
     let request = DownloadRequest(
       url: try ImageURL(server.url("/")),
@@ -109,7 +109,7 @@ struct DownloadTests {
     #expect(try await downloader.download(request, into: Collector()).status == 200)
   }
 
-  @Test func `the names of loopback lead to it`() async throws {
+  @Test func `loopback names lead to this machine`() async throws {
     let server = try LoopbackServer { _ in .answer() }
     let url = try ImageURL("http://localhost:\(server.port)/")
     let head = try await downloader.download(DownloadRequest(url: url), into: Collector())
