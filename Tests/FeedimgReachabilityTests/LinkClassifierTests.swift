@@ -93,12 +93,12 @@ import Testing
       because: "it is the phone's data"
     ),
     Row(
-      name: "Android by USB where the kernel says wwan",
+      name: "Android by USB, with the kernel's type wwan",
       link: link("wwan0"),
       hardware: Hardware(deviceType: "wwan", driver: "rndis_host"),
       medium: .cellular,
       isTether: true,
-      because: "some kernels of 2025 flag RNDIS so"
+      because: "some kernels of 2025 mark RNDIS this way"
     ),
     Row(
       name: "iPhone by USB",
@@ -114,21 +114,21 @@ import Testing
       hardware: usb("cdc_ncm", vendor: 0x18d1),
       medium: .cellular,
       isTether: true,
-      because: "the maker makes phones"
+      because: "the vendor makes phones"
     ),
     Row(
       name: "dock",
       link: link("eth1"),
       hardware: usb("cdc_ncm", vendor: 0x0bda),
       medium: .ethernet,
-      because: "the same driver, but no phone's maker and no serial port"
+      because: "the same driver, but not a phone vendor and no serial port"
     ),
     Row(
       name: "modem as Ethernet",
       link: link("eth1"),
       hardware: usb("cdc_ether", vendor: 0x12d1, serial: true),
       medium: .cellular,
-      because: "a serial port beside it is for AT commands"
+      because: "its serial port is for AT commands"
     ),
     Row(
       name: "phone by Bluetooth",

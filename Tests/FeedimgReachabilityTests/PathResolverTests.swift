@@ -114,7 +114,7 @@ extension PathResolverTests {
       via: ["mv0"],
       medium: .ethernet,
       isVirtual: true,
-      because: "the link 3 of this namespace is another one"
+      because: "the link 3 of this namespace is a different one"
     ),
     Row(
       name: "links in a circle",
@@ -145,7 +145,7 @@ extension PathResolverTests {
       ).routed(11),
       via: ["br0", "eth0"],
       medium: .ethernet,
-      because: "the card has a way out, the machines do not"
+      because: "the card has an uplink, the virtual machines do not"
     ),
     Row(
       name: "bridge of containers",
