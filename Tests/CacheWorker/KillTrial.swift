@@ -43,7 +43,8 @@ struct KillTrial {
 
   /// Runs one trial.
   ///
-  /// - Parameters: - scenario: The work of the processes.
+  /// - Parameters:
+  ///   - scenario: The work of the processes.
   ///   - moments: When they are interrupted.
   ///   - marked: The progress that an earlier process marked.
   ///   - isWatched: Whether another process keeps the index open meanwhile, so that no process is the first to open it.

@@ -36,7 +36,8 @@ private func write(_ specimen: Specimen, in cache: DiskCache) throws -> any Imag
 
 /// Stores images in one transaction, except those that cannot be written.
 ///
-/// - Parameters: - specimens: The images.
+/// - Parameters:
+///   - specimens: The images.
 ///   - cache: The cache to store them in.
 ///   - before: Called when their bodies are on disk, before their rows are written.
 /// - Throws: The error of the first image that could not be written.

@@ -165,7 +165,7 @@ def canyon(rng):
     return ImageEnhance.Contrast(rock.transform(SIZE, Image.MESH, mesh, Image.BICUBIC)).enhance(1.15)
 
 
-# Name, painter, description, options of the original and of the thumbnail, and what the feed has of it.
+# Name, painter, description, options of the original and of the thumbnail, and its entry in the feed.
 FEED = [
     ("ridges.jpg", ridges, "Mountain ridges at dusk", {"quality": 90}, {"quality": 85}, "both"),
     ("lights.jpg", lights, "A city at night, out of focus", {"quality": 93}, {"quality": 88}, "both"),

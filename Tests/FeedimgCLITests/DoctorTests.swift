@@ -17,7 +17,8 @@ struct DoctorTests {
     return findings
   }
 
-  @Test func `on a working system the status is 0, and each line has a verdict, a subject and a sentence`() throws
+  @Test func `on a working system the status is 0, and each line has a verdict, a subject and a sentence`()
+    throws
   {
     let run = try CommandRun(["doctor"], in: folder)
     #expect((run.status, run.errors) == (0, ""))

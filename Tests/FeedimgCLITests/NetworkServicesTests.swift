@@ -29,7 +29,8 @@ struct NetworkServicesTests {
     (2, "no", "NetworkManager reports it"), (3, "yes", "NetworkManager reports it"),
     (4, "unknown", "the hardware behind the virtual link is unknown"),
   ])
-  func `NetworkManager's metering setting applies`(_ setting: Int, _ metered: String, _ reason: String) throws {
+  func `NetworkManager's metering setting applies`(_ setting: Int, _ metered: String, _ reason: String) throws
+  {
     #expect(services.order("device('v0', \(setting))") == "done")
     let state = try #require(try run("$feedimg network --json").objects.first)
     #expect((state["metered"]?.text, state["meteredReason"]?.text) == (metered, reason))
@@ -42,7 +43,8 @@ struct NetworkServicesTests {
     #expect(run.output.contains("ethernet, not metered, virtual, behind a page to sign in at\n"))
   }
 
-  @Test func `a policy that depends on metering asks NetworkManager, and the output names the source`() throws {
+  @Test func `a policy that depends on metering asks NetworkManager, and the output names the source`() throws
+  {
     #expect(services.order("device('v0', 1)") == "done")
     try folder.write("item.json", #"{"originalImage": "https://x.example/a.jpg"}"#)
     let resolve = #"$feedimg resolve -v --item "$HOME/item.json" --policy"#

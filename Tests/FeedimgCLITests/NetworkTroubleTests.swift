@@ -12,8 +12,9 @@ struct NetworkTroubleTests {
   init() throws { folder = try TestFolder() }
 
   @Test(arguments: [true, false])
-  func `without netlink the kind is other, and a connection attempt tells whether there is a route`(_ hasRoute: Bool) throws
-  {
+  func `without netlink the kind is other, and a connection attempt tells whether there is a route`(
+    _ hasRoute: Bool
+  ) throws {
     let script = (hasRoute ? NamespaceRun.cable : "") + "$unlinked $feedimg network --json"
     let run = try NamespaceRun.run(script, in: folder)
     #expect((run.status, run.errors) == (0, ""))
@@ -36,7 +37,9 @@ struct NetworkTroubleTests {
     #expect(try run.objects.first?["source"] == "network")
   }
 
-  @Test func `without netlink a watch continues, and connection attempts detect that the route is gone`() throws {
+  @Test func `without netlink a watch continues, and connection attempts detect that the route is gone`()
+    throws
+  {
     let script =
       NamespaceRun.cable + """
         mkfifo "$HOME/lines"

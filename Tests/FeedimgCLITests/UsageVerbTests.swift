@@ -63,8 +63,7 @@ import Testing
     #expect(text.output.contains("1 line in `\(folder.path(Self.ledgers))` could not be read"))
   }
 
-  @Test func `a day that already began in another time zone is reported, and no later one`() throws
-  {
+  @Test func `a day that already began in another time zone is reported, and no later one`() throws {
     for (days, bytes) in [(0, 1), (-1, 10), (-2, 100), (-4, 1000)] {
       let (day, month) = Self.day(ago: days)
       let path = "\(Self.ledgers)/\(month).txt"
@@ -147,7 +146,11 @@ import Testing
   ]
 
   @Test(arguments: slips)
-  func `invalid arguments are reported in a sentence`(_ arguments: [String], _ status: Int32, _ message: String) throws {
+  func `invalid arguments are reported in a sentence`(
+    _ arguments: [String],
+    _ status: Int32,
+    _ message: String
+  ) throws {
     let run = try CommandRun(["usage"] + arguments, in: folder)
     #expect(run.status == status, "\(run.errors)")
     #expect(message.isEmpty || run.errors.contains(message), "\(run.errors)")

@@ -189,7 +189,8 @@ import Testing
     #expect(cache.partialDownload(of: "b")?.bytes == picture(2))
   }
 
-  @Test func `two writers of one image have separate files, and bytes after the announced end do not count`() throws
+  @Test func `two writers of one image have separate files, and bytes after the announced end do not count`()
+    throws
   {
     let writers = try (0..<2).map { _ in try cache.makeWriter() }
     for (index, writer) in writers.enumerated() {

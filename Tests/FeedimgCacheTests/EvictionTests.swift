@@ -99,7 +99,12 @@ import Testing
     (0, 0, 0, "a file system without values"),
     (Int.max, -5, 256 << 20, "a file system with invalid values"),
   ])
-  func `the cache frees the space that other programs need`(size: Int, available: Int, deficit: Int, because: String) {
+  func `the cache frees the space that other programs need`(
+    size: Int,
+    available: Int,
+    deficit: Int,
+    because: String
+  ) {
     #expect(DiskRoom(available: available, size: size).deficit == deficit, "\(because)")
   }
 }

@@ -56,8 +56,7 @@ import Testing
     #expect(words.last == "0")
   }
 
-  @Test func `a killed writer's partial image is resumed, also if taking it over is killed`() throws
-  {
+  @Test func `a killed writer's partial image is resumed, also if taking it over is killed`() throws {
     let cache = DiskCache(folder: folder.cache, limits: .roomy, clock: WallClock.seconds)
     for _ in 0..<40 {
       cache.removePartialDownload(of: "https://example.org/0.jpg")

@@ -140,7 +140,9 @@ import Testing
     #expect((cache.encoded.count, cache.decoded.count) == (1, 0), "decoded images are evicted first")
   }
 
-  @Test func `the pixels of an image are removed with it, and those of an older version are never kept`() throws {
+  @Test func `the pixels of an image are removed with it, and those of an older version are never kept`()
+    throws
+  {
     let cache = MemoryCache { MemoryLimits(encoded: ByteCount(8000), decoded: ByteCount(8000)) }
     let (older, newer) = (image(1000), image(1200))
     cache.insert(older, for: "a")

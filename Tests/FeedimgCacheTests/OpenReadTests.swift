@@ -32,7 +32,9 @@ import Testing
     News(testDescription: "no news", kept: 1) { _ in },
     News(testDescription: "a new version", kept: 2) { $0.insert(try image(2), for: "a") },
     // Clocks may be set back.
-    News(testDescription: "a new version with an earlier time", kept: 0) { $0.insert(try image(0), for: "a") },
+    News(testDescription: "a new version with an earlier time", kept: 0) {
+      $0.insert(try image(0), for: "a")
+    },
     News(testDescription: "it must no longer be stored", kept: nil) { $0.remove("a") },
     News(testDescription: "it is the same, and the disk has the new time", kept: nil) {
       $0.update("a", from: try version(1), to: try version(2))

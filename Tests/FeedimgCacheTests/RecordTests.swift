@@ -81,8 +81,7 @@ import Testing
   }
 
   @Test(arguments: ["/var/cache", "/var/cäche/a b", "/var/cache/", "/"])
-  func `a body is in the folder of its shard, for any spelling of the cache's path`(path: String) throws
-  {
+  func `a body is in the folder of its shard, for any spelling of the cache's path`(path: String) throws {
     let body = try #require(BodyName("3fa3456789abcdef-0123456789abcdef.jpg"))
     let folder = CacheFolder(path)
     let parent = path == "/var/cache/" ? "/var/cache" : path

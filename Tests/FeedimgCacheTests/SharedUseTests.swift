@@ -74,7 +74,9 @@ import Testing
     #expect(after.size.bytes == images.reduce(0) { $0 + content(of: $1.path).count })
   }
 
-  @Test func `files of dead writers are removed while the cache is used, those of living ones are not`() throws {
+  @Test func `files of dead writers are removed while the cache is used, those of living ones are not`()
+    throws
+  {
     let cache = DiskCache(folder)
     let living = try cache.makeWriter()
     try picture(1, size: 100_000).withUnsafeBytes { try living.write($0) }

@@ -106,7 +106,9 @@ import Testing
     ),
   ]
 
-  @Test(arguments: rows.indices) func `a request finds the response that was selected for such a request`(index: Int) throws {
+  @Test(arguments: rows.indices) func `a request finds the response that was selected for such a request`(
+    index: Int
+  ) throws {
     let row = Self.rows[index]
     for (index, stored) in row.stored.enumerated() {
       try store(index + 1, stored.answer, to: stored.request)

@@ -71,8 +71,7 @@ struct DamageTests {
   @Test(arguments: [
     DecodeRequest(damage: .show), DecodeRequest(DisplaySize(width: 30, height: 30), damage: .show),
   ])
-  func `the missing part of a truncated CMYK picture is transparent too`(_ request: DecodeRequest) throws
-  {
+  func `the missing part of a truncated CMYK picture is transparent too`(_ request: DecodeRequest) throws {
     let bytes = try Fixture.bytes("inks.jpg")
     let whole = try Fixture.decode(bytes, request)
     #expect(whole.bitmap.isOpaque && !whole.isPartial)

@@ -54,7 +54,8 @@ struct DecodingTests {
     }
   }
 
-  @Test(arguments: rows) func `each format decodes at a smaller size, cropped, and as BGRA`(_ row: Row) throws {
+  @Test(arguments: rows) func `each format decodes at a smaller size, cropped, and as BGRA`(_ row: Row) throws
+  {
     let bytes = try Fixture.bytes(row.file)
     let small = try Fixture.decode(
       bytes,
@@ -142,7 +143,10 @@ struct DecodingTests {
   static let animations = [("animation.gif", 3), ("animation.webp", 3), ("animation.avif", 12)]
 
   @Test(arguments: animations)
-  func `each frame is the visible picture, with the duration in the file`(_ file: String, _ tolerance: Int) throws {
+  func `each frame is the visible picture, with the duration in the file`(
+    _ file: String,
+    _ tolerance: Int
+  ) throws {
     let bytes = try Fixture.bytes(file)
     let animation = try Fixture.animation(bytes)
     #expect(animation.frames.map(\.duration) == durations(file))

@@ -25,8 +25,9 @@ import Testing
     }
   }
 
-  @Test(arguments: files) func `frames delivered one by one equal those decoded at once`(_ file: String) async throws
-  {
+  @Test(arguments: files) func `frames delivered one by one equal those decoded at once`(
+    _ file: String
+  ) async throws {
     let bytes = try Fixture.bytes(file)
     let all = try Fixture.animation(bytes, Self.small)
     let pass = try await CodecDecoder().frames(bytes, Self.small)

@@ -20,7 +20,10 @@ struct ScanTests {
     (883, PixelSize(width: 32, height: 24), PixelSize(width: 32, height: 24), "the means of blocks"),
     (900, PixelSize(width: 32, height: 24), PixelSize(width: 32, height: 24), "with a part of the next head"),
     (1300, none, none, "within a scan"),
-    (2022, PixelSize(width: 32, height: 24), PixelSize(width: 32, height: 24), "all, within a tolerance of four steps"),
+    (
+      2022, PixelSize(width: 32, height: 24), PixelSize(width: 32, height: 24),
+      "all, within a tolerance of four steps"
+    ),
     (3261, PixelSize(width: 256, height: 192), PixelSize(width: 64, height: 48), "within two"),
     (7107, PixelSize(width: 256, height: 192), PixelSize(width: 64, height: 48), "whole"),
   ]

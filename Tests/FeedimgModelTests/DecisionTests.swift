@@ -31,7 +31,7 @@ struct DecisionTests {
       answer: (.original, .network, .thumbnail, .original)
     ),
     Row(
-      testDescription: "without one, the placeholder is",
+      testDescription: "without a cached thumbnail, the placeholder is shown",
       ceiling: .original,
       network: .cellular,
       original: .remote,
@@ -39,7 +39,7 @@ struct DecisionTests {
       answer: (.original, .network, .placeholder, .original)
     ),
     Row(
-      testDescription: "an original that there is not gives way to the thumbnail",
+      testDescription: "a missing original falls back to the thumbnail",
       ceiling: .original,
       network: .wifi,
       original: .none,
@@ -47,7 +47,7 @@ struct DecisionTests {
       answer: (.thumbnail, .network, .placeholder, .thumbnail)
     ),
     Row(
-      testDescription: "a thumbnail that there is not gives way to the placeholder, never to the original",
+      testDescription: "a missing thumbnail falls back to the placeholder, never to the original",
       ceiling: .thumbnail,
       network: .cellular,
       original: .cached,
@@ -55,7 +55,7 @@ struct DecisionTests {
       answer: (.placeholder, .none, .placeholder, nil)
     ),
     Row(
-      testDescription: "offline the best that is cached is shown",
+      testDescription: "offline the best cached variant is shown",
       ceiling: .original,
       network: .offline,
       original: .remote,
@@ -63,7 +63,7 @@ struct DecisionTests {
       answer: (.thumbnail, .cache, .thumbnail, nil)
     ),
     Row(
-      testDescription: "offline with nothing cached the placeholder is",
+      testDescription: "offline with an empty cache the placeholder is shown",
       ceiling: .original,
       network: .offline,
       original: .remote,
@@ -79,7 +79,7 @@ struct DecisionTests {
       answer: (.thumbnail, .cache, .thumbnail, nil)
     ),
     Row(
-      testDescription: "`placeholder` hides what is cached",
+      testDescription: "`placeholder` hides cached variants",
       ceiling: .placeholder,
       network: .wifi,
       original: .cached,

@@ -65,7 +65,11 @@ import Testing
       reason: "a name that begins like ours"
     ),
     Row(fields: ["Host": "127.0.0.1", "Authorization": good], status: 403, reason: "another port"),
-    Row(fields: ["Host": "127.0.0.1:80", "Authorization": good], status: 403, reason: "another port still counts"),
+    Row(
+      fields: ["Host": "127.0.0.1:80", "Authorization": good],
+      status: 403,
+      reason: "another port still counts"
+    ),
     Row(
       fields: ["Host": "127.0.0.1:8080", "Origin": "http://evil.example", "Authorization": good],
       status: 403,

@@ -103,7 +103,10 @@ import Testing
     ("GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", 400, "two hosts"),
     ("GET / HTTP/1.1\r\nHost: x\r\nA: \(String(repeating: "b", count: 100_000))", 431, "an endless field"),
     ("GET /\(String(repeating: "b", count: 100_000))", 431, "an endless target"),
-    ("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 11\r\n\r\n", 413, "a body whose announced length is too long"),
+    (
+      "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 11\r\n\r\n", 413,
+      "a body whose announced length is too long"
+    ),
     (
       "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nb\r\nhello world\r\n", 413,
       "a body that has become too long"

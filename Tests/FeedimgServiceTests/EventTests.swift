@@ -26,7 +26,11 @@ import Testing
       ("", ["network 2", "settings 1", "policy 1"], "so is an empty one"),
     ] as [(String?, [String], String)]
   )
-  func `a returning reader receives the events that it missed`(_ id: String?, _ told: [String], _ reason: String) {
+  func `a returning reader receives the events that it missed`(
+    _ id: String?,
+    _ told: [String],
+    _ reason: String
+  ) {
     let missed = Self.log(Self.states).missed(since: id)
     #expect(missed.map { "\($0.kind) \($0.data)" } == told, "\(reason)")
   }

@@ -245,7 +245,8 @@ import Testing
     #expect(run.rest().count == body.count - 10)
   }
 
-  @Test func `a client that disconnects stops the transfer, and a body that breaks off does so for the client`()
+  @Test
+  func `a client that disconnects stops the transfer, and a body that breaks off does so for the client`()
     async throws
   {
     let gate = Gate()

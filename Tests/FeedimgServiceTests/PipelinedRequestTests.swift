@@ -84,7 +84,8 @@ import Testing
     ("\u{16}\u{3}\u{1}\r\n\r\n", "400", "a client that begins with TLS"),
     ("GET /at?a HTTP/1.1\r\nHost: a@b\r\n\r\n", "400", "an invalid host"),
     ("GET /at?a HTTP/1.1\r\nHost: [::1]:80\r\n\r\n", "200 [GET a Host]", "an address as a host"),
-  ]) func `malformed requests are refused here too`(_ text: String, _ answer: String, _ reason: String) throws {
+  ]) func `malformed requests are refused here too`(_ text: String, _ answer: String, _ reason: String) throws
+  {
     try connect()
     try? send(text)
     #expect(try answers() == [answer], "\(reason)")
@@ -163,7 +164,11 @@ import Testing
     #expect(!channel.isActive)
   }
 
-  @Test func `a request to upgrade the protocol gets a response without an upgrade, and then the connection closes`() throws {
+  @Test
+  func
+    `a request to upgrade the protocol gets a response without an upgrade, and then the connection closes`()
+    throws
+  {
     try connect()
     try send(Self.get("a", "Connection: Upgrade\r\nUpgrade: h2c\r\n"))
     #expect(try answers() == ["200 [GET a Host,Connection,Upgrade]"])

@@ -31,7 +31,12 @@ import Testing
     Row(text: "/a?b=?/", path: "/a", parameters: ["b=?/"], reason: "the first `?` separates the query"),
     Row(text: "http://localhost/a?b=c", path: "/a", parameters: ["b=c"], reason: "absolute form"),
     Row(text: "HTTP://localhost", path: "/", reason: "absolute form without a path"),
-    Row(text: "http://localhost?b=c", path: "/", parameters: ["b=c"], reason: "absolute form with only a query"),
+    Row(
+      text: "http://localhost?b=c",
+      path: "/",
+      parameters: ["b=c"],
+      reason: "absolute form with only a query"
+    ),
     Row(text: "/v1/../healthz", path: "/v1/../healthz", reason: "dots have no special meaning"),
     Row(text: "/%2e%2e/etc", path: "/%2e%2e/etc", reason: "escapes in a path are kept"),
     Row(text: "//v1", path: "//v1", reason: "an empty segment is a segment"),

@@ -11,7 +11,8 @@ final class ServiceRun: Sendable {
 
   /// Starts the service and returns when it is ready.
   ///
-  /// - Parameters: - arguments: The arguments of `feedimg-serve`.
+  /// - Parameters:
+  ///   - arguments: The arguments of `feedimg-serve`.
   ///   - allowsPrivate: Whether it may contact servers of this machine, such as those of tests.
   ///   - other: A run whose folders to share.
   ///   - wrapper: A program with its arguments that becomes the service.

@@ -14,7 +14,10 @@ import Testing
       ("?network=wifi", "original", 2, "the request names another network"),
       ("?network=cellular", "thumbnail", 4, "and a metered one"),
       ("?network=cellular&set=always-original=yes", "original", 3, "with a setting"),
-      ("?network=cellular&set=always-original=yes&set=always-original=no", "thumbnail", 4, "the last value counts"),
+      (
+        "?network=cellular&set=always-original=yes&set=always-original=no", "thumbnail", 4,
+        "the last value counts"
+      ),
       ("?policy=data-saver&network=wifi&metered=yes", "thumbnail", nil, "and another policy"),
       ("?set=thumbnail=cached", "thumbnail", 5, "the facts given to the service still apply"),
     ] as [(String, String, Int?, String)]

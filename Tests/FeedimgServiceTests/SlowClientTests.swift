@@ -96,7 +96,9 @@ import Testing
     }
   }
 
-  @Test(arguments: ways.indices) func `clients that disconnect midway do not disturb others`(_ way: Int) throws {
+  @Test(arguments: ways.indices) func `clients that disconnect midway do not disturb others`(
+    _ way: Int
+  ) throws {
     let (origin, service) = (try origin(), try ServiceRun.onBothSockets())
     let target = Self.ways[way].target(origin.url("/a.jpg"))
     let stays = try RawClient(service.socket)

@@ -119,7 +119,9 @@ import Testing
     _ = try service.curl("/v1/settings", "-X", "PATCH", "--json", wish)
   }
 
-  @Test func `a reader hears of running transfers, and of better images when they become available`() async throws {
+  @Test func `a reader hears of running transfers, and of better images when they become available`()
+    async throws
+  {
     let gate = Gate()
     let origin = try LoopbackServer { request in
       request.path == "/a.jpg"

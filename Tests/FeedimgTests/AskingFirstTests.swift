@@ -89,7 +89,8 @@ import Testing
     #expect(origin.requests.map { $0["Cache-Control"] } == ["no-cache"])
   }
 
-  @Test func `a reload bypasses intermediate caches for a fresh image and stores the new response`() async throws
+  @Test func `a reload bypasses intermediate caches for a fresh image and stores the new response`()
+    async throws
   {
     let origin = try PictureOrigin(SampleImage.jpeg, [("ETag", "\"1\""), ("Cache-Control", "max-age=600")])
     let test = try loader()

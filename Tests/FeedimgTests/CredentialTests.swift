@@ -23,7 +23,8 @@ import Testing
     return FeedItem(original: ImageVariant(role: .original, url: try ImageURL(url)), thumbnail: nil)
   }
 
-  @Test func `a response to a request with credentials is neither shared with nor shown to other users`() async throws
+  @Test func `a response to a request with credentials is neither shared with nor shown to other users`()
+    async throws
   {
     let server = try server()
     let test = try TestLoader()

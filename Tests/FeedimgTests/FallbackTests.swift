@@ -134,7 +134,8 @@ import Testing
     }
   }
 
-  @Test func `a thumbnail that replaces an original continues when the network becomes metered`() async throws {
+  @Test func `a thumbnail that replaces an original continues when the network becomes metered`() async throws
+  {
     let gate = Gate()
     let server = try LoopbackServer { request in
       switch request.path {

@@ -10,7 +10,8 @@ import Testing
   }
 
   @Test(arguments: [["HOME": ""], ["HOME": "ann"], [:]])
-  func `without a usable HOME the home folder of the account is used`(_ environment: [String: String]) throws {
+  func `without a usable HOME the home folder of the account is used`(_ environment: [String: String]) throws
+  {
     let home = try #require(ProcessEnvironment.accountHome())
     #expect(try folders(environment).configuration == home + "/.config/feedimg")
     #expect(try folders(environment).cache == home + "/.cache/feedimg")

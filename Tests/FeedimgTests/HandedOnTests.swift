@@ -20,7 +20,9 @@ import Testing
     await test.loader.facts.watch()
     let item = try TestLoader.item(server, original: "/a", thumbnail: "/s")
     let delivery = try await test.loader.deliver(item, handle: LoadHandle(.visible), isReload: false)
-    guard case .arriving(let image, _) = delivery else { throw LoadError(.malformed, message: "it is complete") }
+    guard case .arriving(let image, _) = delivery else {
+      throw LoadError(.malformed, message: "it is complete")
+    }
     return (test, image, server)
   }
 

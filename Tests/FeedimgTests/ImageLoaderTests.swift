@@ -129,7 +129,9 @@ import Testing
   }
 
   /// Behaviour 18.
-  @Test func `on a metered network the thumbnail is shown and no byte of the original is requested`() async throws {
+  @Test func `on a metered network the thumbnail is shown and no byte of the original is requested`()
+    async throws
+  {
     let server = try LoopbackServer { _ in .answer(body: SampleImage.jpeg) }
     let test = try TestLoader(.cellular)
     let item = try TestLoader.item(server, original: "/o.jpg", thumbnail: "/t.jpg")

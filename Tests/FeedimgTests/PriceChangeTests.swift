@@ -96,7 +96,8 @@ import Testing
     #expect(server.log.requests.map { $0["Save-Data"] } == sent)
   }
 
-  @Test func `a response that readers have begun is neither restarted nor reported as complete`() async throws {
+  @Test func `a response that readers have begun is neither restarted nor reported as complete`() async throws
+  {
     let picture = SampleImage.jpeg + [UInt8](repeating: 7, count: 300_000)
     let origin = try PictureOrigin(picture, [("Content-Type", "image/jpeg")])
     origin.cut(after: 200_000)

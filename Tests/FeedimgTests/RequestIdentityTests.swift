@@ -54,7 +54,10 @@ import Testing
 
   static let accepts: [(String?, Bool, String, String)] = [
     (nil, false, ImageLoader.usualAccept, "without a decoder, the formats that feedimg recognises"),
-    (nil, true, "image/avif,image/webp,image/jpeg,image/png,image/gif,*/*;q=0.1", "the formats of the decoder"),
+    (
+      nil, true, "image/avif,image/webp,image/jpeg,image/png,image/gif,*/*;q=0.1",
+      "the formats of the decoder"
+    ),
     ("image/jpeg", true, "image/jpeg", "the program's own value"),
   ]
 

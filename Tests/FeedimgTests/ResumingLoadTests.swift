@@ -27,8 +27,7 @@ import Testing
     return test
   }
 
-  @Test func `an interrupted load resumes, also after a restart, and fetches only the rest`() async throws
-  {
+  @Test func `an interrupted load resumes, also after a restart, and fetches only the rest`() async throws {
     let origin = try PictureOrigin(Self.picture, Self.strong)
     let first = try await broken(origin)
     let second = try loader(folder: first.folder)
@@ -71,8 +70,7 @@ import Testing
     #expect(test.loader.store.partialDownload(of: try #require(item(origin).original).url.key) == nil)
   }
 
-  @Test func `a changed image that is interrupted resumes as the new version`() async throws
-  {
+  @Test func `a changed image that is interrupted resumes as the new version`() async throws {
     let origin = try PictureOrigin(Self.picture, Self.strong)
     let test = try await broken(origin)
     origin.version = .init(Self.other, [("ETag", "\"2\""), ("Accept-Ranges", "bytes")])

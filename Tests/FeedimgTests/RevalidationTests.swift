@@ -169,7 +169,8 @@ import Testing
 
   @Test(arguments: [
     (Reply.answer(404), "a server that no longer has it"), (.answer(503), "a server error"),
-    (.hangUp, "a server that closes the connection"), (.truncated(SampleImage.png, after: 20), "an interrupted image"),
+    (.hangUp, "a server that closes the connection"),
+    (.truncated(SampleImage.png, after: 20), "an interrupted image"),
     (.answer(200, [("Content-Type", "text/html")], body: Array("<!doctype html><p>log in".utf8)), "a portal"),
   ])
   func `a failed revalidation keeps the image and is not retried at once`(
@@ -254,7 +255,9 @@ import Testing
     #expect(server.log.requests.map { $0["If-None-Match"] } == ["\"1\"", nil])
   }
 
-  @Test func `without validators the image is sent again, and an equal one is not a new version`() async throws {
+  @Test func `without validators the image is sent again, and an equal one is not a new version`()
+    async throws
+  {
     let origin = try PictureOrigin(Self.old)
     let test = try loader()
     _ = try await test.loader.load(item(origin))

@@ -8,7 +8,8 @@ import Testing
 @Suite struct VanishedCacheTests {
   private static let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
 
-  @Test func `a cache that is deleted under a running loader is created again, and no load fails`() async throws
+  @Test func `a cache that is deleted under a running loader is created again, and no load fails`()
+    async throws
   {
     let server = try LoopbackServer { _ in Self.picture }
     let test = try TestLoader(memoryLimit: ByteCount(0))

@@ -14,7 +14,8 @@ final class Collector: BodyReceiving {
   private let refusal: LoadError?
   private let acceptedBytes: Int
 
-  /// - Parameters: - refusal: The error to throw, if any.
+  /// - Parameters:
+  ///   - refusal: The error to throw, if any.
   ///   - acceptedBytes: The receiver throws after more bytes than this. If negative, it throws at the head.
   init(refusing refusal: LoadError? = nil, after acceptedBytes: Int = 0) {
     self.refusal = refusal

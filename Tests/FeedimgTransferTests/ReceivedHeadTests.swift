@@ -24,7 +24,13 @@ import Testing
 
   static let rows = [
     Row(["HTTP/1.1 200 OK", "Content-Length: 5"], 200, length: 5, closing: false, "a length is announced"),
-    Row(["HTTP/1.1 200 OK"], 200, length: nil, closing: true, "no length: closing the connection ends the body"),
+    Row(
+      ["HTTP/1.1 200 OK"],
+      200,
+      length: nil,
+      closing: true,
+      "no length: closing the connection ends the body"
+    ),
     Row(["HTTP/1.0 200 OK"], 200, length: nil, closing: true, "HTTP/1.0 has no chunks"),
     Row(["HTTP/1.1 204 No Content"], 204, length: nil, closing: false, "204 has no body"),
     Row(

@@ -19,7 +19,12 @@ struct RedirectChainTests {
     ("http://a/1", "https://a/2", false, "another scheme"),
     ("http://a/1", "http://sub.a/2", false, "a host below"),
   ])
-  func `credentials are sent only to their own origin`(first: String, location: String, staysHome: Bool, reason: String) throws {
+  func `credentials are sent only to their own origin`(
+    first: String,
+    location: String,
+    staysHome: Bool,
+    reason: String
+  ) throws {
     var chain = RedirectChain(from: try ImageURL(first), limit: 5)
     #expect(chain.staysHome)
     try chain.follow(location, status: 302, library)

@@ -87,7 +87,11 @@ struct ResumptionTests {
       length: 200,
       validator: "\"1\""
     ),
-    Beginning(reason: "a partial response without its range", status: 206, fields: [ranges, ("ETag", "\"1\"")]),
+    Beginning(
+      reason: "a partial response without its range",
+      status: 206,
+      fields: [ranges, ("ETag", "\"1\"")]
+    ),
     Beginning(reason: "an error page", status: 404, fields: [ranges, ("ETag", "\"1\"")]),
   ]
 

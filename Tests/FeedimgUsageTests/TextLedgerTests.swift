@@ -65,7 +65,10 @@ struct TextLedgerTests {
     let content = try #require(TextLedgers.content(of: Array(text.utf8)))
     #expect(content.usage.map(\.received.bytes) == [50, .max, 111, 5])
     #expect(content.usage.map(\.transfers) == [1, 3, 2, 0])
-    #expect(content.unreadableCount == 3, "the last line is unterminated, because its writer has written it again")
+    #expect(
+      content.unreadableCount == 3,
+      "the last line is unterminated, because its writer has written it again"
+    )
   }
 
   @Test func `any bytes are read without harm`() {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A port of loopback whose queue is full, so that nothing ever comes of a connection to it.
+/// A loopback port with a full queue, so that connections to it never complete.
 package final class DeafPort: Sendable {
   package let port: UInt16
   private let sockets: [Int32]
@@ -8,7 +8,7 @@ package final class DeafPort: Sendable {
   package init() throws(LoopbackError) {
     let (listener, port) = try Socket.bound(to: .ipv4)
     guard listen(listener, 0) == 0 else { throw LoopbackError("listen") }
-    // Linux queues one connection more than asked for, and answers no further one (man 2 listen, tcp(7)).
+    // Linux queues one connection more than the backlog, and ignores further ones (man 2 listen, tcp(7)).
     var waiting: [Int32] = []
     for _ in 0..<3 { waiting.append(try Socket.connecting(toPort: port)) }
     self.port = port

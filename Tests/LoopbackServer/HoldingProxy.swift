@@ -2,9 +2,9 @@ import CTestKernel
 import Glibc
 import Synchronization
 
-/// A way to a server of loopback, on a port of its own, whose connections can be held up.
+/// A proxy to a loopback server, on a port of its own, that can stall its connections.
 ///
-/// What is held stays open, and nobody is told: as where a router has forgotten a connection.
+/// Stalled connections stay open without notice, as when a router has lost its state.
 package final class HoldingProxy: Sendable {
   /// The connections, which the threads of the proxy and tests share.
   private final class Register: Sendable {
@@ -19,7 +19,7 @@ package final class HoldingProxy: Sendable {
   private let threads = ThreadGroup()
 
   /// - Parameter target: The port of the server.
-  /// - Throws: ``LoopbackError`` for want of a socket or a thread.
+  /// - Throws: ``LoopbackError`` if a socket or a thread cannot be created.
   package init(to target: UInt16) throws(LoopbackError) {
     let (socket, port) = try Socket.bound(to: .ipv4)
     guard listen(socket, 128) == 0 else { throw LoopbackError("listen") }
@@ -53,27 +53,28 @@ package final class HoldingProxy: Sendable {
     close(stopPipe.write)
   }
 
-  /// How many connections were made.
+  /// The number of connections made.
   package var opened: Int { register.lines.withLock { $0.count } }
-  /// How many of them the client has closed.
+  /// The number of connections that the client has closed.
   package var closedByClient: Int { register.closedByClient.load(ordering: .sequentiallyConsistent) }
 
-  /// Lets that many bytes more come from the server on each connection of now, and then none until ``release()``.
+  /// Lets this many bytes more come from the server on each current connection, and then none until
+  /// ``release()``.
   package func hold(after count: Int = 0) {
     for line in register.lines.withLock({ $0 }) { line.hold(after: count) }
   }
 
-  /// Lets all come that was held, for good.
+  /// Releases all held bytes for good.
   package func release() { gate.open() }
 }
 
-/// A connection, its other half, and what hands bytes from one to the other.
+/// A connection, its other half, and the forwarding between them.
 private final class ProxiedLine: Sendable {
   private let client: Int32
   private let server: Int32
   private let stop: Int32
   private let gate: Gate
-  /// How many bytes may still come from the server; nil for any number.
+  /// The bytes that may still come from the server. Nil means no limit.
   private let allowance = Mutex<Int?>(nil)
 
   init(client: Int32, server: Int32, stop: Int32, gate: Gate) {
@@ -89,7 +90,7 @@ private final class ProxiedLine: Sendable {
     close(server)
   }
 
-  /// Hands on what comes until either side closes.
+  /// Forwards bytes until either side closes.
   ///
   /// - Returns: Whether it was the client.
   func serve() -> Bool {
@@ -120,7 +121,7 @@ private final class ProxiedLine: Sendable {
     return true
   }
 
-  /// - Returns: How many bytes; nil where either side has closed.
+  /// - Returns: The number of bytes. Nil if either side has closed.
   private func forward(from source: Int32, to target: Int32, atMost limit: Int? = nil) -> Int? {
     guard let bytes = Socket.receive(from: source, stop: stop, atMost: limit ?? .max).bytes,
       Socket.send(bytes, to: target, stop: stop) == .ready

@@ -22,9 +22,8 @@ class Browser:
             raise SystemExit("there is no chromium; `Scripts/packages page` installs it")
         self.folder = pathlib.Path(folder)
         self.folder.mkdir()
-        # Without a sandbox of its own, which root and containers do not grant; it sees pages of this test alone.
-        # What a browser asks its maker for by itself is switched off, and every name but those of this machine
-        # leads nowhere.
+        # Without Chromium's sandbox, which root and containers do not allow. The browser sees only pages of
+        # this test. Its background requests are off, and only names of this machine resolve.
         self.process = subprocess.Popen(
             [
                 program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--mute-audio",
@@ -118,7 +117,7 @@ class Browser:
         elif method == "Log.entryAdded" and event["entry"]["level"] in ("error", "warning"):
             self.faults.append(f"{event['entry']['text']} {event['entry'].get('url', '')}")
 
-    # What a person does.
+    # A person's actions.
 
     def open(self, address):
         self.call("Page.navigate", url=address)
@@ -161,7 +160,7 @@ class Browser:
         if quality:
             options["quality"] = quality
         if whole:
-            # By a window as long as the page, so that all of it is in view, as the page takes that.
+            # With a window as tall as the page, so that the page sees all of it in view.
             width, height, scale = self.window
             self.size(width, int(self.run("document.documentElement.scrollHeight")), scale)
             self.wait("new Promise((done) => setTimeout(() => done(!document.querySelector('[aria-busy]')), 200))", "all pictures")

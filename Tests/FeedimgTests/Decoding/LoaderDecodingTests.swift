@@ -47,10 +47,16 @@ struct LoaderDecodingTests {
     #expect(try await test.loader.decode(image, Self.small).bytes.first == 1)
     #expect(try await test.loader.decode(image, Self.large).bytes.first == 2)
     #expect(try await test.loader.decode(image, DecodeRequest()).bytes.first == 3)
-    #expect(try await test.loader.decode(image, DecodeRequest()).bytes.first == 4, "without a size, so not stored")
+    #expect(
+      try await test.loader.decode(image, DecodeRequest()).bytes.first == 4,
+      "without a size, so not stored"
+    )
     var other = image
     other.bytes.append(0)
-    #expect(try await test.loader.decode(other, Self.small).bytes.first == 5, "another image with the same URL")
+    #expect(
+      try await test.loader.decode(other, Self.small).bytes.first == 5,
+      "another image with the same URL"
+    )
   }
 
   @Test func `partial pixels are not stored`() async throws {

@@ -121,7 +121,8 @@ import Testing
     },
   ]
 
-  @Test(arguments: changes) func `a change during suspension counts afterwards`(_ change: Change) async throws {
+  @Test(arguments: changes) func `a change during suspension counts afterwards`(_ change: Change) async throws
+  {
     watch.watch()
     try await fail()
     watch.rest()

@@ -22,8 +22,11 @@ import Testing
   @Test(arguments: [
     ([], "Sun, 06 Nov 1994 08:49:37 GMT", "without a date the date is the time of receipt (RFC 9110 §6.6.1)"),
     ([("date", "Sun, 06 Nov 1994 08:00:00 GMT")], "Sun, 06 Nov 1994 08:00:00 GMT", "otherwise its own"),
-  ]) func `a stored response has a date`(_ fields: [(String, String)], _ date: String, _ reason: String) throws
-  {
+  ]) func `a stored response has a date`(
+    _ fields: [(String, String)],
+    _ date: String,
+    _ reason: String
+  ) throws {
     #expect(try Self.answer(fields).fields["Date"] == date, "\(reason)")
   }
 

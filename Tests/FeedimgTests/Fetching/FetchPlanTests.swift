@@ -20,7 +20,11 @@ import Testing
   private static let rows = [
     Row(why: "nothing is stored", plan: .fetch(.missing)),
     Row(why: "nothing is stored for this request", hasOthers: true, plan: .fetch(.otherVariants)),
-    Row(why: "the request allows no contact with a server (only-if-cached)", request: [("Cache-Control", "only-if-cached")], plan: .refuse),
+    Row(
+      why: "the request allows no contact with a server (only-if-cached)",
+      request: [("Cache-Control", "only-if-cached")],
+      plan: .refuse
+    ),
     Row(
       why: "a range of an uncached response goes to its server",
       request: [("Range", "bytes=0-1")],

@@ -34,7 +34,9 @@ import Testing
     return bytes
   }
 
-  @Test func `memory holds only the bytes of a long body that are not on disk, however slow its readers are`() async throws {
+  @Test func `memory holds only the bytes of a long body that are not on disk, however slow its readers are`()
+    async throws
+  {
     let (origin, folders) = (try origin(), try PolicyFolders())
     let configuration = folders.configuration()
     let loader = try ImageLoader(configuration)

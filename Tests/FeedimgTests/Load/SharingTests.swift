@@ -17,7 +17,9 @@ import Testing
   }
 
   /// Behaviour 1.
-  @Test func `one URL loaded as original and as thumbnail takes one request and gives two results`() async throws {
+  @Test func `one URL loaded as original and as thumbnail takes one request and gives two results`()
+    async throws
+  {
     let gate = Gate()
     let server = try LoopbackServer { _ in .held(by: gate, then: Self.picture) }
     let test = try TestLoader()

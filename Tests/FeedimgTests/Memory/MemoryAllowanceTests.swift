@@ -149,7 +149,8 @@ struct MemoryAllowanceTests {
     #expect(allowance.share <= .mebibytes(384))
   }
 
-  @Test func `the user's setting takes precedence, and decoded images get the larger part where they exist`() {
+  @Test func `the user's setting takes precedence, and decoded images get the larger part where they exist`()
+  {
     var settings = UserSettings()
     settings.cacheMemoryLimit = ByteCount(900)
     let limits = MemoryBudget(isDecoding: true).limits(settings)

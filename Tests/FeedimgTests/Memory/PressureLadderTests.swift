@@ -79,7 +79,9 @@ struct PressureLadderTests {
     ),
   ]
 
-  @Test(arguments: stories) func `each sign goes up one step, and each quiet time goes down one step`(_ story: Story) {
+  @Test(arguments: stories) func `each sign goes up one step, and each quiet time goes down one step`(
+    _ story: Story
+  ) {
     var ladder = PressureLadder()
     for event in story.events {
       switch event {

@@ -142,7 +142,10 @@ import Testing
     #expect(recorder.names(of: joiner) == ["decided", "joined", "finished"])
     let beginner = try #require(recorder.all.first { $0.load != joiner }?.load)
     #expect(recorder.names(of: beginner).contains("cancelled"))
-    #expect(recorder.names(of: beginner).last == "stored", "it continues for the other caller under its own number")
+    #expect(
+      recorder.names(of: beginner).last == "stored",
+      "it continues for the other caller under its own number"
+    )
   }
 
   @Test func `a background revalidation is reported under the load that showed the image`() async throws {

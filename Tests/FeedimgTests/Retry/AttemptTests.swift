@@ -68,7 +68,9 @@ import Testing
     #expect(begun.isHeldBack)
   }
 
-  @Test func `a load that loses its slot before a response lets another one probe, and waits for it`() async throws {
+  @Test func `a load that loses its slot before a response lets another one probe, and waits for it`()
+    async throws
+  {
     let begun = Attempt(url, desk)
     #expect(throws: LoadError.self) {
       try ask(begun, .failure(LoadError(.cancelled, message: "")))

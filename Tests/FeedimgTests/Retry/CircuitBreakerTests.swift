@@ -28,7 +28,8 @@ import Testing
     #expect((breaker.admit("h", at: .zero) != .admitted) == isLeftAlone)
   }
 
-  @Test mutating func `the first failures of five loads open the circuit, whatever their later attempts do`() {
+  @Test mutating func `the first failures of five loads open the circuit, whatever their later attempts do`()
+  {
     for number in 0..<5 {
       #expect(breaker.admit("h", at: .zero) == .admitted, "\(number) have failed")
       breaker.failed("h", status(), at: .zero, using: &random)
@@ -85,7 +86,8 @@ import Testing
     #expect(breaker.admit("h", at: .seconds(2)) == .admitted)
   }
 
-  @Test mutating func `a redirected load prolongs the cooldown of its target if sent after it, once`() throws {
+  @Test mutating func `a redirected load prolongs the cooldown of its target if sent after it, once`() throws
+  {
     for _ in 0..<5 { breaker.failed("h", status(), at: .zero, using: &random) }
     let first = try #require(breaker.probeTime("h"))
     breaker.failed("h", status(), redirectedAt: first - .milliseconds(1), at: first, using: &random)

@@ -96,8 +96,7 @@ import Testing
     #expect(error?.message.hasPrefix("the host failed before and is left alone for another") == true)
   }
 
-  @Test func `a network without any responses counts as offline until a response comes`() async throws
-  {
+  @Test func `a network without any responses counts as offline until a response comes`() async throws {
     let downloader = Failing()
     let time = ManualTime()
     let test = try TestLoader(downloader: downloader, time: time.time)

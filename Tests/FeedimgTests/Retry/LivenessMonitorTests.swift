@@ -41,7 +41,9 @@ import Testing
     #expect(try isDead(after: error) { ("http://h\($0).example/a", "http://h\($0).example/a") })
   }
 
-  @Test func `good parts of images show that the network works, even if the transfers are interrupted`() throws {
+  @Test func `good parts of images show that the network works, even if the transfers are interrupted`()
+    throws
+  {
     let error = LoadError(.timeout, message: "no bytes came for 20 s")
     #expect(
       try !isDead(after: error, hasProgressed: true) {
@@ -90,7 +92,9 @@ import Testing
     }
   }
 
-  @Test func `a resource shortage of this program says nothing about a server, in either direction`() async throws {
+  @Test func `a resource shortage of this program says nothing about a server, in either direction`()
+    async throws
+  {
     let url = try ImageURL("http://h.example/a")
     let silence = LoadError(.connection, message: "no connection")
     let shortage = LoadError(.unavailable, message: "too many open files: raise the limit")

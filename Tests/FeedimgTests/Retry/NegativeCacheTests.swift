@@ -35,7 +35,10 @@ import Testing
     #expect(breaker.admit("h", at: .zero) == .admitted)
   }
 
-  @Test mutating func `after the cooldown one load probes, and its failure doubles the wait, at most to five minutes`() {
+  @Test
+  mutating func
+    `after the cooldown one load probes, and its failure doubles the wait, at most to five minutes`()
+  {
     var breaker = CircuitBreaker()
     var now = Duration.zero
     for _ in 0..<5 { breaker.failed("h", broken, at: now, using: &random) }
@@ -67,7 +70,8 @@ import Testing
     #expect(breaker.admission("h", at: .seconds(2)) == .probing)
   }
 
-  @Test mutating func `a half-open host that begins to respond serves all, and waits longer if it then fails`() {
+  @Test
+  mutating func `a half-open host that begins to respond serves all, and waits longer if it then fails`() {
     var breaker = CircuitBreaker()
     breaker.probeAnswered("h")
     for _ in 0..<5 { breaker.failed("h", broken, at: .zero, using: &random) }

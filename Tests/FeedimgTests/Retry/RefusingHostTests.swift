@@ -71,7 +71,10 @@ import Testing
     #expect(count <= 9 + 2 * steps, "one load probes at any time")
     let others = try scene.load(60, "b")
     await scene.settles(120)
-    #expect(scene.server.log.requests.count == count, "the circuit is open, and no load has waited for it yet")
+    #expect(
+      scene.server.log.requests.count == count,
+      "the circuit is open, and no load has waited for it yet"
+    )
     for load in others { load.cancel() }
     for load in others { await load.value }
   }

@@ -175,7 +175,8 @@ import Testing
     await pass { show([out], .original) }
   }
 
-  @Test func `the thumbnail of a silent host is shown at once as offline, and other hosts work`() async throws {
+  @Test func `the thumbnail of a silent host is shown at once as offline, and other hosts work`() async throws
+  {
     let test = try TestLoader(.cellular, downloader: hosts, time: time.time)
     let items = try (0..<7).map { try item("\($0)", thumbnail: $0 > 0) }
     hosts.repair()

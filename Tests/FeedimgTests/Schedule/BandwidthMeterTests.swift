@@ -15,7 +15,8 @@ import Testing
 
   /// Behaviour 20.
   @Test(arguments: [
-    (3.0, 4.7, "above the bound of 4 Mbit/s, but within a fifth of it"), (5.0, 3.4, "below it, within a fifth"),
+    (3.0, 4.7, "above the bound of 4 Mbit/s, but within a fifth of it"),
+    (5.0, 3.4, "below it, within a fifth"),
   ])
   func `within the hysteresis the class does not change`(from first: Double, to next: Double, why: String) {
     var meter = BandwidthMeter()
@@ -45,7 +46,9 @@ import Testing
     #expect(meter.category == .moderate)
   }
 
-  @Test(arguments: [(0, 1.0, "no bytes"), (-5, 1, "fewer than zero bytes"), (100, -1, "time does not run backwards")])
+  @Test(arguments: [
+    (0, 1.0, "no bytes"), (-5, 1, "fewer than zero bytes"), (100, -1, "time does not run backwards"),
+  ])
   func `an invalid measurement is not a sample`(bytes: Int, seconds: Double, why: String) {
     var meter = BandwidthMeter()
     meter.add(bytes: bytes, in: seconds)

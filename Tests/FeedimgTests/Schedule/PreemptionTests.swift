@@ -49,8 +49,7 @@ import Testing
     #expect(server.log.requests.filter { $0["Range"] != nil }.allSatisfy { $0["If-Range"] == "\"v1\"" })
   }
 
-  @Test func `a resumed download can be preempted again and resumes after its last byte`() async throws
-  {
+  @Test func `a resumed download can be preempted again and resumes after its last byte`() async throws {
     let picture = PictureOrigin.picture(1, size: 4000)
     let gate = Gate()
     /// The picture from a byte on, or its first bytes.

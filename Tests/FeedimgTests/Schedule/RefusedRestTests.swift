@@ -113,8 +113,9 @@ import Testing
   ]
 
   @Test(arguments: replies)
-  func `an error response to a range request is reported, and the received bytes are kept`(_ reply: Reply) async throws
-  {
+  func `an error response to a range request is reported, and the received bytes are kept`(
+    _ reply: Reply
+  ) async throws {
     let downloader = Interrupted(reply)
     let test = try TestLoader(downloader: downloader, time: ManualTime().time)
     let url = try ImageURL("http://a.example/a.jpg")

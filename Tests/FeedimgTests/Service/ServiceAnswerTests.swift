@@ -62,7 +62,9 @@ import Testing
     #expect(progress.fetched == 1 && progress.received == ByteCount(SampleImage.jpeg.count), "\(progress)")
   }
 
-  @Test func `a caller can see the progress of a service's transfer that another program pays for`() async throws {
+  @Test func `a caller can see the progress of a service's transfer that another program pays for`()
+    async throws
+  {
     let status = ("Cache-Status", "feedimg; fwd=uri-miss; collapsed")
     let test = try loader(Answer(fields: [("Content-Type", "image/jpeg"), status]))
     let told = Gathered<LoadProgress>()

@@ -68,8 +68,7 @@ import Testing
     #expect(await slot.first { $0.shown == .original } != nil)
   }
 
-  @Test func `a network change waits for the event that the policy named`() async throws
-  {
+  @Test func `a network change waits for the event that the policy named`() async throws {
     let test = try TestLoader(.cellular, policy: "metered")
     test.network.become(.cellular, metered: .yes)
     let slot = try await slot(test)

@@ -31,7 +31,8 @@ import Testing
     #expect(server.log.count(of: "/a") == 1 && server.log.closedByClient == 0)
   }
 
-  @Test func `a transfer continues when its item is bound with another description of the same images`() async throws
+  @Test func `a transfer continues when its item is bound with another description of the same images`()
+    async throws
   {
     let gate = Gate()
     let server = try LoopbackServer { _ in .stalled(SampleImage.jpeg, after: 100, until: gate) }
@@ -75,8 +76,7 @@ import Testing
     #expect(server.log.count(of: "/b") == 1)
   }
 
-  @Test func `without a timer thread an item still gets its image`() async throws
-  {
+  @Test func `without a timer thread an item still gets its image`() async throws {
     let server = try LoopbackServer { _ in Self.picture }
     let time = ManualTime()
     let sleepless = MonotonicTime(now: time.time.now) { _ in throw CancellationError() }

@@ -192,7 +192,10 @@ import Testing
     (DecodeRequest(DisplaySize(width: 4, height: 4, fitting: .fill)), "cut in another way"),
     (nil, "as bytes alone"),
   ])
-  func `an image that cannot be drawn as it is, is decoded again`(request: DecodeRequest?, what: String) async throws {
+  func `an image that cannot be drawn as it is, is decoded again`(
+    request: DecodeRequest?,
+    what: String
+  ) async throws {
     let server = try LoopbackServer { _ in Self.picture }
     let test = try TestLoader(decoder: CodecDecoder())
     let item = try Self.item(server)

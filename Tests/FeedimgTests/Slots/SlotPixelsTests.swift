@@ -161,8 +161,7 @@ import Testing
     }
   }
 
-  @Test func `a thumbnail that is being decoded when its original fails is still shown`() async throws
-  {
+  @Test func `a thumbnail that is being decoded when its original fails is still shown`() async throws {
     let server = try LoopbackServer {
       $0.path == "/s" ? Self.picture : .answer(429, [("Retry-After", "600")])
     }

@@ -52,7 +52,9 @@ import Testing
     #expect(test.loader.memory.decoded.count == 1, "scans are not kept")
   }
 
-  @Test(arguments: [(true, "a cached thumbnail with fewer pixels"), (false, "a cached thumbnail with more pixels")])
+  @Test(arguments: [
+    (true, "a cached thumbnail with fewer pixels"), (false, "a cached thumbnail with more pixels"),
+  ])
   func `a scan replaces a thumbnail if it is sharper`(isSmall: Bool, what: String) async throws {
     let (gate, bytes) = (Gate(), try Clouds.bytes())
     // 8 × 8 pixels, or the whole of it.

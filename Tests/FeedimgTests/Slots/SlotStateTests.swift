@@ -155,8 +155,7 @@ import Testing
     #expect(state.latest?.isLoading == false)
   }
 
-  @Test func `a new binding keeps only its own image, and equal state changes nothing`() throws
-  {
+  @Test func `a new binding keeps only its own image, and equal state changes nothing`() throws {
     var state = SlotState()
     let item = try item("a")
     let binding = state.bind(Presentation(item: item))
@@ -180,7 +179,8 @@ import Testing
     (.never, false, .wifi, .no, true, "the table says nothing"),
     (.online, true, .cellular, .yes, true, ""), (.online, true, .offline, .no, false, ""),
     (.wifi, true, .ethernet, .yes, true, "Ethernet is as good"), (.wifi, true, .cellular, .no, false, ""),
-    (.unmetered, true, .wifi, .no, true, ""), (.unmetered, true, .wifi, .unknown, false, "unknown metering is not unmetered"),
+    (.unmetered, true, .wifi, .no, true, ""),
+    (.unmetered, true, .wifi, .unknown, false, "unknown metering is not unmetered"),
     (.home, true, .cellular, .yes, true, ""), (.onTap, true, .wifi, .no, false, "nobody tapped"),
   ])
   func `an upgrade waits for the event that the table names`(

@@ -7,8 +7,7 @@ import Testing
 
 @Suite struct StaleReadTests {
   /// Behaviour 15.
-  @Test func `an earlier item whose disk read ends late is neither shown nor kept in memory`() async throws
-  {
+  @Test func `an earlier item whose disk read ends late is neither shown nor kept in memory`() async throws {
     let server = try LoopbackServer { request in
       .answer(
         200,

@@ -57,8 +57,7 @@ import Testing
   }
 
   @Test(arguments: Event.allCases)
-  func `a better image replaces a thumbnail during its revalidation`(_ event: Event) async throws
-  {
+  func `a better image replaces a thumbnail during its revalidation`(_ event: Event) async throws {
     let downloader = HeldDownloader(holding: { $0.fields["If-None-Match"] != nil })
     let test = try loader(.cellular, downloader)
     let slot = try await askingSlot(test, downloader)
@@ -66,8 +65,7 @@ import Testing
   }
 
   @Test(arguments: Event.allCases)
-  func `a better image replaces a thumbnail that must be revalidated first`(_ event: Event) async throws
-  {
+  func `a better image replaces a thumbnail that must be revalidated first`(_ event: Event) async throws {
     let open = HeldDownloader.Answer(fields: [
       ("Content-Type", "image/jpeg"), ("ETag", "\"1\""), ("Vary", "*"),
     ])
