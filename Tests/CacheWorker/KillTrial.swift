@@ -47,7 +47,7 @@ struct KillTrial {
   ///   - scenario: The work of the processes.
   ///   - moments: When they are interrupted.
   ///   - marked: The progress that an earlier process marked.
-  ///   - isWatched: Whether another process keeps the index open meanwhile, so that no process is the first to open it.
+  ///   - isWatched: Whether another process keeps the index open, so that no process is the first to open it.
   /// - Returns: The problem found, if any.
   private func play(_ scenario: KillScenario, _ moments: Moments, marked: Int, isWatched: Bool) -> [String] {
     Files.remove(cache)

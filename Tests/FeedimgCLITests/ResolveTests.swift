@@ -125,7 +125,7 @@ import Testing
     #expect(folder.files(below: "cache") == [], "resolve writes nothing")
   }
 
-  @Test func `the setting on disk sets the fact `always original``() throws {
+  @Test func `the setting on disk sets the fact always original`() throws {
     let folder = try TestFolder()
     let path = try folder.write("item.json", Self.item)
     let set = try CommandRun(["settings", "set", "always-load-originals-on-cellular", "yes"], in: folder)

@@ -7,7 +7,7 @@ import Testing
   private static let item =
     #"{"id":"1","originalImage":"http://x.example/a.jpg","thumbnailImage":"http://x.example/b.jpg"}"#
 
-  @Test func `an item is resolved as `feedimg resolve` does`() throws {
+  @Test func `an item is resolved as feedimg resolve does`() throws {
     let service = try ServiceRun(["--network=cellular"])
     let answer = try service.curl("/v1/resolve", "--json", Self.item)
     #expect((answer.status, answer["Content-Type"]) == (200, "application/json"))

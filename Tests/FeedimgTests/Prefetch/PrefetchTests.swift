@@ -185,7 +185,7 @@ import Testing
   }
 
   @Test(arguments: ["now": 1, "soon": 1, "idle": 0, "-": 0])
-  func `on a metered network the `when` column of the policy is ignored`(
+  func `on a metered network the when column of the policy is ignored`(
     _ cell: String,
     _ count: Int
   )
