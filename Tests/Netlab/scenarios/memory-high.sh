@@ -1,4 +1,4 @@
-# No network: the limit of its control group (memory.high) takes images from the service's memory, and it goes on
+# No network: at its control group's limit (memory.high) the service evicts images from memory and continues
 memory_group
 # Of stalls it is not told.
 MEMORY_PRESSURE_WATCH=/dev/null serve short

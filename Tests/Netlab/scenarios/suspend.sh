@@ -1,4 +1,4 @@
-# The computer wakes from sleep: what changed meanwhile without a word of the kernel counts at once
+# The computer wakes from sleep: changes that the kernel did not report are noticed at once
 eth_up
 dial pty /lab/modem
 ip route add default dev ppp0 metric 50
