@@ -64,8 +64,8 @@ struct KillTrial {
       _ = Victim(in: cache, Moments(kill: moments.third)) { work(KillScenario.storing([9]), scenario) }.wait()
     }
     if isSecondStopped, isStopped { first.kill() }
-    if isSecondStopped { _ = second.goOn() }
-    if isStopped, !isSecondStopped { _ = first.goOn() }
+    if isSecondStopped { _ = second.resume() }
+    if isStopped, !isSecondStopped { _ = first.resume() }
     watcher?.kill()
     return scenario.faults(in: cache)
   }

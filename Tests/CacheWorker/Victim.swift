@@ -56,7 +56,7 @@ struct Victim {
   }
 
   /// Lets it continue to its end.
-  func goOn() -> State {
+  func resume() -> State {
     Glibc.kill(identifier, SIGCONT)
     return wait()
   }

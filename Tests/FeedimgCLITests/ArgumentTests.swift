@@ -129,7 +129,7 @@ import Testing
 
   @Test func `a load of a silent host ends at the timeout, and the other items are loaded`() throws {
     let gate = Gate()
-    let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+    let picture = Reply.response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
     let server = try LoopbackServer { request in
       request.path == "/silent" ? .held(by: gate, then: picture) : picture
     }
@@ -152,7 +152,7 @@ import Testing
   func `a terminal shows which host a load waits for`() throws {
     let gate = Gate()
     let server = try LoopbackServer { _ in
-      .held(by: gate, then: .answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg))
+      .held(by: gate, then: .response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg))
     }
     let run = try TerminalRun("load \(server.url("/silent")) --network wifi", in: folder)
     #expect(try run.text(upTo: #/Waiting for 127\.0\.0\.1, [12] s/#) != nil)

@@ -6,7 +6,7 @@ import Testing
   /// Which call fails depends on the limit. The test tries each limit until connections succeed.
   @Test func `with few free descriptors the error names the program and not the server`() throws {
     let server = try LoopbackServer { _ in
-      .answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+      .response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
     }
     let folder = try TestFolder()
     try folder.write("item.json", #"{"originalImage": "\#(server.url("/a.jpg"))"}"#)

@@ -26,7 +26,7 @@ import Testing
     let folder = try TestFolder()
     let gate = Gate()
     let origin = try PictureOrigin(Self.picture, Self.fields)
-    origin.answer(always: .stalled(Self.picture, after: 600_000, until: gate, Self.fields))
+    origin.respond(always: .stalled(Self.picture, after: 600_000, until: gate, Self.fields))
     let item = try folder.write(
       "item.json",
       LoadTests.item(origin.server, original: "/a.jpg", thumbnail: nil)
@@ -42,7 +42,7 @@ import Testing
     kill(pid, SIGKILL)
     #expect(try await killed.value.status == 128 + SIGKILL)
     gate.open()
-    origin.answer(always: nil)
+    origin.respond(always: nil)
     let output = folder.path("out.jpg")
     let run = try CommandRun(["load", "--network", "wifi", "--item", item, "--output", output], in: folder)
     #expect(run.status == 0, "\(run.errors)")

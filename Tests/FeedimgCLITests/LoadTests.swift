@@ -9,28 +9,28 @@ import Testing
   static func makeServer() throws -> LoopbackServer {
     try LoopbackServer { request in
       switch request.target {
-      case "/original.jpg": .answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
-      case "/thumbnail.webp": .answer(200, [("Content-Type", "image/webp")], body: SampleImage.webp)
-      case "/mislabelled": .answer(200, [("Content-Type", "text/plain")], body: SampleImage.png)
-      case "/no-store": .answer(200, [("Cache-Control", "no-store")], body: SampleImage.gif)
-      case "/page": .answer(200, [("Content-Type", "text/html")], body: Array("<!doctype html><p>hello".utf8))
-      case "/empty": .answer(200, [("Content-Type", "image/png")])
-      case "/400": .answer(400)
-      case "/500": .answer(500)
+      case "/original.jpg": .response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+      case "/thumbnail.webp": .response(200, [("Content-Type", "image/webp")], body: SampleImage.webp)
+      case "/mislabelled": .response(200, [("Content-Type", "text/plain")], body: SampleImage.png)
+      case "/no-store": .response(200, [("Cache-Control", "no-store")], body: SampleImage.gif)
+      case "/page": .response(200, [("Content-Type", "text/html")], body: Array("<!doctype html><p>hello".utf8))
+      case "/empty": .response(200, [("Content-Type", "image/png")])
+      case "/400": .response(400)
+      case "/500": .response(500)
       case "/short": .truncated(SampleImage.jpeg, after: 100)
       case "/cut": .closing(body: Array(SampleImage.jpeg.dropLast(20)))
       case "/cut-gzip":
-        .answer(200, [("Content-Encoding", "gzip")], body: beginningOfGzip(of: SampleImage.jpeg.dropLast(20)))
+        .response(200, [("Content-Encoding", "gzip")], body: beginningOfGzip(of: SampleImage.jpeg.dropLast(20)))
       case "/loop": .redirect(to: "/loop")
       case "/to-file": .redirect(to: "file:///etc/passwd")
       case "/moved": .redirect(to: "/original.jpg")
       case "/big":
-        .answer(
+        .response(
           200,
           [("Content-Type", "image/jpeg")],
           body: SampleImage.jpeg + Array(repeating: 0, count: 5000)
         )
-      default: .answer(404)
+      default: .response(404)
       }
     }
   }
@@ -271,7 +271,7 @@ import Testing
 
   @Test func `items of a silent host do not delay those of another host`() throws {
     let (folder, gate) = (try TestFolder(), Gate())
-    let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+    let picture = Reply.response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
     let server = try LoopbackServer { request in
       guard request.path == "/other" else { return .held(by: gate, then: picture) }
       gate.open()

@@ -136,8 +136,8 @@ import Testing
 
   @Test func `the ledger counts every byte of a load, also if it fails`() throws {
     let folder = try TestFolder()
-    let good = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
-    let bad = Reply.answer(404, body: Array("not here".utf8))
+    let good = Reply.response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+    let bad = Reply.response(404, body: Array("not here".utf8))
     let server = try LoopbackServer { $0.target.hasSuffix("/a.jpg") ? good : bad }
     func length(_ reply: Reply) -> Int {
       reply.steps.reduce(0) { if case .send(let bytes) = $1 { $0 + bytes.count } else { $0 } }
@@ -172,7 +172,7 @@ import Testing
   func `a ledger that cannot be written does not fail the load`(_ command: [String]) throws {
     let folder = try TestFolder()
     try folder.write(".local/state", "a file in place of the folder")
-    let server = try LoopbackServer { _ in .answer(200, body: SampleImage.jpeg) }
+    let server = try LoopbackServer { _ in .response(200, body: SampleImage.jpeg) }
     let run = try load(folder, server, "/a.jpg", by: command)
     #expect(run.status == 0, "\(run.errors)")
     #expect(run.errors.hasPrefix("feedimg: usage is counted in memory alone: cannot "), "\(run.errors)")

@@ -130,7 +130,7 @@ import Testing
   func `a terminal shows a bar with bytes, rate and remaining time, and then one sentence`() throws {
     let gate = Gate()
     let server = try LoopbackServer { request in
-      let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+      let picture = Reply.response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
       return request.path == "/last" ? .held(by: gate, then: picture) : picture
     }
     let folder = try TestFolder()

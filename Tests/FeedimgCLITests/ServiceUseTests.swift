@@ -115,7 +115,7 @@ import Testing
   @Test func `a prefetch keeps its limit with the service as without it`() throws {
     let size = 300_000
     let picture = SampleImage.jpeg + [UInt8](repeating: 0, count: size - SampleImage.jpeg.count)
-    let server = try LoopbackServer { _ in .answer(200, [("Content-Type", "image/jpeg")], body: picture) }
+    let server = try LoopbackServer { _ in .response(200, [("Content-Type", "image/jpeg")], body: picture) }
     let folder = try TestFolder()
     let service = try ServiceProcess(in: folder)
     let items = (0..<12).map { LoadTests.item(server, original: "/\($0)", thumbnail: nil) }
@@ -131,7 +131,7 @@ import Testing
     let size = 300_000
     let picture = SampleImage.jpeg + [UInt8](repeating: 0, count: size - SampleImage.jpeg.count)
     let fields = [("Content-Type", "image/jpeg"), ("Cache-Control", "max-age=600")]
-    let server = try LoopbackServer { _ in .answer(200, fields, body: picture) }
+    let server = try LoopbackServer { _ in .response(200, fields, body: picture) }
     let folder = try TestFolder()
     let service = try ServiceProcess(in: folder)
     let items = (0..<6).map { LoadTests.item(server, original: "/\($0)", thumbnail: nil) }

@@ -114,16 +114,16 @@ struct DecisionTests {
       let decision = Decision(ceiling: ceiling, in: situation, rule: 1)
       let place: Comment = "\(ceiling) in \(situation)"
       let mayFetch = situation.network != .offline && ceiling != .cached
-      func canBeHad(_ role: ImageVariant.Role) -> Bool {
+      func isAvailable(_ role: ImageVariant.Role) -> Bool {
         situation[role] == .cached || (situation[role] == .remote && mayFetch)
       }
       // Ceiling: the best available variant that is permitted, and never a better one.
       let mayShowOriginal = ceiling == .original || ceiling == .cached
       let mayShowThumbnail = ceiling != .placeholder
       let best: ShownImage =
-        if mayShowOriginal, canBeHad(.original) {
+        if mayShowOriginal, isAvailable(.original) {
           .original
-        } else if mayShowThumbnail, canBeHad(.thumbnail) { .thumbnail } else { .placeholder }
+        } else if mayShowThumbnail, isAvailable(.thumbnail) { .thumbnail } else { .placeholder }
       #expect(decision.image == best, place)
       // Cache first; offline, nothing is fetched.
       #expect(decision.load.map { situation[$0] == .remote && mayFetch } ?? true, place)

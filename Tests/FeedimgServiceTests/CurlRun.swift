@@ -78,7 +78,7 @@ final class CurlRun: Sendable {
 }
 
 /// A response of the service.
-struct Answer {
+struct CurlResponse {
   let status: Int
   private let fields: [(name: String, value: String)]
   let body: [UInt8]

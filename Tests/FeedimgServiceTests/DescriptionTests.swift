@@ -45,9 +45,9 @@ import Testing
     let origin = try LoopbackServer { request in
       let fields = [("ETag", "\"a\""), ("Cache-Control", "max-age=60"), ("Content-Type", "image/jpeg")]
       return switch request.path {
-      case "/teapot": .answer(418)
-      case "/short": .answer(200, fields, body: Self.short)
-      default: .answer(200, fields, body: Self.long)
+      case "/teapot": .response(418)
+      case "/short": .response(200, fields, body: Self.short)
+      default: .response(200, fields, body: Self.long)
       }
     }
     let service = try ServiceRun(["--network=wifi"])
@@ -73,15 +73,15 @@ import Testing
     }
   }
 
-  private func ask(_ service: ServiceRun, _ row: Row, _ url: String) throws -> Answer {
+  private func ask(_ service: ServiceRun, _ row: Row, _ url: String) throws -> CurlResponse {
     let item = JSONValue.object(JSONObject([("originalImage", .string(url))])).text(.compact)
     let fields = row.fields.flatMap { ["-H", $0] }
     switch (row.method, row.path) {
-    case ("post", _): return try Answer(of: try service.request([row.path, "--json", item] + fields))
+    case ("post", _): return try CurlResponse(of: try service.request([row.path, "--json", item] + fields))
     case (let method, let path):
       let parameter = path == "/v1/image" ? "item=\(item)" : "url=\(url)"
       let head = method == "head" ? ["--head"] : []
-      return try Answer(
+      return try CurlResponse(
         of: try service.request(["-G", path, "--data-urlencode", parameter] + head + fields)
       )
     }

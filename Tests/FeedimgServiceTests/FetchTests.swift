@@ -6,8 +6,8 @@ import Testing
 
 /// `/v1/fetch`, with a real origin behind the service.
 @Suite(.timeLimit(.minutes(10))) struct FetchTests {
-  private static func ask(_ service: ServiceRun, _ url: String, _ arguments: String...) throws -> Answer {
-    try Answer(of: try service.request(["-G", "/v1/fetch", "--data-urlencode", "url=\(url)"] + arguments))
+  private static func ask(_ service: ServiceRun, _ url: String, _ arguments: String...) throws -> CurlResponse {
+    try CurlResponse(of: try service.request(["-G", "/v1/fetch", "--data-urlencode", "url=\(url)"] + arguments))
   }
 
   private let body = Array("hello, world".utf8)
@@ -16,14 +16,14 @@ import Testing
     let origin = try LoopbackServer { [body] request in
       switch request.path {
       case "/teapot":
-        .answer(
+        .response(
           418,
           [("Content-Type", "text/plain"), ("X-Own", "1"), ("Connection", "X-Hop"), ("X-Hop", "1")],
           body: body
         )
-      case "/moved": .answer(301, [("Location", "/elsewhere")])
+      case "/moved": .response(301, [("Location", "/elsewhere")])
       case "/chunks": .chunked([("Content-Type", "text/plain")], body: body, size: 3)
-      default: .answer(204)
+      default: .response(204)
       }
     }
     let service = try ServiceRun(["--network=wifi"])
@@ -42,7 +42,7 @@ import Testing
 
   @Test func `a fresh response is not requested again, also after a restart`() throws {
     let origin = try LoopbackServer { [body] _ in
-      .answer(200, [("Cache-Control", "max-age=600"), ("ETag", "\"a\""), ("Age", "5")], body: body)
+      .response(200, [("Cache-Control", "max-age=600"), ("ETag", "\"a\""), ("Age", "5")], body: body)
     }
     let service = try ServiceRun(["--network=wifi"])
     let url = origin.url("/a?b=c&d")
@@ -116,7 +116,7 @@ import Testing
     let isFailing = Flag()
     let origin = try LoopbackServer { [body, rows] request in
       isFailing.isSet
-        ? .answer(503) : .answer(200, rows.first { $0.path == request.path }?.fields ?? [], body: body)
+        ? .response(503) : .response(200, rows.first { $0.path == request.path }?.fields ?? [], body: body)
     }
     let service = try ServiceRun(["--network=wifi"])
     for row in rows { #expect(try Self.ask(service, origin.url(row.path)).status == 200) }
@@ -135,7 +135,7 @@ import Testing
   @Test func `variants are selected by the fields that the server names in Vary`() throws {
     let origin = try LoopbackServer { request in
       let text = "\(request["Accept-Language"] ?? "none")"
-      return .answer(
+      return .response(
         200,
         [("Cache-Control", "max-age=60"), ("Vary", "Accept-Language")],
         body: Array(text.utf8)
@@ -156,7 +156,7 @@ import Testing
 
   @Test func `a request with credentials shares with no other request`() throws {
     let origin = try LoopbackServer { request in
-      .answer(
+      .response(
         200,
         [("Cache-Control", "max-age=60")],
         body: Array((request["Authorization"] ?? "nobody").utf8)
@@ -173,7 +173,7 @@ import Testing
 
   @Test func `the token of the service is sent to no server`() throws {
     let origin = try LoopbackServer { request in
-      .answer(200, body: Array((request["Authorization"] ?? "none").utf8))
+      .response(200, body: Array((request["Authorization"] ?? "none").utf8))
     }
     let service = try ServiceRun(["--network=wifi", "--port=0"])
     let path = URL(filePath: "\(service.root)/config/feedimg/service-token")
@@ -184,7 +184,7 @@ import Testing
       "-G", "\(address)/v1/fetch", "--data-urlencode", "url=\(origin.url("/a"))", "-H",
       "Authorization: Bearer \(token)",
     ])
-    #expect(try Answer(of: run).text == "none")
+    #expect(try CurlResponse(of: run).text == "none")
   }
 
   @Test func `the client decides whether a server is asked`() throws {
@@ -211,7 +211,7 @@ import Testing
     }
     while try service.number("feedimg_arriving_readers") < 20 {}
     gate.open()
-    let answers = try requests.map { try Answer(of: $0) }
+    let answers = try requests.map { try CurlResponse(of: $0) }
     #expect(answers.allSatisfy { $0.status == 200 && $0.body == body })
     #expect(answers.count { $0["Cache-Status"]?.hasSuffix("collapsed") == true } == 19)
     #expect(origin.log.requests.count == 1)
@@ -220,7 +220,7 @@ import Testing
   @Test func `a response that must not be stored serves only its own request`() async throws {
     let gate = Gate()
     let origin = try LoopbackServer { [body] _ in
-      .held(by: gate, then: .answer(200, [("Cache-Control", "no-store")], body: body))
+      .held(by: gate, then: .response(200, [("Cache-Control", "no-store")], body: body))
     }
     let service = try ServiceRun(["--network=wifi"])
     let requests = try (0..<3).map { _ in
@@ -229,7 +229,7 @@ import Testing
     await origin.reaches { $0.requests.count == 1 }
     while try !service.curl("/metrics").text.contains("feedimg_connections 4\n") {}
     gate.open()
-    for request in requests { #expect(try Answer(of: request).body == body) }
+    for request in requests { #expect(try CurlResponse(of: request).body == body) }
     #expect(origin.log.requests.count == 3)
   }
 
@@ -266,7 +266,7 @@ import Testing
   }
 
   @Test func `other schemes and private hosts are refused`() throws {
-    let origin = try LoopbackServer { _ in .answer(200) }
+    let origin = try LoopbackServer { _ in .response(200) }
     let service = try ServiceRun(["--network=wifi"], allowsPrivate: false)
     let rows = [
       ("file:///etc/passwd", 403, "forbidden-scheme"), ("gopher://x.example/", 403, "forbidden-scheme"),

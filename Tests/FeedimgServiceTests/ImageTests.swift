@@ -9,8 +9,8 @@ import Testing
   private func origin() throws -> LoopbackServer {
     try LoopbackServer { [gate] request in
       switch request.target {
-      case "/a.jpg": .answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
-      case "/b.webp": .answer(200, [("Content-Type", "image/webp")], body: SampleImage.webp)
+      case "/a.jpg": .response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+      case "/b.webp": .response(200, [("Content-Type", "image/webp")], body: SampleImage.webp)
       case "/slow.jpg":
         Reply([
           .send(
@@ -21,8 +21,8 @@ import Testing
           ),
           .wait(gate), .send(Array(SampleImage.jpeg.dropFirst(100))),
         ])
-      case "/page": .answer(200, [("Content-Type", "text/html")], body: Array("<p>".utf8))
-      default: .answer(404)
+      case "/page": .response(200, [("Content-Type", "text/html")], body: Array("<p>".utf8))
+      default: .response(404)
       }
     }
   }
@@ -34,7 +34,7 @@ import Testing
   }
 
   /// The stages in `Server-Timing`.
-  private func stages(_ answer: Answer) -> [String] {
+  private func stages(_ answer: CurlResponse) -> [String] {
     (answer["Server-Timing"] ?? "").split(separator: ", ").map { String($0.prefix { $0 != ";" }) }
   }
 
@@ -45,7 +45,7 @@ import Testing
     let item = item(origin, "/a.jpg", "/b.webp")
     let query = ["-G", "/v1/image", "--data-urlencode", "item=\(item)"]
     let service = try ServiceRun(["--network=wifi"])
-    let cold = try Answer(of: try service.request(query))
+    let cold = try CurlResponse(of: try service.request(query))
     #expect(cold.status == 200)
     #expect(cold.body == SampleImage.jpeg)
     #expect(cold["Content-Type"] == "image/jpeg")
@@ -61,7 +61,7 @@ import Testing
     #expect(warm["Cache-Status"]?.hasPrefix("feedimg; hit; ttl=") == true)
     #expect(warm["Cache-Status"]?.hasSuffix("; detail=memory") == true)
     #expect(stages(warm) == ["decide", "cache", "total"])
-    let atHand = try Answer(of: try service.request(query))
+    let atHand = try CurlResponse(of: try service.request(query))
     #expect(atHand["Server-Timing"]?.hasPrefix("cache;desc=\"memory\";dur=") == true)
     #expect(stages(atHand) == ["cache"])
     #expect(warm["ETag"] == cold["ETag"])
@@ -69,7 +69,7 @@ import Testing
     service.signal(15)
     #expect(service.end() == 0)
     let next = try ServiceRun(["--network=offline"], besides: service)
-    let stored = try Answer(of: try next.request(query))
+    let stored = try CurlResponse(of: try next.request(query))
     #expect(stored.body == SampleImage.jpeg)
     #expect(stored["Cache-Status"]?.hasSuffix("; detail=disk") == true)
     #expect(stored["Server-Timing"]?.contains("cache;desc=\"disk\";dur=") == true)
@@ -90,8 +90,8 @@ import Testing
     let origin = try origin()
     let service = try ServiceRun(["--network=wifi"])
     let query = ["-G", "/v1/image", "--data-urlencode", "item=\(item(origin, "/a.jpg"))"]
-    func ask(_ arguments: String...) throws -> Answer {
-      try Answer(of: try service.request(query + arguments))
+    func ask(_ arguments: String...) throws -> CurlResponse {
+      try CurlResponse(of: try service.request(query + arguments))
     }
     let tag = try #require(try ask()["ETag"])
     let length = SampleImage.jpeg.count
@@ -134,7 +134,7 @@ import Testing
 
   @Test func `a failure after a redirect names the server that failed`() throws {
     let other = try origin()
-    let first = try LoopbackServer { _ in .answer(302, [("Location", other.url("/missing"))]) }
+    let first = try LoopbackServer { _ in .response(302, [("Location", other.url("/missing"))]) }
     let service = try ServiceRun(["--network=wifi"])
     let answer = try service.curl("/v1/image", "--json", item(first, "/a.jpg"))
     #expect(answer.object["url"] == .string(first.url("/a.jpg")))
@@ -160,7 +160,7 @@ import Testing
     // One of the connections is this one.
     while try !service.curl("/metrics").text.contains("feedimg_connections 21\n") {}
     gate.open()
-    let answers = try requests.map { try Answer(of: $0) }
+    let answers = try requests.map { try CurlResponse(of: $0) }
     #expect(answers.allSatisfy { $0.status == 200 && $0.body == SampleImage.jpeg })
     #expect(answers.count { $0["Cache-Status"] == "feedimg; fwd=uri-miss; stored" } == 1)
     #expect(origin.log.count(of: "/slow.jpg") == 1)

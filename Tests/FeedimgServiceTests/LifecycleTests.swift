@@ -104,8 +104,8 @@ import Testing
     #expect(mode(of: file) == S_IFREG | 0o600)
     #expect(mode(of: service.socket) == nil, "a port replaces the socket")
     let token = try String(decoding: Data(contentsOf: URL(filePath: file)), as: UTF8.self)
-    func ask(_ arguments: String...) throws -> Answer {
-      try Answer(of: CurlRun(["\(url)/healthz"] + arguments))
+    func ask(_ arguments: String...) throws -> CurlResponse {
+      try CurlResponse(of: CurlRun(["\(url)/healthz"] + arguments))
     }
     #expect(try ask().status == 401)
     #expect(try ask("-H", "Authorization: Bearer x").status == 401)
@@ -138,7 +138,7 @@ import Testing
     // Event streams would never end by themselves.
     _ = events.rest()
     gate.open()
-    #expect(try Answer(of: image).body == SampleImage.jpeg)
+    #expect(try CurlResponse(of: image).body == SampleImage.jpeg)
     #expect(service.end() == 0)
   }
 
@@ -191,7 +191,7 @@ import Testing
       """
     let service = try ServiceRun(wrapper: ["/usr/bin/python3", "-c", script, path])
     #expect(service.errors == "feedimg: serving on \(path)\n")
-    #expect(try Answer(of: CurlRun(["--unix-socket", path, "http://localhost/healthz"])).status == 200)
+    #expect(try CurlResponse(of: CurlRun(["--unix-socket", path, "http://localhost/healthz"])).status == 200)
     #expect(mode(of: service.socket) == nil)
     service.signal(SIGTERM)
     #expect(service.end() == 0)
@@ -224,6 +224,6 @@ import Testing
     let service = try ServiceRun(["--no-token"], wrapper: wrapper)
     let url = String(service.errors.split(separator: "\n")[0].dropFirst("feedimg: serving on ".count))
     #expect(url.hasPrefix("http://\(shown):"))
-    #expect(try Answer(of: CurlRun(["-g", "\(url)/healthz"])).status == 200)
+    #expect(try CurlResponse(of: CurlRun(["-g", "\(url)/healthz"])).status == 200)
   }
 }

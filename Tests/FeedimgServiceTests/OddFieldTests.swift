@@ -32,7 +32,7 @@ import Testing
     let service = try ServiceRun(["--network=wifi"])
     // As it arrives, and from the store.
     for _ in 0..<2 {
-      let answer = try Answer(
+      let answer = try CurlResponse(
         of: try service.request(["-G", "/v1/fetch", "--data-urlencode", "url=\(origin.url("/a"))"])
       )
       #expect((answer.status, answer.text) == (200, "hello"))
@@ -43,8 +43,8 @@ import Testing
 
   @Test func `an invalid text of a server appears in a note`() throws {
     let origin = try LoopbackServer { request in
-      guard request.path == "/page" else { return .answer(200, body: SampleImage.webp) }
-      return .answer(200, [("Content-Type", "text/\u{1}html")], body: Array("<p>".utf8))
+      guard request.path == "/page" else { return .response(200, body: SampleImage.webp) }
+      return .response(200, [("Content-Type", "text/\u{1}html")], body: Array("<p>".utf8))
     }
     let service = try ServiceRun(["--network=wifi"])
     let item = JSONObject([

@@ -44,7 +44,7 @@ import Testing
     runs += try ask(service, origin.url("/urgent"), 10, "Priority: u=0")
     waitForTransfers(28, in: events)
     gate.open()
-    for run in runs { #expect(try Answer(of: run).status == 200) }
+    for run in runs { #expect(try CurlResponse(of: run).status == 200) }
     // While the first background request runs, at most seven urgent ones run. All others came before it.
     let order = origin.log.requests.map(\.path).filter { $0 != "/first" }
     #expect(order.prefix(3) == ["/urgent", "/urgent", "/urgent"])
@@ -55,10 +55,10 @@ import Testing
     // While this waits for events, the program needs the threads that tests share.
     let thread = ThreadExecutor("test")
     defer { thread.stop() }
-    try await withTaskExecutorPreference(thread) { try await tellWhatBecomesUrgent() }
+    try await withTaskExecutorPreference(thread) { try await raisePriority() }
   }
 
-  private func tellWhatBecomesUrgent() async throws {
+  private func raisePriority() async throws {
     let origin = try origin()
     let service = try ServiceRun(["--network=wifi"])
     let events = try service.request(["/v1/events"])
@@ -79,7 +79,7 @@ import Testing
     let told = #"feedimg_requests_total{route="/v1/priority",status="204"} 1"#
     while try !service.curl("/metrics").text.contains(told) { await Task.yield() }
     gate.open()
-    for run in runs + idle { #expect(try Answer(of: run).status == 200) }
+    for run in runs + idle { #expect(try CurlResponse(of: run).status == 200) }
     for await presentation in slot.presentations where presentation.image != nil { break }
     // Eight at a time.
     #expect(origin.log.requests.map(\.path).filter { $0 != "/first" }.prefix(8).contains("/wanted"))

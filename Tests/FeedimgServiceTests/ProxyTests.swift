@@ -5,13 +5,13 @@ import Testing
 /// The service behind a proxy.
 @Suite(.timeLimit(.minutes(10))) struct ProxyTests {
   @Test func `a proxy on this machine is reported as a proxy`() throws {
-    let proxy = try LoopbackServer { _ in .answer(200, body: SampleImage.jpeg) }
+    let proxy = try LoopbackServer { _ in .response(200, body: SampleImage.jpeg) }
     let service = try ServiceRun(
       ["--network=wifi"],
       allowsPrivate: false,
       environment: ["http_proxy": "http://user:secret@127.0.0.1:\(proxy.port)/"]
     )
-    let answer = try Answer(
+    let answer = try CurlResponse(
       of: try service.request(["-G", "/v1/fetch", "--data-urlencode", "url=http://images.example/a.jpg"])
     )
     #expect((answer.status, answer.object["type"]) == (403, "urn:feedimg:problem:forbidden-address"))

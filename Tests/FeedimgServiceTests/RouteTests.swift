@@ -68,7 +68,7 @@ import Testing
     ]
     for (arguments, status, words) in rows {
       let answer = try service.request(arguments)
-      let problem = try Answer(of: answer)
+      let problem = try CurlResponse(of: answer)
       #expect(problem.status == status, "\(arguments)")
       #expect(problem["Content-Type"] == "application/problem+json", "\(arguments)")
       #expect(problem.object["status"] == .integer(status), "\(arguments)")
@@ -88,7 +88,7 @@ import Testing
 
   @Test func `settings change all together or not at all`() throws {
     let service = try ServiceRun()
-    func change(_ patch: String) throws -> Answer {
+    func change(_ patch: String) throws -> CurlResponse {
       try service.curl(
         "/v1/settings",
         "-X",

@@ -21,7 +21,7 @@ import Testing
   private static func origin() throws -> LoopbackServer {
     let versions = Versions()
     return try LoopbackServer { request in
-      .answer(
+      .response(
         200,
         [("Content-Type", "image/jpeg"), ("Cache-Control", "max-age=600")],
         body: picture(request.path, versions.next(request.path))
@@ -64,7 +64,7 @@ import Testing
     let client = try RawClient(service.socket)
     for _ in 0..<3 {
       client.get(target)
-      _ = client.answer()
+      _ = client.response()
     }
     #expect(try sealed(service) == 1)
   }
@@ -78,13 +78,13 @@ import Testing
     let clients = [try RawClient(service.socket), try RawClient(port: port)]
     for _ in 0..<3 {
       clients[1].get(target)
-      #expect(isSame(clients[1].answer().body, picture))
+      #expect(isSame(clients[1].response().body, picture))
     }
     #expect(try sealed(service) == 1)
     var heads: Set<String> = []
     for _ in 0..<4 {
       clients[0].get(target)
-      let (head, body) = clients[0].answer()
+      let (head, body) = clients[0].response()
       #expect(isSame(body, picture))
       let lines = head.split(separator: "\r\n")
       let passing = ["Date", "Cache-Status", "Server-Timing"]
@@ -95,27 +95,27 @@ import Testing
     for client in clients {
       for range in [1..<2, 100_000..<400_000, 70_000..<500_001, 0..<500_001] {
         client.get(target, "Range: bytes=\(range.lowerBound)-\(range.upperBound - 1)")
-        let (head, body) = client.answer()
+        let (head, body) = client.response()
         #expect(head.hasPrefix("HTTP/1.1 206"))
         #expect(isSame(body, Array(picture[range])))
       }
       client.get(target, "Range: bytes=500001-")
-      #expect(client.answer().head.hasPrefix("HTTP/1.1 416"))
+      #expect(client.response().head.hasPrefix("HTTP/1.1 416"))
       let tag = try #require(
         heads.first?.split(separator: "\n").first { $0.hasPrefix("ETag: ") }?.dropFirst(6)
       )
       client.get(target, "If-None-Match: \(tag)")
       #expect(client.head().hasPrefix("HTTP/1.1 304"))
       client.get(target, "If-None-Match: \"x\"")
-      #expect(isSame(client.answer().body, picture))
+      #expect(isSame(client.response().body, picture))
     }
     let head = try service.curl(target, "--head")
     #expect((head.status, head["Content-Length"]) == (200, "500001"))
     // Two at once, of which the second is not plain.
     clients[0].get(target)
     clients[0].get("/healthz")
-    #expect(isSame(clients[0].answer().body, picture))
-    #expect(clients[0].answer().head.hasPrefix("HTTP/1.1 200"))
+    #expect(isSame(clients[0].response().body, picture))
+    #expect(clients[0].response().head.hasPrefix("HTTP/1.1 200"))
     #expect(origin.log.requests.count == 1)
     #expect(try sealed(service) == 1)
   }
@@ -137,7 +137,7 @@ import Testing
     let client = try RawClient(service.socket)
     for _ in 0..<10 {
       client.get(RawClient.target(image: origin.url(path)))
-      #expect(isSame(client.answer().body, picture), "\(name)")
+      #expect(isSame(client.response().body, picture), "\(name)")
     }
     #expect(try sealed(service) == 0, "\(name)")
   }
@@ -158,7 +158,7 @@ import Testing
     let other = try RawClient(service.socket)
     while try sealed(service) == 0 {
       other.get(target)
-      #expect(isSame(other.answer().body, new))
+      #expect(isSame(other.response().body, new))
     }
     for client in slow {
       var bytes: [UInt8] = []
@@ -170,7 +170,7 @@ import Testing
       #expect(isSame(bytes, old))
       // The connection can be used for the next request.
       client.get(target)
-      #expect(isSame(client.answer().body, new))
+      #expect(isSame(client.response().body, new))
     }
   }
 
@@ -187,7 +187,7 @@ import Testing
     }
     while try service.number("feedimg_connections") > 2 {}
     other.get(target)
-    #expect(isSame(other.answer().body, Self.picture("/800", 1)))
+    #expect(isSame(other.response().body, Self.picture("/800", 1)))
     #expect(try sealed(service) == 1)
   }
 
@@ -217,7 +217,7 @@ import Testing
     let client = try RawClient(service.socket)
     for _ in 0..<20 {
       client.get(RawClient.target(image: origin.url("/700")))
-      #expect(isSame(client.answer().body, picture))
+      #expect(isSame(client.response().body, picture))
     }
     #expect(try sealed(service) == 0)
   }

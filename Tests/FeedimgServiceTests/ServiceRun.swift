@@ -115,7 +115,7 @@ final class ServiceRun: Sendable {
   ///   service.
   /// - Returns: The response of the service.
   /// - Throws: ``RunFailure`` if there is no response.
-  func curl(_ arguments: String...) throws -> Answer { try Answer(of: try request(arguments)) }
+  func curl(_ arguments: String...) throws -> CurlResponse { try CurlResponse(of: try request(arguments)) }
 
   /// Starts a request by curl.
   func request(_ arguments: [String]) throws -> CurlRun {

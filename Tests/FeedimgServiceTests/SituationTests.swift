@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test func `an image is loaded with the request's facts, and the next one with the service's`() throws {
-    let origin = try LoopbackServer { _ in .answer(body: SampleImage.jpeg) }
+    let origin = try LoopbackServer { _ in .response(body: SampleImage.jpeg) }
     let item = #"{"originalImage":"\#(origin.url("/a.jpg"))","thumbnailImage":"\#(origin.url("/b.jpg"))"}"#
     let service = try ServiceRun(["--network=offline"])
     #expect(try service.curl("/v1/image", "--json", item).status == 404)
@@ -78,9 +78,9 @@ import Testing
     try Data("\(Self.item)\n\(Self.item)\n".utf8).write(to: URL(filePath: file))
     let second = try ServiceRun(["--items=\(file)", "--socket=\(service.root)/second"], besides: service)
     let target = ["--unix-socket", "\(second.root)/second", "http://localhost/v1/items"]
-    #expect(try Answer(of: CurlRun(target)).text == "[\(Self.item),\n\(Self.item)]\n")
+    #expect(try CurlResponse(of: CurlRun(target)).text == "[\(Self.item),\n\(Self.item)]\n")
     try Data("{".utf8).write(to: URL(filePath: file))
-    let broken = try Answer(of: CurlRun(target))
+    let broken = try CurlResponse(of: CurlRun(target))
     #expect((broken.status, broken.object["detail"]?.text?.contains("not JSON")) == (500, true))
   }
 

@@ -82,7 +82,7 @@ import Testing
     // The complete image serves a later client, which finishes before the slow ones.
     let next = try client()
     next.get(target)
-    #expect(isSame(next.answer().body, picture[...]))
+    #expect(isSame(next.response().body, picture[...]))
     while try service.number("feedimg_arriving_readers") != 2 {}
     #expect(isSame(slow.take(picture.count - 2000), picture[2000...]))
     #expect(isSame(asleep.take(picture.count), picture[...]))
@@ -92,7 +92,7 @@ import Testing
     // Every connection can be used for the next request.
     for client in clients {
       client.get("/healthz")
-      #expect(client.answer().head.hasPrefix("HTTP/1.1 200"))
+      #expect(client.response().head.hasPrefix("HTTP/1.1 200"))
     }
   }
 

@@ -6,15 +6,15 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct StandardsTests {
   private static let jpeg = SampleImage.jpeg
 
-  private func image(_ service: ServiceRun, _ url: String, _ arguments: String...) throws -> Answer {
+  private func image(_ service: ServiceRun, _ url: String, _ arguments: String...) throws -> CurlResponse {
     let item = JSONValue.object(JSONObject([("originalImage", .string(url))])).text(.compact)
-    return try Answer(
+    return try CurlResponse(
       of: try service.request(["-G", "/v1/image", "--data-urlencode", "item=\(item)"] + arguments)
     )
   }
 
-  private func fetch(_ service: ServiceRun, _ url: String, _ arguments: String...) throws -> Answer {
-    try Answer(of: try service.request(["-G", "/v1/fetch", "--data-urlencode", "url=\(url)"] + arguments))
+  private func fetch(_ service: ServiceRun, _ url: String, _ arguments: String...) throws -> CurlResponse {
+    try CurlResponse(of: try service.request(["-G", "/v1/fetch", "--data-urlencode", "url=\(url)"] + arguments))
   }
 
   // MARK: Cache-Status (RFC 9211)
@@ -33,7 +33,7 @@ import Testing
     let new = try image(service, url, reload[0], reload[1])
     #expect(new["Cache-Status"] == "feedimg; fwd=request; fwd-status=200; stored")
     #expect(new.body == origin.version.body)
-    origin.answer(always: .answer(404))
+    origin.respond(always: .response(404))
     let failed = try image(service, url, reload[0], reload[1])
     #expect((failed.status, failed["Cache-Status"]) == (200, "feedimg; fwd=request; fwd-status=404"))
     let other = try image(service, origin.server.url("/b.jpg"), reload[0], reload[1])
@@ -78,7 +78,7 @@ import Testing
   @Test func `HEAD has no ranges`() throws {
     let long = PictureOrigin.picture(1, size: 300_000)
     let origin = try LoopbackServer { request in
-      .answer(
+      .response(
         200,
         [("ETag", "\"a,b\""), ("Cache-Control", "max-age=60")],
         body: request.path == "/long" ? long : Self.jpeg

@@ -114,7 +114,7 @@ import Testing
   }
 
   /// Makes originals load on cellular as well.
-  private static func wishForOriginals(_ service: ServiceRun) throws {
+  private static func enableOriginals(_ service: ServiceRun) throws {
     let wish = #"{"always-load-originals-on-cellular":true}"#
     _ = try service.curl("/v1/settings", "-X", "PATCH", "--json", wish)
   }
@@ -131,7 +131,7 @@ import Testing
               + SampleImage.jpeg.prefix(20)
           ),
           .wait(gate), .send(Array(SampleImage.jpeg.dropFirst(20))),
-        ]) : .answer(body: SampleImage.jpeg)
+        ]) : .response(body: SampleImage.jpeg)
     }
     let item =
       #"{"id":"one","originalImage":"\#(origin.url("/a.jpg"))","thumbnailImage":"\#(origin.url("/b.jpg"))"}"#
@@ -144,19 +144,19 @@ import Testing
       return nil
     }
     #expect(try service.curl("/v1/image", "--json", item)["Feedimg-Image"] == "thumbnail")
-    try Self.wishForOriginals(service)
+    try Self.enableOriginals(service)
     let upgrade = next("upgrade", #""id":"one""#)
     #expect(upgrade?.contains(#""image":"original""#) == true)
     #expect(upgrade?.contains(#""shown":"thumbnail""#) == true)
     let image = try service.request(["/v1/image", "--json", item])
     #expect(next("progress", "/a.jpg")?.contains(#""total":\#(SampleImage.jpeg.count)"#) != nil)
     gate.open()
-    #expect(try Answer(of: image).body == SampleImage.jpeg)
+    #expect(try CurlResponse(of: image).body == SampleImage.jpeg)
     #expect(next("progress", #""count":0"#) != nil)
   }
 
   @Test func `a setting takes effect although the table waits for another network`() throws {
-    let origin = try LoopbackServer { _ in .answer(body: SampleImage.jpeg) }
+    let origin = try LoopbackServer { _ in .response(body: SampleImage.jpeg) }
     let item =
       #"{"id":"one","originalImage":"\#(origin.url("/a.jpg"))","thumbnailImage":"\#(origin.url("/b.jpg"))"}"#
     let service = try ServiceRun(["--policy=metered", "--network=cellular", "--metered=yes"])
@@ -167,7 +167,7 @@ import Testing
     for _ in 0..<2 {
       #expect(try service.curl("/v1/image", "--json", item)["Feedimg-Image"] == "thumbnail")
     }
-    try Self.wishForOriginals(service)
+    try Self.enableOriginals(service)
     var upgrade: String?
     while upgrade == nil, let block = events.block() {
       if block.contains("event: upgrade\n") { upgrade = block }
@@ -183,13 +183,13 @@ import Testing
     let service = try ServiceRun(["--network=wifi"])
     let events = try service.request(["/v1/events"])
     let fetch = try service.request(["-G", "/v1/fetch", "--data-urlencode", "url=\(origin.url("/a"))"])
-    func isTold(_ words: String) -> Bool {
+    func isReported(_ words: String) -> Bool {
       while let block = events.block() { if block.contains(words) { return true } }
       return false
     }
-    #expect(isTold(#""image":null,"priority":"visible","received":2,"total":4"#))
+    #expect(isReported(#""image":null,"priority":"visible","received":2,"total":4"#))
     gate.open()
-    #expect(try Answer(of: fetch).body == [1, 2, 3, 4])
-    #expect(isTold(#""count":0"#))
+    #expect(try CurlResponse(of: fetch).body == [1, 2, 3, 4])
+    #expect(isReported(#""count":0"#))
   }
 }

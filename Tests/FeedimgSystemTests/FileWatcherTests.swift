@@ -21,7 +21,7 @@ import Testing
   }
 
   /// Whether a change is reported, at once or soon.
-  private func isTold(_ watch: FileWatcher) -> Bool {
+  private func isReported(_ watch: FileWatcher) -> Bool {
     for _ in 0..<60_000 {
       if watch.hasChanged() { return true }
       poll(nil, 0, 1)
@@ -64,7 +64,7 @@ import Testing
     let watch = FileWatcher([folder["config/settings.json"]])
     #expect(!watch.hasChanged())
     try change.make(folder)
-    #expect(isTold(watch))
+    #expect(isReported(watch))
     #expect(!watch.hasChanged())
   }
 
@@ -78,16 +78,16 @@ import Testing
     symlink("../dotfiles/settings.json", folder["config/linked.json"])
     let watch = FileWatcher([folder["config/linked.json"]])
     try folder.write("{ }", to: "dotfiles/settings.json")
-    #expect(isTold(watch))
+    #expect(isReported(watch))
   }
 
   @Test func `a change behind a link that was created later is reported`() throws {
     let watch = FileWatcher([folder["config/settings.json"]])
     unlink(folder["config/settings.json"])
     symlink("../dotfiles/settings.json", folder["config/settings.json"])
-    #expect(isTold(watch))
+    #expect(isReported(watch))
     try folder.write("{ }", to: "dotfiles/settings.json")
-    #expect(isTold(watch))
+    #expect(isReported(watch))
   }
 
   @Test func `folders that are created one by one are followed down to the file`() throws {
@@ -95,10 +95,10 @@ import Testing
     #expect(!watch.hasChanged())
     for name in ["a", "a/b", "a/b/c"] {
       mkdir(folder[name], 0o755)
-      #expect(isTold(watch), "\(name)")
+      #expect(isReported(watch), "\(name)")
     }
     try folder.write("{}", to: "a/b/c/settings.json")
-    #expect(isTold(watch))
+    #expect(isReported(watch))
   }
 
   @Test func `folders that are created together are followed down to the file`() throws {
@@ -106,19 +106,19 @@ import Testing
     try AtomicFile(folder["a/b/c/settings.json"]).locked { file throws(FileFault) in
       try file.replace(with: [0x7B, 0x7D])
     }
-    #expect(isTold(watch))
+    #expect(isReported(watch))
     try folder.write("{}", to: "a/b/c/settings.json")
-    #expect(isTold(watch))
+    #expect(isReported(watch))
   }
 
   @Test func `a folder that is removed and created again is followed`() throws {
     let watch = FileWatcher([folder["config/settings.json"]])
     rename(folder["config"], folder["old"])
-    #expect(isTold(watch))
+    #expect(isReported(watch))
     mkdir(folder["config"], 0o755)
-    #expect(isTold(watch))
+    #expect(isReported(watch))
     try folder.write("{}", to: "config/settings.json")
-    #expect(isTold(watch))
+    #expect(isReported(watch))
   }
 
   @Test func `all watchers of a process share one inotify instance`() throws {
@@ -140,7 +140,7 @@ import Testing
     #expect(instances == 1)
     try folder.write("{}", to: "config/7.json")
     // All watch the same folder.
-    #expect(watches.allSatisfy { isTold($0) })
+    #expect(watches.allSatisfy { isReported($0) })
     #expect(!watches.contains { $0.hasChanged() })
   }
 
@@ -149,7 +149,7 @@ import Testing
     let watch = FileWatcher([path])
     _ = FileWatcher([path])
     try folder.write("{ }", to: "config/settings.json")
-    #expect(isTold(watch))
+    #expect(isReported(watch))
   }
 
   @Test func `a folder without search permission cannot be watched`() {
@@ -197,7 +197,7 @@ import Testing
     await changes.next()
     for _ in 1...50 {
       try folder.write("{ }", to: "config/settings.json")
-      #expect(isTold(looking))
+      #expect(isReported(looking))
       _ = other.hasChanged()
       await changes.next()
     }
@@ -231,7 +231,7 @@ import Testing
     let watcher = try #require(FileWatcher(contentsOf: [path, folder["missing"]]))
     let file = try OpenFile(path, to: "write", O_WRONLY)
     try file.write([0x7B])
-    #expect(isTold(watcher))
+    #expect(isReported(watcher))
     #expect(FileWatcher(contentsOf: [folder["missing"]]) == nil)
   }
 }

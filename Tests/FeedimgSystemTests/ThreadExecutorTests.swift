@@ -16,11 +16,11 @@ import Testing
     let isDone = Atomic(false)
     let steps = Atomic(0)
 
-    func goOn(on thread: ThreadExecutor) {
+    func takeStep(on thread: ThreadExecutor) {
       let count = steps.add(1, ordering: .relaxed).newValue
       // An end, in case the other work never runs.
       guard !isDone.load(ordering: .acquiring), count < 1000 else { return }
-      Task(executorPreference: thread) { self.goOn(on: thread) }
+      Task(executorPreference: thread) { self.takeStep(on: thread) }
     }
   }
 
@@ -49,7 +49,7 @@ import Testing
           stage.isDone.store(true, ordering: .releasing)
           continuation.resume()
         }
-        stage.goOn(on: thread)
+        stage.takeStep(on: thread)
       }
     }
     thread.stop()

@@ -9,7 +9,7 @@ import Testing
   /// A server that sends each user another picture.
   private func server() throws -> LoopbackServer {
     try LoopbackServer { request in
-      .answer(
+      .response(
         200,
         [("Cache-Control", "max-age=600")],
         body: request["Authorization"] == nil ? SampleImage.jpeg : SampleImage.png
@@ -49,7 +49,7 @@ import Testing
     async throws
   {
     let server = try LoopbackServer { request in
-      .answer(
+      .response(
         200,
         [("Cache-Control", "max-age=600"), ("Vary", "User-Agent")],
         body: request["User-Agent"] == "one" ? SampleImage.jpeg : SampleImage.png

@@ -6,7 +6,7 @@ import Testing
 
 /// What a load does when the original fails or is not allowed for long.
 @Suite struct FallbackTests {
-  private static let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+  private static let picture = Reply.response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
 
   /// Records each request and fails it.
   private final class Refusing: Downloading {
@@ -22,7 +22,7 @@ import Testing
   }
 
   /// Records the end of a load.
-  private final class Ending: LoadObserving {
+  private final class EndRecorder: LoadObserving {
     private let isThere = Atomic(false)
     var hasCome: Bool { isThere.load(ordering: .acquiring) }
 
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test func `the thumbnail is shown when the original is gone`() async throws {
-    let server = try LoopbackServer { $0.target == "/s.jpg" ? Self.picture : .answer(410) }
+    let server = try LoopbackServer { $0.target == "/s.jpg" ? Self.picture : .response(410) }
     let test = try TestLoader()
     let item = try TestLoader.item(server, original: "/a.jpg", thumbnail: "/s.jpg")
     let image = try await test.loader.load(item)
@@ -44,7 +44,7 @@ import Testing
   }
 
   /// A way in which an original fails.
-  struct Mishap: Sendable, CustomTestStringConvertible {
+  struct OriginalFailure: Sendable, CustomTestStringConvertible {
     var testDescription: String
     /// Nil if no server listens.
     var reply: Reply?
@@ -53,34 +53,34 @@ import Testing
   }
 
   static let mishaps = [
-    Mishap(testDescription: "400", reply: .answer(400), words: "the server answered 400"),
-    Mishap(testDescription: "404", reply: .answer(404), words: "the server answered 404"),
-    Mishap(
+    OriginalFailure(testDescription: "400", reply: .response(400), words: "the server answered 400"),
+    OriginalFailure(testDescription: "404", reply: .response(404), words: "the server answered 404"),
+    OriginalFailure(
       testDescription: "429",
-      reply: .answer(429, [("Retry-After", "600")]),
+      reply: .response(429, [("Retry-After", "600")]),
       words: "the server answered 429"
     ),
-    Mishap(testDescription: "500", reply: .answer(500), words: "the server answered 500"),
-    Mishap(testDescription: "503", reply: .answer(503), words: "the server answered 503"),
-    Mishap(
+    OriginalFailure(testDescription: "500", reply: .response(500), words: "the server answered 500"),
+    OriginalFailure(testDescription: "503", reply: .response(503), words: "the server answered 503"),
+    OriginalFailure(
       testDescription: "truncated",
       reply: .truncated(SampleImage.jpeg, after: 100),
       words: "the body ended after 100 of"
     ),
-    Mishap(testDescription: "malformed", reply: .raw("HTTP/1.1 ok\r\n\r\n"), words: "the answer breaks HTTP"),
-    Mishap(testDescription: "hung up", reply: .hangUp, words: "the server closed the connection"),
-    Mishap(testDescription: "refused", reply: nil, words: "no connection to 127.0.0.1"),
+    OriginalFailure(testDescription: "malformed", reply: .raw("HTTP/1.1 ok\r\n\r\n"), words: "the answer breaks HTTP"),
+    OriginalFailure(testDescription: "hung up", reply: .hangUp, words: "the server closed the connection"),
+    OriginalFailure(testDescription: "refused", reply: nil, words: "no connection to 127.0.0.1"),
   ]
 
   @Test(arguments: mishaps, [false, true])
   func `for every failure of the original its thumbnail is shown, cached or not`(
-    _ mishap: Mishap,
+    _ failure: OriginalFailure,
     _ isCached: Bool
   ) async throws {
     let closed = try ClosedPort()
-    let originals = try LoopbackServer { _ in mishap.reply ?? .hangUp }
+    let originals = try LoopbackServer { _ in failure.reply ?? .hangUp }
     let thumbnails = try LoopbackServer { _ in Self.picture }
-    let original = mishap.reply == nil ? "http://127.0.0.1:\(closed.port)/a" : originals.url("/a")
+    let original = failure.reply == nil ? "http://127.0.0.1:\(closed.port)/a" : originals.url("/a")
     let item = FeedItem(
       original: ImageVariant(role: .original, url: try ImageURL(original)),
       thumbnail: ImageVariant(role: .thumbnail, url: try ImageURL(thumbnails.url("/s")))
@@ -93,10 +93,10 @@ import Testing
     let image = try await test.loader.load(item)
     #expect(image.variant.role == .thumbnail)
     let note = try #require(image.notes.first)
-    #expect(note.hasPrefix("shown in place of the original: \(mishap.words)"), "\(note)")
+    #expect(note.hasPrefix("shown in place of the original: \(failure.words)"), "\(note)")
     #expect(image.failure?.url == item.original?.url)
     #expect(thumbnails.log.requests.count == 1)
-    #expect(originals.log.requests.count == (mishap.reply == nil ? 0 : 1))
+    #expect(originals.log.requests.count == (failure.reply == nil ? 0 : 1))
   }
 
   @Test(arguments: [("h.example", ["/a"]), ("other.example", ["/a", "/s"])])
@@ -139,7 +139,7 @@ import Testing
     let gate = Gate()
     let server = try LoopbackServer { request in
       switch request.path {
-      case "/a": .answer(404)
+      case "/a": .response(404)
       case "/t": Self.picture
       default: .held(by: gate, then: Self.picture)
       }
@@ -168,7 +168,7 @@ import Testing
     }
     let test = try TestLoader()
     let item = try TestLoader.item(server, original: "/a", thumbnail: "/s")
-    let ending = Ending()
+    let ending = EndRecorder()
     let delivery = try await test.loader.deliver(
       item,
       handle: LoadHandle(.visible),
@@ -189,7 +189,7 @@ import Testing
 
   @Test(arguments: [404, 500])
   func `a policy that never allows the thumbnail alone is respected`(_ status: Int) async throws {
-    let server = try LoopbackServer { $0.path == "/s" ? Self.picture : .answer(status) }
+    let server = try LoopbackServer { $0.path == "/s" ? Self.picture : .response(status) }
     let test = try TestLoader(followsPolicies: true)
     try test.write(
       policy: "| original | → image |\n|---|---|\n| none | placeholder |\n| not none | original |\n"
@@ -202,7 +202,7 @@ import Testing
 
   @Test func `a cancelled load shows nothing, even with a cached thumbnail`() async throws {
     let gate = Gate()
-    let server = try LoopbackServer { $0.path == "/s" ? Self.picture : .held(by: gate, then: .answer(500)) }
+    let server = try LoopbackServer { $0.path == "/s" ? Self.picture : .held(by: gate, then: .response(500)) }
     let test = try TestLoader(.cellular)
     let item = try TestLoader.item(server, original: "/a", thumbnail: "/s")
     _ = try await test.loader.load(item)
@@ -216,7 +216,7 @@ import Testing
   }
 
   @Test func `if both fail, the error is the original's and mentions the thumbnail`() async throws {
-    let server = try LoopbackServer { $0.target == "/s.jpg" ? .answer(503) : .answer(404) }
+    let server = try LoopbackServer { $0.target == "/s.jpg" ? .response(503) : .response(404) }
     let test = try TestLoader()
     let item = try TestLoader.item(server, original: "/a.jpg", thumbnail: "/s.jpg")
     let error = await #expect(throws: LoadError.self) { try await test.loader.load(item) }
@@ -232,7 +232,7 @@ import Testing
   @Test func `a load cancelled while it turns to the thumbnail reports cancellation`() async throws {
     let gate = Gate()
     let server = try LoopbackServer {
-      $0.target == "/s.jpg" ? .held(by: gate, then: Self.picture) : .answer(404)
+      $0.target == "/s.jpg" ? .held(by: gate, then: Self.picture) : .response(404)
     }
     let test = try TestLoader()
     let item = try TestLoader.item(server, original: "/a.jpg", thumbnail: "/s.jpg")

@@ -14,7 +14,7 @@ final class HeldDownloader: Downloading {
   }
 
   /// The requests, in order.
-  let requests = Gathered<DownloadRequest>()
+  let requests = RecordedValues<DownloadRequest>()
   private let holds: @Sendable (DownloadRequest) -> Bool
   private let answer: @Sendable (DownloadRequest) -> Answer
   private let isReleased = Atomic(false)

@@ -8,7 +8,7 @@ import Testing
 
 /// The loader with real layers: libcurl with a real server, SQLite and files.
 @Suite(.timeLimit(.minutes(10))) struct ImageLoaderTests {
-  private static let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+  private static let picture = Reply.response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
 
   @Test func `concurrent loads of one URL share one transfer`() async throws {
     let gate = Gate()
@@ -132,7 +132,7 @@ import Testing
   @Test func `on a metered network the thumbnail is shown and no byte of the original is requested`()
     async throws
   {
-    let server = try LoopbackServer { _ in .answer(body: SampleImage.jpeg) }
+    let server = try LoopbackServer { _ in .response(body: SampleImage.jpeg) }
     let test = try TestLoader(.cellular)
     let item = try TestLoader.item(server, original: "/o.jpg", thumbnail: "/t.jpg")
     let image = try await test.loader.load(item)

@@ -32,9 +32,9 @@ import Testing
     let ranges = [("Accept-Ranges", "bytes")]
     return try LoopbackServer { request in
       if isBroken.next() { return .truncated(old, after: 100_000, row.old + ranges) }
-      guard request["Range"] != nil else { return .answer(200, row.new + ranges, body: new) }
+      guard request["Range"] != nil else { return .response(200, row.new + ranges, body: new) }
       let place = [("Content-Range", "bytes 100000-199999/200000")]
-      return .answer(206, row.new + place, body: Array(new.dropFirst(100_000)))
+      return .response(206, row.new + place, body: Array(new.dropFirst(100_000)))
     }
   }
 

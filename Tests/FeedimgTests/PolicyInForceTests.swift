@@ -114,7 +114,7 @@ import Testing
   @Test func `listeners hear of a new policy, whichever call read it`() throws {
     let folders = try PolicyFolders()
     let policy = try PolicyInForce(.standard, on: PolicyShelf(folders.configuration()))
-    let told = Gathered<Bool>()
+    let told = RecordedValues<Bool>()
     policy.listen { told.add(true) }
     _ = policy.current()
     #expect(told.all.isEmpty)
@@ -130,7 +130,7 @@ import Testing
     let folders = try PolicyFolders()
     let policy = try PolicyInForce(.standard, on: PolicyShelf(folders.configuration()))
     let test = try TestLoader()
-    let told = Gathered<Bool>()
+    let told = RecordedValues<Bool>()
     _ = await test.loader.facts.listen(priority: { .visible }, { told.add(true) })
     await test.loader.facts.watchPolicy(policy)
     // The first read may happen after the first change.

@@ -22,7 +22,7 @@ import Testing
     _ isSent: Bool
   ) async throws {
     let server = try LoopbackServer { _ in
-      .answer(200, [("Vary", "Save-Data, Accept")], body: SampleImage.jpeg)
+      .response(200, [("Vary", "Save-Data, Accept")], body: SampleImage.jpeg)
     }
     let bench = try TestLoader(kind)
     bench.network.become(kind, metered: metered)
@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test func `a program's own user agent is sent as it is`() async throws {
-    let server = try LoopbackServer { _ in .answer(body: SampleImage.jpeg) }
+    let server = try LoopbackServer { _ in .response(body: SampleImage.jpeg) }
     var configuration = ImageLoader.Configuration(environment: ["HOME": "/nowhere"])
     (configuration.userAgent, configuration.accept) = ("Tuba/0.9", "image/webp, */*;q=0.1")
     let identity = try RequestIdentity(configuration)
@@ -68,7 +68,7 @@ import Testing
     _ sent: String,
     _ why: String
   ) async throws {
-    let server = try LoopbackServer { _ in .answer(body: SampleImage.jpeg) }
+    let server = try LoopbackServer { _ in .response(body: SampleImage.jpeg) }
     var configuration = ImageLoader.Configuration(environment: ["HOME": "/nowhere"])
     configuration.accept = said
     if decodes { configuration.decoder = CodecDecoder() }

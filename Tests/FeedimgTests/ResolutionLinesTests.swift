@@ -65,7 +65,7 @@ import Testing
   @Test(arguments: [NetworkKind.wifi, .offline])
   func `lines report what is cached on disk and in memory`(network: NetworkKind) async throws {
     let server = try LoopbackServer { _ in
-      .answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+      .response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
     }
     let test = try TestLoader()
     for role in ["a", "b"] {

@@ -85,10 +85,10 @@ import Testing
     let origin = try PictureOrigin(Self.picture, Self.strong)
     let test = try await broken(origin)
     let page = Array("<!DOCTYPE html><html><body>Sign in</body></html>".utf8)
-    origin.answer(always: .answer(200, [("Content-Type", "text/html")], body: page))
+    origin.respond(always: .response(200, [("Content-Type", "text/html")], body: page))
     let error = await #expect(throws: LoadError.self) { try await test.loader.load(item(origin)) }
     #expect(error?.code == .notAnImage && error?.suspectsCaptivePortal == true)
-    origin.answer(always: nil)
+    origin.respond(always: nil)
     let next = try loader(folder: test.folder)
     #expect(try await next.loader.load(item(origin)).bytes == Self.picture)
     #expect(origin.requests.map { $0["Range"] } == [nil, "bytes=120000-", "bytes=120000-"])
@@ -147,11 +147,11 @@ import Testing
     let isBroken = BrokenOnce()
     let server = try LoopbackServer { request in
       if request["Range"] != nil {
-        return .answer(206, fields, body: Array(repeating: 0, count: count))
+        return .response(206, fields, body: Array(repeating: 0, count: count))
       }
       return isBroken.next()
         ? .truncated(Self.picture, after: 120_000, Self.strong)
-        : .answer(200, Self.strong, body: Self.picture)
+        : .response(200, Self.strong, body: Self.picture)
     }
     let test = try loader()
     let item = try TestLoader.item(server, original: "/a.jpg")
@@ -176,7 +176,7 @@ import Testing
     let origin = try PictureOrigin(Self.picture, Self.strong)
     let test = try loader()
     // The response is chunked, so that its length is unknown.
-    origin.answer(
+    origin.respond(
       always: Reply([
         .send(
           Reply.head(200, Self.strong + [("Transfer-Encoding", "chunked")])
@@ -185,7 +185,7 @@ import Testing
       ])
     )
     await #expect(throws: LoadError.self) { try await test.loader.load(item(origin)) }
-    origin.answer(always: nil)
+    origin.respond(always: nil)
     #expect(try await test.loader.load(item(origin)).bytes == Self.picture)
     #expect(origin.requests.count == 2)
   }
@@ -198,7 +198,7 @@ import Testing
       let part = Self.picture[first..<min(first + 60_000, 200_000)]
       let place = ("Content-Range", "bytes \(first)-\(part.endIndex - 1)/200000")
       // Without fields that the first response had, as RFC 9110 §15.3.7 allows.
-      return .answer(206, [("ETag", "\"1\""), place], body: Array(part))
+      return .response(206, [("ETag", "\"1\""), place], body: Array(part))
     }
     let test = try loader()
     let item = try TestLoader.item(server, original: "/a.jpg")
@@ -218,7 +218,7 @@ import Testing
     let test = try loader()
     let item = try item(origin)
     let key = try #require(item.original).url.key
-    origin.answer(always: .stalled(Self.picture, after: 90_000, until: gate, Self.strong))
+    origin.respond(always: .stalled(Self.picture, after: 90_000, until: gate, Self.strong))
     let (arrived, arrive) = AsyncStream.makeStream(of: Void.self)
     let load = Task {
       try await test.loader.load(item) { if $0.received.bytes == 90_000 { arrive.finish() } }
@@ -228,13 +228,13 @@ import Testing
     await #expect(throws: LoadError.self) { try await load.value }
     while test.loader.store.partialDownload(of: key)?.bytes.count != 90_000 { await Task.yield() }
     let silence = Gate()
-    origin.answer(always: .held(by: silence))
+    origin.respond(always: .held(by: silence))
     let again = Task { try await test.loader.load(item) }
     await origin.server.reaches { $0.requests.count == 2 }
     again.cancel()
     await #expect(throws: LoadError.self) { try await again.value }
     await origin.server.reaches { $0.closedByClient == 2 }
-    origin.answer(always: nil)
+    origin.respond(always: nil)
     #expect(try await test.loader.load(item).bytes == Self.picture)
     #expect(origin.requests.map { $0["Range"] } == [nil, "bytes=90000-", "bytes=90000-"])
     gate.open()

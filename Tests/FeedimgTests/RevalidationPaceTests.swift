@@ -38,7 +38,7 @@ import Testing
     _ = try await test.loader.load(item(origin))
     clock += 100
     let gate = Gate()
-    origin.answer(always: .held(by: gate, then: Reply([.send(Reply.head(304, []))], keepsConnection: true)))
+    origin.respond(always: .held(by: gate, then: Reply([.send(Reply.head(304, []))], keepsConnection: true)))
     var images: [LoadedImage] = []
     for _ in 0..<20 { images.append(try await test.loader.load(item(origin))) }
     #expect(images.allSatisfy { $0.freshness?.isRevalidating == true })
@@ -56,7 +56,7 @@ import Testing
     _ = try await test.loader.load(item(origin))
     clock += 100
     let gate = Gate()
-    origin.answer(always: .held(by: gate, then: Reply([.send(Reply.head(304, []))], keepsConnection: true)))
+    origin.respond(always: .held(by: gate, then: Reply([.send(Reply.head(304, []))], keepsConnection: true)))
     let rich = try await test.loader.load(item(origin))
     await become(.yes, test)
     let thrifty = try await test.loader.load(item(origin))
@@ -74,7 +74,7 @@ import Testing
     _ = try await test.loader.load(item)
     clock += 100
     let gate = Gate()
-    origin.answer(always: .held(by: gate, then: Reply([.send(Reply.head(304, []))], keepsConnection: true)))
+    origin.respond(always: .held(by: gate, then: Reply([.send(Reply.head(304, []))], keepsConnection: true)))
     #expect(try await test.loader.load(item).freshness?.isRevalidating == true)
     let reloads = (0..<2).map { _ in Task { try await test.loader.reload(item) } }
     let key = try #require(item.original).url.key
@@ -94,7 +94,7 @@ import Testing
     let isHeld = Mutex(false)
     let server = try LoopbackServer { request in
       guard request["If-None-Match"] != nil else {
-        return .answer(200, [("ETag", "\"1\""), ("Cache-Control", "no-cache")], body: Self.old)
+        return .response(200, [("ETag", "\"1\""), ("Cache-Control", "no-cache")], body: Self.old)
       }
       let reply = Reply([.send(Reply.head(304, []))], keepsConnection: true)
       return isHeld.withLock { $0 } ? .held(by: gate, then: reply) : reply
@@ -116,8 +116,8 @@ import Testing
     let isBusy = Atomic(false)
     let server = try LoopbackServer { request in
       isBusy.load(ordering: .acquiring)
-        ? .answer(status, [("Retry-After", "600")])
-        : .answer(200, [("ETag", "\"1\""), ("Cache-Control", "no-cache")], body: Self.old)
+        ? .response(status, [("Retry-After", "600")])
+        : .response(200, [("ETag", "\"1\""), ("Cache-Control", "no-cache")], body: Self.old)
     }
     let test = try loader()
     let items = try (0..<12).map { try TestLoader.item(server, original: "/\($0).jpg") }
@@ -137,8 +137,8 @@ import Testing
     let isBusy = Atomic(false)
     let server = try LoopbackServer { _ in
       isBusy.load(ordering: .acquiring)
-        ? .answer(503, [("Retry-After", "60")])
-        : .answer(200, [("ETag", "\"1\""), ("Cache-Control", "no-cache")], body: Self.old)
+        ? .response(503, [("Retry-After", "60")])
+        : .response(200, [("ETag", "\"1\""), ("Cache-Control", "no-cache")], body: Self.old)
     }
     let time = ManualTime()
     let test = try TestLoader(clock: { [clock] in clock.now }, time: time.time)
@@ -163,7 +163,7 @@ import Testing
     let isWell = Atomic(true)
     let server = try LoopbackServer { _ in
       isWell.load(ordering: .acquiring)
-        ? .answer(200, [("ETag", "\"1\""), ("Cache-Control", "no-cache")], body: Self.old) : .answer(503)
+        ? .response(200, [("ETag", "\"1\""), ("Cache-Control", "no-cache")], body: Self.old) : .response(503)
     }
     let test = try TestLoader(clock: { [clock] in clock.now }, time: ManualTime().time)
     let items = try (0..<5).map { try TestLoader.item(server, original: "/\($0).jpg") }
@@ -209,7 +209,7 @@ import Testing
     _ = try await test.loader.load(item)
     clock += 100
     let gate = Gate()
-    origin.answer(always: .held(by: gate))
+    origin.respond(always: .held(by: gate))
     for (round, kind) in [NetworkKind.cellular, .offline].enumerated() {
       let image = try await test.loader.load(item)
       #expect(image.freshness?.isRevalidating == true)
@@ -224,7 +224,7 @@ import Testing
       test.network.become(.wifi)
     }
     gate.open()
-    origin.answer(always: nil)
+    origin.respond(always: nil)
     let image = try await test.loader.load(item)
     #expect(await test.loader.revalidation(of: image) == .unchanged)
   }
@@ -255,7 +255,7 @@ import Testing
     _ = try await test.loader.load(item(origin))
     clock += 100
     let gate = Gate()
-    origin.answer(always: .held(by: gate, then: Reply([.send(Reply.head(304, []))], keepsConnection: true)))
+    origin.respond(always: .held(by: gate, then: Reply([.send(Reply.head(304, []))], keepsConnection: true)))
     let image = try await test.loader.load(item(origin))
     let waiting = Task { await test.loader.revalidation(of: image) }
     await origin.server.reaches { $0.requests.count == 2 }

@@ -81,7 +81,7 @@ import Testing
     _ = try await test.loader.load(item(origin))
     clock += row.after
     let gate = Gate()
-    origin.answer(always: .held(by: gate))
+    origin.respond(always: .held(by: gate))
     let image = try await test.loader.load(item(origin))
     #expect(image.source == .memory)
     #expect(image.bytes == Self.old)
@@ -147,11 +147,11 @@ import Testing
     clock += 100
     let gate = Gate()
     let fields = [("Content-Type", "image/png"), ("ETag", "\"2\"")]
-    origin.answer(always: .held(by: gate, then: .answer(200, fields, body: Self.new)))
+    origin.respond(always: .held(by: gate, then: .response(200, fields, body: Self.new)))
     let test = try loader(folder: before.folder)
     test.network.turnOutMetered(.wifi)
     let image = try await test.loader.load(item(origin))
-    let told = Gathered<Revalidation>()
+    let told = RecordedValues<Revalidation>()
     let asking = Task { told.add(await test.loader.revalidation(of: image)) }
     // One caller revalidates and one waits.
     while told.all.isEmpty, test.loader.revalidator.coalescer.count(of: image.revalidation ?? "") < 2 {
@@ -168,10 +168,10 @@ import Testing
   }
 
   @Test(arguments: [
-    (Reply.answer(404), "a server that no longer has it"), (.answer(503), "a server error"),
+    (Reply.response(404), "a server that no longer has it"), (.response(503), "a server error"),
     (.hangUp, "a server that closes the connection"),
     (.truncated(SampleImage.png, after: 20), "an interrupted image"),
-    (.answer(200, [("Content-Type", "text/html")], body: Array("<!doctype html><p>log in".utf8)), "a portal"),
+    (.response(200, [("Content-Type", "text/html")], body: Array("<!doctype html><p>log in".utf8)), "a portal"),
   ])
   func `a failed revalidation keeps the image and is not retried at once`(
     _ reply: Reply,
@@ -182,7 +182,7 @@ import Testing
     _ = try await test.loader.load(item(origin))
     clock += 100
     let gate = Gate()
-    origin.answer(always: .held(by: gate, then: reply))
+    origin.respond(always: .held(by: gate, then: reply))
     let image = try await test.loader.load(item(origin))
     let asking = Task { await test.loader.revalidation(of: image) }
     while test.loader.revalidator.coalescer.count(of: image.variant.url.key) == 0 { await Task.yield() }
@@ -198,7 +198,7 @@ import Testing
     }
     // A missing image is remembered for five minutes.
     clock += 300
-    origin.answer(always: nil)
+    origin.respond(always: nil)
     let later = try await test.loader.load(item(origin))
     #expect(await test.loader.revalidation(of: later) == .unchanged)
   }
@@ -227,7 +227,7 @@ import Testing
     clock += 100
     let server = try LoopbackServer { request in
       request["If-None-Match"] == nil
-        ? .answer(200, [("ETag", "\"2\"")], body: Self.new)
+        ? .response(200, [("ETag", "\"2\"")], body: Self.new)
         : Reply([.send(Reply.head(304, [("ETag", "\"2\"")]))], keepsConnection: true)
     }
     let original = try #require(try item(origin).original)

@@ -46,7 +46,7 @@ final class TestLoader: Sendable {
     }
 
     /// Changes the network for a moment, without a report to listeners.
-    func glimpse(_ kind: NetworkKind) { shown.withLock { $0.state = Self.state(kind) } }
+    func flap(_ kind: NetworkKind) { shown.withLock { $0.state = Self.state(kind) } }
 
     /// The next metering query finds this network metered. Only that caller learns of it.
     func turnOutMetered(_ kind: NetworkKind) { shown.withLock { $0.found = Self.state(kind, .yes) } }

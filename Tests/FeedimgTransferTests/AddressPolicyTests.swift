@@ -101,7 +101,7 @@ import Testing
 
   @Test(arguments: ["127.0.0.1", "localhost", "127.1", "2130706433", "[::ffff:127.0.0.1]"])
   func `no name leads to a connection to this machine`(host: String) async throws {
-    let server = try LoopbackServer { _ in .answer(body: [1]) }
+    let server = try LoopbackServer { _ in .response(body: [1]) }
     let error = await load("http://\(host):\(server.port)/", .internet)
     #expect(error?.code == .forbiddenAddress)
     #expect(server.log.opened == 0)
@@ -110,7 +110,7 @@ import Testing
   private static let oneAddress = AddressPolicy { $0 == HostAddress("127.0.0.1") }
 
   @Test func `a redirect may lead only where a request may`() async throws {
-    let inside = try LoopbackServer { _ in .answer(body: [1]) }
+    let inside = try LoopbackServer { _ in .response(body: [1]) }
     let outside = try LoopbackServer { [port = inside.port] _ in
       .redirect(to: "http://127.0.0.2:\(port)/secret")
     }
@@ -122,12 +122,12 @@ import Testing
   }
 
   @Test func `an allowed host is loaded`() async throws {
-    let server = try LoopbackServer { _ in .answer(body: [1]) }
+    let server = try LoopbackServer { _ in .response(body: [1]) }
     #expect(await load(server.url("/"), Self.oneAddress) == nil)
   }
 
   @Test func `an existing connection is checked for each request`() async throws {
-    let server = try LoopbackServer { _ in .answer(body: [1]) }
+    let server = try LoopbackServer { _ in .response(body: [1]) }
     // A name that was allowed for the connection and no longer is.
     let looks = Looks()
     let downloader = CurlDownloader(

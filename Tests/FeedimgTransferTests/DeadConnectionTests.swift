@@ -12,12 +12,12 @@ struct DeadConnectionTests {
   private static let body = pattern(100_000)
 
   private let server: NginxServer
-  private let proxy: HoldingProxy
+  private let proxy: StallingProxy
   private let downloader: CurlDownloader
 
   init() throws {
     server = try NginxServer(serving: Self.body)
-    proxy = try HoldingProxy(to: server.port)
+    proxy = try StallingProxy(to: server.port)
     downloader = CurlDownloader(userAgent: "feedimg-tests/1", certificateFile: server.certificateFile)
   }
 

@@ -10,7 +10,7 @@ struct ExecutorTests {
   private let downloader = CurlDownloader(userAgent: "feedimg-tests/1")
 
   @Test func `a task stays on the transfer thread, also between transfers`() async throws {
-    let server = try LoopbackServer { _ in .answer() }
+    let server = try LoopbackServer { _ in .response() }
     let request = DownloadRequest(url: try ImageURL(server.url("/")))
     let names = ThreadNames()
     let task = Task(executorPreference: downloader.executor) { [downloader] in
@@ -26,7 +26,7 @@ struct ExecutorTests {
   }
 
   @Test func `tasks that never pause do not block transfers`() async throws {
-    let server = try LoopbackServer { _ in .answer(body: pattern(100_000)) }
+    let server = try LoopbackServer { _ in .response(body: pattern(100_000)) }
     let request = DownloadRequest(url: try ImageURL(server.url("/")))
     let restless = Task(executorPreference: downloader.executor) {
       while !Task.isCancelled { await Task.yield() }

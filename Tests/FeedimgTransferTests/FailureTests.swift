@@ -74,13 +74,13 @@ struct FailureTests {
     Row("an endless body", .endlessBody, .tooLarge, "the body is longer than the limit of 100 kB"),
     Row(
       "a long body",
-      .answer(body: pattern(100_001)),
+      .response(body: pattern(100_001)),
       .tooLarge,
       "the body has 100001 bytes, over the limit of 100 kB"
     ),
     Row(
       "broken gzip",
-      .answer(200, [("Content-Encoding", "gzip")], body: Array("not gzip".utf8)),
+      .response(200, [("Content-Encoding", "gzip")], body: Array("not gzip".utf8)),
       .malformed,
       "the content coding of the body is broken: incorrect header check"
     ),

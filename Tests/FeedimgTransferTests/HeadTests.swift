@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test func `a redirect that is not followed is the response`() async throws {
-    let server = try LoopbackServer { _ in .answer(302, [("Location", "/b")], body: [1]) }
+    let server = try LoopbackServer { _ in .response(302, [("Location", "/b")], body: [1]) }
     var request = DownloadRequest(url: try ImageURL(server.url("/a")))
     request.followsRedirects = false
     let collector = Collector()

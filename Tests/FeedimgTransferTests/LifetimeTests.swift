@@ -10,7 +10,7 @@ struct LifetimeTests {
   private let downloader = CurlDownloader(userAgent: "feedimg-tests/1")
 
   @Test func `a connection is reused`() async throws {
-    let server = try LoopbackServer { _ in .answer(body: pattern(1000)) }
+    let server = try LoopbackServer { _ in .response(body: pattern(1000)) }
     for number in 0..<20 {
       let request = DownloadRequest.patient(try ImageURL(server.url("/\(number)")))
       _ = try await downloader.download(request, into: Collector())
@@ -20,7 +20,7 @@ struct LifetimeTests {
   }
 
   @Test func `after a network change, idle connections are closed and not reused`() async throws {
-    let server = try LoopbackServer { _ in .answer() }
+    let server = try LoopbackServer { _ in .response() }
     let request = DownloadRequest.patient(try ImageURL(server.url("/")))
     downloader.forgetConnections()
     _ = try await downloader.download(request, into: Collector())
@@ -50,7 +50,7 @@ struct LifetimeTests {
   @Test func `fifty transfers run at once without mixing their bytes`() async throws {
     let gate = Gate()
     let server = try LoopbackServer {
-      .held(by: gate, then: .answer(body: Array($0.path.utf8) + pattern(30_000)))
+      .held(by: gate, then: .response(body: Array($0.path.utf8) + pattern(30_000)))
     }
     try await withThrowingTaskGroup(of: Void.self) { group in
       for number in 0..<50 {
@@ -68,7 +68,7 @@ struct LifetimeTests {
   }
 
   @Test func `the receiver is called on the transfer thread`() async throws {
-    let server = try LoopbackServer { _ in .answer(body: [1]) }
+    let server = try LoopbackServer { _ in .response(body: [1]) }
     let names = ThreadNames()
     _ = try await downloader.download(.patient(try ImageURL(server.url("/"))), into: names)
     #expect(names.names == ["feedimg-curl", "feedimg-curl"])
@@ -110,7 +110,7 @@ struct LifetimeTests {
   }
 
   @Test func `a task that was cancelled before sends nothing`() async throws {
-    let server = try LoopbackServer { _ in .answer() }
+    let server = try LoopbackServer { _ in .response() }
     let request = DownloadRequest.patient(try ImageURL(server.url("/")))
     let task = Task {
       while !Task.isCancelled { await Task.yield() }
@@ -136,7 +136,7 @@ struct LifetimeTests {
 
   @Test func `shutdown ends running transfers, closes connections and refuses new requests`() async throws {
     let gate = Gate()
-    let server = try LoopbackServer { $0.path == "/idle" ? .answer() : .held(by: gate) }
+    let server = try LoopbackServer { $0.path == "/idle" ? .response() : .held(by: gate) }
     let idle = DownloadRequest.patient(try ImageURL(server.url("/idle")))
     let request = DownloadRequest.patient(try ImageURL(server.url("/held")))
     _ = try await downloader.download(idle, into: Collector())
@@ -156,7 +156,7 @@ struct LifetimeTests {
   }
 
   @Test func `a released downloader closes its connections`() async throws {
-    let server = try LoopbackServer { _ in .answer() }
+    let server = try LoopbackServer { _ in .response() }
     let request = DownloadRequest.patient(try ImageURL(server.url("/")))
     _ = try await CurlDownloader(userAgent: "feedimg-tests/1").download(request, into: Collector())
     await server.reaches { $0.closedByClient == 1 }

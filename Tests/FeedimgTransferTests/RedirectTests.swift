@@ -10,7 +10,7 @@ struct RedirectTests {
   @Test(arguments: [301, 302, 303, 307, 308])
   func `a redirect is followed without notice to the receiver`(status: Int) async throws {
     let server = try LoopbackServer { request in
-      request.path == "/old/a" ? .redirect(to: "../new?x", status) : .answer(body: [7])
+      request.path == "/old/a" ? .redirect(to: "../new?x", status) : .response(body: [7])
     }
     let collector = Collector()
     let request = DownloadRequest(url: try ImageURL(server.url("/old/a")))
@@ -24,7 +24,7 @@ struct RedirectTests {
 
   @Test(arguments: [300, 304, 305, 306, 201])
   func `other statuses with a Location are responses`(status: Int) async throws {
-    let server = try LoopbackServer { _ in .answer(status, [("Location", "/new")]) }
+    let server = try LoopbackServer { _ in .response(status, [("Location", "/new")]) }
     let request = DownloadRequest(url: try ImageURL(server.url("/")))
     let head = try await downloader.download(request, into: Collector())
     #expect(head.status == status)
@@ -32,7 +32,7 @@ struct RedirectTests {
   }
 
   @Test func `a redirect without a Location is a response`() async throws {
-    let server = try LoopbackServer { _ in .answer(302, body: [1]) }
+    let server = try LoopbackServer { _ in .response(302, body: [1]) }
     let collector = Collector()
     let head = try await downloader.download(
       DownloadRequest(url: try ImageURL(server.url("/"))),
@@ -42,9 +42,9 @@ struct RedirectTests {
     #expect(collector.bytes == [1])
   }
 
-  @Test(arguments: [Reply.answer(302, [("Location", "/b")], body: pattern(1_000_000)), endlessRedirect])
+  @Test(arguments: [Reply.response(302, [("Location", "/b")], body: pattern(1_000_000)), endlessRedirect])
   func `the transfer does not wait for the body of a redirect if it is long`(reply: Reply) async throws {
-    let server = try LoopbackServer { $0.path == "/a" ? reply : .answer(body: [7]) }
+    let server = try LoopbackServer { $0.path == "/a" ? reply : .response(body: [7]) }
     let collector = Collector()
     // The limit applies to the image.
     let request = DownloadRequest(url: try ImageURL(server.url("/a")), bodyLimit: ByteCount(1))
@@ -83,7 +83,7 @@ struct RedirectTests {
 
   @Test(arguments: ["Authorization", "cookie", "Proxy-Authorization"])
   func `credentials are sent only to the origin that they are meant for`(name: String) async throws {
-    let other = try LoopbackServer { _ in .answer() }
+    let other = try LoopbackServer { _ in .response() }
     let otherURL = other.url("/there")
     let home = try LoopbackServer { $0.path == "/a" ? .redirect(to: "/b") : .redirect(to: otherURL) }
     let fields = [
@@ -97,7 +97,7 @@ struct RedirectTests {
   }
 
   @Test func `user and password of a URL are sent only to its origin`() async throws {
-    let other = try LoopbackServer { _ in .answer() }
+    let other = try LoopbackServer { _ in .response() }
     let otherURL = other.url("/there")
     let home = try LoopbackServer { $0.path == "/a" ? .redirect(to: "/b") : .redirect(to: otherURL) }
     let url = try ImageURL("http://user:word@127.0.0.1:\(home.port)/a")

@@ -16,7 +16,7 @@ struct RequestFieldTests {
   ]
 
   private static func coded(_: Request) -> Reply {
-    .answer(
+    .response(
       200,
       [("Content-Encoding", "gzip"), ("ETag", "\"1\""), ("Accept-Ranges", "bytes")],
       body: gzippedHello
@@ -24,7 +24,7 @@ struct RequestFieldTests {
   }
 
   @Test func `the request's fields are sent, beside feedimg's own`() async throws {
-    let server = try LoopbackServer { _ in .answer() }
+    let server = try LoopbackServer { _ in .response() }
     let fields = [
       HTTPFields.Field(name: "Accept", value: "image/avif,image/*"),
       HTTPFields.Field(name: "X-Empty", value: ""),
@@ -43,7 +43,7 @@ struct RequestFieldTests {
   }
 
   @Test func `a transfer sends no field of the one before it`() async throws {
-    let server = try LoopbackServer { _ in .answer() }
+    let server = try LoopbackServer { _ in .response() }
     let plain = DownloadRequest(url: try ImageURL(server.url("/")))
     var named = plain
     named.url = try ImageURL(server.url("/").replacing("://", with: "://ann:secret@"))
@@ -63,7 +63,7 @@ struct RequestFieldTests {
   }
 
   @Test func `a response without a body is reported as complete with its fields`() async throws {
-    let server = try LoopbackServer { _ in .answer(204) }
+    let server = try LoopbackServer { _ in .response(204) }
     var told = DownloadRequest(url: try ImageURL(server.url("/")))
     told.method = .post
     var plain = told
@@ -79,7 +79,7 @@ struct RequestFieldTests {
 
   @Test(arguments: [("X-A", "1\r\nX-B: 2"), ("X A", "1"), ("", "1"), ("X-A:", "1"), ("X-A", "\u{0}")])
   func `a field that would inject others is not sent`(name: String, value: String) async throws {
-    let server = try LoopbackServer { _ in .answer() }
+    let server = try LoopbackServer { _ in .response() }
     let fields = HTTPFields([HTTPFields.Field(name: name, value: value)])
     let request = DownloadRequest(url: try ImageURL(server.url("/")), fields: fields)
     let error = await downloader.failure(request)
@@ -122,7 +122,7 @@ struct RequestFieldTests {
   @Test(arguments: [(40_000_000, true), (900_000, false)])
   func `a body that expands too much is stopped`(count: Int, isStopped: Bool) async throws {
     let server = try LoopbackServer { _ in
-      .answer(200, [("Content-Encoding", "gzip")], body: Self.gzippedZeros(count))
+      .response(200, [("Content-Encoding", "gzip")], body: Self.gzippedZeros(count))
     }
     let collector = Collector()
     let request = DownloadRequest(url: try ImageURL(server.url("/")), bodyLimit: .mebibytes(1000))

@@ -18,10 +18,10 @@ struct ResumingTests {
       return Reply([.send(head + body.prefix(100_000))])
     }
     guard request["if-range"] == tag, let first = Int(range.dropFirst("bytes=".count).dropLast()) else {
-      return .answer(200, fields, body: body)
+      return .response(200, fields, body: body)
     }
     let place = ("Content-Range", "bytes \(first)-\(body.count - 1)/\(body.count)")
-    return .answer(206, fields + [place], body: Array(body[first...]))
+    return .response(206, fields + [place], body: Array(body[first...]))
   }
 
   /// The first, interrupted response, with its received bytes.
@@ -70,7 +70,7 @@ struct ResumingTests {
   @Test(arguments: codedFields)
   func `a decoded body is not resumed`(_ fields: [(String, String)]) async throws {
     let coding = ("Content-Encoding", "deflate")
-    let server = try LoopbackServer { _ in .answer(200, fields + [coding], body: [0x03, 0x00]) }
+    let server = try LoopbackServer { _ in .response(200, fields + [coding], body: [0x03, 0x00]) }
     let head = try await downloader.download(
       DownloadRequest(url: try ImageURL(server.url("/"))),
       into: Collector()

@@ -40,7 +40,7 @@ struct TLSTests {
   }
 
   @Test func `a server without TLS differs from one with a bad certificate`() async throws {
-    let server = try LoopbackServer(greeting: Array("220 smtp.test ESMTP\r\n".utf8)) { _ in .answer() }
+    let server = try LoopbackServer(greeting: Array("220 smtp.test ESMTP\r\n".utf8)) { _ in .response() }
     let downloader = CurlDownloader(userAgent: "feedimg-tests/1")
     let request = DownloadRequest(url: try ImageURL("https://127.0.0.1:\(server.port)/"))
     let error = await downloader.failure(request)
@@ -50,7 +50,7 @@ struct TLSTests {
 
   @Test func `unreadable certificates are reported`() async throws {
     let downloader = CurlDownloader(userAgent: "feedimg-tests/1", certificateFile: "/nonexistent.pem")
-    let server = try LoopbackServer { _ in .answer() }
+    let server = try LoopbackServer { _ in .response() }
     let error = await downloader.failure(
       DownloadRequest(url: try ImageURL("https://127.0.0.1:\(server.port)/"))
     )

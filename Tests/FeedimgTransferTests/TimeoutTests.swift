@@ -10,7 +10,7 @@ struct TimeoutTests {
   private let gate = Gate()
 
   @Test func `a connection that is not established`() async throws {
-    let deaf = try DeafPort()
+    let deaf = try UnresponsivePort()
     let request = DownloadRequest(
       url: try ImageURL("http://127.0.0.1:\(deaf.port)/"),
       connectTimeout: .milliseconds(50)
@@ -22,7 +22,7 @@ struct TimeoutTests {
 
   @Test func `a handshake that does not end`() async throws {
     // The server takes the handshake for a request and waits for its end.
-    let server = try LoopbackServer { _ in .answer() }
+    let server = try LoopbackServer { _ in .response() }
     let request = DownloadRequest(
       url: try ImageURL("https://127.0.0.1:\(server.port)/"),
       // Enough for the connection itself on a busy machine.

@@ -51,7 +51,7 @@ struct TransferStepTests {
 
   @Test(arguments: [0, 1, 12_000, 300_000])
   func `every byte of head and body is reported`(_ count: Int) async throws {
-    let reply = Reply.answer(200, [("X-Filler", String(repeating: "x", count: 500))], body: pattern(count))
+    let reply = Reply.response(200, [("X-Filler", String(repeating: "x", count: 500))], body: pattern(count))
     let server = try LoopbackServer { _ in reply }
     let steps = Steps()
     _ = try await downloader.download(DownloadRequest(url: try ImageURL(server.url("/"))), into: steps)
@@ -60,7 +60,7 @@ struct TransferStepTests {
   }
 
   @Test func `a response without a body counts`() async throws {
-    let reply = Reply.answer(404, body: pattern(700))
+    let reply = Reply.response(404, body: pattern(700))
     let server = try LoopbackServer { _ in reply }
     let steps = Steps()
     _ = try await downloader.download(DownloadRequest(url: try ImageURL(server.url("/"))), into: steps)
@@ -68,8 +68,8 @@ struct TransferStepTests {
   }
 
   @Test func `redirects are reported, and their bytes count too`() async throws {
-    let first = Reply.answer(302, [("Location", "/b")], body: pattern(900))
-    let second = Reply.answer(body: pattern(5000))
+    let first = Reply.response(302, [("Location", "/b")], body: pattern(900))
+    let second = Reply.response(body: pattern(5000))
     let server = try LoopbackServer { $0.path == "/a" ? first : second }
     let steps = Steps()
     _ = try await downloader.download(DownloadRequest(url: try ImageURL(server.url("/a"))), into: steps)
@@ -110,7 +110,7 @@ struct TransferStepTests {
   }
 
   @Test func `the body of a refused response counts, on a new and on a reused connection`() async throws {
-    let reply = Reply.answer(404, body: pattern(30_000))
+    let reply = Reply.response(404, body: pattern(30_000))
     let server = try LoopbackServer { _ in reply }
     let request = DownloadRequest(url: try ImageURL(server.url("/")))
     for _ in 0..<2 {

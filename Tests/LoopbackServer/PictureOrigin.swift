@@ -21,31 +21,31 @@ package final class PictureOrigin: Sendable {
     var cuts: [Int] = []
   }
 
-  private final class Desk: Sendable {
+  private final class SharedState: Sendable {
     let state: Mutex<State>
     init(_ version: Version) { state = Mutex(State(version: version)) }
   }
 
-  private let desk: Desk
+  private let shared: SharedState
   package let server: LoopbackServer
 
   package init(_ body: [UInt8], _ fields: [(String, String)] = []) throws {
-    let desk = Desk(Version(body, fields))
-    self.desk = desk
-    server = try LoopbackServer { request in desk.state.withLock { Self.reply(to: request, &$0) } }
+    let shared = SharedState(Version(body, fields))
+    self.shared = shared
+    server = try LoopbackServer { request in shared.state.withLock { Self.reply(to: request, &$0) } }
   }
 
   /// The version that is served from now on.
   package var version: Version {
-    get { desk.state.withLock { $0.version } }
-    set { desk.state.withLock { $0.version = newValue } }
+    get { shared.state.withLock { $0.version } }
+    set { shared.state.withLock { $0.version = newValue } }
   }
 
   /// Sends this reply to every request from now on. Nil means the picture.
-  package func answer(always reply: Reply?) { desk.state.withLock { $0.override = reply } }
+  package func respond(always reply: Reply?) { shared.state.withLock { $0.override = reply } }
 
   /// Interrupts the next bodies, in order, after these numbers of bytes.
-  package func cut(after counts: Int...) { desk.state.withLock { $0.cuts = counts } }
+  package func cut(after counts: Int...) { shared.state.withLock { $0.cuts = counts } }
 
   package var requests: [Request] { server.log.requests }
 
@@ -69,7 +69,7 @@ package final class PictureOrigin: Sendable {
     var (status, fields, body) = (200, version.fields, version.body[...])
     if let first = request.rangeStart, request["If-Range"].map({ $0 == tag || $0 == date }) ?? true {
       guard first < body.count else {
-        return .answer(416, fields + [("Content-Range", "bytes */\(body.count)")])
+        return .response(416, fields + [("Content-Range", "bytes */\(body.count)")])
       }
       fields.append(("Content-Range", "bytes \(first)-\(body.count - 1)/\(body.count)"))
       (status, body) = (206, body[first...])

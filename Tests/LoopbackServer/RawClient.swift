@@ -69,7 +69,7 @@ package final class RawClient: Sendable {
   }
 
   /// The next response with an announced length: the head and the body.
-  package func answer() -> (head: String, body: [UInt8]) {
+  package func response() -> (head: String, body: [UInt8]) {
     let head = head()
     let line = head.split(separator: "\r\n").first { $0.lowercased().hasPrefix("content-length: ") }
     return (head, take(line.flatMap { Int($0.dropFirst(16)) } ?? 0))

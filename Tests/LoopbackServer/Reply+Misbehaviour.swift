@@ -15,7 +15,7 @@ extension Reply {
   }
 
   /// Sends nothing until the gate opens, then replies as `reply` does.
-  package static func held(by gate: Gate, then reply: Reply = .answer()) -> Reply {
+  package static func held(by gate: Gate, then reply: Reply = .response()) -> Reply {
     Reply([.wait(gate)] + reply.steps, keepsConnection: reply.keepsConnection)
   }
 

@@ -22,7 +22,7 @@ package struct Reply: Sendable {
   }
 
   /// A response with an announced length, after which the connection stays open.
-  package static func answer(
+  package static func response(
     _ status: Int = 200,
     _ fields: [(String, String)] = [],
     body: [UInt8] = []
@@ -32,7 +32,7 @@ package struct Reply: Sendable {
 
   /// A response without a body that redirects the client.
   package static func redirect(to location: String, _ status: Int = 302) -> Reply {
-    answer(status, [("Location", location)])
+    response(status, [("Location", location)])
   }
 
   /// A response in chunks of a size (RFC 9112 §7.1).

@@ -15,13 +15,13 @@ import Testing
     _ bytes: [UInt8],
     _ decoder: any ImageDecoding
   ) async throws -> (test: TestLoader, image: LoadedImage) {
-    let server = try LoopbackServer { _ in .answer(body: bytes) }
+    let server = try LoopbackServer { _ in .response(body: bytes) }
     let test = try TestLoader(decoder: decoder)
     return (test, try await test.loader.load(try TestLoader.item(server, original: "/a")))
   }
 
   /// Lets other tasks run.
-  private func letOthersRun() async { for _ in 0..<20 { await Task.yield() } }
+  private func yieldToOthers() async { for _ in 0..<20 { await Task.yield() } }
 
   @Test(arguments: ["animation.gif", "animation.webp", "animation.avif"])
   func `each pass starts with the first frame`(_ file: String) async throws {
@@ -44,13 +44,13 @@ import Testing
     let (test, image) = try await loaded(try Clouds.fixture("animation.gif"), decoder)
     let frames = try await test.loader.frames(of: image, Self.small)
     var iterator = frames.makeAsyncIterator()
-    await letOthersRun()
+    await yieldToOthers()
     #expect(decoder.asked.load(ordering: .relaxed) == 0, "no frame is decoded before it is requested")
     for number in 1...3 {
       let frame = try await iterator.next()
       #expect(frame?.duration == .milliseconds(number))
       while decoder.asked.load(ordering: .relaxed) <= number { await Task.yield() }
-      await letOthersRun()
+      await yieldToOthers()
       #expect(decoder.asked.load(ordering: .relaxed) == number + 1)
     }
   }
@@ -80,7 +80,7 @@ import Testing
     let error = await #expect(throws: DecodeError.self) { try await task.value }
     #expect(error?.code == .cancelled)
     #expect(decoder.stopped.load(ordering: .relaxed) == 1)
-    await letOthersRun()
+    await yieldToOthers()
     #expect(decoder.asked.load(ordering: .relaxed) == 1, "no frame is decoded after its caller has left")
   }
 

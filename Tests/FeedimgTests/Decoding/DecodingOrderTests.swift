@@ -7,7 +7,7 @@ import Testing
 
 /// The order in which a busy decoder works.
 @Suite(.timeLimit(.minutes(10))) struct DecodingOrderTests {
-  private static let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+  private static let picture = Reply.response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
 
   private static func pixels(_ width: Double) -> DecodeRequest {
     DecodeRequest(DisplaySize(width: width, height: 2))

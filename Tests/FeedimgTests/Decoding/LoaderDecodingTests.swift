@@ -34,7 +34,7 @@ struct LoaderDecodingTests {
     }
   }
 
-  private static let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+  private static let picture = Reply.response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
   private static let small = DecodeRequest(DisplaySize(width: 10, height: 10))
   private static let large = DecodeRequest(DisplaySize(width: 10, height: 10, scale: 2))
 

@@ -14,7 +14,7 @@ import Testing
   private var watch: FactMonitor { test.loader.facts }
 
   /// Makes the network appear dead.
-  private func die() async throws {
+  private func killNetwork() async throws {
     watch.watch()
     for number in 0..<4 {
       let url = try ImageURL("http://host\(number).example/a.jpg")
@@ -27,9 +27,9 @@ import Testing
   }
 
   @Test func `a dead network is probed from the first listener to the last`() async throws {
-    try await die()
+    try await killNetwork()
     #expect(!watch.awaitsProbe, "nobody listens")
-    let told = Gathered<Int>()
+    let told = RecordedValues<Int>()
     let first = watch.listen(priority: { .visible }, { told.add(1) })
     #expect(watch.awaitsProbe)
     let second = watch.listen(priority: { .visible }, {})
@@ -42,8 +42,8 @@ import Testing
   }
 
   @Test func `listeners on a dead network learn when to probe`() async throws {
-    try await die()
-    let told = Gathered<Int>()
+    try await killNetwork()
+    let told = RecordedValues<Int>()
     let number = watch.listen(priority: { .visible }, { told.add(1) })
     await time.pass(.seconds(5), when: 1)
     while told.all.isEmpty { await Task.yield() }
@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test func `an idle loader is also suspended on a dead network`() async throws {
-    try await die()
+    try await killNetwork()
     watch.rest()
     #expect(watch.generation == nil)
   }

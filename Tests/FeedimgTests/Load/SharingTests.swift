@@ -9,7 +9,7 @@ import Testing
 
 /// One transfer for all callers, with real layers.
 @Suite(.timeLimit(.minutes(10))) struct SharingTests {
-  private static let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+  private static let picture = Reply.response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
 
   private static func waiting(_ test: TestLoader, for item: FeedItem, _ count: Int) async throws {
     let key = try #require(item.original?.url.key)
@@ -111,7 +111,7 @@ import Testing
     let (large, small) = (PictureOrigin.picture(1, size: 4000), PictureOrigin.picture(2, size: 1000))
     let server = try LoopbackServer { request in
       let fields = [("Content-Type", "image/jpeg"), ("Vary", "Save-Data")]
-      return .held(by: gate, then: .answer(200, fields, body: request["Save-Data"] == nil ? large : small))
+      return .held(by: gate, then: .response(200, fields, body: request["Save-Data"] == nil ? large : small))
     }
     let test = try TestLoader()
     let metered = SituationOverride(fact: "metered", value: "yes", source: "test")

@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct LoadObservingTests {
   /// Records the events.
   final class Recorder: LoadObserving {
-    private let events = Gathered<LoadEvent>()
+    private let events = RecordedValues<LoadEvent>()
 
     func observe(_ event: LoadEvent) { events.add(event) }
 
@@ -50,7 +50,7 @@ import Testing
   ]
 
   @Test func `a load from the network reports every step in order of time`() async throws {
-    let server = try LoopbackServer { _ in .answer(200, Self.fresh, body: SampleImage.jpeg) }
+    let server = try LoopbackServer { _ in .response(200, Self.fresh, body: SampleImage.jpeg) }
     let bench = try bench()
     let item = try TestLoader.item(server, original: "/a.jpg")
     let image = try await bench.loader.load(item)
@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test func `memory hits and disk hits are reported`() async throws {
-    let server = try LoopbackServer { _ in .answer(200, Self.fresh, body: SampleImage.jpeg) }
+    let server = try LoopbackServer { _ in .response(200, Self.fresh, body: SampleImage.jpeg) }
     let item = try TestLoader.item(server, original: "/a.jpg")
     let first = try bench()
     _ = try await first.loader.load(item)
@@ -85,7 +85,7 @@ import Testing
   @Test func `redirects and unstorable responses are reported`() async throws {
     let server = try LoopbackServer { request in
       request.path == "/a.jpg"
-        ? .redirect(to: "/b.jpg") : .answer(200, [("Cache-Control", "no-store")], body: SampleImage.jpeg)
+        ? .redirect(to: "/b.jpg") : .response(200, [("Cache-Control", "no-store")], body: SampleImage.jpeg)
     }
     let bench = try bench()
     _ = try await bench.loader.load(try TestLoader.item(server, original: "/a.jpg"))
@@ -105,7 +105,7 @@ import Testing
         answers += 1
         return answers
       }
-      return count == 1 ? .answer(503, [("Retry-After", "0")]) : .answer(404)
+      return count == 1 ? .response(503, [("Retry-After", "0")]) : .response(404)
     }
     let bench = try bench(tries: 3)
     let item = try TestLoader.item(server, original: "/a.jpg")
@@ -129,7 +129,7 @@ import Testing
     }
     let bench = try bench()
     let item = try TestLoader.item(server, original: "/a.jpg")
-    let begun = Gathered<Bool>()
+    let begun = RecordedValues<Bool>()
     let first = Task { try await bench.loader.load(item) { _ in begun.add(true) } }
     while begun.all.isEmpty { await Task.yield() }
     let second = Task { try await bench.loader.load(item) }
@@ -152,8 +152,8 @@ import Testing
     let clock = TestClock()
     let server = try LoopbackServer { request in
       request["If-None-Match"] == nil
-        ? .answer(200, [("ETag", "\"1\""), ("Cache-Control", "max-age=60")], body: SampleImage.jpeg)
-        : .answer(304, [("ETag", "\"1\"")])
+        ? .response(200, [("ETag", "\"1\""), ("Cache-Control", "max-age=60")], body: SampleImage.jpeg)
+        : .response(304, [("ETag", "\"1\"")])
     }
     let bench = try bench(clock: { clock.now })
     let item = try TestLoader.item(server, original: "/a.jpg")
@@ -178,7 +178,7 @@ import Testing
   }
 
   @Test func `the loads of a slot are reported too`() async throws {
-    let server = try LoopbackServer { _ in .answer(200, Self.fresh, body: SampleImage.jpeg) }
+    let server = try LoopbackServer { _ in .response(200, Self.fresh, body: SampleImage.jpeg) }
     let bench = try bench()
     let slot = bench.loader.slot()
     slot.show(try TestLoader.item(server, original: "/a.jpg"))
@@ -187,9 +187,9 @@ import Testing
   }
 
   @Test func `without observers no event is created`() async throws {
-    let server = try LoopbackServer { _ in .answer(200, Self.fresh, body: SampleImage.jpeg) }
+    let server = try LoopbackServer { _ in .response(200, Self.fresh, body: SampleImage.jpeg) }
     let bench = try TestLoader()
-    let seen = Gathered<Bool>()
+    let seen = RecordedValues<Bool>()
     let item = try TestLoader.item(server, original: "/a.jpg")
     _ = try await bench.loader.load(item) { _ in seen.add(LoadWitness.present == nil) }
     #expect(LoadWitness.present == nil && seen.all.allSatisfy { $0 })

@@ -31,7 +31,7 @@ import Testing
     let server = try LoopbackServer { _ in
       let body = Self.picture(Self.size)
       return told == .declared
-        ? .chunked(Self.type, body: body, size: 1 << 14) : .answer(200, Self.type, body: body)
+        ? .chunked(Self.type, body: body, size: 1 << 14) : .response(200, Self.type, body: body)
     }
     let test = try TestLoader(memoryLimit: .mebibytes(16))
     let items = try items(server, 40, size: told == .announced ? nil : Self.size)
@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test func `without budget a prefetch sends no request`() async throws {
-    let server = try LoopbackServer { _ in .answer(200, Self.type, body: SampleImage.jpeg) }
+    let server = try LoopbackServer { _ in .response(200, Self.type, body: SampleImage.jpeg) }
     let test = try TestLoader()
     let limits = Prefetch.Limits(total: ByteCount(0))
     let progress = await test.loader.prefetch(try items(server, 5), limits: limits).finish()
@@ -100,7 +100,7 @@ import Testing
   @Test func `small images that fit are fetched after large ones that do not`() async throws {
     let server = try LoopbackServer { request in
       let isLarge = request.path == "/0" || request.path == "/1"
-      return .answer(200, Self.type, body: Self.picture(isLarge ? Self.size : 20_000))
+      return .response(200, Self.type, body: Self.picture(isLarge ? Self.size : 20_000))
     }
     let test = try TestLoader(memoryLimit: .mebibytes(16))
     let limits = Prefetch.Limits(total: ByteCount(Self.size + 50_000))
@@ -110,7 +110,7 @@ import Testing
   }
 
   @Test func `an image above the maximum size is refused before its body arrives`() async throws {
-    let server = try LoopbackServer { _ in .answer(200, Self.type, body: Self.picture(Self.size)) }
+    let server = try LoopbackServer { _ in .response(200, Self.type, body: Self.picture(Self.size)) }
     let test = try TestLoader()
     let limits = Prefetch.Limits(perImage: ByteCount(100_000))
     let progress = await test.loader.prefetch(try items(server, 12), limits: limits).finish()
@@ -136,7 +136,7 @@ import Testing
   @Test func `a visible image is loaded although a prefetch finds it too large`() async throws {
     let gate = Gate()
     let server = try LoopbackServer { _ in
-      .held(by: gate, then: .answer(200, Self.type, body: Self.picture(Self.size)))
+      .held(by: gate, then: .response(200, Self.type, body: Self.picture(Self.size)))
     }
     let test = try TestLoader(memoryLimit: .mebibytes(16))
     let item = try items(server, 1)[0]

@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct PrefetchSharingTests {
   private static let body =
     SampleImage.jpeg + [UInt8](repeating: 0, count: 270_000 - SampleImage.jpeg.count)
-  private static let whole = Reply.answer(200, [("Content-Type", "image/jpeg")], body: body)
+  private static let whole = Reply.response(200, [("Content-Type", "image/jpeg")], body: body)
   /// The bytes that arrive first. The rest is held back.
   private static let start = 100
 

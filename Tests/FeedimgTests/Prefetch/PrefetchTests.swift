@@ -7,7 +7,7 @@ import Testing
 @testable import Feedimg
 
 @Suite(.timeLimit(.minutes(10))) struct PrefetchTests {
-  private static let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+  private static let picture = Reply.response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
 
   private func items(_ server: LoopbackServer, _ count: Int) throws -> [FeedItem] {
     try (0..<count).map { try TestLoader.item(server, original: "/\($0)") }
@@ -138,7 +138,7 @@ import Testing
   }
 
   @Test func `a failed image does not stop the others`() async throws {
-    let server = try LoopbackServer { $0.path == "/3" ? .answer(404) : Self.picture }
+    let server = try LoopbackServer { $0.path == "/3" ? .response(404) : Self.picture }
     let test = try TestLoader()
     let prefetch = test.loader.prefetch(try items(server, 10))
     var failed: [Int] = []
@@ -153,7 +153,7 @@ import Testing
   }
 
   @Test func `a temporary failure of an original is reported, and its thumbnail is stored`() async throws {
-    let server = try LoopbackServer { $0.path == "/a" ? .answer(500) : Self.picture }
+    let server = try LoopbackServer { $0.path == "/a" ? .response(500) : Self.picture }
     let test = try TestLoader()
     let item = try TestLoader.item(server, original: "/a", thumbnail: "/s")
     let progress = await test.loader.prefetch([item]).finish()
@@ -164,7 +164,7 @@ import Testing
   @Test func `on a metered network no idle-only thumbnail replaces an original`()
     async throws
   {
-    let server = try LoopbackServer { $0.path == "/a" ? .answer(500) : Self.picture }
+    let server = try LoopbackServer { $0.path == "/a" ? .response(500) : Self.picture }
     let test = try TestLoader(followsPolicies: true)
     try test.write(
       policy: """

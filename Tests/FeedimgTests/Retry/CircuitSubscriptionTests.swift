@@ -20,7 +20,7 @@ import Testing
 
   @Test @PipelineActor func `after a failed retry the next subscriber retries at once`() async throws {
     let (first, second) = (CircuitSubscription(desk) { .visible }, CircuitSubscription(desk) { .visible })
-    let woken = Gathered<(name: String, at: Duration)>()
+    let woken = RecordedValues<(name: String, at: Duration)>()
     let error = try silence(of: "http://a.example/a")
     first.wait(after: error) { woken.add(("first", time.time.now())) }
     second.wait(after: error) { woken.add(("second", time.time.now())) }
@@ -42,7 +42,7 @@ import Testing
     _ origin: String?
   ) throws {
     let calls = CircuitSubscription(desk) { .visible }
-    let woken = Gathered<Bool>()
+    let woken = RecordedValues<Bool>()
     let error = try silence(of: "http://a.example/a", leadingTo: origin)
     for count in 1...3 {
       calls.wait(after: error) { woken.add(true) }
@@ -57,7 +57,7 @@ import Testing
     throws
   {
     let calls = CircuitSubscription(desk) { .visible }
-    let woken = Gathered<Bool>()
+    let woken = RecordedValues<Bool>()
     let error = try silence(of: "http://a.example/a", leadingTo: "http://b.example")
     for _ in 1...2 {
       calls.wait(after: error) { woken.add(true) }

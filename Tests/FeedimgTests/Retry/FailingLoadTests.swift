@@ -8,7 +8,7 @@ import Testing
 
 /// How loads handle failures, with real layers.
 @Suite(.timeLimit(.minutes(10))) struct FailingLoadTests {
-  private static let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+  private static let picture = Reply.response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
 
   /// Fails each host with the failure in its name, without any network.
   private final class Failing: Downloading {
@@ -41,7 +41,7 @@ import Testing
   @Test func `a temporary failure is retried after a wait`() async throws {
     let count = Atomic(0)
     let server = try LoopbackServer { _ in
-      count.wrappingAdd(1, ordering: .relaxed).oldValue < 2 ? .answer(503) : Self.picture
+      count.wrappingAdd(1, ordering: .relaxed).oldValue < 2 ? .response(503) : Self.picture
     }
     let time = ManualTime()
     let test = try TestLoader(time: time.time, tries: 4)
@@ -57,7 +57,7 @@ import Testing
   @Test func `a missing image is requested again only after some time or a network change`()
     async throws
   {
-    let server = try LoopbackServer { _ in .answer(404) }
+    let server = try LoopbackServer { _ in .response(404) }
     let time = ManualTime()
     let test = try TestLoader(time: time.time)
     let item = try TestLoader.item(server, original: "/a.jpg")
@@ -154,7 +154,7 @@ import Testing
     says: String
   ) async throws {
     let page = Array("<!DOCTYPE html><html><body>Please sign in</body></html>".utf8)
-    let server = try LoopbackServer { _ in .answer(200, [("Content-Type", type)], body: page) }
+    let server = try LoopbackServer { _ in .response(200, [("Content-Type", type)], body: page) }
     let test = try TestLoader()
     let item = try TestLoader.item(server, original: "/a.jpg")
     let error = await #expect(throws: LoadError.self) { try await test.loader.load(item) }
@@ -183,7 +183,7 @@ import Testing
   // MARK: Neighbours
 
   @Test func `attempts for one image alone never open its host's circuit`() async throws {
-    let server = try LoopbackServer { $0.path == "/good" ? Self.picture : .answer(500) }
+    let server = try LoopbackServer { $0.path == "/good" ? Self.picture : .response(500) }
     let time = ManualTime()
     let test = try TestLoader(time: time.time, tries: 4)
     for number in 0..<4 {
@@ -198,7 +198,7 @@ import Testing
   }
 
   @Test func `a good image waits while its host's circuit is open, and then loads`() async throws {
-    let server = try LoopbackServer { $0.path == "/good" ? Self.picture : .answer(500) }
+    let server = try LoopbackServer { $0.path == "/good" ? Self.picture : .response(500) }
     let time = ManualTime()
     let test = try TestLoader(time: time.time)
     for number in 0..<5 {
@@ -214,7 +214,7 @@ import Testing
   }
 
   @Test func `another port of a host is another server`() async throws {
-    let bad = try LoopbackServer { _ in .answer(500) }
+    let bad = try LoopbackServer { _ in .response(500) }
     let good = try LoopbackServer { _ in Self.picture }
     let test = try TestLoader(time: ManualTime().time)
     for number in 0..<5 {
@@ -229,7 +229,7 @@ import Testing
     let closed = try ClosedPort()
     let server = try LoopbackServer { request in
       guard request.path != "/good" else { return Self.picture }
-      return .answer(302, [("Location", "http://127.0.0.1:\(closed.port)\(request.path)")])
+      return .response(302, [("Location", "http://127.0.0.1:\(closed.port)\(request.path)")])
     }
     let time = ManualTime()
     let test = try TestLoader(time: time.time)
@@ -250,7 +250,7 @@ import Testing
   }
 
   @Test func `a load that is cancelled while it waits for a host ends at once`() async throws {
-    let server = try LoopbackServer { _ in .answer(500) }
+    let server = try LoopbackServer { _ in .response(500) }
     let time = ManualTime()
     let test = try TestLoader(time: time.time)
     for number in 0..<5 {

@@ -13,14 +13,14 @@ import Testing
     let test: TestLoader
     let server: LoopbackServer
     let gates: [Gate]
-    let failed = Gathered<LoadError>()
+    let failed = RecordedValues<LoadError>()
 
     init() throws {
       let gates = (0..<20).map { _ in Gate() }
       let asked = Atomic(0)
       server = try LoopbackServer { _ in
         let number = asked.wrappingAdd(1, ordering: .relaxed).oldValue
-        return number < gates.count ? .held(by: gates[number], then: .answer(503)) : .answer(503)
+        return number < gates.count ? .held(by: gates[number], then: .response(503)) : .response(503)
       }
       self.gates = gates
       test = try TestLoader(.wifi, time: time.time, tries: 4)

@@ -12,7 +12,7 @@ import Testing
   /// Hosts whose name begins with `silent` do not respond until the test says so. `moved` redirects to the
   /// image on the `silent` host. Others respond.
   private final class Hosts: Downloading {
-    let asked = Gathered<String>()
+    let asked = RecordedValues<String>()
     let isRepaired = Atomic(false)
     /// The host that responds early.
     private let repaired = Mutex<String?>(nil)

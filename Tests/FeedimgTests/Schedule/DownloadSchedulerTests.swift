@@ -6,7 +6,7 @@ import Testing
 
 extension DownloadScheduler {
   /// Moves all running downloads to another network path.
-  func leavePath() { leavingPath()() }
+  func changePath() { leavingPath()() }
 
   /// Returns when the pipeline has finished its pending work.
   nonisolated func settle() async {
@@ -17,7 +17,7 @@ extension DownloadScheduler {
 
 @PipelineActor @Suite struct DownloadSchedulerTests {
   private let scheduler = DownloadScheduler(ManualTime().time)
-  private let calls = Gathered<String>()
+  private let calls = RecordedValues<String>()
 
   /// A download that records the calls of the scheduler.
   private func download(_ name: String = "") -> DownloadScheduler.Download {

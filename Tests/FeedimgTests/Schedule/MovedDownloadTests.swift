@@ -138,7 +138,7 @@ import Testing
     let load = Task { try await test.loader.load(Self.item("http://a.example/p")) }
     for count in 1...3 {
       while downloader.begun < count { await Task.yield() }
-      await test.loader.scheduler.leavePath()
+      await test.loader.scheduler.changePath()
     }
     // The third stays on the old path and fails there.
     downloader.end()

@@ -65,7 +65,7 @@ import Testing
   @Test(arguments: rows) func `a preempted image is complete, shown and stored`(_ row: Row) async throws {
     let downloader = LateDownloader(Self.picture, row.fields, row.arrival)
     let test = try TestLoader(downloader: downloader, time: ManualTime().time)
-    let told = Gathered<LoadProgress>()
+    let told = RecordedValues<LoadProgress>()
     let prefetches = try Self.paths.map { path in
       let item = try Self.item(path)
       return Task { try await test.loader.load(item, priority: .prefetch) { told.add($0) } }

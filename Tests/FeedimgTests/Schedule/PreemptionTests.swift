@@ -14,11 +14,11 @@ import Testing
   /// The picture from the requested byte on.
   private static func rest(_ request: Request) -> Reply {
     guard let range = request["Range"], let start = Int(range.dropFirst("bytes=".count).dropLast()) else {
-      return .answer(200, etag, body: SampleImage.jpeg)
+      return .response(200, etag, body: SampleImage.jpeg)
     }
     let whole = SampleImage.jpeg.count
     let part = [("Content-Range", "bytes \(start)-\(whole - 1)/\(whole)")]
-    return .answer(206, etag + part, body: Array(SampleImage.jpeg.dropFirst(start)))
+    return .response(206, etag + part, body: Array(SampleImage.jpeg.dropFirst(start)))
   }
 
   @Test func `a visible image takes a slot, and the preempted downloads resume`() async throws {
@@ -30,7 +30,7 @@ import Testing
       return Self.rest(request)
     }
     let test = try TestLoader(.wifi, time: ManualTime().time)
-    let arrived = Gathered<Int>()
+    let arrived = RecordedValues<Int>()
     let prefetches = try (0..<4).map { number in
       let item = try TestLoader.item(server, original: "/p\(number)")
       return Task {
@@ -70,7 +70,7 @@ import Testing
     let test = try TestLoader(.wifi, time: ManualTime().time)
     let items = try (0..<4).map { try TestLoader.item(server, original: "/p\($0)") }
     for item in items { await #expect(throws: LoadError.self) { try await test.loader.load(item) } }
-    let arrived = Gathered<Int>()
+    let arrived = RecordedValues<Int>()
     let prefetches = items.enumerated().map { number, item in
       Task {
         try await test.loader.load(item, priority: .prefetch) {
@@ -89,8 +89,8 @@ import Testing
 
   @Test func `a request that is preempted before its response is sent again`() async throws {
     let gate = Gate()
-    let plain = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
-    let asked = Gathered<String>()
+    let plain = Reply.response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+    let asked = RecordedValues<String>()
     let server = try LoopbackServer { request in
       let isFirst = !asked.all.contains(request.path)
       asked.add(request.path)
@@ -116,7 +116,7 @@ import Testing
 
   @Test func `a prefetch that becomes visible moves up`() async throws {
     let gate = Gate()
-    let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+    let picture = Reply.response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
     let server = try LoopbackServer { $0.path.hasPrefix("/busy") ? .held(by: gate, then: picture) : picture }
     let test = try TestLoader(.cellular, tries: 1)
     try test.settings.set(.alwaysLoadOriginalsOnCellular, to: "yes")

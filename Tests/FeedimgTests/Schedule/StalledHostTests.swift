@@ -26,7 +26,7 @@ import Testing
     let never = Gate()
     let head = Reply.stalled(SampleImage.jpeg, after: 0, until: never)
     let late = try LoopbackServer { _ in sendsHead ? head : .held(by: never) }
-    let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+    let picture = Reply.response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
     let good = try LoopbackServer { _ in picture }
     let time = ManualTime()
     let heads = Heads()
@@ -61,11 +61,11 @@ import Testing
         .send(Array(picture[900...])),
       ])
     }
-    let quick = try LoopbackServer { _ in .answer(200, [("Content-Type", "image/jpeg")], body: picture) }
+    let quick = try LoopbackServer { _ in .response(200, [("Content-Type", "image/jpeg")], body: picture) }
     let time = ManualTime()
     // On a slow link, near downloads wait for visible ones.
     let test = try TestLoader(.cellular, time: time.time)
-    let arrived = Gathered<Int>()
+    let arrived = RecordedValues<Int>()
     let item = try TestLoader.item(dripping, thumbnail: "/v")
     let visible = Task { try await test.loader.load(item) { arrived.add($0.received.bytes) } }
     while !arrived.all.contains(500) { await Task.yield() }

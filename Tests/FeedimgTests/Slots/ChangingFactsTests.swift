@@ -7,7 +7,7 @@ import Testing
 
 /// Images on screen follow the network and the settings.
 @Suite(.timeLimit(.minutes(10))) struct ChangingFactsTests {
-  private static let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+  private static let picture = Reply.response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
 
   /// Items of another machine, so that being offline matters.
   private func item(_ name: String) throws -> FeedItem {
@@ -49,7 +49,7 @@ import Testing
   func `a change between the decision and the load counts`(_ isWatched: Bool) async throws {
     let gate = Gate()
     let server = try LoopbackServer { $0.path == "/a" ? .held(by: gate, then: Self.picture) : Self.picture }
-    let handOver = HandOver(deciding: .original)
+    let handOver = DecisionHook(deciding: .original)
     let test = try TestLoader(.wifi, observers: [handOver])
     if isWatched { await test.loader.facts.watch() }
     handOver.perform { [network = test.network] in network.become(.cellular) }
@@ -84,7 +84,7 @@ import Testing
     _ policy: String
   ) async throws {
     let isBroken = BrokenOnce()
-    let server = try LoopbackServer { $0.path == "/a" && isBroken.next() ? .answer(500) : Self.picture }
+    let server = try LoopbackServer { $0.path == "/a" && isBroken.next() ? .response(500) : Self.picture }
     let test = try TestLoader(.wifi, policy: policy)
     let slot = test.loader.slot()
     slot.show(try TestLoader.item(server, original: "/a", thumbnail: "/s"))

@@ -9,7 +9,7 @@ import Testing
 /// Images on screen follow settings and policies at once, even if the policy names a network event for
 /// upgrades.
 @Suite(.timeLimit(.minutes(10))) struct ChangingRulesTests {
-  private static let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+  private static let picture = Reply.response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
 
   private let server: LoopbackServer
   private let item: FeedItem

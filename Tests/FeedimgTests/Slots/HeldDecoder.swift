@@ -6,7 +6,7 @@ final class HeldDecoder: ImageDecoding {
   let mediaTypes = ["image/jpeg"]
   let width: Int
   /// The requested sizes, in order.
-  let asked = Gathered<DisplaySize?>()
+  let asked = RecordedValues<DisplaySize?>()
   /// The number of cancelled requests.
   let stopped = Atomic(0)
   private let isHeld: Atomic<Bool>

@@ -8,7 +8,7 @@ import Testing
 
 /// Slots with real layers.
 @Suite(.timeLimit(.minutes(10))) struct ImageSlotTests {
-  private static let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+  private static let picture = Reply.response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
 
   @Test func `the placeholder is shown at once, then progress, then the original`() async throws {
     let gate = Gate()
@@ -143,7 +143,7 @@ import Testing
   }
 
   @Test func `a failure is reported beside the image that can be shown`() async throws {
-    let server = try LoopbackServer { _ in .answer(404) }
+    let server = try LoopbackServer { _ in .response(404) }
     let test = try TestLoader()
     let slot = test.loader.slot()
     slot.show(try TestLoader.item(server, original: "/a"))

@@ -27,7 +27,7 @@ import Testing
     func had(_ call: Int, endedBefore other: Int) -> Bool { ends.withLock { ($0[call] ?? .max) < other } }
 
     /// Whether a call may have been the last: no call began after its end.
-    func maybeLast(_ call: Int) -> Bool {
+    func mayBeLast(_ call: Int) -> Bool {
       ends.withLock { ends in ends[call].map { end in !ends.keys.contains { $0 > end } } ?? false }
     }
 
@@ -46,7 +46,7 @@ import Testing
     async throws
   {
     let server = try LoopbackServer { _ in
-      .answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+      .response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
     }
     let test = try TestLoader()
     let slots = (0..<100).map { _ in (slot: test.loader.slot(), calls: Calls()) }
@@ -81,7 +81,7 @@ import Testing
       }
       for (slot, calls) in slots {
         for await presentation in slot.presentations where !presentation.isLoading {
-          #expect(calls.maybeLast(Self.number(presentation)))
+          #expect(calls.mayBeLast(Self.number(presentation)))
           break
         }
       }

@@ -9,7 +9,7 @@ import Testing
 
 /// A reloaded list binds each slot to the item that it already shows.
 @Suite(.timeLimit(.minutes(10))) struct ReboundSlotTests {
-  private static let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+  private static let picture = Reply.response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
 
   @Test func `a transfer continues when its item is bound again, however often`() async throws {
     let gate = Gate()
@@ -126,7 +126,7 @@ import Testing
 
   @Test func `a failed load restarts`() async throws {
     let isBroken = BrokenOnce()
-    let server = try LoopbackServer { _ in isBroken.next() ? .answer(500) : Self.picture }
+    let server = try LoopbackServer { _ in isBroken.next() ? .response(500) : Self.picture }
     let test = try TestLoader()
     let item = try TestLoader.item(server, original: "/a")
     let slot = test.loader.slot()

@@ -10,7 +10,7 @@ import Testing
 /// Slots whose view changes its size, or whose feed updates the item.
 @Suite(.timeLimit(.minutes(10))) struct ResizedSlotTests {
   /// 8 × 8 pixels.
-  private static let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+  private static let picture = Reply.response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
 
   private static func square(_ side: Double, scale: Double = 1) -> DecodeRequest {
     DecodeRequest(DisplaySize(width: side, height: side, scale: scale))
@@ -72,7 +72,7 @@ import Testing
     async throws
   {
     let fields = [("Content-Type", "image/jpeg"), ("Cache-Control", "no-store")]
-    let server = try LoopbackServer { _ in .answer(200, fields, body: SampleImage.jpeg) }
+    let server = try LoopbackServer { _ in .response(200, fields, body: SampleImage.jpeg) }
     let decoder = HeldDecoder(isHeld: false, width: 1)
     let test = try TestLoader(decoder: decoder)
     let item = try Self.item(server)

@@ -22,7 +22,7 @@ import Testing
     _ loopCount: Int
   ) async throws {
     let bytes = try Clouds.fixture(file)
-    let server = try LoopbackServer { _ in .answer(body: bytes) }
+    let server = try LoopbackServer { _ in .response(body: bytes) }
     let test = try TestLoader(decoder: CodecDecoder())
     let slot = test.loader.slot()
     slot.show(try TestLoader.item(server, original: "/a"), pixels: Self.small)
@@ -39,7 +39,7 @@ import Testing
 
   @Test func `the frames in memory stay within its limit`() async throws {
     let bytes = try Clouds.fixture("animation.gif")
-    let server = try LoopbackServer { _ in .answer(body: bytes) }
+    let server = try LoopbackServer { _ in .response(body: bytes) }
     var limits = DecodingLimits()
     limits.frames = 2
     let test = try TestLoader(decoder: CodecDecoder(limits: limits))
@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test func `a still image has one frame, and without a decoder it has none`() async throws {
-    let server = try LoopbackServer { _ in .answer(body: SampleImage.jpeg) }
+    let server = try LoopbackServer { _ in .response(body: SampleImage.jpeg) }
     let test = try TestLoader(decoder: CodecDecoder())
     let image = try await test.loader.load(try TestLoader.item(server, original: "/a"))
     #expect(try await test.loader.animation(image, Self.small).frames.count == 1)

@@ -10,9 +10,9 @@ import Testing
 /// Slots and loads that request pixels.
 @Suite(.timeLimit(.minutes(10))) struct SlotPixelsTests {
   /// 8 × 8 pixels.
-  private static let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+  private static let picture = Reply.response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
   /// Begins like a picture but is not one.
-  private static let noPicture = Reply.answer(
+  private static let noPicture = Reply.response(
     200,
     [("Content-Type", "image/jpeg")],
     body: [0xFF, 0xD8, 0xFF, 0xE0] + [UInt8](repeating: 0, count: 60)
@@ -163,7 +163,7 @@ import Testing
 
   @Test func `a thumbnail that is being decoded when its original fails is still shown`() async throws {
     let server = try LoopbackServer {
-      $0.path == "/s" ? Self.picture : .answer(429, [("Retry-After", "600")])
+      $0.path == "/s" ? Self.picture : .response(429, [("Retry-After", "600")])
     }
     let (decoder, failures) = (HeldDecoder(), Failures())
     let test = try TestLoader(decoder: decoder, observers: [failures], followsPolicies: true)

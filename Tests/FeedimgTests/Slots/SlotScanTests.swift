@@ -60,7 +60,7 @@ import Testing
     // 8 × 8 pixels, or the whole of it.
     let thumbnail = isSmall ? SampleImage.jpeg : bytes
     let server = try LoopbackServer {
-      $0.path == "/s" ? .answer(body: thumbnail) : .stalled(bytes, after: 900, until: gate)
+      $0.path == "/s" ? .response(body: thumbnail) : .stalled(bytes, after: 900, until: gate)
     }
     let test = try TestLoader(.cellular, decoder: CodecDecoder())
     let item = try TestLoader.item(server, original: "/a", thumbnail: "/s")
@@ -95,7 +95,7 @@ import Testing
 
   @Test func `scans continue when an interrupted transfer resumes`() async throws {
     let (one, two, bytes) = (Gate(), Gate(), try Clouds.bytes())
-    let (asked, time) = (Gathered<Bool>(), ManualTime())
+    let (asked, time) = (RecordedValues<Bool>(), ManualTime())
     let server = try LoopbackServer { _ in
       asked.add(true)
       return asked.all.count == 1
@@ -119,7 +119,7 @@ import Testing
   @Test func `a view that shows another item no longer has the scans of the first`() async throws {
     let (gate, bytes) = (Gate(), try Clouds.bytes())
     let server = try LoopbackServer {
-      $0.path == "/a" ? .stalled(bytes, after: 900, until: gate) : .answer(404)
+      $0.path == "/a" ? .stalled(bytes, after: 900, until: gate) : .response(404)
     }
     let test = try TestLoader(decoder: CodecDecoder())
     let slot = test.loader.slot()

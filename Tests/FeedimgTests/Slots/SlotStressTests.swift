@@ -33,7 +33,7 @@ import Testing
   }
 
   /// Decodes on real decoder threads. The red of its pixel is the mark of the image.
-  private struct TellingDecoder: ImageDecoding {
+  private struct MarkingDecoder: ImageDecoding {
     let decoder = CodecDecoder(threads: 2)
     var mediaTypes: [String] { decoder.mediaTypes }
 
@@ -73,7 +73,7 @@ import Testing
   private static func reply(_ path: String, _ clouds: [UInt8]) -> Reply {
     let mark = mark(path)
     guard mark.isMultiple(of: 2) else {
-      return .answer(200, [("Content-Type", "image/jpeg")], body: marked(SampleImage.jpeg, mark))
+      return .response(200, [("Content-Type", "image/jpeg")], body: marked(SampleImage.jpeg, mark))
     }
     let bytes = marked(clouds, mark)
     let head = Reply.head(200, [("Content-Type", "image/jpeg"), ("Content-Length", String(bytes.count))])
@@ -95,7 +95,7 @@ import Testing
   @Test func `a slot never shows an item that was bound before the latest`() async throws {
     let clouds = try Clouds.bytes()
     let server = try LoopbackServer { Self.reply($0.path, clouds) }
-    let test = try TestLoader(decoder: TellingDecoder())
+    let test = try TestLoader(decoder: MarkingDecoder())
     let slots = (0..<1000).map { _ in (slot: test.loader.slot(), bound: Bound()) }
     let variants = try (0..<40).map { ImageVariant(role: .original, url: try ImageURL(server.url("/\($0)"))) }
     let deadline = Self.stressSeconds.map { SuspendingClock.now + .seconds($0) }

@@ -9,7 +9,7 @@ import Testing
   /// Behaviour 15.
   @Test func `an earlier item whose disk read ends late is neither shown nor kept in memory`() async throws {
     let server = try LoopbackServer { request in
-      .answer(
+      .response(
         200,
         [("Content-Type", "image/jpeg")],
         body: SampleImage.jpeg + (request.path == "/a" ? [1] : [])

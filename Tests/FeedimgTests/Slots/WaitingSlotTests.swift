@@ -31,7 +31,7 @@ import Testing
   }
 
   /// A slot that shows a stale thumbnail, while its server does not respond to the revalidation.
-  private func askingSlot(_ test: TestLoader, _ downloader: HeldDownloader) async throws -> ImageSlot {
+  private func revalidatingSlot(_ test: TestLoader, _ downloader: HeldDownloader) async throws -> ImageSlot {
     _ = try await test.loader.load(try item())
     clock += 100
     let slot = test.loader.slot()
@@ -60,7 +60,7 @@ import Testing
   func `a better image replaces a thumbnail during its revalidation`(_ event: Event) async throws {
     let downloader = HeldDownloader(holding: { $0.fields["If-None-Match"] != nil })
     let test = try loader(.cellular, downloader)
-    let slot = try await askingSlot(test, downloader)
+    let slot = try await revalidatingSlot(test, downloader)
     await expectOriginal(upon: event, slot, test, downloader)
   }
 
@@ -89,7 +89,7 @@ import Testing
       answering: { $0.fields["If-None-Match"] == nil ? .init() : new }
     )
     let test = try loader(.cellular, downloader)
-    let slot = try await askingSlot(test, downloader)
+    let slot = try await revalidatingSlot(test, downloader)
     let network = slot.presentation?.resolution?.situation.network
     #expect(network == .cellular)
     for kind in [NetworkKind.other, .cellular, .other] {
@@ -114,7 +114,7 @@ import Testing
 
   @Test func `a tap between the decision and the load counts`() async throws {
     let downloader = HeldDownloader(holding: { $0.url.text == Self.thumbnail })
-    let handOver = HandOver(deciding: .thumbnail)
+    let handOver = DecisionHook(deciding: .thumbnail)
     let test = try loader(.cellular, downloader, observers: [handOver])
     let slot = test.loader.slot()
     handOver.perform { slot.upgrade() }

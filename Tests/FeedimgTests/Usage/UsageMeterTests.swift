@@ -140,7 +140,7 @@ import Testing
     // Each on a thread of its own, as they wait for each other.
     let writer = Task(executorPreference: ThreadExecutor("test")) { tally.end() }
     while !slow.isAsked { await Task.yield() }
-    let ended = Gathered<[String]>()
+    let ended = RecordedValues<[String]>()
     let ending = Task(executorPreference: ThreadExecutor("test")) {
       meter.endAll()
       ended.add(ledger.lines)

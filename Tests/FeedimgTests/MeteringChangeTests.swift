@@ -4,7 +4,7 @@ import Testing
 @testable import Feedimg
 
 /// The `Save-Data` field of requests that waited while metering changed.
-@Suite(.timeLimit(.minutes(10))) struct PriceChangeTests {
+@Suite(.timeLimit(.minutes(10))) struct MeteringChangeTests {
   static let prices: [(before: Metered, after: Metered, sent: [String?])] = [
     (.no, .yes, [nil, "on"]), (.yes, .no, ["on", nil]), (.no, .unknown, [nil, nil]),
     (.yes, .yes, ["on", "on"]),
@@ -16,7 +16,7 @@ import Testing
   }
 
   /// A loader whose slots are all taken by loads that a gate holds.
-  private struct Crowd {
+  private struct BusyLoader {
     let gate: Gate
     let server: LoopbackServer
     let test: TestLoader
@@ -25,11 +25,11 @@ import Testing
     init(_ metered: Metered) async throws {
       let gate = Gate()
       let server = try LoopbackServer { request in
-        let answer = Reply.answer(body: SampleImage.jpeg)
+        let answer = Reply.response(body: SampleImage.jpeg)
         return request.path == "/a.jpg" ? answer : .held(by: gate, then: answer)
       }
       let test = try TestLoader(time: ManualTime().time)
-      await PriceChangeTests.become(metered, test)
+      await MeteringChangeTests.become(metered, test)
       let limits = await test.loader.scheduler.limits
       let busy = try (0..<min(limits.total, limits.perHost)).map { number in
         let item = try TestLoader.item(server, original: "/busy\(number).jpg")
@@ -60,7 +60,7 @@ import Testing
     _ after: Metered,
     _ sent: [String?]
   ) async throws {
-    let crowd = try await Crowd(before)
+    let crowd = try await BusyLoader(before)
     let load = try await crowd.waiting(1)[0]
     await Self.become(after, crowd.test)
     try await crowd.open()
@@ -81,7 +81,7 @@ import Testing
   ) async throws {
     let isBroken = BrokenOnce()
     let server = try LoopbackServer { _ in
-      isBroken.next() ? .answer(503) : .answer(body: SampleImage.jpeg)
+      isBroken.next() ? .response(503) : .response(body: SampleImage.jpeg)
     }
     let time = ManualTime()
     let test = try TestLoader(time: time.time, tries: 2)
@@ -143,7 +143,7 @@ import Testing
   }
 
   @Test func `all callers of one image get a result`() async throws {
-    let crowd = try await Crowd(.no)
+    let crowd = try await BusyLoader(.no)
     let loads = try await crowd.waiting(3)
     await Self.become(.yes, crowd.test)
     try await crowd.open()

@@ -7,10 +7,10 @@ import Testing
 @testable import Feedimg
 
 /// Loads on a network that claims to be connected but delivers nothing.
-@Suite(.timeLimit(.minutes(10))) struct LyingNetworkTests {
+@Suite(.timeLimit(.minutes(10))) struct DeadNetworkTests {
   /// Hosts that respond by name: `slow` in steps, `page` with a page, all others never.
   private final class Hosts: Downloading {
-    let asked = Gathered<String>()
+    let asked = RecordedValues<String>()
     let slowAnswer: Answer
     /// The progress of `slow`, and its limit.
     let reached = Atomic(0)
@@ -169,7 +169,7 @@ import Testing
 
   @Test func `many simultaneous failures start only the first cooldown`() async throws {
     let desk = RetryController(time.time, schedule: RetrySchedule(greatestTries: 1))
-    let begun = Gathered<Int>()
+    let begun = RecordedValues<Int>()
     let loads = try (0..<8).map { number in
       let url = try ImageURL("http://h\(number).example/a")
       return Task {
@@ -190,7 +190,7 @@ import Testing
 
   @Test func `failed loads on a dead network are not retried`() async throws {
     let desk = RetryController(time.time, schedule: RetrySchedule(greatestTries: 4))
-    let (tries, ended) = (Gathered<Int>(), Gathered<Int>())
+    let (tries, ended) = (RecordedValues<Int>(), RecordedValues<Int>())
     let loads = try (0..<4).map { number in
       let url = try ImageURL("http://h\(number).example/a")
       return Task {

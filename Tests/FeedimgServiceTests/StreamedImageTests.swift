@@ -3,7 +3,7 @@ import LoopbackServer
 import Testing
 
 /// `/v1/image` while the image arrives.
-@Suite(.timeLimit(.minutes(10))) struct ArrivingImageTests {
+@Suite(.timeLimit(.minutes(10))) struct StreamedImageTests {
   private let gate = Gate()
   private let picture = PictureOrigin.picture(1, size: 300_000)
 
@@ -13,8 +13,8 @@ import Testing
       case "/a.jpg": .stalled(picture, after: 1000, until: gate, [("Content-Type", "image/jpeg")])
       case "/cut.jpg": Reply([.send(Reply.head(200, [("Content-Length", "300000")]) + picture.prefix(2000))])
       case "/page":
-        .answer(200, [("Content-Type", "text/html")], body: [UInt8](repeating: 0x20, count: 300_000))
-      default: .answer(404)
+        .response(200, [("Content-Type", "text/html")], body: [UInt8](repeating: 0x20, count: 300_000))
+      default: .response(404)
       }
     }
   }
@@ -41,18 +41,18 @@ import Testing
     let second = try request(service, origin.url("/a.jpg"))
     #expect(second.block()?.contains("Cache-Status: feedimg; fwd=uri-miss; collapsed\n") == true)
     #expect(second.take(1000) == Array(picture.prefix(1000)))
-    let part = try Answer(of: try request(service, origin.url("/a.jpg"), "-H", "Range: bytes=500-999"))
+    let part = try CurlResponse(of: try request(service, origin.url("/a.jpg"), "-H", "Range: bytes=500-999"))
     #expect((part.status, part.body) == (206, Array(picture[500..<1000])))
     #expect(part["Content-Range"] == "bytes 500-999/300000")
-    let asked = try Answer(of: try request(service, origin.url("/a.jpg"), "--head"))
+    let asked = try CurlResponse(of: try request(service, origin.url("/a.jpg"), "--head"))
     #expect((asked.status, asked["Content-Length"]) == (200, "300000"))
-    let beyond = try Answer(of: try request(service, origin.url("/a.jpg"), "-H", "Range: bytes=300000-"))
+    let beyond = try CurlResponse(of: try request(service, origin.url("/a.jpg"), "-H", "Range: bytes=300000-"))
     #expect((beyond.status, beyond["Content-Range"]) == (416, "bytes */300000"))
 
     gate.open()
     #expect(first.rest() == Array(picture.dropFirst(1000)))
     #expect(second.rest() == Array(picture.dropFirst(1000)))
-    let warm = try Answer(of: try request(service, origin.url("/a.jpg")))
+    let warm = try CurlResponse(of: try request(service, origin.url("/a.jpg")))
     #expect(warm.body == picture)
     #expect(warm["Cache-Status"]?.hasSuffix("detail=memory") == true)
     #expect(origin.log.count(of: "/a.jpg") == 1)
@@ -73,7 +73,7 @@ import Testing
   @Test func `an interrupted transfer is interrupted for the client too`() throws {
     let origin = try origin()
     let service = try ServiceRun(["--network=wifi"])
-    let cut = try Answer(of: try request(service, origin.url("/cut.jpg")))
+    let cut = try CurlResponse(of: try request(service, origin.url("/cut.jpg")))
     #expect((cut.status, cut["Content-Length"], cut.body) == (200, "300000", Array(picture.prefix(2000))))
     #expect(try service.curl("/healthz").status == 200)
   }
@@ -81,6 +81,6 @@ import Testing
   @Test func `a response that is not an image becomes a problem document`() throws {
     let origin = try origin()
     let service = try ServiceRun(["--network=wifi"])
-    #expect(try Answer(of: try request(service, origin.url("/page"))).status == 502)
+    #expect(try CurlResponse(of: try request(service, origin.url("/page"))).status == 502)
   }
 }

@@ -6,7 +6,7 @@ import Testing
 @testable import Feedimg
 
 /// Loads whose every connection is interrupted after some progress.
-@Suite(.timeLimit(.minutes(10))) struct AdvancingLoadTests {
+@Suite(.timeLimit(.minutes(10))) struct ProgressingLoadTests {
   /// This much progress justifies another connection for an image of any size.
   private static let goodPart = 64 << 10
 

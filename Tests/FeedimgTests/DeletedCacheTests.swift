@@ -5,8 +5,8 @@ import Testing
 @testable import Feedimg
 
 /// Changes to a cache while a loader runs never fail a load.
-@Suite struct VanishedCacheTests {
-  private static let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+@Suite struct DeletedCacheTests {
+  private static let picture = Reply.response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
 
   @Test func `a cache that is deleted under a running loader is created again, and no load fails`()
     async throws

@@ -5,7 +5,7 @@ import Synchronization
 /// A proxy to a loopback server, on a port of its own, that can stall its connections.
 ///
 /// Stalled connections stay open without notice, as when a router has lost its state.
-package final class HoldingProxy: Sendable {
+package final class StallingProxy: Sendable {
   /// The connections, which the threads of the proxy and tests share.
   private final class Register: Sendable {
     let lines = Mutex<[ProxiedLine]>([])

@@ -1,7 +1,7 @@
 import Glibc
 
 /// A loopback port with a full queue, so that connections to it never complete.
-package final class DeafPort: Sendable {
+package final class UnresponsivePort: Sendable {
   package let port: UInt16
   private let sockets: [Int32]
 

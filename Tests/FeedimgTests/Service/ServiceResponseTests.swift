@@ -8,7 +8,7 @@ import Testing
 @testable import Feedimg
 
 /// How a loader handles the responses of a service.
-@Suite(.timeLimit(.minutes(10))) struct ServiceAnswerTests {
+@Suite(.timeLimit(.minutes(10))) struct ServiceResponseTests {
   private typealias Answer = HeldDownloader.Answer
 
   /// A loader beside a service that sends this response.
@@ -67,7 +67,7 @@ import Testing
   {
     let status = ("Cache-Status", "feedimg; fwd=uri-miss; collapsed")
     let test = try loader(Answer(fields: [("Content-Type", "image/jpeg"), status]))
-    let told = Gathered<LoadProgress>()
+    let told = RecordedValues<LoadProgress>()
     _ = try await test.loader.load(try TestLoader.item(original: "http://a.example/a.jpg")) { told.add($0) }
     #expect(told.all.last?.received == ByteCount(SampleImage.jpeg.count))
   }
@@ -110,7 +110,7 @@ import Testing
   @Test(arguments: ["feedimg; fwd=uri-miss; stored", "feedimg; fwd=uri-miss; collapsed"])
   func `received bytes reach the callers that wait for the service`(status: String) async throws {
     let test = try loader(Answer(fields: [("Content-Type", "image/jpeg"), ("Cache-Status", status)]))
-    let woken = Gathered<Bool>()
+    let woken = RecordedValues<Bool>()
     let calls = CircuitSubscription(test.loader.retries) { .visible }
     let url = try ImageURL("http://a.example/b.jpg")
     await calls.wait(after: LoadError(.timeout, url: url, message: "no answer came")) { woken.add(true) }
@@ -128,7 +128,7 @@ import Testing
   }
 
   /// Interrupts the images whose path begins with `/half`.
-  private struct BreakingOff: Downloading {
+  private struct InterruptingDownloader: Downloading {
     func download(
       _ request: DownloadRequest,
       into receiver: any BodyReceiving
@@ -147,12 +147,12 @@ import Testing
 
   @Test func `the explanation says what a service loaded, and why it did not load the rest`() async throws {
     let origin = try LoopbackServer { _ in
-      .answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+      .response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
     }
     let test = try TestLoader(service: { folder in
       let socket = folder + "/service.sock"
       close(open(socket, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600))
-      return ServiceLink(socket: socket, cacheFolder: folder + "/cache", downloader: BreakingOff())
+      return ServiceLink(socket: socket, cacheFolder: folder + "/cache", downloader: InterruptingDownloader())
     })
     func load(_ path: String) async throws -> String {
       _ = try await test.loader.load(try TestLoader.item(origin, original: path))
@@ -169,7 +169,7 @@ import Testing
       #"{"type":"urn:feedimg:problem:forbidden-address","title":"x","status":403,"detail":"it is private"}"#
     let test = try loader(Answer(status: 403, body: Array(problem.utf8), fields: []))
     let origin = try LoopbackServer { _ in
-      .answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+      .response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
     }
     #expect(try await test.loader.load(try TestLoader.item(origin, original: "/a")).source == .network)
     #expect(test.loader.serviceAccount?.hasSuffix(": it is private") == true)

@@ -8,9 +8,9 @@ import Testing
 @testable import Feedimg
 
 /// Loads during which the service stops responding.
-@Suite(.timeLimit(.minutes(10))) struct ServiceVigilTests {
+@Suite(.timeLimit(.minutes(10))) struct HungServiceTests {
   /// Waits only briefly for the service after the first time.
-  private final class Impatient: Downloading {
+  private final class ShortTimeoutDownloader: Downloading {
     private let asked = Atomic(0)
     private let downloader = CurlDownloader(userAgent: "feedimg-tests")
 
@@ -27,7 +27,7 @@ import Testing
   }
 
   /// A service that shuts down: it accepts no new connections and completes the running image.
-  private final class Ending: Downloading {
+  private final class ShutdownDownloader: Downloading {
     let service = HeldDownloader(holding: { $0.url.text.contains("/v1/image") })
     let refused = Atomic(0)
 
@@ -74,12 +74,12 @@ import Testing
 
   @Test(arguments: [nil, 0, 4000])
   func `a service that hangs is abandoned, and the program loads by itself`(sent: Int?) async throws {
-    let origin = try LoopbackServer { _ in .answer(200, [("Content-Type", "image/jpeg")], body: Self.image) }
-    let test = try TestLoader(service: { link(in: $0, Impatient()) })
-    let (gate, asked) = (Gate(), Gathered<String>())
+    let origin = try LoopbackServer { _ in .response(200, [("Content-Type", "image/jpeg")], body: Self.image) }
+    let test = try TestLoader(service: { link(in: $0, ShortTimeoutDownloader()) })
+    let (gate, asked) = (Gate(), RecordedValues<String>())
     let service = try LoopbackServer(.unix(test.folder + "/service.sock")) { request in
       asked.add(request.path)
-      if !asked.all.contains("/v1/image") { return .answer(200) }
+      if !asked.all.contains("/v1/image") { return .response(200) }
       let head = Reply.head(200, [("Content-Length", "8000"), ("Content-Type", "image/jpeg")])
       let sent = request.path == "/healthz" ? nil : sent
       return Reply([.send(sent.map { head + Self.image.prefix($0) } ?? []), .wait(gate)])
@@ -121,7 +121,7 @@ import Testing
 
   @Test func `a service that shuts down may complete its running loads`() async throws {
     let test = try TestLoader()
-    let ending = Ending()
+    let ending = ShutdownDownloader()
     let link = link(in: test.folder, ending)
     let load = try load(test, link)
     for _ in 0..<3 { await time.pass(ServiceVigil.interval, when: 1) }

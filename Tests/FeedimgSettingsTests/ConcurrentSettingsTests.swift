@@ -8,7 +8,7 @@ import Testing
 @testable import FeedimgSettings
 
 /// Several writers and readers of one file at once.
-struct SettingsFileTogetherTests {
+struct ConcurrentSettingsTests {
   private let folder: TemporaryFolder
   private let file: SettingsFile
 

@@ -8,7 +8,7 @@ import Testing
 @testable import Feedimg
 
 /// Interrupted transfers whose server no longer has the same version. Each load has one attempt.
-@Suite(.timeLimit(.minutes(10))) struct LostRestTests {
+@Suite(.timeLimit(.minutes(10))) struct ChangedVersionTests {
   /// A server whose every response has the next version of the picture, and pauses within it until the test
   /// releases it.
   private final class Versions: Downloading {
@@ -97,7 +97,7 @@ import Testing
     for count in 1...40 {
       while downloader.begun < count { await Task.yield() }
       clock += 100
-      await test.loader.scheduler.leavePath()
+      await test.loader.scheduler.changePath()
     }
     while downloader.begun < 41 { await Task.yield() }
     downloader.release()
@@ -121,7 +121,7 @@ import Testing
     let load = Task<LoadedImage, any Error> { try await test.loader.load(item) }
     while downloader.begun < 1 { await Task.yield() }
     clock += 100
-    await test.loader.scheduler.leavePath()
+    await test.loader.scheduler.changePath()
     while downloader.begun < 2 { await Task.yield() }
     downloader.release()
     try await check(test, load, version: 3)

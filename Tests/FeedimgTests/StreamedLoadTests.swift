@@ -7,7 +7,7 @@ import Testing
 @testable import Feedimg
 
 /// An image that a caller reads during the transfer, when the decision changes.
-@Suite(.timeLimit(.minutes(10))) struct HandedOnTests {
+@Suite(.timeLimit(.minutes(10))) struct StreamedLoadTests {
   private static let picture = SampleImage.jpeg + [UInt8](repeating: 0, count: 300_000)
   private let gate = Gate()
 

@@ -2,7 +2,7 @@ import FeedimgJSON
 import Testing
 
 /// `feedimg policy table`, `explain` and `diff` as a user runs them.
-@Suite struct PolicyQuestionVerbTests {
+@Suite struct PolicyExplainVerbTests {
   // MARK: table
 
   @Test func `the table of a policy has few rows, aligned`() throws {

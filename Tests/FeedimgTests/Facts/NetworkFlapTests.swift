@@ -4,7 +4,7 @@ import Testing
 @testable import Feedimg
 
 /// Short network interruptions and appearances, which listeners do not see.
-@Suite(.timeLimit(.minutes(10))) struct GlimpsedNetworkTests {
+@Suite(.timeLimit(.minutes(10))) struct NetworkFlapTests {
   private let time = ManualTime()
   private let downloader = HeldDownloader(holding: { $0.url.text.hasSuffix("/held") })
 
@@ -30,10 +30,10 @@ import Testing
   {
     let test = try await loader(.wifi)
     let slot = test.loader.slot()
-    test.network.glimpse(.offline)
+    test.network.flap(.offline)
     slot.show(try TestLoader.item(original: "http://x.example/a"))
     #expect(await slot.first { !$0.isLoading }?.shown == .placeholder)
-    test.network.glimpse(.wifi)
+    test.network.flap(.wifi)
     await wait(for: slot) { $0.shown == .original }
     #expect(slot.presentation?.shown == .original)
     #expect(downloader.asked == ["http://x.example/a"])
@@ -42,7 +42,7 @@ import Testing
   @Test func `a load that began on a network that was up for a moment is decided again`() async throws {
     let test = try await loader(.cellular)
     let slot = test.loader.slot()
-    test.network.glimpse(.wifi)
+    test.network.flap(.wifi)
     let item = try TestLoader.item(original: "http://x.example/held", thumbnail: "http://x.example/small")
     slot.show(item)
     while downloader.asked.isEmpty {
@@ -50,7 +50,7 @@ import Testing
       await Task.yield()
     }
     #expect(downloader.asked == ["http://x.example/held"])
-    test.network.glimpse(.cellular)
+    test.network.flap(.cellular)
     await wait(for: slot) { $0.shown == .thumbnail && !$0.isLoading }
     #expect(slot.presentation?.shown == .thumbnail)
     #expect(downloader.asked == ["http://x.example/held", "http://x.example/small"])
@@ -59,11 +59,11 @@ import Testing
   @Test func `a network change that is reported after all ends the settling time`() async throws {
     let test = try await loader(.wifi)
     let slot = test.loader.slot()
-    test.network.glimpse(.offline)
+    test.network.flap(.offline)
     slot.show(try TestLoader.item(original: "http://x.example/a"))
     #expect(await slot.first { !$0.isLoading }?.shown == .placeholder)
     while time.sleepers == 0 { await Task.yield() }
-    test.network.glimpse(.wifi)
+    test.network.flap(.wifi)
     await test.become(.offline)
     while time.sleepers > 0 { await Task.yield() }
     #expect(downloader.asked.isEmpty)

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Values in the order in which they arrived, from any thread.
-final class Gathered<Element: Sendable>: Sendable {
+final class RecordedValues<Element: Sendable>: Sendable {
   private let elements = Mutex<[Element]>([])
 
   var all: [Element] { elements.withLock { $0 } }

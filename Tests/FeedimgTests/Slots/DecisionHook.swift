@@ -4,7 +4,7 @@ import Synchronization
 @testable import Feedimg
 
 /// Runs an action as soon as a load has chosen an image, before it continues.
-final class HandOver: LoadObserving {
+final class DecisionHook: LoadObserving {
   private let image: ShownImage
   private let action = Mutex<(@Sendable () -> Void)?>(nil)
 

@@ -5,7 +5,7 @@ import Testing
 @testable import Feedimg
 
 /// Images that are revalidated before they are shown.
-@Suite struct AskingFirstTests {
+@Suite struct RevalidateFirstTests {
   let clock = TestClock()
 
   private func loader(userAgent: String = "a", folder: String? = nil) throws -> TestLoader {
@@ -20,7 +20,7 @@ import Testing
     let server = try LoopbackServer { request in
       let fields = [("Vary", "User-Agent"), ("Cache-Control", "max-age=600")]
       return request["User-Agent"] == "a"
-        ? .answer(200, fields, body: SampleImage.jpeg) : .answer(200, fields, body: SampleImage.png)
+        ? .response(200, fields, body: SampleImage.jpeg) : .response(200, fields, body: SampleImage.png)
     }
     let first = try loader()
     let item = try TestLoader.item(server, original: "/a.jpg")
@@ -43,7 +43,7 @@ import Testing
     )
     let first = try loader()
     _ = try await first.loader.load(item(origin))
-    origin.answer(always: .hangUp)
+    origin.respond(always: .hangUp)
     let other = try loader(userAgent: "b", folder: first.folder)
     let image = try await other.loader.load(item(origin))
     #expect(image.source == .disk && image.bytes == SampleImage.jpeg)
@@ -103,7 +103,7 @@ import Testing
     let new = try await test.loader.reload(item(origin))
     #expect(new.bytes == SampleImage.png && new.source == .network)
     #expect(try await test.loader.load(item(origin)).bytes == SampleImage.png)
-    origin.answer(always: .answer(503))
+    origin.respond(always: .response(503))
     let kept = try await test.loader.reload(item(origin))
     #expect(kept.bytes == SampleImage.png)
     #expect(kept.notes == ["shown as it was: the server answered 503 Service Unavailable"])
@@ -113,7 +113,7 @@ import Testing
   @Test(.timeLimit(.minutes(10)), arguments: [false, true])
   func `a load that needs revalidation does not wait for a background slot`(isBeingAsked: Bool) async throws {
     let gate = Gate()
-    let picture = Reply.answer(
+    let picture = Reply.response(
       200,
       [("ETag", "\"1\""), ("Cache-Control", "no-cache")],
       body: SampleImage.jpeg

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Feedimg
 
-@Suite struct ServiceGreetingTests {
+@Suite struct ServiceTimeoutTests {
   /// A Unix socket that accepts connections and never responds, like that of a stopped service.
   private final class SilentSocket: Sendable {
     let path: String

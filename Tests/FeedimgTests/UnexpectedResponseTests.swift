@@ -4,7 +4,7 @@ import Testing
 @testable import Feedimg
 
 /// Resumed loads that receive a response other than the requested range.
-@Suite(.timeLimit(.minutes(10))) struct OtherAnswerTests {
+@Suite(.timeLimit(.minutes(10))) struct UnexpectedResponseTests {
   private static let picture = ResumingLoadTests.picture
   private static let strong = ResumingLoadTests.strong
   private static let rest = "bytes=120000-"
@@ -17,7 +17,7 @@ import Testing
     return try LoopbackServer { request in
       if request.rangeStart != nil { return reply(request) }
       return isBroken.next()
-        ? .truncated(picture, after: 120_000, strong) : .answer(200, strong, body: picture)
+        ? .truncated(picture, after: 120_000, strong) : .response(200, strong, body: picture)
     }
   }
 
@@ -40,7 +40,7 @@ import Testing
     _ isWhole: Bool,
     _ asked: Int
   ) async throws {
-    let server = try Self.server { _ in .answer(status, Self.strong, body: isWhole ? Self.picture : []) }
+    let server = try Self.server { _ in .response(status, Self.strong, body: isWhole ? Self.picture : []) }
     #expect(try await secondLoad(server).bytes == Self.picture)
     #expect(server.log.requests.map { $0["Range"] } == Array([nil, Self.rest, nil].prefix(asked)))
   }
@@ -49,7 +49,7 @@ import Testing
     let place = ("Content-Range", "bytes 120000-199999/200000")
     let server = try Self.server { request in
       guard request.path == "/b.jpg" else { return .redirect(to: "/b.jpg") }
-      return .answer(206, [("ETag", "\"1\""), place], body: Array(Self.picture[120_000...]))
+      return .response(206, [("ETag", "\"1\""), place], body: Array(Self.picture[120_000...]))
     }
     #expect(try await secondLoad(server).bytes == Self.picture)
     #expect(server.log.requests.map(\.path) == ["/a.jpg", "/a.jpg", "/b.jpg"])

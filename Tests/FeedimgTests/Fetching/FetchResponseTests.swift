@@ -5,7 +5,7 @@ import Testing
 @testable import Feedimg
 
 /// The header fields that are sent with stored responses.
-@Suite struct FetchAnswerTests {
+@Suite struct FetchResponseTests {
   private static func answer(_ fields: [(String, String)]) throws -> FetchAnswer {
     let url = try ImageURL("http://a.example/b")
     let fields = HTTPFields(fields.map { HTTPFields.Field(name: $0.0, value: $0.1) })

@@ -4,7 +4,7 @@ import Testing
 @testable import Feedimg
 
 /// Negative responses of servers, and how long they are remembered.
-@Suite struct RefusalTests {
+@Suite struct NegativeResponseTests {
   let time = ManualTime()
 
   private func loader() throws -> TestLoader { try TestLoader(clock: { 1_800_000_000 }, time: time.time) }
@@ -22,7 +22,7 @@ import Testing
   ) async throws {
     let origin = try PictureOrigin(SampleImage.jpeg)
     let test = try loader()
-    origin.answer(always: .answer(404, fields))
+    origin.respond(always: .response(404, fields))
     for _ in 0..<5 {
       let error = await #expect(throws: LoadError.self) { try await test.loader.load(item(origin)) }
       #expect(error?.status == 404)
@@ -30,7 +30,7 @@ import Testing
     time.pass(.seconds(seconds - 1))
     await #expect(throws: LoadError.self) { try await test.loader.load(item(origin)) }
     #expect(origin.requests.count == 1)
-    origin.answer(always: nil)
+    origin.respond(always: nil)
     time.pass(.seconds(2))
     #expect(try await test.loader.load(item(origin)).bytes == SampleImage.jpeg)
     #expect(origin.requests.count == 2)
@@ -40,7 +40,7 @@ import Testing
   func `a negative response with no-store is not remembered`(_ directive: String) async throws {
     let origin = try PictureOrigin(SampleImage.jpeg)
     let test = try loader()
-    origin.answer(always: .answer(404, [("Cache-Control", directive)]))
+    origin.respond(always: .response(404, [("Cache-Control", directive)]))
     for _ in 0..<3 { await #expect(throws: LoadError.self) { try await test.loader.load(item(origin)) } }
     #expect(origin.requests.count == 3)
   }
@@ -48,16 +48,16 @@ import Testing
   @Test func `a reload ignores negative responses`() async throws {
     let origin = try PictureOrigin(SampleImage.jpeg)
     let test = try loader()
-    origin.answer(always: .answer(404))
+    origin.respond(always: .response(404))
     await #expect(throws: LoadError.self) { try await test.loader.load(item(origin)) }
-    origin.answer(always: nil)
+    origin.respond(always: nil)
     #expect(try await test.loader.reload(item(origin)).bytes == SampleImage.jpeg)
   }
 
   @Test func `the thumbnail replaces an original that is remembered as missing`() async throws {
     let server = try LoopbackServer {
       let fields = [("Cache-Control", "max-age=60")]
-      return $0.target == "/s.jpg" ? .answer(200, fields, body: SampleImage.jpeg) : .answer(410)
+      return $0.target == "/s.jpg" ? .response(200, fields, body: SampleImage.jpeg) : .response(410)
     }
     let test = try loader()
     let item = try TestLoader.item(server, original: "/a.jpg", thumbnail: "/s.jpg")

@@ -7,7 +7,7 @@ import Testing
 @testable import Feedimg
 
 /// What loads wait for when their server's circuit is half-open, with real layers.
-@Suite(.timeLimit(.minutes(10))) struct TrialTests {
+@Suite(.timeLimit(.minutes(10))) struct ProbeTests {
   /// A server whose circuit became half-open a moment ago.
   private struct Scene {
     let time = ManualTime()
@@ -60,7 +60,7 @@ import Testing
   }
 
   private final class Queued: LoadObserving {
-    let paths = Gathered<String>()
+    let paths = RecordedValues<String>()
 
     func observe(_ event: LoadEvent) {
       if event.step == .queued, let url = event.item.original?.url { paths.add(url.text) }
@@ -70,7 +70,7 @@ import Testing
   @Test func `an image need not wait until the probing image is complete`() async throws {
     let scene = try await Scene()
     scene.head.open()
-    let begun = Gathered<ByteCount>()
+    let begun = RecordedValues<ByteCount>()
     let slow = scene.load("/slow", .prefetch) { begun.add($0.received) }
     while begun.all.isEmpty { await Task.yield() }
     #expect(try await scene.load("/fast").value == SampleImage.jpeg)
@@ -109,7 +109,7 @@ import Testing
   @Test func `a prefetch that waits for its slot does not delay visible images of its server`() async throws {
     let scene = try await Scene(.cellular)
     let gate = Gate()
-    let other = try LoopbackServer { _ in .held(by: gate, then: .answer(404)) }
+    let other = try LoopbackServer { _ in .held(by: gate, then: .response(404)) }
     let busy = Task { try await scene.test.loader.load(try TestLoader.item(other, original: "/busy")) }
     await other.reaches { $0.requests.count == 1 }
     // Nothing is prefetched beside a visible image on a link that may be slow.

@@ -2,16 +2,16 @@ import Testing
 
 @testable import Feedimg
 
-@Suite(.timeLimit(.minutes(10))) struct SharedAnswerTests {
+@Suite(.timeLimit(.minutes(10))) struct SharedResultTests {
   @Test func `all callers get one shared result in their order of arrival`() async throws {
-    let (test, gate) = (try TestLoader(), Gathered<Bool>())
-    let asked = Gathered<Bool>()
+    let (test, gate) = (try TestLoader(), RecordedValues<Bool>())
+    let asked = RecordedValues<Bool>()
     let answer = SharedAnswer {
       asked.add(true)
       while gate.all.isEmpty { await Task.yield() }
       return true
     }
-    let order = Gathered<Int>()
+    let order = RecordedValues<Int>()
     // One thread for all of them, so that only the wake-ups determine the order.
     let waiting = (0..<20).map { index in
       Task(executorPreference: test.loader.disk) { if await answer.value { order.add(index) } }

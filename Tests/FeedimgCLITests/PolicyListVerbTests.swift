@@ -2,7 +2,7 @@ import FeedimgJSON
 import Testing
 
 /// `feedimg policy list`, `which` and `export`, and the policy in force, as a user sees them.
-@Suite struct PolicyShelfVerbTests {
+@Suite struct PolicyListVerbTests {
   private static let thrifty = """
     # thrifty
 

@@ -5,9 +5,9 @@ import Testing
 @testable import Feedimg
 
 /// What a loader keeps of past items, except its caches: nothing, or a bounded amount.
-@Suite(.timeLimit(.minutes(10))) struct PassingItemsTests {
+@Suite(.timeLimit(.minutes(10))) struct BoundedStateTests {
   /// Has a picture for one URL in ten and fails the others in two ways.
-  private struct FailingOften: Downloading {
+  private struct MostlyFailingDownloader: Downloading {
     func download(
       _ request: DownloadRequest,
       into receiver: any BodyReceiving
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test func `the state for thousands of items is bounded`() async throws {
-    let test = try TestLoader(memoryLimit: ByteCount(100_000), downloader: FailingOften())
+    let test = try TestLoader(memoryLimit: ByteCount(100_000), downloader: MostlyFailingDownloader())
     let loader = test.loader
     await withTaskGroup(of: Void.self) { group in
       for worker in 0..<8 {
@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test func `released slots leave nothing behind`() async throws {
-    let test = try TestLoader(downloader: FailingOften())
+    let test = try TestLoader(downloader: MostlyFailingDownloader())
     for number in 0..<200 {
       let slot = test.loader.slot()
       slot.show(try item(number))

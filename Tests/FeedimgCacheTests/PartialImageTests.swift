@@ -5,7 +5,7 @@ import Testing
 @testable import FeedimgCache
 
 /// Partial images on disk, from interrupted transfers.
-@Suite struct BeginningTests {
+@Suite struct PartialImageTests {
   let folder: TestFolder
   let clock = TestClock(Double(time(nil)))
   let cache: DiskCache

@@ -7,7 +7,7 @@ import Testing
 @testable import FeedimgCache
 
 /// Images that arrive at the same time and share one transaction.
-@Suite struct StoreTogetherTests {
+@Suite struct BatchStoreTests {
   let folder: TestFolder
   let executor = StepExecutor()
   /// Work that the cache does shortly afterwards.

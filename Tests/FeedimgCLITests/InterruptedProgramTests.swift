@@ -4,7 +4,7 @@ import LoopbackServer
 import Testing
 
 /// Received bytes count in any case, however the program ends.
-@Suite(.timeLimit(.minutes(10))) struct CutShortTests {
+@Suite(.timeLimit(.minutes(10))) struct InterruptedProgramTests {
   private static let count = 200_000
   /// Tests whether this much of the body has been received.
   private static let hasReceived =

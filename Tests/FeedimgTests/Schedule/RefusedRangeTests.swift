@@ -8,7 +8,7 @@ import Testing
 @testable import Feedimg
 
 /// Interrupted transfers whose range requests fail.
-@Suite(.timeLimit(.minutes(10))) struct RefusedRestTests {
+@Suite(.timeLimit(.minutes(10))) struct RefusedRangeTests {
   struct Reply: Sendable, CustomTestStringConvertible {
     var status: Int
     var fields: [(String, String)] = []
@@ -94,7 +94,7 @@ import Testing
     let item = try TestLoader.item(original: "http://a.example/a.jpg")
     let load = Task { try await test.loader.load(item) }
     while downloader.begun == 0 { await Task.yield() }
-    await test.loader.scheduler.leavePath()
+    await test.loader.scheduler.changePath()
     #expect(try await load.value.bytes == Interrupted.picture)
     #expect(downloader.ranges == [nil, "bytes=1000-", nil])
     #expect(await test.loader.scheduler.isIdle)
@@ -122,7 +122,7 @@ import Testing
     let item = FeedItem(original: ImageVariant(role: .original, url: url), thumbnail: nil)
     let load = Task { try await test.loader.load(item) }
     while downloader.begun == 0 { await Task.yield() }
-    await test.loader.scheduler.leavePath()
+    await test.loader.scheduler.changePath()
     let error = await #expect(throws: LoadError.self) { try await load.value }
     #expect(error?.code == reply.code)
     #expect(error?.status == (reply.code == .status ? reply.status : nil))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import FeedimgCache
 
-@Suite struct NegativeAnswerTests {
+@Suite struct NegativeResponseTests {
   struct Row: Sendable, CustomTestStringConvertible {
     var status: Int
     var fields: String

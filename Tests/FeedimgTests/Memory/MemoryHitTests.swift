@@ -5,7 +5,7 @@ import Testing
 @testable import Feedimg
 
 /// Memory hits, which need no load. Uses a real server, a real disk and a manual clock.
-@Suite struct ImageAtHandTests {
+@Suite struct MemoryHitTests {
   private let clock = TestClock()
 
   private func loader(_ kind: NetworkKind = .wifi) throws -> TestLoader {
