@@ -172,7 +172,7 @@ let package = Package(
     ),
     // xxHash: the fast checksum of stored bodies, header only.
     .target(name: "CXXHash"),
-    // Where Swift's tasks run, and the allocator's settings, for a program that is mostly idle.
+    // The threads of Swift's tasks, and the allocator's settings, for a program that is mostly idle.
     .target(name: "CRuntime"),
 
     // The codecs of FeedimgDecoding, each behind one interface (CPixels), with their long jumps kept in C.

@@ -86,9 +86,9 @@ struct KillScenario {
         first: storing([0], 2),
         second: { _ = $0.contains((0..<3).map(Specimen.key)) }
       ),
-      KillScenario(name: "break off", first: announcing(1), second: storing([0], 2)),
+      KillScenario(name: "interrupt", first: announcing(1), second: storing([0], 2)),
       KillScenario(
-        name: "go on",
+        name: "resume",
         interval: 1,
         before: { cache in
           let writer = try cache.makeWriter()

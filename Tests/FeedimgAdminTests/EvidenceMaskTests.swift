@@ -13,11 +13,11 @@ struct EvidenceMaskTests {
       "many networks have it (RFC 6598)"
     ),
     ("via 192.0.2.1", "via 192.0.2.1", "an example (RFC 5737)"),
-    ("via 93.184.216.34 dev eth0", "via PUBLIC-IPv4 dev eth0", "somebody's own"),
+    ("via 93.184.216.34 dev eth0", "via PUBLIC-IPv4 dev eth0", "it identifies a user"),
     ("8.8.8.0/24 dev eth0", "PUBLIC-IPv4/24 dev eth0", "the prefix length may stay"),
     ("it was 8.8.8.8.", "it was PUBLIC-IPv4.", "the sentence ends after it"),
     ("(8.8.8.8)", "(PUBLIC-IPv4)", "in brackets"),
-    ("via 2a00:1450::1 dev eth0", "via PUBLIC-IPv6 dev eth0", "somebody's own"),
+    ("via 2a00:1450::1 dev eth0", "via PUBLIC-IPv6 dev eth0", "it identifies a user"),
     ("via fd12:3456::1", "via PUBLIC-IPv6", "random, so it identifies one home (RFC 4193)"),
     ("via fe80::1 dev eth0", "via fe80::1 dev eth0", "every machine has it"),
     ("via fe80::c0ff:eeff:fe11:2233", "via PUBLIC-IPv6", "it contains a hardware address"),

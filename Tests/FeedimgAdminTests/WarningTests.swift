@@ -28,6 +28,6 @@ import Testing
     let account = try Policies(configuration).explain("budgeted", isLive: true)
     #expect(account.warnings.count == 1)
     #expect(account.warnings.first?.hasPrefix("the cellular-budget counts as spent: cannot ") == true)
-    #expect(try Policies(configuration).explain("budgeted").warnings.isEmpty, "nobody looked")
+    #expect(try Policies(configuration).explain("budgeted").warnings.isEmpty, "the ledger was not read")
   }
 }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import FeedimgDecoding
 
-/// Where decoding happens, and how it is cancelled.
+/// The threads of decoding, and cancellation.
 struct ThreadTests {
   @Test func `many pictures are decoded on a few threads, never on the caller's`() async throws {
     let decoder = CodecDecoder(threads: 2)

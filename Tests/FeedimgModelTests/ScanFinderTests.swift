@@ -19,7 +19,7 @@ struct ScanFinderTests {
 
   static let rows: [(String, [UInt8], Int?)] = [
     ("nothing", [], nil), ("a text", Array("nothing that looks like an image".utf8), nil),
-    ("a head", head, nil), ("a scan that may go on", head + scans[0], nil),
+    ("a head", head, nil), ("a scan that may continue", head + scans[0], nil),
     ("a scan followed by a marker", head + scans[0] + [0xFF, 0xC4], head.count + scans[0].count),
     ("half a marker", head + scans[0] + [0xFF], nil),
     (

@@ -6,7 +6,7 @@ import Testing
   struct Row: CustomTestStringConvertible, Sendable {
     var name: String
     var kernel: FakeKernel
-    /// The links from the top to the hardware; empty if there is no path.
+    /// The links from the top to the hardware. Empty without a path.
     var via: [String]
     var medium: LinkClass.Medium = .noConnection
     var isTunnelled = false

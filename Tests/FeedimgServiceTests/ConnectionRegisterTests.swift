@@ -5,7 +5,7 @@ import Testing
 
 @testable import FeedimgService
 
-/// What happens when connections come and the last one leaves.
+/// The effects of the first and the last connection.
 @Suite struct ConnectionRegisterTests {
   private final class Count: Sendable {
     let value = Mutex(0)

@@ -246,7 +246,7 @@ import Testing
   }
 
   @Test
-  func `a client that disconnects stops the transfer, and a body that breaks off does so for the client`()
+  func `a client that disconnects stops the transfer, and an interrupted body is interrupted for the client`()
     async throws
   {
     let gate = Gate()

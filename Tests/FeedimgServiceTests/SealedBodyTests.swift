@@ -43,7 +43,7 @@ import Testing
     // Any process of the same user can open the file.
     let other = open("/proc/self/fd/\(descriptor)", O_RDWR | O_CLOEXEC)
     defer { close(other) }
-    if other >= 0 { #expect(isRefused(other), "\(name), opened anew") }
+    if other >= 0 { #expect(isRefused(other), "\(name), opened again") }
     #expect(try content(body) == bytes)
     #expect(body.cost >= bytes.count)
   }

@@ -63,7 +63,7 @@ import Testing
     #expect(none["Cache-Status"] == "feedimg; detail=only-if-cached")
     for given in ["network=wifi", "set=network=wifi"] {
       let asked = try image(service, url, "-H", "Cache-Control: only-if-cached", "--data-urlencode", given)
-      #expect(asked.status == 504, "whatever the query says: \(given)")
+      #expect(asked.status == 504, "for the query \(given)")
     }
     #expect(origin.requests.isEmpty)
     _ = try image(service, url)

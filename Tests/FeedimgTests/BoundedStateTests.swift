@@ -4,7 +4,7 @@ import Testing
 
 @testable import Feedimg
 
-/// What a loader keeps of past items, except its caches: nothing, or a bounded amount.
+/// The state of a loader for past items, except its caches, is empty or bounded.
 @Suite(.timeLimit(.minutes(10))) struct BoundedStateTests {
   /// Has a picture for one URL in ten and fails the others in two ways.
   private struct MostlyFailingDownloader: Downloading {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Feedimg
 
-/// What a load does when the original fails or is not allowed for long.
+/// Loads whose original fails, or is not allowed for long.
 @Suite struct FallbackTests {
   private static let picture = Reply.response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
 

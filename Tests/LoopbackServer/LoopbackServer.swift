@@ -58,7 +58,7 @@ package final class LoopbackServer: Sendable {
   /// The URL of a target, which begins with a slash.
   package func url(_ target: String) -> String { "http://\(host):\(port)\(target)" }
 
-  /// What the server has received so far.
+  /// The requests and connections so far.
   package var log: ServerLog { journal.log }
 
   /// Returns as soon as the log meets a condition.

@@ -1,4 +1,4 @@
-/// What a server does for a request: a script of steps, taken in order.
+/// A server's reaction to a request: a script of steps, taken in order.
 package struct Reply: Sendable {
   /// One step of a script.
   package enum Step: Sendable {

@@ -1,4 +1,4 @@
-/// What a server has received so far.
+/// The requests and connections of a server so far.
 package struct ServerLog: Sendable {
   /// In the order in which their heads were complete.
   package internal(set) var requests: [Request] = []

@@ -1,4 +1,4 @@
-"""A Chromium without a window, driven by its DevTools protocol (chromedevtools.github.io/devtools-protocol)."""
+"""A headless Chromium, controlled by its DevTools protocol (chromedevtools.github.io/devtools-protocol)."""
 
 import base64
 import json
@@ -14,7 +14,7 @@ PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 
 
 class Browser:
-    """One browser with a folder of its own, for as long as the `with` lasts; whatever it does wrong is kept."""
+    """One browser with a folder of its own, for the duration of the `with`. Keeps the errors that the page reports."""
 
     def __init__(self, folder):
         program = next(filter(None, map(shutil.which, PROGRAMS)), None)
@@ -139,14 +139,14 @@ class Browser:
         self.call("Input.dispatchKeyEvent", type="keyUp", **event)
 
     def run(self, script):
-        """The value of an expression, or of the promise that it makes."""
+        """The value of an expression, or of its promise."""
         answer = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
         if "exceptionDetails" in answer:
             raise RuntimeError(f"{script}: {answer['exceptionDetails'].get('exception', {}).get('description')}")
         return answer["result"].get("value")
 
     def wait(self, script, what, limit=20):
-        """Until an expression holds."""
+        """Waits until an expression is true."""
         end = time.monotonic() + limit
         while not (value := self.run(script)):
             if time.monotonic() > end:
@@ -155,7 +155,7 @@ class Browser:
         return value
 
     def picture(self, path, whole=True, quality=None):
-        """A picture of what is seen, or of the whole page."""
+        """A picture of the visible part, or of the whole page."""
         options = {"format": path.suffix.lstrip("."), "captureBeyondViewport": False}
         if quality:
             options["quality"] = quality

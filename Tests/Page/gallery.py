@@ -1,4 +1,4 @@
-"""A feed of real pictures, long enough to scroll: those of the demo, and views into them."""
+"""A feed of real pictures, long enough to scroll: the pictures of the demo, and parts of them."""
 
 import json
 import pathlib
@@ -16,7 +16,7 @@ VIEWS = [
 
 
 def fill(kept, folder, base):
-    """Puts the pictures into a folder, painted once and kept; returns the items of a feed that has them below the base."""
+    """Copies the pictures into a folder and returns the items of their feed. Paints them only once."""
     marks = kept / "items.json"
     if not marks.exists():
         kept.mkdir(parents=True, exist_ok=True)

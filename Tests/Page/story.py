@@ -1,4 +1,4 @@
-"""What a person does with the page, and what must then be seen."""
+"""A person's actions on the page, and the expected results."""
 
 import json
 import pathlib
@@ -41,7 +41,7 @@ class Story:
     # The visible state.
 
     def kinds(self):
-        """How many pictures of each kind are on the screen."""
+        """The number of pictures of each kind on the screen."""
         return self.browser.run("""
           (() => {
             const kinds = {}
@@ -53,7 +53,7 @@ class Story:
           })()""")
 
     def settle(self):
-        """Until nothing is on its way to the screen."""
+        """Waits until no visible picture is loading."""
         self.browser.wait(
             "new Promise((done) => setTimeout(() => done(!document.querySelector('[aria-busy]')), 150))", "all pictures to come"
         )

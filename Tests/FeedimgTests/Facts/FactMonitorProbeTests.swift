@@ -28,7 +28,7 @@ import Testing
 
   @Test func `a dead network is probed from the first listener to the last`() async throws {
     try await killNetwork()
-    #expect(!watch.awaitsProbe, "nobody listens")
+    #expect(!watch.awaitsProbe, "there is no listener")
     let told = RecordedValues<Int>()
     let first = watch.listen(priority: { .visible }, { told.add(1) })
     #expect(watch.awaitsProbe)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Feedimg
 
-/// What is watched without listeners, and what counts when the next listener comes.
+/// The monitor without listeners, and its state when the next listener comes.
 @Suite(.timeLimit(.minutes(10))) @PipelineActor struct FactMonitorRestTests {
   /// A network and settings that the test sets. They count their watchers.
   private nonisolated final class Watched: NetworkMonitoring, SettingsReading {
@@ -132,7 +132,7 @@ import Testing
       change.happen(&facts)
       (state.network, state.settings) = (facts.network, facts.settings)
     }
-    #expect(entered == [.wifi], "nobody watches")
+    #expect(entered == [.wifi], "there is no listener")
     watch.watch()
     #expect(entered == (change.isNewWay ? [.wifi, .cellular] : [.wifi]))
     #expect((failures.recordCount == 0) == change.forgetsFailures)

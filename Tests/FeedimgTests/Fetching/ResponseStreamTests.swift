@@ -87,7 +87,7 @@ import Testing
     #expect(body.heldCount < Self.content.count / 2 + 110_000)
     body.end()
     #expect(await Self.read(body).0 == Self.content)
-    // This is less than what memory has already dropped.
+    // Memory has already dropped more bytes than this.
     body.note(File([]), holding: 0)
     #expect(await Self.read(body).0 == Self.content)
   }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Feedimg
 
-/// What memory evicts when the system is short of it.
+/// Eviction from memory under memory pressure.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct MemoryPressureTests {
   private static let stalls = "/proc/pressure/memory"
   /// Without the waits that a real system needs.

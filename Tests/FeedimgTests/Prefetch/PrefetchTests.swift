@@ -100,7 +100,7 @@ import Testing
     #expect(server.log.requests.isEmpty)
   }
 
-  /// Where an original has to wait for a better network.
+  /// The reason for which an original waits for a better network.
   enum Obstacle: CaseIterable, Sendable {
     case offline
     case cellular

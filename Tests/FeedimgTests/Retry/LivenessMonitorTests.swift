@@ -4,7 +4,7 @@ import Testing
 
 @testable import Feedimg
 
-/// What one failure says about the network and about its server.
+/// The conclusions from one failure about the network and the server.
 @Suite @PipelineActor struct LivenessMonitorTests {
   private let time = ManualTime()
   private let controller: RetryController

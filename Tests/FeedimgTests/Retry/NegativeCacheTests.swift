@@ -45,7 +45,7 @@ import Testing
     var waits: [Duration] = []
     for _ in 0..<12 {
       guard case .open(let wait, _) = breaker.admit("h", at: now) else {
-        Issue.record("nobody waits")
+        Issue.record("no load waits")
         return
       }
       waits.append(wait)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Feedimg
 
-/// What loads wait for when their server's circuit is half-open, with real layers.
+/// Loads that wait while their server's circuit is half-open, with real layers.
 @Suite(.timeLimit(.minutes(10))) struct ProbeTests {
   /// A server whose circuit became half-open a moment ago.
   private struct Scene {

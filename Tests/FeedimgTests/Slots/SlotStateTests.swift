@@ -164,8 +164,8 @@ import Testing
     let version = state.version
     state.update(binding) { $0.content = content }
     #expect(state.version == version)
-    let (_, anew) = (state.bind(Presentation(item: item)), state.latest)
-    #expect(anew?.content == content && anew?.isLoading == true)
+    let (_, again) = (state.bind(Presentation(item: item)), state.latest)
+    #expect(again?.content == content && again?.isLoading == true)
     _ = state.bind(Presentation(item: try self.item("b")))
     #expect(state.latest?.shown == .placeholder)
     state.clear()

@@ -3,7 +3,7 @@
 # gateways, "the internet") is in the namespace "world", and hardware that a
 # scenario does not have waits in the namespace "shelf".
 
-# Expectations about which opinions may differ (Tests/Netlab/run --set NAME=VALUE).
+# Expectations that users may choose (Tests/Netlab/run --set NAME=VALUE).
 : "${TETHER:={\"kind\":\"cellular\",\"metered\":\"yes\",\"tether\":true\}}"     # a phone tethered by USB
 : "${UNKNOWN:={\"kind\":[\"unknown\",\"other\",\"ethernet\",\"offline\"]\}}"   # no way to tell
 
@@ -235,7 +235,7 @@ no_usb_netdev() { ! usb_netdev; }
 # --- Bluetooth: controllers that btvirt plays --------------------------------
 
 # bluetooth_phone: join a phone that shares its network: bnep0, its other end is bnep1 in the world.
-# Sets RADIO, the process without which there is no Bluetooth.
+# Sets RADIO, the process that provides Bluetooth.
 bluetooth_phone() {
     modprobe -a hci_vhci bnep algif_skcipher algif_hash ecb     # btvirt has its ciphers from the kernel
     [ -e /dev/vhci ] || mknod /dev/vhci c 10 137
