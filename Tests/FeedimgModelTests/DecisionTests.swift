@@ -2,7 +2,7 @@ import FeedimgModel
 import Testing
 
 struct DecisionTests {
-  typealias Answer = (image: ShownImage, source: ImageSource, show: ShownImage, load: ImageVariant.Role?)
+  typealias Expected = (image: ShownImage, source: ImageSource, show: ShownImage, load: ImageVariant.Role?)
 
   struct Row: CustomTestStringConvertible, Sendable {
     var testDescription: String
@@ -10,7 +10,7 @@ struct DecisionTests {
     var network: NetworkKind
     var original: Presence
     var thumbnail: Presence
-    var answer: Answer
+    var expected: Expected
   }
 
   static let rows = [
@@ -20,7 +20,7 @@ struct DecisionTests {
       network: .wifi,
       original: .cached,
       thumbnail: .remote,
-      answer: (.original, .cache, .original, nil)
+      expected: (.original, .cache, .original, nil)
     ),
     Row(
       testDescription: "while the original is fetched, a cached thumbnail is shown",
@@ -28,7 +28,7 @@ struct DecisionTests {
       network: .wifi,
       original: .remote,
       thumbnail: .cached,
-      answer: (.original, .network, .thumbnail, .original)
+      expected: (.original, .network, .thumbnail, .original)
     ),
     Row(
       testDescription: "without a cached thumbnail, the placeholder is shown",
@@ -36,7 +36,7 @@ struct DecisionTests {
       network: .cellular,
       original: .remote,
       thumbnail: .remote,
-      answer: (.original, .network, .placeholder, .original)
+      expected: (.original, .network, .placeholder, .original)
     ),
     Row(
       testDescription: "a missing original falls back to the thumbnail",
@@ -44,7 +44,7 @@ struct DecisionTests {
       network: .wifi,
       original: .none,
       thumbnail: .remote,
-      answer: (.thumbnail, .network, .placeholder, .thumbnail)
+      expected: (.thumbnail, .network, .placeholder, .thumbnail)
     ),
     Row(
       testDescription: "a missing thumbnail falls back to the placeholder, never to the original",
@@ -52,7 +52,7 @@ struct DecisionTests {
       network: .cellular,
       original: .cached,
       thumbnail: .none,
-      answer: (.placeholder, .none, .placeholder, nil)
+      expected: (.placeholder, .none, .placeholder, nil)
     ),
     Row(
       testDescription: "offline the best cached variant is shown",
@@ -60,7 +60,7 @@ struct DecisionTests {
       network: .offline,
       original: .remote,
       thumbnail: .cached,
-      answer: (.thumbnail, .cache, .thumbnail, nil)
+      expected: (.thumbnail, .cache, .thumbnail, nil)
     ),
     Row(
       testDescription: "offline with an empty cache the placeholder is shown",
@@ -68,7 +68,7 @@ struct DecisionTests {
       network: .offline,
       original: .remote,
       thumbnail: .remote,
-      answer: (.placeholder, .none, .placeholder, nil)
+      expected: (.placeholder, .none, .placeholder, nil)
     ),
     Row(
       testDescription: "`cached` fetches nothing on any network",
@@ -76,7 +76,7 @@ struct DecisionTests {
       network: .wifi,
       original: .remote,
       thumbnail: .cached,
-      answer: (.thumbnail, .cache, .thumbnail, nil)
+      expected: (.thumbnail, .cache, .thumbnail, nil)
     ),
     Row(
       testDescription: "`placeholder` hides cached variants",
@@ -84,7 +84,7 @@ struct DecisionTests {
       network: .wifi,
       original: .cached,
       thumbnail: .cached,
-      answer: (.placeholder, .none, .placeholder, nil)
+      expected: (.placeholder, .none, .placeholder, nil)
     ),
   ]
 
@@ -92,8 +92,8 @@ struct DecisionTests {
   func `the laws turn a rule's outcome into a decision`(_ row: Row) {
     let situation = Situation(network: row.network, original: row.original, thumbnail: row.thumbnail)
     let decision = Decision(ceiling: row.ceiling, in: situation, upgrade: .wifi, urgency: .soon, rule: 3)
-    #expect((decision.image, decision.source) == (row.answer.image, row.answer.source))
-    #expect((decision.show, decision.load) == (row.answer.show, row.answer.load))
+    #expect((decision.image, decision.source) == (row.expected.image, row.expected.source))
+    #expect((decision.show, decision.load) == (row.expected.show, row.expected.load))
     #expect((decision.upgrade, decision.urgency, decision.rule) == (.wifi, .soon, 3))
   }
 

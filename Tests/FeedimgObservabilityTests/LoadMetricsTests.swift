@@ -85,14 +85,14 @@ import Testing
     #expect(metrics.recordCount == 0)
   }
 
-  static let answers: [LoadEvent.Step] = [
+  static let results: [LoadEvent.Step] = [
     .revalidated(isNew: true), .notRevalidated(LoadError(.timeout, message: "no answer")),
   ]
 
-  @Test(arguments: answers)
-  func `a revalidation counts as a load of its own`(_ answer: LoadEvent.Step) throws {
+  @Test(arguments: results)
+  func `a revalidation counts as a load of its own`(_ result: LoadEvent.Step) throws {
     let metrics = LoadMetrics(factory: factory)
-    let steps = [try decided(), .finished(.disk), .queued, progress(1000), progress(3000), answer]
+    let steps = [try decided(), .finished(.disk), .queued, progress(1000), progress(3000), result]
     for step in steps { metrics.observe(try event(1, 10, step)) }
     #expect(try factory.expectCounter("feedimg_received_bytes_total").totalValue == 3000)
     #expect(metrics.recordCount == 0)

@@ -17,11 +17,11 @@ import Testing
 
   @Test(arguments: rows)
   func `the most reliable sign decides the class of a link`(_ row: Row) {
-    let answer = LinkClassifier.classify(row.link, row.hardware)
-    #expect(answer.medium == row.medium, "\(row.because)")
-    #expect(answer.isTether == row.isTether, "\(row.because)")
-    #expect(answer.isVirtual == row.isVirtual, "\(row.because)")
-    #expect(answer.reason.contains("`\(row.link.name)`"))
+    let result = LinkClassifier.classify(row.link, row.hardware)
+    #expect(result.medium == row.medium, "\(row.because)")
+    #expect(result.isTether == row.isTether, "\(row.because)")
+    #expect(result.isVirtual == row.isVirtual, "\(row.because)")
+    #expect(result.reason.contains("`\(row.link.name)`"))
   }
 
   private static func link(

@@ -38,7 +38,7 @@ import Testing
   private func send(_ text: String) throws { try channel.writeInbound(ByteBuffer(string: text)) }
 
   /// All responses so far.
-  private func answer() throws -> String {
+  private func response() throws -> String {
     // The event loop completes immediate responses.
     channel.embeddedEventLoop.run()
     var text = ""
@@ -54,7 +54,7 @@ import Testing
     #expect(channel.isActive)
     pass(1)
     #expect(!channel.isActive)
-    #expect(try answer() == "")
+    #expect(try response() == "")
   }
 
   @Test func `fields that trickle in do not keep a connection open`() throws {
@@ -76,9 +76,9 @@ import Testing
       pass(5)
       if channel.isActive { try send("x") }
     }
-    let answer = try answer()
-    #expect(answer.hasPrefix("HTTP/1.1 408 "))
-    #expect(answer.lowercased().contains("connection: close"))
+    let response = try response()
+    #expect(response.hasPrefix("HTTP/1.1 408 "))
+    #expect(response.lowercased().contains("connection: close"))
     // Time to read the response, and then the end.
     pass(2)
     #expect(!channel.isActive)
@@ -119,10 +119,10 @@ import Testing
     try connect()
     // The decoder's error was handled, and the channel must not report it.
     try? send(text)
-    let answer = try answer()
-    #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(reason)")
-    #expect(answer.contains("application/problem+json"))
-    #expect(answer.lowercased().contains("connection: close"))
+    let response = try response()
+    #expect(response.hasPrefix("HTTP/1.1 \(status) "), "\(reason)")
+    #expect(response.contains("application/problem+json"))
+    #expect(response.lowercased().contains("connection: close"))
     pass(2)
     #expect(!channel.isActive)
   }
@@ -130,53 +130,53 @@ import Testing
   @Test func `a HEAD request is refused without a body`() throws {
     try connect(.otherUser(1001))
     try send("HEAD / HTTP/1.1\r\nHost: x\r\n\r\n")
-    #expect(try answer().hasSuffix("\r\n\r\n"))
+    #expect(try response().hasSuffix("\r\n\r\n"))
   }
 
   @Test func `another user is refused before the request is read`() throws {
     try connect(.otherUser(1001))
     try send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-    #expect(try answer().hasPrefix("HTTP/1.1 403 "))
+    #expect(try response().hasPrefix("HTTP/1.1 403 "))
   }
 
   @Test func `a client that sends Expect gets 100 Continue`() throws {
     try connect()
     try send("POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 9\r\n\r\n")
-    #expect(try answer().hasPrefix("HTTP/1.1 100 "))
+    #expect(try response().hasPrefix("HTTP/1.1 100 "))
   }
 
   @Test func `all request bodies together have a limit`() throws {
     try connect(bodyLimit: 8)
     try send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nabcdefghi")
-    #expect(try answer().hasPrefix("HTTP/1.1 503 "))
+    #expect(try response().hasPrefix("HTTP/1.1 503 "))
   }
 
   @Test func `an invalid response field fails the response and not the connection`() throws {
     try connect()
     try send("GET /odd HTTP/1.1\r\nHost: x\r\n\r\n")
-    #expect(try answer().hasPrefix("HTTP/1.1 500 Internal Server Error\r\n"))
+    #expect(try response().hasPrefix("HTTP/1.1 500 Internal Server Error\r\n"))
     try send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-    #expect(try answer().hasPrefix("HTTP/1.1 200 OK\r\n"))
+    #expect(try response().hasPrefix("HTTP/1.1 200 OK\r\n"))
   }
 
   @Test func `an older client is told whether the connection stays open`() throws {
     try connect()
     try send("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
-    #expect(try answer().contains("Connection: keep-alive\r\n"))
+    #expect(try response().contains("Connection: keep-alive\r\n"))
     #expect(channel.isActive)
     try send("GET / HTTP/1.0\r\n\r\n")
-    #expect(try answer().contains("Connection: close\r\n"))
+    #expect(try response().contains("Connection: close\r\n"))
     #expect(!channel.isActive)
   }
 
   @Test func `the service's supported methods are listed`() throws {
     try connect()
     try send("OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n")
-    let options = try answer()
+    let options = try response()
     #expect(options.hasPrefix("HTTP/1.1 204 No Content\r\n"))
     #expect(options.contains("Allow: GET, HEAD, OPTIONS\r\n"))
     try send("GET * HTTP/1.1\r\nHost: x\r\n\r\n")
-    #expect(try answer().hasPrefix("HTTP/1.1 400 Bad Request\r\n"))
+    #expect(try response().hasPrefix("HTTP/1.1 400 Bad Request\r\n"))
   }
 
   @Test(arguments: [(413, "Content Too Large"), (422, "Unprocessable Content"), (418, "I'm a teapot")])

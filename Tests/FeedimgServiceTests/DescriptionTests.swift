@@ -53,21 +53,21 @@ import Testing
     let service = try ServiceRun(["--network=wifi"])
     let description = try service.curl("/openapi.json").object
     for row in Self.rows {
-      let answer = try ask(service, row, origin.url(row.url))
-      #expect(answer.status == row.status, "\(row)")
+      let response = try ask(service, row, origin.url(row.url))
+      #expect(response.status == row.status, "\(row)")
       let known = try #require(
-        description.at("paths", row.path, row.method, "responses", String(answer.status))
+        description.at("paths", row.path, row.method, "responses", String(response.status))
           ?? description.at("paths", row.path, row.method, "responses", "default"),
-        "\(row): \(answer.status) is not described"
+        "\(row): \(response.status) is not described"
       )
       for header in known.at("headers")?.members ?? [] {
         guard case .object(let header_) = header.value, header_["required"] == true else { continue }
-        #expect(answer[header.name] != nil, "\(row): there is no `\(header.name)`")
+        #expect(response[header.name] != nil, "\(row): there is no `\(header.name)`")
       }
       let types = (known.at("content")?.members ?? []).map(\.name)
-      let hasBody = row.method != "head" && ![204, 304].contains(answer.status)
+      let hasBody = row.method != "head" && ![204, 304].contains(response.status)
       #expect(hasBody == !types.isEmpty, "\(row)")
-      if let type = answer["Content-Type"], hasBody {
+      if let type = response["Content-Type"], hasBody {
         #expect(types.contains { Self.covers($0, type) }, "\(row): `\(type)`")
       }
     }

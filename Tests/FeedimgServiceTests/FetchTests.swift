@@ -126,9 +126,9 @@ import Testing
     }
     origin.stop()
     for row in rows {
-      let answer = try Self.ask(service, origin.url(row.path))
-      #expect(answer.status == row.whenGone, "\(row.path)")
-      if answer.status == 200 { #expect(answer["Cache-Status"] == "feedimg; fwd=stale; detail=stale") }
+      let response = try Self.ask(service, origin.url(row.path))
+      #expect(response.status == row.whenGone, "\(row.path)")
+      if response.status == 200 { #expect(response["Cache-Status"] == "feedimg; fwd=stale; detail=stale") }
     }
   }
 
@@ -211,9 +211,9 @@ import Testing
     }
     while try service.number("feedimg_arriving_readers") < 20 {}
     gate.open()
-    let answers = try requests.map { try CurlResponse(of: $0) }
-    #expect(answers.allSatisfy { $0.status == 200 && $0.body == body })
-    #expect(answers.count { $0["Cache-Status"]?.hasSuffix("collapsed") == true } == 19)
+    let responses = try requests.map { try CurlResponse(of: $0) }
+    #expect(responses.allSatisfy { $0.status == 200 && $0.body == body })
+    #expect(responses.count { $0["Cache-Status"]?.hasSuffix("collapsed") == true } == 19)
     #expect(origin.log.requests.count == 1)
   }
 
@@ -277,9 +277,9 @@ import Testing
       ("http://[::ffff:127.0.0.1]:\(origin.port)/", 403, "forbidden-address"),
     ]
     for (url, status, code) in rows {
-      let answer = try Self.ask(service, url)
-      #expect(answer.status == status, "\(url)")
-      #expect(answer.object["type"] == .string("urn:feedimg:problem:\(code)"), "\(url)")
+      let response = try Self.ask(service, url)
+      #expect(response.status == status, "\(url)")
+      #expect(response.object["type"] == .string("urn:feedimg:problem:\(code)"), "\(url)")
       let item = "{\"originalImage\":\"\(url)\"}"
       #expect(try service.curl("/v1/image", "--json", item).status == status, "\(url) as an image")
     }

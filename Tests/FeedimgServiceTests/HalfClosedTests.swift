@@ -42,11 +42,11 @@ import Testing
     let client = try await ask(service, origin)
     defer { close(client) }
     gate.open()
-    var answer: [UInt8] = []
+    var response: [UInt8] = []
     var bytes = [UInt8](repeating: 0, count: 4096)
-    while case let count = read(client, &bytes, bytes.count), count > 0 { answer += bytes.prefix(count) }
-    #expect(String(decoding: answer.prefix(15), as: UTF8.self) == "HTTP/1.1 200 OK")
-    #expect(Array(answer.suffix(SampleImage.jpeg.count)) == SampleImage.jpeg)
+    while case let count = read(client, &bytes, bytes.count), count > 0 { response += bytes.prefix(count) }
+    #expect(String(decoding: response.prefix(15), as: UTF8.self) == "HTTP/1.1 200 OK")
+    #expect(Array(response.suffix(SampleImage.jpeg.count)) == SampleImage.jpeg)
   }
 
   @Test func `a client that then disconnects has left`() async throws {

@@ -34,8 +34,8 @@ import Testing
   }
 
   /// The stages in `Server-Timing`.
-  private func stages(_ answer: CurlResponse) -> [String] {
-    (answer["Server-Timing"] ?? "").split(separator: ", ").map { String($0.prefix { $0 != ";" }) }
+  private func stages(_ response: CurlResponse) -> [String] {
+    (response["Server-Timing"] ?? "").split(separator: ", ").map { String($0.prefix { $0 != ";" }) }
   }
 
   @Test func `the chosen image comes from the network, then from memory, and after a restart from disk`()
@@ -122,11 +122,11 @@ import Testing
       ("/page", 502, "urn:feedimg:problem:not-an-image", nil),
     ]
     for (target, status, type, originStatus) in rows {
-      let answer = try service.curl("/v1/image", "--json", item(origin, target))
-      #expect(answer.status == status)
-      #expect(answer.object["type"] == .string(type))
-      #expect(answer.object["originStatus"] == originStatus.map { .integer($0) })
-      #expect(answer.object["url"] == .string(origin.url(target)))
+      let response = try service.curl("/v1/image", "--json", item(origin, target))
+      #expect(response.status == status)
+      #expect(response.object["type"] == .string(type))
+      #expect(response.object["originStatus"] == originStatus.map { .integer($0) })
+      #expect(response.object["url"] == .string(origin.url(target)))
     }
     let offline = try ServiceRun(["--network=offline"]).curl("/v1/image", "--json", item(origin, "/a.jpg"))
     #expect(offline.object["type"] == "urn:feedimg:problem:nothing-to-show")
@@ -136,19 +136,19 @@ import Testing
     let other = try origin()
     let first = try LoopbackServer { _ in .response(302, [("Location", other.url("/missing"))]) }
     let service = try ServiceRun(["--network=wifi"])
-    let answer = try service.curl("/v1/image", "--json", item(first, "/a.jpg"))
-    #expect(answer.object["url"] == .string(first.url("/a.jpg")))
-    #expect(answer.object["origin"] == .string(String(other.url("/").dropLast())))
+    let response = try service.curl("/v1/image", "--json", item(first, "/a.jpg"))
+    #expect(response.object["url"] == .string(first.url("/a.jpg")))
+    #expect(response.object["origin"] == .string(String(other.url("/").dropLast())))
     let own = try service.curl("/v1/image", "--json", item(other, "/missing"))
     #expect(own.status == 502 && own.object["origin"] == nil)
   }
 
   @Test func `the image falls back to the thumbnail as a load does`() throws {
     let origin = try origin()
-    let answer = try ServiceRun(["--network=wifi"])
+    let response = try ServiceRun(["--network=wifi"])
       .curl("/v1/image", "--json", item(origin, "/missing", "/b.webp"))
-    #expect((answer.status, answer["Feedimg-Image"]) == (200, "thumbnail"))
-    #expect(answer.body == SampleImage.webp)
+    #expect((response.status, response["Feedimg-Image"]) == (200, "thumbnail"))
+    #expect(response.body == SampleImage.webp)
   }
 
   @Test func `concurrent requests for one uncached image cause one transfer`() async throws {
@@ -160,9 +160,9 @@ import Testing
     // One of the connections is this one.
     while try !service.curl("/metrics").text.contains("feedimg_connections 21\n") {}
     gate.open()
-    let answers = try requests.map { try CurlResponse(of: $0) }
-    #expect(answers.allSatisfy { $0.status == 200 && $0.body == SampleImage.jpeg })
-    #expect(answers.count { $0["Cache-Status"] == "feedimg; fwd=uri-miss; stored" } == 1)
+    let responses = try requests.map { try CurlResponse(of: $0) }
+    #expect(responses.allSatisfy { $0.status == 200 && $0.body == SampleImage.jpeg })
+    #expect(responses.count { $0["Cache-Status"] == "feedimg; fwd=uri-miss; stored" } == 1)
     #expect(origin.log.count(of: "/slow.jpg") == 1)
   }
 

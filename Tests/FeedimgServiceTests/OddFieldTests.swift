@@ -32,11 +32,11 @@ import Testing
     let service = try ServiceRun(["--network=wifi"])
     // As it arrives, and from the store.
     for _ in 0..<2 {
-      let answer = try CurlResponse(
+      let response = try CurlResponse(
         of: try service.request(["-G", "/v1/fetch", "--data-urlencode", "url=\(origin.url("/a"))"])
       )
-      #expect((answer.status, answer.text) == (200, "hello"))
-      #expect(answer[row.name] == row.value)
+      #expect((response.status, response.text) == (200, "hello"))
+      #expect(response[row.name] == row.value)
     }
     #expect(origin.log.requests.count == 1)
   }
@@ -50,8 +50,8 @@ import Testing
     let item = JSONObject([
       ("originalImage", .string(origin.url("/page"))), ("thumbnailImage", .string(origin.url("/b"))),
     ])
-    let answer = try service.curl("/v1/image", "--json", JSONValue.object(item).text(.compact))
-    #expect((answer.status, answer["Feedimg-Image"]) == (200, "thumbnail"))
-    #expect(answer["Feedimg-Note"]?.contains("`text/ html`") == true)
+    let response = try service.curl("/v1/image", "--json", JSONValue.object(item).text(.compact))
+    #expect((response.status, response["Feedimg-Image"]) == (200, "thumbnail"))
+    #expect(response["Feedimg-Note"]?.contains("`text/ html`") == true)
   }
 }

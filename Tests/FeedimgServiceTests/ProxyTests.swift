@@ -11,12 +11,12 @@ import Testing
       allowsPrivate: false,
       environment: ["http_proxy": "http://user:secret@127.0.0.1:\(proxy.port)/"]
     )
-    let answer = try CurlResponse(
+    let response = try CurlResponse(
       of: try service.request(["-G", "/v1/fetch", "--data-urlencode", "url=http://images.example/a.jpg"])
     )
-    #expect((answer.status, answer.object["type"]) == (403, "urn:feedimg:problem:forbidden-address"))
+    #expect((response.status, response.object["type"]) == (403, "urn:feedimg:problem:forbidden-address"))
     #expect(
-      answer.text.contains(
+      response.text.contains(
         "the proxy `127.0.0.1:\(proxy.port)` of $http_proxy is on this machine or on a private network, which is not "
           + "allowed; allow that (`feedimg serve --allow-private`), or unset $http_proxy"
       )

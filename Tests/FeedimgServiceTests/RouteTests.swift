@@ -9,11 +9,11 @@ import Testing
 
   @Test func `an item is resolved as feedimg resolve does`() throws {
     let service = try ServiceRun(["--network=cellular"])
-    let answer = try service.curl("/v1/resolve", "--json", Self.item)
-    #expect((answer.status, answer["Content-Type"]) == (200, "application/json"))
-    #expect(answer.object["image"] == "thumbnail")
-    #expect(answer.object["load"] == "thumbnail")
-    #expect(answer.object["place"] == "default.md:10")
+    let response = try service.curl("/v1/resolve", "--json", Self.item)
+    #expect((response.status, response["Content-Type"]) == (200, "application/json"))
+    #expect(response.object["image"] == "thumbnail")
+    #expect(response.object["load"] == "thumbnail")
+    #expect(response.object["place"] == "default.md:10")
   }
 
   @Test func `an array gets an array, and lines get lines`() throws {
@@ -67,8 +67,8 @@ import Testing
       (["/v1/settings", "-X", "PATCH", "--json", "[]"], 422, "an array"),
     ]
     for (arguments, status, words) in rows {
-      let answer = try service.request(arguments)
-      let problem = try CurlResponse(of: answer)
+      let response = try service.request(arguments)
+      let problem = try CurlResponse(of: response)
       #expect(problem.status == status, "\(arguments)")
       #expect(problem["Content-Type"] == "application/problem+json", "\(arguments)")
       #expect(problem.object["status"] == .integer(status), "\(arguments)")
@@ -126,8 +126,8 @@ import Testing
   }
 
   @Test func `each path lists its methods`() throws {
-    let answer = try ServiceRun().curl("/v1/settings", "-X", "OPTIONS")
-    #expect((answer.status, answer["Allow"]) == (204, "GET, HEAD, PATCH, OPTIONS"))
+    let response = try ServiceRun().curl("/v1/settings", "-X", "OPTIONS")
+    #expect((response.status, response["Allow"]) == (204, "GET, HEAD, PATCH, OPTIONS"))
   }
 
   @Test func `the description names every route and its methods`() throws {

@@ -29,9 +29,9 @@ import Testing
     _ reason: String
   ) throws {
     let service = try ServiceRun(["--network=offline"])
-    let answer = try service.curl("/v1/resolve\(query)", "--json", Self.item)
-    #expect(answer.object["image"]?.text == image, "\(reason): \(answer.text)")
-    if let rule { #expect(answer.object["rule"] == .integer(rule), "\(reason)") }
+    let response = try service.curl("/v1/resolve\(query)", "--json", Self.item)
+    #expect(response.object["image"]?.text == image, "\(reason): \(response.text)")
+    if let rule { #expect(response.object["rule"] == .integer(rule), "\(reason)") }
   }
 
   @Test func `the metering that the service was given does not apply to another network`() throws {
@@ -89,11 +89,11 @@ import Testing
     for (target, type) in [
       ("/", "text/html"), ("/page/page.css", "text/css"), ("/page/main.js", "text/javascript"),
     ] {
-      let answer = try service.curl(target)
-      #expect(answer.status == 200 && answer["Content-Type"]?.hasPrefix(type) == true)
-      #expect(answer["Content-Security-Policy"]?.contains("default-src 'none'; script-src 'self'") == true)
-      #expect(!answer.text.replacing("http://www.w3.org/2000/svg", with: "").contains("://www."), "\(target)")
-      #expect(try service.curl(target, "-H", "If-None-Match: \(answer["ETag"] ?? "")").status == 304)
+      let response = try service.curl(target)
+      #expect(response.status == 200 && response["Content-Type"]?.hasPrefix(type) == true)
+      #expect(response["Content-Security-Policy"]?.contains("default-src 'none'; script-src 'self'") == true)
+      #expect(!response.text.replacing("http://www.w3.org/2000/svg", with: "").contains("://www."), "\(target)")
+      #expect(try service.curl(target, "-H", "If-None-Match: \(response["ETag"] ?? "")").status == 304)
     }
   }
 }

@@ -108,15 +108,15 @@ import Testing
     let service = try ServiceRun(["--network=wifi"])
     let url = origin.server.url("/a.jpg")
     _ = (try image(service, url), try fetch(service, url))
-    let answers = [
+    let responses = [
       (try image(service, url, "-H", "If-Match: \"x\""), 412),
       (try image(service, url, "-H", "Range: bytes=999999-"), 416),
       (try fetch(service, url, "-H", "Range: bytes=999999-"), 416),
     ]
-    for (answer, status) in answers {
-      #expect(answer.status == status)
-      #expect(answer["Cache-Status"]?.hasPrefix("feedimg; hit; ttl=") == true)
-      #expect(answer.values(of: "Cache-Control") == ["no-store"])
+    for (response, status) in responses {
+      #expect(response.status == status)
+      #expect(response["Cache-Status"]?.hasPrefix("feedimg; hit; ttl=") == true)
+      #expect(response.values(of: "Cache-Control") == ["no-store"])
     }
   }
 

@@ -4,27 +4,27 @@ import Synchronization
 
 /// Responds to every request. A test can hold responses back and release them at any time.
 final class HeldDownloader: Downloading {
-  struct Answer: Sendable {
+  struct Response: Sendable {
     var status = 200
     var body = SampleImage.jpeg
     /// The header fields of an image that stays fresh for a minute.
     var fields = [("Content-Type", "image/jpeg"), ("ETag", "\"1\""), ("Cache-Control", "max-age=60")]
     /// Whether the transfer stalls after the body without ending.
-    var breaksOff = false
+    var isInterrupted = false
   }
 
   /// The requests, in order.
   let requests = RecordedValues<DownloadRequest>()
   private let holds: @Sendable (DownloadRequest) -> Bool
-  private let answer: @Sendable (DownloadRequest) -> Answer
+  private let response: @Sendable (DownloadRequest) -> Response
   private let isReleased = Atomic(false)
   private let count = Atomic(0)
 
   init(
     holding holds: @escaping @Sendable (DownloadRequest) -> Bool,
-    answering answer: @escaping @Sendable (DownloadRequest) -> Answer = { _ in Answer() }
+    responding response: @escaping @Sendable (DownloadRequest) -> Response = { _ in Response() }
   ) {
-    (self.holds, self.answer) = (holds, answer)
+    (self.holds, self.response) = (holds, response)
   }
 
   /// The requested URLs.
@@ -45,12 +45,12 @@ final class HeldDownloader: Downloading {
     requests.add(request)
     while holds(request), !isReleased.load(ordering: .acquiring), !Task.isCancelled { await Task.yield() }
     guard !Task.isCancelled else { throw LoadError(.cancelled, url: request.url, message: "cancelled") }
-    let answer = answer(request)
-    let fields = HTTPFields(answer.fields.map { HTTPFields.Field(name: $0.0, value: $0.1) })
-    let head = ResponseHead(status: answer.status, fields: fields, url: request.url)
+    let response = response(request)
+    let fields = HTTPFields(response.fields.map { HTTPFields.Field(name: $0.0, value: $0.1) })
+    let head = ResponseHead(status: response.status, fields: fields, url: request.url)
     try receiver.begin(head)
-    try receiver.receive(answer.body[...])
-    if answer.breaksOff { throw LoadError(.truncated, url: request.url, message: "it broke off") }
+    try receiver.receive(response.body[...])
+    if response.isInterrupted { throw LoadError(.truncated, url: request.url, message: "it broke off") }
     return head
   }
 }

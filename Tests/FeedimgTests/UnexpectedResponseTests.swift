@@ -11,7 +11,7 @@ import Testing
 
   /// A server that interrupts its first response, and responds to range requests with something else.
   private static func server(
-    answeringRest reply: @escaping @Sendable (Request) -> Reply
+    respondingToRange reply: @escaping @Sendable (Request) -> Reply
   ) throws -> LoopbackServer {
     let isBroken = BrokenOnce()
     return try LoopbackServer { request in

@@ -27,7 +27,7 @@ struct CurlOutcomeTests {
     }
   }
 
-  static let beforeTheAnswer = [
+  static let beforeTheResponse = [
     Row(
       CURLE_COULDNT_RESOLVE_HOST,
       "Could not resolve host: img.test",
@@ -134,7 +134,7 @@ struct CurlOutcomeTests {
     Row(CURLE_FAILED_INIT, "Failed\ninitialization.", .connection, "failed"),
   ]
 
-  @Test(arguments: beforeTheAnswer)
+  @Test(arguments: beforeTheResponse)
   func `a failure before the response is described`(row: Row) throws {
     let origin = Origin(try ImageURL("https://img.test:8443/a.png"))
     let outcome = CurlOutcome(

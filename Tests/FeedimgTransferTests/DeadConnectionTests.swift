@@ -23,17 +23,17 @@ struct DeadConnectionTests {
 
   /// A minute is longer than any machine needs, and shorter than the limit of a test.
   private func request(
-    answer: Duration = .seconds(60),
+    response: Duration = .seconds(60),
     stall: Duration = .seconds(60)
   ) throws -> DownloadRequest {
     DownloadRequest(
       url: try ImageURL("https://localhost:\(proxy.port)/"),
-      responseTimeout: answer,
+      responseTimeout: response,
       stallTimeout: stall
     )
   }
 
-  static let limits: [(Int, answer: Duration, stall: Duration, String)] = [
+  static let limits: [(Int, response: Duration, stall: Duration, String)] = [
     (0, .milliseconds(50), .seconds(60), "no answer came within 50 ms"),
     (20_000, .seconds(60), .milliseconds(50), "nothing came for 50 ms"),
   ]
@@ -41,13 +41,13 @@ struct DeadConnectionTests {
   @Test(arguments: limits)
   func `after a timeout new requests use a new connection`(
     _ brought: Int,
-    _ answer: Duration,
+    _ response: Duration,
     _ stall: Duration,
     _ message: String
   ) async throws {
     _ = try await downloader.download(request(), into: Collector())
     proxy.hold(after: brought)
-    let error = await downloader.failure(try request(answer: answer, stall: stall))
+    let error = await downloader.failure(try request(response: response, stall: stall))
     #expect(error?.message.hasPrefix(message) == true)
     try await withThrowingTaskGroup(of: Void.self) { group in
       for _ in 0..<4 {
@@ -81,7 +81,7 @@ struct DeadConnectionTests {
     while collector.requests == 0 { await Task.yield() }
     switch reason {
     case .silence:
-      #expect(await downloader.failure(try request(answer: .milliseconds(50)))?.code == .timeout)
+      #expect(await downloader.failure(try request(response: .milliseconds(50)))?.code == .timeout)
     case .otherNetwork: downloader.forgetConnections()
     }
     for _ in 0..<2 { _ = try await downloader.download(request(), into: Collector()) }

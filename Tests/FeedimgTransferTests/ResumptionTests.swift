@@ -110,7 +110,7 @@ struct ResumptionTests {
   // MARK: The meaning of the response
 
   /// A response to a range request from byte 100 of 250 on, with the tag "1".
-  struct Answer: Sendable, CustomTestStringConvertible {
+  struct RangeResponse: Sendable, CustomTestStringConvertible {
     var reason: String
     var status: Int
     var fields: [(String, String)] = []
@@ -122,111 +122,111 @@ struct ResumptionTests {
   private static let rest = ("Content-Range", "bytes 100-249/250")
   private static let tag = ("ETag", "\"1\"")
 
-  static let answers = [
-    Answer(reason: "the rest", status: 206, fields: [rest, tag], length: 150, step: .append),
-    Answer(reason: "the rest, in chunks", status: 206, fields: [rest, tag], step: .append),
-    Answer(
+  static let responses = [
+    RangeResponse(reason: "the rest", status: 206, fields: [rest, tag], length: 150, step: .append),
+    RangeResponse(reason: "the rest, in chunks", status: 206, fields: [rest, tag], step: .append),
+    RangeResponse(
       reason: "a part of the rest",
       status: 206,
       fields: [("Content-Range", "bytes 100-199/250"), tag],
       length: 100,
       step: .append
     ),
-    Answer(
+    RangeResponse(
       reason: "the rest of an unknown total",
       status: 206,
       fields: [("Content-Range", "bytes 100-249/*"), tag],
       step: .append
     ),
-    Answer(
+    RangeResponse(
       reason: "another part",
       status: 206,
       fields: [("Content-Range", "bytes 0-249/250"), tag],
       step: .startOver
     ),
-    Answer(
+    RangeResponse(
       reason: "a gap",
       status: 206,
       fields: [("Content-Range", "bytes 101-249/250"), tag],
       step: .startOver
     ),
-    Answer(
+    RangeResponse(
       reason: "the rest of another total",
       status: 206,
       fields: [("Content-Range", "bytes 100-299/300"), tag],
       step: .startOver
     ),
-    Answer(
+    RangeResponse(
       reason: "the rest of another version",
       status: 206,
       fields: [rest, ("ETag", "\"2\"")],
       step: .startOver
     ),
-    Answer(
+    RangeResponse(
       reason: "a tag that became weak",
       status: 206,
       fields: [rest, ("ETag", "W/\"1\"")],
       step: .startOver
     ),
-    Answer(
+    RangeResponse(
       reason: "a missing tag, which a partial response must repeat",
       status: 206,
       fields: [rest],
       length: 150,
       step: .startOver
     ),
-    Answer(
+    RangeResponse(
       reason: "two tags",
       status: 206,
       fields: [rest, tag, ("ETag", "\"2\"")],
       length: 150,
       step: .startOver
     ),
-    Answer(
+    RangeResponse(
       reason: "a date does not replace a tag",
       status: 206,
       fields: [rest, ("Last-Modified", "Sun, 06 Nov 1994 08:00:00 GMT")],
       length: 150,
       step: .startOver
     ),
-    Answer(
+    RangeResponse(
       reason: "a length that contradicts the range",
       status: 206,
       fields: [rest, tag],
       length: 149,
       step: .startOver
     ),
-    Answer(reason: "no range", status: 206, fields: [tag], step: .startOver),
-    Answer(
+    RangeResponse(reason: "no range", status: 206, fields: [tag], step: .startOver),
+    RangeResponse(
       reason: "several ranges",
       status: 206,
       fields: [("Content-Type", "multipart/byteranges; boundary=x"), tag],
       step: .startOver
     ),
-    Answer(reason: "the whole of another version", status: 200, fields: [("ETag", "\"2\"")], step: .replace),
-    Answer(
+    RangeResponse(reason: "the whole of another version", status: 200, fields: [("ETag", "\"2\"")], step: .replace),
+    RangeResponse(
       reason: "unsatisfiable range",
       status: 416,
       fields: [("Content-Range", "bytes */80")],
       step: .startOver
     ),
-    Answer(
+    RangeResponse(
       reason: "unsatisfiable range, although it exists",
       status: 416,
       fields: [("Content-Range", "bytes */250")],
       step: .startOver
     ),
-    Answer(reason: "unsatisfiable range, and the body is complete", status: 416, step: .startOver),
-    Answer(reason: "gone", status: 404, step: .answer),
-    Answer(reason: "busy", status: 503, step: .answer),
-    Answer(reason: "304, without a condition for it", status: 304, step: .startOver),
-    Answer(reason: "the whole body, changed by a proxy", status: 203, fields: [tag], step: .replace),
-    Answer(reason: "nothing", status: 204, fields: [tag], step: .startOver),
-    Answer(reason: "a redirect without a Location", status: 300, step: .startOver),
+    RangeResponse(reason: "unsatisfiable range, and the body is complete", status: 416, step: .startOver),
+    RangeResponse(reason: "gone", status: 404, step: .answer),
+    RangeResponse(reason: "busy", status: 503, step: .answer),
+    RangeResponse(reason: "304, without a condition for it", status: 304, step: .startOver),
+    RangeResponse(reason: "the whole body, changed by a proxy", status: 203, fields: [tag], step: .replace),
+    RangeResponse(reason: "nothing", status: 204, fields: [tag], step: .startOver),
+    RangeResponse(reason: "a redirect without a Location", status: 300, step: .startOver),
   ]
 
-  @Test(arguments: answers)
-  func `only a matching part is appended`(row: Answer) throws {
+  @Test(arguments: responses)
+  func `only a matching part is appended`(row: RangeResponse) throws {
     let first = try ResponseHead(200, [Self.ranges, ("ETag", "\"1\"")], length: 250)
     let resumption = try #require(Resumption(first, kept: 100, now: Self.now))
     #expect(resumption.step(try ResponseHead(row.status, row.fields, length: row.length)) == row.step)

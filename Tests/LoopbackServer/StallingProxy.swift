@@ -106,14 +106,14 @@ private final class ProxiedLine: Sendable {
       guard sources[2].revents != 0 else { continue }
       if isHeld {
         allowance.withLock { $0 = nil }
-      } else if !forwardAnswer() {
+      } else if !forwardResponse() {
         return false
       }
     }
   }
 
   /// It may have been held since the wait began.
-  private func forwardAnswer() -> Bool {
+  private func forwardResponse() -> Bool {
     let left = allowance.withLock { $0 }
     guard left != 0 else { return true }
     guard let count = forward(from: server, to: client, atMost: left) else { return false }

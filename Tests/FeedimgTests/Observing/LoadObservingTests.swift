@@ -99,11 +99,11 @@ import Testing
   }
 
   @Test func `a failure is reported once, and the attempt before it as a retry`() async throws {
-    let answers = Mutex(0)
+    let requestCount = Mutex(0)
     let server = try LoopbackServer { _ in
-      let count = answers.withLock { answers in
-        answers += 1
-        return answers
+      let count = requestCount.withLock { requestCount in
+        requestCount += 1
+        return requestCount
       }
       return count == 1 ? .response(503, [("Retry-After", "0")]) : .response(404)
     }

@@ -11,31 +11,31 @@ import Testing
   /// Hosts that respond by name: `slow` in steps, `page` with a page, all others never.
   private final class Hosts: Downloading {
     let asked = RecordedValues<String>()
-    let slowAnswer: Answer
+    let slowResponse: SlowResponse
     /// The progress of `slow`, and its limit.
     let reached = Atomic(0)
     let allowed = Atomic(1)
     /// Whether all failing requests have begun.
     let isRepaired = Atomic(false)
 
-    init(_ slowAnswer: Answer = Answer()) { self.slowAnswer = slowAnswer }
+    init(_ slowResponse: SlowResponse = SlowResponse()) { self.slowResponse = slowResponse }
 
     func download(
       _ request: DownloadRequest,
       into receiver: any BodyReceiving
     ) async throws(LoadError) -> ResponseHead {
       asked.add(request.url.text)
-      if request.url.host == "slow.example" { return try await answerSlowly(request, receiver) }
+      if request.url.host == "slow.example" { return try await respondSlowly(request, receiver) }
       if isRepaired.load(ordering: .acquiring) {
-        return try answer(request, "image/jpeg", SampleImage.jpeg[...], receiver)
+        return try respond(request, "image/jpeg", SampleImage.jpeg[...], receiver)
       }
       if request.url.host.hasPrefix("page") {
-        return try answer(request, "text/html", Array("<html>".utf8)[...], receiver)
+        return try respond(request, "text/html", Array("<html>".utf8)[...], receiver)
       }
       throw LoadError(.timeout, url: request.url, message: "no answer came within 20 s")
     }
 
-    private func answer(
+    private func respond(
       _ request: DownloadRequest,
       status: Int = 200,
       _ mediaType: String,
@@ -50,12 +50,12 @@ import Testing
     }
 
     /// The head with the first bytes, then one byte, then the rest.
-    private func answerSlowly(
+    private func respondSlowly(
       _ request: DownloadRequest,
       _ receiver: any BodyReceiving
     ) async throws(LoadError) -> ResponseHead {
-      let (picture, count) = (SampleImage.jpeg, slowAnswer.count)
-      let head = try answer(request, status: slowAnswer.status, "image/jpeg", picture[..<count], receiver)
+      let (picture, count) = (SampleImage.jpeg, slowResponse.count)
+      let head = try respond(request, status: slowResponse.status, "image/jpeg", picture[..<count], receiver)
       for part in [picture[count...count], picture[(count + 1)...]] {
         let step = reached.add(1, ordering: .acquiringAndReleasing).newValue
         while allowed.load(ordering: .acquiring) <= step, !Task.isCancelled { await Task.yield() }
@@ -74,7 +74,7 @@ import Testing
   }
 
   /// How the slow host begins its response.
-  struct Answer: Sendable {
+  struct SlowResponse: Sendable {
     var status = 200
     /// Bytes of the body that arrive with the head.
     var count = 100
@@ -82,8 +82,8 @@ import Testing
 
   struct Row: Sendable, CustomTestStringConvertible {
     let failing: String
-    let answer: Answer
-    var testDescription: String { "\(failing) beside \(answer.status) and \(answer.count) bytes" }
+    let response: SlowResponse
+    var testDescription: String { "\(failing) beside \(response.status) and \(response.count) bytes" }
   }
 
   private let time = ManualTime()
@@ -118,9 +118,9 @@ import Testing
   // MARK: Signs of life
 
   static let signs = [
-    Row(failing: "dead", answer: Answer(count: 0)), Row(failing: "dead", answer: Answer()),
-    Row(failing: "dead", answer: Answer(status: 404, count: 0)),
-    Row(failing: "page", answer: Answer(count: 0)), Row(failing: "page", answer: Answer()),
+    Row(failing: "dead", response: SlowResponse(count: 0)), Row(failing: "dead", response: SlowResponse()),
+    Row(failing: "dead", response: SlowResponse(status: 404, count: 0)),
+    Row(failing: "page", response: SlowResponse(count: 0)), Row(failing: "page", response: SlowResponse()),
   ]
 
   @Test(arguments: signs)
@@ -129,10 +129,10 @@ import Testing
   )
     async throws
   {
-    let hosts = Hosts(row.answer)
+    let hosts = Hosts(row.response)
     let test = try TestLoader(downloader: hosts, time: time.time)
     let slow = Task { [item = try item("slow")] in try await test.loader.load(item) }
-    if row.answer.status == 200 {
+    if row.response.status == 200 {
       await hosts.slowReaches(1)
     } else {
       // No caller waits for its rest.
@@ -141,7 +141,7 @@ import Testing
     try await fail(row.failing, test)
     #expect(try network(test) == .wifi)
     hosts.allowed.store(9, ordering: .releasing)
-    if row.answer.status == 200 { #expect(try await slow.value.bytes == SampleImage.jpeg) }
+    if row.response.status == 200 { #expect(try await slow.value.bytes == SampleImage.jpeg) }
   }
 
   @Test func `the next bytes of an image revive a network that counted as dead`() async throws {

@@ -43,7 +43,7 @@ import Testing
       let tag = ("ETag", "\"1\"")
       switch count {
       case 1:
-        _ = try answer(
+        _ = try respond(
           request,
           200,
           [tag, ("Accept-Ranges", "bytes")],
@@ -56,16 +56,16 @@ import Testing
         throw LoadError(.cancelled, message: "cancelled")
       case 2:
         let body = Array(reply.body.utf8)
-        return try answer(request, reply.status, reply.fields, body.count, body[...], receiver)
+        return try respond(request, reply.status, reply.fields, body.count, body[...], receiver)
       case _ where request.fields["Range"] == nil:
-        return try answer(request, 200, [tag], 4000, Self.picture[...], receiver)
+        return try respond(request, 200, [tag], 4000, Self.picture[...], receiver)
       default:
         let place = ("Content-Range", "bytes 1000-3999/4000")
-        return try answer(request, 206, [tag, place], 3000, Self.picture[1000...], receiver)
+        return try respond(request, 206, [tag, place], 3000, Self.picture[1000...], receiver)
       }
     }
 
-    private func answer(
+    private func respond(
       _ request: DownloadRequest,
       _ status: Int,
       _ fields: [(String, String)],

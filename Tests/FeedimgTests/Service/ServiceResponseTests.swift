@@ -9,17 +9,17 @@ import Testing
 
 /// How a loader handles the responses of a service.
 @Suite(.timeLimit(.minutes(10))) struct ServiceResponseTests {
-  private typealias Answer = HeldDownloader.Answer
+  private typealias Response = HeldDownloader.Response
 
   /// A loader beside a service that sends this response.
-  private func loader(_ answer: Answer, downloader: (any Downloading)? = nil) throws -> TestLoader {
-    try loader(downloader: downloader) { answer }
+  private func loader(_ response: Response, downloader: (any Downloading)? = nil) throws -> TestLoader {
+    try loader(downloader: downloader) { response }
   }
 
   private func loader(
     downloader: (any Downloading)? = nil,
     time: MonotonicTime = .system(),
-    _ answer: @escaping @Sendable () -> Answer
+    _ response: @escaping @Sendable () -> Response
   ) throws -> TestLoader {
     try TestLoader(
       downloader: downloader,
@@ -29,7 +29,7 @@ import Testing
         close(open(socket, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600))
         let service = HeldDownloader(
           holding: { _ in false },
-          answering: { $0.url.text.contains("/v1/image") ? answer() : Answer() }
+          responding: { $0.url.text.contains("/v1/image") ? response() : Response() }
         )
         return ServiceLink(socket: socket, cacheFolder: folder + "/cache", downloader: service)
       }
@@ -42,7 +42,7 @@ import Testing
     paid: Int
   ) async throws {
     let test = try loader(
-      Answer(fields: [("Content-Type", "image/jpeg"), ("Cache-Status", status)])
+      Response(fields: [("Content-Type", "image/jpeg"), ("Cache-Status", status)])
     )
     let item = try TestLoader.item(original: "http://a.example/a.jpg")
     let prefetch = test.loader.prefetch([item])
@@ -55,7 +55,7 @@ import Testing
     async throws
   {
     let fields = [("Content-Type", "image/jpeg"), ("Cache-Status", "feedimg; fwd=uri-miss; collapsed")]
-    let broken = Answer(body: Array(SampleImage.jpeg.prefix(100)), fields: fields, breaksOff: true)
+    let broken = Response(body: Array(SampleImage.jpeg.prefix(100)), fields: fields, isInterrupted: true)
     let test = try loader(broken, downloader: HeldDownloader(holding: { _ in false }))
     let item = try TestLoader.item(original: "http://a.example/a.jpg")
     let progress = await test.loader.prefetch([item]).finish()
@@ -66,7 +66,7 @@ import Testing
     async throws
   {
     let status = ("Cache-Status", "feedimg; fwd=uri-miss; collapsed")
-    let test = try loader(Answer(fields: [("Content-Type", "image/jpeg"), status]))
+    let test = try loader(Response(fields: [("Content-Type", "image/jpeg"), status]))
     let told = RecordedValues<LoadProgress>()
     _ = try await test.loader.load(try TestLoader.item(original: "http://a.example/a.jpg")) { told.add($0) }
     #expect(told.all.last?.received == ByteCount(SampleImage.jpeg.count))
@@ -76,7 +76,7 @@ import Testing
     let problem =
       #"{"type":"urn:feedimg:problem:status","title":"x","status":502,"detail":"x","originStatus":503,"#
       + #""origin":"http://b.example"}"#
-    let test = try loader(Answer(status: 502, body: Array(problem.utf8), fields: []))
+    let test = try loader(Response(status: 502, body: Array(problem.utf8), fields: []))
     let item = try TestLoader.item(original: "http://a.example/a.jpg")
     let error = await #expect(throws: LoadError.self) { try await test.loader.load(item) }
     #expect(error?.status == 503 && error?.origin == "http://b.example")
@@ -91,8 +91,8 @@ import Testing
     let (time, isWell) = (ManualTime(), Flag())
     let test = try loader(time: time.time) {
       isWell.isSet
-        ? Answer(fields: [("Content-Type", "image/jpeg"), ("Cache-Status", "feedimg; fwd=uri-miss")])
-        : Answer(status: 502, body: Array(problem.utf8), fields: [])
+        ? Response(fields: [("Content-Type", "image/jpeg"), ("Cache-Status", "feedimg; fwd=uri-miss")])
+        : Response(status: 502, body: Array(problem.utf8), fields: [])
     }
     let slot = test.loader.slot()
     slot.show(try TestLoader.item(original: "http://a.example/a.jpg"))
@@ -109,7 +109,7 @@ import Testing
 
   @Test(arguments: ["feedimg; fwd=uri-miss; stored", "feedimg; fwd=uri-miss; collapsed"])
   func `received bytes reach the callers that wait for the service`(status: String) async throws {
-    let test = try loader(Answer(fields: [("Content-Type", "image/jpeg"), ("Cache-Status", status)]))
+    let test = try loader(Response(fields: [("Content-Type", "image/jpeg"), ("Cache-Status", status)]))
     let woken = RecordedValues<Bool>()
     let calls = CircuitSubscription(test.loader.retries) { .visible }
     let url = try ImageURL("http://a.example/b.jpg")
@@ -167,7 +167,7 @@ import Testing
   @Test func `the explanation says what a service refuses to load`() async throws {
     let problem =
       #"{"type":"urn:feedimg:problem:forbidden-address","title":"x","status":403,"detail":"it is private"}"#
-    let test = try loader(Answer(status: 403, body: Array(problem.utf8), fields: []))
+    let test = try loader(Response(status: 403, body: Array(problem.utf8), fields: []))
     let origin = try LoopbackServer { _ in
       .response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
     }

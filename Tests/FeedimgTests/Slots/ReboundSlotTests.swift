@@ -106,10 +106,10 @@ import Testing
 
   @Test func `a stale image that is bound again is revalidated`() async throws {
     let clock = TestClock()
-    let new = HeldDownloader.Answer(body: SampleImage.png, fields: [("Content-Type", "image/png")])
+    let new = HeldDownloader.Response(body: SampleImage.png, fields: [("Content-Type", "image/png")])
     let downloader = HeldDownloader(
       holding: { _ in false },
-      answering: { $0.fields["If-None-Match"] == nil ? .init() : new }
+      responding: { $0.fields["If-None-Match"] == nil ? .init() : new }
     )
     let test = try TestLoader(downloader: downloader, clock: { clock.now })
     let item = FeedItem(

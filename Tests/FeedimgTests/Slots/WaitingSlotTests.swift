@@ -66,12 +66,12 @@ import Testing
 
   @Test(arguments: Event.allCases)
   func `a better image replaces a thumbnail that must be revalidated first`(_ event: Event) async throws {
-    let open = HeldDownloader.Answer(fields: [
+    let open = HeldDownloader.Response(fields: [
       ("Content-Type", "image/jpeg"), ("ETag", "\"1\""), ("Vary", "*"),
     ])
     let downloader = HeldDownloader(
       holding: { $0.fields["If-None-Match"] != nil },
-      answering: { _ in open }
+      responding: { _ in open }
     )
     let test = try loader(.cellular, downloader)
     _ = try await test.loader.load(try item())
@@ -83,10 +83,10 @@ import Testing
   }
 
   @Test func `a new version of the shown image appears after other changes`() async throws {
-    let new = HeldDownloader.Answer(body: SampleImage.png, fields: [("Content-Type", "image/png")])
+    let new = HeldDownloader.Response(body: SampleImage.png, fields: [("Content-Type", "image/png")])
     let downloader = HeldDownloader(
       holding: { $0.fields["If-None-Match"] != nil },
-      answering: { $0.fields["If-None-Match"] == nil ? .init() : new }
+      responding: { $0.fields["If-None-Match"] == nil ? .init() : new }
     )
     let test = try loader(.cellular, downloader)
     let slot = try await revalidatingSlot(test, downloader)
