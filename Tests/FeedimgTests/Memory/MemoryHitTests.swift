@@ -28,7 +28,7 @@ import Testing
     #expect(origin.requests.count == 1)
   }
 
-  @Test func `a copy in memory is kept only for as long as a caller is likely to ask for it`() async throws {
+  @Test func `a copy in memory is kept only while a caller is likely to ask for it`() async throws {
     final class Form: Sendable {}
     let origin = try PictureOrigin(SampleImage.jpeg, [("Cache-Control", "max-age=60")])
     let test = try loader()
