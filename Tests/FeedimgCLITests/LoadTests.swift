@@ -13,14 +13,19 @@ import Testing
       case "/thumbnail.webp": .response(200, [("Content-Type", "image/webp")], body: SampleImage.webp)
       case "/mislabelled": .response(200, [("Content-Type", "text/plain")], body: SampleImage.png)
       case "/no-store": .response(200, [("Cache-Control", "no-store")], body: SampleImage.gif)
-      case "/page": .response(200, [("Content-Type", "text/html")], body: Array("<!doctype html><p>hello".utf8))
+      case "/page":
+        .response(200, [("Content-Type", "text/html")], body: Array("<!doctype html><p>hello".utf8))
       case "/empty": .response(200, [("Content-Type", "image/png")])
       case "/400": .response(400)
       case "/500": .response(500)
       case "/short": .truncated(SampleImage.jpeg, after: 100)
       case "/cut": .closing(body: Array(SampleImage.jpeg.dropLast(20)))
       case "/cut-gzip":
-        .response(200, [("Content-Encoding", "gzip")], body: beginningOfGzip(of: SampleImage.jpeg.dropLast(20)))
+        .response(
+          200,
+          [("Content-Encoding", "gzip")],
+          body: beginningOfGzip(of: SampleImage.jpeg.dropLast(20))
+        )
       case "/loop": .redirect(to: "/loop")
       case "/to-file": .redirect(to: "file:///etc/passwd")
       case "/moved": .redirect(to: "/original.jpg")

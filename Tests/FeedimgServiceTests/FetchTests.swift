@@ -6,8 +6,11 @@ import Testing
 
 /// `/v1/fetch`, with a real origin behind the service.
 @Suite(.timeLimit(.minutes(10))) struct FetchTests {
-  private static func ask(_ service: ServiceRun, _ url: String, _ arguments: String...) throws -> CurlResponse {
-    try CurlResponse(of: try service.request(["-G", "/v1/fetch", "--data-urlencode", "url=\(url)"] + arguments))
+  private static func ask(_ service: ServiceRun, _ url: String, _ arguments: String...) throws -> CurlResponse
+  {
+    try CurlResponse(
+      of: try service.request(["-G", "/v1/fetch", "--data-urlencode", "url=\(url)"] + arguments)
+    )
   }
 
   private let body = Array("hello, world".utf8)

@@ -84,8 +84,11 @@ import Testing
     ("\u{16}\u{3}\u{1}\r\n\r\n", "400", "a client that begins with TLS"),
     ("GET /at?a HTTP/1.1\r\nHost: a@b\r\n\r\n", "400", "an invalid host"),
     ("GET /at?a HTTP/1.1\r\nHost: [::1]:80\r\n\r\n", "200 [GET a Host]", "an address as a host"),
-  ]) func `malformed requests are refused here too`(_ text: String, _ response: String, _ reason: String) throws
-  {
+  ]) func `malformed requests are refused here too`(
+    _ text: String,
+    _ response: String,
+    _ reason: String
+  ) throws {
     try connect()
     try? send(text)
     #expect(try responses() == [response], "\(reason)")

@@ -92,7 +92,10 @@ import Testing
       let response = try service.curl(target)
       #expect(response.status == 200 && response["Content-Type"]?.hasPrefix(type) == true)
       #expect(response["Content-Security-Policy"]?.contains("default-src 'none'; script-src 'self'") == true)
-      #expect(!response.text.replacing("http://www.w3.org/2000/svg", with: "").contains("://www."), "\(target)")
+      #expect(
+        !response.text.replacing("http://www.w3.org/2000/svg", with: "").contains("://www."),
+        "\(target)"
+      )
       #expect(try service.curl(target, "-H", "If-None-Match: \(response["ETag"] ?? "")").status == 304)
     }
   }

@@ -14,7 +14,9 @@ import Testing
   }
 
   private func fetch(_ service: ServiceRun, _ url: String, _ arguments: String...) throws -> CurlResponse {
-    try CurlResponse(of: try service.request(["-G", "/v1/fetch", "--data-urlencode", "url=\(url)"] + arguments))
+    try CurlResponse(
+      of: try service.request(["-G", "/v1/fetch", "--data-urlencode", "url=\(url)"] + arguments)
+    )
   }
 
   // MARK: Cache-Status (RFC 9211)

@@ -46,7 +46,9 @@ import Testing
     #expect(part["Content-Range"] == "bytes 500-999/300000")
     let asked = try CurlResponse(of: try request(service, origin.url("/a.jpg"), "--head"))
     #expect((asked.status, asked["Content-Length"]) == (200, "300000"))
-    let beyond = try CurlResponse(of: try request(service, origin.url("/a.jpg"), "-H", "Range: bytes=300000-"))
+    let beyond = try CurlResponse(
+      of: try request(service, origin.url("/a.jpg"), "-H", "Range: bytes=300000-")
+    )
     #expect((beyond.status, beyond["Content-Range"]) == (416, "bytes */300000"))
 
     gate.open()

@@ -67,7 +67,11 @@ import Testing
       reply: .truncated(SampleImage.jpeg, after: 100),
       words: "the body ended after 100 of"
     ),
-    OriginalFailure(testDescription: "malformed", reply: .raw("HTTP/1.1 ok\r\n\r\n"), words: "the answer breaks HTTP"),
+    OriginalFailure(
+      testDescription: "malformed",
+      reply: .raw("HTTP/1.1 ok\r\n\r\n"),
+      words: "the answer breaks HTTP"
+    ),
     OriginalFailure(testDescription: "hung up", reply: .hangUp, words: "the server closed the connection"),
     OriginalFailure(testDescription: "refused", reply: nil, words: "no connection to 127.0.0.1"),
   ]

@@ -56,7 +56,10 @@ import Testing
   @Test func `a reload of an uncached image fails with its own message when the server responds 304`()
     async throws
   {
-    let downloader = HeldDownloader(holding: { _ in false }, responding: { _ in .init(status: 304, body: []) })
+    let downloader = HeldDownloader(
+      holding: { _ in false },
+      responding: { _ in .init(status: 304, body: []) }
+    )
     let test = try TestLoader(downloader: downloader)
     let item = try TestLoader.item(original: "http://a.example/a.jpg")
     let error = await #expect(throws: LoadError.self) { try await test.loader.reload(item) }

@@ -171,7 +171,10 @@ import Testing
     (Reply.response(404), "a server that no longer has it"), (.response(503), "a server error"),
     (.hangUp, "a server that closes the connection"),
     (.truncated(SampleImage.png, after: 20), "an interrupted image"),
-    (.response(200, [("Content-Type", "text/html")], body: Array("<!doctype html><p>log in".utf8)), "a portal"),
+    (
+      .response(200, [("Content-Type", "text/html")], body: Array("<!doctype html><p>log in".utf8)),
+      "a portal"
+    ),
   ])
   func `a failed revalidation keeps the image and is not retried at once`(
     _ reply: Reply,

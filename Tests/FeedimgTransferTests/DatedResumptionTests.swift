@@ -27,9 +27,19 @@ struct DatedResumptionTests {
     RangeResponse(reason: "a part need not repeat the date", fields: [rest], step: .append),
     RangeResponse(reason: "the rest of a later date", fields: [rest, later], step: .startOver),
     RangeResponse(reason: "two dates", fields: [rest, modified, later], step: .startOver),
-    RangeResponse(reason: "a tag that was not there before", fields: [rest, modified, tag], step: .startOver),
+    RangeResponse(
+      reason: "a tag that was not there before",
+      fields: [rest, modified, tag],
+      step: .startOver
+    ),
     RangeResponse(reason: "the whole of a later date", status: 200, fields: [later], step: .replace),
-    RangeResponse(reason: "nothing is missing", status: 416, fields: [all, modified], length: nil, step: .complete),
+    RangeResponse(
+      reason: "nothing is missing",
+      status: 416,
+      fields: [all, modified],
+      length: nil,
+      step: .complete
+    ),
     RangeResponse(
       reason: "nothing is missing, but the date is later",
       status: 416,
@@ -46,7 +56,9 @@ struct DatedResumptionTests {
     ),
   ]
 
-  @Test(arguments: responses) func `no body with a possibly different date is appended`(row: RangeResponse) throws {
+  @Test(arguments: responses) func `no body with a possibly different date is appended`(
+    row: RangeResponse
+  ) throws {
     let date = ("Date", "Sun, 06 Nov 1994 08:49:37 GMT")
     let first = try ResponseHead(200, [("Accept-Ranges", "bytes"), date, Self.modified], length: row.length)
     let resumption = try #require(Resumption(first, kept: 100, now: 784_111_777))

@@ -203,7 +203,12 @@ struct ResumptionTests {
       fields: [("Content-Type", "multipart/byteranges; boundary=x"), tag],
       step: .startOver
     ),
-    RangeResponse(reason: "the whole of another version", status: 200, fields: [("ETag", "\"2\"")], step: .replace),
+    RangeResponse(
+      reason: "the whole of another version",
+      status: 200,
+      fields: [("ETag", "\"2\"")],
+      step: .replace
+    ),
     RangeResponse(
       reason: "unsatisfiable range",
       status: 416,

@@ -228,7 +228,8 @@ import Testing
 
   @Test(arguments: [
     (
-      NetworkKind.offline, Metered.no, Presence.remote, true, Prefetch.Reason.offline, "the original may be fetched"
+      NetworkKind.offline, Metered.no, Presence.remote, true, Prefetch.Reason.offline,
+      "the original may be fetched"
     ),
     (.offline, .no, .remote, false, .cached, "nothing more will be fetched now"),
     (.offline, .no, .none, true, .cached, "there is no better image"),

@@ -74,7 +74,8 @@ import Testing
 
   @Test(arguments: [nil, 0, 4000])
   func `a service that hangs is abandoned, and the program loads by itself`(sent: Int?) async throws {
-    let origin = try LoopbackServer { _ in .response(200, [("Content-Type", "image/jpeg")], body: Self.image) }
+    let origin = try LoopbackServer { _ in .response(200, [("Content-Type", "image/jpeg")], body: Self.image)
+    }
     let test = try TestLoader(service: { link(in: $0, ShortTimeoutDownloader()) })
     let (gate, asked) = (Gate(), RecordedValues<String>())
     let service = try LoopbackServer(.unix(test.folder + "/service.sock")) { request in
