@@ -1,7 +1,9 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// The language settings of every target. Targets add no settings of their own.
+/// The language settings of every target.
+///
+/// Targets add no settings of their own.
 let settings: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),  // SE-0335
   .enableUpcomingFeature("InternalImportsByDefault"),  // SE-0409
@@ -15,7 +17,9 @@ func codec(_ name: String, _ libraries: [String]) -> Target {
   .target(name: name, dependencies: ["CPixels"], linkerSettings: libraries.map { .linkedLibrary($0) })
 }
 
-/// A program for a script in `Benchmarks`. It is not a product.
+/// A program for a script in `Benchmarks`.
+///
+/// It is not a product.
 func benchmark(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .executableTarget(
     name: name,

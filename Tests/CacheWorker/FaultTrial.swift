@@ -6,7 +6,9 @@ import Glibc
 /// Fails each system call of the cache in turn, and checks that at most the one image is lost.
 struct FaultTrial {
   let folder: String
-  /// Fails every nth call only. With 1 it fails all of them, which takes minutes.
+  /// Fails every nth call only.
+  ///
+  /// With 1 it fails all of them, which takes minutes.
   let stride: Int
 
   private struct Kind {
@@ -62,7 +64,9 @@ struct FaultTrial {
     return DiskCache(folder: folder, limits: limits, clock: WallClock.seconds)
   }
 
-  /// Uses the cache with one fault. Returns the failed call, or nil if there were fewer calls.
+  /// Uses the cache with one fault.
+  ///
+  /// Returns the failed call, or nil if there were fewer calls.
   private func trial(_ kind: Kind, at number: Int, _ work: Work, isNew: Bool) -> String? {
     if isNew {
       try? makeCache().clear()

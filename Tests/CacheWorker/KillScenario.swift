@@ -17,7 +17,9 @@ struct KillScenario {
   var limit = 1 << 20
   /// Only every nth trial of the scenario.
   var interval = 8
-  /// Whether rows may be left without bodies. They count as absent.
+  /// Whether rows may be left without bodies.
+  ///
+  /// They count as absent.
   var mayLoseBodies = false
   var before: Work = storing([0, 1, 2])
   /// The age of that state.

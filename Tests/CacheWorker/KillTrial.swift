@@ -9,7 +9,9 @@ import Glibc
 /// agree, with no other files.
 struct KillTrial {
   let folder: String
-  /// Only every nth moment. With 1 it tries all of them, which takes hours.
+  /// Only every nth moment.
+  ///
+  /// With 1 it tries all of them, which takes hours.
   let stride: Int
 
   private var template: String { folder + "/before" }

@@ -1,16 +1,22 @@
-/// When two processes are interrupted, by the numbers of their calls. Zero means never.
+/// When two processes are interrupted, by the numbers of their calls.
+///
+/// Zero means never.
 struct Moments: CustomStringConvertible {
   /// The call before which the first one stops, so that the second does its work.
   var stop = 0
   /// The same, numbered among the calls that lock files.
   var lock = 0
-  /// The call after which the first one is killed. Without a stop, the second then does its work.
+  /// The call after which the first one is killed.
+  ///
+  /// Without a stop, the second then does its work.
   var kill = 0
   /// The call after which the second one is killed.
   var second = 0
   /// The call before which the second one stops, so that the first is killed.
   var secondStop = 0
-  /// The call after which a third one is killed. It stores another image after the two, or beside the first.
+  /// The call after which a third one is killed.
+  ///
+  /// It stores another image after the two, or beside the first.
   var third = 0
 
   var description: String {

@@ -7,7 +7,9 @@ func say(_ text: String) {
   _ = write(STDOUT_FILENO, line, line.count)
 }
 
-/// Whether the test has closed its end. Yields the processor for a moment.
+/// Whether the test has closed its end.
+///
+/// Yields the processor for a moment.
 func isToldToStop() -> Bool {
   var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
   return poll(&input, 1, 1) > 0

@@ -2,7 +2,9 @@ import CFaults
 import FeedimgCache
 import Glibc
 
-/// A copy of this process that does one task with the cache. It may be stopped and killed on the way.
+/// A copy of this process that does one task with the cache.
+///
+/// It may be stopped and killed on the way.
 struct Victim {
   /// The state of the process.
   enum State: Equatable {
@@ -32,7 +34,9 @@ struct Victim {
     set { counter?.storeBytes(of: newValue, toByteOffset: 8, as: Int.self) }
   }
 
-  /// Starts it, with the moments of the first. Only calls on files below the folder count.
+  /// Starts it, with the moments of the first.
+  ///
+  /// Only calls on files below the folder count.
   init(in folder: String, _ moments: Moments = Moments(), _ work: () -> Void) {
     _ = Self.calls
     identifier = feedimg_fork()

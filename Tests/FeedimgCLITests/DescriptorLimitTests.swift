@@ -3,7 +3,9 @@ import Testing
 
 /// The errors of a program with few free descriptors.
 @Suite(.timeLimit(.minutes(10))) struct DescriptorLimitTests {
-  /// Which call fails depends on the limit. The test tries each limit until connections succeed.
+  /// Which call fails depends on the limit.
+  ///
+  /// The test tries each limit until connections succeed.
   @Test func `with few free descriptors the error names the program and not the server`() throws {
     let server = try LoopbackServer { _ in
       .response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)

@@ -8,7 +8,9 @@ import Testing
     return (try? run("true", in: folder))?.status == 0
   }()
 
-  /// Runs a shell script without `/proc`. `$feedimg` is the program.
+  /// Runs a shell script without `/proc`.
+  ///
+  /// `$feedimg` is the program.
   private static func run(_ script: String, in folder: TestFolder) throws -> CommandRun {
     try CommandRun(
       of: "/usr/bin/unshare",

@@ -15,7 +15,9 @@ import Testing
 
   private let folder: TestFolder
   private let gate = Gate()
-  /// A proxy that sends half of the picture. Traffic with this machine itself would not count.
+  /// A proxy that sends half of the picture.
+  ///
+  /// Traffic with this machine itself would not count.
   private let server: LoopbackServer
 
   init() throws {

@@ -51,8 +51,9 @@ struct NetworkWatchTests {
   }
 
   #if arch(x86_64)
-  /// The system call in which each thread sleeps, by number. `poll` is 7, with its milliseconds as third
-  /// argument, and `pause` is 34 (x86-64).
+  /// The system call in which each thread sleeps, by number.
+  ///
+  /// `poll` is 7, with its milliseconds as third argument, and `pause` is 34 (x86-64).
   ///
   /// Bash itself reads the files, because only the parent process may always do so.
   private static let sleeps = """

@@ -1,6 +1,8 @@
 /// Policies with one mistake each, for `feedimg policy check`.
 enum PolicyFixtures {
-  /// The default rule in words, transcribed literally. It forgets Ethernet and networks of unknown kind.
+  /// The default rule in words, transcribed literally.
+  ///
+  /// It forgets Ethernet and networks of unknown kind.
   static let gap = """
     # gap
 

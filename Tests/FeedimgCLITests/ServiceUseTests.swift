@@ -6,7 +6,9 @@ import Testing
 
 /// `feedimg load` and `prefetch` beside a running service.
 @Suite(.timeLimit(.minutes(10))) struct ServiceUseTests {
-  /// The images that are loaded. The results must be equal in all respects.
+  /// The images that are loaded.
+  ///
+  /// The results must be equal in all respects.
   private static let cases: [(original: String?, thumbnail: String?)] = [
     ("/original.jpg", "/thumbnail.webp"), ("/missing", "/thumbnail.webp"), ("/400", "/thumbnail.webp"),
     ("/missing", nil), ("/page", nil),

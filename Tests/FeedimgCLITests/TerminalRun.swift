@@ -44,7 +44,9 @@ final class TerminalRun {
     close(output)
   }
 
-  /// The output of the terminal up to a match. Nil if the run ends without one.
+  /// The output of the terminal up to a match.
+  ///
+  /// Nil if the run ends without one.
   func text(upTo awaited: Regex<some Any>) throws -> String? {
     var bytes = [UInt8](repeating: 0, count: 4096)
     while true {

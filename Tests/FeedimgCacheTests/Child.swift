@@ -7,7 +7,9 @@ final class Child {
   private var pending: [UInt8] = []
   private var status: Int32?
 
-  /// The program that uses a cache from outside. It is built beside the tests.
+  /// The program that uses a cache from outside.
+  ///
+  /// It is built beside the tests.
   static let worker: String = {
     var path = [CChar](repeating: 0, count: 4096)
     let length = max(0, readlink("/proc/self/exe", &path, path.count - 1))
@@ -50,7 +52,9 @@ final class Child {
     close(socket)
   }
 
-  /// The next line of output. Nil at the end.
+  /// The next line of output.
+  ///
+  /// Nil at the end.
   func line() -> String? {
     var block = [UInt8](repeating: 0, count: 4096)
     while true {
@@ -79,7 +83,9 @@ final class Child {
     if status == nil { Glibc.kill(identifier, SIGKILL) }
   }
 
-  /// Waits for the end. Returns the exit status, or minus the signal that ended it.
+  /// Waits for the end.
+  ///
+  /// Returns the exit status, or minus the signal that ended it.
   @discardableResult
   func wait() -> Int32 {
     stop()
@@ -91,7 +97,9 @@ final class Child {
     return ended
   }
 
-  /// Runs a shell script in a private mount namespace. Nil if the kernel refuses one.
+  /// Runs a shell script in a private mount namespace.
+  ///
+  /// Nil if the kernel refuses one.
   static func isolated(_ script: String, _ arguments: [String]) throws -> Child? {
     let trial = try Child(["unshare", "--mount", "sh", "-c", "mount -t tmpfs tmpfs /mnt"])
     guard trial.wait() == 0 else { return nil }

@@ -23,7 +23,9 @@ import Testing
     cache.close()
   }
 
-  /// The number of readable images. None of them may be wrong.
+  /// The number of readable images.
+  ///
+  /// None of them may be wrong.
   func countWhole(_ count: Int, _ cache: DiskCache) -> Int {
     (0..<count).filter { number in
       guard let bytes = cache.bytes("\(number)") else { return false }

@@ -7,7 +7,9 @@ import Testing
   struct Row: Sendable, CustomTestStringConvertible {
     var status: Int
     var fields: String
-    /// In seconds. Nil if the response does not say.
+    /// In seconds.
+    ///
+    /// Nil if the response does not say.
     var lifetime: Double?
     var because: String
     var testDescription: String { "\(status) | \(fields): \(because)" }

@@ -115,7 +115,9 @@ func picture(_ seed: Int, size: Int = 1000) -> [UInt8] {
   }
 }
 
-/// The content of a file. Empty if there is none.
+/// The content of a file.
+///
+/// Empty if there is none.
 func content(of path: String) -> [UInt8] {
   let descriptor = open(path, O_RDONLY | O_CLOEXEC)
   guard descriptor >= 0 else { return [] }

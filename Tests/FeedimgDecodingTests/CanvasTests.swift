@@ -9,7 +9,9 @@ struct CanvasTests {
   private static let green = [0, 255, 0, 255]
   private static let show = DecodeRequest(damage: .show)
 
-  /// A frame whose data has only the given pixels. Each is the number of a colour: red, green, blue, white.
+  /// A frame whose data has only the given pixels.
+  ///
+  /// Each is the number of a colour: red, green, blue, white.
   private struct Frame {
     var left = 0
     var top = 0
@@ -32,7 +34,9 @@ struct CanvasTests {
       return bytes + [0]
     }
 
-    /// GIF89a, appendix F. The table is cleared after every two pixels, so that a code always has three bits.
+    /// GIF89a, appendix F.
+    ///
+    /// The table is cleared after every two pixels, so that a code always has three bits.
     private var codes: [UInt8] {
       let codes = stride(from: 0, to: pixels.count, by: 2).flatMap {
         [4] + pixels[$0..<min($0 + 2, pixels.count)]

@@ -28,7 +28,9 @@ struct DamageTests {
     }
   }
 
-  /// The number of eighths from which on something is shown. Other formats need the whole file.
+  /// The number of eighths from which on something is shown.
+  ///
+  /// Other formats need the whole file.
   private static let eighths = [
     "fields.jpg": 7, "progressive.jpg": 4, "gray.jpg": 7, "cmyk.jpg": 6, "turned-6.jpg": 7, "fields.png": 3,
     "interlaced.png": 3, "palette.png": 4, "deep.png": 3, "bits.png": 5, "fading.png": 3, "profile.png": 6,

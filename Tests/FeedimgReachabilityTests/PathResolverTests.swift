@@ -6,7 +6,9 @@ import Testing
   struct Row: CustomTestStringConvertible, Sendable {
     var name: String
     var kernel: FakeKernel
-    /// The links from the top to the hardware. Empty without a path.
+    /// The links from the top to the hardware.
+    ///
+    /// Empty without a path.
     var via: [String]
     var medium: LinkClass.Medium = .noConnection
     var isTunnelled = false

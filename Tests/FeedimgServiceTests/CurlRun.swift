@@ -29,7 +29,9 @@ final class CurlRun: Sendable {
   /// Closes the connection at once.
   func hangUp() { kill(process, SIGKILL) }
 
-  /// Reads to the next empty line, which ends a head or an event. Nil at the end.
+  /// Reads to the next empty line, which ends a head or an event.
+  ///
+  /// Nil at the end.
   func block() -> String? {
     var text = ""
     while let line = line() {
@@ -39,7 +41,9 @@ final class CurlRun: Sendable {
     return nil
   }
 
-  /// The next bytes of the body. Fewer at the end.
+  /// The next bytes of the body.
+  ///
+  /// Fewer at the end.
   func take(_ count: Int) -> [UInt8] {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: min(count, 1 << 16))
@@ -103,7 +107,9 @@ struct CurlResponse {
 
   var text: String { String(decoding: body, as: UTF8.self) }
 
-  /// The body as a JSON object. Empty if it is not one.
+  /// The body as a JSON object.
+  ///
+  /// Empty if it is not one.
   var object: JSONObject {
     if case .object(let object)? = try? JSONReader.value(in: body) { object } else { JSONObject() }
   }

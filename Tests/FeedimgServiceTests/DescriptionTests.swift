@@ -94,7 +94,9 @@ import Testing
 }
 
 extension JSONObject {
-  /// The object at the end of a path of names. Nil if there is none.
+  /// The object at the end of a path of names.
+  ///
+  /// Nil if there is none.
   fileprivate func at(_ names: String...) -> JSONObject? {
     var object = self
     for name in names {

@@ -6,7 +6,9 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct OddFieldTests {
   struct Row: Sendable, CustomTestStringConvertible {
     let line: String
-    /// The values that the client receives, by name. Nil means none.
+    /// The values that the client receives, by name.
+    ///
+    /// Nil means none.
     let name: String
     let value: String?
     let reason: String

@@ -11,8 +11,9 @@ import Testing
   private let channel = EmbeddedChannel()
   private let register = ConnectionRegister(limit: 10, bodyLimit: 100)
 
-  /// Immediate responses echo their target and the fields that they receive. All other routes respond with
-  /// `-`.
+  /// Immediate responses echo their target and the fields that they receive.
+  ///
+  /// All other routes respond with `-`.
   private func connect(_ access: AccessRule = .sameUser) throws {
     let shortcut: RouteTable.ImmediateHandler = { request in
       guard request.target["later"] == nil else { return nil }

@@ -16,7 +16,9 @@ import Testing
     return Array(content.prefix(max(0, count)))
   }
 
-  /// Ways to change a file by its descriptor. Each returns whether it was refused.
+  /// Ways to change a file by its descriptor.
+  ///
+  /// Each returns whether it was refused.
   private static let changes: [(name: String, isRefused: @Sendable (Int32) -> Bool)] = [
     ("writing", { pwrite($0, "x", 1, 10) < 0 }), ("writing at the end", { pwrite($0, "x", 1, 300_001) < 0 }),
     ("shortening", { ftruncate($0, 1) < 0 }), ("lengthening", { ftruncate($0, 400_000) < 0 }),

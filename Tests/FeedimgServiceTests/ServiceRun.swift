@@ -1,7 +1,9 @@
 import FoundationEssentials
 import Glibc
 
-/// The real service as a process of its own, in folders of its own. It runs until the test releases it.
+/// The real service as a process of its own, in folders of its own.
+///
+/// It runs until the test releases it.
 final class ServiceRun: Sendable {
   let root: String
   private let process: pid_t
@@ -77,7 +79,9 @@ final class ServiceRun: Sendable {
   /// Where the service listens by default.
   var socket: String { "\(root)/feedimg.sock" }
 
-  /// The next message to the service manager. Waits for it, or for the end of the service.
+  /// The next message to the service manager.
+  ///
+  /// Waits for it, or for the end of the service.
   func notice() -> String {
     var bytes = [UInt8](repeating: 0, count: 4096)
     while true {

@@ -30,7 +30,9 @@ struct PriorityQueueTests {
     #expect(queue.count == 0 && queue.hasPlace(last))
   }
 
-  /// One place. Each second a ticket arrives that keeps it for a second.
+  /// One place.
+  ///
+  /// Each second a ticket arrives that keeps it for a second.
   struct Row: Sendable, CustomTestStringConvertible {
     /// The priority of these tickets.
     var stream: Priority

@@ -2,7 +2,9 @@ import FeedimgModel
 import LoopbackServer
 import Synchronization
 
-/// Responds to every request. A test can hold responses back and release them at any time.
+/// Responds to every request.
+///
+/// A test can hold responses back and release them at any time.
 final class HeldDownloader: Downloading {
   struct Response: Sendable {
     var status = 200

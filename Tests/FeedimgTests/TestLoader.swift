@@ -48,7 +48,9 @@ final class TestLoader: Sendable {
     /// Changes the network for a moment, without a report to listeners.
     func flap(_ kind: NetworkKind) { shown.withLock { $0.state = Self.state(kind) } }
 
-    /// The next metering query finds this network metered. Only that caller learns of it.
+    /// The next metering query finds this network metered.
+    ///
+    /// Only that caller learns of it.
     func turnOutMetered(_ kind: NetworkKind) { shown.withLock { $0.found = Self.state(kind, .yes) } }
 
     func refresh() { shown.withLock { $0.state = $0.found.take() ?? $0.state } }

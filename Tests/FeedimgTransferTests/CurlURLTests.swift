@@ -7,7 +7,9 @@ struct CurlURLTests {
 
   init() throws { library = try CurlLibrary.open() }
 
-  /// RFC 3986 §5.4, relative to `http://a/b/c/d;p?q`. libcurl adds the slash to `http://g`.
+  /// RFC 3986 §5.4, relative to `http://a/b/c/d;p?q`.
+  ///
+  /// For `http://g`, libcurl adds the slash.
   @Test(arguments: [
     ("g", "http://a/b/c/g"), ("./g", "http://a/b/c/g"), ("g/", "http://a/b/c/g/"),
     ("/g", "http://a/g"), ("//g", "http://g/"), ("?y", "http://a/b/c/d;p?y"), ("g?y", "http://a/b/c/g?y"),

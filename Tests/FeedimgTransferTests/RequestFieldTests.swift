@@ -137,7 +137,9 @@ struct RequestFieldTests {
     #expect(error?.message == "the body grows more than 100-fold when its content coding is undone")
   }
 
-  /// At least this many zeros, as 13 bits for 258 of them (RFC 1951 §3.2.6). The end is invalid.
+  /// At least this many zeros, as 13 bits for 258 of them (RFC 1951 §3.2.6).
+  ///
+  /// The end is invalid.
   private static func gzippedZeros(_ count: Int) -> [UInt8] {
     var bytes: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3]
     var (bits, filled) = (0 as UInt8, 0)

@@ -10,7 +10,9 @@ struct ResumingTests {
   private static let body = pattern(250_000)
   private static let now = 784_111_777
 
-  /// Serves a body with ranges and a tag. Its first response is interrupted.
+  /// Serves a body with ranges and a tag.
+  ///
+  /// Its first response is interrupted.
   private static func serve(_ request: Request, tag: String) -> Reply {
     let fields = [("ETag", tag), ("Accept-Ranges", "bytes")]
     guard let range = request["range"] else {

@@ -16,7 +16,9 @@ struct ResumptionTests {
     var fields: [(String, String)]
     var kept = 100
     var length: Int? = 250
-    /// The value of `If-Range`. Nil if it cannot be resumed.
+    /// The value of `If-Range`.
+    ///
+    /// Nil if it cannot be resumed.
     var validator: String?
     var isPromised = true
     var testDescription: String { reason }
@@ -237,7 +239,9 @@ struct ResumptionTests {
     #expect(resumption.step(try ResponseHead(row.status, row.fields, length: row.length)) == row.step)
   }
 
-  /// The URL of a response after redirects. The first response came from `http://a/`.
+  /// The URL of a response after redirects.
+  ///
+  /// The first response came from `http://a/`.
   static let places = [
     ("http://a/", true), ("http://a/elsewhere", true), ("http://a:80/", true), ("https://a/", false),
     ("http://a:8080/", false), ("http://b/", false),
@@ -256,7 +260,9 @@ struct ResumptionTests {
     }
   }
 
-  /// The total length in a 416, its fields, and the step. 100 bytes are stored.
+  /// The total length in a 416, its fields, and the step.
+  ///
+  /// 100 bytes are stored.
   static let refusals: [(Int, [(String, String)], Resumption.Step)] = [
     (100, [tag], .complete), (101, [tag], .startOver), (100, [], .startOver),
     (100, [("ETag", "\"2\"")], .startOver),

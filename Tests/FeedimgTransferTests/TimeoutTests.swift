@@ -3,7 +3,9 @@ import FeedimgTransfer
 import LoopbackServer
 import Testing
 
-/// Time limits. Only the tested one is short.
+/// Time limits.
+///
+/// Only the tested one is short.
 @Suite(.timeLimit(.minutes(10)))
 struct TimeoutTests {
   private let downloader = CurlDownloader(userAgent: "feedimg-tests/1")

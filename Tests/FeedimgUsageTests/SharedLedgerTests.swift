@@ -128,7 +128,9 @@ private final class Worker {
     close(marks)
   }
 
-  /// Whether it has counted once more. False if it has ended.
+  /// Whether it has counted once more.
+  ///
+  /// False if it has ended.
   func readMark() -> Bool {
     var mark: UInt8 = 0
     var count: Int
@@ -138,7 +140,9 @@ private final class Worker {
 
   func kill() { if status == nil { Glibc.kill(process, SIGKILL) } }
 
-  /// Whether it still runs. It is not waited for.
+  /// Whether it still runs.
+  ///
+  /// It is not waited for.
   var isRunning: Bool {
     var info = siginfo_t()
     return waitid(P_PID, id_t(process), &info, WEXITED | WNOHANG | WNOWAIT) == 0

@@ -2,7 +2,9 @@ import FeedimgJSON
 import FeedimgModel
 import FeedimgPolicy
 
-/// The entry point of libFuzzer. Anything but a return is a bug.
+/// The entry point of libFuzzer.
+///
+/// Anything but a return is a bug.
 ///
 /// The first byte chooses the reader, so that one corpus serves all of them.
 @_cdecl("LLVMFuzzerTestOneInput")

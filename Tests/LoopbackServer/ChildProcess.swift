@@ -6,7 +6,9 @@ final class ChildProcess: Sendable {
   private let id: pid_t
   private let output: Int32
 
-  /// Starts it with a pipe for its standard output. Discards its errors.
+  /// Starts it with a pipe for its standard output.
+  ///
+  /// Discards its errors.
   ///
   /// - Parameter command: The path of the program and its arguments.
   /// - Throws: ``LoopbackError`` if it cannot be started.
@@ -34,7 +36,9 @@ final class ChildProcess: Sendable {
 
   deinit { close(output) }
 
-  /// Reads until a line matches. Nil if there is none.
+  /// Reads until a line matches.
+  ///
+  /// Nil if there is none.
   func line(where isWanted: (String) -> Bool) -> String? {
     var line: [UInt8] = []
     var byte: UInt8 = 0

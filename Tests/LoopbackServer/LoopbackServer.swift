@@ -66,7 +66,9 @@ package final class LoopbackServer: Sendable {
     await journal.reaches(isMet)
   }
 
-  /// Closes everything and returns when all threads have ended. May be called again.
+  /// Closes everything and returns when all threads have ended.
+  ///
+  /// May be called again.
   package func stop() {
     var byte: UInt8 = 1
     _ = write(stopPipe.write, &byte, 1)

@@ -60,7 +60,9 @@ package final class NginxServer: Sendable {
     rmdir(folder)
   }
 
-  /// The next log entries, as many as given. Waits until those requests have ended.
+  /// The next log entries, as many as given.
+  ///
+  /// Waits until those requests have ended.
   package func notes(_ count: Int) -> [Note] {
     (0..<count).compactMap { _ in
       let line = server.line { $0.hasPrefix("request ") }

@@ -41,7 +41,9 @@ package final class PictureOrigin: Sendable {
     set { shared.state.withLock { $0.version = newValue } }
   }
 
-  /// Sends this reply to every request from now on. Nil means the picture.
+  /// Sends this reply to every request from now on.
+  ///
+  /// Nil means the picture.
   package func respond(always reply: Reply?) { shared.state.withLock { $0.override = reply } }
 
   /// Interrupts the next bodies, in order, after these numbers of bytes.

@@ -44,7 +44,9 @@ package final class RawClient: Sendable {
     _ = send(socket, text, text.utf8.count, Int32(MSG_NOSIGNAL))
   }
 
-  /// The next bytes. Waits for them, and returns fewer at the end.
+  /// The next bytes.
+  ///
+  /// Waits for them, and returns fewer at the end.
   package func take(_ count: Int) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     var taken = 0

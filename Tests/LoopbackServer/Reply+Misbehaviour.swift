@@ -36,8 +36,9 @@ extension Reply {
     return Reply([.send(head(200, length(of: body)))] + bytes, keepsConnection: true)
   }
 
-  /// Sends the first bytes of a body. Resets the connection when the gate opens, so that the bytes arrive
-  /// first.
+  /// Sends the first bytes of a body.
+  ///
+  /// Resets the connection when the gate opens, so that the bytes arrive first.
   package static func reset(_ body: [UInt8], after count: Int, when gate: Gate) -> Reply {
     Reply([.send(head(200, length(of: body)) + body.prefix(count)), .wait(gate), .reset])
   }

@@ -11,15 +11,21 @@ package struct Request: Sendable {
   /// The target without its query.
   package var path: String { String(target.prefix { $0 != "?" }) }
 
-  /// The value of the first field with this name. Nil if there is none.
+  /// The value of the first field with this name.
+  ///
+  /// Nil if there is none.
   package subscript(name: String) -> String? {
     fields.first { $0.name.lowercased() == name.lowercased() }?.value
   }
 
-  /// The first requested byte of a range. Nil if there is no range.
+  /// The first requested byte of a range.
+  ///
+  /// Nil if there is no range.
   package var rangeStart: Int? { self["Range"].flatMap { Int($0.dropFirst("bytes=".count).dropLast()) } }
 
-  /// Reads the head of a request, without the empty line at its end. Nil if it is invalid.
+  /// Reads the head of a request, without the empty line at its end.
+  ///
+  /// Nil if it is invalid.
   init?(head: [UInt8], connection: Int) {
     let lines = head.split(separator: UInt8(ascii: "\n")).map {
       String(decoding: $0.last == UInt8(ascii: "\r") ? $0.dropLast() : $0, as: UTF8.self)

@@ -1,7 +1,9 @@
 import CTestKernel
 import Glibc
 
-/// The system calls of a server. Every wait can be ended.
+/// The system calls of a server.
+///
+/// Every wait can be ended.
 enum Socket {
   /// Why a wait ended.
   enum Event {
@@ -156,7 +158,9 @@ enum Socket {
     return .ready
   }
 
-  /// Waits for bytes and receives them. Nil at the end or when the server stops.
+  /// Waits for bytes and receives them.
+  ///
+  /// Nil at the end or when the server stops.
   static func receive(
     from socket: Int32,
     stop: Int32,

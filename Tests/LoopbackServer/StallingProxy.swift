@@ -74,7 +74,9 @@ private final class ProxiedLine: Sendable {
   private let server: Int32
   private let stop: Int32
   private let gate: Gate
-  /// The bytes that may still come from the server. Nil means no limit.
+  /// The bytes that may still come from the server.
+  ///
+  /// Nil means no limit.
   private let allowance = Mutex<Int?>(nil)
 
   init(client: Int32, server: Int32, stop: Int32, gate: Gate) {

@@ -53,7 +53,9 @@ package final class Child {
     input = -1
   }
 
-  /// The next line of its output. Nil at the end.
+  /// The next line of its output.
+  ///
+  /// Nil at the end.
   package func readLine() -> String? {
     var bytes: [UInt8] = []
     var byte: UInt8 = 0

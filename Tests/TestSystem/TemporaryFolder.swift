@@ -22,7 +22,9 @@ package final class TemporaryFolder: Sendable {
     try file.write(Array(text.utf8))
   }
 
-  /// The content of a file. Nil if there is none.
+  /// The content of a file.
+  ///
+  /// Nil if there is none.
   package func text(of name: String) throws -> String? {
     try AtomicFile(self[name]).content().map { String(decoding: $0, as: UTF8.self) }
   }

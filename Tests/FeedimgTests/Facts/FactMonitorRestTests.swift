@@ -8,7 +8,9 @@ import Testing
 
 /// The monitor without listeners, and its state when the next listener comes.
 @Suite(.timeLimit(.minutes(10))) @PipelineActor struct FactMonitorRestTests {
-  /// A network and settings that the test sets. They count their watchers.
+  /// A network and settings that the test sets.
+  ///
+  /// They count their watchers.
   private nonisolated final class Watched: NetworkMonitoring, SettingsReading {
     struct State: Sendable {
       var network = NetworkState(kind: .wifi, metered: .no, reason: "", meteredReason: "")

@@ -10,7 +10,9 @@ import Testing
     var why: String
     var request: [(String, String)] = []
     var isHead = false
-    /// The fields of a response that was stored a hundred seconds ago. Nil means that nothing is stored.
+    /// The fields of a response that was stored a hundred seconds ago.
+    ///
+    /// Nil means that nothing is stored.
     var stored: [(String, String)]?
     var hasOthers = false
     var plan: FetchPlan

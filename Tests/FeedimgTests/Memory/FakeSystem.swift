@@ -33,7 +33,9 @@ final class FakeSystem: Sendable {
     guard symlink(target, files.path(path)) == 0 else { throw SystemReason() }
   }
 
-  /// Replaces the kernel's file by a pipe. Each byte that the test writes is an event.
+  /// Replaces the kernel's file by a pipe.
+  ///
+  /// Each byte that the test writes is an event.
   func makePipe(_ path: String) throws {
     try makeFolder(of: path)
     guard mkfifo(files.path(path), 0o600) == 0 else { throw SystemReason() }

@@ -2,7 +2,9 @@ import Glibc
 
 @testable import Feedimg
 
-/// A control group below that of the tests, for programs short of memory. It is removed with the value.
+/// A control group below that of the tests, for programs short of memory.
+///
+/// It is removed with the value.
 final class LiveGroup {
   let folder: String
   private let script: UnsafeMutablePointer<FILE>

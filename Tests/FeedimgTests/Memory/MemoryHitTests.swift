@@ -4,7 +4,9 @@ import Testing
 
 @testable import Feedimg
 
-/// Memory hits, which need no load. Uses a real server, a real disk and a manual clock.
+/// Memory hits, which need no load.
+///
+/// Uses a real server, a real disk and a manual clock.
 @Suite struct MemoryHitTests {
   private let clock = TestClock()
 

@@ -2,7 +2,9 @@ import Testing
 
 @testable import Feedimg
 
-/// The steps of eviction, on a clock that the test moves. Times are in seconds.
+/// The steps of eviction, on a clock that the test moves.
+///
+/// Times are in seconds.
 struct PressureLadderTests {
   enum Event: Sendable {
     case sign(Double)

@@ -16,7 +16,9 @@ import Testing
 
     var all: [LoadEvent] { events.all }
 
-    /// The steps by name. Repeated `bytes` steps count once.
+    /// The steps by name.
+    ///
+    /// Repeated `bytes` steps count once.
     func names(of load: Int? = nil) -> [String] {
       let events = all.filter { load == nil || $0.load == load }
       return LoadTimeline(events).entries.map(\.name)

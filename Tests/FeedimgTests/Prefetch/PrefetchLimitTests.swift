@@ -9,7 +9,9 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct PrefetchLimitTests {
   private static let size = 270_000
 
-  /// A picture of this length. Only its first bytes are image data.
+  /// A picture of this length.
+  ///
+  /// Only its first bytes are image data.
   private static func picture(_ size: Int) -> [UInt8] {
     SampleImage.jpeg + [UInt8](repeating: 0, count: size - SampleImage.jpeg.count)
   }

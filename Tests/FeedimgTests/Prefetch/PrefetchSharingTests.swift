@@ -10,7 +10,9 @@ import Testing
   private static let body =
     SampleImage.jpeg + [UInt8](repeating: 0, count: 270_000 - SampleImage.jpeg.count)
   private static let whole = Reply.response(200, [("Content-Type", "image/jpeg")], body: body)
-  /// The bytes that arrive first. The rest is held back.
+  /// The bytes that arrive first.
+  ///
+  /// The rest is held back.
   private static let start = 100
 
   private func waiting(_ test: TestLoader, for item: FeedItem, _ count: Int) async throws {

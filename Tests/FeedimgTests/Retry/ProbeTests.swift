@@ -13,7 +13,9 @@ import Testing
     let time = ManualTime()
     let test: TestLoader
     let server: LoopbackServer
-    /// Releases the head and the body of `/slow`. All other responses come at once.
+    /// Releases the head and the body of `/slow`.
+    ///
+    /// All other responses come at once.
     let head = Gate()
     let body = Gate()
     /// The loads that waited for a slot.

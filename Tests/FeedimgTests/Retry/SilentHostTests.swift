@@ -9,8 +9,9 @@ import Testing
 
 /// Images on a host that is silent for a while, on an unchanged network.
 @Suite(.timeLimit(.minutes(10))) struct SilentHostTests {
-  /// Hosts whose name begins with `silent` do not respond until the test says so. `moved` redirects to the
-  /// image on the `silent` host. Others respond.
+  /// Hosts whose name begins with `silent` do not respond until the test says so.
+  ///
+  /// `moved` redirects to the image on the `silent` host. Others respond.
   private final class Hosts: Downloading {
     let asked = RecordedValues<String>()
     let isRepaired = Atomic(false)
@@ -70,7 +71,9 @@ import Testing
     while slots.contains(where: { $0.presentation?.isLoading != false }) { await Task.yield() }
   }
 
-  /// Advances the clock from wait to wait until the condition holds. An open circuit may last for minutes.
+  /// Advances the clock from wait to wait until the condition holds.
+  ///
+  /// An open circuit may last for minutes.
   private func pass(until isSo: () -> Bool) async {
     while !isSo() {
       time.passToNext()

@@ -7,7 +7,9 @@ import Testing
 
 @testable import Feedimg
 
-/// Interrupted transfers whose server no longer has the same version. Each load has one attempt.
+/// Interrupted transfers whose server no longer has the same version.
+///
+/// Each load has one attempt.
 @Suite(.timeLimit(.minutes(10))) struct ChangedVersionTests {
   /// A server whose every response has the next version of the picture, and pauses within it until the test
   /// releases it.
@@ -18,7 +20,9 @@ import Testing
       var isReleased = false
     }
 
-    /// The fields of responses to range requests. Nil means the whole next version.
+    /// The fields of responses to range requests.
+    ///
+    /// Nil means the whole next version.
     let part: [(String, String)]?
     private let state = Mutex(State())
 

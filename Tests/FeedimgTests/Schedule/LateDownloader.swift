@@ -5,9 +5,13 @@ import Synchronization
 final class LateDownloader: Downloading {
   /// The bytes of the first response to each prefetch, and when they come.
   struct Arrival: Sendable {
-    /// The bytes that come with the head before the stop. Nil if not even the head comes.
+    /// The bytes that come with the head before the stop.
+    ///
+    /// Nil if not even the head comes.
     var before: Int?
-    /// The total bytes at the end of the transfer. Nil if not even the head comes.
+    /// The total bytes at the end of the transfer.
+    ///
+    /// Nil if not even the head comes.
     var after: Int?
   }
 

@@ -8,7 +8,9 @@ struct LinkScene {
     let name: String
     let host: String
     var left: Double
-    /// The start of its response. Nil while it has no slot.
+    /// The start of its response.
+    ///
+    /// Nil while it has no slot.
     var responseTime: Duration?
     var isResponding = false
   }
@@ -18,7 +20,9 @@ struct LinkScene {
 
   /// In bytes per second.
   var linkRate: Double
-  /// The highest total rate of each slow server. Other servers send as fast as the link.
+  /// The highest total rate of each slow server.
+  ///
+  /// Other servers send as fast as the link.
   let serverRates: [String: Double]
   private var scheduler: SchedulerState
   private(set) var link: LinkMeter

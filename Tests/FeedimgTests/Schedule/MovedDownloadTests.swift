@@ -6,7 +6,9 @@ import Testing
 
 @testable import Feedimg
 
-/// Downloads that move to another network path during their response. No time passes.
+/// Downloads that move to another network path during their response.
+///
+/// No time passes.
 @Suite(.timeLimit(.minutes(10))) struct MovedDownloadTests {
   typealias Row = PreemptedDownloadTests.Row
 

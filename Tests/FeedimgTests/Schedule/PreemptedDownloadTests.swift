@@ -46,7 +46,9 @@ import Testing
     Row(strong, before: 1000, after: 3000, [nil, "bytes=1000-"], "the bytes before the stop are resumed"),
   ]
 
-  /// Four downloads run on a link of unknown speed. Two of them are preempted for a visible one.
+  /// Four downloads run on a link of unknown speed.
+  ///
+  /// Two of them are preempted for a visible one.
   private static let paths = (0..<4).map { "http://a.example/p\($0)" }
 
   private static func item(_ url: String) throws -> FeedItem {

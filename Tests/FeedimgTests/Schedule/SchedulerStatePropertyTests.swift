@@ -3,7 +3,9 @@ import Testing
 
 @testable import Feedimg
 
-/// Random changes in random order. The invariants of ``SchedulerState`` hold after each one.
+/// Random changes in random order.
+///
+/// The invariants of ``SchedulerState`` hold after each one.
 @Suite struct SchedulerStatePropertyTests {
   fileprivate struct Download {
     var host: String

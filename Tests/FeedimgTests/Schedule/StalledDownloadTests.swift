@@ -7,7 +7,9 @@ import Testing
 @Suite struct StalledDownloadTests {
   private static let slow = TransferLimits(total: 2, perHost: 2, besideUrgent: 0)
 
-  /// One host has all slots and some of its bodies arrive. Then a download of the named host waits.
+  /// One host has all slots and some of its bodies arrive.
+  ///
+  /// Then a download of the named host waits.
   private static let rows: [(host: String, receiving: Int, milliseconds: Int, starts: Bool, why: String)] = [
     ("b", 0, 999, false, "a response may take a second"),
     ("b", 0, 1000, true, "a stalled download takes no bandwidth"),

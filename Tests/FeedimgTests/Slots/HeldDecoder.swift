@@ -1,7 +1,9 @@
 import FeedimgModel
 import Synchronization
 
-/// Decodes one pixel per request when the test releases it. Its red is the length of the encoded image.
+/// Decodes one pixel per request when the test releases it.
+///
+/// Its red is the length of the encoded image.
 final class HeldDecoder: ImageDecoding {
   let mediaTypes = ["image/jpeg"]
   let width: Int

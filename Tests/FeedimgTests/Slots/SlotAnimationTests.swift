@@ -15,7 +15,9 @@ import Testing
     return nil
   }
 
-  /// Each file and its number of plays. A GIF gives the number of repetitions.
+  /// Each file and its number of plays.
+  ///
+  /// A GIF gives the number of repetitions.
   @Test(arguments: [("animation.gif", 6), ("animation.webp", 5)])
   func `a slot shows the first frame, and a caller can get the others`(
     _ file: String,

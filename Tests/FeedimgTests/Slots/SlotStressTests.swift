@@ -32,7 +32,9 @@ import Testing
     let count = Atomic(0)
   }
 
-  /// Decodes on real decoder threads. The red of its pixel is the mark of the image.
+  /// Decodes on real decoder threads.
+  ///
+  /// The red of its pixel is the mark of the image.
   private struct MarkingDecoder: ImageDecoding {
     let decoder = CodecDecoder(threads: 2)
     var mediaTypes: [String] { decoder.mediaTypes }

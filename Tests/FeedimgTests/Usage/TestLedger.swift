@@ -67,7 +67,9 @@ struct TestDownloader: Downloading {
   var body: [UInt8]
   /// The limit that the head is told.
   var headLength = 100
-  /// The redirected URL in a response of that length. Nil without a redirect.
+  /// The redirected URL in a response of that length.
+  ///
+  /// Nil without a redirect.
   var redirect: ImageURL?
   var onHead: @Sendable () async throws(LoadError) -> Void = {}
 
