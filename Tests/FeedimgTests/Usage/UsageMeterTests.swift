@@ -231,6 +231,6 @@ import Testing
     #expect(
       try source(budgeted) == "the setting cellular-budget, less 1.5 MB since \(ledger.today().monthText)-01"
     )
-    #expect(try source(try bench(nil)) == "the policy does not use the budget")
+    #expect(try source(try bench(nil)) == "the policy does not ask")
   }
 }
