@@ -41,10 +41,10 @@ struct DoctorTests {
 
   static let faults: [(arguments: [String], subject: String, verdict: String, text: String, status: Int32)] =
     [
-      (["--policy", "/no/such.md"], "policy", "no", "no decision is possible", 1),
+      (["--policy", "/no/such.md"], "policy", "no", "nothing can be decided", 1),
       (["--config-dir", "/dev/null/x"], "settings", "warning", "settings cannot be changed", 0),
       (["--cache-dir", "/dev/null"], "cache", "broken", "images are shown and not kept", 1),
-      (["--cache-dir", ""], "folders", "no", "nothing can be stored anywhere", 1),
+      (["--cache-dir", ""], "folders", "no", "nothing can be kept anywhere", 1),
     ]
 
   @Test(arguments: faults)
@@ -167,7 +167,7 @@ struct DoctorTests {
     #expect(run.status == 0)
     let findings = try findings(run)
     #expect(findings["network"]?["verdict"] == "warning")
-    #expect(findings["network"]?["text"]?.text?.contains("only cached images can be shown") == true)
+    #expect(findings["network"]?["text"]?.text?.contains("only what is cached can be shown") == true)
     #expect(findings["netlink"]?["verdict"] == "ok")
   }
 }
