@@ -1,17 +1,17 @@
-# feedimg: what there is to do. `make` alone lists it.
+# The targets of feedimg. `make` alone lists them.
 
 PREFIX ?= /usr/local
 DESTDIR ?=
 
 SWIFT := Scripts/swift
-# Undeclared imports of sibling targets would build by accident, depending on the order.
+# Otherwise undeclared imports of sibling targets may build, depending on the build order.
 BUILD_FLAGS := --explicit-target-dependency-import-check error
-# A folder with the static libstdc++ alone, so that the linker finds it there first: loading the shared one takes a
+# A folder with only the static libstdc++, where the linker finds it first. Loading the shared library takes a
 # tenth of the time of `feedimg resolve`.
 STATIC := .build/static
 RELEASE_FLAGS := -c release --static-swift-stdlib $(BUILD_FLAGS) -Xlinker -L$(CURDIR)/$(STATIC)
-# Runs of few tests at a time: what waits for other processes, or computes for long, does so on threads that tests of
-# loads need meanwhile, and a user has only so many descriptors to watch files with (fs.inotify.max_user_instances, 128).
+# Few tests run at a time, for two reasons. Waiting and computing tests block threads that tests of loads
+# need. A user may have at most 128 inotify instances (fs.inotify.max_user_instances).
 TEST_FLAGS := --experimental-maximum-parallelization-width 12
 BINARY := .build/release/feedimg
 SERVICE := .build/release/feedimg-serve
@@ -29,7 +29,7 @@ fish_completion := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/feedimg.f
 .DEFAULT_GOAL := help
 .PHONY: help build demo test page netlab fuzz format lint check bench install uninstall clean
 
-help: ## list what there is to do
+help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
 
 build: ## build the release binaries, feedimg and feedimg-serve in .build/release
@@ -38,7 +38,7 @@ build: ## build the release binaries, feedimg and feedimg-serve in .build/releas
 	$(SWIFT) build $(RELEASE_FLAGS) --product feedimg
 	$(SWIFT) build $(RELEASE_FLAGS) --product feedimg-serve
 
-demo: ## show the whole story with real pictures and a real server; ends by itself
+demo: ## show all features with real pictures and a real server; ends by itself
 	@Scripts/packages demo
 	@$(MAKE) --no-print-directory build
 	@Tests/Demo/run
@@ -50,31 +50,31 @@ test: ## build and run all tests
 	$(SWIFT) test --skip-build $(TEST_FLAGS) --filter '^Feedimg(Cache|Decoding|Policy|Reachability|Usage)Tests\.'
 	$(SWIFT) test --skip-build $(TEST_FLAGS) --filter '^Feedimg(CLI|Service)Tests\.'
 
-page: ## look at the page of the service with a real browser, and keep pictures of it in .build/page
+page: ## test the page of the service in a real browser; write pictures of it to .build/page
 	@Scripts/packages build page
 	$(SWIFT) build $(BUILD_FLAGS) --product feedimg-serve
 	Tests/Page/run
 
-netlab: build ## boot a kernel with simulated radios and modems, and check what feedimg says of them
+netlab: build ## boot a kernel with simulated radios and modems, and check the output of feedimg
 	@Scripts/packages netlab
 	Tests/Netlab/run --bin $(CURDIR)/$(BINARY) --bin $(CURDIR)/$(SERVICE) --bin "$$(command -v curl)" \
 	  --cmd 'feedimg network --json' --watch-cmd 'feedimg network --watch --json'
 
-fuzz: ## feed the readers of policies and items with slips for ten minutes (SECONDS=)
+fuzz: ## fuzz the readers of policies and items for ten minutes (SECONDS=)
 	@Scripts/packages build
 	Tests/Fuzz/policy $(or $(SECONDS),600)
 
 format: ## format all Swift files in place
 	$(SWIFT) format -i -r -p $(SOURCES)
 
-lint: ## say where Swift files are not formatted or documented
+lint: ## check the format and documentation comments of Swift files
 	$(SWIFT) format lint --strict -r -p $(SOURCES)
 
 check: lint ## lint, and check layers and imports
 	@Scripts/packages test
 	.ci/layering
 
-bench: build ## measure, and print what Benchmarks/RESULTS.md records
+bench: build ## run the benchmarks, and print the tables of Benchmarks/RESULTS.md
 	@Scripts/packages decoding bench
 	Benchmarks/run
 
@@ -93,8 +93,8 @@ install: $(BINARY) $(SERVICE) ## install binaries, man page, completions and use
 	$(BINARY) --generate-completion-script zsh > $(zsh_completion)
 	$(BINARY) --generate-completion-script fish > $(fish_completion)
 
-uninstall: ## remove what install has installed
+uninstall: ## remove the installed files
 	rm -f $(bin) $(service) $(units)/feedimg.service $(units)/feedimg.socket $(man) $(bash_completion) $(zsh_completion) $(fish_completion)
 
-clean: ## remove everything that was built
+clean: ## remove all build products
 	$(SWIFT) package clean

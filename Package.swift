@@ -1,7 +1,9 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// The language settings of every target; a target adds nothing of its own.
+/// The language settings of every target.
+///
+/// Targets add no settings of their own.
 let settings: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),  // SE-0335
   .enableUpcomingFeature("InternalImportsByDefault"),  // SE-0409
@@ -15,7 +17,9 @@ func codec(_ name: String, _ libraries: [String]) -> Target {
   .target(name: name, dependencies: ["CPixels"], linkerSettings: libraries.map { .linkedLibrary($0) })
 }
 
-/// A program that measures, for the script in `Benchmarks`; no product.
+/// A program for a script in `Benchmarks`.
+///
+/// It is not a product.
 func benchmark(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .executableTarget(
     name: name,
@@ -30,7 +34,7 @@ func edge(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .target(name: name, dependencies: ["FeedimgModel"] + dependencies, swiftSettings: settings)
 }
 
-/// SwiftNIO, as far as the service uses it.
+/// The parts of SwiftNIO that the service uses.
 let nio = ["NIOCore", "NIOPosix", "NIOHTTP1"].map {
   Target.Dependency.product(name: $0, package: "swift-nio")
 }
@@ -39,24 +43,24 @@ let package = Package(
   name: "feedimg",
   products: [
     .library(name: "Feedimg", targets: ["Feedimg"]),
-    // What people look at and look after: the doctor, the cache, usage and policies.
+    // The user's tools: the doctor, the cache, usage and policies.
     .library(name: "FeedimgAdmin", targets: ["FeedimgAdmin"]),
-    // Pixels of encoded images, for programs that do not decode themselves; others need none of its libraries.
+    // Pixels of encoded images, for programs without a decoder. Other programs need none of its libraries.
     .library(name: "FeedimgDecoding", targets: ["FeedimgDecoding"]),
-    // Apart, so that who links Feedimg alone builds neither swift-log nor swift-metrics.
+    // A separate product, so that programs with Feedimg alone build neither swift-log nor swift-metrics.
     .library(name: "FeedimgObservability", targets: ["FeedimgObservability"]),
     .executable(name: "feedimg", targets: ["FeedimgCLI"]),
     .executable(name: "feedimg-serve", targets: ["FeedimgServe"]),
   ],
   dependencies: [
-    // Command-line parsing, help and shell completions: the Swift project's own parser.
+    // Command-line parsing, help and shell completions, from the Swift project.
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
-    // The logging interface that Swift servers and clients share; for FeedimgObservability alone.
+    // The logging interface of Swift servers and clients, for FeedimgObservability alone.
     .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
-    // The same for metrics; for FeedimgObservability alone.
+    // The metrics interface, for FeedimgObservability alone.
     .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
-    // HTTP/1.1 over sockets for the service. No web framework above it: the routes are few, what breaks HTTP is to be
-    // answered in our own words, and nothing may wake for a clock while nobody asks.
+    // HTTP/1.1 over sockets for the service. There is no web framework above it: the routes are few, and the
+    // service words its own HTTP errors. An idle service must not wake for timers.
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
   ],
   targets: [
@@ -69,14 +73,14 @@ let package = Package(
       swiftSettings: settings
     ),
 
-    // The service as a program of its own, which `feedimg serve` becomes: the commands stay as quick to start.
+    // The service as a separate program, which `feedimg serve` runs, so that other commands start quickly.
     .executableTarget(
       name: "FeedimgServe",
       dependencies: ["Feedimg", "FeedimgService"],
       swiftSettings: settings
     ),
 
-    // Rank 4: what others build on the loader.
+    // Rank 4: features on top of the loader.
     .target(
       name: "FeedimgObservability",
       dependencies: [
@@ -96,7 +100,7 @@ let package = Package(
       swiftSettings: settings
     ),
 
-    // Rank 4: what people look at: the doctor, cache administration, usage reports, policy verbs.
+    // Rank 4: the doctor, cache administration, usage reports, policy verbs.
     .target(
       name: "FeedimgAdmin",
       dependencies: [
@@ -127,7 +131,7 @@ let package = Package(
       swiftSettings: settings
     ),
 
-    // Rank 1: the edges, one outside thing each; no edge imports another, nor the policy.
+    // Rank 1: the edges, one outside thing each. No edge imports another, or the policy.
     edge("FeedimgReachability", ["FeedimgSystem", "CNetlink", "CLibNL"]),
     edge("FeedimgTransfer", ["FeedimgSystem", "CCurl"]),
     edge("FeedimgCache", ["FeedimgSQLite", "FeedimgSystem", "CXXHash"]),
@@ -142,7 +146,8 @@ let package = Package(
     // Rank 0: pure values and the ports, JSON with positions, the tables, and C.
     .target(name: "FeedimgModel", dependencies: ["FeedimgJSON"], swiftSettings: settings),
     .target(name: "FeedimgJSON", swiftSettings: settings),
-    // What every edge needs of Linux: files, locks, inotify, threads, wakers, clocks, waiting tasks.
+    // The Linux features that every edge needs: files, locks, inotify, threads, wakers, clocks, waiting
+    // tasks.
     .target(name: "FeedimgSystem", dependencies: ["CLinux"], swiftSettings: settings),
     .target(name: "CLinux"),
     .target(name: "FeedimgSQLite", dependencies: ["CSQLite"], swiftSettings: settings),
@@ -161,17 +166,16 @@ let package = Package(
       ],
       swiftSettings: settings
     ),
-    // libnl: the netlink library of iproute2's world, for its sockets. Its core alone: the part for routes
-    // would cost every start another 150 microseconds.
+    // libnl: netlink sockets. Only its core: the routing library would add 150 microseconds to every start.
     .systemLibrary(
       name: "CLibNL",
       path: "Sources/CLibNL",
       pkgConfig: "libnl-3.0",
       providers: [.apt(["libnl-3-dev"])]
     ),
-    // What Swift cannot call of the kernel's headers: ethtool's ioctl and the socket filter.
+    // Kernel headers that Swift cannot import: ethtool's ioctl and the socket filter.
     .target(name: "CNetlink", dependencies: ["CLibNL"]),
-    // libcurl: HTTP, TLS, proxies. Opened when the first transfer starts, so that `resolve` never pays.
+    // libcurl: HTTP, TLS, proxies. Opened at the first transfer, so that `resolve` does not load it.
     .target(name: "CCurl"),
     // SQLite: the cache's index and the usage ledger, safe across processes and kill -9.
     .systemLibrary(
@@ -180,13 +184,13 @@ let package = Package(
       pkgConfig: "sqlite3",
       providers: [.apt(["libsqlite3-dev"])]
     ),
-    // xxHash: the checksum of stored bodies, at memory speed; header only.
+    // xxHash: the fast checksum of stored bodies, header only.
     .target(name: "CXXHash"),
-    // Where Swift's tasks run, and the allocator's settings, for a program that shall sleep.
+    // The threads of Swift's tasks, and the allocator's settings, for a program that is mostly idle.
     .target(name: "CRuntime"),
 
-    // The codecs of FeedimgDecoding, each behind one interface (CPixels), with their long jumps kept in C. They are
-    // linked by name, not found by pkg-config, so that who builds without them hears nothing of them.
+    // The codecs of FeedimgDecoding, each behind one interface (CPixels), with their long jumps kept in C.
+    // They are linked by name, without pkg-config, so that builds without them do not warn.
     .target(name: "CPixels"),
     codec("CJPEG", ["jpeg"]),
     codec("CPNG", ["png16", "z"]),
@@ -196,14 +200,14 @@ let package = Package(
     // Little CMS: colours to sRGB. zimg: resampling.
     .target(name: "CLCMS", linkerSettings: [.linkedLibrary("lcms2")]),
     .target(name: "CZimg", dependencies: ["CPixels"], linkerSettings: [.linkedLibrary("zimg")]),
-    // Decodes one image many times, for Benchmarks/decoding; no product.
+    // Decodes one image many times, for Benchmarks/decoding.
     benchmark("DecodingBenchmark", ["FeedimgDecoding", "FeedimgModel"]),
 
-    // A cache used as the library uses it, for Benchmarks/cache; no product.
+    // Uses a cache as the library does, for Benchmarks/cache.
     benchmark("CacheBenchmark", ["FeedimgCache", "FeedimgModel"]),
-    // Many downloads in one process, for Benchmarks/transfers; no product.
+    // Many downloads in one process, for Benchmarks/transfers.
     benchmark("TransferBenchmark", ["FeedimgTransfer", "FeedimgModel"]),
-    // A scrolling client, for Benchmarks/pipeline; no product.
+    // A scrolling client, for Benchmarks/pipeline.
     benchmark("PipelineBenchmark", ["Feedimg"]),
 
     .testTarget(
@@ -228,14 +232,14 @@ let package = Package(
       ],
       swiftSettings: settings
     ),
-    // A network, a bus with its services, processes, threads and folders of a test's own.
+    // Test helpers: a network namespace, a bus with services, processes, threads and folders.
     .target(
       name: "TestSystem",
       dependencies: ["FeedimgSystem", "CTestKernel"],
       path: "Tests/TestSystem",
       swiftSettings: settings
     ),
-    // Runs a program whose netlink is refused, for the tests of the command.
+    // Runs a program without netlink, for the tests of the command.
     .executableTarget(
       name: "WithoutNetlink",
       dependencies: ["CTestKernel"],
@@ -272,7 +276,7 @@ let package = Package(
       dependencies: ["FeedimgUsage", "FeedimgModel", "FeedimgSQLite", "UsageWorker"],
       swiftSettings: settings
     ),
-    // Adds to a ledger from a process of its own, to be killed there; for the tests alone.
+    // Counts usage in a separate process, which tests can kill.
     .executableTarget(
       name: "UsageWorker",
       dependencies: ["FeedimgUsage", "FeedimgModel"],
@@ -319,22 +323,22 @@ let package = Package(
       ] + nio,
       swiftSettings: settings
     ),
-    // Uses a cache from a process of its own, to be killed or starved there; for the tests alone.
+    // Uses a cache in a separate process, which tests can kill or limit.
     .executableTarget(
       name: "CacheWorker",
       dependencies: ["FeedimgCache", "FeedimgModel", "CFaults"],
       path: "Tests/CacheWorker",
       swiftSettings: settings
     ),
-    // Looks at the network many times, for Benchmarks/reachability; no product.
+    // Reads the network state many times, for Benchmarks/reachability.
     benchmark("ReachabilityBenchmark", ["FeedimgReachability", "FeedimgModel"]),
-    // Decides very often in one process, for Benchmarks/policy; no product.
+    // Makes many decisions in one process, for Benchmarks/policy.
     benchmark("PolicyBenchmark", ["FeedimgPolicy", "FeedimgPolicies", "FeedimgModel", "CAllocations"]),
-    // Counts what the process of a benchmark allocates.
+    // Counts the allocations of a benchmark.
     .target(name: "CAllocations", path: "Benchmarks/CAllocations"),
-    // Makes system calls on files fail, for the worker alone.
+    // Makes file system calls fail, for CacheWorker alone.
     .target(name: "CFaults", path: "Tests/CFaults"),
-    // A real HTTP server on loopback that can also misbehave; for the tests alone.
+    // A real HTTP server on loopback that can also misbehave, for tests.
     .target(
       name: "LoopbackServer",
       dependencies: ["CTestKernel"],

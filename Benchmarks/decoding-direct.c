@@ -1,5 +1,6 @@
-// Decodes one picture with its library alone, as directly as that goes, and throws it away: what Benchmarks/decoding
-// measures beside. JPEG and WebP are decoded as small as the library can while at least so wide; nothing is resampled.
+// Decodes one picture with its library alone, as directly as possible, and discards it, for comparison in
+// Benchmarks/decoding. JPEG and WebP are decoded as small as the library can, but at least WIDTH wide.
+// Nothing is resampled.
 //
 //   decoding-direct FILE WIDTH
 #include <avif/avif.h>

@@ -1,10 +1,11 @@
-// Lets Thread Sanitizer follow what it does not know; preloaded by Scripts/thread-sanitizer.
+// Tells Thread Sanitizer about calls that it does not see. Preloaded by Scripts/thread-sanitizer.
 //
-// `Mutex` of Swift's Synchronization: where threads contend for a Mutex, it is locked and unlocked within libswiftSynchronization.so and the kernel
-// (FUTEX_LOCK_PI), which the sanitizer does not see, so that it takes each access after such a lock for a race. These
-// functions stand before those of the library (Swift 6.3) and tell what happens. Real races are still found.
+// `Mutex` of Swift's Synchronization: under contention, libswiftSynchronization.so and the kernel
+// (FUTEX_LOCK_PI) lock and unlock it. The sanitizer sees neither, and reports every access after such a lock
+// as a race. These functions replace the library's (Swift 6.3) and report the locking. Real races are still
+// found.
 //
-// pthread_clockjoin_np: a thread that was joined by it counts as one that nobody joined.
+// pthread_clockjoin_np: the sanitizer would count a thread that it joins as never joined.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -12,7 +13,7 @@
 #include <stdint.h>
 #include <time.h>
 
-// The sanitizer's own marks; absent in the processes of `swift test` that are not under it.
+// The sanitizer's own functions. Absent in processes of `swift test` without the sanitizer.
 extern void __tsan_acquire(void *address) __attribute__((weak));
 extern void __tsan_release(void *address) __attribute__((weak));
 
@@ -46,7 +47,7 @@ SWIFT void unlock(SELF void *mutex) {
   ((function)dlsym(RTLD_NEXT, UNLOCK))(mutex);
 }
 
-// As pthread_timedjoin_np, which the sanitizer knows, and which waits by the clock of the day.
+// As pthread_timedjoin_np, which the sanitizer knows, and which uses the realtime clock.
 int pthread_clockjoin_np(pthread_t thread, void **result, clockid_t clock, const struct timespec *deadline) {
   struct timespec now, end;
   clock_gettime(clock, &now);

@@ -1,5 +1,5 @@
-// Counts what is asked of the allocator: these names in the program go before those of the C library, for Swift's
-// runtime as well, which asks through malloc and posix_memalign.
+// Counts allocations. These functions replace those of the C library in the program, also for Swift's
+// runtime, which calls malloc and posix_memalign.
 #include <CAllocations.h>
 #include <errno.h>
 #include <stdatomic.h>

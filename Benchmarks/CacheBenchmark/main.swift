@@ -1,9 +1,9 @@
-// Uses a cache as the library does, and says how long that took; for Benchmarks/cache.
+// Uses a cache as the library does and reports the times, for Benchmarks/cache.
 //
 //   CacheBenchmark TASK FOLDER COUNT [SIZE]
 //
-// COUNT is how many images the folder holds or gets, SIZE what each takes. Prints lines of a name, the median and the
-// 99th percentile, in microseconds; rates where the name says so.
+// COUNT is the number of images in the folder or to store, and SIZE the size of each. Prints lines with a
+// name, the median and the 99th percentile in microseconds. A name with "rate" has a rate instead.
 import FeedimgCache
 import FeedimgModel
 import Glibc
@@ -23,7 +23,7 @@ func nanoseconds() -> Int {
   return time.tv_sec * 1_000_000_000 + time.tv_nsec
 }
 
-/// Tells the median and the 99th percentile of times in nanoseconds.
+/// Prints the median and the 99th percentile of times in nanoseconds.
 func tell(_ name: String, _ times: [Int]) {
   let sorted = times.sorted()
   let figures = [sorted[sorted.count / 2], sorted[sorted.count * 99 / 100]].map { Double($0) / 1000 }
@@ -41,7 +41,7 @@ func measure(_ name: String, _ runs: Int, _ body: (Int) -> Void) {
   tell(name, times)
 }
 
-/// Moves by a minute with each look at it, so that every use is one to be written down.
+/// Advances by a minute with each reading, so that every use is written to disk.
 let isHurried = arguments[1] == "touch"
 let hurriedTime = Mutex(WallClock.seconds())
 
@@ -80,7 +80,7 @@ let runs = 20_000
 
 switch arguments[1] {
 case "fill":
-  // What is there already is not stored again.
+  // Images that already exist are not stored again.
   let cache = makeCache()
   let there = try cache.info().entries
   let start = nanoseconds()
@@ -92,7 +92,7 @@ case "fill":
   print("close", Double(nanoseconds() - end) / 1000, 0)
 
 case "together":
-  // As a prefetch does, whose images come faster than transactions end: in groups of 50 that share one.
+  // In groups of 50 per transaction, as in a prefetch whose images arrive faster than transactions end.
   let cache = makeCache()
   let start = nanoseconds()
   for group in stride(from: 0, to: count, by: 50) {
@@ -110,7 +110,7 @@ case "together":
   if try cache.info().entries != count { exit(1) }
 
 case "open":
-  // With the first look-up, as opening alone does nothing yet.
+  // Includes the first look-up, because opening alone does nothing yet.
   measure("open", 500) { _ in
     let cache = makeCache()
     if !cache.contains([key(.random(in: 0..<count))])[0] { print("missing") }
@@ -119,7 +119,7 @@ case "open":
 
 case "look":
   let cache = makeCache()
-  // Made before, as to ask the kernel for random numbers costs half a microsecond.
+  // Created before, because random numbers from the kernel cost half a microsecond.
   let there = (0..<runs).map { _ in key(.random(in: 0..<count)) }
   let missing = (0..<runs).map { _ in key(.random(in: count..<2 * count)) }
   measure("hit", runs) { _ = cache.contains([there[$0]]) }
@@ -128,7 +128,7 @@ case "look":
   measure("read_miss", runs) { _ = cache.read(missing[$0]) }
 
 case "warm":
-  // One image again and again, beside its file opened and read by hand, in turn.
+  // One image repeatedly, alternating with a plain open and read of its file.
   let cache = makeCache()
   guard let path = cache.read(key(0))?.image.path else { exit(1) }
   var plain: [Int] = []
@@ -154,7 +154,7 @@ case "touch":
   measure("touch", runs) { _ in cache.noteUse(of: key(.random(in: 0..<count)), for: HTTPFields()) }
 
 case "write":
-  // Stores for two seconds, beside whoever else uses the cache; images of its own.
+  // Stores its own images for two seconds, while other processes use the cache.
   let cache = makeCache()
   let start = nanoseconds()
   var (stored, times): (Int, [Int]) = (0, [])
@@ -167,7 +167,7 @@ case "write":
   tell("write", times)
 
 case "beside":
-  // Reads for two seconds, beside whoever else uses the cache.
+  // Reads for two seconds, while other processes use the cache.
   let cache = makeCache()
   let start = nanoseconds()
   var times: [Int] = []
@@ -179,7 +179,7 @@ case "beside":
   tell("beside", times)
 
 case "evict":
-  // A tenth, in one go; then the next image with a full budget.
+  // A tenth in one step, then the next image with a full budget.
   let cache = makeCache()
   let total = try cache.info().size.bytes
   let start = nanoseconds()
@@ -187,7 +187,7 @@ case "evict":
   print("evict", Double(nanoseconds() - start) / Double(max(1, trimmed.entries)) / 1000, 0)
 
 case "full":
-  // Storing where each image makes others give way.
+  // Stores images while each one evicts others.
   let full = try makeCache().info().shares[0].size
   let cache = makeCache(limit: full)
   measure("full", 5000) { run in try? store(count * 3 + run, bytes, in: cache) }
@@ -202,7 +202,7 @@ case "info":
 default: exit(2)
 }
 
-/// Runs tasks on the thread that begins them, then what they left for later.
+/// Runs tasks on the thread that starts them, then their deferred jobs.
 final class OwnExecutor: TaskExecutor, @unchecked Sendable {
   // Unchecked: one thread uses it.
   private var jobs: [UnownedJob] = []

@@ -2,7 +2,7 @@ import FeedimgDecoding
 import FeedimgModel
 import Glibc
 
-/// Decodes one image to a size so many times, and prints the time of each in milliseconds.
+/// Decodes one image to a size COUNT times, and prints the time of each in milliseconds.
 ///
 ///   DecodingBenchmark FILE WIDTH HEIGHT COUNT
 enum DecodingBenchmark {
@@ -39,7 +39,7 @@ enum DecodingBenchmark {
     defer { fclose(file) }
     var status = stat()
     guard fstat(fileno(file), &status) == 0, status.st_size > 0 else { return [] }
-    // In one go, as the library alone does it beside.
+    // In one read, like the decoder library that it is compared with.
     return [UInt8](unsafeUninitializedCapacity: Int(status.st_size)) { buffer, count in
       count = fread(buffer.baseAddress, 1, buffer.count, file)
     }

@@ -1,11 +1,11 @@
-// A scrolling client on a link that is measured from outside, for Benchmarks/pipeline:
+// A scrolling client on a link that the script measures, for Benchmarks/pipeline:
 //
 //   PipelineBenchmark visible BASE COUNT FIRST LAST   prefetches BASE1 to BASECOUNT, then shows rows FIRST to LAST
-//   PipelineBenchmark scroll BASE COUNT SLOTS         shows the first rows until they are whole, then flings COUNT
-//                                                     past, 16 ms each, and stays at the last
-//   PipelineBenchmark memory BASE COUNT SLOTS         shows COUNT rows, each until it is whole
+//   PipelineBenchmark scroll BASE COUNT SLOTS         shows the first rows until they are complete, then scrolls
+//                                                     past COUNT rows, 16 ms each, and stays at the last
+//   PipelineBenchmark memory BASE COUNT SLOTS         shows COUNT rows, each until it is complete
 //
-// prints what it took as one line of JSON.
+// Prints the result as one line of JSON.
 import Feedimg
 import Glibc
 import Synchronization
@@ -41,10 +41,10 @@ func shown(_ slot: ImageSlot) async {
 
 func milliseconds(_ duration: Duration) -> Int { Int(duration / .milliseconds(1)) }
 
-/// The most memory that was resident so far, in KiB.
+/// The peak resident memory so far, in KiB.
 func peakMemory() -> Int {
   var usage = rusage()
-  getrusage(0, &usage)  // of this process, RUSAGE_SELF
+  getrusage(0, &usage)  // this process (RUSAGE_SELF)
   return usage.ru_maxrss
 }
 
@@ -54,7 +54,7 @@ func visible(_ base: String, _ count: Int, _ rows: ClosedRange<Int>, _ loader: I
     all,
     limits: Prefetch.Limits(total: .mebibytes(1024), perImage: .mebibytes(64))
   )
-  // The link is busy, and its speed known, before anybody looks.
+  // The link is busy and measured before any row is shown.
   while prefetch.progress.fetched < 4 { try await Task.sleep(for: .milliseconds(5)) }
   let start = clock.now
   let slots = rows.map { row in
@@ -66,7 +66,7 @@ func visible(_ base: String, _ count: Int, _ rows: ClosedRange<Int>, _ loader: I
   let elapsed = clock.now - start
   print("{\"milliseconds\": \(milliseconds(elapsed))}")
   fflush(nil)
-  // What was stopped for it goes on: nothing of it may be lost.
+  // Preempted downloads resume without losing bytes.
   while prefetch.progress.fetched < 12 { try await Task.sleep(for: .milliseconds(20)) }
   prefetch.stop()
   await prefetch.finish()
@@ -89,7 +89,7 @@ func memory(_ base: String, _ count: Int, _ slotCount: Int, _ loader: ImageLoade
   var early = 0
   let start = clock.now
   for first in stride(from: 1, through: count, by: slotCount) {
-    // New ones: those that are bound again soon hold back, as for rows that are flung past.
+    // New slots, because slots that are soon bound again delay their loads as during scrolling.
     let slots = (0..<slotCount).map { _ in loader.slot() }
     for (offset, slot) in slots.enumerated() { slot.show(try item(base, min(first + offset, count))) }
     for slot in slots { await shown(slot) }
@@ -107,7 +107,7 @@ func run(_ arguments: [String]) async throws -> Int32 {
   defer { free(template) }
   guard let folder = mkdtemp(template).map({ String(cString: $0) }) else { return 1 }
   defer { system("rm -rf '\(folder)'") }
-  // Else it would be the cache that grows, up to a sixteenth of the machine.
+  // Otherwise the cache would grow, up to a sixteenth of the machine's memory.
   let loader = try loader(folder, memory: arguments[0] == "memory" ? "8MiB" : nil)
   switch (arguments[0], numbers.count) {
   case ("visible", 3): try await visible(arguments[1], numbers[0], numbers[1]...numbers[2], loader)

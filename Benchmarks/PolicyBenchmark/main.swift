@@ -1,25 +1,25 @@
-// Decides by the policies that come with feedimg, and says how long a decision takes and what it allocates; for
+// Decides with the built-in policies, and reports the time and the allocations of a decision, for
 // Benchmarks/policy.
 //
-//   PolicyBenchmark decisions ROUNDS   of each policy, a line: name, states, of the compiled policy the nanoseconds of
-//                                      a decision, the same with the loop around it, and allocations; nanoseconds
-//                                      of trying the rows one by one. Medians; the loop goes through the
-//                                      situations and copies each
-//   PolicyBenchmark check ROUNDS       of each policy, a line: name, median of the nanoseconds to read and check it
+//   PolicyBenchmark decisions ROUNDS   For each policy, one line: name, states, the nanoseconds of a compiled
+//                                      decision, the same with the loop around it, the allocations, and the
+//                                      nanoseconds of trying the rows one by one. All are medians. The loop
+//                                      visits the situations and copies each.
+//   PolicyBenchmark check ROUNDS       For each policy, one line: name, and the median nanoseconds to read and check it.
 import CAllocations
 import FeedimgModel
 import FeedimgPolicies
 import FeedimgPolicy
 import Glibc
 
-/// On the processor, so that a busy machine counts little.
+/// Processor time, so that other processes matter little.
 func now() -> Int {
   var time = timespec()
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
   return time.tv_sec * 1_000_000_000 + time.tv_nsec
 }
 
-/// The situations of all states, each several times, in an order without a pattern that a processor could learn.
+/// The situations of all states, each several times, in a random order that a processor cannot learn.
 func situations(of table: PolicyTable) throws -> [Situation] {
   let space = try table.space()
   let all = (0..<space.count).filter(space.isPossible).map(space.situation)
@@ -34,8 +34,8 @@ func situations(of table: PolicyTable) throws -> [Situation] {
 
 /// A way to decide.
 ///
-/// All are called through this protocol, so that each pays the same for going through the situations: the compiler can
-/// neither see into one of them nor leave out the copy of a situation that the loop makes.
+/// All are called through this protocol, so that each has the same cost of visiting the situations. The
+/// compiler can neither inline a way nor remove the loop's copy of a situation.
 protocol Deciding {
   func decision(in situation: Situation) -> Decision?
 }
@@ -51,20 +51,20 @@ struct NaivePolicy: Deciding {
   func decision(in situation: Situation) -> Decision? { table.rule(in: situation)?.decision(in: situation) }
 }
 
-/// Decides nothing: what it takes is the loop's.
+/// Decides nothing: its time is that of the loop.
 struct NoPolicy: Deciding {
   let decision: Decision
 
   func decision(in situation: Situation) -> Decision? { decision }
 }
 
-/// What one way to decide takes.
+/// The cost of one way to decide.
 struct Cost {
   let policy: any Deciding
   /// Of one decision, by round.
   var nanoseconds: [Double] = []
   var allocations = 0
-  /// So that no decision can be left out; the same for two ways that decide the same.
+  /// Prevents the removal of decisions. Two ways that decide the same have the same value.
   var sum = 0
 
   init(_ policy: any Deciding) { self.policy = policy }
@@ -79,7 +79,7 @@ struct Cost {
     nanoseconds.append(Double(now() - start) / Double(situations.count))
   }
 
-  /// The median of what the rounds took, less what the loop took in the same rounds.
+  /// The median of the rounds' times, less the loop's times in the same rounds.
   func beyond(_ loop: Cost) -> Double {
     Self.median(zip(nanoseconds, loop.nanoseconds).map { $0 - $1 })
   }
@@ -94,7 +94,7 @@ func measureDecisions(_ rounds: Int) throws {
     let situations = try situations(of: table)
     let first = policy.decide(situations[0])
     var costs = [Cost(policy), Cost(NoPolicy(decision: first)), Cost(NaivePolicy(table: table))]
-    // In turn, so that a machine whose speed drifts drifts for all.
+    // Alternating, so that a change of the machine's speed affects all ways.
     for _ in 0..<rounds {
       for way in costs.indices { costs[way].measure(situations) }
     }

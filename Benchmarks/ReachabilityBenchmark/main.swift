@@ -1,7 +1,7 @@
-// Looks at the network as the library does, and says how long that took; for Benchmarks/reachability.
+// Reads the network state as the library does and reports the times, for Benchmarks/reachability.
 //
-//   ReachabilityBenchmark snapshot COUNT   prints the median and the 99th percentile, in nanoseconds, and the answer
-//   ReachabilityBenchmark events           after each event prints when the new verdict stood (CLOCK_MONOTONIC, in ns)
+//   ReachabilityBenchmark snapshot COUNT   prints the median and the 99th percentile in nanoseconds, and the state
+//   ReachabilityBenchmark events           prints the time of each new state (CLOCK_MONOTONIC, in nanoseconds)
 import FeedimgModel
 import FeedimgReachability
 import Glibc

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Where the main thread waits for the end.
+/// The main thread waits here for the end.
 final class End: @unchecked Sendable {
   // Unchecked: the status is set before the semaphore is posted, and read after it.
   private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)

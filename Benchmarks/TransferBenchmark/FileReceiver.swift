@@ -1,7 +1,7 @@
 import FeedimgModel
 import Glibc
 
-/// A folder to keep bodies in.
+/// A folder for bodies.
 final class KeptFolder: Sendable {
   let descriptor: Int32
 
@@ -13,18 +13,19 @@ final class KeptFolder: Sendable {
   deinit { close(descriptor) }
 }
 
-/// Keeps a body in a file that has no name before it is whole (open(2), O_TMPFILE).
+/// Writes a body to a file that has no name until it is complete (open(2), O_TMPFILE).
 final class FileReceiver: BodyReceiving, @unchecked Sendable {
-  // Unchecked: only the transfer thread uses what changes, as it calls the receiver and runs the tasks.
+  // Unchecked: only the transfer thread uses the mutable state, because it calls the receiver and runs the
+  // tasks.
   private struct State: ~Copyable {
     var file: PageWriter
-    /// How much is still to come; nil where the server has not said.
+    /// The remaining bytes. Nil if the server did not announce a length.
     var missing: Int?
   }
 
   private let folder: KeptFolder
   private let name: String
-  /// At a place of its own: Swift would look for each piece whether others are at a variable of a class.
+  /// Behind a pointer, because Swift would check for exclusive access to a class variable for each piece.
   private let state = UnsafeMutablePointer<State>.allocate(capacity: 1)
 
   init(_ name: String, in folder: KeptFolder) throws(LoadError) {
@@ -55,16 +56,16 @@ final class FileReceiver: BodyReceiving, @unchecked Sendable {
       throw Self.failure(name)
     }
     let descriptor = state.pointee.file.descriptor
-    // Before Linux 6.10, only the superuser may name a file by its descriptor alone.
+    // Before Linux 6.10, only the superuser may link a file by its descriptor alone.
     let isNamed =
       linkat(descriptor, "", folder.descriptor, name, Self.byDescriptor) == 0
       || linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", folder.descriptor, name, AT_SYMLINK_FOLLOW) == 0
     guard isNamed else { throw Self.failure(name) }
   }
 
-  /// O_TMPFILE, which the importer leaves out (Linux, asm-generic/fcntl.h).
+  /// O_TMPFILE, which the importer omits (Linux, asm-generic/fcntl.h).
   private static let temporary = O_DIRECTORY | 0o20_000_000
-  /// AT_EMPTY_PATH, likewise (linux/fcntl.h).
+  /// AT_EMPTY_PATH, which it omits too (linux/fcntl.h).
   private static let byDescriptor: Int32 = 0x1000
 
   private static func failure(_ name: String) -> LoadError {
@@ -72,7 +73,7 @@ final class FileReceiver: BodyReceiving, @unchecked Sendable {
   }
 }
 
-/// Throws a body away.
+/// Discards a body.
 struct DiscardingReceiver: BodyReceiving {
   func begin(_ head: ResponseHead) throws(LoadError) { try head.expectSuccess() }
   func receive(_ bytes: UnsafeRawBufferPointer) {}

@@ -1,14 +1,14 @@
 import Glibc
 
-/// Writes what comes in pieces of any length by whole pages.
+/// Writes pieces of any length as whole pages.
 ///
-/// The pieces of HTTP/2 end anywhere, and some have a few bytes; each of them would touch a page that the next one
-/// touches again. What is less than a page waits for the next piece. Lives on the transfer thread.
+/// Pieces of HTTP/2 end anywhere, and some have only a few bytes. Each would touch a page that the next piece
+/// touches again. A partial page waits for the next piece. Used on the transfer thread only.
 struct PageWriter: ~Copyable {
   let descriptor: Int32
-  /// What waits; there from when something has to.
+  /// The partial page. Allocated when first needed.
   private var page: UnsafeMutableRawPointer?
-  /// How much of ``page`` is filled.
+  /// The used length of ``page``.
   private var waiting = 0
 
   private static let pageSize = 4096
@@ -20,17 +20,17 @@ struct PageWriter: ~Copyable {
     page?.deallocate()
   }
 
-  /// Writes what fills pages, or all.
+  /// Writes full pages, or everything.
   ///
   /// - Parameters:
-  ///   - bytes: What follows.
-  ///   - isLast: Whether nothing comes after it, so that nothing is to wait.
-  /// - Returns: False where the file took less.
+  ///   - bytes: The next bytes.
+  ///   - isLast: Whether these are the last bytes, so that none may wait.
+  /// - Returns: False if the file took fewer bytes.
   mutating func write(_ bytes: UnsafeRawBufferPointer, isLast: Bool) -> Bool {
     guard var start = bytes.baseAddress else { return !isLast || send(nil, 0) }
     var count = bytes.count
     if waiting > 0 {
-      // The page that waits is filled up, so that what follows begins where a page does.
+      // Fills the partial page first, so that the rest begins at a page boundary.
       let filling = min(Self.pageSize - waiting, count)
       keep(start, filling)
       (start, count) = (start + filling, count - filling)
@@ -49,7 +49,7 @@ struct PageWriter: ~Copyable {
     waiting += count
   }
 
-  /// Writes what waits, and then the bytes.
+  /// Writes the partial page, and then the bytes.
   private mutating func send(_ bytes: UnsafeRawPointer?, _ count: Int) -> Bool {
     guard waiting > 0 else { return count == 0 || Glibc.write(descriptor, bytes, count) == count }
     let all = waiting + count

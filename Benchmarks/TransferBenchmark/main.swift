@@ -1,15 +1,15 @@
-// Fetches many URLs, so many at a time, and says how long it took:
+// Downloads many URLs, PARALLEL at a time, and reports the time:
 //
 //   TransferBenchmark PREFIX COUNT PARALLEL [--keep DIRECTORY] [--trust CERTIFICATES]
 //
-// fetches PREFIX1 to PREFIXCOUNT and throws the bodies away, or keeps them in DIRECTORY, where each appears when it is
-// whole.
+// Downloads PREFIX1 to PREFIXCOUNT and discards the bodies. With --keep, each appears in DIRECTORY when it is
+// complete.
 import FeedimgModel
 import FeedimgTransfer
 import Glibc
 import Synchronization
 
-/// What to fetch, and where to.
+/// The URLs to download, and the destination.
 struct Plan {
   var prefix: String
   var count: Int
@@ -34,7 +34,7 @@ struct Plan {
   }
 }
 
-/// Hands out the numbers from 1 up.
+/// Returns the numbers from 1 up.
 final class Counter: Sendable {
   private let last = Atomic(0)
   func next() -> Int { last.wrappingAdd(1, ordering: .relaxed).newValue }
@@ -85,7 +85,7 @@ guard let plan = Plan(Array(CommandLine.arguments.dropFirst())) else {
   print("usage: TransferBenchmark PREFIX COUNT PARALLEL [--keep DIRECTORY] [--trust CERTIFICATES]")
   exit(2)
 }
-// The main thread waits, and all else happens on that of the transfers.
+// The main thread waits. All other work happens on the transfer thread.
 let downloader = CurlDownloader(userAgent: "feedimg-benchmark", certificateFile: plan.certificateFile)
 let end = End()
 _ = Task(executorPreference: downloader.executor) { end.come(await run(plan, downloader)) }

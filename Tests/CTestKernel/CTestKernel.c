@@ -19,7 +19,7 @@
 
 int test_leave_network(void) { return unshare(CLONE_NEWNET) ? errno : 0; }
 
-// Makes those calls fail with EPERM of which two arguments, counted from zero, have these values.
+// Makes calls fail with EPERM if two of their arguments, counted from zero, have these values.
 static int refuse(int call, int argument, unsigned value, int other, unsigned other_value) {
   struct sock_filter steps[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),

@@ -3,10 +3,12 @@ import FeedimgCache
 import FeedimgModel
 import Glibc
 
-/// Lets each system call of the cache fail in turn, and sees that nothing but the one image is lost.
+/// Fails each system call of the cache in turn, and checks that at most the one image is lost.
 struct FaultTrial {
   let folder: String
-  /// Only every so many calls fail; one for all of them, which takes minutes.
+  /// Fails every nth call only.
+  ///
+  /// With 1 it fails all of them, which takes minutes.
   let stride: Int
 
   private struct Kind {
@@ -25,18 +27,18 @@ struct FaultTrial {
     Kind(name: "short", error: 0, fault: FEEDIMG_FAULT_SHORT),
   ]
 
-  /// What the cache does while calls fail.
+  /// The work of the cache while calls fail.
   private enum Work: CaseIterable {
     case storing
-    /// Of which all share one transaction.
+    /// All images share one transaction.
     case storingTogether
-    /// Goes through all shards, so that fewer of its calls fail.
+    /// Maintains all shards, so that fewer of its calls fail.
     case caring
 
     var interval: Int { self == .caring ? 24 : self == .storing ? 1 : 2 }
   }
 
-  /// Says what went wrong, and how many faults there have been.
+  /// Prints the problems and the number of faults.
   func run() {
     var faults = 0
     var calls: Set<String> = []
@@ -62,7 +64,9 @@ struct FaultTrial {
     return DiskCache(folder: folder, limits: limits, clock: WallClock.seconds)
   }
 
-  /// Uses the cache with one fault; the call that failed, or nil when there were fewer calls.
+  /// Uses the cache with one fault.
+  ///
+  /// Returns the failed call, or nil if there were fewer calls.
   private func trial(_ kind: Kind, at number: Int, _ work: Work, isNew: Bool) -> String? {
     if isNew {
       try? makeCache().clear()
@@ -84,7 +88,7 @@ struct FaultTrial {
     let call = String(cString: feedimg_faults_call())
     check(cache, kind, number)
     if work == .storingTogether, kind.error == ENOSPC, kind.fault == FEEDIMG_FAULT_ONCE {
-      // Want of room for the rows of all says nothing of that for those of each.
+      // If the rows of all do not fit, the row of each may still fit.
       let kept = (0..<3).count {
         cache.read(Specimen.key($0))?.bytes == Specimen(key: $0, version: number).bytes
       }
@@ -111,7 +115,7 @@ struct FaultTrial {
     _ = try? cache.trim(to: ByteCount(30_000))
   }
 
-  /// Whatever can be read is whole.
+  /// Every readable image is complete.
   private func check(_ cache: DiskCache, _ kind: Kind, _ number: Int) {
     for key in 0..<3 {
       guard let found = cache.read(Specimen.key(key)) else { continue }
@@ -119,7 +123,7 @@ struct FaultTrial {
     }
   }
 
-  /// Afterwards everything works, and everything is in accord.
+  /// Afterwards everything works and is consistent.
   private func recover(_ cache: DiskCache, _ fault: String) {
     do {
       for key in 0..<3 { try store(Specimen(key: key, version: 0), in: cache) }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// What a trial does to the folder of a cache from outside.
+/// Changes that a trial makes to the folder of a cache from outside.
 enum Files {
   static func names(in folder: String) -> [String] {
     guard let stream = opendir(folder) else { return [] }
@@ -21,7 +21,7 @@ enum Files {
     rmdir(path)
   }
 
-  /// Copies a file, or a folder with all that is in it.
+  /// Copies a file, or a folder with its content.
   static func copy(_ path: String, to copy: String) {
     var status = stat()
     guard stat(path, &status) == 0 else { return }
@@ -36,7 +36,7 @@ enum Files {
     close(target)
   }
 
-  /// Takes all that a disk has left, but for so many bytes.
+  /// Fills the disk except for this many bytes.
   static func fill(_ path: String, leaving room: Int) {
     let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     defer { close(file) }

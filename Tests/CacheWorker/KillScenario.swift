@@ -2,27 +2,29 @@ import FeedimgCache
 import FeedimgModel
 import Glibc
 
-/// What two processes do with one cache while they are killed.
+/// The work of two processes on one cache, which are killed.
 struct KillScenario {
   typealias Work = (DiskCache) throws -> Void
 
-  /// What an earlier process has left that was killed while a body had no row.
+  /// The state after an earlier process was killed when it had a body without a row.
   struct Left {
-    /// Whether it was killed as early as that; else as late.
+    /// Whether it was killed as early as possible in that state, or else as late.
     var isFirst: Bool
     var work: Work
   }
 
   var name: String
   var limit = 1 << 20
-  /// Only every so many trials of it.
+  /// Only every nth trial of the scenario.
   var interval = 8
-  /// Whether rows may be left without bodies, which count as absent.
+  /// Whether rows may be left without bodies.
+  ///
+  /// They count as absent.
   var mayLoseBodies = false
   var before: Work = storing([0, 1, 2])
-  /// So long ago.
+  /// The age of that state.
   var daysBefore = 0.0
-  /// What then happens to the folder.
+  /// The change made to the folder afterwards.
   var spoil: (String) -> Void = { _ in }
   var left: Left?
   var first: Work
@@ -31,7 +33,7 @@ struct KillScenario {
   static var all: [KillScenario] {
     [
       KillScenario(name: "new", before: { _ in }, first: storing([0]), second: storing([1])),
-      // The most usual work, dense enough to find what goes wrong within one call of the first.
+      // The most common work, with an interval small enough to find faults within the first call.
       KillScenario(name: "another", interval: 1, first: storing([3]), second: storing([4])),
       KillScenario(
         name: "together",
@@ -86,16 +88,16 @@ struct KillScenario {
         first: storing([0], 2),
         second: { _ = $0.contains((0..<3).map(Specimen.key)) }
       ),
-      KillScenario(name: "break off", first: announcing(1), second: storing([0], 2)),
+      KillScenario(name: "interrupt", first: announcing(1), second: storing([0], 2)),
       KillScenario(
-        name: "go on",
+        name: "resume",
         interval: 1,
         before: { cache in
           let writer = try cache.makeWriter()
           try Specimen(key: 1, version: 9).bytes.withUnsafeBytes { try writer.write($0) }
           writer.announce(try metadata(1))
           Victim.mark = Specimen(key: 1, version: 9).bytes.count
-          // As a kill would end it.
+          // Ends the process as a kill would.
           _exit(0)
         },
         first: { _ = $0.partialDownload(of: Specimen.key(1)) },
@@ -122,7 +124,7 @@ struct KillScenario {
 
   static func removing(_ key: Int) -> Work { { cache in _ = try cache.remove(Specimen.key(key)) } }
 
-  /// Writes an image half and announces it, then some more, as far as it is not stopped.
+  /// Writes half of an image and announces it, then writes more until it is stopped.
   static func announcing(_ key: Int) -> Work {
     { cache in
       let writer = try cache.makeWriter()
@@ -140,7 +142,7 @@ struct KillScenario {
     return DiskCache(folder: folder, limits: limits) { WallClock.seconds() - daysAgo * 86_400 }
   }
 
-  /// What is wrong in a cache after the next image was stored.
+  /// The faults in a cache after another image was stored.
   func faults(in folder: String) -> [String] {
     var faults: [String] = []
     let cache = makeCache(in: folder)

@@ -2,22 +2,24 @@ import FeedimgCache
 import FeedimgModel
 import Glibc
 
-/// Stops and kills processes that share a cache at each of their system calls, and sees what the next one finds.
+/// Stops and kills processes that share a cache at each of their system calls, and checks the result.
 ///
-/// Each trial is played by two processes, and the second is alone while the first is stopped or dead; in some a third is
-/// killed after the second. What another then finds must be in accord, after it has stored one image: rows and bodies,
-/// and nothing else.
+/// Two processes take part in each trial. The second runs alone while the first is stopped or dead. In some
+/// trials a third is killed after the second. The next process stores one image. Then rows and bodies must
+/// agree, with no other files.
 struct KillTrial {
   let folder: String
-  /// Only every so many moments; one for all of them, which takes hours.
+  /// Only every nth moment.
+  ///
+  /// With 1 it tries all of them, which takes hours.
   let stride: Int
 
   private var template: String { folder + "/before" }
   private var cache: String { folder + "/cache" }
 
-  /// Says what went wrong, and how many trials there have been.
+  /// Prints the problems and the number of trials.
   ///
-  /// - Parameter name: Of the only scenario; nil for all.
+  /// - Parameter name: The only scenario to run. Nil means all.
   func run(_ name: String?) {
     var (trials, failures) = (0, 0)
     for scenario in KillScenario.all where name == nil || name == scenario.name {
@@ -27,7 +29,7 @@ struct KillTrial {
       let (first, second) = counts(scenario)
       for row in Moments.Row.allCases {
         let step = max(1, self.stride * scenario.interval * row.interval / 100)
-        // By chance, so that in the end each has its turn.
+        // Chosen at random, so that each has its turn in the end.
         let turns = Swift.stride(from: .random(in: 0..<step), to: row.count(first, second), by: step)
         for turn in turns {
           let moments = row.moments(turn, first, second)
@@ -41,14 +43,14 @@ struct KillTrial {
     say("trials \(trials) failures \(failures)")
   }
 
-  /// Plays one trial.
+  /// Runs one trial.
   ///
   /// - Parameters:
-  ///   - scenario: What they do.
+  ///   - scenario: The work of the processes.
   ///   - moments: When they are interrupted.
-  ///   - marked: What is to be remembered from before.
-  ///   - isWatched: Whether another process has the index open meanwhile, so that nobody is the first to open it.
-  /// - Returns: What was wrong then.
+  ///   - marked: The progress that an earlier process marked.
+  ///   - isWatched: Whether another process keeps the index open, so that no process is the first to open it.
+  /// - Returns: The problem found, if any.
   private func play(_ scenario: KillScenario, _ moments: Moments, marked: Int, isWatched: Bool) -> [String] {
     Files.remove(cache)
     Files.copy(template, to: cache)
@@ -64,8 +66,8 @@ struct KillTrial {
       _ = Victim(in: cache, Moments(kill: moments.third)) { work(KillScenario.storing([9]), scenario) }.wait()
     }
     if isSecondStopped, isStopped { first.kill() }
-    if isSecondStopped { _ = second.goOn() }
-    if isStopped, !isSecondStopped { _ = first.goOn() }
+    if isSecondStopped { _ = second.resume() }
+    if isStopped, !isSecondStopped { _ = first.resume() }
     watcher?.kill()
     return scenario.faults(in: cache)
   }
@@ -80,7 +82,7 @@ struct KillTrial {
     return watcher
   }
 
-  /// How many calls the two make, with some more for what is to be done after a kill.
+  /// The number of calls of the two processes, with some more for repairs after a kill.
   private func counts(_ scenario: KillScenario) -> (first: Int, second: Int) {
     let counts = [scenario.first, scenario.second].map { task in
       _ = Victim(in: cache) { work(task, scenario) }.wait()
@@ -99,7 +101,7 @@ struct KillTrial {
     Files.copy(cache, to: template)
   }
 
-  /// Kills a process where it has a body without a row.
+  /// Kills a process when it has a body without a row.
   private func leave(_ left: KillScenario.Left, _ scenario: KillScenario) {
     Files.copy(cache, to: template)
     func kill(after call: Int) -> Victim.State {
@@ -120,7 +122,7 @@ struct KillTrial {
 
   private func work(_ task: (DiskCache) throws -> Void, _ scenario: KillScenario, daysAgo: Double = 0) {
     let cache = scenario.makeCache(in: cache, daysAgo: daysAgo)
-    // What the other process holds may be refused; what counts is what is left.
+    // The other process may hold a lock, so that this fails. Only the remaining files count.
     try? task(cache)
     cache.close()
   }

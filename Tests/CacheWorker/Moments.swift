@@ -1,16 +1,22 @@
-/// When two processes are interrupted, by the numbers of their calls; zero for not at all.
+/// When two processes are interrupted, by the numbers of their calls.
+///
+/// Zero means never.
 struct Moments: CustomStringConvertible {
-  /// Before which call the first one stops, so that the second does its work.
+  /// The call before which the first one stops, so that the second does its work.
   var stop = 0
-  /// The same, by the number among its calls that take files for itself.
+  /// The same, numbered among the calls that lock files.
   var lock = 0
-  /// After which call the first one is killed; without a stop, the second does its work then.
+  /// The call after which the first one is killed.
+  ///
+  /// Without a stop, the second then does its work.
   var kill = 0
-  /// After which call the second one is killed.
+  /// The call after which the second one is killed.
   var second = 0
-  /// Before which call the second one stops, so that the first is killed.
+  /// The call before which the second one stops, so that the first is killed.
   var secondStop = 0
-  /// After which call a third one is killed, which stores another image after the two, or beside the first.
+  /// The call after which a third one is killed.
+  ///
+  /// It stores another image after the two, or beside the first.
   var third = 0
 
   var description: String {
@@ -20,29 +26,29 @@ struct Moments: CustomStringConvertible {
       + third
   }
 
-  /// What is tried at all moments.
+  /// The kinds of interruption that are tried at all moments.
   enum Row: CaseIterable {
-    /// The first is killed, the second finds what it has left.
+    /// The first is killed, and the second runs after it.
     case killFirst
-    /// The second is killed too, at what the first has left.
+    /// The second is killed too, after the first.
     case killBoth
-    /// The first stops before it has taken a file that it has made, and is killed later.
+    /// The first stops before it locks a file that it has made, and is killed later.
     case stopAtLock
-    /// The first goes on after the second has done its work, to its end or until it is killed.
+    /// The first continues after the second is done, to its end or until it is killed.
     case stopFirst
-    /// The first goes on, or is killed, after the second was killed.
+    /// The first continues, or is killed, after the second was killed.
     case stopFirstKillSecond
-    /// The first is killed in the midst of the work of both.
+    /// The first is killed while both work.
     case killFirstLate
-    /// A third is killed as well, at what the two have left.
+    /// A third is killed as well, after the other two.
     case killThree
-    /// The first is stopped while two others are killed, then goes on or is killed.
+    /// The first is stopped while two others are killed. Then it continues or is killed.
     case stopFirstKillTwo
 
-    /// So many are tried.
+    /// The number of locks that are tried.
     private static let locks = 4
 
-    /// How seldom its moments have their turn, in hundredths.
+    /// How rarely its moments are tried, in hundredths.
     var interval: Int {
       switch self {
       case .killFirst: 1
@@ -53,9 +59,9 @@ struct Moments: CustomStringConvertible {
       }
     }
 
-    /// How many moments there are for so many calls of the two.
+    /// The number of moments for these numbers of calls.
     ///
-    /// The third makes as many as the second.
+    /// The third makes as many calls as the second.
     func count(_ first: Int, _ second: Int) -> Int {
       switch self {
       case .killThree, .stopFirstKillTwo: first * second * second

@@ -1,7 +1,8 @@
-/// An image that says of itself what it is, so that a reader can tell a wrong or torn one.
+/// An image that identifies itself, so that a reader detects a wrong or torn one.
 ///
-/// Sixteen bytes of key number and version, then a piece of one long noise, whose place and length follow from them.
-/// Made at the speed of copying, so that a writer spends its time in the cache, where it is to be killed.
+/// The first sixteen bytes are the key number and the version. A piece of one long noise follows, whose
+/// position and length depend on them. Copying makes it fast, so that a writer spends its time in the cache,
+/// where the kill is meant to happen.
 struct Specimen {
   var key: Int
   var version: Int
@@ -28,7 +29,7 @@ struct Specimen {
     return header + Self.noise[start..<start + length]
   }
 
-  /// Reads what an image says of itself.
+  /// Reads the key and version of an image.
   init?(_ bytes: [UInt8]) {
     guard bytes.count >= 16 else { return nil }
     func value(_ start: Int) -> Int {
@@ -42,7 +43,7 @@ struct Specimen {
     self.version = version
   }
 
-  /// One of some length, of any version.
+  /// A long one, of any version.
   static func long(key: Int) -> Specimen {
     while true {
       let specimen = Specimen(key: key, version: .random(in: 0..<1 << 40))
@@ -50,13 +51,13 @@ struct Specimen {
     }
   }
 
-  /// Whether an image that was once stored under a key begins with these bytes.
+  /// Whether these bytes are the beginning of an image that was stored under a key.
   static func isBeginning(_ bytes: [UInt8], key: Int) -> Bool {
     guard let specimen = Specimen(bytes), specimen.key == key else { return false }
     return specimen.bytes.starts(with: bytes)
   }
 
-  /// Whether these are the bytes of an image that was once stored under a key.
+  /// Whether these are the bytes of an image that was stored under a key.
   static func isWhole(_ bytes: [UInt8], key: Int) -> Bool {
     guard let specimen = Specimen(bytes), specimen.key == key else { return false }
     return specimen.bytes == bytes

@@ -7,7 +7,9 @@ func say(_ text: String) {
   _ = write(STDOUT_FILENO, line, line.count)
 }
 
-/// Whether the test has closed the other end; leaves the processors to others for a moment.
+/// Whether the test has closed its end.
+///
+/// Yields the processor for a moment.
 func isToldToStop() -> Bool {
   var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
   return poll(&input, 1, 1) > 0
@@ -26,7 +28,7 @@ func store(_ specimen: Specimen, in cache: DiskCache) throws {
 private func write(_ specimen: Specimen, in cache: DiskCache) throws -> any ImageWriting {
   let writer = try cache.makeWriter()
   let bytes = specimen.bytes
-  // A reader has the bytes of every second image written to a file from the start.
+  // A reader causes every second image to be written to a file from the start.
   if specimen.key.isMultiple(of: 2) { _ = writer.makeReader() }
   for start in stride(from: 0, to: bytes.count, by: 4096) {
     try bytes[start..<min(start + 4096, bytes.count)].withUnsafeBytes { try writer.write($0) }
@@ -34,13 +36,13 @@ private func write(_ specimen: Specimen, in cache: DiskCache) throws -> any Imag
   return writer
 }
 
-/// Stores images in one transaction, those that can be written.
+/// Stores images in one transaction, except those that cannot be written.
 ///
 /// - Parameters:
 ///   - specimens: The images.
-///   - cache: Where to keep them.
-///   - before: Done when their bodies are there, before their rows are written.
-/// - Throws: Why one could not be written.
+///   - cache: The cache to store them in.
+///   - before: Called when their bodies are on disk, before their rows are written.
+/// - Throws: The error of the first image that could not be written.
 func storeTogether(
   _ specimens: [Specimen],
   in cache: DiskCache,
@@ -57,12 +59,12 @@ func storeTogether(
       fault = fault ?? error
     }
   }
-  // Also then, as what was begun is to come to its end.
+  // After an error too, since started work must be completed.
   executor.run()
   if let fault { throw fault }
 }
 
-/// Runs tasks on the thread that begins them, as a fork has no other.
+/// Runs tasks on the thread that starts them, because a fork has no other thread.
 private final class OwnExecutor: TaskExecutor, @unchecked Sendable {
   // Unchecked: one thread uses it.
   private var jobs: [UnownedJob] = []
@@ -71,7 +73,7 @@ private final class OwnExecutor: TaskExecutor, @unchecked Sendable {
 
   func enqueue(_ job: consuming ExecutorJob) { jobs.append(UnownedJob(job)) }
 
-  /// Has something done before what is left for later.
+  /// Runs this work before the deferred jobs.
   func prepare(_ work: @escaping @Sendable () -> Void) { preparation = work }
 
   func afterwards(_ work: @escaping @Sendable () -> Void) {

@@ -2,9 +2,11 @@ import CFaults
 import FeedimgCache
 import Glibc
 
-/// A copy of this process that does one thing with the cache, and may be stopped and killed on the way.
+/// A copy of this process that does one task with the cache.
+///
+/// It may be stopped and killed on the way.
 struct Victim {
-  /// How far it has come.
+  /// The state of the process.
   enum State: Equatable {
     case stopped
     case killed
@@ -13,7 +15,7 @@ struct Victim {
 
   private let identifier: pid_t
 
-  /// Shared with the victims: the calls of the last one that came to its end, and what they have marked.
+  /// Shared with the victims: the number of calls of the last one that completed, and their mark.
   nonisolated(unsafe) private static let counter = mmap(
     nil,
     16,
@@ -23,16 +25,18 @@ struct Victim {
     0
   )
 
-  /// How many calls the last one has made that came to its end.
+  /// The number of calls of the last one that completed.
   static var calls: Int { counter?.load(as: Int.self) ?? 0 }
 
-  /// What a victim wants to be remembered when it is killed.
+  /// A number that a victim stores and that outlives it.
   static var mark: Int {
     get { counter?.load(fromByteOffset: 8, as: Int.self) ?? 0 }
     set { counter?.storeBytes(of: newValue, toByteOffset: 8, as: Int.self) }
   }
 
-  /// Starts it, to be stopped and killed at the moments of the first; calls on files below the folder count.
+  /// Starts it, with the moments of the first.
+  ///
+  /// Only calls on files below the folder count.
   init(in folder: String, _ moments: Moments = Moments(), _ work: () -> Void) {
     _ = Self.calls
     identifier = feedimg_fork()
@@ -47,7 +51,7 @@ struct Victim {
     _exit(0)
   }
 
-  /// Waits until it does nothing more.
+  /// Waits until it has stopped or ended.
   func wait() -> State {
     var status: Int32 = 0
     while waitpid(identifier, &status, WUNTRACED) < 0, errno == EINTR {}
@@ -55,8 +59,8 @@ struct Victim {
     return status & 0x7F == 0 ? .done : .killed
   }
 
-  /// Lets it go on to its end.
-  func goOn() -> State {
+  /// Lets it continue to its end.
+  func resume() -> State {
     Glibc.kill(identifier, SIGCONT)
     return wait()
   }

@@ -2,7 +2,8 @@ import FeedimgCache
 import FeedimgModel
 import Glibc
 
-// CacheWorker TASK FOLDER [LIMIT or STRIDE]: performs a task on a cache, until it is done, killed, or standard input ends.
+// CacheWorker TASK FOLDER [LIMIT or STRIDE]: performs a task on a cache until it is done, killed, or standard
+// input ends.
 
 let arguments = CommandLine.arguments
 guard arguments.count >= 3 else { exit(2) }
@@ -19,7 +20,7 @@ let keys = 48
 
 switch arguments[1] {
 case "write":
-  // Stores one image after the other and says so, for ever.
+  // Stores one image after the other without end, and reports each.
   _ = Specimen(key: 0, version: 0).bytes
   while true {
     let specimen = Specimen(key: .random(in: 0..<keys), version: .random(in: 0..<1 << 40))
@@ -37,11 +38,11 @@ case "write-some":
   say("done")
 
 case "read":
-  // Reads until it is told to stop; every image must be one that was stored.
+  // Reads until the test stops it. Every image must be one that was stored.
   var (whole, misses) = (0, 0)
   say("ready")
   while !isToldToStop() {
-    // Opened anew each time, as opening must not fail either.
+    // Opens the cache again each time, because opening must not fail either.
     let cache = makeCache()
     do {
       for share in try cache.info().shares where share.size.bytes > limit { say("over the limit: \(share)") }
@@ -64,7 +65,7 @@ case "read":
   say("whole \(whole) misses \(misses)")
 
 case "probe":
-  // Says what can be had of each key, and whether one can be stored.
+  // Reports the state of each key, and whether another image can be stored.
   let present = cache.contains((0..<keys).map(Specimen.key)).filter { $0 }.count
   let whole = (0..<keys).filter { key in
     cache.read(Specimen.key(key)).map { Specimen.isWhole($0.bytes, key: key) } ?? false
@@ -78,7 +79,7 @@ case "probe":
   }
 
 case "list":
-  // Says of each image whether it is whole, and how many the totals tell of.
+  // Reports whether each image is complete, and the number in the totals.
   try cache.list(by: .used) { image in
     say("\(image.key) \(cache.read(image.key) == nil ? "wrong" : "whole")")
     return true
@@ -86,7 +87,7 @@ case "list":
   say("entries \(try cache.info().entries)")
 
 case "fill":
-  // Stores until the disk is full, or often enough, then says whether everything that is there is whole.
+  // Stores until the disk is full or the limit is reached, then reports whether all images are complete.
   var stored = 0
   while stored < 500 {
     do {
@@ -124,7 +125,7 @@ case "recover":
   }
 
 case "newest":
-  // Stores large images in pieces, and says of each whether it is kept.
+  // Stores large images in pieces, and reports whether each is kept.
   for number in 0..<6 {
     let bytes = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ number) }
     do {
@@ -141,7 +142,7 @@ case "newest":
   }
 
 case "squeeze":
-  // Stores images in one transaction, for whose rows others have left so much room, and says what is there then.
+  // Stores images in one transaction with limited room for their rows, and reports the state.
   for key in 0..<keys { try store(Specimen(key: key, version: 1), in: cache) }
   let fresh = (keys..<keys + 6).map { Specimen(key: $0, version: 2) }
   let (others, room) = (arguments[2] + "/../others", Int(arguments[4]) ?? 0)
@@ -156,13 +157,13 @@ case "squeeze":
   say("stored \(stored) present \(there) whole \(sound) bodies \(bodies) removed \(checked.removed.count)")
 
 case "renew":
-  // Looks for everything and stores an image, as far as it gets; replaces a lost index on the way.
+  // Checks everything and stores an image. Replaces a lost index on the way.
   say("ready")
   _ = cache.contains((0..<keys).map(Specimen.key))
   try? store(Specimen(key: 0, version: 1), in: cache)
 
 case "trickle":
-  // Writes one image in small pieces and says after each how much there is of it.
+  // Writes one image in small pieces and reports its length after each.
   let specimen = Specimen.long(key: 0)
   let writer = try cache.makeWriter()
   let bytes = specimen.bytes
@@ -174,14 +175,14 @@ case "trickle":
   while !isToldToStop() {}
 
 case "go-on":
-  // Says how much there is of an image that broke off.
+  // Reports the length of a partial image.
   say("ready")
   let beginning = cache.partialDownload(of: Specimen.key(0))?.bytes ?? []
   let isWhole = beginning.count < 16 || Specimen.isBeginning(beginning, key: 0)
   say("\(isWhole ? "whole" : "wrong") \(beginning.count)")
 
 case "export":
-  // Into the file that is named in place of a limit.
+  // To the file that is named in place of a limit.
   do {
     let path = arguments[3]
     let exported = try cache.export(to: path == "-" ? nil : path)
@@ -200,7 +201,7 @@ case "import":
   }
 
 case "starve":
-  // Uses up all descriptors, and gives them back.
+  // Uses up all descriptors and releases them.
   try? store(Specimen(key: 1, version: 1), in: cache)
   cache.close()
   var taken: [Int32] = []

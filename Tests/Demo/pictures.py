@@ -22,14 +22,14 @@ def noise(rng, size, cells, octaves=5):
 
 
 def gradient(size, colours):
-    """From the top to the bottom through the colours."""
+    """A vertical gradient of the colours."""
     strip = Image.new("RGB", (1, len(colours)))
     strip.putdata(colours)
     return strip.resize(size, Image.BICUBIC)
 
 
 def glow(size, centre, radius, colour):
-    """Light around a point, to be screened onto a picture."""
+    """A glow around a point, for the screen blend mode."""
     light = Image.radial_gradient("L").resize((2 * radius, 2 * radius), Image.BILINEAR)
     light = ImageOps.invert(light).point(lambda value: max(0, value - 75) * 255 // 180)
     layer = Image.new("RGB", size)
@@ -165,7 +165,7 @@ def canyon(rng):
     return ImageEnhance.Contrast(rock.transform(SIZE, Image.MESH, mesh, Image.BICUBIC)).enhance(1.15)
 
 
-# Name, painter, description, options of the original and of the thumbnail, and what the feed has of it.
+# Name, painter, description, options of the original and of the thumbnail, and its entry in the feed.
 FEED = [
     ("ridges.jpg", ridges, "Mountain ridges at dusk", {"quality": 90}, {"quality": 85}, "both"),
     ("lights.jpg", lights, "A city at night, out of focus", {"quality": 93}, {"quality": 88}, "both"),
@@ -188,7 +188,7 @@ def variant(role, picture, path, base):
 
 
 def paint_feed(folder, base):
-    """Writes the pictures into a folder; returns the items of a feed that has them below the base URL."""
+    """Writes the pictures into a folder, and returns the items of their feed below the base URL."""
     items = []
     for number, (name, paint, description, options, thumbnail_options, has) in enumerate(FEED):
         # The same pictures every time.

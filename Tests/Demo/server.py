@@ -1,4 +1,4 @@
-"""An HTTP server on loopback that counts what it sends, so that nobody's word has to be taken for it."""
+"""An HTTP server on loopback that counts the bytes that it sends."""
 
 import functools
 import http.server
@@ -6,7 +6,7 @@ import threading
 
 
 class CountingServer(http.server.ThreadingHTTPServer):
-    """Serves a folder at a free port of 127.0.0.1 from a thread, for as long as the `with` lasts."""
+    """Serves a folder at a free port of 127.0.0.1 from a thread, for the duration of the `with`."""
 
     daemon_threads = True
 
@@ -36,7 +36,7 @@ class CountingServer(http.server.ThreadingHTTPServer):
             self._idle.notify_all()
 
     def take_sent(self):
-        """Name and bytes of each body sent since the last call; waits for answers that are under way."""
+        """The name and bytes of each body sent since the last call. Waits for running responses."""
         with self._idle:
             self._idle.wait_for(lambda: self._busy == 0)
             sent, self._sent = self._sent, []
@@ -65,4 +65,4 @@ class Handler(http.server.SimpleHTTPRequestHandler):
         super().end_headers()
 
     def log_message(self, *_):
-        """The demo tells what was sent."""
+        """Writes no log. The demo reports the sent bodies."""

@@ -1,4 +1,4 @@
-"""Lays out what came of each item in each scenario, for a terminal of 80 to 100 columns."""
+"""Prints the result of each item in each scenario, for a terminal of 80 to 100 columns."""
 
 import os
 import sys
@@ -9,14 +9,14 @@ STYLES = {"original": "32", "thumbnail": "33", "placeholder": "2", "bold": "1", 
 
 
 def style(name, text):
-    """In colour on a terminal, unless the user wants none (no-color.org)."""
+    """Adds colour on a terminal, unless the user disables it (no-color.org)."""
     if not sys.stdout.isatty() or os.environ.get("NO_COLOR") or name not in STYLES:
         return text
     return f"\033[{STYLES[name]}m{text}\033[0m"
 
 
 def size(count):
-    """Three digits, such as `1.25 MB`."""
+    """A size with three digits, such as `1.25 MB`."""
     value, unit = float(count), "B"
     for larger in ("kB", "MB", "GB"):
         if value < 999.5:
@@ -27,7 +27,7 @@ def size(count):
 
 
 def cell(outcome):
-    """What was chosen; where it came from; the rule that decided."""
+    """The chosen image, its source, and the rule of the decision."""
     variant, rule = outcome["variant"], f"rule {outcome['rule']}"
     if variant == "placeholder":
         return [(variant, variant), ("", outcome["placeholder"]["color"]), ("dim", rule)]
@@ -36,7 +36,7 @@ def cell(outcome):
 
 
 def row(label, cells):
-    """A row of as many lines as its cells have."""
+    """A row with as many lines as its longest cell."""
     for number in range(max(len(label), *map(len, cells))):
         line = ""
         for width, part in [(LABEL_WIDTH, label)] + [(CELL_WIDTH, part) for part in cells]:

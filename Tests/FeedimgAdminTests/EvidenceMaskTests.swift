@@ -4,23 +4,29 @@ import Testing
 
 struct EvidenceMaskTests {
   static let rows: [(text: String, masked: String, because: String)] = [
-    ("default via 192.168.1.1 dev wlan0", "default via 192.168.1.1 dev wlan0", "everybody has it (RFC 1918)"),
-    ("default via 100.64.0.1 dev wwan0", "default via 100.64.0.1 dev wwan0", "many have it (RFC 6598)"),
+    (
+      "default via 192.168.1.1 dev wlan0", "default via 192.168.1.1 dev wlan0",
+      "every private network may have it (RFC 1918)"
+    ),
+    (
+      "default via 100.64.0.1 dev wwan0", "default via 100.64.0.1 dev wwan0",
+      "many networks have it (RFC 6598)"
+    ),
     ("via 192.0.2.1", "via 192.0.2.1", "an example (RFC 5737)"),
-    ("via 93.184.216.34 dev eth0", "via PUBLIC-IPv4 dev eth0", "somebody's own"),
-    ("8.8.8.0/24 dev eth0", "PUBLIC-IPv4/24 dev eth0", "the length of the prefix may stay"),
-    ("it was 8.8.8.8.", "it was PUBLIC-IPv4.", "the sentence ends behind it"),
+    ("via 93.184.216.34 dev eth0", "via PUBLIC-IPv4 dev eth0", "it identifies a user"),
+    ("8.8.8.0/24 dev eth0", "PUBLIC-IPv4/24 dev eth0", "the prefix length may stay"),
+    ("it was 8.8.8.8.", "it was PUBLIC-IPv4.", "the sentence ends after it"),
     ("(8.8.8.8)", "(PUBLIC-IPv4)", "in brackets"),
-    ("via 2a00:1450::1 dev eth0", "via PUBLIC-IPv6 dev eth0", "somebody's own"),
-    ("via fd12:3456::1", "via PUBLIC-IPv6", "random, so that it tells one home from all others (RFC 4193)"),
-    ("via fe80::1 dev eth0", "via fe80::1 dev eth0", "everybody has it"),
-    ("via fe80::c0ff:eeff:fe11:2233", "via PUBLIC-IPv6", "has a hardware address in it"),
+    ("via 2a00:1450::1 dev eth0", "via PUBLIC-IPv6 dev eth0", "it identifies a user"),
+    ("via fd12:3456::1", "via PUBLIC-IPv6", "random, so it identifies one home (RFC 4193)"),
+    ("via fe80::1 dev eth0", "via fe80::1 dev eth0", "every machine has it"),
+    ("via fe80::c0ff:eeff:fe11:2233", "via PUBLIC-IPv6", "it contains a hardware address"),
     ("2001:db8::1", "2001:db8::1", "an example (RFC 3849)"),
     ("::/0 and ::1", "::/0 and ::1", "unspecified and loopback"),
     ("02:00:5e:10:00:00", "MAC", "a hardware address"),
-    ("0000:00:03.0", "0000:00:03.0", "a place on the PCI bus"),
+    ("0000:00:03.0", "0000:00:03.0", "an address on the PCI bus"),
     ("3: wlx00c0ca112233 type 1", "3: wlxMAC type 1", "the name is the hardware address"),
-    ("enx-ray is no address", "enx-ray is no address", "only looks like one"),
+    ("enx-ray is not an address", "enx-ray is not an address", "it only looks like one"),
     ("libcurl/7.88.1 zlib/1.2.13.1", "libcurl/7.88.1 zlib/1.2.13.1", "versions"),
     ("`/home/ada/.cache/feedimg`", "`~/.cache/feedimg`", "the home folder"),
     ("/home/adam", "/home/adam", "another home"),
@@ -28,14 +34,14 @@ struct EvidenceMaskTests {
   ]
 
   @Test(arguments: ["/home/ada", "/home/ada/", "/home/ada//"])
-  func `the home folder goes however it is spelled`(_ home: String) {
+  func `every spelling of the home folder is masked`(_ home: String) {
     #expect(EvidenceMask(home: home).applied(to: "`\(home)/x` in `/home/ada`") == "`~/x` in `~`")
     #expect(EvidenceMask(home: "/").applied(to: "/etc") == "/etc")
     #expect(EvidenceMask(home: nil).applied(to: "/etc") == "/etc")
   }
 
   @Test(arguments: rows)
-  func `what tells who somebody is goes, and the rest stays`(
+  func `personal data is masked, and the rest stays`(
     _ text: String,
     _ masked: String,
     _ because: String
@@ -59,7 +65,7 @@ struct MountTableTests {
     ("/", "ext4"), ("/etc", "ext4"), ("/run/user/1000", "tmpfs"), ("/runner", "ext4"), ("/home/ada", "nfs4"),
     ("/home/ada/my disk/x", "btrfs"), ("/mnt", "xfs"),
   ])
-  func `a path is on the mount nearest above it, and of several there on the last`(
+  func `a path belongs to the nearest mount above it, and of several there to the last`(
     _ path: String,
     _ type: String
   ) {

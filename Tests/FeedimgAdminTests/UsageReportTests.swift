@@ -4,7 +4,7 @@ import Testing
 
 @testable import FeedimgAdmin
 
-/// What a report says of counts, and how it is drawn.
+/// The sums of a usage report, and its chart.
 @Suite struct UsageReportTests {
   static func usage(
     _ day: String,
@@ -27,7 +27,7 @@ import Testing
     return UsageReport(days: days, usage: usage, folder: "/state/feedimg/usage")
   }
 
-  @Test func `months and the total are sums by network and price`() throws {
+  @Test func `months and the total are sums by network and metering`() throws {
     let report = try Self.report(
       from: "2026-10-01",
       [
@@ -59,7 +59,7 @@ import Testing
     #expect(report.months.map(\.received) == [ByteCount(.max)])
   }
 
-  @Test func `a budget counts cellular alone, in the period of today`() throws {
+  @Test func `a budget counts only cellular data, in the current period`() throws {
     var settings = UserSettings()
     let today = try #require(CalendarDay("2026-11-21"))
     #expect(CellularBudget(settings, today: today) { _ in [] } == nil)
@@ -78,7 +78,7 @@ import Testing
     #expect(CellularBudget(settings, today: today) { _ in usage }?.left == ByteCount(0))
   }
 
-  @Test func `the chart has a bar for each day and network, and no more`() throws {
+  @Test func `the chart has one bar for each day and network`() throws {
     let report = try Self.report(
       from: "2026-11-15",
       [
@@ -112,7 +112,7 @@ import Testing
     #expect(svg.split(separator: "<line ").count - 1 <= 7)
   }
 
-  @Test func `more than can be counted can be drawn of one day`() throws {
+  @Test func `one day with more bytes than an integer holds can be drawn`() throws {
     let networks: [NetworkKind] = [.cellular, .wifi, .ethernet]
     let usage = try networks.map { try Self.usage("2026-11-15", $0, .no, .max / 2 + 1) }
     let svg = try Self.report(from: "2026-11-15", usage).svg

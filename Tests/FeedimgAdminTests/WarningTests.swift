@@ -4,13 +4,13 @@ import FeedimgSettings
 import FoundationEssentials
 import Testing
 
-/// What the user is told of files that cannot be used.
+/// The warnings about unusable files.
 @Suite final class WarningTests: Sendable {
   let folder = FileManager.default.temporaryDirectory.path + "/feedimg-warnings-\(UUID().uuidString)"
 
   deinit { try? FileManager.default.removeItem(atPath: folder) }
 
-  @Test func `the cache tells of settings that cannot be used, once`() throws {
+  @Test func `the cache commands warn once of unusable settings`() throws {
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     try Data("{".utf8).write(to: URL(filePath: folder + "/settings.json"))
     var configuration = ImageLoader.Configuration(environment: [:])
@@ -20,7 +20,7 @@ import Testing
     #expect(cache.warnings.isEmpty)
   }
 
-  @Test func `explaining a policy here and now warns of a ledger that cannot be read`() throws {
+  @Test func `explaining a policy with current facts warns of an unreadable ledger`() throws {
     var configuration = ImageLoader.Configuration(environment: [:])
     (configuration.configurationFolder, configuration.stateFolder) = (folder + "/config", folder)
     try SettingsStore(folder: folder + "/config").set(.cellularBudget, to: "600 MB")
@@ -28,6 +28,6 @@ import Testing
     let account = try Policies(configuration).explain("budgeted", isLive: true)
     #expect(account.warnings.count == 1)
     #expect(account.warnings.first?.hasPrefix("the cellular-budget counts as spent: cannot ") == true)
-    #expect(try Policies(configuration).explain("budgeted").warnings.isEmpty, "nobody looked")
+    #expect(try Policies(configuration).explain("budgeted").warnings.isEmpty, "the ledger was not read")
   }
 }

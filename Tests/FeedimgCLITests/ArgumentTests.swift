@@ -2,7 +2,7 @@ import FeedimgJSON
 import LoopbackServer
 import Testing
 
-/// The command line itself: sources of items, misspelt commands, values, help and terminals.
+/// The command line itself: sources of items, misspelled commands, values, help and terminals.
 @Suite struct ArgumentTests {
   private let folder: TestFolder
 
@@ -15,7 +15,7 @@ import Testing
     )
   }
 
-  @Test func `items come from several files and URLs, options first, none dropped`() throws {
+  @Test func `items come from several files and URLs after options, and none is dropped`() throws {
     let (a, b, c) = (try item("a"), try item("b"), try item("c"))
     let url = "https://x.example/d.jpg"
     let run = try CommandRun(
@@ -27,7 +27,7 @@ import Testing
     #expect(try run.objects.last?["url"]?.text == url)
   }
 
-  @Test func `load and prefetch take a URL, and URLs that cannot be are refused`() throws {
+  @Test func `load and prefetch take a URL and refuse invalid ones`() throws {
     let server = try LoadTests.makeServer()
     for verb in ["load", "prefetch"] {
       let run = try CommandRun([verb, server.url("/original.jpg"), "--network", "wifi"], in: folder)
@@ -50,7 +50,7 @@ import Testing
     (["network", "mrks"], "unknown command `mrks`; did you mean `marks`?"),
     (["xyzzy"], "unknown command `xyzzy`; expected resolve, load,"),
   ])
-  func `a command that does not exist is named, with the nearest one`(
+  func `an unknown command is named, with the nearest known one`(
     arguments: [String],
     says: String
   ) throws {
@@ -74,7 +74,7 @@ import Testing
   }
 
   @Test(arguments: [40, 80])
-  func `help wraps sentences, and never an example`(width: Int) throws {
+  func `help wraps sentences, but never examples`(width: Int) throws {
     for verb in ["", "resolve", "load", "prefetch", "serve", "policy", "cache"] {
       let environment = ["COLUMNS": "\(width)"]
       let run = try CommandRun(["help"] + (verb.isEmpty ? [] : [verb]), in: folder, environment: environment)
@@ -92,14 +92,14 @@ import Testing
     }
   }
 
-  @Test func `a file that is no archive is called that`() throws {
+  @Test func `the error for a file that is not an archive says so`() throws {
     try folder.write("x.json", "{\"a\": 1}")
     let run = try CommandRun(["cache", "import", "x.json"], in: folder)
     #expect(run.status == 2)
     #expect(run.errors == "feedimg: `x.json` is no archive that `feedimg cache export` wrote\n")
   }
 
-  @Test func `times in JSON are those of RFC 3339`() throws {
+  @Test func `times in JSON follow RFC 3339`() throws {
     let server = try LoadTests.makeServer()
     _ = try CommandRun(["load", server.url("/original.jpg"), "--network", "wifi"], in: folder)
     let time = #/20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ/#
@@ -115,7 +115,7 @@ import Testing
   }
 
   @Test(.enabled(if: TerminalRun.isAvailable, "needs script of util-linux"), arguments: [true, false])
-  func `binary data goes to a terminal only if forced`(isForced: Bool) throws {
+  func `binary data is written to a terminal only if forced`(isForced: Bool) throws {
     let server = try LoadTests.makeServer()
     let url = server.url("/original.jpg")
     let option = isForced ? "--force" : ""
@@ -127,9 +127,9 @@ import Testing
     #expect(server.log.requests.isEmpty != isForced)
   }
 
-  @Test func `a load of a silent host ends at the timeout, with what else came`() throws {
+  @Test func `a load of a silent host ends at the timeout, and the other items are loaded`() throws {
     let gate = Gate()
-    let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+    let picture = Reply.response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
     let server = try LoopbackServer { request in
       request.path == "/silent" ? .held(by: gate, then: picture) : picture
     }
@@ -152,7 +152,7 @@ import Testing
   func `a terminal shows which host a load waits for`() throws {
     let gate = Gate()
     let server = try LoopbackServer { _ in
-      .held(by: gate, then: .answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg))
+      .held(by: gate, then: .response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg))
     }
     let run = try TerminalRun("load \(server.url("/silent")) --network wifi", in: folder)
     #expect(try run.text(upTo: #/Waiting for 127\.0\.0\.1, [12] s/#) != nil)

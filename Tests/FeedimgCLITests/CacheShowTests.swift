@@ -2,7 +2,7 @@ import FeedimgJSON
 import LoopbackServer
 import Testing
 
-/// `feedimg cache show`, and what loads do with images that may be out of date, as a user runs them.
+/// `feedimg cache show`, and how loads treat stale images, as a user runs them.
 @Suite struct CacheShowTests {
   private static let fields = [("ETag", "\"1\""), ("Cache-Control", "max-age=600"), ("Vary", "Accept")]
 
@@ -20,7 +20,7 @@ import Testing
     return (folder, origin, item, origin.server.url("/a.jpg"))
   }
 
-  @Test func `an image is shown with its rule, its fields and what a load would do`() throws {
+  @Test func `an image is shown with its freshness rule, its fields and the next action of a load`() throws {
     let (folder, _, _, url) = try cached()
     let run = try CommandRun(["cache", "show", url], in: folder)
     #expect(run.status == 0, "\(run.errors)")
@@ -42,14 +42,14 @@ import Testing
     #expect(json["conditions"] == [["name": "If-None-Match", "value": "\"1\""]])
   }
 
-  @Test func `an old answer is stale from the start, and the next load would ask`() throws {
+  @Test func `an old response is stale from the start, and the next load would revalidate it`() throws {
     let (folder, _, _, url) = try cached([("Cache-Control", "max-age=60"), ("Age", "300")])
     let run = try CommandRun(["cache", "show", url], in: folder)
     #expect(run.output.contains("original, stale for 4 min"), "\(run.output)")
     #expect(run.output.contains("the server sends the complete image again"), "\(run.output)")
   }
 
-  @Test func `what is not there is said with exit 1, and a URL that is none with exit 2`() throws {
+  @Test func `an uncached image is reported with exit 1, and an invalid URL with exit 2`() throws {
     let folder = try TestFolder()
     let missing = try CommandRun(["cache", "show", "https://x.example/a"], in: folder)
     #expect(missing.status == 1)
@@ -58,7 +58,7 @@ import Testing
     #expect(try CommandRun(["cache", "show"], in: folder).status == 2)
   }
 
-  @Test func `how much there is of an interrupted transfer is said`() throws {
+  @Test func `the size of an interrupted transfer is reported`() throws {
     let folder = try TestFolder()
     let picture = PictureOrigin.picture(1, size: 200_000)
     let origin = try PictureOrigin(picture, [("ETag", "\"1\""), ("Accept-Ranges", "bytes")])
@@ -66,7 +66,7 @@ import Testing
       "item.json",
       LoadTests.item(origin.server, original: "/a.jpg", thumbnail: nil)
     )
-    // As often as a load may try by itself.
+    // As many attempts as one load makes.
     origin.cut(after: 120_000, 0, 0, 0, 0, 0, 0, 0)
     let broken = try CommandRun(["load", "--item", item, "--network", "wifi"], in: folder)
     #expect(broken.status == 1)
@@ -83,7 +83,7 @@ import Testing
     #expect(origin.requests.last?["Range"] == "bytes=120000-")
   }
 
-  @Test func `a reload asks about a fresh image and prints what is there now`() throws {
+  @Test func `a reload revalidates a fresh image and prints the current one`() throws {
     let (folder, origin, item, _) = try cached()
     let same = try CommandRun(
       ["load", "--reload", "--json", "--item", item, "--network", "wifi"],

@@ -25,7 +25,7 @@ import Testing
 
   func run(_ arguments: String...) throws -> CommandRun { try CommandRun(["cache"] + arguments, in: folder) }
 
-  @Test func `info tells what is kept, and the list in the order that is asked for`() throws {
+  @Test func `info reports the cached images, and the list has the requested order`() throws {
     let info = try #require(try run("info", "--json").objects.first)
     #expect(info["count"] == .number("3"))
     #expect(info["hits"] != nil && info["bytesOnDisk"] != nil)
@@ -42,7 +42,7 @@ import Testing
     #expect(try run("list", "--only", "thumbnails").output.split(separator: "\n").count == 1)
   }
 
-  @Test func `a pinned image outlives a trim to nothing`() throws {
+  @Test func `a pinned image survives a trim to zero`() throws {
     let url = server.url("/original.jpg")
     #expect(try run("pin", url).status == 0)
     #expect(try run("list", "--only", "pinned").output.contains("pinned"))
@@ -56,7 +56,7 @@ import Testing
     #expect((missing.status, missing.errors) == (1, "feedimg: `\(url)` is not in the cache\n"))
   }
 
-  @Test func `verify says what it found and repairs it`() throws {
+  @Test func `verify reports its findings and repairs the cache`() throws {
     #expect(try run("verify").output == "3 images intact\n")
     let image = try #require(try run("list", "--json").objects.first { $0["role"] == .string("thumbnail") })
     let path = try #require(image["path"]?.text)
@@ -67,7 +67,7 @@ import Testing
     #expect(try run("verify", "--json").output.hasPrefix("{\"whole\":2,\"removed\":[],"))
   }
 
-  @Test func `what one machine exports another imports, offline`() throws {
+  @Test func `one machine exports images and another imports them offline`() throws {
     let archive = folder.path("images.tar")
     let exported = try run("export", archive)
     #expect(exported.output.hasPrefix("exported 3 images, "), "\(exported.errors)")
@@ -101,7 +101,7 @@ import Testing
     (["list", "--limit", "-3"], 2, "--limit: expected a number of at least 0, found `-3`"),
     (["trim", "--to", "-5"], 2, "--to: expected a size such as `100 MB`, found `-5`"),
   ])
-  func `what is not understood is said`(arguments: [String], status: Int32, says: String) throws {
+  func `invalid arguments are reported`(arguments: [String], status: Int32, says: String) throws {
     let run = try CommandRun(["cache"] + arguments, in: folder)
     #expect(run.status == status)
     #expect(run.errors.contains(says), "\(run.errors)")

@@ -7,12 +7,12 @@ struct CommandRun {
   let output: String
   let errors: String
 
-  /// Runs `feedimg` in the folder, with these arguments, folders of its own and no other environment.
+  /// Runs `feedimg` in the folder, with these arguments, separate folders and no other environment.
   init(_ arguments: [String], in folder: TestFolder, environment: [String: String] = [:]) throws {
     try self.init(of: Self.program, arguments, in: folder, environment: environment)
   }
 
-  /// Runs a program likewise.
+  /// Runs another program in the same way.
   init(
     of program: String,
     _ arguments: [String],
@@ -37,7 +37,7 @@ struct CommandRun {
       "HOME": folder.path(""), "XDG_CACHE_HOME": folder.path("cache"),
       "XDG_CONFIG_HOME": folder.path("config"),
     ].merging(environment) { $1 }
-    // Glibc's own way to change the folder of a child is hidden from Swift.
+    // Swift does not see glibc's own function for the working folder of a child.
     let argv = CStrings(["env", "-C", folder.root, program] + arguments)
     let envp = CStrings(variables.map { "\($0)=\($1)" })
     var process = pid_t()
@@ -51,7 +51,7 @@ struct CommandRun {
     errors = try TestFolder.text(of: errorPath)
   }
 
-  /// The objects that were printed, a line each.
+  /// The printed objects, one per line.
   var objects: [JSONObject] {
     get throws {
       try JSONReader.values(in: Array(output.utf8)).compactMap {
@@ -60,7 +60,7 @@ struct CommandRun {
     }
   }
 
-  /// Built beside the tests, unless `FEEDIMG_BINARY` names another, such as the optimised one.
+  /// Built beside the tests, unless `FEEDIMG_BINARY` names another, such as the release binary.
   static let program: String = {
     if let given = getenv("FEEDIMG_BINARY") { return String(cString: given) }
     return besideTests("feedimg")
@@ -82,7 +82,7 @@ struct RunError: Error {
   let message: String
 }
 
-/// Texts as C takes them, for as long as the value lives.
+/// Texts as C strings, for the lifetime of the value.
 private final class CStrings {
   let pointers: [UnsafeMutablePointer<CChar>?]
 

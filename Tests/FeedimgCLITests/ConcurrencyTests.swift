@@ -1,9 +1,9 @@
 import LoopbackServer
 import Testing
 
-/// Several processes at once, each as short-lived as a command is.
+/// Several processes at once, each as short as a command.
 @Suite struct ConcurrencyTests {
-  @Test func `commands that come and go at once all find what is cached`() async throws {
+  @Test func `many short commands at once all find the cached image`() async throws {
     let (folder, server) = (try TestFolder(), try LoadTests.makeServer())
     let path = try folder.write(
       "item.json",
@@ -24,7 +24,7 @@ import Testing
     #expect(server.log.requests.count == 1)
   }
 
-  @Test func `two commands that change settings at once lose nothing`() async throws {
+  @Test func `two commands that change settings at once lose no change`() async throws {
     let folder = try TestFolder()
     let changes = [
       ("cache-expiry-days", "9"), ("cache-originals-limit", "1 GiB"), ("download-limit", "2 MiB"),

@@ -2,7 +2,7 @@ import FeedimgJSON
 import LoopbackServer
 import Testing
 
-/// URLs with `user:password@`: the server gets them, and no output has them.
+/// URLs with `user:password@`: the server receives the credentials, and no output shows them.
 @Suite struct CredentialTests {
   @Test func `no command prints a password`() throws {
     let (folder, server) = (try TestFolder(), try LoadTests.makeServer())

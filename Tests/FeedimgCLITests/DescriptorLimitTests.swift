@@ -1,12 +1,14 @@
 import LoopbackServer
 import Testing
 
-/// What a program with few open files left says of its loads.
+/// The errors of a program with few free descriptors.
 @Suite(.timeLimit(.minutes(10))) struct DescriptorLimitTests {
-  /// Which call finds no descriptor depends on the limit: each is tried until a connection wanted one, and the next had it.
-  @Test func `with few open files left it blames itself and not the server`() throws {
+  /// Which call fails depends on the limit.
+  ///
+  /// The test tries each limit until connections succeed.
+  @Test func `with few free descriptors the error names the program and not the server`() throws {
     let server = try LoopbackServer { _ in
-      .answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+      .response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
     }
     let folder = try TestFolder()
     try folder.write("item.json", #"{"originalImage": "\#(server.url("/a.jpg"))"}"#)

@@ -3,7 +3,7 @@ import Glibc
 import LoopbackServer
 import Testing
 
-/// `feedimg doctor`, on this system and on worse ones.
+/// `feedimg doctor`, on a working system and on broken ones.
 struct DoctorTests {
   private let folder: TestFolder
 
@@ -17,7 +17,8 @@ struct DoctorTests {
     return findings
   }
 
-  @Test func `a system that works ends with 0, and each line has a verdict, a subject and a sentence`() throws
+  @Test func `on a working system the status is 0, and each line has a verdict, a subject and a sentence`()
+    throws
   {
     let run = try CommandRun(["doctor"], in: folder)
     #expect((run.status, run.errors) == (0, ""))
@@ -35,7 +36,7 @@ struct DoctorTests {
       )
     }
     #expect(lines.last?.contains("`default` decides") == true)
-    #expect(folder.files(below: "").filter { !$0.hasPrefix("std") }.isEmpty, "nothing is made")
+    #expect(folder.files(below: "").filter { !$0.hasPrefix("std") }.isEmpty, "no files are created")
   }
 
   static let faults: [(arguments: [String], subject: String, verdict: String, text: String, status: Int32)] =
@@ -47,7 +48,7 @@ struct DoctorTests {
     ]
 
   @Test(arguments: faults)
-  func `a fault is said, and what is broken or stops everything ends with 1`(
+  func `a fault is reported, and a serious one ends with 1`(
     _ arguments: [String],
     _ subject: String,
     _ verdict: String,
@@ -64,7 +65,7 @@ struct DoctorTests {
     #expect(finding["fatal"] == .bool(verdict == "no"))
   }
 
-  /// The finding of a run that ends with 1 and finds nothing else broken.
+  /// The finding of a run that ends with 1 and has no other fault.
   private func broken(_ subject: String, _ arguments: [String] = []) throws -> String {
     let run = try CommandRun(
       ["doctor", "--json", "--unmasked"] + arguments,
@@ -78,7 +79,7 @@ struct DoctorTests {
     return broken.first?["text"]?.text ?? ""
   }
 
-  @Test func `a policy that is refused is broken, in force or not`() throws {
+  @Test func `a refused policy is a fault, in force or not`() throws {
     try folder.write(
       "config/feedimg/policies/mine.md",
       "| network | → image |\n|---|---|\n| wifi | original |\n"
@@ -87,7 +88,7 @@ struct DoctorTests {
     #expect(text.contains("`mine` is refused") && text.contains("mine.md: no rule for"), "\(text)")
   }
 
-  @Test func `a socket without a service is broken, and one with a service is not`() throws {
+  @Test func `a socket without a service is a fault, and one with a service is not`() throws {
     try folder.write("run/x", "")
     let path = folder.path("run/feedimg.sock")
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
@@ -108,7 +109,7 @@ struct DoctorTests {
     #expect(run.output.contains("a service listens at"), "\(run.output)")
   }
 
-  @Test func `a token that others can read is broken`() throws {
+  @Test func `a token that others can read is a fault`() throws {
     let path = try folder.write("config/feedimg/service-token", "secret")
     chmod(path, 0o644)
     #expect(try broken("token").contains("other users can read `\(path)`"))
@@ -116,7 +117,7 @@ struct DoctorTests {
     #expect(try CommandRun(["doctor"], in: folder).status == 0)
   }
 
-  @Test func `images whose files are gone are broken until the cache is verified`() throws {
+  @Test func `missing image files are a fault until the cache is verified`() throws {
     let server = try LoadTests.makeServer()
     for name in ["/original.jpg", "/thumbnail.webp"] {
       #expect(try CommandRun(["load", server.url(name), "--network", "wifi"], in: folder).status == 0)
@@ -129,7 +130,7 @@ struct DoctorTests {
     #expect(try CommandRun(["doctor"], in: folder).status == 0)
   }
 
-  @Test func `damaged settings are a warning with their place`() throws {
+  @Test func `damaged settings are a warning with file and line`() throws {
     try folder.write("config/feedimg/settings.json", "{\n  \"cache-expiry-days\": 0\n}\n")
     let run = try CommandRun(["doctor"], in: folder)
     #expect(run.status == 0)
@@ -137,7 +138,7 @@ struct DoctorTests {
   }
 
   @Test(.enabled(if: NamespaceRun.isPermitted, "this system refuses network namespaces"))
-  func `the evidence has the routes and links, and nothing that tells who somebody is`() throws {
+  func `the evidence has the routes and links, and no personal data`() throws {
     let script = """
       ip link add enx02c0ffee0102 type veth peer name p0
       ip link set p0 up; ip link set enx02c0ffee0102 up
@@ -161,7 +162,7 @@ struct DoctorTests {
   }
 
   @Test(.enabled(if: NamespaceRun.isPermitted, "this system refuses network namespaces"))
-  func `offline and with the sysfs of another network, that is said, and it still works`() throws {
+  func `offline, with the sysfs of another network, the doctor says so and works`() throws {
     let run = try NamespaceRun.run("$feedimg doctor --json", in: folder)
     #expect(run.status == 0)
     let findings = try findings(run)

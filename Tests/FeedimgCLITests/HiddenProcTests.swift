@@ -8,7 +8,9 @@ import Testing
     return (try? run("true", in: folder))?.status == 0
   }()
 
-  /// Runs a shell script without `/proc`; `$feedimg` is the program.
+  /// Runs a shell script without `/proc`.
+  ///
+  /// `$feedimg` is the program.
   private static func run(_ script: String, in folder: TestFolder) throws -> CommandRun {
     try CommandRun(
       of: "/usr/bin/unshare",
@@ -26,7 +28,7 @@ import Testing
       ("resolve --json --network wifi item.json", #""image":"original""#), ("--version", "0.1"),
     ]
   )
-  func `commands do their work`(arguments: String, says: String) throws {
+  func `most commands work`(arguments: String, says: String) throws {
     let folder = try TestFolder()
     try folder.write("item.json", ResolveTests.item)
     let run = try Self.run("exec $feedimg \(arguments)", in: folder)
@@ -39,7 +41,7 @@ import Testing
     .enabled(if: isPermitted, "this system refuses mount namespaces"),
     arguments: ["load item.json", "prefetch item.json", "settings watch", "serve --socket serve.sock"]
   )
-  func `commands that run tasks say that they need it`(arguments: String) throws {
+  func `commands that need tasks report that they need /proc`(arguments: String) throws {
     let folder = try TestFolder()
     try folder.write("item.json", ResolveTests.item)
     let run = try Self.run("exec $feedimg \(arguments)", in: folder)
@@ -49,7 +51,7 @@ import Testing
   }
 
   @Test(.enabled(if: isPermitted, "this system refuses mount namespaces"))
-  func `a wrong option is refused`() throws {
+  func `an invalid option is refused`() throws {
     let run = try Self.run("exec $feedimg network --colour", in: try TestFolder())
     #expect(run.status == 2)
     #expect(run.errors.contains("--colour"), "\(run.errors)")

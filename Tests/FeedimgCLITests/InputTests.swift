@@ -1,12 +1,12 @@
 import FeedimgJSON
 import Testing
 
-/// What a user may get wrong, and the one sentence that tells.
+/// User errors in the input, and the message for each.
 @Suite struct InputTests {
   struct Mistake: CustomTestStringConvertible {
     var name: String
     var item: String
-    /// What the sentence must say.
+    /// A required part of the message.
     var says: [String]
 
     var testDescription: String { name }
@@ -60,7 +60,7 @@ import Testing
       says: ["variants[0].role", "`big`"]
     ),
     Mistake(
-      name: "forms that disagree",
+      name: "contradictory forms",
       item: """
         {"originalImage": "http://x.example/b",
          "variants": [{"role": "original", "url": "http://x.example/a"}]}
@@ -76,7 +76,7 @@ import Testing
   ]
 
   @Test(arguments: mistakes, ["resolve", "load"])
-  func `a wrong item gives one sentence with the file, exit 2, and nothing written`(
+  func `an invalid item gives one sentence with the file, exit 2, and writes nothing`(
     mistake: Mistake,
     verb: String
   ) throws {
@@ -98,7 +98,7 @@ import Testing
      {"id": "3", "originalImage": "http://127.0.0.1:1/c"}]
     """
 
-  @Test func `a bad entry is named and left out, and the others count`() throws {
+  @Test func `an invalid entry is reported and skipped, and the others are loaded`() throws {
     let folder = try TestFolder()
     let path = try folder.write("feed.json", Self.mixed)
     for verb in ["resolve", "load"] {
@@ -116,7 +116,7 @@ import Testing
   }
 
   @Test(arguments: ["resolve", "load", "prefetch"])
-  func `a bad entry ends a strict run before anything is loaded`(verb: String) throws {
+  func `with --strict an invalid entry ends the run before any load`(verb: String) throws {
     let folder = try TestFolder()
     let path = try folder.write("feed.json", Self.mixed)
     let run = try CommandRun([verb, path, "--strict", "--network", "wifi"], in: folder)
@@ -127,7 +127,7 @@ import Testing
   }
 
   @Test(arguments: ["", "[]", "\n"], ["resolve", "load", "prefetch"])
-  func `an empty feed is no error`(text: String, verb: String) throws {
+  func `an empty feed is not an error`(text: String, verb: String) throws {
     let folder = try TestFolder()
     let path = try folder.write("feed.json", text)
     let run = try CommandRun([verb, path], in: folder)
@@ -135,7 +135,7 @@ import Testing
     #expect(run.errors == "feedimg: \(path): contains no items\n")
   }
 
-  @Test func `a feed of wrong entries alone ends with 2, after the first of many complaints`() throws {
+  @Test func `a feed with only invalid entries ends with 2, after the first of many errors`() throws {
     let folder = try TestFolder()
     let path = try folder.write("feed.jsonl", String(repeating: "17\n", count: 1000))
     let run = try CommandRun(["resolve", path], in: folder)
@@ -164,7 +164,7 @@ import Testing
   ]
 
   @Test(arguments: badOptions)
-  func `a wrong option gives a sentence with what was expected, and exit 2`(option: BadOption) throws {
+  func `an invalid option gives a sentence with the expected values, and exit 2`(option: BadOption) throws {
     let folder = try TestFolder()
     let item = try folder.write("item.json", "{\"originalImage\": \"http://x.example/a\"}")
     let run = try CommandRun(["resolve", "--item", item] + option.arguments, in: folder)
@@ -185,7 +185,7 @@ import Testing
     #expect(directory.errors == "feedimg: \(folder.root): cannot read: is a directory\n")
   }
 
-  @Test func `a policy that leaves a gap is refused with the states it misses`() throws {
+  @Test func `a policy with a gap is refused, with the missing states`() throws {
     let folder = try TestFolder()
     let item = try folder.write("item.json", "{\"originalImage\": \"http://x.example/a\"}")
     let policy = try folder.write("gap.md", "| network | → image |\n|---|---|\n| wifi | original |\n")
@@ -194,7 +194,7 @@ import Testing
     #expect(run.errors.contains("gap.md: no rule for: network ethernet"), "\(run.errors)")
   }
 
-  @Test func `output that nobody can take is a failure, and endless input is refused`() throws {
+  @Test func `output that cannot be written is a failure, and endless input is refused`() throws {
     let folder = try TestFolder()
     let item = try folder.write("item.json", "{\"originalImage\": \"http://x.example/a\"}")
     let full = try CommandRun(
@@ -213,7 +213,7 @@ import Testing
     #expect(single.errors == "feedimg: \(long):2: an item is longer than the limit of 16 MiB\n")
   }
 
-  @Test func `what an item says cannot steer the terminal`() throws {
+  @Test func `the text of an item cannot control the terminal`() throws {
     let folder = try TestFolder()
     let item = try folder.write(
       "item.json",
@@ -226,7 +226,7 @@ import Testing
     #expect(json.output.utf8.allSatisfy { (0x20..<0x7F).contains($0) || $0 == 0x0A })
   }
 
-  @Test func `help and the version are no errors`() throws {
+  @Test func `help and version are not errors`() throws {
     let folder = try TestFolder()
     for arguments in [
       ["--help"], ["--version"], ["help", "load"], ["--generate-completion-script", "bash"],

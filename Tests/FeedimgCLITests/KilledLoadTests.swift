@@ -3,10 +3,10 @@ import LoopbackServer
 import Synchronization
 import Testing
 
-/// A program that is killed in the middle of a transfer, and started again.
+/// A program that is killed during a transfer and started again.
 @Suite struct KilledLoadTests {
   static let picture = PictureOrigin.picture(1, size: 900_000)
-  /// Whether the program has ended, so that nobody waits for it in vain.
+  /// Whether the program has ended, so that the test stops waiting.
   private final class End: Sendable {
     let hasCome = Atomic(false)
   }
@@ -22,11 +22,11 @@ import Testing
       }
   }
 
-  @Test func `what a killed program had received is gone on with by the next`() async throws {
+  @Test func `the bytes that a killed program received are resumed by the next one`() async throws {
     let folder = try TestFolder()
     let gate = Gate()
     let origin = try PictureOrigin(Self.picture, Self.fields)
-    origin.answer(always: .stalled(Self.picture, after: 600_000, until: gate, Self.fields))
+    origin.respond(always: .stalled(Self.picture, after: 600_000, until: gate, Self.fields))
     let item = try folder.write(
       "item.json",
       LoadTests.item(origin.server, original: "/a.jpg", thumbnail: nil)
@@ -42,7 +42,7 @@ import Testing
     kill(pid, SIGKILL)
     #expect(try await killed.value.status == 128 + SIGKILL)
     gate.open()
-    origin.answer(always: nil)
+    origin.respond(always: nil)
     let output = folder.path("out.jpg")
     let run = try CommandRun(["load", "--network", "wifi", "--item", item, "--output", output], in: folder)
     #expect(run.status == 0, "\(run.errors)")

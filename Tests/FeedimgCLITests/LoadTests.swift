@@ -3,39 +3,44 @@ import Glibc
 import LoopbackServer
 import Testing
 
-/// `feedimg load` as a user runs it, against a real server.
+/// `feedimg load` as a user runs it, with a real server.
 @Suite struct LoadTests {
-  /// Serves an original, a thumbnail, and what may go wrong.
+  /// Serves an original, a thumbnail and failures.
   static func makeServer() throws -> LoopbackServer {
     try LoopbackServer { request in
       switch request.target {
-      case "/original.jpg": .answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
-      case "/thumbnail.webp": .answer(200, [("Content-Type", "image/webp")], body: SampleImage.webp)
-      case "/mislabelled": .answer(200, [("Content-Type", "text/plain")], body: SampleImage.png)
-      case "/no-store": .answer(200, [("Cache-Control", "no-store")], body: SampleImage.gif)
-      case "/page": .answer(200, [("Content-Type", "text/html")], body: Array("<!doctype html><p>hello".utf8))
-      case "/empty": .answer(200, [("Content-Type", "image/png")])
-      case "/400": .answer(400)
-      case "/500": .answer(500)
+      case "/original.jpg": .response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+      case "/thumbnail.webp": .response(200, [("Content-Type", "image/webp")], body: SampleImage.webp)
+      case "/mislabelled": .response(200, [("Content-Type", "text/plain")], body: SampleImage.png)
+      case "/no-store": .response(200, [("Cache-Control", "no-store")], body: SampleImage.gif)
+      case "/page":
+        .response(200, [("Content-Type", "text/html")], body: Array("<!doctype html><p>hello".utf8))
+      case "/empty": .response(200, [("Content-Type", "image/png")])
+      case "/400": .response(400)
+      case "/500": .response(500)
       case "/short": .truncated(SampleImage.jpeg, after: 100)
       case "/cut": .closing(body: Array(SampleImage.jpeg.dropLast(20)))
       case "/cut-gzip":
-        .answer(200, [("Content-Encoding", "gzip")], body: beginningOfGzip(of: SampleImage.jpeg.dropLast(20)))
+        .response(
+          200,
+          [("Content-Encoding", "gzip")],
+          body: beginningOfGzip(of: SampleImage.jpeg.dropLast(20))
+        )
       case "/loop": .redirect(to: "/loop")
       case "/to-file": .redirect(to: "file:///etc/passwd")
       case "/moved": .redirect(to: "/original.jpg")
       case "/big":
-        .answer(
+        .response(
           200,
           [("Content-Type", "image/jpeg")],
           body: SampleImage.jpeg + Array(repeating: 0, count: 5000)
         )
-      default: .answer(404)
+      default: .response(404)
       }
     }
   }
 
-  /// A stream that breaks off within one block, which is not compressed (RFC 1951, §3.2.4).
+  /// A gzip stream that ends within one uncompressed block (RFC 1951, §3.2.4).
   private static func beginningOfGzip(of bytes: [UInt8]) -> [UInt8] {
     let count = UInt16(bytes.count)
     let lengths = [count, ~count].flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }
@@ -50,7 +55,7 @@ import Testing
     return JSONValue.object(object).text(.compact)
   }
 
-  @Test func `a load fetches once, and then comes from the cache, also offline`() throws {
+  @Test func `the first load fetches, and later ones come from the cache, also offline`() throws {
     let (folder, server) = (try TestFolder(), try Self.makeServer())
     let path = try folder.write(
       "item.json",
@@ -76,13 +81,13 @@ import Testing
     #expect(second["variant"] == "original")
     #expect(second["source"] == "network")
     let third = try load("--network", "cellular")
-    #expect(third["variant"] == "original", "a cached original wins whatever the network")
+    #expect(third["variant"] == "original", "a cached original is used on any network")
     #expect(third["source"] == "cache")
     #expect(try load("--network", "offline")["variant"] == "original")
     #expect(server.log.requests.map(\.target) == ["/thumbnail.webp", "/original.jpg"])
   }
 
-  @Test func `offline with nothing cached is the placeholder and exit 3`() throws {
+  @Test func `offline with an empty cache the placeholder is shown, with exit 3`() throws {
     let (folder, server) = (try TestFolder(), try Self.makeServer())
     let path = try folder.write(
       "item.json",
@@ -121,7 +126,7 @@ import Testing
   ]
 
   @Test(arguments: failures)
-  func `a failed fetch gives one sentence, exit 1, and nothing is kept`(failure: Failure) throws {
+  func `a failed fetch gives one sentence and exit 1, and keeps nothing`(failure: Failure) throws {
     let (folder, server) = (try TestFolder(), try Self.makeServer())
     try folder.write("config/feedimg/settings.json", "{\"download-limit\": \"4 kB\"}")
     let path = try folder.write("item.json", Self.item(server, original: failure.target, thumbnail: nil))
@@ -141,7 +146,7 @@ import Testing
     #expect(folder.files(below: "cache").allSatisfy { !$0.contains("bodies/") }, "no body is left behind")
   }
 
-  @Test func `a host that does not answer is named`() throws {
+  @Test func `a host that does not respond is named`() throws {
     let folder = try TestFolder()
     let port = try ClosedPort()
     let path = try folder.write("item.json", "{\"originalImage\": \"http://127.0.0.1:\(port.port)/a\"}")
@@ -150,7 +155,7 @@ import Testing
     #expect(run.errors.contains("connection refused"), "\(run.errors)")
   }
 
-  @Test func `an image is known by its bytes, whatever the server calls it`() throws {
+  @Test func `an image is recognised by its bytes, whatever its Content-Type`() throws {
     let (folder, server) = (try TestFolder(), try Self.makeServer())
     let path = try folder.write("item.json", Self.item(server, original: "/mislabelled", thumbnail: nil))
     let run = try CommandRun(["load", "--json", "--item", path, "--network", "wifi"], in: folder)
@@ -159,7 +164,7 @@ import Testing
   }
 
   @Test(arguments: [("/missing", "404 Not Found"), ("/400", "400 Bad Request")])
-  func `an original that cannot be had gives way to the thumbnail, and that is said`(
+  func `the thumbnail replaces an original that fails, and the output says so`(
     _ original: String,
     _ status: String
   ) throws {
@@ -174,7 +179,7 @@ import Testing
     #expect(run.errors.contains("in place of the original: the server answered \(status)"))
   }
 
-  @Test func `what the server forbids to store is shown and not kept`() throws {
+  @Test func `a no-store image is shown and not kept`() throws {
     let (folder, server) = (try TestFolder(), try Self.makeServer())
     let path = try folder.write("item.json", Self.item(server, original: "/no-store", thumbnail: nil))
     for _ in 0..<2 {
@@ -188,7 +193,7 @@ import Testing
 
   @Test func `a cache that cannot be written does not fail the load`() throws {
     let (folder, server) = (try TestFolder(), try Self.makeServer())
-    let blocked = try folder.write("blocked", "a file where the folder should be")
+    let blocked = try folder.write("blocked", "a file in place of the folder")
     let path = try folder.write("item.json", Self.item(server, original: "/original.jpg", thumbnail: nil))
     let output = folder.path("out.jpg")
     let run = try CommandRun(
@@ -224,7 +229,7 @@ import Testing
     #expect(nowhere.errors.contains("does not exist"))
   }
 
-  @Test func `what the output leads to is written, and links, modes and devices stay`() throws {
+  @Test func `output through a link writes its target, and links, modes and devices stay`() throws {
     let (folder, server) = (try TestFolder(), try Self.makeServer())
     let path = try folder.write("item.json", Self.item(server, original: "/original.jpg", thumbnail: nil))
     let target = try folder.write("target.jpg", "old")
@@ -257,7 +262,7 @@ import Testing
     #expect(server.log.requests.count == 1)
   }
 
-  @Test func `several items are told in their order, each once`() throws {
+  @Test func `several items are reported in their order, once each`() throws {
     let (folder, server) = (try TestFolder(), try Self.makeServer())
     let items = (0..<15).map { number in
       Self.item(server, original: number % 3 == 2 ? "/missing" : "/original.jpg", thumbnail: nil)
@@ -269,9 +274,9 @@ import Testing
     #expect(try run.objects.map { $0["id"]?.text } == (0..<15).map(String.init))
   }
 
-  @Test func `items of a host that does not answer hold up none of another host`() throws {
+  @Test func `items of a silent host do not delay those of another host`() throws {
     let (folder, gate) = (try TestFolder(), Gate())
-    let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+    let picture = Reply.response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
     let server = try LoopbackServer { request in
       guard request.path == "/other" else { return .held(by: gate, then: picture) }
       gate.open()

@@ -2,9 +2,9 @@ import FeedimgJSON
 import LoopbackServer
 import Testing
 
-/// `feedimg load --trace`, and what loads leave in the ledger, against a real server.
+/// `feedimg load --trace`, and the usage that loads record, with a real server.
 @Suite struct LoadTraceTests {
-  @Test func `a trace tells every step of a load with its time`() throws {
+  @Test func `a trace shows every step of a load with its time`() throws {
     let (folder, server) = (try TestFolder(), try LoadTests.makeServer())
     let path = try folder.write("item.json", LoadTests.item(server, original: "/moved", thumbnail: nil))
     let run = try CommandRun(["load", "--item", path, "--network", "wifi", "--trace"], in: folder)
@@ -21,12 +21,12 @@ import Testing
     #expect(lines[0].hasPrefix("       0.0 ms  decided "), "\(lines[0])")
     #expect(lines[0].hasSuffix("  original: network is wifi"))
     #expect(lines.contains { $0.hasSuffix("  200") })
-    // The words behind the bars stand below each other.
+    // The words after the bars are aligned.
     let told = lines.map(Array.init).filter { $0.count > 54 }
     #expect(told.count >= 8 && told.allSatisfy { $0[53] == " " && $0[54] != " " })
   }
 
-  @Test func `it is said that what is traced is not loaded by the service`() throws {
+  @Test func `a trace says that the service is not used`() throws {
     let (folder, server) = (try TestFolder(), try LoadTests.makeServer())
     let path = try folder.write("item.json", LoadTests.item(server, original: "/moved", thumbnail: nil))
     let load = ["load", "--item", path, "--network", "wifi", "--trace"]
@@ -35,7 +35,7 @@ import Testing
     #expect(try CommandRun(load + ["-v", "--no-service"], in: folder).errors == "")
   }
 
-  @Test func `JSON has the trace as a member, also where the load fails`() throws {
+  @Test func `JSON has the trace as a member, also if the load fails`() throws {
     let (folder, server) = (try TestFolder(), try LoadTests.makeServer())
     func steps(_ target: String, _ network: String) throws -> [String] {
       let path = try folder.write("item.json", LoadTests.item(server, original: target, thumbnail: nil))
@@ -89,7 +89,7 @@ import Testing
     #expect(run.errors.contains("\"trace\":[") == !more.isEmpty)
   }
 
-  @Test func `a trace is told although the image cannot be written`() throws {
+  @Test func `a trace is printed although the image cannot be written`() throws {
     let (folder, server) = (try TestFolder(), try LoadTests.makeServer())
     let path = try folder.write(
       "item.json",
@@ -104,7 +104,7 @@ import Testing
     #expect(run.errors.hasSuffix("--output /dev/full: cannot write: no space left on device\n"))
   }
 
-  @Test func `a trace is of one load`() throws {
+  @Test func `a trace covers one load`() throws {
     let (folder, server) = (try TestFolder(), try LoadTests.makeServer())
     let item = LoadTests.item(server, original: "/original.jpg", thumbnail: nil)
     let path = try folder.write("items.jsonl", "\(item)\n\(item)\n")
@@ -113,7 +113,7 @@ import Testing
     #expect(run.errors.contains("--trace: expected one item, but `\(path)` has 2 items"))
   }
 
-  // MARK: The ledger. What comes through a proxy comes from elsewhere, even if the proxy is on this machine
+  // MARK: The ledger. Traffic through a proxy counts, even if the proxy is on this machine
 
   private func load(
     _ folder: TestFolder,
@@ -134,10 +134,10 @@ import Testing
     try CommandRun(["usage", "--json"], in: folder).objects.first?["total"]
   }
 
-  @Test func `what a load brings is in the ledger, byte for byte, also if it fails`() throws {
+  @Test func `the ledger counts every byte of a load, also if it fails`() throws {
     let folder = try TestFolder()
-    let good = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
-    let bad = Reply.answer(404, body: Array("not here".utf8))
+    let good = Reply.response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+    let bad = Reply.response(404, body: Array("not here".utf8))
     let server = try LoopbackServer { $0.target.hasSuffix("/a.jpg") ? good : bad }
     func length(_ reply: Reply) -> Int {
       reply.steps.reduce(0) { if case .send(let bytes) = $1 { $0 + bytes.count } else { $0 } }
@@ -150,15 +150,15 @@ import Testing
       Issue.record("no total")
       return
     }
-    // It is left at its head, the end of which libcurl may not have counted yet.
+    // The second transfer stops at its head. libcurl may not have counted the end of it.
     #expect(bytes > length(good) + 30 && bytes <= length(good) + length(bad))
     #expect(sum["transfers"] == 2)
     #expect(try load(folder, server, "/a.jpg").status == 0)
-    #expect(server.log.requests.count == 2, "the cache moves nothing")
+    #expect(server.log.requests.count == 2, "a cache hit transfers nothing")
     #expect(try total(folder) == both)
   }
 
-  @Test func `this machine itself is not counted`() throws {
+  @Test func `traffic with this machine itself is not counted`() throws {
     let (folder, server) = (try TestFolder(), try LoadTests.makeServer())
     let path = try folder.write(
       "item.json",
@@ -171,8 +171,8 @@ import Testing
   @Test(arguments: [["load", "--item"], ["prefetch"]])
   func `a ledger that cannot be written does not fail the load`(_ command: [String]) throws {
     let folder = try TestFolder()
-    try folder.write(".local/state", "a file where the folder should be")
-    let server = try LoopbackServer { _ in .answer(200, body: SampleImage.jpeg) }
+    try folder.write(".local/state", "a file in place of the folder")
+    let server = try LoopbackServer { _ in .response(200, body: SampleImage.jpeg) }
     let run = try load(folder, server, "/a.jpg", by: command)
     #expect(run.status == 0, "\(run.errors)")
     #expect(run.errors.hasPrefix("feedimg: usage is counted in memory alone: cannot "), "\(run.errors)")

@@ -1,7 +1,7 @@
 import FeedimgJSON
 import Testing
 
-/// Feeds that are longer than what is read at once.
+/// Feeds that are longer than one read.
 @Suite struct LongFeedTests {
   private static func line(_ number: Int) -> String {
     "{\"id\": \"\(number)\", \"originalImage\": \"https://x.example/\(number)\"}\n"
@@ -21,7 +21,7 @@ import Testing
     #expect(text.output.contains("\n" + last))
   }
 
-  @Test func `sizes of items cost little time`() throws {
+  @Test func `declared sizes add little time`() throws {
     let folder = try TestFolder()
     func line(_ number: Int, _ size: String) -> String {
       "{\"variants\": [{\"role\": \"original\", \"url\": \"https://x.example/\(number)\"\(size)}]}\n"
@@ -34,14 +34,14 @@ import Testing
       let run = try CommandRun(of: "/bin/bash", ["-c", "TIMEFORMAT=%U; time \(command)"], in: folder)
       return try #require(Double(run.errors.filter { !$0.isWhitespace }))
     }
-    // Neighbours on the machine only ever add to a time, so the best of three counts.
+    // Other processes can only add time, so the test takes the best of three.
     let times = try (1...3).map { _ in (sized: try time("sized.jsonl"), unsized: try time("unsized.jsonl")) }
     let (sized, unsized) = (times.map(\.sized).min() ?? 0, times.map(\.unsized).min() ?? 0)
     #expect(sized < 1.4 * unsized, "\(times)")
   }
 
   @Test(arguments: [false, true])
-  func `a bad line late in a long feed is named, and left out unless the run is strict`(
+  func `an invalid line late in a long feed is named, and skipped unless the run is strict`(
     isStrict: Bool
   ) throws {
     let folder = try TestFolder()
@@ -58,7 +58,7 @@ import Testing
     #expect(isStrict ? count < 15_000 : count == 19_999)
   }
 
-  @Test func `a reader who leaves early ends the run quietly`() throws {
+  @Test func `a reader that closes the pipe early ends the run without an error`() throws {
     let folder = try TestFolder()
     let path = try folder.write("feed.jsonl", (1...20_000).map(Self.line).joined())
     let script = "'\(CommandRun.program)' resolve --json --network wifi --item \(path) | head -n 1"
@@ -67,7 +67,7 @@ import Testing
     #expect(run.output.split(separator: "\n").count == 1)
   }
 
-  @Test func `a fact of an application can be declared and given`() throws {
+  @Test func `a fact of an application can be declared and set`() throws {
     let folder = try TestFolder()
     let item = try folder.write("item.json", ResolveTests.item)
     let table = "| on screen | → image |\n|---|---|\n| yes | original |\n| no | thumbnail |\n"

@@ -1,7 +1,7 @@
 import FeedimgJSON
 import Testing
 
-/// What the manual says, held against the program.
+/// The manual page, compared with the program.
 @Suite struct ManualTests {
   private static var manual: String {
     get throws {
@@ -12,7 +12,7 @@ import Testing
     }
   }
 
-  /// The long options of a command and of those below it, each with the command.
+  /// The long options of a command and of its subcommands, each with the command.
   private func options(_ command: JSONValue, _ path: [String] = []) -> [(command: String, option: String)] {
     guard case .object(let members) = command, let name = members["commandName"]?.text else { return [] }
     let path = path + [name]
@@ -31,7 +31,7 @@ import Testing
     return found
   }
 
-  @Test func `every option that the help tells of is in the manual`() throws {
+  @Test func `the manual page has every option of the help`() throws {
     let folder = try TestFolder()
     let run = try CommandRun(["--experimental-dump-help"], in: folder)
     let command = try #require(try run.objects.first?["command"])
@@ -39,7 +39,7 @@ import Testing
     let options = options(command)
     #expect(options.count > 100)
     for (command, option) in options {
-      // No longer option that begins so.
+      // Not followed by the rest of a longer option.
       let places = manual.split(separator: option, omittingEmptySubsequences: false).dropFirst()
       let isThere = places.contains { $0.first.map { !$0.isLetter && $0 != "-" } ?? true }
       #expect(isThere, "\(option) of `\(command)` is not in the manual")

@@ -1,8 +1,9 @@
-/// A shell script that runs the real program in a network of its own, which goes with it.
+/// A shell script that runs the real program in a network namespace, which ends with it.
 ///
-/// It begins with a loopback device that is down. `$feedimg` is the program, `$unlinked` runs one without netlink.
+/// At first only the loopback device exists, and it is down. `$feedimg` is the program. `$unlinked` runs a
+/// command without netlink.
 enum NamespaceRun {
-  /// A cable to nowhere, with a route to the internet over it.
+  /// A cable without a peer, and a route to the internet over it.
   static let cable = """
     ip link add v0 type veth peer name p0
     ip link set p0 up; ip link set v0 up
@@ -11,7 +12,7 @@ enum NamespaceRun {
 
     """
 
-  /// Whether this system lets the tests have such networks.
+  /// Whether this system lets the tests create such namespaces.
   static let isPermitted: Bool = {
     guard let folder = try? TestFolder() else { return false }
     return (try? run(cable, in: folder))?.status == 0

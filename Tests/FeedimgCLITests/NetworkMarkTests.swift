@@ -1,7 +1,7 @@
 import FeedimgJSON
 import Testing
 
-/// The user's marks on networks, from the command to what it changes.
+/// The user's marks on networks, and their effects.
 struct NetworkMarkTests {
   private let folder: TestFolder
 
@@ -34,7 +34,7 @@ struct NetworkMarkTests {
   ]
 
   @Test(arguments: refusals)
-  func `what cannot be marked is said`(_ arguments: [String], _ status: Int32, _ message: String) throws {
+  func `an invalid mark is reported`(_ arguments: [String], _ status: Int32, _ message: String) throws {
     let run = try CommandRun(["network", "mark"] + arguments, in: folder)
     #expect((run.status, run.errors) == (status, message))
     #expect(folder.files(below: "config").isEmpty)
@@ -51,19 +51,19 @@ struct NetworkMarkTests {
   ]
 
   @Test(arguments: strayFlags)
-  func `a flag that means nothing to a verb is refused`(_ arguments: [String], _ message: String) throws {
+  func `a flag without meaning for a verb is refused`(_ arguments: [String], _ message: String) throws {
     let run = try CommandRun(["network"] + arguments, in: folder)
     #expect((run.status, run.output, run.errors) == (2, "", message))
     #expect(folder.files(below: "config").isEmpty)
   }
 
-  @Test func `a wrong word is refused`() throws {
+  @Test func `an invalid word is refused`() throws {
     let run = try CommandRun(["network", "mark", "cheap"], in: folder)
     #expect(run.status == 2)
     #expect(run.errors.contains("'metered', 'unmetered' or 'forget'"))
   }
 
-  @Test func `a wrong mark in the file is said with its line and counts for nothing`() throws {
+  @Test func `an invalid mark in the file is reported with its line and ignored`() throws {
     let path = try folder.write(
       "config/feedimg/settings.json",
       "{\n  \"networks\": {\n    \"ssid:a\": \"metred\",\n    \"ssid:b\": \"metered\"\n  }\n}\n"
@@ -76,7 +76,7 @@ struct NetworkMarkTests {
   }
 
   @Test(.enabled(if: NamespaceRun.isPermitted, "this system refuses network namespaces"))
-  func `the active network is marked, and what is decided follows`() throws {
+  func `a mark on the active network changes decisions`() throws {
     try folder.write(
       "item.json",
       #"{"originalImage": "https://x.example/a.jpg", "thumbnailImage": "https://x.example/b.jpg"}"#
@@ -104,7 +104,7 @@ struct NetworkMarkTests {
   }
 
   @Test(.enabled(if: NamespaceRun.isPermitted, "this system refuses network namespaces"))
-  func `without a network there is none to mark`() throws {
+  func `without a network there is nothing to mark`() throws {
     let run = try NamespaceRun.run("$feedimg network mark metered", in: folder)
     #expect(run.status == 1)
     #expect(run.errors == "feedimg: no network is active; name one with `--ssid` or `--device`\n")

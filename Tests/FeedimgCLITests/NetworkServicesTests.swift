@@ -3,7 +3,7 @@ import LoopbackServer
 import TestSystem
 import Testing
 
-/// The command beside NetworkManager and ModemManager, as python-dbusmock plays them on a bus of the test's own.
+/// The command with NetworkManager and ModemManager, which python-dbusmock simulates on a private bus.
 @Suite(
   .enabled(if: NamespaceRun.isPermitted, "this system refuses network namespaces"),
   .enabled(if: PrivateBus.isInstalled, "dbus-daemon or python3-dbusmock is not installed"),
@@ -29,20 +29,22 @@ struct NetworkServicesTests {
     (2, "no", "NetworkManager reports it"), (3, "yes", "NetworkManager reports it"),
     (4, "unknown", "the hardware behind the virtual link is unknown"),
   ])
-  func `NetworkManager's setting counts`(_ setting: Int, _ metered: String, _ reason: String) throws {
+  func `NetworkManager's metering setting applies`(_ setting: Int, _ metered: String, _ reason: String) throws
+  {
     #expect(services.order("device('v0', \(setting))") == "done")
     let state = try #require(try run("$feedimg network --json").objects.first)
     #expect((state["metered"]?.text, state["meteredReason"]?.text) == (metered, reason))
   }
 
-  @Test func `a page to sign in at is told, and the network is not taken for offline`() throws {
+  @Test func `a captive portal is reported, and the network does not count as offline`() throws {
     #expect(services.order("device('v0', 2, 2)") == "done")
     let run = try run("$feedimg network --json; $feedimg network")
     #expect(try #require(run.output.split(separator: "\n").first).contains(#""captive":true"#))
     #expect(run.output.contains("ethernet, not metered, virtual, behind a login page\n"))
   }
 
-  @Test func `a policy that asks what data costs has NetworkManager heard, and it is said who was`() throws {
+  @Test func `a policy that depends on metering asks NetworkManager, and the output names the source`() throws
+  {
     #expect(services.order("device('v0', 1)") == "done")
     try folder.write("item.json", #"{"originalImage": "https://x.example/a.jpg"}"#)
     let resolve = #"$feedimg resolve -v --item "$HOME/item.json" --policy"#
@@ -59,7 +61,7 @@ struct NetworkServicesTests {
     )
   }
 
-  /// Has a picture to be had over the cable, and every request told in `asked`, with what it says of saving data.
+  /// Serves a picture over the cable, and records every request with its Save-Data field in `asked`.
   private func serve(_ script: String) throws -> CommandRun {
     try folder.write("picture", SampleImage.jpeg)
     try folder.write("item.json", #"{"originalImage": "http://192.0.2.2:8080/a.jpg"}"#)
@@ -96,7 +98,7 @@ struct NetworkServicesTests {
   }
 
   @Test(arguments: [(1, "skipped", []), (2, "fetched", ["/a.jpg None"])])
-  func `a prefetch heeds NetworkManager, whatever the policy asks for`(
+  func `a prefetch follows NetworkManager, whatever facts the policy uses`(
     _ setting: Int,
     _ outcome: String,
     _ asked: [String]
@@ -111,7 +113,7 @@ struct NetworkServicesTests {
   }
 
   @Test(arguments: [(1, "on", "metered"), (2, "None", "unmetered")])
-  func `what is fetched is asked for and counted as NetworkManager says, whatever the policy asks for`(
+  func `requests and counts follow NetworkManager, whatever facts the policy uses`(
     _ setting: Int,
     _ saving: String,
     _ counted: String
@@ -124,7 +126,7 @@ struct NetworkServicesTests {
     #expect(!sums.isEmpty && sums.allSatisfy { $0.contains(Substring(counted)) }, "\(run.output)")
   }
 
-  @Test func `the doctor says that the services run`() throws {
+  @Test func `the doctor reports that the services run`() throws {
     let findings = try run("$feedimg doctor").output.split(separator: "\n")
     for line in [
       "ok       NetworkManager  it runs: feedimg uses its metering settings",
@@ -148,7 +150,7 @@ struct NetworkServicesTests {
   }
 
   @Test(arguments: ["unix:path=/no/such/bus", "nonsense", "unix:path=/dev/null"])
-  func `a bus that is none changes nothing`(_ address: String) throws {
+  func `an invalid bus address changes nothing`(_ address: String) throws {
     let run = try run("$feedimg network --json", environment: ["DBUS_SYSTEM_BUS_ADDRESS": address])
     #expect((run.status, run.errors) == (0, ""))
     #expect(try run.objects.first?["metered"] == "unknown")

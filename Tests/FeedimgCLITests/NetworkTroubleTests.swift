@@ -1,7 +1,7 @@
 import FeedimgJSON
 import Testing
 
-/// The command where the system does not let it see.
+/// The command on a system that hides the network state.
 @Suite(
   .enabled(if: NamespaceRun.isPermitted, "this system refuses network namespaces"),
   .timeLimit(.minutes(10))
@@ -12,8 +12,9 @@ struct NetworkTroubleTests {
   init() throws { folder = try TestFolder() }
 
   @Test(arguments: [true, false])
-  func `without netlink the kind is other, and a trial tells whether there is a way`(_ hasRoute: Bool) throws
-  {
+  func `without netlink the kind is other, and a connection attempt tells whether there is a route`(
+    _ hasRoute: Bool
+  ) throws {
     let script = (hasRoute ? NamespaceRun.cable : "") + "$unlinked $feedimg network --json"
     let run = try NamespaceRun.run(script, in: folder)
     #expect((run.status, run.errors) == (0, ""))
@@ -22,7 +23,7 @@ struct NetworkTroubleTests {
     #expect(state["reason"] == "the system refuses netlink, so routes are unknown")
   }
 
-  @Test func `without netlink it is decided as for a dear network, never as offline`() throws {
+  @Test func `without netlink the network counts as metered, never as offline`() throws {
     try folder.write(
       "item.json",
       #"{"originalImage": "https://x.example/a.jpg", "thumbnailImage": "https://x.example/b.jpg"}"#
@@ -36,7 +37,9 @@ struct NetworkTroubleTests {
     #expect(try run.objects.first?["source"] == "network")
   }
 
-  @Test func `without netlink a watch goes on, and sees by trial that the way is gone`() throws {
+  @Test func `without netlink a watch continues, and connection attempts detect that the route is gone`()
+    throws
+  {
     let script =
       NamespaceRun.cable + """
         mkfifo "$HOME/lines"
@@ -52,7 +55,7 @@ struct NetworkTroubleTests {
     #expect(try run.objects.map { $0["reachable"] } == [.bool(true), .bool(false)])
   }
 
-  @Test func `without netlink the doctor says so, and that it works nevertheless`() throws {
+  @Test func `without netlink the doctor says so, and that feedimg works`() throws {
     let run = try NamespaceRun.run("$unlinked $feedimg doctor", in: folder)
     #expect(run.status == 0)
     #expect(
@@ -62,7 +65,7 @@ struct NetworkTroubleTests {
   }
 
   @Test(arguments: [100, 20, 8, 5])
-  func `with few descriptors left it still answers, or says why not`(_ most: Int) throws {
+  func `with few free descriptors the command works or says why not`(_ most: Int) throws {
     let script = NamespaceRun.cable + "ulimit -n \(most); $feedimg network --json"
     let run = try NamespaceRun.run(script, in: folder)
     #expect(run.status == 0, "\(run.errors)")

@@ -1,7 +1,7 @@
 import FeedimgJSON
 import Testing
 
-/// `feedimg network --watch`, in a network that changes.
+/// `feedimg network --watch`, on a changing network.
 @Suite(
   .enabled(if: NamespaceRun.isPermitted, "this system refuses network namespaces"),
   .timeLimit(.minutes(10))
@@ -11,7 +11,7 @@ struct NetworkWatchTests {
 
   init() throws { folder = try TestFolder() }
 
-  /// What is printed at first, and after each of the changes.
+  /// The line printed first, and the lines after each change.
   private func lines(_ options: String, after changes: [String]) throws -> [String] {
     let steps = changes.map { "\($0) >&2; read -r line <&3; echo \"$line\"\n" }.joined()
     let script =
@@ -34,9 +34,9 @@ struct NetworkWatchTests {
     "$feedimg network mark unmetered",
   ]
 
-  @Test func `each change is a line with what changed and why, in columns`() throws {
+  @Test func `each change is a line in columns, with what changed and why`() throws {
     let lines = try lines("", after: Self.changes)
-    // The time of day is two digits thrice.
+    // The time of day is three pairs of digits.
     #expect(lines.allSatisfy { $0.prefix(8).split(separator: ":").map(\.count) == [2, 2, 2] })
     let cable = "`v0` is a virtual Ethernet cable, as in containers"
     #expect(
@@ -51,10 +51,11 @@ struct NetworkWatchTests {
   }
 
   #if arch(x86_64)
-  /// Of each thread the system call that it sleeps in, by number: `poll` is 7, with its milliseconds third, and
-  /// `pause` 34 (x86-64's table).
+  /// The system call in which each thread sleeps, by number.
   ///
-  /// Bash itself reads the files, since only who started a process may always see that.
+  /// `poll` is 7, with its milliseconds as third argument, and `pause` is 34 (x86-64).
+  ///
+  /// Bash itself reads the files, because only the parent process may always do so.
   private static let sleeps = """
     sleeps() {
       local task call file pointer count time rest
@@ -71,7 +72,7 @@ struct NetworkWatchTests {
 
     """
 
-  @Test func `while nothing changes its three threads sleep, and narrow routes wake none`() throws {
+  @Test func `between changes its three threads sleep, and specific routes wake none`() throws {
     let script =
       NamespaceRun.cable + Self.sleeps + """
         mkfifo "$HOME/lines"
@@ -93,7 +94,7 @@ struct NetworkWatchTests {
   }
   #endif
 
-  @Test func `as JSON each change is an object with its time, the kind before and why`() throws {
+  @Test func `as JSON each change is an object with its time, the previous kind and the reason`() throws {
     let lines = try lines("--json", after: Self.changes)
     let objects = lines.compactMap { line in
       if case .object(let object)? = try? JSONReader.value(in: Array(line.utf8)) { object } else { nil }

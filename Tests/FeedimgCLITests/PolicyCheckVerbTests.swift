@@ -6,10 +6,10 @@ import Testing
   struct Row: CustomTestStringConvertible {
     var file: String
     var text: String
-    /// All lines of the answer.
+    /// All lines of the output.
     var lines: [String]
     var status: Int32
-    /// With `--strict`, where that differs.
+    /// With `--strict`, if that differs.
     var strictStatus: Int32 = 1
     var testDescription: String { file }
   }
@@ -72,7 +72,7 @@ import Testing
   ]
 
   @Test(arguments: rows)
-  func `every slip is told with its place`(row: Row) throws {
+  func `every error is reported with its place`(row: Row) throws {
     let folder = try TestFolder()
     try folder.write(row.file, row.text)
     let run = try CommandRun(["policy", "check", row.file], in: folder)
@@ -82,7 +82,7 @@ import Testing
     #expect(try CommandRun(["policy", "check", "--strict", row.file], in: folder).status == row.strictStatus)
   }
 
-  @Test func `a strict check calls its warnings errors`() throws {
+  @Test func `a strict check reports its warnings as errors`() throws {
     let folder = try TestFolder()
     try folder.write("greedy.md", PolicyFixtures.greedy)
     let run = try CommandRun(["policy", "check", "greedy.md", "--strict"], in: folder)
@@ -115,7 +115,7 @@ import Testing
     #expect(run.status == 0)
   }
 
-  @Test func `without arguments all policies are checked, those of the user too`() throws {
+  @Test func `without arguments all policies are checked, including the user's`() throws {
     let folder = try TestFolder()
     let clean = try CommandRun(["policy", "check"], in: folder)
     #expect(clean.status == 0)
@@ -136,7 +136,7 @@ import Testing
     ("x.tests.md", "feedimg: x.tests.md: contains test cases; run `feedimg policy test`\n"),
     ("defualt", "feedimg: there is neither a policy nor a file `defualt`; did you mean `default`?\n"),
   ])
-  func `what cannot be read ends with 2, whatever else is in order`(file: String, message: String) throws {
+  func `an unreadable file ends with 2, even if the others are valid`(file: String, message: String) throws {
     let folder = try TestFolder()
     try folder.write("empty.md", "")
     try folder.write("bytes.md", [0xFF, 0xFE, 0x7C])
@@ -147,7 +147,7 @@ import Testing
     let run = try CommandRun(["policy", "check", file, "default"], in: folder)
     #expect(run.errors == message)
     #expect(run.status == 2)
-    #expect(run.output.hasPrefix("default: 6 rules"), "the others are checked all the same")
+    #expect(run.output.hasPrefix("default: 6 rules"), "the others are checked nevertheless")
     let json = try CommandRun(["policy", "check", file, "--json"], in: folder)
     #expect(json.status == 2)
     let object = try #require(try json.objects.first)
@@ -159,7 +159,7 @@ import Testing
     #expect(finding["code"] == "unreadable")
   }
 
-  @Test func `the machine form has counts, and every finding with its place and a witness`() throws {
+  @Test func `the JSON form has counts, and every finding with its place and an example`() throws {
     let folder = try TestFolder()
     try folder.write("promise.md", PolicyFixtures.promise)
     try folder.write("typo2.md", PolicyFixtures.typo)

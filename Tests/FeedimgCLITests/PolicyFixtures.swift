@@ -1,6 +1,8 @@
-/// Policies with one slip each, as `feedimg policy check` meets them.
+/// Policies with one mistake each, for `feedimg policy check`.
 enum PolicyFixtures {
-  /// The rule in words, transcribed literally: it forgets Ethernet, and networks that tell no kind.
+  /// The default rule in words, transcribed literally.
+  ///
+  /// It forgets Ethernet and networks of unknown kind.
   static let gap = """
     # gap
 
@@ -15,7 +17,7 @@ enum PolicyFixtures {
 
     """
 
-  /// The last rule is hidden by three together, and the second by the one below it.
+  /// Three rules together hide the last one, and the rule below hides the second.
   static let shadow = """
     # shadow
 
@@ -30,7 +32,7 @@ enum PolicyFixtures {
 
     """
 
-  /// A misspelt value in line 5.
+  /// A misspelled value in line 5.
   static let typo = """
     # typo2
 
@@ -41,7 +43,7 @@ enum PolicyFixtures {
 
     """
 
-  /// Wi-Fi is not unmetered.
+  /// Wi-Fi is not the same as unmetered.
   static let promise = """
     # promise
 
@@ -59,7 +61,7 @@ enum PolicyFixtures {
 
     """
 
-  /// Spends where it costs.
+  /// It loads more when data is metered.
   static let greedy = """
     # greedy
 

@@ -13,7 +13,7 @@ import Testing
 
     """
 
-  @Test func `the policies that come with feedimg pass their cases`() throws {
+  @Test func `the built-in policies pass their cases`() throws {
     let folder = try TestFolder()
     let run = try CommandRun(["policy", "test"], in: folder)
     #expect(run.status == 0)
@@ -24,7 +24,7 @@ import Testing
     #expect(one.output == "8 of 8 cases pass; rules exercised 6 of 6; states checked 15 of 90\n")
   }
 
-  @Test func `a case that fails tells what was decided, by which rule`() throws {
+  @Test func `a failed case shows the actual decision and its rule`() throws {
     let folder = try TestFolder()
     try folder.write("x.tests.md", Self.cases)
     let run = try CommandRun(["policy", "test", "x.tests.md"], in: folder)
@@ -46,7 +46,7 @@ import Testing
     try folder.write("own/default.tests.md", Self.cases)
     #expect(
       try CommandRun(["policy", "test", "own/"], in: folder).status == 1,
-      "those of the policy in force"
+      "the cases of the policy in force"
     )
     try folder.write("own/default.md", "| network | → image |\n|--|--|\n| - | original |\n")
     for argument in ["own", "own/default.tests.md", "own/default.md"] {
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test func `what a policy decides today can be recorded, and tells of a change`() throws {
+  @Test func `the decisions of a policy can be recorded and later reveal a change`() throws {
     let folder = try TestFolder()
     let export = try CommandRun(["policy", "export", "default"], in: folder)
     try folder.write("mine.md", export.output)
@@ -79,7 +79,7 @@ import Testing
     #expect(broken.output.contains("FAIL mine.golden.md:"))
   }
 
-  @Test func `a record to standard output is nothing but the record`() throws {
+  @Test func `a record on standard output has no other text`() throws {
     let run = try CommandRun(["policy", "test", "wifi-only", "--record", "-"], in: try TestFolder())
     #expect(run.status == 0)
     #expect(run.output.hasPrefix("# What wifi-only decides\n"))
@@ -96,7 +96,7 @@ import Testing
     #expect(report.contains(#"<failure message="load is thumbnail by rule 4, expected original"/>"#))
   }
 
-  @Test func `the machine form counts rules and states`() throws {
+  @Test func `the JSON form counts rules and states`() throws {
     let run = try CommandRun(["policy", "test", "default", "--json"], in: try TestFolder())
     let object = try #require(try run.objects.first)
     #expect(object["ok"] == true)
@@ -117,7 +117,7 @@ import Testing
       "there is neither a policy nor a file `defualt`; did you mean `default`?"
     ),
   ])
-  func `a run without cases is no success`(arguments: [String], message: String) throws {
+  func `a run without cases fails`(arguments: [String], message: String) throws {
     let folder = try TestFolder()
     try folder.write("folder/x.md", PolicyFixtures.greedy)
     try folder.write("mine.md", PolicyFixtures.greedy)
@@ -128,7 +128,7 @@ import Testing
     #expect(run.output == "")
   }
 
-  @Test func `slips in cases and in policies fail the run`() throws {
+  @Test func `mistakes in cases and in policies fail the run`() throws {
     let folder = try TestFolder()
     try folder.write("default.tests.md", Self.cases.replacing("cellular", with: "celular"))
     let cases = try CommandRun(["policy", "test", "default.tests.md"], in: folder)

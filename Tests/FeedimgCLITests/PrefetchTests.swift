@@ -2,9 +2,9 @@ import FeedimgJSON
 import LoopbackServer
 import Testing
 
-/// `feedimg prefetch` as a user runs it, against a real server.
+/// `feedimg prefetch` as a user runs it, with a real server.
 @Suite struct PrefetchTests {
-  /// Two that can be had, one that cannot.
+  /// Two images that load, and one that fails.
   private func feed(_ server: LoopbackServer, _ folder: TestFolder) throws -> String {
     let items = [
       LoadTests.item(server, original: "/original.jpg", thumbnail: nil),
@@ -14,7 +14,7 @@ import Testing
     return try folder.write("feed.jsonl", items.joined(separator: "\n"))
   }
 
-  @Test func `what was prefetched needs no network later, and a failure is told without a bar`() throws {
+  @Test func `prefetched images need no network later, and a failure is reported without a bar`() throws {
     let (folder, server) = (try TestFolder(), try LoadTests.makeServer())
     let path = try feed(server, folder)
     let run = try CommandRun(["prefetch", path, "--network", "wifi"], in: folder)
@@ -27,7 +27,7 @@ import Testing
     #expect(later.output == "3 items: 0 fetched (0 B); 2 already cached; 1 skipped: there is no network\n")
   }
 
-  @Test func `as JSON each item has a line, and all have one in the end`() throws {
+  @Test func `as JSON each item has a line, and the last line is a summary`() throws {
     let (folder, server) = (try TestFolder(), try LoadTests.makeServer())
     let path = try feed(server, folder)
     let run = try CommandRun(["prefetch", path, "--json", "--network", "wifi"], in: folder)
@@ -39,7 +39,7 @@ import Testing
     #expect(lines.last?["failed"] == 1)
   }
 
-  @Test func `what came and cannot be kept is told`() throws {
+  @Test func `an image that was fetched and could not be kept is reported`() throws {
     let (folder, server) = (try TestFolder(), try LoadTests.makeServer())
     let items = ["/original.jpg", "/no-store"].map { LoadTests.item(server, original: $0, thumbnail: nil) }
     let path = try folder.write("feed.jsonl", items.joined(separator: "\n"))
@@ -49,7 +49,7 @@ import Testing
     #expect(forbidden.output.hasSuffix("; 1 not stored\n"), "\(forbidden.output)")
     let reason = "not kept: the server forbids it (`no-store`)"
     #expect(forbidden.errors == "feedimg: `\(server.url("/no-store"))`: \(reason)\n")
-    // No folder can be made below a file.
+    // No folder can be created below a file.
     let nowhere = try folder.write("file", "") + "/cache"
     let run = try CommandRun(
       ["prefetch", path, "--json", "--network", "wifi", "--cache-dir", nowhere],
@@ -63,7 +63,7 @@ import Testing
     #expect(try #require(lines.last?["bytes"]?.integer) > 0)
   }
 
-  @Test func `where data costs nothing is fetched`() throws {
+  @Test func `on a metered network nothing is fetched`() throws {
     let (folder, server) = (try TestFolder(), try LoadTests.makeServer())
     let path = try feed(server, folder)
     let run = try CommandRun(["prefetch", path, "--network", "wifi", "--metered", "yes"], in: folder)
@@ -92,7 +92,7 @@ import Testing
     ),
     (["prefetch", "nowhere.json"], "nowhere.json: cannot read: no such file or directory"),
   ])
-  func `what is not understood ends with 2`(arguments: [String], message: String) throws {
+  func `invalid arguments end with 2`(arguments: [String], message: String) throws {
     let run = try CommandRun(arguments, in: try TestFolder())
     #expect(run.status == 2)
     #expect(run.errors.contains(message), "\(run.errors)")
@@ -108,7 +108,7 @@ import Testing
     ("<!-- for readers --><feed xmlns=\"http://www.w3.org/2005/Atom\"/>", "an Atom feed"),
     ("<!DOCTYPE html><html><head></head></html>", "an HTML page"), ("<svg/>", "an XML document"),
   ])
-  func `a feed of another format is named`(feed: String, name: String) throws {
+  func `a feed in another format is named`(feed: String, name: String) throws {
     let folder = try TestFolder()
     try folder.write("feed", feed)
     let run = try CommandRun(["prefetch", "feed", "--network", "wifi"], in: folder)
@@ -119,7 +119,7 @@ import Testing
     )
   }
 
-  @Test func `what is wrong with items is told as it is`() throws {
+  @Test func `invalid items are reported as they are read`() throws {
     let folder = try TestFolder()
     try folder.write("feed.jsonl", #"{"originalImage": "http://x.example/a", "kind": "Listing"}"# + "\n<rss>")
     let run = try CommandRun(["prefetch", "feed.jsonl", "--network", "offline"], in: folder)
@@ -127,23 +127,23 @@ import Testing
   }
 
   @Test(.enabled(if: TerminalRun.isAvailable, "there is no `script` to make a terminal"))
-  func `a terminal shows a bar with the bytes, the rate and the time left, and then one sentence`() throws {
+  func `a terminal shows a bar with bytes, rate and remaining time, and then one sentence`() throws {
     let gate = Gate()
     let server = try LoopbackServer { request in
-      let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+      let picture = Reply.response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
       return request.path == "/last" ? .held(by: gate, then: picture) : picture
     }
     let folder = try TestFolder()
     let items = ["/a", "/b", "/last"].map { LoadTests.item(server, original: $0, thumbnail: nil) }
     try folder.write("feed.jsonl", items.joined(separator: "\n"))
     let run = try TerminalRun("prefetch feed.jsonl --network wifi --no-service", in: folder)
-    // Two thirds of 24, and what comes between the last bar and the end of its line.
+    // Two thirds of 24, and the text between the last bar and the end of its line.
     let bar = try run.text(
       upTo: #/\[#{16} {8}\]  ?2 of 3 images, [0-9.]+ k?B, [0-9.]+ [kM]?B\/s, [0-9]+ (s|min) left/#
     )
     #expect(bar != nil)
     gate.open()
     let sentence = try run.text(upTo: #/\r\u{1B}\[K3 items: 3 fetched \([0-9.]+ k?B\)\r\n/#)
-    #expect(sentence != nil, "the bar is taken away before")
+    #expect(sentence != nil, "the bar is removed first")
   }
 }

@@ -125,7 +125,7 @@ import Testing
     #expect(folder.files(below: "cache") == [], "resolve writes nothing")
   }
 
-  @Test func `the setting on disk counts as the fact always original`() throws {
+  @Test func `the setting on disk sets the fact always original`() throws {
     let folder = try TestFolder()
     let path = try folder.write("item.json", Self.item)
     let set = try CommandRun(["settings", "set", "always-load-originals-on-cellular", "yes"], in: folder)
@@ -146,7 +146,7 @@ import Testing
     ("an array", "[\(item), \(item)]"), ("JSON lines", item + "\n" + item),
     ("pretty JSON, twice", item + item),
   ])
-  func `several items are decided in order, a line each`(name: String, document: String) throws {
+  func `several items are decided in order, one per line`(name: String, document: String) throws {
     let folder = try TestFolder()
     let path = try folder.write("items.json", document)
     let run = try CommandRun(["resolve", "--json", "--item", path, "--network", "wifi"], in: folder)
@@ -166,7 +166,7 @@ import Testing
     #expect(try run.objects.first?["image"] == "original")
   }
 
-  @Test func `the answer for people names image, source, meanwhile, rule and reason`() throws {
+  @Test func `the text output names image, source, meanwhile, rule and reason`() throws {
     let folder = try TestFolder()
     let path = try folder.write("item.json", Self.item)
     let run = try CommandRun(["resolve", "--item", path, "--network", "cellular"], in: folder)
@@ -181,7 +181,7 @@ import Testing
     )
   }
 
-  @Test func `another policy decides when it is given`() throws {
+  @Test func `another policy can be chosen`() throws {
     let folder = try TestFolder()
     let path = try folder.write("item.json", Self.item)
     let policy = try folder.write("thrifty.md", "| network | -> image |\n|---|---|\n| - | thumbnail |\n")

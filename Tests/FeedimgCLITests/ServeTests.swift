@@ -1,6 +1,6 @@
 import Testing
 
-/// `feedimg serve`, up to where the other program takes over.
+/// `feedimg serve`, up to the start of the other program.
 @Suite struct ServeTests {
   @Test func `serve becomes the program beside it, with all options`() throws {
     let folder = try TestFolder()
@@ -16,7 +16,7 @@ import Testing
     #expect(run.errors == "feedimg: `file` is there and is no socket; it is left alone\n")
   }
 
-  @Test func `options that are not understood are refused before`() throws {
+  @Test func `invalid options are refused before that`() throws {
     let folder = try TestFolder()
     let rows = [
       (["--port", "70000"], "--port: expected a number from 0 to 65535, found 70000"),

@@ -6,7 +6,9 @@ import Testing
 
 /// `feedimg load` and `prefetch` beside a running service.
 @Suite(.timeLimit(.minutes(10))) struct ServiceUseTests {
-  /// One case: what is loaded, and what may differ in no way.
+  /// The images that are loaded.
+  ///
+  /// The results must be equal in all respects.
   private static let cases: [(original: String?, thumbnail: String?)] = [
     ("/original.jpg", "/thumbnail.webp"), ("/missing", "/thumbnail.webp"), ("/400", "/thumbnail.webp"),
     ("/missing", nil), ("/page", nil),
@@ -14,7 +16,7 @@ import Testing
     ("/no-store", nil), ("/mislabelled", nil),
   ]
 
-  /// A run without what differs from run to run.
+  /// A run without the details that differ each time.
   private static func outline(_ run: CommandRun, _ folder: TestFolder) throws -> [String] {
     let output = try run.objects.map { object in
       var object = object
@@ -25,7 +27,7 @@ import Testing
     return output + [run.errors.replacing(folder.root, with: ""), "exit \(run.status)"]
   }
 
-  @Test func `a load says and does the same with the service as without it`() throws {
+  @Test func `a load prints and does the same with the service as without it`() throws {
     let server = try LoadTests.makeServer()
     for (original, thumbnail) in Self.cases {
       let item = LoadTests.item(server, original: original, thumbnail: thumbnail)
@@ -46,7 +48,7 @@ import Testing
     }
   }
 
-  @Test func `the service loads, and the image is in the cache of both`() throws {
+  @Test func `the service loads the image, which is then in the shared cache`() throws {
     let (folder, server) = (try TestFolder(), try LoadTests.makeServer())
     let service = try ServiceProcess(in: folder)
     let path = try folder.write(
@@ -72,7 +74,7 @@ import Testing
     withExtendedLifetime(service) {}
   }
 
-  @Test func `who keeps images elsewhere, or finds nobody, loads by itself`() throws {
+  @Test func `without a service, or with another cache, the command loads by itself`() throws {
     let (folder, server) = (try TestFolder(), try LoadTests.makeServer())
     let path = try folder.write(
       "item.json",
@@ -112,10 +114,10 @@ import Testing
     )
   }
 
-  @Test func `a prefetch holds to its limit with the service as without it`() throws {
+  @Test func `a prefetch keeps its limit with the service as without it`() throws {
     let size = 300_000
     let picture = SampleImage.jpeg + [UInt8](repeating: 0, count: size - SampleImage.jpeg.count)
-    let server = try LoopbackServer { _ in .answer(200, [("Content-Type", "image/jpeg")], body: picture) }
+    let server = try LoopbackServer { _ in .response(200, [("Content-Type", "image/jpeg")], body: picture) }
     let folder = try TestFolder()
     let service = try ServiceProcess(in: folder)
     let items = (0..<12).map { LoadTests.item(server, original: "/\($0)", thumbnail: nil) }
@@ -127,18 +129,18 @@ import Testing
     withExtendedLifetime(service) {}
   }
 
-  @Test func `a prefetch pays nothing for what the service has`() throws {
+  @Test func `a prefetch pays nothing for images that the service has`() throws {
     let size = 300_000
     let picture = SampleImage.jpeg + [UInt8](repeating: 0, count: size - SampleImage.jpeg.count)
     let fields = [("Content-Type", "image/jpeg"), ("Cache-Control", "max-age=600")]
-    let server = try LoopbackServer { _ in .answer(200, fields, body: picture) }
+    let server = try LoopbackServer { _ in .response(200, fields, body: picture) }
     let folder = try TestFolder()
     let service = try ServiceProcess(in: folder)
     let items = (0..<6).map { LoadTests.item(server, original: "/\($0)", thumbnail: nil) }
     let path = try folder.write("items.jsonl", items.joined(separator: "\n"))
     let cold = try Self.prefetch(path, in: folder)
     #expect(try cold.objects.last?["bytes"] == .integer(6 * size))
-    // The service has them in memory still.
+    // The service still has them in memory.
     #expect(try CommandRun(["cache", "clear"], in: folder).status == 0)
     let warm = try Self.prefetch(path, in: folder, "--limit", "1MB")
     #expect(warm.errors.contains("6 images loaded by the service"), "\(warm.errors)")
@@ -164,7 +166,7 @@ import Testing
   }
 }
 
-/// `feedimg-serve` beside a test's runs of the command, in their folders.
+/// `feedimg-serve` beside the commands of a test, in their folders.
 private final class ServiceProcess: Sendable {
   private let process: pid_t
   private let isKilled = Atomic(false)
@@ -202,7 +204,7 @@ private final class ServiceProcess: Sendable {
 
   deinit { kill() }
 
-  /// Ends it at once, and returns when it has ended.
+  /// Kills it, and returns when it has ended.
   func kill() {
     guard !isKilled.exchange(true, ordering: .relaxed) else { return }
     Glibc.kill(process, SIGKILL)

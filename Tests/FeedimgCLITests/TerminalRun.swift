@@ -1,6 +1,6 @@
 import Glibc
 
-/// One run of the real program on a terminal, which `script` of util-linux makes.
+/// One run of the real program on a terminal, which `script` of util-linux creates.
 final class TerminalRun {
   private let process: pid_t
   private let output: Int32
@@ -12,7 +12,7 @@ final class TerminalRun {
   /// Starts it in the folder, with arguments as a shell reads them.
   init(_ arguments: String, in folder: TestFolder) throws {
     var ends: [Int32] = [-1, -1]
-    // A socket, since it alone can be made closed on exec in one call here.
+    // A socket, because one call here makes it close on exec.
     let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
     guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw RunError(message: "no pipe: \(errno)") }
     defer { close(ends[1]) }
@@ -38,13 +38,15 @@ final class TerminalRun {
   }
 
   deinit {
-    // Whatever still runs loses its terminal with this.
+    // Every process that still runs loses its terminal with this.
     kill(process, SIGTERM)
     while waitpid(process, nil, 0) < 0, errno == EINTR {}
     close(output)
   }
 
-  /// What the terminal shows, up to what is awaited; nil where the run ends without it.
+  /// The output of the terminal up to a match.
+  ///
+  /// Nil if the run ends without one.
   func text(upTo awaited: Regex<some Any>) throws -> String? {
     var bytes = [UInt8](repeating: 0, count: 4096)
     while true {

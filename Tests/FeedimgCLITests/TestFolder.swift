@@ -17,7 +17,7 @@ final class TestFolder: Sendable {
 
   func nextNumber() -> Int { number.add(1, ordering: .relaxed).newValue }
 
-  /// Writes a file, and returns its path.
+  /// Writes a file and returns its path.
   @discardableResult func write(_ name: String, _ content: some Collection<UInt8>) throws -> String {
     let path = path(name)
     let folder = path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex)

@@ -10,7 +10,7 @@ import Testing
 
   static let ledgers = ".local/state/feedimg/usage"
 
-  /// A day so long ago, and its month.
+  /// The day this long ago, and its month.
   static func day(ago days: Int) -> (day: String, month: String) {
     var moment = time(nil) - days * 86_400
     var parts = tm()
@@ -20,7 +20,7 @@ import Testing
     return ("\(month)-\(two(parts.tm_mday))", month)
   }
 
-  /// Counts, the first of them today's.
+  /// Records counts, the first of them today's.
   func count(_ lines: [String]) throws {
     let (day, month) = Self.day(ago: 0)
     try folder.write("\(Self.ledgers)/\(month).txt", lines.map { "\(day) \($0)\n" }.joined())
@@ -45,10 +45,10 @@ import Testing
       ]
     )
     #expect(lines.allSatisfy { $0.count <= 80 }, "\(run.output)")
-    #expect(!run.output.contains("\u{1B}"), "no colour for a file")
+    #expect(!run.output.contains("\u{1B}"), "no colour in a file")
   }
 
-  @Test func `days that are not asked for are left out, and torn lines are told of`() throws {
+  @Test func `days outside the requested range are omitted, and torn lines are reported`() throws {
     try count(["wifi unmetered 5 1", "wifi unm"])
     let (day, month) = Self.day(ago: 40)
     try folder.write("\(Self.ledgers)/\(month).txt", "\(day) wifi unmetered 70 1\n")
@@ -63,8 +63,7 @@ import Testing
     #expect(text.output.contains("1 line in `\(folder.path(Self.ledgers))` could not be read"))
   }
 
-  @Test func `a day that has begun where the reader was before is told of, and no other behind today`() throws
-  {
+  @Test func `a day that already began in another time zone is reported, and no later one`() throws {
     for (days, bytes) in [(0, 1), (-1, 10), (-2, 100), (-4, 1000)] {
       let (day, month) = Self.day(ago: days)
       let path = "\(Self.ledgers)/\(month).txt"
@@ -76,8 +75,8 @@ import Testing
     #expect(json["to"] == .string(Self.day(ago: -2).day) && json["from"] == .string(Self.day(ago: 29).day))
   }
 
-  @Test func `a month is told whole, however few of its days are asked for`() throws {
-    // The second of a month, so long ago that the chart is of months.
+  @Test func `a month is reported whole, even if few of its days are requested`() throws {
+    // The second day of a month, so long ago that the chart shows months.
     let ago = try #require((100...140).first { Self.day(ago: $0).day.hasSuffix("-02") })
     let month = Self.day(ago: ago).month
     let lines = "\(month)-01 wifi unmetered 1000000 1\n\(month)-02 wifi unmetered 2000000 4\n"
@@ -105,7 +104,7 @@ import Testing
     #expect(chart.contains(">wifi  3 MB</text>"))
   }
 
-  @Test func `a budget says what is left of it`() throws {
+  @Test func `a budget is reported with its rest`() throws {
     try count(["cellular metered 1500000 20", "wifi unmetered 300000000 1234"])
     #expect(try CommandRun(["settings", "set", "cellular-budget", "2 MB"], in: folder).status == 0)
     let run = try CommandRun(["usage"], in: folder)
@@ -128,10 +127,10 @@ import Testing
     #expect(try CommandRun(["usage", "--svg", "-"], in: folder).output == written)
   }
 
-  @Test func `nothing counted is said, and clearing brings that about`() throws {
+  @Test func `an empty ledger is reported, also after clearing`() throws {
     let nothing = try CommandRun(["usage"], in: folder)
     #expect(nothing.status == 0 && nothing.output.hasPrefix("no data received from "))
-    #expect(folder.files(below: ".local").isEmpty, "looking makes no folders")
+    #expect(folder.files(below: ".local").isEmpty, "a query creates no folders")
     try count(["cellular metered 1500000 20"])
     #expect(try CommandRun(["usage", "clear"], in: folder).status == 0)
     #expect(try CommandRun(["usage"], in: folder).output == nothing.output)
@@ -147,7 +146,11 @@ import Testing
   ]
 
   @Test(arguments: slips)
-  func `a slip is said in a sentence`(_ arguments: [String], _ status: Int32, _ message: String) throws {
+  func `invalid arguments are reported in a sentence`(
+    _ arguments: [String],
+    _ status: Int32,
+    _ message: String
+  ) throws {
     let run = try CommandRun(["usage"] + arguments, in: folder)
     #expect(run.status == status, "\(run.errors)")
     #expect(message.isEmpty || run.errors.contains(message), "\(run.errors)")

@@ -34,7 +34,7 @@ import Testing
     #expect(info.newestUse == clock.now)
   }
 
-  @Test func `the list begins with what was used last`() throws {
+  @Test func `the list begins with the most recently used image`() throws {
     for key in ["a", "b", "c"] {
       try cache.store(key, picture(1))
       clock += 100
@@ -45,7 +45,7 @@ import Testing
     #expect(list.map(\.usedAt) == [clock.now, clock.now - 100, clock.now - 200])
   }
 
-  @Test func `removing an image takes away its file`() throws {
+  @Test func `removing an image deletes its file`() throws {
     let stored = try cache.store("a", picture(1))
     #expect(try cache.remove("a"))
     #expect(access(stored.path, F_OK) != 0)
@@ -53,7 +53,7 @@ import Testing
     #expect(try cache.info().size == ByteCount(0))
   }
 
-  @Test func `clearing removes everything that is ours and nothing else`() throws {
+  @Test func `clearing removes all files of the cache and no others`() throws {
     for number in 0..<20 { try cache.store("\(number)", picture(number)) }
     let mine = folder.cache + "/holiday.jpg"
     overwrite(mine, [1, 2, 3])
@@ -94,7 +94,7 @@ import Testing
     #expect(cache.bytes(url.key) == picture(3))
   }
 
-  @Test func `no URL is left in any file after clearing, also of writers that were killed`() throws {
+  @Test func `after clearing no file contains a URL, not even of killed writers`() throws {
     let writer = try Child([Child.worker, "write", folder.cache, "100000000"])
     for _ in 0..<20 { #expect(writer.line() == "stored") }
     writer.kill()
@@ -107,7 +107,7 @@ import Testing
     }
   }
 
-  @Test func `a check of everything finds and removes what was changed`() throws {
+  @Test func `a full check finds and removes changed images`() throws {
     for number in 0..<10 { try cache.store("\(number)", picture(number)) }
     let list = try cache.list()
     let changed = try #require(list.first { $0.key == "4" })

@@ -45,7 +45,7 @@ import Testing
     return DiskCache(other, limits: limits, clock: clock)
   }
 
-  @Test func `what was exported is imported with everything that is known of it, as if just used`() throws {
+  @Test func `exported images are imported with all metadata, as if just used`() throws {
     let cache = try export()
     clock += 365 * 86_400
     let kiosk = makeOther()
@@ -65,7 +65,7 @@ import Testing
     #expect(try kiosk.importEntries(from: archive).present == 10)
   }
 
-  @Test func `any tar lists and unpacks it`() throws {
+  @Test func `any tar program lists and unpacks an export`() throws {
     _ = try export(3)
     let listed = try Child(["tar", "tf", archive])
     let names = listed.lines()
@@ -81,7 +81,7 @@ import Testing
 
   private static let python = #"import tarfile; print(len(tarfile.open("images.tar").getnames()), "members")"#
 
-  @Test func `what tar has packed again is imported too`() throws {
+  @Test func `an export that tar has repacked can be imported`() throws {
     _ = try export(1)
     let script = """
       cd "$1" && tar xf images.tar && rm images.tar &&
@@ -105,7 +105,7 @@ import Testing
     #expect(other.bodies.isEmpty)
   }
 
-  @Test func `an archive with a flipped bit changes nothing, or only what has no meaning`() throws {
+  @Test func `an archive with a flipped bit changes nothing, unless the bit has no meaning`() throws {
     _ = try export(4)
     let whole = content(of: archive)
     let damaged = folder.path + "/damaged.tar"
@@ -116,7 +116,7 @@ import Testing
       let cache = makeOther()
       do {
         _ = try cache.importEntries(from: damaged)
-        // A bit in what fills a block.
+        // A bit in the padding of a block.
         for number in 0..<4 { #expect(cache.bytes("\(number)") == picture(number, size: 100 * number)) }
       } catch {
         #expect(try cache.info().entries == 0)
@@ -125,7 +125,7 @@ import Testing
     }
   }
 
-  @Test func `from a pipe, what came before the fault stays, and nothing torn`() throws {
+  @Test func `from a pipe, images before the fault are imported, and none is torn`() throws {
     _ = try export(10)
     let bytes = content(of: archive)
     let cut = folder.path + "/cut.tar"
@@ -141,7 +141,7 @@ import Testing
     #expect(whole.lines() == ["imported \(10 - entries) present \(entries)"])
   }
 
-  /// A member of an archive as anybody may make it.
+  /// A member of an archive, as any program could write it.
   func member(_ name: String, _ text: String, kind: UInt8 = 48) throws -> [UInt8] {
     var header = try #require(TarHeader.block(name: name, size: text.utf8.count, modifiedAt: 0))
     header[156] = kind
@@ -165,7 +165,7 @@ import Testing
   ]
 
   @Test(arguments: tricks)
-  func `an archive that plays tricks changes nothing`(name: String, kind: UInt8, says: String) throws {
+  func `a malicious archive changes nothing`(name: String, kind: UInt8, says: String) throws {
     let form = try member("feedimg-cache/FORMAT", CacheArchive.formText)
     overwrite(archive, form + (try member(name, "x", kind: kind)) + CacheArchive.end)
     let error = #expect(throws: CacheError.self) { try makeOther().importEntries(from: archive) }
@@ -174,26 +174,27 @@ import Testing
   }
 
   @Test(arguments: [[], [UInt8](repeating: 0, count: 1024), picture(1, size: 5000), Array("PK".utf8)])
-  func `what is no archive is refused`(bytes: [UInt8]) throws {
+  func `a file that is not an archive is refused`(bytes: [UInt8]) throws {
     overwrite(archive, bytes)
     #expect(throws: CacheError.self) { try makeOther().importEntries(from: archive) }
     #expect(throws: CacheError.self) { try makeOther().importEntries(from: folder.path + "/nothing") }
     #expect(throws: CacheError.self) { try makeOther().importEntries(from: folder.path) }
   }
 
-  @Test func `nothing gives way to what is imported: the last used come in, as many as fit`() throws {
+  @Test func `an import evicts nothing and takes the most recently used images that fit`() throws {
     _ = try export(10)
     let kiosk = makeOther(originals: 1500, pinned: 100)
     try kiosk.store("mine", picture(1, size: 700))
     let imported = try kiosk.importEntries(from: archive)
-    // Of the originals 8, 6, 4, 2 and 0 the first has room, and the last, which is empty. The pin has none.
+    // Of the originals 8, 6, 4, 2 and 0, the first fits, and so does the last, which is empty. The pinned
+    // image does not fit.
     #expect(kiosk.contains(["mine", "8", "6", "4", "2", "0"]) == [true, true, false, false, false, true])
     #expect(imported.leftOut == 3)
     #expect(try kiosk.info().pinned.entries == 0)
     #expect(kiosk.contains(["3"]) == [true])
   }
 
-  @Test func `what is stored newer stays, what is older or damaged is replaced`() throws {
+  @Test func `newer stored images stay, older or damaged ones are replaced`() throws {
     _ = try export(4)
     let kiosk = makeOther()
     clock += 100
@@ -207,7 +208,7 @@ import Testing
     #expect(kiosk.bytes("2") == picture(2, size: 200))
   }
 
-  @Test func `what was exported by a clock that is ahead does not stay newer than what is fetched`() throws {
+  @Test func `an image exported by a clock that is ahead does not stay newer than later downloads`() throws {
     clock += 365 * 86_400
     _ = try export(2)
     clock += -365 * 86_400
@@ -216,7 +217,7 @@ import Testing
     #expect(try kiosk.list().allSatisfy { $0.storedAt == clock.now && $0.usedAt == clock.now })
   }
 
-  @Test func `an export leaves out what is damaged, expired or personal, and cookies`() throws {
+  @Test func `an export omits damaged, expired and personal images, and cookies`() throws {
     let cache = DiskCache(folder, clock: clock)
     try cache.store("expired", picture(1))
     clock += 8 * 86_400
@@ -239,7 +240,7 @@ import Testing
     #expect(!String(decoding: content(of: archive), as: UTF8.self).contains("secret"))
   }
 
-  @Test func `an export that cannot be written leaves the earlier one, and nothing else`() throws {
+  @Test func `an export that fails keeps the earlier file and leaves no other`() throws {
     let cache = try export(3)
     let before = content(of: archive)
     let script = """
@@ -258,7 +259,7 @@ import Testing
     #expect(content(of: archive) == before)
   }
 
-  @Test func `an export replaces what a link leads to, and may go into a pipe`() throws {
+  @Test func `an export replaces the target of a link and may write to a pipe`() throws {
     let cache = try export(3)
     let link = folder.path + "/link.tar"
     symlink("images.tar", link)

@@ -7,12 +7,14 @@ final class Child {
   private var pending: [UInt8] = []
   private var status: Int32?
 
-  /// The program that uses a cache from outside; it is built beside the tests.
+  /// The program that uses a cache from outside.
+  ///
+  /// It is built beside the tests.
   static let worker: String = {
     var path = [CChar](repeating: 0, count: 4096)
     let length = max(0, readlink("/proc/self/exe", &path, path.count - 1))
     let executable = String(decoding: path[..<length].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    // The tests may run in a program of the toolchain, which is then told the bundle by its arguments.
+    // The tests may run in a program of the toolchain, which receives the bundle as an argument.
     let candidates = [executable] + CommandLine.arguments
     for candidate in candidates {
       guard let slash = candidate.lastIndex(of: "/") else { continue }
@@ -24,7 +26,7 @@ final class Child {
 
   init(_ arguments: [String]) throws {
     var ends: [Int32] = [0, 0]
-    // Closed in children from the start, so that those of other tests do not keep it open.
+    // Close on exec from the start, so that children of other tests do not keep it open.
     let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
     guard socketpair(AF_UNIX, type, 0, &ends) == 0 else {
       throw SystemFailure(call: "socketpair", reason: errno)
@@ -50,7 +52,9 @@ final class Child {
     close(socket)
   }
 
-  /// The next line of output; nil when there will be none.
+  /// The next line of output.
+  ///
+  /// Nil at the end.
   func line() -> String? {
     var block = [UInt8](repeating: 0, count: 4096)
     while true {
@@ -65,21 +69,23 @@ final class Child {
     }
   }
 
-  /// The lines that are left, up to the end of the output.
+  /// The remaining lines of the output.
   func lines() -> [String] {
     var lines: [String] = []
     while let line = line() { lines.append(line) }
     return lines
   }
 
-  /// Tells the child to stop, by the end of its input.
+  /// Tells the child to stop by closing its input.
   func stop() { shutdown(socket, Int32(SHUT_WR)) }
 
   func kill() {
     if status == nil { Glibc.kill(identifier, SIGKILL) }
   }
 
-  /// Waits for the end; the status that the child gave, or minus the signal that ended it.
+  /// Waits for the end.
+  ///
+  /// Returns the exit status, or minus the signal that ended it.
   @discardableResult
   func wait() -> Int32 {
     stop()
@@ -91,7 +97,9 @@ final class Child {
     return ended
   }
 
-  /// Runs a shell script in a private mount namespace; nil where the kernel refuses one.
+  /// Runs a shell script in a private mount namespace.
+  ///
+  /// Nil if the kernel refuses one.
   static func isolated(_ script: String, _ arguments: [String]) throws -> Child? {
     let trial = try Child(["unshare", "--mount", "sh", "-c", "mount -t tmpfs tmpfs /mnt"])
     guard trial.wait() == 0 else { return nil }

@@ -23,7 +23,9 @@ import Testing
     cache.close()
   }
 
-  /// How many of the images can be read; none of them may be wrong.
+  /// The number of readable images.
+  ///
+  /// None of them may be wrong.
   func countWhole(_ count: Int, _ cache: DiskCache) -> Int {
     (0..<count).filter { number in
       guard let bytes = cache.bytes("\(number)") else { return false }
@@ -33,7 +35,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1, 499, 999])
-  func `a flipped bit in a body makes a miss, and the body goes`(position: Int) throws {
+  func `a flipped bit in a body makes a miss, and the body is deleted`(position: Int) throws {
     let cache = makeCache()
     let stored = try cache.store("a", picture(1))
     var bytes = picture(1)
@@ -50,7 +52,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1, 999, 1001])
-  func `a body of another length makes a miss, which shows without reading it`(length: Int) throws {
+  func `a body of another length makes a miss without being read`(length: Int) throws {
     let cache = makeCache()
     let stored = try cache.store("a", picture(1))
     overwrite(stored.path, picture(1, size: length))
@@ -59,7 +61,7 @@ import Testing
     #expect(try cache.info().entries == 0)
   }
 
-  @Test func `a body that is no file any more makes a miss`() throws {
+  @Test func `a body that is no longer a file makes a miss`() throws {
     let cache = makeCache()
     let paths = try (0..<4).map { try cache.store("\($0)", picture($0)).path }
     unlink(paths[0])
@@ -78,7 +80,7 @@ import Testing
     ("nothing", [] as [UInt8]), ("a text", Array("this is no database".utf8)),
     ("zeros", [UInt8](repeating: 0, count: 40_000)), ("noise", picture(7, size: 40_000)),
   ])
-  func `an index that was overwritten is replaced, and what it knew is gone`(
+  func `an overwritten index is replaced, and its entries are lost`(
     what: String,
     bytes: [UInt8]
   ) throws {
@@ -90,7 +92,7 @@ import Testing
     try expectNewStart(cache)
   }
 
-  /// The next image that is stored is the only one, and no file of another is left.
+  /// Only the next stored image exists, and no other file is left.
   private func expectNewStart(_ cache: DiskCache) throws {
     try cache.store("new", picture(99))
     #expect(cache.bytes("new") == picture(99))
@@ -99,13 +101,13 @@ import Testing
     #expect(try cache.verify().whole == 1)
   }
 
-  @Test func `an index that was removed is made anew, and what it knew is gone`() throws {
+  @Test func `a deleted index is created again, and its entries are lost`() throws {
     try fill(40)
     unlink(index)
     try expectNewStart(makeCache())
   }
 
-  @Test func `what was damaged is kept aside, once`() throws {
+  @Test func `a damaged index is set aside once`() throws {
     try fill(4)
     for text in ["first", "second"] {
       overwrite(index, Array(text.utf8))
@@ -116,7 +118,7 @@ import Testing
     #expect(access(index + ".damaged", F_OK) != 0)
   }
 
-  @Test func `an index damaged under a running cache is replaced, also for others that use it`() throws {
+  @Test func `an index damaged under a running cache is replaced, also for other processes`() throws {
     try fill(20)
     let (one, two) = (makeCache(), makeCache())
     #expect(countWhole(20, one) == 20)
@@ -128,7 +130,7 @@ import Testing
     #expect(countWhole(21, one) == 1)
   }
 
-  @Test func `an index cut short makes no wrong image, and serves again`() throws {
+  @Test func `a truncated index returns no wrong image and works again`() throws {
     try fill(100)
     let whole = content(of: index)
     for length in stride(from: 0, to: whole.count, by: 4096 + 512) {
@@ -141,7 +143,7 @@ import Testing
     }
   }
 
-  @Test func `bits flipped anywhere in the index never make a wrong image`() throws {
+  @Test func `bits flipped anywhere in the index never return a wrong image`() throws {
     try fill(60)
     let whole = content(of: index)
     var generator = SeededGenerator(seed: 42)
@@ -164,7 +166,7 @@ import Testing
     }
   }
 
-  @Test func `a database of another program is left alone`() throws {
+  @Test func `a database of another program is not touched`() throws {
     mkdir(folder.cache, 0o700)
     try sqlite("CREATE TABLE notes (text); INSERT INTO notes VALUES ('mine')")
     let before = content(of: index)
@@ -179,7 +181,7 @@ import Testing
     #expect(folder.bodies.isEmpty)
   }
 
-  @Test func `an index of a later version is left alone`() throws {
+  @Test func `an index of a later version is not touched`() throws {
     try fill(3)
     try sqlite("PRAGMA user_version = 7")
     let cache = makeCache()
@@ -192,7 +194,7 @@ import Testing
     #expect(folder.bodies.count == 3)
   }
 
-  @Test func `a locked index makes misses and errors, and serves again afterwards`() throws {
+  @Test func `a locked index causes misses and errors, and works again afterwards`() throws {
     try fill(3)
     var handle: OpaquePointer?
     sqlite3_open(index, &handle)
@@ -213,7 +215,7 @@ import Testing
     try cache.store("a", picture(1))
   }
 
-  @Test func `clearing works whatever state the index is in`() throws {
+  @Test func `clearing works in any state of the index`() throws {
     try fill(10)
     overwrite(index, picture(3, size: 10_000))
     let cache = makeCache()
@@ -233,7 +235,7 @@ import Testing
   }
 }
 
-/// Random numbers that are the same in every run (SplitMix64).
+/// Random numbers that are equal in every run (SplitMix64).
 struct SeededGenerator: RandomNumberGenerator {
   private var state: UInt64
 

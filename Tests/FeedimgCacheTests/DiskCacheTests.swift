@@ -13,7 +13,7 @@ import Testing
     cache = DiskCache(folder, clock: clock)
   }
 
-  @Test func `looking into a cache that does not exist makes nothing`() throws {
+  @Test func `looking into a cache that does not exist creates nothing`() throws {
     #expect(cache.contains(["https://a/", "https://b/"]) == [false, false])
     #expect(cache.read("https://a/") == nil)
     #expect(try cache.info().entries == 0)
@@ -26,7 +26,7 @@ import Testing
     #expect(access(folder.cache, F_OK) != 0)
   }
 
-  @Test func `what was stored is read back with what is known of it`() throws {
+  @Test func `a stored image is read back with its metadata`() throws {
     let bytes = picture(1)
     let stored = try cache.store("https://a/1", bytes, role: .thumbnail, mediaType: "image/webp")
     #expect(cache.contains(["https://a/1", "https://a/2"]) == [true, false])
@@ -45,7 +45,7 @@ import Testing
     ("image/avif", ".avif"), ("image/heic", ".heic"), ("image/svg+xml", ".svg"),
     ("IMAGE/JPEG; q=1", ".jpg"), ("text/plain", ""), ("", ""), ("../../etc/passwd", ""),
   ])
-  func `the file of a body has the ending that decoders expect, and exactly its bytes`(
+  func `the file of a body has the extension that decoders expect, and exactly its bytes`(
     mediaType: String,
     ending: String
   ) throws {
@@ -57,7 +57,7 @@ import Testing
     #expect(cache.bytes("https://a/1") == picture(1))
   }
 
-  @Test func `an image may come in any pieces, and be empty`() throws {
+  @Test func `an image may arrive in any pieces and be empty`() throws {
     let writer = try cache.makeWriter()
     let bytes = picture(3, size: 100_000)
     for start in stride(from: 0, to: bytes.count, by: 777) {
@@ -70,7 +70,7 @@ import Testing
     #expect(cache.bytes("empty") == [])
   }
 
-  @Test func `a new image takes the place of the old one under a new name`() throws {
+  @Test func `a new image replaces the old one under a new file name`() throws {
     let old = try cache.store("https://a/1", picture(1))
     let new = try cache.store("https://a/1", picture(2), role: .thumbnail, mediaType: "image/png")
     #expect(old.path != new.path)
@@ -81,7 +81,7 @@ import Testing
     #expect(info.shares.map(\.size.bytes) == [0, 1000])
   }
 
-  @Test func `what is not committed leaves nothing behind`() throws {
+  @Test func `an uncommitted image leaves nothing behind`() throws {
     try cache.store("https://a/1", picture(1))
     let before = folder.files()
     let discarded = try cache.makeWriter()
@@ -95,7 +95,7 @@ import Testing
     #expect(throws: CacheError.self) { try picture(2).withUnsafeBytes { try discarded.write($0) } }
   }
 
-  @Test func `a writer is good for one image`() throws {
+  @Test func `a writer stores one image only`() throws {
     let writer = try cache.makeWriter()
     let head = ResponseHead(status: 200, fields: HTTPFields(), url: try ImageURL("https://a/"))
     let metadata = ImageMetadata(key: "a", role: .original, mediaType: "image/png", head: head)
@@ -120,7 +120,7 @@ import Testing
 
   @Test func `another process that opens the folder finds everything`() throws {
     try cache.store("https://a/1", picture(1))
-    // A second cache shares nothing with the first but the folder.
+    // A second cache shares only the folder with the first.
     let other = DiskCache(folder, clock: clock)
     #expect(other.bytes("https://a/1") == picture(1))
     try other.store("https://a/2", picture(2))
@@ -129,7 +129,7 @@ import Testing
     #expect(other.contains(["https://a/1"]) == [false])
   }
 
-  @Test func `everything is for the user alone and marked as a cache`() throws {
+  @Test func `all files are private to the user, and the folder is marked as a cache`() throws {
     let stored = try cache.store("https://a/1", picture(1))
     for path in [folder.cache, folder.cache + "/bodies", stored.path] {
       var status = stat()

@@ -43,7 +43,7 @@ import Testing
       limit: 160,
       sizes: .init(repeating: 10, count: 16),
       count: 2,
-      because: "one must go, and one more makes a sixteenth"
+      because: "one must be evicted, and one more makes a sixteenth"
     ),
     Row(
       name: "tiny ones",
@@ -52,7 +52,7 @@ import Testing
       limit: 16_000,
       sizes: .init(repeating: 10, count: 256),
       count: 9,
-      because: "one must go, and a step takes eight more"
+      because: "one must be evicted, and a step removes eight more"
     ),
     Row(
       name: "everything",
@@ -61,7 +61,7 @@ import Testing
       limit: 100,
       sizes: [60, 40],
       count: 2,
-      because: "what comes needs all"
+      because: "the new image needs everything"
     ),
     Row(
       name: "damaged sizes",
@@ -70,7 +70,7 @@ import Testing
       limit: .max,
       sizes: [-5, .max, .max],
       count: 2,
-      because: "no sum overflows"
+      because: "sums do not overflow"
     ),
     Row(
       name: "a negative total",
@@ -84,7 +84,7 @@ import Testing
   ]
 
   @Test(arguments: rows)
-  func `a budget gives up what it must, and a step more`(row: Row) {
+  func `a budget evicts what it must, and one step more`(row: Row) {
     var eviction = Eviction(stored: row.stored, incoming: row.incoming, limit: ByteCount(row.limit))
     #expect(row.sizes.prefix { eviction.takes($0) }.count == row.count, "\(row.because)")
     #expect(eviction.isEnough)
@@ -93,19 +93,24 @@ import Testing
 
 @Suite struct DiskRoomTests {
   @Test(arguments: [
-    (100 << 30, 50 << 30, 0, "there is room enough"), (100 << 30, 256 << 20, 0, "the reserve is just free"),
+    (100 << 30, 50 << 30, 0, "there is enough room"), (100 << 30, 256 << 20, 0, "the reserve is just free"),
     (100 << 30, 56 << 20, 200 << 20, "200 MiB of the reserve are taken"),
     (5 << 20, 0, 5 << 20 / 50, "a small disk has a small reserve"),
-    (0, 0, 0, "a file system that tells nothing"),
-    (Int.max, -5, 256 << 20, "one that tells nonsense"),
+    (0, 0, 0, "a file system without values"),
+    (Int.max, -5, 256 << 20, "a file system with invalid values"),
   ])
-  func `the cache gives back what others need`(size: Int, available: Int, deficit: Int, because: String) {
+  func `the cache frees the space that other programs need`(
+    size: Int,
+    available: Int,
+    deficit: Int,
+    because: String
+  ) {
     #expect(DiskRoom(available: available, size: size).deficit == deficit, "\(because)")
   }
 }
 
 @Suite struct TouchLedgerTests {
-  @Test func `one use is due at once, further ones wait for a while`() {
+  @Test func `the first use is written at once, later ones after a while`() {
     var ledger = TouchLedger()
     #expect(!ledger.isDue(now: 1000))
     ledger.noteHit(1, usedAt: 900, now: 1000)
@@ -118,20 +123,20 @@ import Testing
     #expect(ledger.isDue(now: 10))
   }
 
-  @Test func `a use within the minute is counted but not due`() {
+  @Test func `a use within the minute is counted but not written`() {
     var ledger = TouchLedger()
     for _ in 0..<3 { ledger.noteHit(1, usedAt: 990, now: 1000) }
     #expect(!ledger.isDue(now: 2000))
     #expect(ledger.takePage(now: 2000).touches == [Touch(identifier: 1, hits: 3, usedAt: nil)])
   }
 
-  @Test func `a use in the future is put right`() {
+  @Test func `a use in the future is corrected`() {
     var ledger = TouchLedger()
     ledger.noteHit(1, usedAt: 2000, now: 1000)
     #expect(ledger.takePage(now: 1000).touches == [Touch(identifier: 1, hits: 1, usedAt: 1000)])
   }
 
-  @Test func `what could not be written is not lost, and is tried again after a while`() {
+  @Test func `a use that could not be written is kept and written later`() {
     var ledger = TouchLedger()
     for identifier in 0..<64 { ledger.noteHit(Int64(identifier), usedAt: 0, now: 1000) }
     #expect(ledger.isDue(now: 1000))
@@ -145,7 +150,7 @@ import Testing
     #expect(again.hits == 65)
   }
 
-  @Test func `a folder that can never be written does not fill the memory`() {
+  @Test func `a folder that is never writable does not fill the memory`() {
     var ledger = TouchLedger()
     for identifier in 0..<5000 {
       ledger.noteHit(Int64(identifier), usedAt: 0, now: 1000)

@@ -3,13 +3,13 @@ import FeedimgModel
 import Glibc
 import Testing
 
-/// What disks do to programs: they fill, vanish and refuse.
+/// Disk faults: full disks, missing folders and refused access.
 @Suite struct FaultTests {
   let folder: TestFolder
 
   init() throws { folder = try TestFolder() }
 
-  @Test func `a cache whose folder is removed while it runs makes it again`() throws {
+  @Test func `a cache whose folder is deleted while it runs creates it again`() throws {
     let cache = DiskCache(folder)
     try cache.store("a", picture(1))
     #expect(cache.bytes("a") == picture(1))
@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test(arguments: [1000, 200_000])
-  func `an image keeps its bytes when the folder is removed while it is written`(size: Int) throws {
+  func `an image keeps its bytes when the folder is deleted while it is written`(size: Int) throws {
     let cache = DiskCache(folder)
     let writer = try cache.makeWriter()
     let bytes = picture(1, size: size)
@@ -35,7 +35,7 @@ import Testing
     #expect(folder.incoming.isEmpty)
   }
 
-  @Test func `a folder that another process has made meanwhile is used`() throws {
+  @Test func `a folder that another process has created meanwhile is used`() throws {
     let (one, two) = (DiskCache(folder), DiskCache(folder))
     try one.store("a", picture(1))
     TestFolder.removeAll(folder.cache)
@@ -47,7 +47,7 @@ import Testing
     #expect(DiskCache(folder).contains(["a", "b", "c"]) == [false, true, true])
   }
 
-  @Test func `parts of the folder that were removed are made again`() throws {
+  @Test func `deleted parts of the folder are created again`() throws {
     let cache = DiskCache(folder)
     for number in 0..<10 { try cache.store("\(number)", picture(number)) }
     for part in ["incoming", "bodies"] {
@@ -59,7 +59,7 @@ import Testing
     #expect(cache.read("3") == nil)
   }
 
-  @Test func `a file where the folder should be is an error that names it`() throws {
+  @Test func `a file in place of the folder is an error that names it`() throws {
     overwrite(folder.cache, [1])
     let cache = DiskCache(folder)
     #expect(cache.contains(["a"]) == [false])
@@ -71,14 +71,14 @@ import Testing
   }
 
   @Test(arguments: ["", "relative/cache", "/proc/cache", "/dev/null/cache", "/tmp/\u{0}x"])
-  func `a folder that cannot be is an error and no crash`(path: String) throws {
+  func `an impossible folder is an error and not a crash`(path: String) throws {
     let cache = DiskCache(folder: path, limits: .roomy, clock: { 0 })
     #expect(cache.contains(["a"]) == [false])
     #expect(cache.read("a") == nil)
     if path != "relative/cache" { #expect(throws: CacheError.self) { try cache.makeWriter() } }
   }
 
-  @Test func `a disk that others have filled is an error, and what is stored stays whole`() throws {
+  @Test func `a disk that others have filled is an error, and stored images stay complete`() throws {
     let script = """
       mkdir -p "$1" && mount -t tmpfs -o size=2m tmpfs "$1"
       "$2" write-some "$1/cache" 1000000 > /dev/null
@@ -95,7 +95,7 @@ import Testing
     let words = lines[0].split(separator: " ")
     #expect(words[1] == words[3])
     #expect((Int(words[1]) ?? 0) > 20)
-    // What was used least gives way when one finds no room, so that this one does, or the next.
+    // If an image finds no room, the least recently used ones are evicted. Then this one fits, or the next.
     if lines[1] != "stored" {
       #expect(lines[1].hasPrefix("error cannot ") && lines[1].hasSuffix(": no space left on device"))
     }
@@ -104,7 +104,7 @@ import Testing
     }
   }
 
-  @Test func `however little room others have left, the index gets what it needs`() throws {
+  @Test func `with any small amount of free space the index gets what it needs`() throws {
     let script = """
       mkdir -p "$1"
       for pages in $(seq 0 24); do
@@ -122,12 +122,12 @@ import Testing
     let lines = child.lines()
     #expect(child.wait() == 0)
     try #require(lines.count == 25 * 3, "\(lines)")
-    // A body may find no room, which makes some for the next; once it is there, the index must not lack any.
+    // A body may find no room, which makes room for the next. Once it is stored, the index must have room.
     #expect(lines.allSatisfy { $0 == "stored" || $0.hasPrefix("error cannot write ") }, "\(lines)")
     for (one, next) in zip(lines, lines.dropFirst()) { #expect(one == "stored" || next == "stored") }
   }
 
-  @Test func `images that come together are kept, however little room others leave for their rows`() throws {
+  @Test func `images stored together are kept, with any small amount of free space for their rows`() throws {
     let script = """
       mkdir -p "$1"
       for pages in $(seq 0 12); do
@@ -149,7 +149,7 @@ import Testing
     }
   }
 
-  @Test func `the cache gives way before it fills the disk`() throws {
+  @Test func `the cache evicts before it fills the disk`() throws {
     let script = """
       mkdir -p "$1" && mount -t tmpfs -o size=4m tmpfs "$1" && exec "$2" fill "$1/cache" 100000000
       """
@@ -163,12 +163,12 @@ import Testing
     #expect(words[1] == "500")
     #expect(words[3] == words[5])
     #expect((Int(words[3]) ?? 0) > 20)
-    // A fiftieth of 4 MiB, but for what the index has grown by since.
+    // A fiftieth of 4 MiB, less the growth of the index since then.
     #expect((Int(words[7]) ?? 0) > 40_000, "\(lines)")
     #expect(lines[1] == "stored after clearing")
   }
 
-  @Test func `on a volume of few images, the newest is kept and the oldest goes`() throws {
+  @Test func `on a volume for few images, the newest is kept and the oldest is evicted`() throws {
     let script = """
       mkdir -p "$1" && mount -t tmpfs -o size=8m tmpfs "$1" && exec "$2" newest "$1/cache" 100000000
       """
@@ -196,7 +196,7 @@ import Testing
     #expect(lines[1].hasSuffix(": read-only file system"))
   }
 
-  @Test func `a read-only folder is read also where a writer was killed`() throws {
+  @Test func `a read-only folder is read also after a writer was killed`() throws {
     let writer = try Child([Child.worker, "write", folder.cache, "100000000"])
     for _ in 0..<20 { #expect(writer.line() == "stored") }
     writer.kill()
@@ -224,8 +224,8 @@ import Testing
     #expect(lines[2] == "present true read true")
   }
 
-  @Test func `whatever system call fails, nothing is wrong and later everything works`() throws {
-    // Each 16th call; `CacheWorker faults FOLDER 1` lets all of them fail.
+  @Test func `a failed system call never returns a wrong image, and later everything works`() throws {
+    // Each 16th call. `CacheWorker faults FOLDER 1` fails all of them.
     let child = try Child([Child.worker, "faults", folder.cache, "16"])
     let lines = child.lines()
     #expect(child.wait() == 0)

@@ -35,10 +35,10 @@ func answer(
     var fields: String
     /// The request's `Cache-Control`.
     var request = ""
-    /// Seconds since the answer came.
+    /// The seconds since the response came.
     var after: Double
     var standing: Freshness.Standing
-    /// What the reason begins with.
+    /// The beginning of the reason.
     var reason: String
 
     init(
@@ -196,7 +196,7 @@ func answer(
   ]
 
   @Test(arguments: lifetimes + directives + requests)
-  func `an answer is fresh as long as it says, or as its dates allow`(row: Row) throws {
+  func `a response is fresh as long as it says, or as its dates allow`(row: Row) throws {
     let freshness = Freshness(
       of: try answer(row.fields),
       for: CacheControl(row.request),
@@ -207,7 +207,7 @@ func answer(
   }
 
   @Test(arguments: [200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501])
-  func `an answer of these statuses may be guessed to be fresh`(status: Int) throws {
+  func `a heuristic lifetime applies to these statuses`(status: Int) throws {
     let changed = "Last-Modified: Fri, 31 Dec 2021 23:50:00 GMT"
     #expect(Freshness(of: try answer(changed, status: status), at: noon + 30).standing == .fresh)
     #expect(Freshness(of: try answer(changed, status: 302), at: noon + 30).standing == .unsaid)
@@ -224,36 +224,36 @@ func answer(
   }
 
   static let ages = [
-    AgeRow(fields: "", age: 0, because: "it has just come"),
-    AgeRow(fields: "", now: noon + 10, age: 10, because: "it has been here for 10 s"),
-    AgeRow(fields: "Age: 7", now: noon + 10, age: 17, because: "another cache had it for 7 s"),
-    AgeRow(fields: "Age: 7", requestedAt: noon - 3, age: 10, because: "it may have been under way for 3 s"),
+    AgeRow(fields: "", age: 0, because: "it has just arrived"),
+    AgeRow(fields: "", now: noon + 10, age: 10, because: "it was stored 10 s ago"),
+    AgeRow(fields: "Age: 7", now: noon + 10, age: 17, because: "another cache stored it for 7 s"),
+    AgeRow(fields: "Age: 7", requestedAt: noon - 3, age: 10, because: "it may have been in transit for 3 s"),
     AgeRow(
       fields: "Date: Fri, 31 Dec 2021 23:59:00 GMT",
       age: 60,
-      because: "its clock says that it is a minute old"
+      because: "its Date says that it is a minute old"
     ),
     AgeRow(
       fields: "Date: Fri, 31 Dec 2021 23:59:00 GMT\nAge: 90",
       age: 90,
-      because: "the older of the two accounts counts"
+      because: "the greater of the two ages counts"
     ),
     AgeRow(fields: "Date: Sat, 01 Jan 2022 00:05:00 GMT", age: 0, because: "its clock is ahead"),
-    AgeRow(fields: "Age: -5", age: 0, because: "an age below zero makes no sense"),
-    AgeRow(fields: "Age: 1.5", age: 0, because: "nor does a fraction"),
+    AgeRow(fields: "Age: -5", age: 0, because: "a negative age is invalid"),
+    AgeRow(fields: "Age: 1.5", age: 0, because: "so is a fraction"),
     AgeRow(fields: "Age: 5, 9", age: 5, because: "of several the first counts, RFC 9111 §5.1"),
     AgeRow(fields: "", now: noon - 500, age: 0, because: "our clock has been set back"),
     AgeRow(fields: "", requestedAt: noon + 50, age: 0, because: "our clock was set back between the two"),
   ]
 
   @Test(arguments: ages)
-  func `an answer is as old as the most careful account says`(row: AgeRow) throws {
+  func `a response's age is the greatest of its estimates`(row: AgeRow) throws {
     let stored = try answer(row.fields, requestedAt: row.requestedAt, respondedAt: row.respondedAt)
     #expect(stored.age(at: row.now) == row.age, "\(row.because)")
   }
 
   @Test(arguments: [Double.nan, .infinity, -.infinity, 1e300, -1e300])
-  func `no time makes a crash`(time: Double) throws {
+  func `no time causes a crash`(time: Double) throws {
     for text in [
       "", "Cache-Control: max-age=3", "Expires: 0", "Last-Modified: Fri, 31 Dec 2021 23:50:00 GMT",
     ] {

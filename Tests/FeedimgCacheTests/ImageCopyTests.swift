@@ -5,7 +5,7 @@ import Testing
 
 /// Copies of images in another form, within the budget of the images.
 @Suite struct ImageCopyTests {
-  /// Known to nobody but the cache.
+  /// Referenced by the cache only.
   private final class Form: Sendable {}
 
   private let cache = MemoryCache { MemoryLimits(encoded: ByteCount(16_000), decoded: ByteCount(0)) }
@@ -18,7 +18,7 @@ import Testing
     )
   }
 
-  /// Keeps a copy, of which nobody else keeps hold.
+  /// Stores a copy without another reference to it.
   private func copy(_ key: String, cost: Int = 1000) throws -> Bool {
     cache.keep(Form(), cost: cost, of: try #require(cache[key]).bytes, for: key)
   }
@@ -41,13 +41,13 @@ import Testing
 
   /// Each of them ends the copy of `a`.
   private static let ends: [(name: String, step: @Sendable (ImageCopyTests) -> Void)] = [
-    ("the image is removed", { $0.cache.remove("a") }), ("another one has come", { $0.insert("a", 900) }),
+    ("the image is removed", { $0.cache.remove("a") }), ("a new version is stored", { $0.insert("a", 900) }),
     ("memory is short", { $0.cache.keep(.encoded) }), ("memory is very short", { $0.cache.keep([]) }),
-    ("nothing may be kept", { $0.cache.setLimits(MemoryLimits(total: ByteCount(0), isDecoding: false)) }),
-    ("little may be kept", { $0.cache.shrink(to: ByteCount(100)) }),
-    ("nobody is there", { $0.cache.removeCopies() }),
+    ("the limit is zero", { $0.cache.setLimits(MemoryLimits(total: ByteCount(0), isDecoding: false)) }),
+    ("the limit is small", { $0.cache.shrink(to: ByteCount(100)) }),
+    ("no client is connected", { $0.cache.removeCopies() }),
     (
-      "others are used",
+      "other images are used",
       { test in
         for key in 0..<20 {
           for _ in 0..<2 {
@@ -77,19 +77,19 @@ import Testing
     #expect(cache.encoded.size.bytes <= 16_000 && cache.encoded.size.bytes % 100 == 0, "\(name)")
   }
 
-  @Test func `of another version, or without an image, no copy is kept`() throws {
+  @Test func `without an image of the same version no copy is kept`() throws {
     insert("a")
     let old = try #require(cache["a"]).bytes
     insert("a", 2000)
     #expect(!cache.keep(Form(), cost: 1000, of: old, for: "a"))
     #expect(!cache.keep(Form(), cost: 1000, of: old, for: "b"))
-    // The same bytes in another place may have been of another version meanwhile.
+    // The same bytes at another address may belong to another version.
     let now = try #require(cache["a"]).bytes
     #expect(!cache.keep(Form(), cost: 1000, of: now.map { $0 }, for: "a"))
     #expect(cache.keep(Form(), cost: 1000, of: now, for: "a"))
   }
 
-  @Test func `images that are not used give way to a copy, never its own`() throws {
+  @Test func `a copy evicts unused images, but never its own`() throws {
     for key in 0..<16 { insert("\(key)") }
     #expect(try copy("3", cost: 2000))
     #expect(hasCopy("3"))
@@ -98,7 +98,7 @@ import Testing
     #expect(cache.encoded.size == ByteCount(16_000))
   }
 
-  @Test func `copies take a quarter at most, and those used last stay`() throws {
+  @Test func `copies take a quarter at most, and the most recently used stay`() throws {
     for key in ["a", "b", "c"] {
       insert(key)
       #expect(try copy(key, cost: 1500) == true)
@@ -107,11 +107,11 @@ import Testing
     #expect(["a", "b", "c"].map(hasCopy) == [true, false, true])
     #expect(cache.copies == (2, ByteCount(3000)))
     #expect(cache.encoded.size == ByteCount(6000))
-    #expect(try !copy("b", cost: 4001), "more than a quarter alone")
+    #expect(try !copy("b", cost: 4001), "one copy needs more than a quarter")
     #expect(cache.copies.count == 2)
   }
 
-  @Test func `there are few, however little they take`() throws {
+  @Test func `the number of copies is limited, however small they are`() throws {
     let count = EncodedImages.greatestCopyCount
     cache.setLimits(MemoryLimits(encoded: ByteCount(1000 * (count + 10)), decoded: ByteCount(0)))
     for key in 0..<count + 2 {
@@ -122,7 +122,7 @@ import Testing
     #expect(["0", "1", "2"].map(hasCopy) == [false, false, true])
   }
 
-  @Test func `none is kept while memory is short, and some are again`() throws {
+  @Test func `no copy is kept while memory is short, and copies are allowed again later`() throws {
     insert("a")
     cache.keep(.encoded)
     #expect(try !copy("a"))

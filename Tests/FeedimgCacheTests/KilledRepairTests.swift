@@ -3,13 +3,13 @@ import Testing
 
 @testable import FeedimgCache
 
-/// With real processes that are killed while they put in order what others have left.
+/// Real processes that are killed during a repair.
 @Suite struct KilledRepairTests {
   let folder: TestFolder
 
   init() throws { folder = try TestFolder() }
 
-  /// Starts a task and kills it at a random moment of its work, if it has not ended by then.
+  /// Starts a task and kills it at a random moment, unless it has ended by then.
   private func kill(_ task: String, within microseconds: Int) throws {
     let child = try Child([Child.worker, task, folder.cache])
     #expect(child.line() == "ready")
@@ -20,13 +20,13 @@ import Testing
   }
 
   @Test
-  func `an index whose replacement is killed again and again is replaced in the end, and no file is left`()
+  func `an index whose replacement is killed repeatedly is replaced in the end, and no file is left`()
     throws
   {
     let index = folder.cache + "/index.sqlite"
     for round in 0..<60 {
       #expect(try Child([Child.worker, "write-some", folder.cache]).lines() == ["done"])
-      // Damaged, lost, or as the last one left it.
+      // The index is damaged, lost, or as the last process left it.
       switch round % 3 {
       case 0: overwrite(index, picture(round, size: 20_000))
       case 1: unlink(index)
@@ -42,10 +42,11 @@ import Testing
     #expect(folder.bodies.count == checked.whole)
   }
 
-  @Test func `wherever processes are stopped and killed, rows and bodies are in accord after the next image`()
+  @Test func `after any stop or kill, rows and bodies agree once the next image is stored`()
     throws
   {
-    // Some hundred moments, others each time; `CacheWorker kills FOLDER 1` tries all of them, which takes hours.
+    // Some hundred moments, different ones each time. `CacheWorker kills FOLDER 1` tries all of them, which
+    // takes hours.
     let child = try Child([Child.worker, "kills", folder.path, "400"])
     let lines = child.lines()
     #expect(child.wait() == 0)
@@ -55,8 +56,7 @@ import Testing
     #expect(words.last == "0")
   }
 
-  @Test func `what a killed writer had written is gone on with, also where taking it over is killed`() throws
-  {
+  @Test func `a killed writer's partial image is resumed, also if taking it over is killed`() throws {
     let cache = DiskCache(folder: folder.cache, limits: .roomy, clock: WallClock.seconds)
     for _ in 0..<40 {
       cache.removePartialDownload(of: "https://example.org/0.jpg")

@@ -18,10 +18,10 @@ import Testing
     return DiskCache(folder, limits: limits, clock: clock)
   }
 
-  /// What the bodies take on disk.
+  /// The size of the bodies on disk.
   var bytesOnDisk: Int { folder.bodies.reduce(0) { $0 + content(of: "\(folder.cache)/\($1)").count } }
 
-  @Test func `the limits hold after every image that is stored`() throws {
+  @Test func `the limits hold after every stored image`() throws {
     let cache = makeCache(originals: 10_000, thumbnails: 5_000)
     for number in 0..<100 {
       clock += 1
@@ -35,14 +35,14 @@ import Testing
     #expect(cache.contains(["98", "99"]) == [true, true])
   }
 
-  @Test func `a burst of originals leaves the thumbnails alone`() throws {
+  @Test func `many originals evict no thumbnails`() throws {
     let cache = makeCache(originals: 10_000, thumbnails: 5_000)
     for number in 0..<5 { try cache.store("t\(number)", picture(number), role: .thumbnail) }
     for number in 0..<50 { try cache.store("o\(number)", picture(number, size: 2500)) }
     #expect(cache.contains((0..<5).map { "t\($0)" }).allSatisfy { $0 })
   }
 
-  @Test func `what was used last stays, also across restarts`() throws {
+  @Test func `the most recently used images stay, also across restarts`() throws {
     do {
       let cache = makeCache(originals: 10_000)
       for number in 0..<10 {
@@ -57,7 +57,7 @@ import Testing
     #expect(cache.contains(["0", "1", "2", "3", "new"]) == [true, false, false, true, true])
   }
 
-  @Test func `an image larger than its budget is not kept, and nothing gives way to it`() throws {
+  @Test func `an image larger than its budget is not kept and evicts nothing`() throws {
     let cache = makeCache(originals: 10_000)
     try cache.store("a", picture(1))
     let error = #expect(throws: CacheError.self) { try cache.store("b", picture(2, size: 10_001)) }
@@ -71,14 +71,14 @@ import Testing
     #expect(cache.contains(["a", "c"]) == [false, true])
   }
 
-  @Test func `a limit of zero keeps nothing but empty images`() throws {
+  @Test func `a limit of zero keeps only empty images`() throws {
     let cache = makeCache(originals: 0)
     #expect(throws: CacheError.self) { try cache.store("a", [1]) }
     try cache.store("b", [])
     #expect(cache.bytes("b") == [])
   }
 
-  @Test func `a lower limit takes effect when something is stored or trimmed`() throws {
+  @Test func `a lower limit takes effect at the next store or trim`() throws {
     let cache = makeCache()
     for number in 0..<600 {
       clock += 1
@@ -94,14 +94,14 @@ import Testing
     #expect(cache.contains(["new"]) == [true])
   }
 
-  @Test func `replacing an image does not make others give way`() throws {
+  @Test func `replacing an image evicts no others`() throws {
     let cache = makeCache(originals: 10_000)
     for number in 0..<10 { try cache.store("\(number)", picture(number)) }
     for _ in 0..<10 { try cache.store("0", picture(0)) }
     #expect(try cache.info().entries == 10)
   }
 
-  @Test func `images unused for seven days are gone, others are not`() throws {
+  @Test func `images unused for seven days are removed, and no others`() throws {
     let cache = makeCache()
     for key in ["a", "b"] { try cache.store(key, picture(1)) }
     clock += 6 * 86_400
@@ -114,7 +114,7 @@ import Testing
     #expect(folder.bodies.count == 1)
   }
 
-  @Test func `an image that is shown from memory stays, as one that is read does`() throws {
+  @Test func `an image that is shown from memory stays like one that is read from disk`() throws {
     let cache = makeCache()
     for key in ["a", "b"] { try cache.store(key, picture(1)) }
     clock += 6 * 86_400
@@ -124,7 +124,7 @@ import Testing
     #expect(cache.contains(["a", "b"]) == [true, false])
   }
 
-  @Test func `expired images are removed as others are stored, a few at a time`() throws {
+  @Test func `expired images are removed a few at a time when others are stored`() throws {
     let cache = makeCache()
     for number in 0..<40 { try cache.store("\(number)", picture(number)) }
     clock += 8 * 86_400
@@ -139,7 +139,7 @@ import Testing
     #expect(folder.bodies.isEmpty)
   }
 
-  @Test func `a use is written down at most once a minute`() throws {
+  @Test func `a use is written at most once a minute`() throws {
     let cache = makeCache()
     try cache.store("a", picture(1))
     let start = clock.now
@@ -165,7 +165,7 @@ import Testing
   }
 
   @Test
-  func `a clock that jumps ahead and back loses what seemed unused, and nothing that was used meanwhile`()
+  func `a clock that jumps ahead and back loses images that seemed unused, and no others`()
     throws
   {
     let cache = makeCache()
@@ -180,12 +180,12 @@ import Testing
     #expect(try cache.verify().removed.isEmpty)
   }
 
-  @Test func `uses in times to come are brought back to now, even of images that nobody reads`() throws {
+  @Test func `future times of use are corrected, even for images that are never read`() throws {
     let cache = makeCache()
     clock += 365 * 86_400
     try cache.store("future", picture(1))
     clock += -365 * 86_400
-    // One image in 256 makes its writer look.
+    // One stored image in 256 triggers the check.
     for number in 0..<10_000 where try cache.info().newestUse != clock.now {
       try cache.store("\(number % 8)", picture(number))
     }
@@ -193,7 +193,7 @@ import Testing
   }
 
   @Test(arguments: [-1e300, -1.0, 0, 1e15, 1e300, .infinity, -.infinity, .nan])
-  func `no time of the clock makes a crash`(time: Double) throws {
+  func `no clock time causes a crash`(time: Double) throws {
     let cache = makeCache()
     clock.now = time
     try cache.store("a", picture(1))
@@ -205,7 +205,7 @@ import Testing
     try cache.clear()
   }
 
-  @Test func `two processes hold one limit together`() throws {
+  @Test func `two processes keep one limit together`() throws {
     let (one, two) = (makeCache(originals: 10_000), makeCache(originals: 10_000))
     for number in 0..<40 {
       clock += 1

@@ -38,21 +38,21 @@ import Testing
   @Test(
     arguments: [(.used, "cba"), (.stored, "bac"), (.size, "abc"), (.key, "abc")] as [(CacheOrder, String)]
   )
-  func `a list has an order, and may be reversed and cut short`(order: CacheOrder, expected: String) throws {
+  func `a list has an order, and may be reversed and limited`(order: CacheOrder, expected: String) throws {
     #expect(try keys(by: order) == expected)
     #expect(try keys(by: order, isReversed: true) == String(expected.reversed()))
     #expect(try keys(by: order, limit: 2) == String(expected.prefix(2)))
     #expect(try keys(by: order, limit: 0) == "")
   }
 
-  @Test func `a list may be of one kind`() throws {
+  @Test func `a list may be restricted to one role`() throws {
     #expect(try cache.pin("a"))
     #expect(try keys(by: .key, budgets: [.originals]) == "c")
     #expect(try keys(by: .key, budgets: [.thumbnails, .pinned]) == "ab")
     #expect(try keys(by: .key, budgets: []) == "")
   }
 
-  @Test func `a list ends when the reader has enough`() throws {
+  @Test func `a list ends when its reader stops`() throws {
     var count = 0
     try cache.list(by: .used) { _ in
       count += 1
@@ -72,7 +72,7 @@ import Testing
     #expect(try cache.info().entries == 0)
   }
 
-  @Test func `very many entries are summed up, listed, found missing and removed in steps`() throws {
+  @Test func `very many entries are counted, listed, found missing and removed in steps`() throws {
     let head = ResponseHead(status: 200, fields: HTTPFields(), url: try ImageURL("https://a/"))
     try cache.pool.write { index throws(SQLiteError) in
       for number in 0..<3000 {
@@ -94,7 +94,7 @@ import Testing
       return true
     }
     #expect(listed == 3003)
-    // Only as many go as must: the rest of the thousands is found to have no bodies.
+    // Only as many are removed as necessary. The other thousands turn out to have no bodies.
     #expect(try cache.trim(to: ByteCount(1_500_000)).entries == 1501)
     let checked = try cache.verify()
     #expect(checked.whole == 3)
@@ -102,7 +102,7 @@ import Testing
     #expect(try cache.info().size == ByteCount(600))
   }
 
-  @Test func `info tells about what the disk really holds`() throws {
+  @Test func `info reports what is on disk`() throws {
     var blocks = 0
     for path in folder.bodies {
       var status = stat()
@@ -114,7 +114,7 @@ import Testing
     #expect(size < blocks + 3_000_000)
   }
 
-  @Test func `trimming to a size takes originals before thumbnails, the last used at the end`() throws {
+  @Test func `trimming to a size removes originals before thumbnails, the most recently used last`() throws {
     let trimmed = try cache.trim(to: ByteCount(350))
     #expect(trimmed.entries == 1)
     #expect(trimmed.size == ByteCount(300))
@@ -125,7 +125,7 @@ import Testing
     #expect(folder.bodies.isEmpty)
   }
 
-  @Test func `trimming to a size takes no more than it must`() throws {
+  @Test func `trimming to a size removes no more than necessary`() throws {
     for number in 0..<50 {
       clock += 1
       try cache.store("\(number)", picture(number, size: 10))
@@ -134,7 +134,7 @@ import Testing
     #expect(try cache.info().entries == 50)
   }
 
-  @Test func `trimming tells how far it is, and can be stopped`() throws {
+  @Test func `trimming reports its progress and can be stopped`() throws {
     for number in 0..<600 { try cache.store("\(number)", picture(number, size: 10)) }
     var told: [Int] = []
     let trimmed = try cache.trim(to: ByteCount(0)) { removed in

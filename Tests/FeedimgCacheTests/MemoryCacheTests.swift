@@ -14,7 +14,7 @@ import Testing
     )
   }
 
-  @Test func `what was kept is found, until it is removed`() {
+  @Test func `a stored image is found until it is removed`() {
     let cache = MemoryCache(limit: ByteCount(10_000))
     cache.insert(image(1000), for: "a")
     #expect(cache["a"] == image(1000))
@@ -28,7 +28,7 @@ import Testing
     #expect(cache.encoded.size == ByteCount(0))
   }
 
-  @Test func `the images unused for longest give way first`() {
+  @Test func `the least recently used images are evicted first`() {
     let cache = MemoryCache(limit: ByteCount(4000))
     for key in ["a", "b", "c", "d"] { cache.insert(image(1000), for: key) }
     _ = cache["a"]
@@ -37,7 +37,7 @@ import Testing
     #expect(cache.encoded.size == ByteCount(4000))
   }
 
-  @Test func `an image that would take more than a quarter is not kept, nor is its predecessor`() {
+  @Test func `an image above a quarter of the limit is not kept, nor is its predecessor`() {
     let cache = MemoryCache(limit: ByteCount(4000))
     cache.insert(image(900), for: "a")
     cache.insert(image(900), for: "b")
@@ -46,7 +46,7 @@ import Testing
     #expect(cache["b"] != nil)
   }
 
-  @Test func `a lower limit and pressure take effect at once`() {
+  @Test func `a lower limit and memory pressure take effect at once`() {
     let cache = MemoryCache(limit: ByteCount(8000))
     for key in ["a", "b", "c", "d"] { cache.insert(image(1000), for: key) }
     cache.shrink(to: ByteCount(2500))
@@ -58,7 +58,7 @@ import Testing
     #expect(cache.encoded.count == 0)
   }
 
-  @Test func `scrolling through new images displaces none that were shown again`() {
+  @Test func `scrolling through new images evicts none that were shown repeatedly`() {
     let cache = MemoryCache(limit: ByteCount(20_000))
     for number in 0..<10 { cache.insert(image(1000), for: "seen \(number)") }
     for number in 0..<10 { _ = cache["seen \(number)"] }
@@ -67,7 +67,7 @@ import Testing
     #expect(cache.encoded.size == ByteCount(20_000))
   }
 
-  @Test func `what was shown again long ago gives way to what is shown again now`() {
+  @Test func `images shown repeatedly long ago make room for those shown repeatedly now`() {
     let cache = MemoryCache(limit: ByteCount(10_000))
     for number in 0..<100 {
       cache.insert(image(1000), for: "\(number)")
@@ -77,7 +77,7 @@ import Testing
     #expect(cache["80"] == nil)
   }
 
-  @Test func `a new form of an image keeps its place`() {
+  @Test func `a new version of an image keeps its place`() {
     let cache = MemoryCache(limit: ByteCount(10_000))
     cache.insert(image(1000), for: "a")
     _ = cache["a"]
@@ -86,7 +86,7 @@ import Testing
     #expect(cache["a"] == image(1200))
   }
 
-  @Test func `costs and counts stay right over many changes`() {
+  @Test func `costs and counts are correct after many changes`() {
     var store = BoundedStore<String, Int>(limit: ByteCount(1000))
     var costs: [String: Int] = [:]
     var generator = SeededGenerator(seed: 7)
@@ -95,7 +95,7 @@ import Testing
       switch Int.random(in: 0..<3, using: &generator) {
       case 0:
         let cost = Int.random(in: 0...250, using: &generator)
-        // The value says which key it belongs to, so that what gives way can be told.
+        // The value contains its key, so that the test can identify evicted entries.
         let gone = store.insert(step << 8 | (Int(key) ?? 0), for: key, cost: cost)
         for value in gone { costs["\(value & 255)"] = nil }
         costs[key] = cost
@@ -137,10 +137,12 @@ import Testing
     #expect(cache.encoded == .init(count: 1, size: ByteCount(1000), limit: ByteCount(8000)))
     #expect(cache.decoded == .init(count: 2, size: ByteCount(2 * 1536), limit: ByteCount(8000)))
     cache.shrink(to: ByteCount(1200))
-    #expect((cache.encoded.count, cache.decoded.count) == (1, 0), "decoded ones go first")
+    #expect((cache.encoded.count, cache.decoded.count) == (1, 0), "decoded images are evicted first")
   }
 
-  @Test func `what was decoded of an image goes with it, and of an older one it never comes`() throws {
+  @Test func `the pixels of an image are removed with it, and those of an older version are never kept`()
+    throws
+  {
     let cache = MemoryCache { MemoryLimits(encoded: ByteCount(8000), decoded: ByteCount(8000)) }
     let (older, newer) = (image(1000), image(1200))
     cache.insert(older, for: "a")
@@ -160,7 +162,7 @@ import Testing
     #expect(cache.decoded.size == ByteCount(0))
   }
 
-  @Test func `limits are asked for when the first image comes, not before`() {
+  @Test func `the limits are read when the first image comes, not before`() {
     let asked = Mutex(0)
     let cache = MemoryCache {
       asked.withLock { $0 += 1 }

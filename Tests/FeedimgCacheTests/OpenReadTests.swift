@@ -3,7 +3,7 @@ import Testing
 
 @testable import FeedimgCache
 
-/// Images that are read from disk while there is news of them.
+/// Images that are read from disk while a new response arrives.
 @Suite struct OpenReadTests {
   private let cache = MemoryCache(limit: ByteCount(100_000))
 
@@ -23,7 +23,7 @@ import Testing
 
   struct News: Sendable, CustomTestStringConvertible {
     var testDescription: String
-    /// The time of the image that memory has afterwards.
+    /// The time of the image in memory afterwards.
     var kept: Double?
     var step: @Sendable (MemoryCache) throws -> Void
   }
@@ -32,20 +32,22 @@ import Testing
     News(testDescription: "no news", kept: 1) { _ in },
     News(testDescription: "a new version", kept: 2) { $0.insert(try image(2), for: "a") },
     // Clocks may be set back.
-    News(testDescription: "a new version of an earlier time", kept: 0) { $0.insert(try image(0), for: "a") },
-    News(testDescription: "it must not be kept any more", kept: nil) { $0.remove("a") },
-    News(testDescription: "it is the same, of which the disk knows", kept: nil) {
+    News(testDescription: "a new version with an earlier time", kept: 0) {
+      $0.insert(try image(0), for: "a")
+    },
+    News(testDescription: "it must no longer be stored", kept: nil) { $0.remove("a") },
+    News(testDescription: "it is the same, and the disk has the new time", kept: nil) {
       $0.update("a", from: try version(1), to: try version(2))
     },
     News(testDescription: "of others", kept: 1) {
       $0.insert(try image(2), for: "b")
       $0.remove("c")
     },
-    News(testDescription: "others read it as well", kept: 1) { cache in
+    News(testDescription: "others read it too", kept: 1) { cache in
       let read = try image(1)
       _ = cache.fill("a") { read }
     },
-    News(testDescription: "others read it as well, and then there is a new version", kept: 2) { cache in
+    News(testDescription: "others read it too, and then there is a new version", kept: 2) { cache in
       let read = try image(1)
       _ = cache.fill("a") { read }
       cache.insert(try image(2), for: "a")
@@ -53,7 +55,7 @@ import Testing
   ]
 
   @Test(arguments: news)
-  func `what is read does not take the place of what came while it was read`(news: News) throws {
+  func `a read never replaces an image that arrived during it`(news: News) throws {
     let (first, later) = (try Self.image(1), try Self.image(3))
     let read = cache.fill("a") {
       #expect(throws: Never.self) { try news.step(cache) }
@@ -63,10 +65,10 @@ import Testing
     #expect(try cache["a"] == news.kept.map(Self.image))
     cache.remove("a")
     _ = cache.fill("a") { later }
-    #expect(cache["a"] == later, "news counts for the reads that it came in")
+    #expect(cache["a"] == later, "a change counts for the reads during which it came")
   }
 
-  @Test func `what is not found or not wanted is not kept, nor does it end what is`() throws {
+  @Test func `a missing or unwanted image is not kept, and removes no kept one`() throws {
     let (first, second) = (try Self.image(1), try Self.image(2))
     cache.insert(first, for: "a")
     #expect(cache.fill("a") { nil } == nil)
@@ -74,7 +76,7 @@ import Testing
     #expect(cache["a"] == first)
   }
 
-  @Test func `news of an answer is taken where it is about what is kept, which keeps its copy`() throws {
+  @Test func `news about a kept image is applied to it, and its copy stays`() throws {
     final class Form: Sendable {}
     let image = try Self.image(1)
     cache.insert(image, for: "a")

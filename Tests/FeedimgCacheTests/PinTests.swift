@@ -20,7 +20,7 @@ import Testing
     return DiskCache(folder, limits: limits, clock: clock)
   }
 
-  @Test func `a pinned image outlives any burst, and counts apart`() throws {
+  @Test func `a pinned image survives any number of new ones, and counts apart`() throws {
     let cache = makeCache()
     try cache.store("a", picture(1))
     try cache.store("t", picture(2), role: .thumbnail)
@@ -38,7 +38,7 @@ import Testing
     #expect(try cache.list().filter(\.isPinned).map(\.key).sorted() == ["a", "t"])
   }
 
-  @Test func `a pinned image does not expire, nor is it trimmed`() throws {
+  @Test func `a pinned image neither expires nor is trimmed`() throws {
     let cache = makeCache()
     for key in ["a", "b"] { try cache.store(key, picture(1)) }
     #expect(try cache.pin("a"))
@@ -50,7 +50,7 @@ import Testing
     #expect(cache.bytes("a") == picture(1))
   }
 
-  @Test func `no more can be pinned than the limit says`() throws {
+  @Test func `pinned images stay within their limit`() throws {
     let cache = makeCache(pinned: 2500)
     for key in ["a", "b", "c"] { try cache.store(key, picture(1)) }
     #expect(try cache.pin("a"))
@@ -60,13 +60,13 @@ import Testing
       error?.message
         == "`c` is not pinned: with its 1 kB pinned images would take more than 2.5 kB; 2 kB are pinned"
     )
-    #expect(try cache.pin("a"), "what is pinned is pinned")
+    #expect(try cache.pin("a"), "a pinned image stays pinned")
     #expect(try cache.unpin("a"))
     #expect(try cache.pin("c"))
     #expect(try cache.info().pinned.entries == 2)
   }
 
-  @Test func `a newer image takes over the pin, unless it is too large: then the earlier one stays`() throws {
+  @Test func `a newer image takes over the pin, but one that is too large leaves the earlier one`() throws {
     let cache = makeCache(pinned: 2500)
     try cache.store("a", picture(1))
     #expect(try cache.pin("a"))
@@ -78,7 +78,7 @@ import Testing
     #expect(folder.bodies.count == 1)
   }
 
-  @Test func `what is unpinned counts as used now, and others give way to it`() throws {
+  @Test func `an unpinned image counts as used now, and evicts others`() throws {
     let cache = makeCache()
     try cache.store("a", picture(1))
     #expect(try cache.pin("a"))
@@ -95,7 +95,7 @@ import Testing
     #expect(folder.bodies.count == info.entries)
   }
 
-  @Test func `what is larger than its own budget cannot be unpinned`() throws {
+  @Test func `an image larger than its own budget cannot be unpinned`() throws {
     let cache = makeCache()
     try cache.store("a", picture(1))
     #expect(try cache.pin("a"))
@@ -104,7 +104,7 @@ import Testing
     #expect(cache.contains(["a"]) == [true])
   }
 
-  @Test func `only a whole image can be pinned`() throws {
+  @Test func `only a complete image can be pinned`() throws {
     let cache = makeCache()
     #expect(try cache.pin("nothing") == false)
     #expect(try cache.unpin("nothing") == false)
@@ -138,11 +138,11 @@ import Testing
     #expect(try later.list().map(\.isPinned) == [true])
     #expect(try later.unpin("a"))
     try later.store("a", picture(3))
-    #expect(try later.list().map(\.isPinned) == [false], "a pin is kept for one image alone")
+    #expect(try later.list().map(\.isPinned) == [false], "a pin belongs to one image alone")
   }
 
   @Test(arguments: [true, false])
-  func `the user can take the pin from a damaged image`(isRemoved: Bool) throws {
+  func `the user can unpin a damaged image`(isRemoved: Bool) throws {
     let cache = makeCache()
     let stored = try cache.store("a", picture(1))
     #expect(try cache.pin("a"))
@@ -153,7 +153,7 @@ import Testing
     #expect(try cache.list().map(\.isPinned) == [false])
   }
 
-  @Test func `pins survive a new start, a new image and a 304`() throws {
+  @Test func `pins survive a restart, a new image and a 304`() throws {
     let cache = makeCache()
     try cache.store("a", picture(1))
     try cache.store("b", picture(2))

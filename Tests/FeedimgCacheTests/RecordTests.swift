@@ -31,7 +31,7 @@ import Testing
 
   func read(_ line: [UInt8]) -> EntryRecord? { line.withUnsafeBytes { EntryRecord(line: $0) } }
 
-  @Test func `a record reads as it was written, within one line`() throws {
+  @Test func `a record is read as it was written, within one line`() throws {
     let fields = [("ETag", "\"x\\y\""), ("Cache-Control", "max-age=3\tprivate"), ("X", ""), ("", "y")]
       .map { HTTPFields.Field(name: $0.0, value: $0.1) }
     let record = try makeRecord(fields: fields)
@@ -50,7 +50,7 @@ import Testing
     #expect(head.endsByClosing)
   }
 
-  @Test func `no flipped bit and no cut goes unseen`() throws {
+  @Test func `every flipped bit and every cut is detected`() throws {
     let line = try makeRecord().line
     for position in line.indices {
       for bit in 0..<8 {
@@ -75,14 +75,13 @@ import Testing
     ("0123456789abcdef-0123456789abcde", false), ("catalog", false), ("", false),
     ("0123456789abcdef-0123456789abcdef.jpegjpeg", false),
   ])
-  func `only names that the cache gives are names of bodies`(name: String, isBody: Bool) {
+  func `only names that the cache assigns are names of bodies`(name: String, isBody: Bool) {
     #expect((BodyName(name) != nil) == isBody)
     #expect((BodyName(name)?.text ?? name) == name)
   }
 
   @Test(arguments: ["/var/cache", "/var/cäche/a b", "/var/cache/", "/"])
-  func `a body lies in the folder of its shard, however the path of the cache is written`(path: String) throws
-  {
+  func `a body is in the folder of its shard, for any spelling of the cache's path`(path: String) throws {
     let body = try #require(BodyName("3fa3456789abcdef-0123456789abcdef.jpg"))
     let folder = CacheFolder(path)
     let parent = path == "/var/cache/" ? "/var/cache" : path
@@ -91,7 +90,7 @@ import Testing
     #expect(folder.size(of: body) == nil)
   }
 
-  @Test func `what has the name of a body is one only as a file`() throws {
+  @Test func `only a file can be a body`() throws {
     let test = try TestFolder()
     let folder = CacheFolder(test.cache)
     let body = BodyName(key: "a", mediaType: "image/svg+xml")
@@ -114,7 +113,7 @@ import Testing
   }
 
   @Test func `the checksum is XXH3 with 64 bits`() {
-    // xxhsum -H3 of the xxHash project.
+    // From `xxhsum -H3` of the xxHash project.
     #expect(Checksum.of([]).hexadecimal == "2d06800538d394c2")
     #expect(Checksum.of("feedimg") == Checksum.of(Array("feedimg".utf8)))
     guard var pieces = Checksum() else {

@@ -15,9 +15,9 @@ import Testing
 
   var index: String { folder.cache + "/index.sqlite" }
 
-  /// What version 1 made, with an original, a thumbnail, and the shards that were still to be read.
+  /// A cache of version 1, with an original, a thumbnail and unread shards.
   ///
-  /// Kept as it was: the schema as that version wrote it, and the bodies are `picture(1)` and `picture(2)`.
+  /// The schema is as that version wrote it. The bodies are `picture(1)` and `picture(2)`.
   static let first = """
     PRAGMA page_size = 4096; PRAGMA journal_mode = WAL;
     CREATE TABLE entry (
@@ -41,7 +41,7 @@ import Testing
 
   let keys = ["https://a.example/1.jpg", "https://a.example/2.png"]
 
-  /// Lays out a cache as version 1 left it.
+  /// Creates a cache of version 1.
   func makeFirst() throws {
     overwrite(index, [])
     try sqlite(Self.first)
@@ -97,7 +97,7 @@ import Testing
     #expect(try version() == IndexSchema.version)
   }
 
-  @Test func `an upgraded index is what a new one is`() throws {
+  @Test func `an upgraded index equals a new one`() throws {
     try CacheFolder(folder.cache).create()
     try makeFirst()
     let schema =
@@ -118,7 +118,7 @@ import Testing
     #expect(try describe() == upgraded)
   }
 
-  @Test func `an old index that cannot be written holds nothing, and stays as it is`() throws {
+  @Test func `an old index that cannot be written appears empty and is not changed`() throws {
     try CacheFolder(folder.cache).create()
     try makeFirst()
     try sqlite("PRAGMA journal_mode = DELETE")
@@ -135,7 +135,7 @@ import Testing
     #expect(try version() == 1)
   }
 
-  @Test func `several that upgrade at once all find everything`() throws {
+  @Test func `several processes that upgrade at once all find everything`() throws {
     try CacheFolder(folder.cache).create()
     try makeFirst()
     let children = try (0..<4).map { _ in try Child([Child.worker, "list", folder.cache]) }
@@ -145,7 +145,7 @@ import Testing
   }
 
   @Test(arguments: ["", "DROP TABLE entry", "ALTER TABLE entry RENAME COLUMN role TO kind"])
-  func `an index that a later version changes under a running cache is left to it, and said`(
+  func `an index that a later version changes under a running cache is not touched, and the error says so`(
     change: String
   ) throws {
     let cache = DiskCache(folder, clock: clock)

@@ -5,13 +5,13 @@ import Testing
 
 @testable import FeedimgCache
 
-/// With real processes, which are killed at whatever they do.
+/// Real processes that are killed at any moment.
 @Suite struct SharedUseTests {
   let folder: TestFolder
 
   init() throws { folder = try TestFolder() }
 
-  @Test func `writers that store the same keys at once leave one whole image of each`() throws {
+  @Test func `writers that store the same keys at once leave one complete image of each`() throws {
     let writers = try (0..<3).map { _ in try Child([Child.worker, "write-some", folder.cache]) }
     for writer in writers {
       #expect(writer.lines() == ["done"])
@@ -23,15 +23,15 @@ import Testing
     #expect(folder.incoming.isEmpty)
   }
 
-  @Test func `five hundred killed writers never make a reader see a wrong image, nor fail to open`() throws {
+  @Test func `after five hundred killed writers no reader sees a wrong image or fails to open`() throws {
     let limit = 300_000
     let readers = try (0..<2).map { _ in try Child([Child.worker, "read", folder.cache, "\(limit)"]) }
     for reader in readers { #expect(reader.line() == "ready") }
     for round in 0..<250 {
-      // Two at a time, which are also in each other's way.
+      // Two at a time, which also compete with each other.
       let writers = try (0..<2).map { _ in try Child([Child.worker, "write", folder.cache, "\(limit)"]) }
-      // The kills come a while after a line, in the middle of storing the next image or the one after it; in one round
-      // in eight already while they open the cache.
+      // The kills come a while after a line, while the next image or the one after it is stored. One round in
+      // eight kills while they open the cache.
       let lines = round.isMultiple(of: 8) ? 0 : Int.random(in: 1...3)
       for _ in 0..<lines { #expect(writers[0].line() == "stored") }
       for writer in writers {
@@ -50,11 +50,11 @@ import Testing
     try expectAccord(limit: limit)
   }
 
-  /// Rows, bodies and totals agree, and nothing of the dead is left.
+  /// Rows, bodies and totals agree, and no file of a killed process is left.
   private func expectAccord(limit: Int) throws {
     let limits = CacheLimits(originals: ByteCount(limit), thumbnails: ByteCount(limit), unusedDays: 7)
     let cache = DiskCache(folder: folder.cache, limits: limits, clock: WallClock.seconds)
-    // The next image that is stored brings order into what the last writer left.
+    // The next stored image repairs what the last writer left.
     try cache.store("next", picture(1))
     let before = try cache.info()
     let rows = Set(try cache.list().map(\.path))
@@ -74,7 +74,9 @@ import Testing
     #expect(after.size.bytes == images.reduce(0) { $0 + content(of: $1.path).count })
   }
 
-  @Test func `files of dead writers are swept while the cache is used, those of the living are not`() throws {
+  @Test func `files of dead writers are removed while the cache is used, those of living ones are not`()
+    throws
+  {
     let cache = DiskCache(folder)
     let living = try cache.makeWriter()
     try picture(1, size: 100_000).withUnsafeBytes { try living.write($0) }
@@ -82,10 +84,10 @@ import Testing
     #expect(writer.line() == "stored")
     writer.kill()
     writer.wait()
-    // What a writer leaves that was killed between its first and its last byte.
+    // The file of a writer that was killed between its first and its last byte.
     overwrite(folder.cache + "/incoming/0123456789abcdef", picture(2))
     overwrite(folder.cache + "/incoming/notes.txt", [1])
-    // One image in eight makes its writer look for the dead.
+    // One stored image in eight triggers the search for dead writers.
     for number in 0..<1000 where folder.incoming.count > 2 {
       try cache.store("\(number % 8)", picture(number))
     }
@@ -97,7 +99,7 @@ import Testing
     #expect(cache.bytes("living") == picture(1, size: 100_000))
   }
 
-  @Test func `what a killed process left half done is swept by the next that stores`() throws {
+  @Test func `unfinished work of a killed process is removed at the next store`() throws {
     let cache = DiskCache(folder)
     let kept = try cache.store("kept", picture(1))
     let orphan = try cache.store("lost row", picture(2))
@@ -109,7 +111,7 @@ import Testing
     sqlite3_close(handle)
     try #require(result == SQLITE_OK)
     unlink(lost.path)
-    // Nobody has it locked, as its owner is dead.
+    // No process has it locked, since its owner is dead.
     overwrite(folder.cache + "/incoming/0123456789abcdef.session", [])
     try cache.store("next", picture(5))
     #expect(cache.contains(["kept", "lost row", "lost body", "next"]) == [true, false, false, true])
@@ -129,7 +131,7 @@ import Testing
     #expect(folder.files("incoming").isEmpty)
   }
 
-  @Test func `bodies without a row, and catalogs of earlier versions, are removed by a check`() throws {
+  @Test func `a check removes bodies without a row and catalogs of earlier versions`() throws {
     let cache = DiskCache(folder)
     let stored = try cache.store("a", picture(1))
     let slash = try #require(stored.path.lastIndex(of: "/"))
@@ -142,7 +144,7 @@ import Testing
     #expect(cache.bytes("a") == picture(1))
   }
 
-  @Test func `an image that another process replaces meanwhile is read in its old or new form`() throws {
+  @Test func `an image that another process replaces is read in its old or new form`() throws {
     let (one, two) = (DiskCache(folder), DiskCache(folder))
     try one.store("a", picture(1))
     #expect(two.bytes("a") == picture(1))

@@ -3,7 +3,7 @@ import FeedimgModel
 import Glibc
 import Synchronization
 
-/// A folder of its own for one test, removed with the value.
+/// A folder for one test, removed with the value.
 final class TestFolder: Sendable {
   let path: String
 
@@ -15,7 +15,7 @@ final class TestFolder: Sendable {
 
   deinit { Self.removeAll(path) }
 
-  /// Where the cache goes; it is not there yet.
+  /// The folder of the cache, which does not exist yet.
   var cache: String { path + "/cache" }
 
   static func removeAll(_ path: String) {
@@ -32,7 +32,7 @@ final class TestFolder: Sendable {
     withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
   }
 
-  /// The paths of the files below, relative to the cache, in order.
+  /// The paths of the files below it, relative to the cache, in order.
   func files(_ subfolder: String = "") -> [String] {
     var paths: [String] = []
     func list(_ prefix: String) {
@@ -62,7 +62,7 @@ struct SystemFailure: Error {
   var reason: Int32
 }
 
-/// A clock that stands still until it is told to move.
+/// A clock that stands still until a test moves it.
 final class TestClock: Sendable {
   private let time: Mutex<Double>
 
@@ -104,7 +104,7 @@ extension DiskCache {
   func bytes(_ key: String) -> [UInt8]? { read(key)?.bytes }
 }
 
-/// Bytes that tell one image from another.
+/// Bytes that differ for each seed.
 func picture(_ seed: Int, size: Int = 1000) -> [UInt8] {
   var state = UInt64(bitPattern: Int64(seed)) &* 0x9E37_79B9_7F4A_7C15 | 1
   return (0..<size).map { _ in
@@ -115,7 +115,9 @@ func picture(_ seed: Int, size: Int = 1000) -> [UInt8] {
   }
 }
 
-/// The content of a file; empty where there is none.
+/// The content of a file.
+///
+/// Empty if there is none.
 func content(of path: String) -> [UInt8] {
   let descriptor = open(path, O_RDONLY | O_CLOEXEC)
   guard descriptor >= 0 else { return [] }

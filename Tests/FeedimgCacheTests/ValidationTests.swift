@@ -4,7 +4,7 @@ import Testing
 
 @testable import FeedimgCache
 
-/// What a 304 said.
+/// The fields of a 304.
 private func told(_ fields: HTTPFields, at time: Double) throws -> StoredResponse {
   var news = try answer("", status: 304, requestedAt: time, respondedAt: time)
   news.head.fields = fields
@@ -14,10 +14,10 @@ private func told(_ fields: HTTPFields, at time: Double) throws -> StoredRespons
 @Suite struct ValidationTests {
   @Test(arguments: [
     ("ETag: \"a\"", ["If-None-Match: \"a\""], "\"a\"", "a strong tag"),
-    ("ETag: W/\"a\"", ["If-None-Match: W/\"a\""], nil, "a weak tag asks, and never joins ranges"),
+    ("ETag: W/\"a\"", ["If-None-Match: W/\"a\""], nil, "a weak tag validates, but never joins ranges"),
     ("ETag: a", [], nil, "a tag needs quotes"),
-    ("ETag: \"a\"b\"", [], nil, "and no more of them"),
-    ("ETag: \"\"", ["If-None-Match: \"\""], "\"\"", "an empty tag is one"),
+    ("ETag: \"a\"b\"", [], nil, "and only at its ends"),
+    ("ETag: \"\"", ["If-None-Match: \"\""], "\"\"", "an empty tag is valid"),
     (
       "Last-Modified: Fri, 31 Dec 2021 23:50:00 GMT", ["If-Modified-Since: Fri, 31 Dec 2021 23:50:00 GMT"],
       nil,
@@ -30,15 +30,15 @@ private func told(_ fields: HTTPFields, at time: Double) throws -> StoredRespons
     ),
     (
       "Last-Modified: Fri, 31 Dec 2021 23:50:00 GMT\nDate: Fri, 31 Dec 2021 23:50:59 GMT",
-      ["If-Modified-Since: Fri, 31 Dec 2021 23:50:00 GMT"], nil, "one that is nearer is not"
+      ["If-Modified-Since: Fri, 31 Dec 2021 23:50:00 GMT"], nil, "a closer one is weak"
     ),
-    ("Last-Modified: yesterday", [], nil, "what is no date asks nothing"),
+    ("Last-Modified: yesterday", [], nil, "an invalid date validates nothing"),
     (
       "ETag: W/\"a\"\nLast-Modified: Fri, 31 Dec 2021 23:50:00 GMT\nDate: Sat, 01 Jan 2022 00:00:00 GMT",
       ["If-None-Match: W/\"a\"", "If-Modified-Since: Fri, 31 Dec 2021 23:50:00 GMT"], nil,
-      "both ask, and the weak tag says that the date is not strong either"
+      "both are sent, and a weak tag means that the date is weak too"
     ),
-    ("", [], nil, "nothing tells versions apart"),
+    ("", [], nil, "there is no validator"),
   ])
   func `validators ask whether an image is the same, strong ones join ranges`(
     text: String,
@@ -55,8 +55,8 @@ private func told(_ fields: HTTPFields, at time: Double) throws -> StoredRespons
     ("ETag: \"a\"", "ETag: \"a\"", true, "the same tag"),
     ("ETag: \"a\"", "ETag: W/\"a\"", true, "tags of 304 are compared weakly, RFC 9110 §13.1.2"),
     ("ETag: \"a\"", "ETag: \"b\"", false, "another version"),
-    ("", "ETag: \"b\"", false, "we did not ask with a tag"),
-    ("ETag: \"a\"", "", true, "it can only be about what was asked"),
+    ("", "ETag: \"b\"", false, "the request had no tag"),
+    ("ETag: \"a\"", "", true, "it can only be about the requested version"),
     (
       "Last-Modified: Fri, 31 Dec 2021 23:50:00 GMT", "Last-Modified: Fri, 31 Dec 2021 23:50:01 GMT", false,
       "changed since"
@@ -71,7 +71,7 @@ private func told(_ fields: HTTPFields, at time: Double) throws -> StoredRespons
     #expect(Validators(of: try answer(stored)).match(notModified: fields(news)) == isMatch, "\(because)")
   }
 
-  @Test func `a 304 renews what is said, not what the bytes are`() throws {
+  @Test func `a 304 renews the fields and not the bytes`() throws {
     let stored = try answer(
       """
       Content-Type: image/png
@@ -110,9 +110,9 @@ private func told(_ fields: HTTPFields, at time: Double) throws -> StoredRespons
   }
 
   @Test(arguments: [
-    ("", "", "Accept: image/webp", true, "it depends on nothing"),
-    ("Vary: *", "", "", false, "it depends on what nobody knows"),
-    ("Vary: Accept, *", "Accept: a", "Accept: a", false, "and a star among others as well"),
+    ("", "", "Accept: image/webp", true, "it does not vary"),
+    ("Vary: *", "", "", false, "it varies by more than the request"),
+    ("Vary: Accept, *", "Accept: a", "Accept: a", false, "so does a star among other names"),
     ("Vary: Accept", "Accept: image/webp", "accept: image/webp", true, "the same"),
     ("Vary: accept", "Accept: image/webp", "Accept: image/png", false, "another"),
     ("Vary: Accept", "", "", true, "absent in both"),
@@ -122,7 +122,7 @@ private func told(_ fields: HTTPFields, at time: Double) throws -> StoredRespons
     ("Vary: Accept,\nVary: DPR", "Accept: a\nDPR: 2", "DPR: 1\nAccept: a", false, "every name counts"),
     ("Vary: , ,", "", "Accept: a", true, "empty elements name nothing"),
   ])
-  func `an answer serves requests that are the same in what it depends on`(
+  func `a response serves requests with equal values of the fields in Vary`(
     vary: String,
     stored: String,
     request: String,
@@ -170,11 +170,11 @@ private func told(_ fields: HTTPFields, at time: Double) throws -> StoredRespons
   @Test(arguments: [
     ("ETag: \"1\"\nCache-Control: max-age=90", 10 as Int?, Freshness.Standing.fresh, "the same tag"),
     ("ETag: \"2\"\nCache-Control: max-age=90", 10, .mustAsk, "another tag"),
-    ("Cache-Control: max-age=90", 10, .fresh, "it tells of no tag, and of the same length"),
+    ("Cache-Control: max-age=90", 10, .fresh, "it has no tag, and the same length"),
     ("Cache-Control: max-age=90", 11, .mustAsk, "another length"),
-    ("Cache-Control: max-age=90", nil, .fresh, "it tells of neither"),
+    ("Cache-Control: max-age=90", nil, .fresh, "it has neither"),
   ])
-  func `an answer to HEAD renews what is the same, and makes stale what is not`(
+  func `a response to HEAD renews the same version and makes another one stale`(
     text: String,
     length: Int?,
     standing: Freshness.Standing,
@@ -188,7 +188,7 @@ private func told(_ fields: HTTPFields, at time: Double) throws -> StoredRespons
     #expect(updated.head.fields["ETag"] == "\"1\"")
   }
 
-  @Test func `an answer to HEAD is taken into what is stored, and one of another status is not`() throws {
+  @Test func `a response to HEAD updates the stored one, except with another status`() throws {
     let folder = try TestFolder()
     let clock = TestClock(noon)
     let cache = DiskCache(folder, clock: clock)
@@ -212,12 +212,12 @@ private func told(_ fields: HTTPFields, at time: Double) throws -> StoredRespons
     #expect(cache.bytes("a") == picture(1))
   }
 
-  @Test func `a 304 says nothing of a version that came since it was asked for`() throws {
+  @Test func `a 304 does not apply to a version that was stored after the request`() throws {
     let folder = try TestFolder()
     let cache = DiskCache(folder)
     try cache.store("a", picture(1), fields: fields("ETag: \"1\""))
     let asked = try #require(cache.response(for: "a"))
-    // As another process does, while the question is under way.
+    // Another process stores a version while the request is running.
     try cache.store("a", picture(2), fields: fields("ETag: \"2\"\nCache-Control: max-age=1"))
     let news = try told(fields("Cache-Control: max-age=9999"), at: 0)
     #expect(try cache.refresh("a", asked: asked, news: news) == nil)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FeedimgCache
 
-/// Several answers of one URL, chosen by fields of the request (RFC 9111 §4.1).
+/// Several responses of one URL, selected by request fields (RFC 9111 §4.1).
 @Suite struct VariantTests {
   let folder: TestFolder
   let clock = TestClock(noon)
@@ -15,7 +15,7 @@ import Testing
     cache = DiskCache(folder, clock: clock)
   }
 
-  /// Stores an answer to a request.
+  /// Stores a response to a request.
   private func store(_ number: Int, _ answerFields: String, to request: String) throws {
     var brought = try answer(answerFields, requestedAt: clock.now, respondedAt: clock.now)
     brought.varied = Vary(brought.head.fields).select(from: fields(request))
@@ -27,10 +27,10 @@ import Testing
   private static let key = "https://example.org/a.jpg"
 
   struct Row: Sendable {
-    /// Answers with what was asked, one after the other; they are numbered from 1.
+    /// The stored responses with their requests, numbered from 1.
     var stored: [(answer: String, request: String)]
     var request: String
-    /// The number of the answer that is found.
+    /// The number of the response that is found.
     var found: Int
     var because: String
   }
@@ -52,7 +52,7 @@ import Testing
       stored: [("Vary: Accept", "Accept: avif"), ("Vary: Accept", "Accept: webp")],
       request: "Accept: png",
       found: 1,
-      because: "what was chosen for nobody here is the one that came first, to be asked about"
+      because: "without a matching response the first one is used, after validation"
     ),
     Row(
       stored: [("Vary: Accept", "Accept: a, b"), ("Vary: Accept", "Accept: webp")],
@@ -64,13 +64,13 @@ import Testing
       stored: [("Vary: Save-Data", "Save-Data: on"), ("Vary: Save-Data", "")],
       request: "Accept: png",
       found: 2,
-      because: "what is absent differs from what is there"
+      because: "an absent field differs from a present one"
     ),
     Row(
       stored: [("Vary: Accept", "Accept: avif"), ("Vary: Accept", "Accept: avif")],
       request: "Accept: avif",
       found: 2,
-      because: "a newer answer to the same request takes its place"
+      because: "a newer response to the same request replaces it"
     ),
     Row(
       stored: [
@@ -78,35 +78,37 @@ import Testing
       ],
       request: "Accept: webp",
       found: 3,
-      because: "also where it is not the first of its URL"
+      because: "also if it is not the first of its URL"
     ),
     Row(
       stored: [("Vary: Accept", "Accept: avif"), ("", "Accept: webp")],
       request: "Accept: avif",
       found: 2,
-      because: "an answer that depends on nothing serves everybody"
+      because: "a response without Vary serves every request"
     ),
     Row(
       stored: [("Vary: Accept", "Accept: avif"), ("Vary: Accept, DPR", "Accept: webp\nDPR: 2")],
       request: "Accept: avif",
       found: 2,
-      because: "a server that chooses by something else now has changed its mind"
+      because: "the server selects by another field now"
     ),
     Row(
       stored: [("Vary: Accept", "Accept: avif"), ("Vary: *", "Accept: webp")],
       request: "Accept: avif",
       found: 2,
-      because: "what depends on more than the request is kept once, to be asked about"
+      because: "a response that varies by more than the request is stored once, and always validated"
     ),
     Row(
       stored: [("", "Accept: avif"), ("Vary: Accept", "Accept: webp")],
       request: "Accept: avif",
       found: 2,
-      because: "a server that begins to choose has changed its mind as well"
+      because: "the server now varies its responses"
     ),
   ]
 
-  @Test(arguments: rows.indices) func `a request finds what was chosen for such a one`(index: Int) throws {
+  @Test(arguments: rows.indices) func `a request finds the response that was selected for such a request`(
+    index: Int
+  ) throws {
     let row = Self.rows[index]
     for (index, stored) in row.stored.enumerated() {
       try store(index + 1, stored.answer, to: stored.request)
@@ -119,7 +121,7 @@ import Testing
     #expect(answer == found.image.answer)
   }
 
-  @Test func `a URL has only so many answers, however many are asked for`() throws {
+  @Test func `the number of responses of one URL is limited`() throws {
     for number in 0..<100 { try store(number, "Vary: User-Agent", to: "User-Agent: \(number)") }
     let entries = try cache.info().entries
     #expect((2...5).contains(entries))
@@ -129,7 +131,7 @@ import Testing
     #expect(try cache.list().map(\.key) == Array(repeating: Self.key, count: entries))
   }
 
-  @Test func `news of one answer leave the others as they are`() throws {
+  @Test func `an update of one response does not change the others`() throws {
     try store(1, "Vary: Accept\nETag: \"1\"", to: "Accept: avif")
     try store(2, "Vary: Accept\nETag: \"2\"", to: "Accept: webp")
     let (avif, webp) = (fields("Accept: avif"), fields("Accept: webp"))
@@ -144,7 +146,7 @@ import Testing
     #expect(cache.response(for: Self.key, to: avif) == first)
   }
 
-  @Test func `all answers of a URL are removed together`() throws {
+  @Test func `all responses of a URL are removed together`() throws {
     try store(1, "Vary: Accept", to: "Accept: avif")
     try store(2, "Vary: Accept", to: "Accept: webp")
     #expect(cache.read(Self.key, for: fields("Accept: webp"))?.bytes == picture(2))
@@ -154,7 +156,7 @@ import Testing
     #expect(try !cache.remove(Self.key))
   }
 
-  @Test func `an answer whose bytes were changed gives way to another one of the URL`() throws {
+  @Test func `a damaged response is replaced by another one of the URL`() throws {
     try store(1, "Vary: Accept", to: "Accept: avif")
     try store(2, "Vary: Accept", to: "Accept: webp")
     let path = try #require(cache.read(Self.key, for: fields("Accept: webp"))?.image.path)
@@ -168,7 +170,7 @@ import Testing
     ("https://a/b", "https://a/b"), ("https://a/b #3", "https://a/b"), ("https://a/b#3", "https://a/b#3"),
     (" #1", ""), ("#1", "#1"), ("", ""), ("https://a/b #x", "https://a/b #x"),
   ])
-  func `the URL of a key is what stands before its number`(key: String, url: String) {
+  func `the URL of a key is the part before its number`(key: String, url: String) {
     #expect(VariantKey.url(key) == url)
   }
 }

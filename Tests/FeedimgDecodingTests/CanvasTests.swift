@@ -3,13 +3,15 @@ import Testing
 
 @testable import FeedimgDecoding
 
-/// GIF frames that do not keep to their canvas.
+/// GIF frames that exceed their canvas.
 struct CanvasTests {
   private static let red = [255, 0, 0, 255]
   private static let green = [0, 255, 0, 255]
   private static let show = DecodeRequest(damage: .show)
 
-  /// A frame whose data hold but the pixels given; each is the number of a colour: red, green, blue, white.
+  /// A frame whose data has only the given pixels.
+  ///
+  /// Each is the number of a colour: red, green, blue, white.
   private struct Frame {
     var left = 0
     var top = 0
@@ -17,7 +19,7 @@ struct CanvasTests {
     var height: Int
     var isInterlaced = false
     var pixels: [UInt8]
-    /// Behind the codes, in the same data.
+    /// After the codes, in the same data.
     var rest: [UInt8] = []
 
     var bytes: [UInt8] {
@@ -32,7 +34,9 @@ struct CanvasTests {
       return bytes + [0]
     }
 
-    /// GIF89a, appendix F; cleared after two pixels each time, so that a code always has three bits.
+    /// GIF89a, appendix F.
+    ///
+    /// The table is cleared after every two pixels, so that a code always has three bits.
     private var codes: [UInt8] {
       let codes = stride(from: 0, to: pixels.count, by: 2).flatMap {
         [4] + pixels[$0..<min($0 + 2, pixels.count)]
@@ -58,7 +62,7 @@ struct CanvasTests {
   }
 
   @Test(arguments: [(0, 0), (0, 2), (3, 0), (1, 1), (3, 2)] as [(UInt8, UInt8)])
-  func `a canvas that is smaller than the first frame grows with it, as in browsers`(
+  func `a canvas smaller than the first frame grows, as in browsers`(
     _ width: UInt8,
     _ height: UInt8
   ) throws {
@@ -69,8 +73,8 @@ struct CanvasTests {
     #expect(bitmap.pixel(1, 0) == Self.green && bitmap.pixel(1, 1) == Self.green)
   }
 
-  @Test func `a canvas that grows with its first frame keeps to the limits`() throws {
-    // Few pixels of their own, but far from the corner.
+  @Test func `a canvas that grows with its first frame stays within the limits`() throws {
+    // Few pixels, but far from the corner.
     let bytes = image(0, 0, [Frame(left: 65535, top: 65535, width: 1, height: 1, pixels: [0])])
     let error = #expect(throws: DecodeError.self) { try Fixture.decode(bytes, Self.show) }
     #expect(error?.code == .tooLarge)
@@ -78,7 +82,7 @@ struct CanvasTests {
   }
 
   @Test(arguments: [[], [0], [0xFF, 0x21], [0x0D, 0x0A]] as [[UInt8]])
-  func `an animation ends where no further block begins`(_ end: [UInt8]) throws {
+  func `an animation ends when no further block begins`(_ end: [UInt8]) throws {
     let frames = [Frame(width: 1, height: 1, pixels: [0]), Frame(width: 1, height: 1, pixels: [1])]
     for request in [DecodeRequest(), Self.show] {
       let animation = try Fixture.animation(image(1, 1, frames, end: end), request)
@@ -88,7 +92,7 @@ struct CanvasTests {
     #expect(throws: DecodeError.self) { try Fixture.animation(image(1, 1, [], end: end), Self.show) }
   }
 
-  @Test func `an animation that is cut off within a frame or an extension is refused`() throws {
+  @Test func `an animation that is truncated within a frame or an extension is refused`() throws {
     let frame = Frame(width: 1, height: 1, pixels: [0])
     for end in [[0x2C], [0x2C, 0, 0, 0, 0], [0x21], [0x21, 0xF9, 4, 0], Array(frame.bytes.dropLast(2))] {
       let bytes = image(1, 1, [frame], end: end)
@@ -100,7 +104,7 @@ struct CanvasTests {
   static let loops: [(UInt16, Int?)] = [(0, nil), (1, 2), (5, 6), (65535, 65536)]
 
   @Test(arguments: loops)
-  func `what a GIF repeats is shown once more`(_ stored: UInt16, _ shown: Int?) throws {
+  func `the loop count is one more than the repetitions of a GIF`(_ stored: UInt16, _ shown: Int?) throws {
     var bytes = image(1, 1, [Frame(width: 1, height: 1, pixels: [0])])
     let loops = [UInt8(stored & 255), UInt8(stored >> 8)]
     bytes.insert(contentsOf: [0x21, 0xFF, 11] + Array("NETSCAPE2.0".utf8) + [3, 1] + loops + [0], at: 25)
@@ -108,7 +112,7 @@ struct CanvasTests {
   }
 
   @Test(arguments: [0, 1])
-  func `a frame of more pixels than allowed is refused, whatever the canvas`(_ before: Int) {
+  func `a frame with more pixels than allowed is refused on any canvas`(_ before: Int) {
     let first = Array(repeating: Frame(width: 1, height: 1, pixels: [0]), count: before)
     let bytes = image(1, 1, first + [Frame(width: 65535, height: 65535, pixels: [0])])
     for request in [DecodeRequest(), Self.show] {
@@ -124,8 +128,8 @@ struct CanvasTests {
     }
   }
 
-  @Test func `what is behind the last row of the canvas is not decoded`() throws {
-    // No more pixels than are seen, then codes that mean nothing.
+  @Test func `pixels below the last row of the canvas are not decoded`() throws {
+    // Only the visible pixels, then invalid codes.
     let rest = [UInt8](repeating: 0xFF, count: 700)
     let rows = Frame(width: 2, height: 30_000, pixels: Array(repeating: 1, count: 6), rest: rest)
     var passes = Frame(width: 2, height: 20_000, isInterlaced: true, pixels: [], rest: rest)
@@ -155,7 +159,7 @@ struct CanvasTests {
     #expect(bitmap.pixel(1, 1) == Self.green)
   }
 
-  @Test func `a frame whose codes end within what is seen is damaged`() throws {
+  @Test func `a frame whose codes end within the visible part is damaged`() throws {
     let bytes = image(2, 3, [Frame(width: 2, height: 3, pixels: [1, 1, 1])])
     let error = #expect(throws: DecodeError.self) { try Fixture.decode(bytes) }
     #expect(error?.code == .damaged)

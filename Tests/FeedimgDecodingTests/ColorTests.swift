@@ -3,9 +3,9 @@ import Testing
 
 @testable import FeedimgDecoding
 
-/// Colours that are told by codes and numbers instead of a profile.
+/// Colours that are given by codes and numbers instead of a profile.
 ///
-/// What is expected comes from `Fixtures/colors`, which knows nothing of Little CMS.
+/// The expected values come from `Fixtures/colors`, which does not use Little CMS.
 struct ColorTests {
   /// The numbers in the pictures.
   private static let stored: [[UInt8]] = [[200, 100, 50], [60, 180, 90], [40, 60, 190], [128, 128, 128]]
@@ -26,13 +26,13 @@ struct ColorTests {
   static let codes = [
     Codes(primaries: 1, transfer: 13, shown: same, reason: "sRGB"),
     Codes(primaries: 1, transfer: 1, shown: same, reason: "BT.709 is shown as sRGB"),
-    Codes(primaries: 2, transfer: 2, shown: same, reason: "nothing is said"),
-    Codes(primaries: 1, transfer: 2, shown: same, reason: "of light, nothing is said"),
-    Codes(primaries: 200, transfer: 200, shown: same, reason: "codes that nobody knows"),
+    Codes(primaries: 2, transfer: 2, shown: same, reason: "without colour information"),
+    Codes(primaries: 1, transfer: 2, shown: same, reason: "without a transfer function"),
+    Codes(primaries: 200, transfer: 200, shown: same, reason: "unknown codes"),
     Codes(primaries: 12, transfer: 13, shown: p3, reason: "Display P3"),
-    Codes(primaries: 12, transfer: 1, shown: p3, reason: "Display P3, written by an encoder for video"),
-    Codes(primaries: 12, transfer: 2, shown: p3, reason: "Display P3, of whose light nothing is said"),
-    Codes(primaries: 9, transfer: 13, shown: wide, reason: "BT.2020 with the light of sRGB"),
+    Codes(primaries: 12, transfer: 1, shown: p3, reason: "Display P3, written by a video encoder"),
+    Codes(primaries: 12, transfer: 2, shown: p3, reason: "Display P3, without a transfer function"),
+    Codes(primaries: 9, transfer: 13, shown: wide, reason: "BT.2020 with the transfer function of sRGB"),
     Codes(primaries: 9, transfer: 14, shown: wide, reason: "BT.2020"),
     Codes(
       primaries: 5,
@@ -69,7 +69,7 @@ struct ColorTests {
       primaries: 9,
       transfer: 16,
       shown: [[255, 57, 0], [0, 255, 24], [0, 32, 255], [181, 181, 181]],
-      reason: "PQ, whose highlights are rolled off"
+      reason: "PQ, with highlights rolled off"
     ),
     Codes(
       primaries: 9,
@@ -79,7 +79,7 @@ struct ColorTests {
     ),
   ]
 
-  /// Holds the four fields, or pixels, of a picture against what is expected.
+  /// Compares the four fields, or pixels, of a picture with the expected ones.
   private func expect(_ bitmap: Bitmap, _ shown: [[Int]], _ reason: String, within tolerance: Int = 1) {
     let isRow = bitmap.size.height == 1
     for (index, color) in shown.enumerated() {
@@ -90,7 +90,7 @@ struct ColorTests {
     }
   }
 
-  @Test(arguments: codes) func `the codes of an AVIF are honoured`(_ row: Codes) throws {
+  @Test(arguments: codes) func `the colour codes of an AVIF are applied`(_ row: Codes) throws {
     var bytes = try Fixture.bytes("colors.avif")
     let place = try #require(bytes.indices.first { bytes[$0...].starts(with: Array("nclx".utf8)) }) + 4
     #expect(Array(bytes[place..<place + 4]) == [0, 12, 0, 13], "as it was made")
@@ -99,14 +99,14 @@ struct ColorTests {
     expect(try Fixture.decode(bytes).bitmap, row.shown, row.reason)
   }
 
-  @Test(arguments: codes) func `the codes of a PNG are honoured`(_ row: Codes) throws {
+  @Test(arguments: codes) func `the colour codes of a PNG are applied`(_ row: Codes) throws {
     let bytes = PNGBytes.make(Self.stored, [.cICP(row.primaries, row.transfer, 0, 1)])
     expect(try Fixture.decode(bytes).bitmap, row.shown, row.reason)
   }
 
-  @Test func `every frame of an animation has its colours changed`() throws {
+  @Test func `every frame of an animation has its colours converted`() throws {
     var bytes = try Fixture.bytes("animation.avif")
-    // Of its item and of its track.
+    // The codes of its item and of its track.
     for place in bytes.indices where bytes[place...].starts(with: Array("nclx".utf8)) { bytes[place + 5] = 6 }
     let frames = try Fixture.animation(bytes).frames
     #expect(frames.count == 3)
@@ -124,9 +124,9 @@ struct ColorTests {
   )
 
   static let chunks: [([PNGBytes.Chunk], [[Int]], String)] = [
-    ([], same, "nothing is said"),
+    ([], same, "without colour information"),
     ([.sRGB], same, "sRGB"),
-    ([.gAMA(45455), commonPoints], same, "what stands for sRGB"),
+    ([.gAMA(45455), commonPoints], same, "the chunk for sRGB"),
     ([.gAMA(45455)], same, "2.2 stands for sRGB"),
     ([p3Points, .gAMA(45455)], p3, "Display P3"),
     ([p3Points], p3, "Display P3, without a gamma"),
@@ -134,23 +134,23 @@ struct ColorTests {
     ([.gAMA(55556), commonPoints], gamma, "gamma 1.8"),
     (
       [p3Points, .gAMA(55556)], [[225, 113, 49], [0, 196, 99], [46, 78, 209], [146, 146, 146]],
-      "gamma 1.8 and other lights"
+      "gamma 1.8 and other primaries"
     ),
-    ([.gAMA(100_000), p3Points, .sRGB], same, "sRGB goes before gamma and points"),
-    ([.cICP(12, 13, 0, 1), .sRGB], p3, "codes go before sRGB"),
-    ([.gAMA(100_000), .cICP(1, 13, 0, 1)], same, "codes that say sRGB go before a gamma"),
-    ([.cICP(2, 2, 0, 1), .gAMA(100_000)], linear, "codes that say nothing do not"),
-    ([.cICP(12, 13, 0), .gAMA(100_000)], linear, "codes that are cut off are passed over"),
-    ([.cICP(12, 13, 1, 1), .gAMA(100_000)], linear, "so are those of other than red, green and blue"),
-    ([.cICP(12, 13, 0, 0)], same, "and those of a narrow range"),
-    ([.gAMA(0)], same, "a gamma that is none"),
-    ([.cHRM([31270, 0, 68000, 32000, 26500, 69000, 15000, 6000])], same, "a white that is none"),
-    ([.cHRM(whitePoints + [30000, 30000, 30000, 30000, 30000, 30000])], same, "lights that make no colours"),
+    ([.gAMA(100_000), p3Points, .sRGB], same, "sRGB takes precedence over gamma and primaries"),
+    ([.cICP(12, 13, 0, 1), .sRGB], p3, "codes take precedence over sRGB"),
+    ([.gAMA(100_000), .cICP(1, 13, 0, 1)], same, "codes for sRGB take precedence over a gamma"),
+    ([.cICP(2, 2, 0, 1), .gAMA(100_000)], linear, "unspecified codes do not"),
+    ([.cICP(12, 13, 0), .gAMA(100_000)], linear, "truncated codes are ignored"),
+    ([.cICP(12, 13, 1, 1), .gAMA(100_000)], linear, "so are codes for other models than RGB"),
+    ([.cICP(12, 13, 0, 0)], same, "and codes for a narrow range"),
+    ([.gAMA(0)], same, "an invalid gamma"),
+    ([.cHRM([31270, 0, 68000, 32000, 26500, 69000, 15000, 6000])], same, "an invalid white point"),
+    ([.cHRM(whitePoints + [30000, 30000, 30000, 30000, 30000, 30000])], same, "invalid primaries"),
     ([.cHRM([0, 0, 0, 0, 0, 0, 0, 0])], same, "no lights"),
   ]
 
   @Test(arguments: chunks)
-  func `the chunks of a PNG count in the order of the specification`(
+  func `the chunks of a PNG apply in the order of the specification`(
     _ chunks: [PNGBytes.Chunk],
     _ shown: [[Int]],
     _ reason: String
@@ -158,8 +158,8 @@ struct ColorTests {
     expect(try Fixture.decode(PNGBytes.make(Self.stored, chunks)).bitmap, shown, reason)
   }
 
-  @Test func `a profile goes before a gamma, and codes go before a profile`() throws {
-    // Exchanges red and green; the first chunk behind the head.
+  @Test func `a profile takes precedence over a gamma, and codes over a profile`() throws {
+    // It exchanges red and green. It is the first chunk after the head.
     let profile = PNGBytes.Chunk(name: "iCCP", content: Array(try Fixture.bytes("profile.png")[41..<298]))
     let others = [PNGBytes.Chunk.gAMA(100_000), Self.p3Points, profile]
     let changed = try Fixture.decode(PNGBytes.make([[0, 255, 0]], others)).bitmap
@@ -168,7 +168,7 @@ struct ColorTests {
     #expect(unchanged.pixel(0, 0) == [0, 255, 0, 255])
   }
 
-  /// A profile whose grey has linear light (ICC.1:2022, §7.2 and §10.6).
+  /// A grey profile with a linear transfer function (ICC.1:2022, §7.2 and §10.6).
   private static var linearGray: [UInt8] {
     var head = [UInt8](repeating: 0, count: 128)
     func put(_ bytes: [UInt8], at place: Int) {
@@ -177,13 +177,13 @@ struct ColorTests {
     put([0, 0, 0, 160], at: 0)
     put([4, 0x30, 0, 0] + Array("mntrGRAYXYZ ".utf8), at: 8)
     put(Array("acsp".utf8), at: 36)
-    // The light of the profile's whites, D50.
+    // The white point of the profile, D50.
     put([0, 0, 0xF6, 0xD6, 0, 1, 0, 0, 0, 0, 0xD3, 0x2D], at: 68)
     let tags: [UInt8] = [0, 0, 0, 1] + Array("kTRC".utf8) + [0, 0, 0, 144, 0, 0, 0, 16]
     return head + tags + Array("curv".utf8) + [0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0]
   }
 
-  @Test func `a profile for grey counts for grey pictures alone`() throws {
+  @Test func `a grey profile applies only to grey pictures`() throws {
     func decode(_ file: String) throws -> Bitmap {
       let bytes = try Fixture.bytes(file)
       let content = Array("ICC_PROFILE\0".utf8) + [1, 1] + Self.linearGray
@@ -195,11 +195,11 @@ struct ColorTests {
       #expect(fields.isAbout(color, across, down, within: 6), "\(fields.pixel(across, down)) is not \(color)")
     }
     let gray = try decode("gray.jpg")
-    // The light that is a number of 76 is as much as that of 149 in sRGB.
+    // Linear 76 equals 149 in sRGB.
     #expect(gray.isAbout([149, 149, 149, 255], 0.25, 0.25, within: 4), "\(gray.pixel(0.25, 0.25))")
   }
 
-  @Test func `colours are changed without the alpha that is multiplied in`() throws {
+  @Test func `colours are converted before alpha is multiplied in`() throws {
     let pixels = Self.stored.map { $0 + [128] }
     let bitmap = try Fixture.decode(PNGBytes.make(pixels, [.cICP(12, 13, 0, 1)])).bitmap
     for (index, color) in Self.p3.enumerated() {
@@ -209,11 +209,11 @@ struct ColorTests {
   }
 
   @Test(arguments: [TransferCurve.perceptual, .hybrid])
-  func `highlights grow to white, never less with more`(_ curve: TransferCurve) {
+  func `highlights grow monotonically up to white`(_ curve: TransferCurve) {
     let light = curve.light
     #expect(zip(light, light.dropFirst()).allSatisfy { $0 <= $1 })
     #expect((light.first, light.last) == (0, 65535))
-    // Paper, by ITU-R BT.2408: 58 % of PQ, 75 % of HLG.
+    // Reference white, by ITU-R BT.2408: 58 % of PQ, 75 % of HLG.
     let paper = curve.light(of: curve == .perceptual ? 0.5807 : 0.75)
     #expect(abs(paper - 0.753) < 0.005)
   }

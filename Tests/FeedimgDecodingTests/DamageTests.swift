@@ -3,20 +3,20 @@ import Testing
 
 @testable import FeedimgDecoding
 
-/// Pictures that are cut off, damaged, or made to do harm.
+/// Pictures that are truncated, damaged or malicious.
 struct DamageTests {
-  /// What is asked of each of them.
+  /// The request for each of them.
   private static let small = DecodeRequest(DisplaySize(width: 16, height: 16), damage: .show)
 
   @Test(arguments: Fixture.whole)
-  func `a picture that is cut off is refused`(_ file: String) throws {
+  func `a truncated picture is refused`(_ file: String) throws {
     let bytes = try Fixture.bytes(file)
     for eighth in 0..<8 {
       let cut = Array(bytes.prefix(bytes.count * eighth / 8))
       let isAnimation = file.hasPrefix("animation") && file != "animation.avif"
       do throws(DecodeError) {
         let image = try Fixture.decode(cut)
-        // The first frame of an animation may be there in full, and so may all pixels of a picture.
+        // The first frame of an animation may be complete, and so may all pixels of a picture.
         #expect(
           isAnimation || eighth >= 6 || file == "bits.png",
           "\(eighth) eighths of \(file) are \(image.bitmap.size)"
@@ -28,7 +28,9 @@ struct DamageTests {
     }
   }
 
-  /// Of how many eighths on something is shown; of those that are not here, all of the file is needed.
+  /// The number of eighths from which on something is shown.
+  ///
+  /// Other formats need the whole file.
   private static let eighths = [
     "fields.jpg": 7, "progressive.jpg": 4, "gray.jpg": 7, "cmyk.jpg": 6, "turned-6.jpg": 7, "fields.png": 3,
     "interlaced.png": 3, "palette.png": 4, "deep.png": 3, "bits.png": 5, "fading.png": 3, "profile.png": 6,
@@ -36,7 +38,7 @@ struct DamageTests {
   ]
 
   @Test(arguments: Fixture.whole)
-  func `a picture that is cut off is shown in part where that is asked`(_ file: String) throws {
+  func `a truncated picture is shown in part on request`(_ file: String) throws {
     let bytes = try Fixture.bytes(file)
     let whole = try Fixture.decode(bytes)
     for eighth in 0...8 {
@@ -51,7 +53,7 @@ struct DamageTests {
     }
   }
 
-  @Test func `what is missing at the bottom is clear, and what is there is right`() throws {
+  @Test func `the missing bottom is transparent, and the received part is right`() throws {
     for file in ["fields.jpg", "stored.png", "fields.webp"] {
       let bytes = try Fixture.bytes(file)
       let count = try #require(
@@ -71,8 +73,7 @@ struct DamageTests {
   @Test(arguments: [
     DecodeRequest(damage: .show), DecodeRequest(DisplaySize(width: 30, height: 30), damage: .show),
   ])
-  func `of a CMYK picture that is cut off, what is missing is clear as well`(_ request: DecodeRequest) throws
-  {
+  func `the missing part of a truncated CMYK picture is transparent too`(_ request: DecodeRequest) throws {
     let bytes = try Fixture.bytes("inks.jpg")
     let whole = try Fixture.decode(bytes, request)
     #expect(whole.bitmap.isOpaque && !whole.isPartial)
@@ -82,7 +83,7 @@ struct DamageTests {
     #expect(image.bitmap.pixel(0.5, 0) == whole.bitmap.pixel(0.5, 0))
   }
 
-  @Test func `the scans of a progressive picture that have come show all of it`() throws {
+  @Test func `the received scans of a progressive picture show all of it`() throws {
     let bytes = try Fixture.bytes("progressive.jpg")
     let image = try Fixture.decode(Array(bytes.prefix(bytes.count * 2 / 3)), DecodeRequest(damage: .show))
     #expect(image.isPartial)
@@ -91,7 +92,7 @@ struct DamageTests {
   }
 
   @Test(arguments: Fixture.whole)
-  func `no flipped bits break the decoder`(_ file: String) throws {
+  func `flipped bits never break the decoder`(_ file: String) throws {
     let bytes = try Fixture.bytes(file)
     var generator = SplitMix(state: UInt64(bytes.count))
     var limits = DecodingLimits()
@@ -123,14 +124,14 @@ struct DamageTests {
         _ = try Fixture.decode(bytes, request)
         Issue.record("\(file) was decoded")
       } catch {
-        // A picture within a picture of another size is damage, too.
+        // An inner picture of another size is damage, too.
         #expect([.tooLarge, .damaged].contains(error.code), "\(error)")
       }
     }
   }
 
   @Test
-  func `a picture that takes more memory than allowed is refused, and less where a smaller one is wanted`()
+  func `a picture above the memory limit is refused, and a smaller size needs less`()
     throws
   {
     var limits = DecodingLimits()
@@ -147,23 +148,23 @@ struct DamageTests {
     #expect(small.bitmap.size == PixelSize(width: 8, height: 6))
   }
 
-  @Test func `an animation keeps to its frames and its memory`() throws {
+  @Test func `an animation keeps its limits of frames and memory`() throws {
     let bytes = try Fixture.bytes("animation.gif")
     var limits = DecodingLimits()
     limits.frames = 2
     let short = try Fixture.animation(bytes, DecodeRequest(), limits)
     #expect((short.frames.count, short.isPartial) == (2, true))
-    // Of 40 by 30 pixels: what is handed out twice, two canvases, and what a lossless frame is unpacked into.
+    // For 40 by 30 pixels: two output copies, two canvases, and the buffer of a lossless frame.
     limits.memory = ByteCount(1200 * 4 * 5 - 1)
     let webp = try Fixture.bytes("animation.webp")
     let error = #expect(throws: DecodeError.self) { try Fixture.animation(webp, DecodeRequest(), limits) }
     #expect(error?.code == .tooLarge)
   }
 
-  @Test func `of an animated WebP that is cut off, the whole frames are shown`() throws {
+  @Test func `the complete frames of a truncated animated WebP are shown`() throws {
     let bytes = try Fixture.bytes("animation.webp")
     let whole = try Fixture.animation(bytes)
-    // Where its frames end.
+    // The ends of its frames.
     let ends = [92, 140, 188]
     for count in 0..<bytes.count {
       let cut = Array(bytes[..<count])
@@ -179,7 +180,7 @@ struct DamageTests {
     }
   }
 
-  @Test func `a picture of endless scans is given up`() throws {
+  @Test func `a picture with endless scans is given up`() throws {
     let bytes = try Fixture.bytes("scans.jpg")
     let error = #expect(throws: DecodeError.self) { try Fixture.decode(bytes) }
     #expect(error?.code == .damaged)
@@ -192,7 +193,7 @@ struct DamageTests {
     Array("\0\0\0\u{18}ftypavif\0\0\0\0avifmif1".utf8),
   ]
 
-  @Test(arguments: strangers) func `what is no picture is refused`(_ bytes: [UInt8]) {
+  @Test(arguments: strangers) func `a file that is not a picture is refused`(_ bytes: [UInt8]) {
     #expect(throws: DecodeError.self) { try Fixture.decode(bytes) }
     #expect(throws: DecodeError.self) { try Fixture.animation(bytes, DecodeRequest(damage: .show)) }
   }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import FeedimgDecoding
 
-/// Whole pictures, made by other programs.
+/// Complete pictures, made by other programs.
 struct DecodingTests {
   private static let red = [255, 0, 0, 255]
   private static let green = [0, 255, 0, 255]
@@ -17,7 +17,7 @@ struct DecodingTests {
 
   struct Row: Sendable, CustomTestStringConvertible {
     var file: String
-    /// What lossy formats may be off by.
+    /// The tolerance for lossy formats.
     var tolerance: Int
     var reason: String
     var testDescription: String { "\(file): \(reason)" }
@@ -27,7 +27,7 @@ struct DecodingTests {
     [
       Row(file: "fields.jpg", tolerance: 3, reason: "baseline"),
       Row(file: "progressive.jpg", tolerance: 3, reason: "all scans"),
-      Row(file: "cmyk.jpg", tolerance: 4, reason: "inks, without a profile"),
+      Row(file: "cmyk.jpg", tolerance: 4, reason: "CMYK, without a profile"),
       Row(file: "profile.jpg", tolerance: 8, reason: "a profile that exchanges red and green"),
       Row(file: "fields.png", tolerance: 0, reason: "24 bits"),
       Row(file: "interlaced.png", tolerance: 0, reason: "seven passes"),
@@ -42,7 +42,7 @@ struct DecodingTests {
       Row(file: "profile.avif", tolerance: 8, reason: "the profile in colr"),
     ] + (1...8).map { Row(file: "turned-\($0).jpg", tolerance: 4, reason: "orientation \($0) of EXIF") }
 
-  @Test(arguments: rows) func `each format gives its picture upright and in sRGB`(_ row: Row) throws {
+  @Test(arguments: rows) func `each format decodes upright and in sRGB`(_ row: Row) throws {
     let image = try Fixture.decode(try Fixture.bytes(row.file))
     #expect(image.sourceSize == PixelSize(width: 64, height: 48))
     #expect(image.bitmap.size == image.sourceSize)
@@ -54,7 +54,8 @@ struct DecodingTests {
     }
   }
 
-  @Test(arguments: rows) func `each format is decoded smaller, cut and with blue first`(_ row: Row) throws {
+  @Test(arguments: rows) func `each format decodes at a smaller size, cropped, and as BGRA`(_ row: Row) throws
+  {
     let bytes = try Fixture.bytes(row.file)
     let small = try Fixture.decode(
       bytes,
@@ -76,10 +77,10 @@ struct DecodingTests {
     }
   }
 
-  @Test func `a picture that is turned by its container stands upright`() throws {
+  @Test func `a picture that its container rotates is upright`() throws {
     let image = try Fixture.decode(try Fixture.bytes("turned.avif"))
     #expect(image.sourceSize == PixelSize(width: 48, height: 64))
-    // A quarter anticlockwise.
+    // A quarter turn anticlockwise.
     for (across, down, color) in [
       (0.25, 0.25, Self.green), (0.75, 0.25, Self.yellow), (0.25, 0.75, Self.red),
     ] {
@@ -88,10 +89,10 @@ struct DecodingTests {
   }
 
   @Test(arguments: [nil, DisplaySize(width: 20, height: 15)])
-  func `of a picture whose container shows a part, that part is all there is`(_ size: DisplaySize?) throws {
+  func `only the part that a container crops to is decoded`(_ size: DisplaySize?) throws {
     let image = try Fixture.decode(try Fixture.bytes("part.avif"), DecodeRequest(size))
     #expect(image.sourceSize == PixelSize(width: 40, height: 30))
-    // The fields meet where 24 of its columns and 12 of its rows are over.
+    // The fields meet after 24 of its columns and 12 of its rows.
     for (across, down, color) in [
       (0.3, 0.2, Self.red), (0.8, 0.2, Self.green), (0.3, 0.7, Self.blue), (0.8, 0.7, Self.yellow),
       (0.54, 0.34, Self.red), (0.66, 0.46, Self.yellow),
@@ -103,10 +104,10 @@ struct DecodingTests {
     }
   }
 
-  @Test func `what a lossless WebP says of its alpha is a hint`() throws {
+  @Test func `the alpha flag of a lossless WebP is a hint`() throws {
     var bytes = try Fixture.bytes("fading.webp")
     let whole = try Fixture.decode(bytes).bitmap
-    // RFC 9649, section 3.4: a byte for the format, twice 14 bits for the size, and one that says that there is alpha.
+    // RFC 9649, section 3.4: a byte for the format, 14 bits each for width and height, and one for alpha.
     bytes[24] &= ~0x10
     #expect(try Fixture.decode(bytes).bitmap == whole && !whole.isOpaque)
   }
@@ -122,13 +123,13 @@ struct DecodingTests {
   }
 
   @Test(arguments: ["fading.png", "fading.webp"])
-  func `alpha is multiplied in, also where pixels are mixed`(_ file: String) throws {
+  func `alpha is multiplied in, also when pixels are scaled`(_ file: String) throws {
     for size in [nil, DisplaySize(width: 16, height: 16), DisplaySize(width: 9, height: 9, fitting: .fill)] {
       let bitmap = try Fixture.decode(try Fixture.bytes(file), DecodeRequest(size)).bitmap
       #expect(!bitmap.isOpaque)
       for start in stride(from: 0, to: bitmap.bytes.count, by: 4) {
         let pixel = bitmap.bytes[start..<start + 4].map(Int.init)
-        // Red everywhere, as much as there is alpha.
+        // Red everywhere, equal to alpha.
         if abs(pixel[0] - pixel[3]) > 1 || pixel[0] > pixel[3] || pixel[1] + pixel[2] > 0 {
           Issue.record("\(pixel)")
         }
@@ -142,12 +143,15 @@ struct DecodingTests {
   static let animations = [("animation.gif", 3), ("animation.webp", 3), ("animation.avif", 12)]
 
   @Test(arguments: animations)
-  func `each frame is what is seen, for as long as the file says`(_ file: String, _ tolerance: Int) throws {
+  func `each frame is the visible picture, with the duration in the file`(
+    _ file: String,
+    _ tolerance: Int
+  ) throws {
     let bytes = try Fixture.bytes(file)
     let animation = try Fixture.animation(bytes)
     #expect(animation.frames.map(\.duration) == durations(file))
-    // GIF and WebP tell how often; the 0.11 of libavif does not.
-    // A GIF tells what comes after the first time.
+    // GIF and WebP have a loop count, but libavif 0.11 does not read it. A GIF counts the repetitions after
+    // the first play.
     if file != "animation.avif" { #expect(animation.loopCount == (file == "animation.gif" ? 6 : 5)) }
     #expect(!animation.isPartial)
     for (frame, middle) in zip(animation.frames, [Self.red, Self.green, Self.blue]) {
@@ -163,7 +167,7 @@ struct DecodingTests {
   }
 
   private func durations(_ file: String) -> [Duration] {
-    // One unit of its time each.
+    // One unit of its timescale each.
     if file == "animation.avif" { return Array(repeating: .milliseconds(100), count: 3) }
     return [.milliseconds(100), .milliseconds(200), .milliseconds(300)]
   }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FeedimgDecoding
 
-/// A picture in `Fixtures`, which `Fixtures/make` made with the tools that people use.
+/// A picture in `Fixtures`, which `Fixtures/make` created with common tools.
 enum Fixture {
   private static let folder = #filePath.split(separator: "/").dropLast().joined(separator: "/")
 
@@ -17,7 +17,7 @@ enum Fixture {
     return content
   }
 
-  /// Whole pictures of every kind.
+  /// Complete pictures of every kind.
   static let whole = [
     "fields.jpg", "progressive.jpg", "gray.jpg", "cmyk.jpg", "profile.jpg", "turned-6.jpg", "fields.png",
     "interlaced.png", "palette.png", "deep.png", "bits.png", "fading.png", "profile.png", "fields.webp",
@@ -44,7 +44,7 @@ enum Fixture {
 }
 
 extension Bitmap {
-  /// The four bytes of the pixel at a part of the width and of the height.
+  /// The four bytes of the pixel at fractions of the width and height.
   func pixel(_ across: Double, _ down: Double) -> [Int] {
     let column = min(Int(across * Double(size.width)), size.width - 1)
     let row = min(Int(down * Double(size.height)), size.height - 1)
@@ -52,7 +52,7 @@ extension Bitmap {
     return bytes[start..<start + 4].map(Int.init)
   }
 
-  /// Whether a pixel is about so.
+  /// Whether a pixel has about this colour.
   func isAbout(_ color: [Int], _ across: Double, _ down: Double, within tolerance: Int) -> Bool {
     zip(pixel(across, down), color).allSatisfy { abs($0 - $1) <= tolerance }
   }

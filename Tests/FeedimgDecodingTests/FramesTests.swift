@@ -3,13 +3,13 @@ import Testing
 
 @testable import FeedimgDecoding
 
-/// Frames one by one, and what tells that there are some.
+/// Frames one by one, and the detection of animations.
 @Suite(.timeLimit(.minutes(10))) struct FramesTests {
   private static let small = DecodeRequest(DisplaySize(width: 20, height: 20))
   private static let files =
     DecodingTests.animations.map(\.0) + ["interlaced.gif", "fields.png", "fields.jpg"]
 
-  /// What comes one by one, and why it ends.
+  /// The frames of a pass, and the error at its end.
   private func gathered(
     _ bytes: [UInt8],
     _ request: DecodeRequest,
@@ -19,14 +19,15 @@ import Testing
     do throws(DecodeError) {
       let pass = try await CodecDecoder(limits: limits, threads: 1).frames(bytes, request)
       while let frame = try await pass.next() { frames.append(frame) }
-      return (frames, try await pass.next() == nil ? nil : DecodeError(.damaged, "a frame behind the end"))
+      return (frames, try await pass.next() == nil ? nil : DecodeError(.damaged, "a frame after the end"))
     } catch {
       return (frames, error)
     }
   }
 
-  @Test(arguments: files) func `frames come one by one as they come all at once`(_ file: String) async throws
-  {
+  @Test(arguments: files) func `frames delivered one by one equal those decoded at once`(
+    _ file: String
+  ) async throws {
     let bytes = try Fixture.bytes(file)
     let all = try Fixture.animation(bytes, Self.small)
     let pass = try await CodecDecoder().frames(bytes, Self.small)
@@ -35,7 +36,7 @@ import Testing
   }
 
   @Test(arguments: DecodingTests.animations.map(\.0), DecodeRequest.Damage.allCases)
-  func `frames of a file that is cut off come as far as they come all at once`(
+  func `a truncated file delivers as many frames one by one as at once`(
     _ file: String,
     _ damage: DecodeRequest.Damage
   ) async throws {
@@ -60,7 +61,7 @@ import Testing
     #expect(frames.count == 2 && error == nil)
   }
 
-  @Test func `a pass that was cancelled gives nothing more`() async throws {
+  @Test func `a cancelled pass delivers no more frames`() async throws {
     let pass = try await CodecDecoder().frames(try Fixture.bytes("animation.gif"), Self.small)
     let task = Task { () async throws(DecodeError) -> ImageAnimation.Frame? in
       while !Task.isCancelled { await Task.yield() }
@@ -72,14 +73,14 @@ import Testing
     await #expect(throws: DecodeError.self) { try await pass.next() }
   }
 
-  @Test(arguments: Fixture.whole) func `what is animated is told without decoding`(_ file: String) throws {
+  @Test(arguments: Fixture.whole) func `an animation is detected without decoding`(_ file: String) throws {
     let bytes = try Fixture.bytes(file)
     let mediaType = try Codec(of: bytes).rawValue
     #expect(ImageStructure.isAnimated(bytes, mediaType: mediaType) == (try Fixture.decode(bytes).isAnimated))
   }
 
   @Test(arguments: DecodingTests.animations.map(\.0))
-  func `a beginning is animated as soon as the second frame begins, and stays so`(_ file: String) throws {
+  func `a partial file is animated from the beginning of the second frame on`(_ file: String) throws {
     let bytes = try Fixture.bytes(file)
     let mediaType = try Codec(of: bytes).rawValue
     let told = (0...bytes.count).map { ImageStructure.isAnimated(Array(bytes[..<$0]), mediaType: mediaType) }
@@ -98,7 +99,7 @@ import Testing
       ("image/png", []),
     ] as [(String, [UInt8])]
   )
-  func `a broken structure is no animation`(_ mediaType: String, _ bytes: [UInt8]) {
+  func `a broken structure is not an animation`(_ mediaType: String, _ bytes: [UInt8]) {
     #expect(!ImageStructure.isAnimated(bytes, mediaType: mediaType))
   }
 }

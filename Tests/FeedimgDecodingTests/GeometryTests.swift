@@ -3,7 +3,7 @@ import Testing
 
 @testable import FeedimgDecoding
 
-/// Which part of a picture is shown, and in how many pixels.
+/// The visible part of a picture, and its size in pixels.
 struct GeometryTests {
   struct Row: Sendable, CustomTestStringConvertible {
     var testDescription: String
@@ -31,7 +31,7 @@ struct GeometryTests {
       size: size(640, 480)
     ),
     Row(
-      testDescription: "fit: the tighter side counts",
+      testDescription: "fit: the tighter side decides",
       stored: size(4000, 3000),
       display: DisplaySize(width: 320, height: 320),
       part: part(0, 0, 4000, 3000),
@@ -52,21 +52,21 @@ struct GeometryTests {
       size: size(16, 8)
     ),
     Row(
-      testDescription: "fill: what juts out is cut evenly",
+      testDescription: "fill: the excess is cut evenly",
       stored: size(4000, 3000),
       display: DisplaySize(width: 300, height: 300, fitting: .fill),
       part: part(500, 0, 3000, 3000),
       size: size(300, 300)
     ),
     Row(
-      testDescription: "fill: a small picture is cut to the shape, and not enlarged",
+      testDescription: "fill: a small picture is cropped, and not enlarged",
       stored: size(40, 30),
       display: DisplaySize(width: 300, height: 300, fitting: .fill),
       part: part(5, 0, 30, 30),
       size: size(30, 30)
     ),
     Row(
-      testDescription: "a picture that lies on its side is measured upright",
+      testDescription: "a rotated picture is measured upright",
       stored: size(4000, 3000),
       isTurned: true,
       display: DisplaySize(width: 300, height: 100, fitting: .fill),
@@ -81,14 +81,14 @@ struct GeometryTests {
       size: size(10, 1)
     ),
     Row(
-      testDescription: "nonsense shows one pixel",
+      testDescription: "an invalid size shows one pixel",
       stored: size(10, 10),
       display: DisplaySize(width: -.infinity, height: .nan),
       part: part(0, 0, 10, 10),
       size: size(1, 1)
     ),
     Row(
-      testDescription: "a box without end shows all",
+      testDescription: "an infinite box shows everything",
       stored: size(10, 10),
       display: DisplaySize(width: .infinity, height: 1e300, scale: 1e300),
       part: part(0, 0, 10, 10),
@@ -96,14 +96,14 @@ struct GeometryTests {
     ),
   ]
 
-  @Test(arguments: rows) func `a part of the picture becomes so many pixels`(_ row: Row) {
+  @Test(arguments: rows) func `a part of the picture is scaled to this many pixels`(_ row: Row) {
     let placement = Placement(stored: row.stored, isTurned: row.isTurned, display: row.display)
     #expect(placement.part == row.part)
     #expect(placement.storedSize == row.size)
     #expect(placement.sourceSize == (row.isTurned ? row.stored.turned : row.stored))
   }
 
-  /// Of a long line, its left half is red, and its right half blue or clear.
+  /// The left half of a long line is red, and its right half is blue or transparent.
   @Test(arguments: [
     (1000, 1000, [0, 0, 255, 255], "as it is"), (1000, 20, [0, 0, 255, 255], "by the filter alone"),
     (1000, 20, [0, 0, 255, 0], "by the filter alone, with alpha"),
@@ -124,7 +124,7 @@ struct GeometryTests {
     }
   }
 
-  @Test func `a line that would take a filter without end is refused`() throws {
+  @Test func `a line that would need an endless filter is refused`() throws {
     let bytes = PNGBytes.make([[UInt8]](repeating: [1, 2, 3], count: 400_000), [])
     var limits = DecodingLimits()
     limits.memory = .mebibytes(32)
@@ -134,7 +134,7 @@ struct GeometryTests {
     #expect(try Fixture.decode(bytes, DecodeRequest(), limits).bitmap.size.width == 400_000)
   }
 
-  @Test func `a codec that can decode a smaller picture is told how small it may be`() {
+  @Test func `a codec that can decode a smaller picture is told the smallest useful size`() {
     let display = DisplaySize(width: 300, height: 300, fitting: .fill)
     let placement = Placement(stored: Self.size(4000, 3000), isTurned: false, display: display)
     #expect(placement.leastSize(of: Self.size(4000, 3000)) == Self.size(400, 300))

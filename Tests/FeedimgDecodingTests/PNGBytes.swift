@@ -1,6 +1,6 @@
-/// A PNG made by a test: some pixels in a row, with chunks that say what their colours mean.
+/// A PNG made by a test: a row of pixels, with chunks that describe its colours.
 struct PNGBytes {
-  /// A piece of a PNG.
+  /// A chunk of a PNG.
   struct Chunk: Sendable {
     var name: String
     var content: [UInt8]
@@ -10,7 +10,7 @@ struct PNGBytes {
       return PNGBytes.number(UInt32(content.count)) + body + PNGBytes.number(PNGBytes.checksum(body))
     }
 
-    /// The exponent, times 100,000, that makes numbers of light.
+    /// The encoding exponent, times 100,000.
     static func gAMA(_ value: UInt32) -> Self { Self(name: "gAMA", content: PNGBytes.number(value)) }
 
     /// White, red, green and blue, x before y, times 100,000.
@@ -25,7 +25,7 @@ struct PNGBytes {
 
   private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 
-  /// With alpha where a pixel has four numbers.
+  /// With alpha if a pixel has four numbers.
   static func make(_ pixels: [[UInt8]], _ chunks: [Chunk]) -> [UInt8] {
     let hasAlpha = pixels.contains { $0.count == 4 }
     let head = number(UInt32(pixels.count)) + number(1) + [8, hasAlpha ? 6 : 2, 0, 0, 0]
@@ -35,7 +35,7 @@ struct PNGBytes {
     return signature + all.flatMap(\.bytes)
   }
 
-  /// RFC 1950 and 1951: blocks that are not compressed.
+  /// RFC 1950 and 1951: uncompressed blocks.
   private static func stored(_ bytes: [UInt8]) -> [UInt8] {
     var (low, high): (UInt32, UInt32) = (1, 0)
     for byte in bytes {

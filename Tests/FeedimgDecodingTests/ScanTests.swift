@@ -3,7 +3,7 @@ import Testing
 
 @testable import FeedimgDecoding
 
-/// What is known of pictures whose scans have come in part.
+/// Pictures whose scans have arrived in part.
 struct ScanTests {
   private static let none = PixelSize(width: 0, height: 0)
   private static let small = DecodeRequest(DisplaySize(width: 64, height: 48), damage: .show)
@@ -18,15 +18,18 @@ struct ScanTests {
 
   static let rows: [(Int, PixelSize, PixelSize, String)] = [
     (883, PixelSize(width: 32, height: 24), PixelSize(width: 32, height: 24), "the means of blocks"),
-    (900, PixelSize(width: 32, height: 24), PixelSize(width: 32, height: 24), "with some of the next head"),
+    (900, PixelSize(width: 32, height: 24), PixelSize(width: 32, height: 24), "with a part of the next head"),
     (1300, none, none, "within a scan"),
-    (2022, PixelSize(width: 32, height: 24), PixelSize(width: 32, height: 24), "all, but within four steps"),
+    (
+      2022, PixelSize(width: 32, height: 24), PixelSize(width: 32, height: 24),
+      "all, within a tolerance of four steps"
+    ),
     (3261, PixelSize(width: 256, height: 192), PixelSize(width: 64, height: 48), "within two"),
     (7107, PixelSize(width: 256, height: 192), PixelSize(width: 64, height: 48), "whole"),
   ]
 
   @Test(arguments: rows)
-  func `detail tells in how many pixels a progressive JPEG is known`(
+  func `detail is the number of known pixels of a progressive JPEG`(
     _ count: Int,
     _ detail: PixelSize,
     _ smallDetail: PixelSize,
@@ -36,7 +39,7 @@ struct ScanTests {
     #expect(try decode("clouds.jpg", count, Self.small).detail == smallDetail, "\(what)")
   }
 
-  @Test func `detail counts what is shown alone, and as it is shown`() throws {
+  @Test func `detail counts the visible part, at its shown size`() throws {
     let fill = DecodeRequest(DisplaySize(width: 96, height: 192, fitting: .fill), damage: .show)
     #expect(try decode("clouds.jpg", 883, fill).detail == PixelSize(width: 12, height: 24))
     let placement = Placement(stored: PixelSize(width: 40, height: 20), isTurned: true, display: nil)
@@ -45,7 +48,7 @@ struct ScanTests {
     #expect(placement.detail(of: stored, known: known, isTurned: true) == PixelSize(width: 4, height: 10))
   }
 
-  @Test func `an interlaced PNG is known in more pixels with each pass`() throws {
+  @Test func `an interlaced PNG has more known pixels after each pass`() throws {
     let whole = try Fixture.bytes("clouds.png").count
     var seen: [PixelSize] = [Self.none]
     for part in 1...64 {
@@ -55,11 +58,11 @@ struct ScanTests {
     let passes = [(8, 6), (16, 6), (16, 12), (32, 12), (32, 24), (64, 24), (64, 48)]
     let known = [Self.none] + passes.map { PixelSize(width: $0.0, height: $0.1) }
     #expect(seen == known.filter { seen.contains($0) }, "in their order")
-    // The first passes have but a few bytes.
+    // The first passes have only a few bytes.
     #expect(seen.suffix(4) == known.suffix(4))
   }
 
-  @Test func `parts of a picture from the top have no detail`() throws {
+  @Test func `a picture that is truncated at the bottom has no detail`() throws {
     let bytes = try Fixture.bytes("stored.png")
     #expect(try decode("stored.png", bytes.count / 2).detail == Self.none)
     #expect(try decode("stored.png", bytes.count).detail == PixelSize(width: 64, height: 48))

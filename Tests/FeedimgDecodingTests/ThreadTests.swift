@@ -6,9 +6,9 @@ import Testing
 
 @testable import FeedimgDecoding
 
-/// Where decoding happens, and how it is called off.
+/// The threads of decoding, and cancellation.
 struct ThreadTests {
-  @Test func `many at once are decoded by a few threads, none of the caller's`() async throws {
+  @Test func `many pictures are decoded on a few threads, never on the caller's`() async throws {
     let decoder = CodecDecoder(threads: 2)
     let bytes = try Fixture.bytes("fields.jpg")
     let sizes = try await withThrowingTaskGroup(of: PixelSize.self) { group in
@@ -22,7 +22,7 @@ struct ThreadTests {
     #expect(sizes == Array(repeating: PixelSize(width: 16, height: 12), count: 200))
   }
 
-  @Test func `what is cancelled before its turn is given up at once`() async throws {
+  @Test func `a request that is cancelled before its turn ends at once`() async throws {
     let threads = DecodingThreads(width: 1)
     let gate = Gate()
     let isGivenUp = Mutex<[Bool]>([])
@@ -35,7 +35,7 @@ struct ThreadTests {
     gate.open()
   }
 
-  @Test func `a cancelled task is told so`() async throws {
+  @Test func `a cancelled task gets a cancellation error`() async throws {
     let decoder = CodecDecoder(threads: 1)
     let bytes = try Fixture.bytes("fields.jpg")
     let task = Task {
@@ -51,7 +51,7 @@ struct ThreadTests {
   }
 
   @Test(arguments: ["fields.jpg", "fields.png", "fields.webp", "fields.avif", "animation.gif"])
-  func `a decoder that is told to stop does`(_ file: String) throws {
+  func `a decoder that is told to stop stops`(_ file: String) throws {
     let stop = StopSign()
     stop.set()
     let bytes = try Fixture.bytes(file)
@@ -61,9 +61,9 @@ struct ThreadTests {
     #expect(error?.code == .cancelled)
   }
 
-  /// The width of the picture that is made of one 64 pixels wide and 64 high; none, less, and much less.
+  /// The width of the result for a picture 64 pixels wide and 64 high: full, smaller, and tiny.
   @Test(arguments: [64.0, 32, 1])
-  func `so does what comes after decoding`(_ width: Double) throws {
+  func `steps after decoding stop too`(_ width: Double) throws {
     let pixels = [UInt8](repeating: 200, count: 64 * 64 * 4)
     let stored = PixelSize(width: 64, height: 64)
     let size = DisplaySize(width: width, height: width)
@@ -84,13 +84,13 @@ struct ThreadTests {
     }
   }
 
-  @Test func `a queue starts threads up to its width, then wakes those that sleep`() {
+  @Test func `a queue starts threads up to its width, then wakes sleeping ones`() {
     var queue = WorkQueue<String>(width: 2)
     #expect(queue.submit("a", number: 1) == .startThread)
     #expect(queue.submit("b", number: 2) == .startThread)
     #expect(queue.submit("c", number: 3) == .nothing)
     #expect(name(queue.turn()) == "a")
-    #expect(queue.take(1) == nil, "it has begun")
+    #expect(queue.take(1) == nil, "it has started")
     #expect(queue.take(3) == "c")
     #expect(name(queue.turn()) == "b")
     #expect(name(queue.turn()) == "sleep")
@@ -104,7 +104,7 @@ struct ThreadTests {
     #expect(name(queue.turn()) == "end")
   }
 
-  @Test func `jobs are given back when no thread can be started, not while one is there`() {
+  @Test func `jobs are returned if no thread can be started and none exists`() {
     var queue = WorkQueue<String>(width: 2)
     _ = queue.submit("a", number: 1)
     _ = queue.submit("b", number: 2)

@@ -3,9 +3,9 @@ import Testing
 
 @testable import FeedimgDecoding
 
-/// Pictures that are stored turned or mirrored, by EXIF or by their container.
+/// Pictures that are stored rotated or mirrored, by EXIF or by their container.
 struct TurnTests {
-  /// Which corners of the stored picture are seen, by numbers in reading order (CIPA DC-008, tag 0x0112).
+  /// The visible corners of the stored picture, numbered in reading order (CIPA DC-008, tag 0x0112).
   static let corners = [
     1: [0, 1, 2, 3], 2: [1, 0, 3, 2], 3: [3, 2, 1, 0], 4: [2, 3, 0, 1],
     5: [0, 2, 1, 3], 6: [2, 0, 3, 1], 7: [3, 1, 2, 0], 8: [1, 3, 0, 2],
@@ -23,14 +23,14 @@ struct TurnTests {
     }
   }
 
-  /// A directory of one entry, after whichever byte order.
+  /// A directory of one entry, in either byte order.
   private static func exif(_ orientation: UInt8, isLittle: Bool) -> [UInt8] {
     isLittle
       ? [0x49, 0x49, 42, 0, 8, 0, 0, 0, 1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, orientation, 0, 0, 0, 0, 0, 0, 0]
       : [0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation, 0, 0, 0, 0, 0, 0]
   }
 
-  /// Puts chunks before the first of a kind.
+  /// Inserts chunks before the first of a kind.
   private func png(_ file: String, _ chunks: [[UInt8]], before name: String) throws -> [UInt8] {
     var bytes = try Fixture.bytes(file)
     let pattern = Array(name.utf8)
@@ -40,7 +40,7 @@ struct TurnTests {
   }
 
   @Test(arguments: 1...8, ["fields.png", "interlaced.png"])
-  func `a PNG is turned as its EXIF says, before its pixels or behind them`(
+  func `a PNG follows its EXIF orientation, before or after its pixels`(
     _ orientation: Int,
     _ file: String
   ) throws {
@@ -56,7 +56,7 @@ struct TurnTests {
     }
   }
 
-  @Test func `of two EXIF in a PNG, the first in order counts`() throws {
+  @Test func `of two EXIF chunks in a PNG, the first valid one applies`() throws {
     let three = PNGBytes.Chunk(name: "eXIf", content: Self.exif(3, isLittle: true)).bytes
     let six = PNGBytes.Chunk(name: "eXIf", content: Self.exif(6, isLittle: true)).bytes
     #expect(try isTurned(png("fields.png", [three, six], before: "IEND"), 3, within: 0))
@@ -68,7 +68,7 @@ struct TurnTests {
     #expect(try isTurned(png("fields.png", [short], before: "IEND"), 1, within: 0))
   }
 
-  @Test func `EXIF that ends behind the data of a PNG does not count`() throws {
+  @Test func `EXIF that ends after the data of a PNG is ignored`() throws {
     let six = PNGBytes.Chunk(name: "eXIf", content: Self.exif(6, isLittle: true)).bytes
     let whole = try png("fields.png", [six], before: "IEND")
     for count in whole.count - 12 - six.count..<whole.count - 12 {
@@ -81,11 +81,11 @@ struct TurnTests {
     #expect(try isTurned(png("fields.png", [long], before: "IEND"), 1, within: 0))
   }
 
-  @Test(arguments: 1...8) func `a WebP is turned as its EXIF says`(_ orientation: Int) throws {
+  @Test(arguments: 1...8) func `a WebP follows its EXIF orientation`(_ orientation: Int) throws {
     let plain = try Fixture.bytes("lossless.webp")
     for mark in [[], Array("Exif\0\0".utf8)] {
       let exif = mark + Self.exif(UInt8(orientation), isLittle: orientation % 2 == 0)
-      // 64 by 48 less one each, with EXIF (WebP Container Specification, "Extended File Format").
+      // 64 by 48, each less one, with EXIF (WebP Container Specification, "Extended File Format").
       let head = Array("VP8X".utf8) + [10, 0, 0, 0, 0x08, 0, 0, 0, 63, 0, 0, 47, 0, 0]
       let chunk = Array("EXIF".utf8) + [UInt8(exif.count), 0, 0, 0] + exif
       let body = Array("WEBP".utf8) + head + plain.dropFirst(12) + chunk
@@ -94,15 +94,15 @@ struct TurnTests {
     }
   }
 
-  /// Turns anticlockwise by quarters, then a mirror: 0 exchanges top and bottom, 1 left and right (ISO/IEC 23008-12,
-  /// §6.5.10 and §6.5.12).
+  /// Quarter turns anticlockwise, then a mirror: 0 exchanges top and bottom, 1 left and right (ISO/IEC
+  /// 23008-12, §6.5.10 and §6.5.12).
   static let containers: [(turns: UInt8?, mirror: UInt8?, orientation: Int)] = [
     (0, nil, 1), (1, nil, 8), (2, nil, 3), (3, nil, 6), (nil, 0, 4), (nil, 1, 2),
     (0, 0, 4), (1, 0, 5), (2, 0, 2), (3, 0, 7), (0, 1, 2), (1, 1, 7), (2, 1, 4), (3, 1, 5),
   ]
 
   @Test(arguments: containers)
-  func `an AVIF is turned and then mirrored as its container says`(
+  func `an AVIF is rotated and then mirrored as its container says`(
     _ turns: UInt8?,
     _ mirror: UInt8?,
     _ orientation: Int
@@ -111,19 +111,19 @@ struct TurnTests {
     for (name, value) in [("irot", turns), ("imir", mirror)] {
       let pattern = Array(name.utf8)
       let place = try #require((0..<bytes.count - 5).first { Array(bytes[$0..<$0 + 4]) == pattern })
-      // A property that nobody knows, where there is to be none; it need not be understood.
+      // An unknown property in place of a missing one. It is not essential.
       bytes.replaceSubrange(place..<place + 5, with: value.map { pattern + [$0] } ?? Array("free\0".utf8))
     }
     if turns == nil || mirror == nil { bytes = try optional(bytes) }
     #expect(try isTurned(bytes, orientation, within: 4))
   }
 
-  /// Takes the mark off the properties of the picture that they must be understood.
+  /// Clears the essential flag of the picture's properties.
   private func optional(_ bytes: [UInt8]) throws -> [UInt8] {
     var bytes = bytes
     let pattern = Array("ipma".utf8)
     let place = try #require((0..<bytes.count - 4).first { Array(bytes[$0..<$0 + 4]) == pattern })
-    // Behind version and flags: 4 bytes of items, 2 of the item, 1 of its properties.
+    // After version and flags: 4 bytes of items, 2 of the item, 1 of its properties.
     let count = Int(bytes[place + 14])
     for index in 0..<count { bytes[place + 15 + index] &= 0x7F }
     return bytes

@@ -2,7 +2,7 @@ import FeedimgModel
 import Testing
 
 struct DecisionTests {
-  typealias Answer = (image: ShownImage, source: ImageSource, show: ShownImage, load: ImageVariant.Role?)
+  typealias Expected = (image: ShownImage, source: ImageSource, show: ShownImage, load: ImageVariant.Role?)
 
   struct Row: CustomTestStringConvertible, Sendable {
     var testDescription: String
@@ -10,7 +10,7 @@ struct DecisionTests {
     var network: NetworkKind
     var original: Presence
     var thumbnail: Presence
-    var answer: Answer
+    var expected: Expected
   }
 
   static let rows = [
@@ -20,7 +20,7 @@ struct DecisionTests {
       network: .wifi,
       original: .cached,
       thumbnail: .remote,
-      answer: (.original, .cache, .original, nil)
+      expected: (.original, .cache, .original, nil)
     ),
     Row(
       testDescription: "while the original is fetched, a cached thumbnail is shown",
@@ -28,47 +28,47 @@ struct DecisionTests {
       network: .wifi,
       original: .remote,
       thumbnail: .cached,
-      answer: (.original, .network, .thumbnail, .original)
+      expected: (.original, .network, .thumbnail, .original)
     ),
     Row(
-      testDescription: "without one, the placeholder is",
+      testDescription: "without a cached thumbnail, the placeholder is shown",
       ceiling: .original,
       network: .cellular,
       original: .remote,
       thumbnail: .remote,
-      answer: (.original, .network, .placeholder, .original)
+      expected: (.original, .network, .placeholder, .original)
     ),
     Row(
-      testDescription: "an original that there is not gives way to the thumbnail",
+      testDescription: "a missing original falls back to the thumbnail",
       ceiling: .original,
       network: .wifi,
       original: .none,
       thumbnail: .remote,
-      answer: (.thumbnail, .network, .placeholder, .thumbnail)
+      expected: (.thumbnail, .network, .placeholder, .thumbnail)
     ),
     Row(
-      testDescription: "a thumbnail that there is not gives way to the placeholder, never to the original",
+      testDescription: "a missing thumbnail falls back to the placeholder, never to the original",
       ceiling: .thumbnail,
       network: .cellular,
       original: .cached,
       thumbnail: .none,
-      answer: (.placeholder, .none, .placeholder, nil)
+      expected: (.placeholder, .none, .placeholder, nil)
     ),
     Row(
-      testDescription: "offline the best that is cached is shown",
+      testDescription: "offline the best cached variant is shown",
       ceiling: .original,
       network: .offline,
       original: .remote,
       thumbnail: .cached,
-      answer: (.thumbnail, .cache, .thumbnail, nil)
+      expected: (.thumbnail, .cache, .thumbnail, nil)
     ),
     Row(
-      testDescription: "offline with nothing cached the placeholder is",
+      testDescription: "offline with an empty cache the placeholder is shown",
       ceiling: .original,
       network: .offline,
       original: .remote,
       thumbnail: .remote,
-      answer: (.placeholder, .none, .placeholder, nil)
+      expected: (.placeholder, .none, .placeholder, nil)
     ),
     Row(
       testDescription: "`cached` fetches nothing on any network",
@@ -76,15 +76,15 @@ struct DecisionTests {
       network: .wifi,
       original: .remote,
       thumbnail: .cached,
-      answer: (.thumbnail, .cache, .thumbnail, nil)
+      expected: (.thumbnail, .cache, .thumbnail, nil)
     ),
     Row(
-      testDescription: "`placeholder` hides what is cached",
+      testDescription: "`placeholder` hides cached variants",
       ceiling: .placeholder,
       network: .wifi,
       original: .cached,
       thumbnail: .cached,
-      answer: (.placeholder, .none, .placeholder, nil)
+      expected: (.placeholder, .none, .placeholder, nil)
     ),
   ]
 
@@ -92,8 +92,8 @@ struct DecisionTests {
   func `the laws turn a rule's outcome into a decision`(_ row: Row) {
     let situation = Situation(network: row.network, original: row.original, thumbnail: row.thumbnail)
     let decision = Decision(ceiling: row.ceiling, in: situation, upgrade: .wifi, urgency: .soon, rule: 3)
-    #expect((decision.image, decision.source) == (row.answer.image, row.answer.source))
-    #expect((decision.show, decision.load) == (row.answer.show, row.answer.load))
+    #expect((decision.image, decision.source) == (row.expected.image, row.expected.source))
+    #expect((decision.show, decision.load) == (row.expected.show, row.expected.load))
     #expect((decision.upgrade, decision.urgency, decision.rule) == (.wifi, .soon, 3))
   }
 
@@ -114,16 +114,16 @@ struct DecisionTests {
       let decision = Decision(ceiling: ceiling, in: situation, rule: 1)
       let place: Comment = "\(ceiling) in \(situation)"
       let mayFetch = situation.network != .offline && ceiling != .cached
-      func canBeHad(_ role: ImageVariant.Role) -> Bool {
+      func isAvailable(_ role: ImageVariant.Role) -> Bool {
         situation[role] == .cached || (situation[role] == .remote && mayFetch)
       }
       // Ceiling: the best available variant that is permitted, and never a better one.
       let mayShowOriginal = ceiling == .original || ceiling == .cached
       let mayShowThumbnail = ceiling != .placeholder
       let best: ShownImage =
-        if mayShowOriginal, canBeHad(.original) {
+        if mayShowOriginal, isAvailable(.original) {
           .original
-        } else if mayShowThumbnail, canBeHad(.thumbnail) { .thumbnail } else { .placeholder }
+        } else if mayShowThumbnail, isAvailable(.thumbnail) { .thumbnail } else { .placeholder }
       #expect(decision.image == best, place)
       // Cache first; offline, nothing is fetched.
       #expect(decision.load.map { situation[$0] == .remote && mayFetch } ?? true, place)

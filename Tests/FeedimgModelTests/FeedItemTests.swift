@@ -87,13 +87,13 @@ struct FeedItemTests {
       thumbnail: 3
     ),
     Choice(
-      testDescription: "where none reaches 320 the widest left is the thumbnail",
+      testDescription: "if none reaches 320, the widest remaining one is the thumbnail",
       variants: [(nil, 100), (nil, 300), (nil, 200)],
       original: 1,
       thumbnail: 2
     ),
     Choice(
-      testDescription: "roles go before widths",
+      testDescription: "roles take precedence over widths",
       variants: [("thumbnail", 900), ("original", 800)],
       original: 1,
       thumbnail: 0
@@ -105,7 +105,7 @@ struct FeedItemTests {
       thumbnail: 2
     ),
     Choice(
-      testDescription: "thumbnails alone make no original",
+      testDescription: "thumbnails alone give no original",
       variants: [("thumbnail", nil), ("thumbnail", 400)],
       original: nil,
       thumbnail: 1

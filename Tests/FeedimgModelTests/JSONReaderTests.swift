@@ -81,8 +81,8 @@ struct JSONReaderTests {
   }
 
   static let brokenUTF8: [(bytes: [UInt8], reason: String)] = [
-    ([0xFF], "a byte that UTF-8 has not"), ([0xC3], "cut short"), ([0x80], "a continuation of nothing"),
-    ([0xC0, 0xAF], "longer than need be"), ([0xED, 0xA0, 0x80], "a surrogate"),
+    ([0xFF], "an invalid byte in UTF-8"), ([0xC3], "cut short"), ([0x80], "a continuation byte alone"),
+    ([0xC0, 0xAF], "an overlong form"), ([0xED, 0xA0, 0x80], "a surrogate"),
     ([0xF5, 0x80, 0x80, 0x80], "too great"),
   ]
 

@@ -3,7 +3,7 @@ import Testing
 
 struct MediaTypeTests {
   static let signatures: [(bytes: [UInt8], type: String?, reason: String)] = [
-    ([0xFF, 0xD8, 0xFF, 0xE0], "image/jpeg", "start of image"),
+    ([0xFF, 0xD8, 0xFF, 0xE0], "image/jpeg", "the first bytes of an image"),
     ([0xFF, 0xD8], nil, "cut short"),
     ([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], "image/png", "the signature"),
     ([0x89, 0x50, 0x4E, 0x47, 0x0A, 0x1A, 0x0A], nil, "sent as text, so that the line end changed"),
@@ -25,24 +25,24 @@ struct MediaTypeTests {
     (Array("BM\u{1A}\0\0\0\0\0\0\0\u{1A}\0\0\0\u{0D}\0\0\0".utf8), nil, "no header is so long"),
     (Array("BM\u{1A}\0\0\0\u{1}\0\0\0\u{36}\0\0\0(\0\0\0".utf8), nil, "a reserved word is in use"),
     (Array("BM\0\0\0\0".utf8), nil, "cut short"),
-    (Array("BMW is a maker of cars and motorcycles".utf8), nil, "a text"),
+    (Array("BMW makes cars and motorcycles".utf8), nil, "a text"),
     ([0, 0, 1, 0, 1, 0], "image/x-icon", "an icon"),
     ([0, 0, 2, 0, 1, 0], "image/x-icon", "a cursor"),
-    ([0x49, 0x49, 0x2A, 0], "image/tiff", "little end first"),
-    ([0x4D, 0x4D, 0, 0x2A], "image/tiff", "big end first"),
+    ([0x49, 0x49, 0x2A, 0], "image/tiff", "little-endian"),
+    ([0x4D, 0x4D, 0, 0x2A], "image/tiff", "big-endian"),
     (Array("<svg xmlns='http://www.w3.org/2000/svg'>".utf8), "image/svg+xml", "its root element"),
-    (Array("\u{FEFF}\n <svg>".utf8), "image/svg+xml", "its root element behind white space"),
-    (Array("<?xml version='1.0'?>\n<svg>".utf8), "image/svg+xml", "its root element behind a declaration"),
-    (Array("<!-- a > b --><!-- --><svg/>".utf8), "image/svg+xml", "its root element behind comments"),
+    (Array("\u{FEFF}\n <svg>".utf8), "image/svg+xml", "its root element after white space"),
+    (Array("<?xml version='1.0'?>\n<svg>".utf8), "image/svg+xml", "its root element after a declaration"),
+    (Array("<!-- a > b --><!-- --><svg/>".utf8), "image/svg+xml", "its root element after comments"),
     (
       Array("<!DOCTYPE svg PUBLIC 'x' 'y' [<!ENTITY a 'b'>]><svg>".utf8), "image/svg+xml",
-      "its root element behind its type"
+      "its root element after a document type"
     ),
     (Array("<svg:svg xmlns:svg='x'>".utf8), "image/svg+xml", "its root element with a namespace"),
     (Array("<svgx>".utf8), nil, "another root element"),
     (Array("<?xml version='1.0'?><rss><svg>".utf8), nil, "a feed"),
     (Array("<?xml version='1.0'?>".utf8), nil, "no root element"),
-    (Array("<!-- drawn by hand -->\n<html><svg>".utf8), nil, "a page behind a comment"),
+    (Array("<!-- drawn by hand -->\n<html><svg>".utf8), nil, "a page after a comment"),
     (Array("<!DOCTYPE html><svg>".utf8), nil, "a page that begins with a drawing"),
     (Array("<!DOCTYPE html><html>".utf8), nil, "a page"),
     (Array("404 page not found".utf8), nil, "a text"),

@@ -18,19 +18,19 @@ struct ScanFinderTests {
   private static let scans = [scan([1, 2, 3]), scan([0xFF, 0, 0xFF, 0xD3, 9]), scan([7, 0xFF])]
 
   static let rows: [(String, [UInt8], Int?)] = [
-    ("nothing", [], nil), ("a text", Array("nothing that anybody could take for an image".utf8), nil),
-    ("a head", head, nil), ("a scan that may go on", head + scans[0], nil),
-    ("a scan with a marker behind it", head + scans[0] + [0xFF, 0xC4], head.count + scans[0].count),
+    ("nothing", [], nil), ("a text", Array("nothing that looks like an image".utf8), nil),
+    ("a head", head, nil), ("a scan that may continue", head + scans[0], nil),
+    ("a scan followed by a marker", head + scans[0] + [0xFF, 0xC4], head.count + scans[0].count),
     ("half a marker", head + scans[0] + [0xFF], nil),
     (
-      "bytes and restarts within a scan are none of its end", head + scans[0] + scans[1] + end,
+      "bytes and restart markers within a scan do not end it", head + scans[0] + scans[1] + end,
       head.count + scans[0].count + scans[1].count
-    ), ("the marker of the next scan in doubt", head + scans[0] + scans[2], head.count + scans[0].count),
-    ("a picture in one go", start + tables + frame(0xC0) + scans[0] + end, nil),
-    ("a segment of no length", head + [0xFF, 0xC4, 0, 0] + scans[0] + end, nil),
-    ("no marker where one should be", head + [1, 2] + scans[0] + end, nil),
+    ), ("the marker of the next scan is incomplete", head + scans[0] + scans[2], head.count + scans[0].count),
+    ("a baseline picture", start + tables + frame(0xC0) + scans[0] + end, nil),
+    ("a segment of length zero", head + [0xFF, 0xC4, 0, 0] + scans[0] + end, nil),
+    ("a marker is missing", head + [1, 2] + scans[0] + end, nil),
     (
-      "filled up before a marker", head + scans[0] + [0xFF, 0xFF, 0xC4, 0, 2],
+      "fill bytes before a marker", head + scans[0] + [0xFF, 0xFF, 0xC4, 0, 2],
       head.count + scans[0].count + 1
     ),
   ]

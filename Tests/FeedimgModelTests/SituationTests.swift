@@ -3,7 +3,7 @@ import Testing
 
 struct SituationTests {
   @Test(
-    "a quantity is what was said, at least zero, and unknown only where nothing was",
+    "a quantity is at least zero, and unknown only if it was not given",
     arguments: [
       (nil, nil), (0, 0), (20, 20), (-1, 0), (Int.min, 0), (Int.max, Int.max - 1), (Int.max - 1, Int.max - 1),
     ] as [(Int?, Int?)]

@@ -5,9 +5,9 @@ import Testing
 
 @testable import FeedimgObservability
 
-/// What a log says of loads.
+/// The log lines of loads.
 @Suite struct LoadLoggerTests {
-  /// Keeps what is logged, as one line each.
+  /// Keeps the logged lines.
   private final class Lines: Sendable {
     private let lines = Mutex<[String]>([])
 
@@ -60,7 +60,7 @@ import Testing
   ]
 
   @Test(arguments: rows)
-  func `a step is a line with its facts, and without what may be secret`(
+  func `each step is a line with its facts, without secrets`(
     _ step: LoadEvent.Step,
     _ line: String
   ) throws {
@@ -78,7 +78,7 @@ import Testing
   ]
 
   @Test(arguments: addresses)
-  func `an address is told without user, password, query and fragment`(
+  func `a URL is logged without user, password, query and fragment`(
     _ address: String,
     _ told: String
   ) throws {
@@ -88,7 +88,7 @@ import Testing
     #expect(lines.all == ["debug redirected load=7 to=\(told) url=\(told)"])
   }
 
-  @Test func `what is below the level is not written`() throws {
+  @Test func `messages below the level are not written`() throws {
     for (step, _) in Self.rows { logger(.info).observe(try Self.event(step)) }
     #expect(lines.all.count == 3)
   }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FeedimgObservability
 
-/// What is counted and timed of loads.
+/// The counters and timers of loads.
 @Suite struct LoadMetricsTests {
   private let factory = TestMetrics()
   private let start = ContinuousClock.now
@@ -19,7 +19,7 @@ import Testing
     .decided(try ResolutionSample.resolution())
   }
 
-  @Test func `loads are counted and timed by how they end`() throws {
+  @Test func `loads are counted and timed by their results`() throws {
     let metrics = LoadMetrics(factory: factory)
     metrics.observe(try event(1, 0, try decided()))
     metrics.observe(try event(2, 10, try decided()))
@@ -45,10 +45,10 @@ import Testing
     #expect(try factory.expectTimer("feedimg_wait_duration_seconds").values == [30_000_000])
   }
 
-  @Test func `what another transfer has brought is not received again`() throws {
+  @Test func `bytes that another transfer received do not count again`() throws {
     let metrics = LoadMetrics(factory: factory)
     metrics.observe(try event(1, 0, try decided()))
-    // As a load tells it that goes on behind what was kept on disk, and breaks off, and goes on again.
+    // The events of a load that resumes stored bytes, is interrupted, and resumes again.
     let steps: [LoadEvent.Step] = [
       .resumed(ByteCount(1000)), .progress(LoadProgress(received: ByteCount(1400), total: nil)),
       .resumed(ByteCount(1400)), .progress(LoadProgress(received: ByteCount(2000), total: nil)),
@@ -61,7 +61,7 @@ import Testing
     .progress(LoadProgress(received: ByteCount(received), total: nil))
   }
 
-  @Test func `what begins anew counts anew`() throws {
+  @Test func `bytes after a restart count again`() throws {
     let metrics = LoadMetrics(factory: factory)
     for step in [try decided(), progress(500), progress(300), progress(1000)] {
       metrics.observe(try event(1, 10, step))
@@ -74,7 +74,7 @@ import Testing
   ]
 
   @Test(arguments: ends)
-  func `what a transfer brings after its load has ended counts once`(_ end: LoadEvent.Step) throws {
+  func `bytes of a transfer that outlives its load count once`(_ end: LoadEvent.Step) throws {
     let metrics = LoadMetrics(factory: factory)
     for step in [try decided(), progress(500), end, progress(1000), progress(2000)] {
       metrics.observe(try event(1, 10, step))
@@ -85,20 +85,20 @@ import Testing
     #expect(metrics.recordCount == 0)
   }
 
-  static let answers: [LoadEvent.Step] = [
+  static let results: [LoadEvent.Step] = [
     .revalidated(isNew: true), .notRevalidated(LoadError(.timeout, message: "no answer")),
   ]
 
-  @Test(arguments: answers)
-  func `a revalidation counts by itself`(_ answer: LoadEvent.Step) throws {
+  @Test(arguments: results)
+  func `a revalidation counts as a load of its own`(_ result: LoadEvent.Step) throws {
     let metrics = LoadMetrics(factory: factory)
-    let steps = [try decided(), .finished(.disk), .queued, progress(1000), progress(3000), answer]
+    let steps = [try decided(), .finished(.disk), .queued, progress(1000), progress(3000), result]
     for step in steps { metrics.observe(try event(1, 10, step)) }
     #expect(try factory.expectCounter("feedimg_received_bytes_total").totalValue == 3000)
     #expect(metrics.recordCount == 0)
   }
 
-  @Test func `loads that are cancelled one after the other are forgotten, and none that runs`() throws {
+  @Test func `cancelled loads are forgotten one by one, and running loads are not`() throws {
     let metrics = LoadMetrics(factory: factory)
     let decided = try decided()
     for step in [decided, progress(1000)] { metrics.observe(try event(0, 0, step)) }

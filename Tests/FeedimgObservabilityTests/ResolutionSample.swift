@@ -2,7 +2,7 @@ import Feedimg
 
 /// A decision, as a loader makes it.
 enum ResolutionSample {
-  /// What a loader without any network decides.
+  /// The decision of a loader without any network.
   static func resolution() throws -> Resolution {
     var configuration = ImageLoader.Configuration(environment: ["HOME": "/nonexistent"])
     configuration.overrides = [SituationOverride(fact: "network", value: "offline", source: "the test")]

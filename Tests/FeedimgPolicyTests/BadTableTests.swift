@@ -102,7 +102,7 @@ struct BadTableTests {
       ]
     ),
     Row(
-      name: "quantities that are none",
+      name: "invalid quantities",
       text: """
         | size | bandwidth | → image |
         |--|--|--|

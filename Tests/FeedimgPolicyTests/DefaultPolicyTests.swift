@@ -3,7 +3,7 @@ import FeedimgPolicies
 import FeedimgPolicy
 import Testing
 
-/// The policy of users who chose no other.
+/// The policy that applies by default.
 struct DefaultPolicyTests {
   private let table: PolicyTable
   private let policy: CompiledPolicy

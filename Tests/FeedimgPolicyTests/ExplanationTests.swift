@@ -50,7 +50,7 @@ struct ExplanationTests {
     )
   }
 
-  @Test func `the machine form has the facts, the steps and the decision`() throws {
+  @Test func `the JSON form has the facts, the steps and the decision`() throws {
     let policy = try CompiledPolicy(Shipped.table("wifi-only"))
     let situation = Situation(network: .wifi, original: .remote, thumbnail: .cached)
     #expect(

@@ -21,9 +21,9 @@ import Testing
     let hasDevice = row.hardware != Hardware()
     #expect(LinkStacking(row.link, hasDevice: { hasDevice }) == row.stacking)
     guard let medium = row.medium else { return }
-    let answer = LinkClassifier.classify(row.link, row.hardware)
-    #expect(answer.medium == medium)
-    #expect(answer.isTether == row.isTether)
+    let result = LinkClassifier.classify(row.link, row.hardware)
+    #expect(result.medium == medium)
+    #expect(result.isTether == row.isTether)
   }
 
   private static func usb(_ name: String, _ type: UInt16 = 1, interface: Int = 0) -> Link {

@@ -17,11 +17,11 @@ import Testing
 
   @Test(arguments: rows)
   func `the most reliable sign decides the class of a link`(_ row: Row) {
-    let answer = LinkClassifier.classify(row.link, row.hardware)
-    #expect(answer.medium == row.medium, "\(row.because)")
-    #expect(answer.isTether == row.isTether, "\(row.because)")
-    #expect(answer.isVirtual == row.isVirtual, "\(row.because)")
-    #expect(answer.reason.contains("`\(row.link.name)`"))
+    let result = LinkClassifier.classify(row.link, row.hardware)
+    #expect(result.medium == row.medium, "\(row.because)")
+    #expect(result.isTether == row.isTether, "\(row.because)")
+    #expect(result.isVirtual == row.isVirtual, "\(row.because)")
+    #expect(result.reason.contains("`\(row.link.name)`"))
   }
 
   private static func link(
@@ -93,12 +93,12 @@ import Testing
       because: "it is the phone's data"
     ),
     Row(
-      name: "Android by USB where the kernel says wwan",
+      name: "Android by USB, with the kernel's type wwan",
       link: link("wwan0"),
       hardware: Hardware(deviceType: "wwan", driver: "rndis_host"),
       medium: .cellular,
       isTether: true,
-      because: "some kernels of 2025 flag RNDIS so"
+      because: "some kernels of 2025 mark RNDIS this way"
     ),
     Row(
       name: "iPhone by USB",
@@ -114,21 +114,21 @@ import Testing
       hardware: usb("cdc_ncm", vendor: 0x18d1),
       medium: .cellular,
       isTether: true,
-      because: "the maker makes phones"
+      because: "the vendor makes phones"
     ),
     Row(
       name: "dock",
       link: link("eth1"),
       hardware: usb("cdc_ncm", vendor: 0x0bda),
       medium: .ethernet,
-      because: "the same driver, but no phone's maker and no serial port"
+      because: "the same driver, but not a phone vendor and no serial port"
     ),
     Row(
       name: "modem as Ethernet",
       link: link("eth1"),
       hardware: usb("cdc_ether", vendor: 0x12d1, serial: true),
       medium: .cellular,
-      because: "a serial port beside it is for AT commands"
+      because: "its serial port is for AT commands"
     ),
     Row(
       name: "phone by Bluetooth",

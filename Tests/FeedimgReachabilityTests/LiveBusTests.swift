@@ -29,7 +29,7 @@ struct LiveBusTests {
     #expect(NetworkManagerClient.device("unheard0", bus) == nil)
   }
 
-  @Test func `NetworkManager tells of a page to sign in at`() throws {
+  @Test func `NetworkManager reports a captive portal`() throws {
     let (services, bus) = try connect()
     for (value, expected) in [(1, false), (2, true), (4, false)] {
       #expect(services.order("device('eth\(value)', 0, \(value))") == "done")
@@ -69,7 +69,7 @@ struct LiveBusTests {
     #expect(ModemManagerClient.state(device: "wwan1", bus) == nil)
   }
 
-  @Test func `ModemManager tells a modem that is suspended`() throws {
+  @Test func `ModemManager reports a suspended modem`() throws {
     let (services, bus) = try connect()
     #expect(services.order("modem('wwan0', 1, True)") == "done")
     #expect(ModemManagerClient.state(device: "wwan0", bus) == .init(isRoaming: false, isSuspended: true))

@@ -99,7 +99,7 @@ struct LiveMonitorTests {
     #expect(await states.next()?.metered == .yes)
   }
 
-  @Test func `narrow routes are filtered out, wide ones and links are not`() throws {
+  @Test func `specific routes are filtered out, wide ones and links are not`() throws {
     let namespace = try Namespace()
     // The loopback device is the only one for which the kernel adds nothing later.
     namespace.ip("link set lo up")

@@ -34,7 +34,7 @@ extension LivePathTests {
       reason: "`left` has no carrier"
     ),
     Row(
-      name: "carrier lost, and dead routes are ignored",
+      name: "carrier lost, with dead routes ignored",
       setup: """
         route add default via 192.0.2.1 metric 600
         route add default via 198.51.100.1 metric 700
@@ -183,7 +183,7 @@ extension LivePathTests {
       reason: "`i0` is a software device (ifb), so its hardware is unknown"
     ),
     Row(
-      name: "a cable that calls itself Wi-Fi",
+      name: "a cable with a Wi-Fi name",
       setup:
         "link set left down\nlink set left name wlan9\nlink set wlan9 up\nroute add default via 192.0.2.1",
       kind: .ethernet,

@@ -23,7 +23,7 @@ import Testing
     #expect(Metering(end: wifi, gateway: .v4(0xac14_0a02)).verdict.metered == .no)
   }
 
-  @Test func `an address that a phone assigned costs, over Wi-Fi and cable`() {
+  @Test func `an address that a phone assigned is metered, over Wi-Fi and cable`() {
     for medium in [LinkClass.Medium.wifi, .ethernet] {
       let metering = Metering(end: LinkClass(medium: medium, reason: ""), isLeasedByPhone: true)
       #expect(metering.verdict.metered == .yes)
@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test(arguments: rows)
-  func `statements of people precede signs, and signs precede kinds`(_ row: Row) {
+  func `statements of users precede signs, and signs precede kinds`(_ row: Row) {
     let metering = Metering(
       end: LinkClass(medium: row.medium, isTether: row.isTether, isVirtual: row.isVirtual, reason: ""),
       wireless: WirelessNetwork(cost: row.cost),

@@ -32,12 +32,12 @@ import Testing
     #expect(state.reason == "there is no route to the internet")
   }
 
-  @Test func `IPv6 alone will do`() throws {
+  @Test func `IPv6 alone is enough`() throws {
     let state = try NetworkSurvey(kernel: Machine.machine.routed(3, family: .v6)).state()
     #expect(state.kind == .wifi)
   }
 
-  @Test func `IPv6 without an address of the internet is none`() throws {
+  @Test func `an IPv6 link without a global address does not count`() throws {
     var kernel = Machine.machine.routed(3, family: .v6)
     let question = RouteRequest(destination: AddressFamily.v6.probes[0], wantsEntry: false)
     for (source, kind) in [
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test func `if the path of IPv6 is dearer, some of the data costs`() throws {
+  @Test func `if the path of IPv6 is metered, some of the data is metered`() throws {
     let state = try NetworkSurvey(kernel: Machine.machine.routed(3).routed(4, family: .v6)).state()
     #expect(state.kind == .wifi)
     #expect(state.metered == .yes)
@@ -89,7 +89,7 @@ import Testing
     #expect(state.kind == peer.kind, "\(peer.because)")
   }
 
-  @Test func `if one of several live legs is dearer, some of the data costs`() throws {
+  @Test func `if one of several live legs is metered, some of the data is metered`() throws {
     var kernel = Machine.machine
     let question = RouteRequest(destination: AddressFamily.v4.probes[0])
     for (isDead, metered) in [(false, Metered.yes), (true, .no)] {
@@ -110,7 +110,7 @@ import Testing
     #expect(try other.state().metered == .yes)
   }
 
-  @Test func `a modem during a call carries nothing`() throws {
+  @Test func `a modem during a call carries no data`() throws {
     let survey = NetworkSurvey(
       kernel: Machine.machine.routed(4),
       advise: { _ in NetworkAdvice(isSuspended: true) }

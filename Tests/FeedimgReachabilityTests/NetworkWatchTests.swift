@@ -59,7 +59,7 @@ import Testing
     #expect(looks == [101, 202, 303])
   }
 
-  @Test func `overruns lead to longer and longer waits, then to a reading`() {
+  @Test func `overruns lead to growing waits, then to a reading`() {
     var watch = Self.sleeping()
     watch.heard(.some, at: Self.at(0))
     var now = Self.at(20)

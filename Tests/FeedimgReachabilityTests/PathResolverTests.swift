@@ -6,7 +6,9 @@ import Testing
   struct Row: CustomTestStringConvertible, Sendable {
     var name: String
     var kernel: FakeKernel
-    /// The links from the top to the hardware; empty if there is no path.
+    /// The links from the top to the hardware.
+    ///
+    /// Empty without a path.
     var via: [String]
     var medium: LinkClass.Medium = .noConnection
     var isTunnelled = false
@@ -114,7 +116,7 @@ extension PathResolverTests {
       via: ["mv0"],
       medium: .ethernet,
       isVirtual: true,
-      because: "the link 3 of this namespace is another one"
+      because: "the link 3 of this namespace is a different one"
     ),
     Row(
       name: "links in a circle",
@@ -145,7 +147,7 @@ extension PathResolverTests {
       ).routed(11),
       via: ["br0", "eth0"],
       medium: .ethernet,
-      because: "the card has a way out, the machines do not"
+      because: "the card has an uplink, the virtual machines do not"
     ),
     Row(
       name: "bridge of containers",

@@ -53,7 +53,7 @@ extension PathResolverTests {
       via: ["wg0", "wlan0"],
       medium: .wifi,
       isTunnelled: true,
-      because: "the best default route of a link that is no tunnel"
+      because: "the best default route of a link that is not a tunnel"
     ),
     Row(
       name: "mark that leads back into the tunnel",

@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test(arguments: rows)
-  func `a dearer network is published at once, cheaper and offline later`(_ row: Row) {
+  func `a metered network is published at once, an unmetered one and offline later`(_ row: Row) {
     var schedule = PublicationSchedule()
     var told: [String] = []
     for millisecond in 0...4000 {
@@ -55,13 +55,13 @@ import Testing
       name: "Wi-Fi to a hotspot",
       seen: [(0, wifi), (100, hotspot)],
       told: [(0, .wifi), (100, .wifi)],
-      because: "metered is dearer, though the kind is the same"
+      because: "the metering is worse, though the kind is the same"
     ),
     Row(
       name: "cellular to Wi-Fi",
       seen: [(0, modem), (100, wifi)],
       told: [(0, .cellular), (600, .wifi)],
-      because: "it may pass"
+      because: "it may be temporary"
     ),
     Row(
       name: "Wi-Fi seen for a moment",
@@ -70,13 +70,13 @@ import Testing
       because: "no value that policies use changed"
     ),
     Row(
-      name: "cheaper, and then another as cheap",
+      name: "unmetered, and then another unmetered network",
       seen: [(0, modem), (100, wifi), (300, cable)],
       told: [(0, .cellular), (600, .ethernet)],
-      because: "cheaper for half a second, over either"
+      because: "unmetered for half a second, over either"
     ),
     Row(
-      name: "cheaper in two steps",
+      name: "less metered in two steps",
       seen: [(0, modem), (100, unknown), (300, wifi)],
       told: [(0, .cellular), (800, .wifi)],
       because: "each must stay for half a second"
@@ -100,10 +100,10 @@ import Testing
       because: "a handover is not a loss"
     ),
     Row(
-      name: "a gap with another network behind it",
+      name: "a gap before another network",
       seen: [(0, wifi), (100, offline), (900, modem)],
       told: [(0, .wifi), (900, .cellular)],
-      because: "dearer at once"
+      because: "metered at once"
     ),
     Row(
       name: "back from offline",

@@ -20,11 +20,11 @@ struct SnapshotCacheTests {
 
   @Test(arguments: [
     Row(name: "no event since", isKnown: true),
-    Row(name: "listening began with that look", eventsSince: 2, isKnown: true),
+    Row(name: "listening began with that reading", eventsSince: 2, isKnown: true),
     Row(name: "listening began after it", eventsSince: 3),
     Row(name: "another host has answered since", peer: "192.0.2.9"),
-    Row(name: "services are to be asked now", services: NetworkServices(system: .system)),
-    Row(name: "it is young", age: SnapshotCache.longestLifetime - .milliseconds(1), isKnown: true),
+    Row(name: "services are asked from now on", services: NetworkServices(system: .system)),
+    Row(name: "it is recent", age: SnapshotCache.longestLifetime - .milliseconds(1), isKnown: true),
     Row(name: "it is old", age: SnapshotCache.longestLifetime),
     Row(name: "an event arrived", isForgotten: true),
   ])
@@ -71,7 +71,7 @@ struct SnapshotCacheTests {
       ({ namespace.ip("route add default via 192.0.2.1 dev left") }, .ethernet, ["left"], nil),
       ({ metered.withLock { $0 = .yes } }, .ethernet, ["left"], .yes),
       ({ namespace.ip("route replace default via 198.51.100.1 dev right") }, .ethernet, ["right"], .yes),
-      // A narrow route, whose changes wake no monitor.
+      // A specific route, whose changes wake no monitor.
       ({ peer.withLock { $0 = "203.0.113.7" } }, .ethernet, ["right"], .yes),
       ({ namespace.ip("route add 203.0.113.7/32 via 192.0.2.1 dev left") }, .ethernet, ["left"], .yes),
       ({ namespace.ip("link del left\nlink del right") }, .offline, [], nil),

@@ -3,7 +3,7 @@ import Testing
 
 @testable import FeedimgService
 
-/// Who may ask.
+/// Which requests the service accepts.
 @Suite struct AccessRuleTests {
   struct Row: Sendable, CustomTestStringConvertible {
     let fields: [String: String]
@@ -57,7 +57,7 @@ import Testing
     Row(
       fields: ["Host": "evil.example:8080", "Authorization": good],
       status: 403,
-      reason: "a name that was made to lead here (DNS rebinding)"
+      reason: "a name that was made to resolve to this machine (DNS rebinding)"
     ),
     Row(
       fields: ["Host": "localhost.evil.example:8080", "Authorization": good],
@@ -65,7 +65,11 @@ import Testing
       reason: "a name that begins like ours"
     ),
     Row(fields: ["Host": "127.0.0.1", "Authorization": good], status: 403, reason: "another port"),
-    Row(fields: ["Host": "127.0.0.1:80", "Authorization": good], status: 403, reason: "another port still"),
+    Row(
+      fields: ["Host": "127.0.0.1:80", "Authorization": good],
+      status: 403,
+      reason: "another port still counts"
+    ),
     Row(
       fields: ["Host": "127.0.0.1:8080", "Origin": "http://evil.example", "Authorization": good],
       status: 403,
@@ -74,12 +78,12 @@ import Testing
     Row(
       fields: ["Host": "127.0.0.1:8080", "Origin": "null", "Authorization": good],
       status: 403,
-      reason: "a page of no site"
+      reason: "a page with an opaque origin"
     ),
     Row(
       fields: ["Host": "127.0.0.1:8080", "Sec-Fetch-Site": "cross-site", "Authorization": good],
       status: 403,
-      reason: "a picture in a page of another site"
+      reason: "an image on a page of another site"
     ),
   ]
 
@@ -91,7 +95,7 @@ import Testing
     #expect(isAsked == (row.status == 401))
   }
 
-  @Test(arguments: rows) func `what is public needs no token, but host and origin`(_ row: Row) {
+  @Test(arguments: rows) func `public routes need no token, but the right host and origin`(_ row: Row) {
     let fields = HTTPFields(row.fields.map { HTTPFields.Field(name: $0.key, value: $0.value) })
     let rule = AccessRule.loopback(port: 8080, token: Self.token)
     #expect(rule.objection(to: fields, isPublic: true)?.status == (row.status == 401 ? nil : row.status))
@@ -109,13 +113,13 @@ import Testing
     #expect(PageRoute.isPublic(method, target) == isPublic)
   }
 
-  @Test func `without a token host and origin are checked still`() {
+  @Test func `without a token host and origin are still checked`() {
     let rule = AccessRule.loopback(port: 80, token: nil)
     #expect(rule.objection(to: HTTPFields([.init(name: "Host", value: "localhost")]))?.status == nil)
     #expect(rule.objection(to: HTTPFields([.init(name: "Host", value: "evil.example")]))?.status == 403)
   }
 
-  @Test func `over the Unix socket the user counts and no field`() {
+  @Test func `over the Unix socket only the user counts`() {
     #expect(AccessRule.sameUser.objection(to: HTTPFields())?.status == nil)
     #expect(AccessRule.otherUser(1001).objection(to: HTTPFields())?.status == 403)
   }

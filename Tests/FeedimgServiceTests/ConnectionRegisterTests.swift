@@ -5,7 +5,7 @@ import Testing
 
 @testable import FeedimgService
 
-/// Who is there, and what happens when nobody is.
+/// The effects of the first and the last connection.
 @Suite struct ConnectionRegisterTests {
   private final class Count: Sendable {
     let value = Mutex(0)
@@ -32,12 +32,12 @@ import Testing
 
   private var givenBack: Int { given.value.withLock { $0 } }
 
-  @Test func `memory is given back when the last of many has left, once`() throws {
+  @Test func `memory is released once, when the last of many connections has closed`() throws {
     let register = register()
     let channels = try (0..<64).map { _ in try admit(register) }
     for channel in channels.dropLast() { channel.close(promise: nil) }
     loop.advanceTime(by: .seconds(10))
-    #expect(givenBack == 0, "one is there")
+    #expect(givenBack == 0, "one is open")
     channels.last?.close(promise: nil)
     loop.advanceTime(by: .milliseconds(999))
     #expect(givenBack == 0, "another one may come")
@@ -45,14 +45,14 @@ import Testing
     #expect(givenBack == 1)
     try admit(register).close(promise: nil)
     loop.advanceTime(by: .seconds(10))
-    #expect(givenBack == 1, "for one that is not worth it")
+    #expect(givenBack == 1, "a single connection is not worth it")
   }
 
-  @Test func `the loader rests when nobody has been there for a while, each time`() throws {
+  @Test func `the loader is suspended whenever no connection was open for a while`() throws {
     let register = register()
     let first = try admit(register)
     loop.advanceTime(by: .seconds(100))
-    #expect(rested.value.withLock { $0 } == 0, "one is there")
+    #expect(rested.value.withLock { $0 } == 0, "one is open")
     first.close(promise: nil)
     loop.advanceTime(by: .milliseconds(999))
     #expect(rested.value.withLock { $0 } == 0, "another one may come")
@@ -63,7 +63,7 @@ import Testing
     #expect(rested.value.withLock { $0 } == 2)
   }
 
-  @Test func `it is given back after much was copied, and nobody has come meanwhile`() throws {
+  @Test func `memory is released after much copying, if no connection came meanwhile`() throws {
     let register = register()
     let first = try admit(register)
     register.noteCopied(256 << 10)

@@ -1,14 +1,14 @@
 import FeedimgJSON
 import Glibc
 
-/// One run of curl, which prints the heads and the body of what it is answered.
+/// One run of curl, which prints the heads and the body of its response.
 final class CurlRun: Sendable {
   private let process: pid_t
   private let output: Int32
 
   init(_ arguments: [String]) throws {
     var ends: [Int32] = [-1, -1]
-    // A socket, since it alone can be made closed on exec in one call here.
+    // A socket, because one call here makes it close on exec.
     let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
     guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw RunFailure("no pipe") }
     defer { close(ends[1]) }
@@ -26,10 +26,12 @@ final class CurlRun: Sendable {
     close(output)
   }
 
-  /// Hangs up at once.
+  /// Closes the connection at once.
   func hangUp() { kill(process, SIGKILL) }
 
-  /// Reads on until an empty line, which ends a head and an event; nil at the end.
+  /// Reads to the next empty line, which ends a head or an event.
+  ///
+  /// Nil at the end.
   func block() -> String? {
     var text = ""
     while let line = line() {
@@ -39,7 +41,9 @@ final class CurlRun: Sendable {
     return nil
   }
 
-  /// The next bytes of the body; fewer at the end.
+  /// The next bytes of the body.
+  ///
+  /// Fewer at the end.
   func take(_ count: Int) -> [UInt8] {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: min(count, 1 << 16))
@@ -52,7 +56,7 @@ final class CurlRun: Sendable {
     return bytes
   }
 
-  /// All that is still to come.
+  /// All remaining bytes.
   func rest() -> [UInt8] {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 1 << 16)
@@ -77,15 +81,15 @@ final class CurlRun: Sendable {
   }
 }
 
-/// What the service answered.
-struct Answer {
+/// A response of the service.
+struct CurlResponse {
   let status: Int
   private let fields: [(name: String, value: String)]
   let body: [UInt8]
 
   init(of run: CurlRun) throws {
     guard var head = run.block() else { throw RunFailure("no answer") }
-    // What only asks for the body stands before.
+    // An interim response comes first.
     if head.hasPrefix("HTTP/1.1 100") { head = run.block() ?? "" }
     let lines = head.split(separator: "\n")
     status = lines.first.flatMap { Int($0.split(separator: " ").dropFirst().first ?? "") } ?? 0
@@ -103,7 +107,9 @@ struct Answer {
 
   var text: String { String(decoding: body, as: UTF8.self) }
 
-  /// The body as an object, empty where it is none.
+  /// The body as a JSON object.
+  ///
+  /// Empty if it is not one.
   var object: JSONObject {
     if case .object(let object)? = try? JSONReader.value(in: body) { object } else { JSONObject() }
   }

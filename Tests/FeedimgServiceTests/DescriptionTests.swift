@@ -3,7 +3,7 @@ import FoundationEssentials
 import LoopbackServer
 import Testing
 
-/// What succeeds, held against what `/openapi.json` says of it.
+/// Successful responses, compared with `/openapi.json`.
 @Suite(.timeLimit(.minutes(10))) struct DescriptionTests {
   private static let short = SampleImage.jpeg
   private static let long = PictureOrigin.picture(1, size: 300_000)
@@ -17,7 +17,7 @@ import Testing
     var testDescription: String { "\(method) \(path) \(url) \(fields)" }
   }
 
-  /// In this order: later ones find cached what earlier ones brought.
+  /// The order matters: later rows find cached what earlier rows loaded.
   private static let rows =
     [
       Row(path: "/v1/image", url: "/long", status: 200), Row(path: "/v1/image", url: "/long", status: 200),
@@ -41,60 +41,62 @@ import Testing
       Row(method: "head", path: "/v1/fetch", url: "/teapot", status: 418),
     ]
 
-  @Test func `what succeeds is as the description has it`() throws {
+  @Test func `successful responses match the description`() throws {
     let origin = try LoopbackServer { request in
       let fields = [("ETag", "\"a\""), ("Cache-Control", "max-age=60"), ("Content-Type", "image/jpeg")]
       return switch request.path {
-      case "/teapot": .answer(418)
-      case "/short": .answer(200, fields, body: Self.short)
-      default: .answer(200, fields, body: Self.long)
+      case "/teapot": .response(418)
+      case "/short": .response(200, fields, body: Self.short)
+      default: .response(200, fields, body: Self.long)
       }
     }
     let service = try ServiceRun(["--network=wifi"])
     let description = try service.curl("/openapi.json").object
     for row in Self.rows {
-      let answer = try ask(service, row, origin.url(row.url))
-      #expect(answer.status == row.status, "\(row)")
+      let response = try ask(service, row, origin.url(row.url))
+      #expect(response.status == row.status, "\(row)")
       let known = try #require(
-        description.at("paths", row.path, row.method, "responses", String(answer.status))
+        description.at("paths", row.path, row.method, "responses", String(response.status))
           ?? description.at("paths", row.path, row.method, "responses", "default"),
-        "\(row): \(answer.status) is not described"
+        "\(row): \(response.status) is not described"
       )
       for header in known.at("headers")?.members ?? [] {
         guard case .object(let header_) = header.value, header_["required"] == true else { continue }
-        #expect(answer[header.name] != nil, "\(row): there is no `\(header.name)`")
+        #expect(response[header.name] != nil, "\(row): there is no `\(header.name)`")
       }
       let types = (known.at("content")?.members ?? []).map(\.name)
-      let hasBody = row.method != "head" && ![204, 304].contains(answer.status)
+      let hasBody = row.method != "head" && ![204, 304].contains(response.status)
       #expect(hasBody == !types.isEmpty, "\(row)")
-      if let type = answer["Content-Type"], hasBody {
+      if let type = response["Content-Type"], hasBody {
         #expect(types.contains { Self.covers($0, type) }, "\(row): `\(type)`")
       }
     }
   }
 
-  private func ask(_ service: ServiceRun, _ row: Row, _ url: String) throws -> Answer {
+  private func ask(_ service: ServiceRun, _ row: Row, _ url: String) throws -> CurlResponse {
     let item = JSONValue.object(JSONObject([("originalImage", .string(url))])).text(.compact)
     let fields = row.fields.flatMap { ["-H", $0] }
     switch (row.method, row.path) {
-    case ("post", _): return try Answer(of: try service.request([row.path, "--json", item] + fields))
+    case ("post", _): return try CurlResponse(of: try service.request([row.path, "--json", item] + fields))
     case (let method, let path):
       let parameter = path == "/v1/image" ? "item=\(item)" : "url=\(url)"
       let head = method == "head" ? ["--head"] : []
-      return try Answer(
+      return try CurlResponse(
         of: try service.request(["-G", path, "--data-urlencode", parameter] + head + fields)
       )
     }
   }
 
-  /// Whether a range of media types such as `image/*` has a type in it.
+  /// Whether a media range such as `image/*` includes a type.
   private static func covers(_ range: String, _ type: String) -> Bool {
     range == "*/*" || range == type || range.hasSuffix("/*") && type.hasPrefix(range.dropLast())
   }
 }
 
 extension JSONObject {
-  /// The object at the end of a path of names; nil where there is none.
+  /// The object at the end of a path of names.
+  ///
+  /// Nil if there is none.
   fileprivate func at(_ names: String...) -> JSONObject? {
     var object = self
     for name in names {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import FeedimgService
 
-/// What readers of events are told.
+/// The events that readers receive.
 @Suite struct EventTests {
   private static func log(_ states: [(String, String)], capacity: Int = 256) -> EventLog {
     var log = EventLog(run: "r", capacity: capacity)
@@ -14,36 +14,40 @@ import Testing
 
   @Test(
     arguments: [
-      (nil, ["network 2", "settings 1", "policy 1"], "a new reader is told the present states"),
-      ("r-4", [], "who has seen all is told nothing"),
-      ("r-3", ["policy 1"], "who was away is told what came since"),
-      ("r-1", ["settings 1", "network 2", "policy 1"], "in the order in which it came"),
+      (nil, ["network 2", "settings 1", "policy 1"], "a new reader receives the current states"),
+      ("r-4", [], "an up-to-date reader receives nothing"),
+      ("r-3", ["policy 1"], "a reader that was away receives the missed events"),
+      ("r-1", ["settings 1", "network 2", "policy 1"], "in the order in which they came"),
       ("r-0", ["network 1", "settings 1", "network 2", "policy 1"], "from the beginning, while it is known"),
-      ("r-5", ["network 2", "settings 1", "policy 1"], "a number that never was is unknown"),
-      ("r--1", ["network 2", "settings 1", "policy 1"], "so is one before the first"),
-      ("r-x", ["network 2", "settings 1", "policy 1"], "so is no number"),
-      ("s-3", ["network 2", "settings 1", "policy 1"], "so is one of another run of the service"),
+      ("r-5", ["network 2", "settings 1", "policy 1"], "a number that never existed is unknown"),
+      ("r--1", ["network 2", "settings 1", "policy 1"], "so is a number before the first"),
+      ("r-x", ["network 2", "settings 1", "policy 1"], "so is text that is not a number"),
+      ("s-3", ["network 2", "settings 1", "policy 1"], "so is a number from another run of the service"),
       ("", ["network 2", "settings 1", "policy 1"], "so is an empty one"),
     ] as [(String?, [String], String)]
   )
-  func `who comes back is told what it missed`(_ id: String?, _ told: [String], _ reason: String) {
+  func `a returning reader receives the events that it missed`(
+    _ id: String?,
+    _ told: [String],
+    _ reason: String
+  ) {
     let missed = Self.log(Self.states).missed(since: id)
     #expect(missed.map { "\($0.kind) \($0.data)" } == told, "\(reason)")
   }
 
-  @Test func `who was away for too long is told the present states`() {
+  @Test func `a reader that was away for too long receives the current states`() {
     let log = Self.log(Self.states, capacity: 2)
     #expect(log.missed(since: "r-1").map(\.id) == ["r-3", "r-2", "r-4"])
     #expect(log.missed(since: "r-2").map(\.id) == ["r-3", "r-4"])
   }
 
-  @Test func `what has not changed is not told again`() {
+  @Test func `an unchanged state is not sent again`() {
     var log = Self.log([("network", "1")])
     #expect(log.append("network", "1") == nil)
     #expect(log.append("network", "2")?.text == "id: r-2\nevent: network\ndata: 2\n\n")
   }
 
-  @Test func `of a state whose past does not matter only the present is told`() {
+  @Test func `of a state without relevant history only the latest value is sent`() {
     var log = Self.log([("network", "1")])
     for data in ["1", "2", "3"] { _ = log.append("progress", data, as: .latest) }
     _ = log.append("network", "2")
@@ -52,14 +56,14 @@ import Testing
     #expect(log.missed(since: nil).map(\.id) == ["r-5", "r-4"])
   }
 
-  @Test func `what has happened is told to who was there, each time, and to no new reader`() {
+  @Test func `an occurrence is sent each time to present readers, and to no new reader`() {
     var log = Self.log([("network", "1")])
     for _ in 1...2 { #expect(log.append("upgrade", "same", as: .occurrence) != nil) }
     #expect(log.missed(since: "r-1").map(\.id) == ["r-2", "r-3"])
     #expect(log.missed(since: nil).map(\.id) == ["r-1"])
   }
 
-  @Test func `a reader that does not keep up is dropped and the others are not`() async {
+  @Test func `a slow reader is dropped, and the others are not`() async {
     let hub = EventHub(EventLog(run: "r"), capacity: 3)
     let (slow, quick) = (hub.subscribe(after: nil), hub.subscribe(after: nil))
     var texts = quick.texts.makeAsyncIterator()
@@ -69,13 +73,13 @@ import Testing
       #expect(await texts.next()?.contains("data: \(number)\n") == true)
     }
     #expect(hub.readerCount == 1)
-    // It has what had waited for it, and then the end.
+    // It receives the queued events, and then the end.
     var count = 0
     for await _ in slow.texts { count += 1 }
     #expect(count == 3)
   }
 
-  @Test func `when the service ends all readers end`() async {
+  @Test func `all readers end when the service ends`() async {
     let hub = EventHub(EventLog(run: "r"))
     let reader = hub.subscribe(after: nil)
     hub.end()

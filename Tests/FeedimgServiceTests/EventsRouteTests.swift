@@ -2,7 +2,7 @@ import FeedimgJSON
 import FoundationEssentials
 import Testing
 
-/// `/v1/events`, by curl.
+/// `/v1/events`, read by curl.
 @Suite(.timeLimit(.minutes(10))) struct EventsRouteTests {
   private struct Event {
     var fields: [String: String] = [:]
@@ -15,7 +15,7 @@ import Testing
     }
   }
 
-  /// Reads on until an event of a kind whose data is as wanted.
+  /// Reads until an event of this kind has matching data.
   private func next(
     _ kind: String,
     in run: CurlRun,
@@ -28,7 +28,7 @@ import Testing
     return nil
   }
 
-  @Test func `network, settings, policy and transfers are told at once, and then their changes`() throws {
+  @Test func `network, settings, policy and transfers are sent at once, and then their changes`() throws {
     let service = try ServiceRun()
     let events = try service.request(["/v1/events"])
     let head = events.block() ?? ""
@@ -52,7 +52,7 @@ import Testing
     #expect(next("policy", in: events) { $0.contains("\"layer\":\"user\"") } != nil)
   }
 
-  @Test func `who comes back is told what it missed and nothing twice`() throws {
+  @Test func `a returning reader receives missed events and none twice`() throws {
     let service = try ServiceRun()
     let first = try service.request(["/v1/events"])
     var last = ""
@@ -73,7 +73,7 @@ import Testing
     #expect(event.fields["id"] != last)
   }
 
-  @Test func `readers that leave are counted out`() throws {
+  @Test func `the count of readers falls when they leave`() throws {
     let service = try ServiceRun()
     let readers = try (0..<3).map { _ in try service.request(["/v1/events"]) }
     for reader in readers { _ = reader.block() }

@@ -6,8 +6,11 @@ import Testing
 
 /// `/v1/fetch`, with a real origin behind the service.
 @Suite(.timeLimit(.minutes(10))) struct FetchTests {
-  private static func ask(_ service: ServiceRun, _ url: String, _ arguments: String...) throws -> Answer {
-    try Answer(of: try service.request(["-G", "/v1/fetch", "--data-urlencode", "url=\(url)"] + arguments))
+  private static func ask(_ service: ServiceRun, _ url: String, _ arguments: String...) throws -> CurlResponse
+  {
+    try CurlResponse(
+      of: try service.request(["-G", "/v1/fetch", "--data-urlencode", "url=\(url)"] + arguments)
+    )
   }
 
   private let body = Array("hello, world".utf8)
@@ -16,14 +19,14 @@ import Testing
     let origin = try LoopbackServer { [body] request in
       switch request.path {
       case "/teapot":
-        .answer(
+        .response(
           418,
           [("Content-Type", "text/plain"), ("X-Own", "1"), ("Connection", "X-Hop"), ("X-Hop", "1")],
           body: body
         )
-      case "/moved": .answer(301, [("Location", "/elsewhere")])
+      case "/moved": .response(301, [("Location", "/elsewhere")])
       case "/chunks": .chunked([("Content-Type", "text/plain")], body: body, size: 3)
-      default: .answer(204)
+      default: .response(204)
       }
     }
     let service = try ServiceRun(["--network=wifi"])
@@ -40,9 +43,9 @@ import Testing
     #expect(origin.log.requests.allSatisfy { $0["Host"] == "127.0.0.1:\(origin.port)" })
   }
 
-  @Test func `what is fresh is not asked for again, also after a restart`() throws {
+  @Test func `a fresh response is not requested again, also after a restart`() throws {
     let origin = try LoopbackServer { [body] _ in
-      .answer(200, [("Cache-Control", "max-age=600"), ("ETag", "\"a\""), ("Age", "5")], body: body)
+      .response(200, [("Cache-Control", "max-age=600"), ("ETag", "\"a\""), ("Age", "5")], body: body)
     }
     let service = try ServiceRun(["--network=wifi"])
     let url = origin.url("/a?b=c&d")
@@ -69,7 +72,7 @@ import Testing
     #expect(origin.log.requests.count == 1)
   }
 
-  @Test func `what says nothing of freshness is asked about each time`() throws {
+  @Test func `a response without freshness information is validated each time`() throws {
     let origin = try PictureOrigin(body, [("ETag", "\"a\"")])
     let service = try ServiceRun(["--network=wifi"])
     let url = origin.server.url("/a")
@@ -78,7 +81,7 @@ import Testing
     let again = try Self.ask(service, url)
     #expect((again.status, again.body) == (200, body))
     #expect(again["Cache-Status"] == "feedimg; fwd=stale; fwd-status=304")
-    // What the client has counts for what is stored, and its own tag is not what the server is asked by.
+    // The client's validator is compared with the stored response. It is not sent to the server.
     #expect(try Self.ask(service, url, "-H", "If-None-Match: \"a\"").status == 304)
     #expect(try Self.ask(service, url, "-H", "Range: bytes=7-").text == "world")
     origin.version = PictureOrigin.Version(
@@ -89,7 +92,7 @@ import Testing
     #expect(try Self.ask(service, url)["Cache-Status"]?.hasPrefix("feedimg; hit") == true)
   }
 
-  @Test func `stale answers stand in only where the rules let them`() throws {
+  @Test func `stale responses are used only if the rules allow it`() throws {
     struct Row {
       var path: String
       var fields: [(String, String)]
@@ -116,7 +119,7 @@ import Testing
     let isFailing = Flag()
     let origin = try LoopbackServer { [body, rows] request in
       isFailing.isSet
-        ? .answer(503) : .answer(200, rows.first { $0.path == request.path }?.fields ?? [], body: body)
+        ? .response(503) : .response(200, rows.first { $0.path == request.path }?.fields ?? [], body: body)
     }
     let service = try ServiceRun(["--network=wifi"])
     for row in rows { #expect(try Self.ask(service, origin.url(row.path)).status == 200) }
@@ -126,16 +129,16 @@ import Testing
     }
     origin.stop()
     for row in rows {
-      let answer = try Self.ask(service, origin.url(row.path))
-      #expect(answer.status == row.whenGone, "\(row.path)")
-      if answer.status == 200 { #expect(answer["Cache-Status"] == "feedimg; fwd=stale; detail=stale") }
+      let response = try Self.ask(service, origin.url(row.path))
+      #expect(response.status == row.whenGone, "\(row.path)")
+      if response.status == 200 { #expect(response["Cache-Status"] == "feedimg; fwd=stale; detail=stale") }
     }
   }
 
-  @Test func `variants are told apart by the fields that the server names`() throws {
+  @Test func `variants are selected by the fields that the server names in Vary`() throws {
     let origin = try LoopbackServer { request in
       let text = "\(request["Accept-Language"] ?? "none")"
-      return .answer(
+      return .response(
         200,
         [("Cache-Control", "max-age=60"), ("Vary", "Accept-Language")],
         body: Array(text.utf8)
@@ -154,9 +157,9 @@ import Testing
     #expect(other["Cache-Status"]?.hasPrefix("feedimg; fwd=vary-miss") == true)
   }
 
-  @Test func `who brings credentials shares with nobody else`() throws {
+  @Test func `a request with credentials shares with no other request`() throws {
     let origin = try LoopbackServer { request in
-      .answer(
+      .response(
         200,
         [("Cache-Control", "max-age=60")],
         body: Array((request["Authorization"] ?? "nobody").utf8)
@@ -171,9 +174,9 @@ import Testing
     #expect(origin.log.requests.count == 2)
   }
 
-  @Test func `the token of the service goes to no server`() throws {
+  @Test func `the token of the service is sent to no server`() throws {
     let origin = try LoopbackServer { request in
-      .answer(200, body: Array((request["Authorization"] ?? "none").utf8))
+      .response(200, body: Array((request["Authorization"] ?? "none").utf8))
     }
     let service = try ServiceRun(["--network=wifi", "--port=0"])
     let path = URL(filePath: "\(service.root)/config/feedimg/service-token")
@@ -184,7 +187,7 @@ import Testing
       "-G", "\(address)/v1/fetch", "--data-urlencode", "url=\(origin.url("/a"))", "-H",
       "Authorization: Bearer \(token)",
     ])
-    #expect(try Answer(of: run).text == "none")
+    #expect(try CurlResponse(of: run).text == "none")
   }
 
   @Test func `the client decides whether a server is asked`() throws {
@@ -200,7 +203,7 @@ import Testing
     #expect(origin.requests.count == 2)
   }
 
-  @Test func `many who ask for one cold URL cause one request`() async throws {
+  @Test func `concurrent requests for one uncached URL cause one request`() async throws {
     let gate = Gate()
     let origin = try LoopbackServer { [body] _ in
       .stalled(body, after: 3, until: gate, [("Cache-Control", "max-age=60")])
@@ -211,16 +214,16 @@ import Testing
     }
     while try service.number("feedimg_arriving_readers") < 20 {}
     gate.open()
-    let answers = try requests.map { try Answer(of: $0) }
-    #expect(answers.allSatisfy { $0.status == 200 && $0.body == body })
-    #expect(answers.count { $0["Cache-Status"]?.hasSuffix("collapsed") == true } == 19)
+    let responses = try requests.map { try CurlResponse(of: $0) }
+    #expect(responses.allSatisfy { $0.status == 200 && $0.body == body })
+    #expect(responses.count { $0["Cache-Status"]?.hasSuffix("collapsed") == true } == 19)
     #expect(origin.log.requests.count == 1)
   }
 
-  @Test func `what may not be stored answers only who asked for it`() async throws {
+  @Test func `a response that must not be stored serves only its own request`() async throws {
     let gate = Gate()
     let origin = try LoopbackServer { [body] _ in
-      .held(by: gate, then: .answer(200, [("Cache-Control", "no-store")], body: body))
+      .held(by: gate, then: .response(200, [("Cache-Control", "no-store")], body: body))
     }
     let service = try ServiceRun(["--network=wifi"])
     let requests = try (0..<3).map { _ in
@@ -229,11 +232,11 @@ import Testing
     await origin.reaches { $0.requests.count == 1 }
     while try !service.curl("/metrics").text.contains("feedimg_connections 4\n") {}
     gate.open()
-    for request in requests { #expect(try Answer(of: request).body == body) }
+    for request in requests { #expect(try CurlResponse(of: request).body == body) }
     #expect(origin.log.requests.count == 3)
   }
 
-  @Test func `a body comes to the client as it comes to the service`() async throws {
+  @Test func `a body is forwarded as it arrives`() async throws {
     let gate = Gate()
     let body = [UInt8](repeating: 7, count: 100_000)
     let origin = try LoopbackServer { _ in .stalled(body, after: 10, until: gate) }
@@ -245,7 +248,8 @@ import Testing
     #expect(run.rest().count == body.count - 10)
   }
 
-  @Test func `who hangs up stops the transfer, and a body that breaks off does so for the client`()
+  @Test
+  func `a client that disconnects stops the transfer, and an interrupted body is interrupted for the client`()
     async throws
   {
     let gate = Gate()
@@ -260,12 +264,12 @@ import Testing
     await origin.reaches { $0.closedByClient == 1 }
     let cut = try Self.ask(service, origin.url("/cut"))
     #expect((cut.status, cut["Content-Length"], cut.body.count) == (200, "100000", 1000))
-    // Nothing of it was kept.
+    // Nothing was stored.
     #expect(try Self.ask(service, origin.url("/cut"))["Cache-Status"]?.contains("fwd=uri-miss") == true)
   }
 
-  @Test func `other schemes and other hosts than those of the internet are refused`() throws {
-    let origin = try LoopbackServer { _ in .answer(200) }
+  @Test func `other schemes and private hosts are refused`() throws {
+    let origin = try LoopbackServer { _ in .response(200) }
     let service = try ServiceRun(["--network=wifi"], allowsPrivate: false)
     let rows = [
       ("file:///etc/passwd", 403, "forbidden-scheme"), ("gopher://x.example/", 403, "forbidden-scheme"),
@@ -276,9 +280,9 @@ import Testing
       ("http://[::ffff:127.0.0.1]:\(origin.port)/", 403, "forbidden-address"),
     ]
     for (url, status, code) in rows {
-      let answer = try Self.ask(service, url)
-      #expect(answer.status == status, "\(url)")
-      #expect(answer.object["type"] == .string("urn:feedimg:problem:\(code)"), "\(url)")
+      let response = try Self.ask(service, url)
+      #expect(response.status == status, "\(url)")
+      #expect(response.object["type"] == .string("urn:feedimg:problem:\(code)"), "\(url)")
       let item = "{\"originalImage\":\"\(url)\"}"
       #expect(try service.curl("/v1/image", "--json", item).status == status, "\(url) as an image")
     }
@@ -290,7 +294,7 @@ import Testing
   }
 }
 
-/// Something that has happened.
+/// Whether something has happened.
 private final class Flag: Sendable {
   private let state = Atomic(false)
   var isSet: Bool { state.load(ordering: .relaxed) }

@@ -5,7 +5,7 @@ import Testing
 
 /// The smaller fields of HTTP.
 @Suite struct FieldTests {
-  @Test func `a tag is named in a list, weak or not, or by a star`() {
+  @Test func `an entity tag matches a list with it, weak or not, or a star`() {
     let tag = EntityTag(of: Array("hello".utf8))
     #expect(tag.text.hasPrefix("\"5-") && tag.text.hasSuffix("\""))
     #expect(tag == EntityTag(of: Array("hello".utf8)))
@@ -20,8 +20,8 @@ import Testing
     ("\"x\", W/\"a,b\" , \"y\"", "\"a,b\"", true, "among others, weak"),
     ("\"x\",\"a\"", "W/\"a\"", true, "a tag that is weak itself"), ("*", "\"a\"", true, "any"),
     ("\"a\", \"b\"", "\"a,b\"", false, "two tags are not one"),
-    ("\"a", "\"a\"", false, "without its end"), ("", "\"a\"", false, "none"),
-  ]) func `a list of tags is read by its quotes`(
+    ("\"a", "\"a\"", false, "an unterminated tag"), ("", "\"a\"", false, "none"),
+  ]) func `a list of tags is split outside quotes`(
     _ list: String,
     _ tag: String,
     _ isNamed: Bool,
@@ -36,19 +36,19 @@ import Testing
     ("i, u=7;x=1", 7, .prefetch, "with a parameter"), ("u=1, u=6", 6, .prefetch, "the last one counts"),
     ("u=8", 3, .visible, "out of range"), ("u", 3, .visible, "without a value"),
     ("u=a", 3, .visible, "no number"),
-    ("", 3, .visible, "empty"), (",;=,", 3, .visible, "nothing but signs"),
+    ("", 3, .visible, "empty"), (",;=,", 3, .visible, "only signs"),
   ]) func `a priority is an urgency`(_ field: String?, _ urgency: Int, _ load: LoadPriority, _ reason: String)
   {
     let priority = RequestPriority(field)
     #expect((priority.urgency, priority.load) == (urgency, load), "\(reason)")
   }
 
-  @Test func `dates are as HTTP writes them`() {
+  @Test func `dates are written as HTTP dates`() {
     #expect(DateField.text(784_111_777) == "Sun, 06 Nov 1994 08:49:37 GMT")
     #expect(DateField.text(0) == "Thu, 01 Jan 1970 00:00:00 GMT")
   }
 
-  @Test func `spaces and tabs around a value go`() {
+  @Test func `spaces and tabs around a value are removed`() {
     #expect(" \ta b\t ".trimmed == "a b")
     #expect("  ".trimmed == "")
     #expect("a".trimmed == "a")

@@ -2,11 +2,11 @@ import Glibc
 import LoopbackServer
 import Testing
 
-/// Clients at the Unix socket that say that they will ask for nothing more.
+/// Clients that shut down their own side of the Unix socket.
 @Suite(.timeLimit(.minutes(10))) struct HalfClosedTests {
   private let gate = Gate()
 
-  /// Asks for an image that waits at the gate, and shuts down its own side.
+  /// Requests an image that waits at the gate, and shuts down the sending side.
   private func ask(_ service: ServiceRun, _ origin: LoopbackServer) async throws -> Int32 {
     let client = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     var address = sockaddr_un()
@@ -24,7 +24,7 @@ import Testing
     #expect(write(client, request, request.count) == request.count)
     await origin.reaches { $0.count(of: "/a.jpg") == 1 }
     shutdown(client, Int32(SHUT_WR))
-    // The service has heard of it when it has answered who came later.
+    // A response to a later request shows that the service has noticed.
     #expect(try service.curl("/healthz").status == 200)
     return client
   }
@@ -36,20 +36,20 @@ import Testing
     }
   }
 
-  @Test func `who shuts down its own side alone is answered`() async throws {
+  @Test func `a client that shuts down only its sending side gets its response`() async throws {
     let origin = try origin()
     let service = try ServiceRun(["--network=wifi"])
     let client = try await ask(service, origin)
     defer { close(client) }
     gate.open()
-    var answer: [UInt8] = []
+    var response: [UInt8] = []
     var bytes = [UInt8](repeating: 0, count: 4096)
-    while case let count = read(client, &bytes, bytes.count), count > 0 { answer += bytes.prefix(count) }
-    #expect(String(decoding: answer.prefix(15), as: UTF8.self) == "HTTP/1.1 200 OK")
-    #expect(Array(answer.suffix(SampleImage.jpeg.count)) == SampleImage.jpeg)
+    while case let count = read(client, &bytes, bytes.count), count > 0 { response += bytes.prefix(count) }
+    #expect(String(decoding: response.prefix(15), as: UTF8.self) == "HTTP/1.1 200 OK")
+    #expect(Array(response.suffix(SampleImage.jpeg.count)) == SampleImage.jpeg)
   }
 
-  @Test func `who then hangs up has left`() async throws {
+  @Test func `a client that then disconnects has left`() async throws {
     let origin = try origin()
     let service = try ServiceRun(["--network=wifi"])
     close(try await ask(service, origin))

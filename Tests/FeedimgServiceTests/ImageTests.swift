@@ -9,8 +9,8 @@ import Testing
   private func origin() throws -> LoopbackServer {
     try LoopbackServer { [gate] request in
       switch request.target {
-      case "/a.jpg": .answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
-      case "/b.webp": .answer(200, [("Content-Type", "image/webp")], body: SampleImage.webp)
+      case "/a.jpg": .response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+      case "/b.webp": .response(200, [("Content-Type", "image/webp")], body: SampleImage.webp)
       case "/slow.jpg":
         Reply([
           .send(
@@ -21,8 +21,8 @@ import Testing
           ),
           .wait(gate), .send(Array(SampleImage.jpeg.dropFirst(100))),
         ])
-      case "/page": .answer(200, [("Content-Type", "text/html")], body: Array("<p>".utf8))
-      default: .answer(404)
+      case "/page": .response(200, [("Content-Type", "text/html")], body: Array("<p>".utf8))
+      default: .response(404)
       }
     }
   }
@@ -33,19 +33,19 @@ import Testing
     return JSONValue.object(object).text(.compact)
   }
 
-  /// What `Server-Timing` names.
-  private func stages(_ answer: Answer) -> [String] {
-    (answer["Server-Timing"] ?? "").split(separator: ", ").map { String($0.prefix { $0 != ";" }) }
+  /// The stages in `Server-Timing`.
+  private func stages(_ response: CurlResponse) -> [String] {
+    (response["Server-Timing"] ?? "").split(separator: ", ").map { String($0.prefix { $0 != ";" }) }
   }
 
-  @Test func `the image that the policy chooses comes, then from memory and after a restart from disk`()
+  @Test func `the chosen image comes from the network, then from memory, and after a restart from disk`()
     throws
   {
     let origin = try origin()
     let item = item(origin, "/a.jpg", "/b.webp")
     let query = ["-G", "/v1/image", "--data-urlencode", "item=\(item)"]
     let service = try ServiceRun(["--network=wifi"])
-    let cold = try Answer(of: try service.request(query))
+    let cold = try CurlResponse(of: try service.request(query))
     #expect(cold.status == 200)
     #expect(cold.body == SampleImage.jpeg)
     #expect(cold["Content-Type"] == "image/jpeg")
@@ -61,7 +61,7 @@ import Testing
     #expect(warm["Cache-Status"]?.hasPrefix("feedimg; hit; ttl=") == true)
     #expect(warm["Cache-Status"]?.hasSuffix("; detail=memory") == true)
     #expect(stages(warm) == ["decide", "cache", "total"])
-    let atHand = try Answer(of: try service.request(query))
+    let atHand = try CurlResponse(of: try service.request(query))
     #expect(atHand["Server-Timing"]?.hasPrefix("cache;desc=\"memory\";dur=") == true)
     #expect(stages(atHand) == ["cache"])
     #expect(warm["ETag"] == cold["ETag"])
@@ -69,14 +69,14 @@ import Testing
     service.signal(15)
     #expect(service.end() == 0)
     let next = try ServiceRun(["--network=offline"], besides: service)
-    let stored = try Answer(of: try next.request(query))
+    let stored = try CurlResponse(of: try next.request(query))
     #expect(stored.body == SampleImage.jpeg)
     #expect(stored["Cache-Status"]?.hasSuffix("; detail=disk") == true)
     #expect(stored["Server-Timing"]?.contains("cache;desc=\"disk\";dur=") == true)
     #expect(origin.log.requests.count == 1)
   }
 
-  @Test func `a client that reloads a page gets what the server has now`() throws {
+  @Test func `a client that reloads a page gets the server's current image`() throws {
     let origin = try origin()
     let service = try ServiceRun(["--network=wifi"])
     let item = item(origin, "/a.jpg")
@@ -86,12 +86,12 @@ import Testing
     #expect(origin.log.requests.count == 2)
   }
 
-  @Test func `what a client has already is not sent again, and a part is a part`() throws {
+  @Test func `conditional and range requests get 304 and the range`() throws {
     let origin = try origin()
     let service = try ServiceRun(["--network=wifi"])
     let query = ["-G", "/v1/image", "--data-urlencode", "item=\(item(origin, "/a.jpg"))"]
-    func ask(_ arguments: String...) throws -> Answer {
-      try Answer(of: try service.request(query + arguments))
+    func ask(_ arguments: String...) throws -> CurlResponse {
+      try CurlResponse(of: try service.request(query + arguments))
     }
     let tag = try #require(try ask()["ETag"])
     let length = SampleImage.jpeg.count
@@ -114,7 +114,7 @@ import Testing
     #expect((head.status, head["Content-Length"], head.body.count) == (200, String(length), 0))
   }
 
-  @Test func `what is wrong at the origin is a problem that says so`() throws {
+  @Test func `a failure at the origin becomes a problem document that explains it`() throws {
     let origin = try origin()
     let service = try ServiceRun(["--network=wifi"])
     let rows = [
@@ -122,51 +122,51 @@ import Testing
       ("/page", 502, "urn:feedimg:problem:not-an-image", nil),
     ]
     for (target, status, type, originStatus) in rows {
-      let answer = try service.curl("/v1/image", "--json", item(origin, target))
-      #expect(answer.status == status)
-      #expect(answer.object["type"] == .string(type))
-      #expect(answer.object["originStatus"] == originStatus.map { .integer($0) })
-      #expect(answer.object["url"] == .string(origin.url(target)))
+      let response = try service.curl("/v1/image", "--json", item(origin, target))
+      #expect(response.status == status)
+      #expect(response.object["type"] == .string(type))
+      #expect(response.object["originStatus"] == originStatus.map { .integer($0) })
+      #expect(response.object["url"] == .string(origin.url(target)))
     }
     let offline = try ServiceRun(["--network=offline"]).curl("/v1/image", "--json", item(origin, "/a.jpg"))
     #expect(offline.object["type"] == "urn:feedimg:problem:nothing-to-show")
   }
 
-  @Test func `a failure after a redirect names the server that it is about`() throws {
+  @Test func `a failure after a redirect names the server that failed`() throws {
     let other = try origin()
-    let first = try LoopbackServer { _ in .answer(302, [("Location", other.url("/missing"))]) }
+    let first = try LoopbackServer { _ in .response(302, [("Location", other.url("/missing"))]) }
     let service = try ServiceRun(["--network=wifi"])
-    let answer = try service.curl("/v1/image", "--json", item(first, "/a.jpg"))
-    #expect(answer.object["url"] == .string(first.url("/a.jpg")))
-    #expect(answer.object["origin"] == .string(String(other.url("/").dropLast())))
+    let response = try service.curl("/v1/image", "--json", item(first, "/a.jpg"))
+    #expect(response.object["url"] == .string(first.url("/a.jpg")))
+    #expect(response.object["origin"] == .string(String(other.url("/").dropLast())))
     let own = try service.curl("/v1/image", "--json", item(other, "/missing"))
     #expect(own.status == 502 && own.object["origin"] == nil)
   }
 
-  @Test func `the image falls back as a load does`() throws {
+  @Test func `the image falls back to the thumbnail as a load does`() throws {
     let origin = try origin()
-    let answer = try ServiceRun(["--network=wifi"])
+    let response = try ServiceRun(["--network=wifi"])
       .curl("/v1/image", "--json", item(origin, "/missing", "/b.webp"))
-    #expect((answer.status, answer["Feedimg-Image"]) == (200, "thumbnail"))
-    #expect(answer.body == SampleImage.webp)
+    #expect((response.status, response["Feedimg-Image"]) == (200, "thumbnail"))
+    #expect(response.body == SampleImage.webp)
   }
 
-  @Test func `many who ask for one cold image cause one transfer`() async throws {
+  @Test func `concurrent requests for one uncached image cause one transfer`() async throws {
     let origin = try origin()
     let service = try ServiceRun(["--network=wifi"])
     let item = item(origin, "/slow.jpg")
     let requests = try (0..<20).map { _ in try service.request(["/v1/image", "--json", item]) }
     await origin.reaches { $0.count(of: "/slow.jpg") == 1 }
-    // One more connection is this one.
+    // One of the connections is this one.
     while try !service.curl("/metrics").text.contains("feedimg_connections 21\n") {}
     gate.open()
-    let answers = try requests.map { try Answer(of: $0) }
-    #expect(answers.allSatisfy { $0.status == 200 && $0.body == SampleImage.jpeg })
-    #expect(answers.count { $0["Cache-Status"] == "feedimg; fwd=uri-miss; stored" } == 1)
+    let responses = try requests.map { try CurlResponse(of: $0) }
+    #expect(responses.allSatisfy { $0.status == 200 && $0.body == SampleImage.jpeg })
+    #expect(responses.count { $0["Cache-Status"] == "feedimg; fwd=uri-miss; stored" } == 1)
     #expect(origin.log.count(of: "/slow.jpg") == 1)
   }
 
-  @Test func `the last client to hang up stops the transfer`() async throws {
+  @Test func `the last client to disconnect stops the transfer`() async throws {
     let origin = try origin()
     let service = try ServiceRun(["--network=wifi"])
     let item = item(origin, "/slow.jpg")

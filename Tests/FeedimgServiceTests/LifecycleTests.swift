@@ -5,9 +5,9 @@ import Glibc
 import LoopbackServer
 import Testing
 
-/// How the service comes and goes.
+/// How the service starts and ends.
 @Suite(.timeLimit(.minutes(10))) struct LifecycleTests {
-  /// Runs the service where it cannot start; its status and what it said.
+  /// Runs a service that cannot start, and returns its status and its message.
   private func refused(
     _ arguments: [String],
     in root: String,
@@ -33,7 +33,7 @@ import Testing
     return lstat(path, &status) == 0 ? status.st_mode : nil
   }
 
-  @Test func `the socket is the user's alone, and goes with the service`() throws {
+  @Test func `the socket is accessible to the user alone and is removed with the service`() throws {
     let service = try ServiceRun()
     #expect(mode(of: service.socket) == S_IFSOCK | 0o600)
     #expect(service.errors == "feedimg: serving on \(service.socket)\n")
@@ -43,7 +43,7 @@ import Testing
     #expect(mode(of: service.socket) == nil)
   }
 
-  @Test func `a second service is refused and the first goes on`() throws {
+  @Test func `a second service is refused, and the first continues`() throws {
     let service = try ServiceRun()
     let second = try refused([], in: service.root)
     #expect(second == (1, "feedimg: another `feedimg serve` already listens on `~/feedimg.sock`\n"))
@@ -59,7 +59,7 @@ import Testing
     #expect(try next.curl("/healthz").text == "ok\n")
   }
 
-  @Test func `where it cannot listen it says why`() throws {
+  @Test func `a service that cannot listen says why`() throws {
     let service = try ServiceRun(["--port=0"])
     let root = service.root
     try Data("precious".utf8).write(to: URL(filePath: "\(root)/file"))
@@ -86,7 +86,7 @@ import Testing
       #expect(run.errors.contains(words), "\(arguments): \(run.errors)")
       #expect(run.errors.hasPrefix("feedimg: ") && run.errors.count { $0 == "\n" } == 1, "\(run.errors)")
     }
-    // What was refused for its path has left nothing beside it.
+    // The refused path has no files beside it.
     let names = try FileManager.default.contentsOfDirectory(atPath: root)
     #expect(names.filter { $0.hasSuffix(".lock") } == [])
     #expect(
@@ -96,16 +96,16 @@ import Testing
     #expect(homeless.status == 2 && homeless.errors.contains("$XDG_RUNTIME_DIR names no folder"))
   }
 
-  @Test func `over TCP the token in the file opens the service, and is kept`() throws {
+  @Test func `over TCP the token in the file gives access, and the file is kept`() throws {
     let service = try ServiceRun(["--port=0"])
     let file = "\(service.root)/config/feedimg/service-token"
     let url = String(service.errors.split(separator: "\n")[0].dropFirst("feedimg: serving on ".count))
     #expect(service.errors.contains("clients bring the token in \(file)\n"))
     #expect(mode(of: file) == S_IFREG | 0o600)
-    #expect(mode(of: service.socket) == nil, "a port takes the place of the socket")
+    #expect(mode(of: service.socket) == nil, "a port replaces the socket")
     let token = try String(decoding: Data(contentsOf: URL(filePath: file)), as: UTF8.self)
-    func ask(_ arguments: String...) throws -> Answer {
-      try Answer(of: CurlRun(["\(url)/healthz"] + arguments))
+    func ask(_ arguments: String...) throws -> CurlResponse {
+      try CurlResponse(of: CurlRun(["\(url)/healthz"] + arguments))
     }
     #expect(try ask().status == 401)
     #expect(try ask("-H", "Authorization: Bearer x").status == 401)
@@ -119,7 +119,7 @@ import Testing
     #expect(try String(decoding: Data(contentsOf: URL(filePath: file)), as: UTF8.self) == token)
   }
 
-  @Test func `what clients wait for is finished before the service ends`() async throws {
+  @Test func `running requests are completed before the service ends`() async throws {
     let gate = Gate()
     let origin = try LoopbackServer { _ in
       Reply([
@@ -135,18 +135,18 @@ import Testing
     await origin.reaches { $0.count(of: "/a.jpg") == 1 }
     service.signal(SIGTERM)
     #expect(service.notice().hasPrefix("STOPPING=1"))
-    // Readers of events would never end by themselves.
+    // Event streams would never end by themselves.
     _ = events.rest()
     gate.open()
-    #expect(try Answer(of: image).body == SampleImage.jpeg)
+    #expect(try CurlResponse(of: image).body == SampleImage.jpeg)
     #expect(service.end() == 0)
   }
 
   @Test(arguments: [SIGINT, SIGTERM])
-  func `a second signal ends the service at once, and what it received counts`(_ signal: Int32) throws {
+  func `a second signal ends the service at once, and the received bytes count`(_ signal: Int32) throws {
     let gate = Gate()
     let picture = PictureOrigin.picture(1, size: 400_000)
-    // A proxy, as what comes from this machine itself does not count.
+    // A proxy, because traffic from this machine itself does not count.
     let proxy = try LoopbackServer { _ in .stalled(picture, after: 200_000, until: gate) }
     let service = try ServiceRun(["--network=wifi"], environment: ["http_proxy": proxy.url("/")])
     let item = #"{"originalImage":"http://pictures.example/a.jpg"}"#
@@ -157,14 +157,14 @@ import Testing
     #expect(service.notice().hasPrefix("STOPPING=1"))
     service.signal(signal)
     #expect(service.end() == 1)
-    // Until then somebody waited for the image.
+    // A client waited for the image until now.
     _ = image.rest()
     let usage = try Usage(ImageLoader.Configuration(environment: ["HOME": service.root])).report()
     #expect(usage.total.transfers == 1, "\(usage.json)")
     gate.open()
   }
 
-  @Test func `a hang-up signal reads the policy again and says so to the manager`() throws {
+  @Test func `a hang-up signal reloads the policy and notifies the service manager`() throws {
     let service = try ServiceRun()
     service.signal(SIGHUP)
     #expect(service.notice().hasPrefix("RELOADING=1\nMONOTONIC_USEC="))
@@ -172,16 +172,16 @@ import Testing
     #expect(try service.curl("/healthz").status == 200)
   }
 
-  @Test func `the watchdog of the manager hears it`() throws {
+  @Test func `the service manager's watchdog is notified`() throws {
     let service = try ServiceRun(environment: ["WATCHDOG_USEC": "100000"])
     #expect(service.notice() == "WATCHDOG=1")
     #expect(service.notice() == "WATCHDOG=1")
   }
 
-  @Test func `a socket that the manager passes is served`() throws {
+  @Test func `a socket from the service manager is served`() throws {
     let path = "/tmp/feedimg-\(UUID().uuidString).sock"
     defer { unlink(path) }
-    // Python opens the socket, makes it the first one passed, and becomes the service.
+    // Python opens the socket, passes it first, and becomes the service.
     let script = """
       import os, socket, sys
       s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(8)
@@ -191,21 +191,21 @@ import Testing
       """
     let service = try ServiceRun(wrapper: ["/usr/bin/python3", "-c", script, path])
     #expect(service.errors == "feedimg: serving on \(path)\n")
-    #expect(try Answer(of: CurlRun(["--unix-socket", path, "http://localhost/healthz"])).status == 200)
+    #expect(try CurlResponse(of: CurlRun(["--unix-socket", path, "http://localhost/healthz"])).status == 200)
     #expect(mode(of: service.socket) == nil)
     service.signal(SIGTERM)
     #expect(service.end() == 0)
-    #expect(mode(of: path) != nil, "what the manager made stays the manager's")
+    #expect(mode(of: path) != nil, "a socket of the service manager is not removed")
   }
 
   @Test(arguments: [
     ("127.0.0.1", "127.0.0.1"), ("::1", "[::1]"), ("0.0.0.0", nil), ("127.0.0.2", nil), ("::", nil),
   ])
-  func `a port that the manager passes is served on this machine alone`(
+  func `a port from the service manager is served on this machine alone`(
     _ host: String,
     _ shown: String?
   ) throws {
-    // A free port of the address, which is told.
+    // A free port of the address, which is printed.
     let script = """
       import os, socket, sys
       s = socket.socket(socket.AF_INET6 if ":" in sys.argv[1] else socket.AF_INET)
@@ -224,6 +224,6 @@ import Testing
     let service = try ServiceRun(["--no-token"], wrapper: wrapper)
     let url = String(service.errors.split(separator: "\n")[0].dropFirst("feedimg: serving on ".count))
     #expect(url.hasPrefix("http://\(shown):"))
-    #expect(try Answer(of: CurlRun(["-g", "\(url)/healthz"])).status == 200)
+    #expect(try CurlResponse(of: CurlRun(["-g", "\(url)/healthz"])).status == 200)
   }
 }

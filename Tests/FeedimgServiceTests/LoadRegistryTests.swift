@@ -7,7 +7,7 @@ import Testing
 @Suite struct LoadRegistryTests {
   private let loads = LoadRegistry()
 
-  @Test func `what is said of a load holds for that alone`() {
+  @Test func `the named priority applies to one load only`() {
     let (one, other) = (LoadHandle(.prefetch), LoadHandle(.prefetch))
     loads.add("one", one)
     loads.add("other", other)
@@ -17,19 +17,19 @@ import Testing
     #expect(one.priority == .near)
   }
 
-  @Test func `the last that was said before it began holds as well`() {
+  @Test func `a priority that was set before the load began also applies`() {
     loads.set("one", .visible)
     loads.set("other", .visible)
     loads.set("one", .near)
     let (one, again) = (LoadHandle(.prefetch), LoadHandle(.prefetch))
     loads.add("one", one)
     #expect(one.priority == .near)
-    // Said once, it holds for one load.
+    // It was set once and applies to one load.
     loads.add("one", again)
     #expect(again.priority == .prefetch)
   }
 
-  @Test func `what was said of loads that never began is not kept for ever`() {
+  @Test func `priorities of loads that never began are not kept forever`() {
     for number in 0..<200 { loads.set("\(number)", .visible) }
     let wishes = (0..<200).map { _ in LoadHandle(.prefetch) }
     for (number, wish) in wishes.enumerated() { loads.add("\(number)", wish) }
@@ -37,7 +37,7 @@ import Testing
     #expect(wishes.map(\.priority).dropFirst(136).allSatisfy { $0 == .visible })
   }
 
-  @Test func `a load that has ended has no name`() {
+  @Test func `a finished load has no name`() {
     do {
       let wish = LoadHandle(.prefetch)
       loads.add("one", wish)

@@ -2,11 +2,13 @@ import FeedimgJSON
 import LoopbackServer
 import Testing
 
-/// Fields of a server that no client would take.
+/// Response fields of a server that no client would accept.
 @Suite(.timeLimit(.minutes(10))) struct OddFieldTests {
   struct Row: Sendable, CustomTestStringConvertible {
     let line: String
-    /// What the client sees of it, by name; nil for nothing.
+    /// The values that the client receives, by name.
+    ///
+    /// Nil means none.
     let name: String
     let value: String?
     let reason: String
@@ -15,43 +17,43 @@ import Testing
 
   private static let rows = [
     Row(line: "X-A: a\u{1}b", name: "X-A", value: "a b", reason: "a control character (RFC 9110 §5.5)"),
-    Row(line: "X-A: a\u{7F}b", name: "X-A", value: "a b", reason: "the last of them"),
-    Row(line: "X-A: a\tb", name: "X-A", value: "a\tb", reason: "a tab is none of them"),
+    Row(line: "X-A: a\u{7F}b", name: "X-A", value: "a b", reason: "the last control character"),
+    Row(line: "X-A: a\tb", name: "X-A", value: "a\tb", reason: "a tab is not a control character"),
     Row(line: "X A: a", name: "X A", value: nil, reason: "a space in a name (RFC 9110 §5.6.2)"),
     Row(line: "X(A): a", name: "X(A)", value: nil, reason: "a bracket in a name"),
     Row(line: "X-\u{1}A: a", name: "X-\u{1}A", value: nil, reason: "a control character in a name"),
-    Row(line: "X-!#A: a", name: "X-!#A", value: "a", reason: "marks that names may have"),
+    Row(line: "X-!#A: a", name: "X-!#A", value: "a", reason: "punctuation that names may have"),
     Row(line: "X-A: \u{E4}", name: "X-A", value: "\u{E4}", reason: "letters beyond ASCII"),
   ]
 
-  @Test(arguments: rows) func `an odd field of a server does not cost the answer`(_ row: Row) throws {
+  @Test(arguments: rows) func `an invalid field of a server does not fail the response`(_ row: Row) throws {
     let origin = try LoopbackServer { _ in
       let head = "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n\(row.line)\r\nContent-Length: 5\r\n\r\n"
       return Reply([.send(Array("\(head)hello".utf8))])
     }
     let service = try ServiceRun(["--network=wifi"])
-    // As it comes, and as it is stored.
+    // As it arrives, and from the store.
     for _ in 0..<2 {
-      let answer = try Answer(
+      let response = try CurlResponse(
         of: try service.request(["-G", "/v1/fetch", "--data-urlencode", "url=\(origin.url("/a"))"])
       )
-      #expect((answer.status, answer.text) == (200, "hello"))
-      #expect(answer[row.name] == row.value)
+      #expect((response.status, response.text) == (200, "hello"))
+      #expect(response[row.name] == row.value)
     }
     #expect(origin.log.requests.count == 1)
   }
 
-  @Test func `what a server said odd of itself stands in a note`() throws {
+  @Test func `an invalid text of a server appears in a note`() throws {
     let origin = try LoopbackServer { request in
-      guard request.path == "/page" else { return .answer(200, body: SampleImage.webp) }
-      return .answer(200, [("Content-Type", "text/\u{1}html")], body: Array("<p>".utf8))
+      guard request.path == "/page" else { return .response(200, body: SampleImage.webp) }
+      return .response(200, [("Content-Type", "text/\u{1}html")], body: Array("<p>".utf8))
     }
     let service = try ServiceRun(["--network=wifi"])
     let item = JSONObject([
       ("originalImage", .string(origin.url("/page"))), ("thumbnailImage", .string(origin.url("/b"))),
     ])
-    let answer = try service.curl("/v1/image", "--json", JSONValue.object(item).text(.compact))
-    #expect((answer.status, answer["Feedimg-Image"]) == (200, "thumbnail"))
-    #expect(answer["Feedimg-Note"]?.contains("`text/ html`") == true)
+    let response = try service.curl("/v1/image", "--json", JSONValue.object(item).text(.compact))
+    #expect((response.status, response["Feedimg-Image"]) == (200, "thumbnail"))
+    #expect(response["Feedimg-Note"]?.contains("`text/ html`") == true)
   }
 }

@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct PriorityTests {
   private let gate = Gate()
 
-  /// Holds `/first` back.
+  /// An origin that holds `/first` back.
   private func origin() throws -> LoopbackServer {
     try LoopbackServer { [gate] request in
       let head = [("Content-Length", String(SampleImage.jpeg.count)), ("Content-Type", "image/jpeg")]
@@ -19,7 +19,7 @@ import Testing
     }
   }
 
-  /// Asks for images, each of a URL of its own.
+  /// Requests images, each with a URL of its own.
   private func ask(
     _ service: ServiceRun,
     _ url: String,
@@ -33,11 +33,11 @@ import Testing
     }
   }
 
-  @Test func `what is urgent overtakes what was asked for before`() throws {
+  @Test func `urgent requests overtake earlier ones`() throws {
     let origin = try origin()
     let service = try ServiceRun(["--network=wifi"])
     let events = try service.request(["/v1/events"])
-    // All places are taken: before anything is measured there are eight at most.
+    // All slots are taken. Before any measurement there are at most eight.
     var runs = try ask(service, origin.url("/first"), 8, "Priority: u=0")
     waitForTransfers(8, in: events)
     runs += try ask(service, origin.url("/idle"), 10, "Priority: u=7")
@@ -45,21 +45,21 @@ import Testing
     runs += try ask(service, origin.url("/urgent"), 10, "Priority: u=0")
     waitForTransfers(28, in: events)
     gate.open()
-    for run in runs { #expect(try Answer(of: run).status == 200) }
-    // While the first idle one runs, at most seven urgent ones do: all others have gone before it.
+    for run in runs { #expect(try CurlResponse(of: run).status == 200) }
+    // While the first background request runs, at most seven urgent ones run. All others came before it.
     let order = origin.log.requests.map(\.path).filter { $0 != "/first" }
     #expect(order.prefix(3) == ["/urgent", "/urgent", "/urgent"])
     #expect(order.count == 20)
   }
 
-  @Test func `a program tells what has become more urgent, and gets the image once`() async throws {
+  @Test func `a program raises a priority and gets the image once`() async throws {
     // While this waits for events, the program needs the threads that tests share.
     let thread = ThreadExecutor("test")
     defer { thread.stop() }
-    try await withTaskExecutorPreference(thread) { try await tellWhatBecomesUrgent() }
+    try await withTaskExecutorPreference(thread) { try await raisePriority() }
   }
 
-  private func tellWhatBecomesUrgent() async throws {
+  private func raisePriority() async throws {
     let origin = try origin()
     let service = try ServiceRun(["--network=wifi"])
     let events = try service.request(["/v1/events"])
@@ -80,7 +80,7 @@ import Testing
     let told = #"feedimg_requests_total{route="/v1/priority",status="204"} 1"#
     while try !service.curl("/metrics").text.contains(told) { await Task.yield() }
     gate.open()
-    for run in runs + idle { #expect(try Answer(of: run).status == 200) }
+    for run in runs + idle { #expect(try CurlResponse(of: run).status == 200) }
     for await presentation in slot.presentations where presentation.image != nil { break }
     // Eight at a time.
     #expect(origin.log.requests.map(\.path).filter { $0 != "/first" }.prefix(8).contains("/wanted"))
@@ -89,7 +89,7 @@ import Testing
     #expect(metrics.contains(#"feedimg_images_total{image="original",source="network"} 29"#))
   }
 
-  /// Reads on until so many transfers run or wait.
+  /// Reads until this many transfers run or wait.
   private func waitForTransfers(_ count: Int, in events: CurlRun) {
     while let block = events.block() {
       if block.contains("event: progress\n"), block.contains("{\"count\":\(count),") { return }

@@ -4,10 +4,10 @@ import Testing
 
 @testable import FeedimgService
 
-/// What clients are told of loads that failed.
+/// How failed loads are reported to clients.
 @Suite struct ProblemTests {
   @Test(arguments: [(true, true as JSONValue?), (false, nil)])
-  func `whether a server is left alone is said of it`(isLeftAlone: Bool, told: JSONValue?) {
+  func `a problem document says whether the server's circuit is open`(isLeftAlone: Bool, told: JSONValue?) {
     var error = LoadError(.status, message: "the server answered 503", status: 503)
     error.hasOpenCircuit = isLeftAlone
     #expect(error.problem.members["originLeftAlone"] == told)

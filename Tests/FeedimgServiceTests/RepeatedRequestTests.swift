@@ -72,7 +72,7 @@ import Testing
     for text in [Self.get("a") + Self.get("b"), Self.get("b"), options] { #expect(!isKnown(text)) }
   }
 
-  @Test func `a known request inside of another one is part of that`() throws {
+  @Test func `a known request inside another one is a part of that one`() throws {
     let channel = try connect()
     let known = Self.get("a")
     #expect(try responses(to: known, on: channel) == ["200[a]"])
@@ -84,7 +84,7 @@ import Testing
     #expect(try responses(to: known.replacing("Host", with: "B"), on: other) == ["200[b]"])
   }
 
-  @Test func `each connection has its own access`() throws {
+  @Test func `each connection has its own access rule`() throws {
     let token = "0123456789abcdef0123456789abcdef"
     let fields = "Authorization: Bearer \(token)\r\n"
     let get = "GET /at?a HTTP/1.1\r\nHost: localhost\r\n\(fields)\r\n"
@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  @Test func `only so many are remembered, and no long ones`() throws {
+  @Test func `the number and the length of remembered requests are limited`() throws {
     let channel = try connect()
     for number in 0...512 { _ = try responses(to: Self.get("\(number)"), on: channel) }
     #expect(!isKnown(Self.get("0")) && isKnown(Self.get("512")))

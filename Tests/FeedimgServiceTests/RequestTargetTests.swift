@@ -2,7 +2,7 @@ import Testing
 
 @testable import FeedimgService
 
-/// What a path and a query are read as.
+/// How paths and queries are parsed.
 @Suite struct RequestTargetTests {
   struct Row: Sendable, CustomTestStringConvertible {
     let text: String
@@ -25,17 +25,22 @@ import Testing
       text: "/a?b&c=&&=d",
       path: "/a",
       parameters: ["b=", "c=", "=d"],
-      reason: "what is left out is empty"
+      reason: "a missing value is empty"
     ),
     Row(text: "/a?b=c=d", path: "/a", parameters: ["b=c=d"], reason: "the first `=` divides"),
-    Row(text: "/a?b=?/", path: "/a", parameters: ["b=?/"], reason: "the first `?` divides"),
+    Row(text: "/a?b=?/", path: "/a", parameters: ["b=?/"], reason: "the first `?` separates the query"),
     Row(text: "http://localhost/a?b=c", path: "/a", parameters: ["b=c"], reason: "absolute form"),
     Row(text: "HTTP://localhost", path: "/", reason: "absolute form without a path"),
-    Row(text: "http://localhost?b=c", path: "/", parameters: ["b=c"], reason: "absolute form, a query alone"),
-    Row(text: "/v1/../healthz", path: "/v1/../healthz", reason: "dots mean nothing"),
-    Row(text: "/%2e%2e/etc", path: "/%2e%2e/etc", reason: "escapes in a path mean nothing"),
-    Row(text: "//v1", path: "//v1", reason: "an empty segment is one"),
-    Row(text: "*", path: nil, reason: "of no path"),
+    Row(
+      text: "http://localhost?b=c",
+      path: "/",
+      parameters: ["b=c"],
+      reason: "absolute form with only a query"
+    ),
+    Row(text: "/v1/../healthz", path: "/v1/../healthz", reason: "dots have no special meaning"),
+    Row(text: "/%2e%2e/etc", path: "/%2e%2e/etc", reason: "escapes in a path are kept"),
+    Row(text: "//v1", path: "//v1", reason: "an empty segment is a segment"),
+    Row(text: "*", path: nil, reason: "no path"),
     Row(text: "example.org:443", path: nil, reason: "of a tunnel"),
     Row(text: "", path: nil, reason: "nothing"),
     Row(text: "/a?b=%", path: nil, reason: "an escape without digits"),
@@ -43,7 +48,7 @@ import Testing
     Row(text: "/a?b=%ff", path: nil, reason: "no UTF-8"),
   ]
 
-  @Test(arguments: rows) func `a target is its path and its parameters`(_ row: Row) {
+  @Test(arguments: rows) func `a target has a path and parameters`(_ row: Row) {
     let target = RequestTarget(row.text)
     #expect(target?.path == row.path)
     #expect(target?.parameters.map { "\($0.name)=\($0.value)" } ?? [] == row.parameters)

@@ -2,21 +2,21 @@ import FeedimgJSON
 import LoopbackServer
 import Testing
 
-/// The service as a client sees it, by curl over the Unix socket.
+/// The service as a client sees it, with curl over the Unix socket.
 @Suite(.timeLimit(.minutes(10))) struct RouteTests {
   private static let item =
     #"{"id":"1","originalImage":"http://x.example/a.jpg","thumbnailImage":"http://x.example/b.jpg"}"#
 
   @Test func `an item is resolved as feedimg resolve does`() throws {
     let service = try ServiceRun(["--network=cellular"])
-    let answer = try service.curl("/v1/resolve", "--json", Self.item)
-    #expect((answer.status, answer["Content-Type"]) == (200, "application/json"))
-    #expect(answer.object["image"] == "thumbnail")
-    #expect(answer.object["load"] == "thumbnail")
-    #expect(answer.object["place"] == "default.md:10")
+    let response = try service.curl("/v1/resolve", "--json", Self.item)
+    #expect((response.status, response["Content-Type"]) == (200, "application/json"))
+    #expect(response.object["image"] == "thumbnail")
+    #expect(response.object["load"] == "thumbnail")
+    #expect(response.object["place"] == "default.md:10")
   }
 
-  @Test func `an array is answered by an array and lines by lines`() throws {
+  @Test func `an array gets an array, and lines get lines`() throws {
     let service = try ServiceRun(["--network=offline"])
     let array = try service.curl("/v1/resolve", "--json", "[\(Self.item),\(Self.item)]")
     guard case .array(let elements) = try JSONReader.value(in: array.body) else {
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test func `what cannot be answered is a problem document with a status that tells`() throws {
+  @Test func `an invalid request gets a problem document with a fitting status`() throws {
     let service = try ServiceRun(["--network=offline"])
     let rows: [([String], Int, String)] = [
       (["/v1/nothing"], 404, "/openapi.json"),
@@ -67,8 +67,8 @@ import Testing
       (["/v1/settings", "-X", "PATCH", "--json", "[]"], 422, "an array"),
     ]
     for (arguments, status, words) in rows {
-      let answer = try service.request(arguments)
-      let problem = try Answer(of: answer)
+      let response = try service.request(arguments)
+      let problem = try CurlResponse(of: response)
       #expect(problem.status == status, "\(arguments)")
       #expect(problem["Content-Type"] == "application/problem+json", "\(arguments)")
       #expect(problem.object["status"] == .integer(status), "\(arguments)")
@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  @Test func `the network is what is seen, with what is simulated beside it`() throws {
+  @Test func `the network route returns the actual network, beside a simulated one`() throws {
     let live = try ServiceRun().curl("/v1/network").object
     #expect(live["kind"]?.text != nil && live["simulated"] == nil)
     let simulated = try ServiceRun(["--network=cellular", "--set=always-original=yes"])
@@ -86,9 +86,9 @@ import Testing
     #expect(simulated["simulated"] == ["network": "cellular", "always-original": "yes"])
   }
 
-  @Test func `settings change all at once or not at all`() throws {
+  @Test func `settings change all together or not at all`() throws {
     let service = try ServiceRun()
-    func change(_ patch: String) throws -> Answer {
+    func change(_ patch: String) throws -> CurlResponse {
       try service.curl(
         "/v1/settings",
         "-X",
@@ -114,7 +114,7 @@ import Testing
     #expect(try change(#"{"cache-expiry-days":null}"#).object["cache-expiry-days"] == 7)
   }
 
-  @Test func `the head of an answer is as it would be with its body`() throws {
+  @Test func `HEAD returns the same fields as GET`() throws {
     let service = try ServiceRun()
     for target in ["/v1/network", "/v1/cache", "/v1/usage", "/healthz", "/openapi.json", "/v1/nothing"] {
       let (whole, head) = (try service.curl(target), try service.curl(target, "--head"))
@@ -125,9 +125,9 @@ import Testing
     #expect(try service.curl("/v1/events", "--head")["Content-Type"] == "text/event-stream")
   }
 
-  @Test func `a path says what it takes`() throws {
-    let answer = try ServiceRun().curl("/v1/settings", "-X", "OPTIONS")
-    #expect((answer.status, answer["Allow"]) == (204, "GET, HEAD, PATCH, OPTIONS"))
+  @Test func `each path lists its methods`() throws {
+    let response = try ServiceRun().curl("/v1/settings", "-X", "OPTIONS")
+    #expect((response.status, response["Allow"]) == (204, "GET, HEAD, PATCH, OPTIONS"))
   }
 
   @Test func `the description names every route and its methods`() throws {

@@ -16,7 +16,9 @@ import Testing
     return Array(content.prefix(max(0, count)))
   }
 
-  /// Ways to change a file, by its descriptor; each says whether it was refused.
+  /// Ways to change a file by its descriptor.
+  ///
+  /// Each returns whether it was refused.
   private static let changes: [(name: String, isRefused: @Sendable (Int32) -> Bool)] = [
     ("writing", { pwrite($0, "x", 1, 10) < 0 }), ("writing at the end", { pwrite($0, "x", 1, 300_001) < 0 }),
     ("shortening", { ftruncate($0, 1) < 0 }), ("lengthening", { ftruncate($0, 400_000) < 0 }),
@@ -32,10 +34,10 @@ import Testing
     ),
     ("mapping it", { mmap(nil, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, $0, 0) == MAP_FAILED }),
     // F_ADD_SEALS (linux/fcntl.h).
-    ("sealing it otherwise", { fcntl($0, 1033, 0) < 0 }),
+    ("sealing it differently", { fcntl($0, 1033, 0) < 0 }),
   ]
 
-  @Test(arguments: changes.indices) func `nobody changes it by`(_ index: Int) throws {
+  @Test(arguments: changes.indices) func `a sealed body cannot be changed by`(_ index: Int) throws {
     let (name, isRefused) = Self.changes[index]
     let body = try #require(SealedBody(bytes))
     let descriptor = try body.file.withUnsafeFileDescriptor { $0 }
@@ -43,12 +45,12 @@ import Testing
     // Any process of the same user can open the file.
     let other = open("/proc/self/fd/\(descriptor)", O_RDWR | O_CLOEXEC)
     defer { close(other) }
-    if other >= 0 { #expect(isRefused(other), "\(name), opened anew") }
+    if other >= 0 { #expect(isRefused(other), "\(name), opened again") }
     #expect(try content(body) == bytes)
     #expect(body.cost >= bytes.count)
   }
 
-  @Test func `an empty body is one`() throws {
+  @Test func `an empty body can be sealed`() throws {
     let body = try #require(SealedBody([]))
     #expect(try content(body) == [])
   }
@@ -64,28 +66,28 @@ import Testing
   }
 }
 
-/// When a copy pays.
+/// When a sealed copy pays.
 @Suite struct SealingDemandTests {
   private var demand = SealingDemand()
 
-  /// Which of so many askings in a row are followed by a copy.
+  /// The numbers of the requests in a row that are followed by a copy.
   private mutating func due(_ key: String, _ count: Int) -> [Int] {
     (1...count).filter { _ in demand.noteRequest(key) }
   }
 
-  @Test func `the second asking is one too many, and each loss doubles the wait`() {
+  @Test func `the second request causes a copy, and each loss doubles the wait`() {
     var test = self
     #expect(test.due("a", 30) == [2, 6, 14, 30])
-    #expect(test.due("b", 2) == [2], "each body for itself")
+    #expect(test.due("b", 2) == [2], "each body is counted alone")
   }
 
-  @Test func `the wait has an end`() {
+  @Test func `the wait has an upper limit`() {
     var test = self
     let due = test.due("a", 2000)
     #expect(zip(due, due.dropFirst()).map { $1 - $0 }.max() == 256)
   }
 
-  @Test func `what is asked for once is not remembered for ever`() {
+  @Test func `a single request is not remembered forever`() {
     var test = self
     #expect(test.due("a", 1) == [])
     for key in 0..<10_000 { #expect(test.due("\(key)", 1) == []) }

@@ -3,9 +3,9 @@ import LoopbackServer
 import Synchronization
 import Testing
 
-/// Large images that are asked for again and again, with a real origin behind the service.
+/// Large images that are requested repeatedly, with a real origin behind the service.
 @Suite(.timeLimit(.minutes(10))) struct SealedImageTests {
-  /// Which version of each picture comes next, by path.
+  /// The next version of each picture, by path.
   private final class Versions: Sendable {
     private let counts = Mutex<[String: Int]>([:])
 
@@ -17,11 +17,11 @@ import Testing
     }
   }
 
-  /// Each asking is answered by another version, in size and content.
+  /// An origin whose every response is another version, in size and content.
   private static func origin() throws -> LoopbackServer {
     let versions = Versions()
     return try LoopbackServer { request in
-      .answer(
+      .response(
         200,
         [("Content-Type", "image/jpeg"), ("Cache-Control", "max-age=600")],
         body: picture(request.path, versions.next(request.path))
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  /// Other bytes at every place.
+  /// Different bytes at every position.
   private static let content: [UInt8] = {
     var state: UInt32 = 1
     return (0..<1 << 20).map { _ in
@@ -49,27 +49,27 @@ import Testing
     return picture
   }
 
-  /// Of many bytes, the difference would take a test longer to tell than it may last.
+  /// The test would take too long to print the difference of this many bytes.
   private func isSame(_ bytes: [UInt8], _ wanted: [UInt8]) -> Bool {
     bytes.count == wanted.count && memcmp(bytes, wanted, bytes.count) == 0
   }
 
-  /// How many images are sealed now.
+  /// The number of sealed images now.
   private func sealed(_ service: ServiceRun) throws -> Int {
     try service.number("feedimg_sealed_images")
   }
 
-  /// Asks as often as it takes for an image to be sealed.
+  /// Requests an image until it is sealed.
   private func seal(_ target: String, at service: ServiceRun) throws {
     let client = try RawClient(service.socket)
     for _ in 0..<3 {
       client.get(target)
-      _ = client.answer()
+      _ = client.response()
     }
     #expect(try sealed(service) == 1)
   }
 
-  @Test func `what is sealed is answered as what is not, over every socket`() throws {
+  @Test func `sealed and unsealed images get equal responses over every socket`() throws {
     let origin = try Self.origin()
     let service = try ServiceRun.onBothSockets()
     let port = try #require(service.port)
@@ -78,13 +78,13 @@ import Testing
     let clients = [try RawClient(service.socket), try RawClient(port: port)]
     for _ in 0..<3 {
       clients[1].get(target)
-      #expect(isSame(clients[1].answer().body, picture))
+      #expect(isSame(clients[1].response().body, picture))
     }
     #expect(try sealed(service) == 1)
     var heads: Set<String> = []
     for _ in 0..<4 {
       clients[0].get(target)
-      let (head, body) = clients[0].answer()
+      let (head, body) = clients[0].response()
       #expect(isSame(body, picture))
       let lines = head.split(separator: "\r\n")
       let passing = ["Date", "Cache-Status", "Server-Timing"]
@@ -95,36 +95,36 @@ import Testing
     for client in clients {
       for range in [1..<2, 100_000..<400_000, 70_000..<500_001, 0..<500_001] {
         client.get(target, "Range: bytes=\(range.lowerBound)-\(range.upperBound - 1)")
-        let (head, body) = client.answer()
+        let (head, body) = client.response()
         #expect(head.hasPrefix("HTTP/1.1 206"))
         #expect(isSame(body, Array(picture[range])))
       }
       client.get(target, "Range: bytes=500001-")
-      #expect(client.answer().head.hasPrefix("HTTP/1.1 416"))
+      #expect(client.response().head.hasPrefix("HTTP/1.1 416"))
       let tag = try #require(
         heads.first?.split(separator: "\n").first { $0.hasPrefix("ETag: ") }?.dropFirst(6)
       )
       client.get(target, "If-None-Match: \(tag)")
       #expect(client.head().hasPrefix("HTTP/1.1 304"))
       client.get(target, "If-None-Match: \"x\"")
-      #expect(isSame(client.answer().body, picture))
+      #expect(isSame(client.response().body, picture))
     }
     let head = try service.curl(target, "--head")
     #expect((head.status, head["Content-Length"]) == (200, "500001"))
     // Two at once, of which the second is not plain.
     clients[0].get(target)
     clients[0].get("/healthz")
-    #expect(isSame(clients[0].answer().body, picture))
-    #expect(clients[0].answer().head.hasPrefix("HTTP/1.1 200"))
+    #expect(isSame(clients[0].response().body, picture))
+    #expect(clients[0].response().head.hasPrefix("HTTP/1.1 200"))
     #expect(origin.log.requests.count == 1)
     #expect(try sealed(service) == 1)
   }
 
-  /// Images by their paths, and how many descriptors the service may have.
+  /// Images by their paths, and the descriptor limit of the service.
   @Test(arguments: [
     ("small", "/60", 4096), ("too long to copy at once", "/9000", 4096),
     ("with few descriptors", "/500", 512),
-  ]) func `what is not worth it, or costs others too much, is not sealed`(
+  ]) func `an image is not sealed if that has little use or costs others too much`(
     _ name: String,
     _ path: String,
     _ descriptors: Int
@@ -137,12 +137,12 @@ import Testing
     let client = try RawClient(service.socket)
     for _ in 0..<10 {
       client.get(RawClient.target(image: origin.url(path)))
-      #expect(isSame(client.answer().body, picture), "\(name)")
+      #expect(isSame(client.response().body, picture), "\(name)")
     }
     #expect(try sealed(service) == 0, "\(name)")
   }
 
-  @Test func `a slow reader gets the image that it asked for, whatever has become of that`() throws {
+  @Test func `a slow reader gets the image that it requested after newer versions have replaced it`() throws {
     let (origin, service) = (try Self.origin(), try ServiceRun(["--network=wifi"]))
     let target = RawClient.target(image: origin.url("/800"))
     let (old, new) = (Self.picture("/800", 1), Self.picture("/800", 2))
@@ -152,13 +152,13 @@ import Testing
       client.get(target)
       #expect(client.head().hasPrefix("HTTP/1.1 200"))
     }
-    // Another version comes in its place.
+    // Another version replaces it.
     #expect(try isSame(service.curl(target, "-H", "Cache-Control: no-cache").body, new))
     #expect(try sealed(service) == 0)
     let other = try RawClient(service.socket)
     while try sealed(service) == 0 {
       other.get(target)
-      #expect(isSame(other.answer().body, new))
+      #expect(isSame(other.response().body, new))
     }
     for client in slow {
       var bytes: [UInt8] = []
@@ -168,16 +168,16 @@ import Testing
         bytes += piece
       }
       #expect(isSame(bytes, old))
-      // And the connection is of use for the next one.
+      // The connection can be used for the next request.
       client.get(target)
-      #expect(isSame(client.answer().body, new))
+      #expect(isSame(client.response().body, new))
     }
   }
 
-  @Test func `who hangs up in the middle leaves nothing behind`() throws {
+  @Test func `a client that disconnects midway leaves nothing behind`() throws {
     let (origin, service) = (try Self.origin(), try ServiceRun(["--network=wifi"]))
     let target = RawClient.target(image: origin.url("/800"))
-    // With nobody there, nothing stays sealed.
+    // Without clients, nothing stays sealed.
     let other = try RawClient(service.socket)
     try seal(target, at: service)
     for _ in 0..<30 {
@@ -187,7 +187,7 @@ import Testing
     }
     while try service.number("feedimg_connections") > 2 {}
     other.get(target)
-    #expect(isSame(other.answer().body, Self.picture("/800", 1)))
+    #expect(isSame(other.response().body, Self.picture("/800", 1)))
     #expect(try sealed(service) == 1)
   }
 
@@ -197,9 +197,9 @@ import Testing
   private static let (memfdCreate, sendfile) = (279, 71)
   #endif
 
-  /// System calls that are refused, and how: too many files, no memory, none such, not allowed.
+  /// Refused system calls, and the errors: too many files, no memory, not implemented, not allowed.
   @Test(arguments: [(memfdCreate, 24), (memfdCreate, 12), (memfdCreate, 38), (sendfile, 38), (sendfile, 1)])
-  func `where the system refuses, images are sent as ever`(_ call: Int, _ error: Int) throws {
+  func `if the system refuses to seal, images are sent without it`(_ call: Int, _ error: Int) throws {
     let filter = """
       import ctypes, os, struct, sys
       steps = [(0x20, 0, 0, 0), (0x15, 0, 1, int(sys.argv[1])), (6, 0, 0, 0x50000 | int(sys.argv[2])), (6, 0, 0, 0x7fff0000)]
@@ -217,18 +217,18 @@ import Testing
     let client = try RawClient(service.socket)
     for _ in 0..<20 {
       client.get(RawClient.target(image: origin.url("/700")))
-      #expect(isSame(client.answer().body, picture))
+      #expect(isSame(client.response().body, picture))
     }
     #expect(try sealed(service) == 0)
   }
 
-  @Test func `many clients get their exact images while these are displaced and replaced`() throws {
+  @Test func `many clients get their exact images while these are evicted and replaced`() throws {
     let (origin, service) = (try Self.origin(), try ServiceRun(["--network=wifi"]))
-    // Room for some eight of them, and two copies.
+    // Room for about eight of them, and two copies.
     _ = try service.curl("/v1/settings", "-X", "PATCH", "--json", #"{"cache-memory-limit": "4MiB"}"#)
     let paths = (0..<12).map { "/\(300 + 40 * ($0 % 6) + $0)" }
     let runs = try (0..<8).map { client in
-      // The last one brings new versions all the time.
+      // The last client requests new versions all the time.
       let fields = client < 7 ? [] : ["-H", "Cache-Control: no-cache"]
       let order = (0..<24).map { paths[($0 / 4 * (client + 1) + client) % paths.count] }
       let targets = order.map { RawClient.target(image: origin.url($0)) }

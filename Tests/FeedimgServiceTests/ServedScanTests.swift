@@ -7,19 +7,19 @@ import Testing
 
 /// What a program shows of an image that the service loads for it.
 @Suite(.timeLimit(.minutes(10))) struct ServedScanTests {
-  /// A progressive JPEG that is long enough to be handed on before it is whole, with its scans in the middle.
+  /// A progressive JPEG long enough to be forwarded before it is complete, with its scans in the middle.
   private static func picture() throws -> (bytes: [UInt8], firstScanEnd: Int) {
     let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     let clouds = Array(
       try Data(contentsOf: tests.appending(path: "FeedimgDecodingTests/Fixtures/clouds.jpg"))
     )
-    // A comment before (ITU-T T.81, B.2.4.5), and what decoders do not look at behind.
+    // A comment before (ITU-T T.81, B.2.4.5), and bytes after it that decoders ignore.
     let comment = [0xFF, 0xFE, 0x75, 0x30] + [UInt8](repeating: 0x20, count: 0x7530 - 2)
     let bytes = clouds[..<2] + comment + clouds[2...] + [UInt8](repeating: 0, count: 30_000)
     return (Array(bytes), comment.count + 900)
   }
 
-  @Test func `a scan is presented before the service has the whole`() async throws {
+  @Test func `a scan is shown before the service has the whole image`() async throws {
     let (gate, (bytes, end)) = (Gate(), try Self.picture())
     let origin = try LoopbackServer { _ in
       .stalled(bytes, after: end, until: gate, [("Content-Type", "image/jpeg")])
@@ -42,7 +42,7 @@ import Testing
         scan = presentation.scan
         gate.open()
       }
-      // Without a scan, it hangs here until the time is over.
+      // Without a scan, this loop hangs until the time limit.
       if !presentation.isLoading {
         #expect(presentation.shown == .original && presentation.scan == nil)
         break

@@ -3,12 +3,12 @@ import Testing
 
 @testable import FeedimgService
 
-/// Where the time of a request is said to have gone.
+/// The time of each stage of a request.
 @Suite struct ServerTimingTests {
   struct Row: Sendable, CustomTestStringConvertible {
     var why: String
     var isReload = false
-    /// What happened, and after how many milliseconds.
+    /// The events, and their times in milliseconds.
     var steps: [(Int, LoadEvent.Step)]
     var isStreaming = false
     var text: String
@@ -31,24 +31,24 @@ import Testing
         + "total;dur=100.0"
     ),
     Row(
-      why: "while it comes, nobody knows how long that takes",
+      why: "the total is unknown while bytes arrive",
       steps: [(1, .missed), (2, .queued), (3, .started), (4, .requested), (90, .answered(status: 200))],
       isStreaming: true,
       text: "decide;dur=1.0, queue;dur=2.0, connect;dur=1.0, wait;dur=86.0, total;dur=100.0"
     ),
     Row(
-      why: "by another client's load",
+      why: "joined another client's load",
       steps: [(2, .joined)],
       isStreaming: true,
       text: "decide;dur=2.0, join;dur=98.0, total;dur=100.0"
     ),
     Row(
-      why: "from disk, asked about beside that",
+      why: "from disk, with a background revalidation",
       steps: [(1, .found(.disk)), (2, .queued), (3, .started), (4, .requested), (9, .finished(.disk))],
       text: "decide;dur=1.0, total;dur=100.0"
     ),
     Row(
-      why: "asked about first",
+      why: "revalidated first",
       isReload: true,
       steps: [
         (1, .found(.memory)), (2, .queued), (4, .started), (7, .requested), (11, .answered(status: 304)),
@@ -57,7 +57,7 @@ import Testing
       text: "decide;dur=1.0, queue;dur=2.0, connect;dur=3.0, wait;dur=4.0, receive;dur=5.0, total;dur=100.0"
     ),
     Row(
-      why: "tried twice, which adds up",
+      why: "two attempts, which add up",
       steps: [
         (1, .missed), (2, .queued), (3, .started), (4, .requested), (6, .answered(status: 503)),
         (7, .retried(LoadError(.status, message: ""), after: .milliseconds(3))), (10, .queued),
@@ -82,13 +82,13 @@ import Testing
     #expect(text == row.text)
   }
 
-  @Test func `what was decided is followed by a look into the cache, whose place is told`() {
+  @Test func `the decision is followed by the cache lookup and its source`() {
     var timing = ServerTiming(at: .now)
     let start = timing.start
     timing.enter(.cache, at: start + .milliseconds(1))
     timing.source = .disk
     timing.enter(nil, at: start + .milliseconds(3))
-    // What comes from another thread may be told late.
+    // Events from another thread may come late.
     timing.enter(.queue, at: start + .milliseconds(2))
     #expect(
       timing.text(at: start + .milliseconds(4))

@@ -1,7 +1,9 @@
 import FoundationEssentials
 import Glibc
 
-/// The real service as a process of its own, in folders of its own, from its being ready until the test lets it go.
+/// The real service as a process of its own, in folders of its own.
+///
+/// It runs until the test releases it.
 final class ServiceRun: Sendable {
   let root: String
   private let process: pid_t
@@ -9,15 +11,15 @@ final class ServiceRun: Sendable {
   /// Removed with the last run in it.
   private let folder: Folder
 
-  /// Starts the service and returns when it says that it is ready.
+  /// Starts the service and returns when it is ready.
   ///
   /// - Parameters:
-  ///   - arguments: As `feedimg-serve` takes them.
-  ///   - allowsPrivate: Whether it may ask servers of this machine, such as those of tests.
+  ///   - arguments: The arguments of `feedimg-serve`.
+  ///   - allowsPrivate: Whether it may contact servers of this machine, such as those of tests.
   ///   - other: A run whose folders to share.
   ///   - wrapper: A program with its arguments that becomes the service.
   ///   - environment: Variables besides those of the folders.
-  /// - Throws: ``RunFailure`` with what it said, where it does not get ready.
+  /// - Throws: ``RunFailure`` with its message if it does not become ready.
   init(
     _ arguments: [String] = [],
     allowsPrivate: Bool = true,
@@ -52,15 +54,15 @@ final class ServiceRun: Sendable {
     )
   }
 
-  /// The port that it listens on, if it does.
+  /// The port that it listens on, if any.
   var port: UInt16? {
     errors.split(separator: "\n").first { $0.contains("http://") }?.split(separator: ":").last
       .flatMap { UInt16($0) }
   }
 
-  /// A level that the service tells now, by its name.
+  /// The value of a gauge of the service.
   ///
-  /// - Throws: ``RunFailure`` where there is none.
+  /// - Throws: ``RunFailure`` if there is none with this name.
   func number(_ name: String) throws -> Int {
     let line = try curl("/metrics").text.split(separator: "\n").first { $0.hasPrefix("\(name) ") }
     guard let number = line.flatMap({ Int($0.dropFirst(name.count + 1)) }) else {
@@ -69,22 +71,24 @@ final class ServiceRun: Sendable {
     return number
   }
 
-  /// What the service said on standard error.
+  /// The standard error output of the service.
   var errors: String {
     (try? Data(contentsOf: URL(filePath: "\(root)/errors"))).map { String(decoding: $0, as: UTF8.self) } ?? ""
   }
 
-  /// Where the service listens unless told otherwise.
+  /// Where the service listens by default.
   var socket: String { "\(root)/feedimg.sock" }
 
-  /// The next word to the service manager; waits for it, or for the end of the service.
+  /// The next message to the service manager.
+  ///
+  /// Waits for it, or for the end of the service.
   func notice() -> String {
     var bytes = [UInt8](repeating: 0, count: 4096)
     while true {
       var ready = pollfd(fd: notices, events: Int16(POLLIN), revents: 0)
-      // Half a second now and then only, to see whether the service still runs.
+      // Checks every half second whether the service still runs.
       if poll(&ready, 1, 500) == 0 {
-        // What it said right before its end has come by then.
+        // The last message before its end has arrived by then.
         if kill(process, 0) != 0 || hasEnded, poll(&ready, 1, 0) == 0 { return "ended" }
         continue
       }
@@ -95,28 +99,29 @@ final class ServiceRun: Sendable {
 
   private var hasEnded: Bool {
     var information = siginfo_t()
-    // Leaves it to be waited for.
+    // Leaves the process to be waited for.
     return waitid(P_PID, id_t(process), &information, WEXITED | WNOHANG | WNOWAIT) == 0
       && information.si_signo == SIGCHLD
   }
 
   func signal(_ number: Int32) { kill(process, number) }
 
-  /// Returns when the service has ended: its status, or the signal as a shell shows it.
+  /// Returns the exit status when the service has ended, or the signal as a shell shows it.
   func end() -> Int32 {
     var information = siginfo_t()
     while waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
     return information.si_code == CLD_EXITED ? information._sifields._sigchld.si_status : 128
   }
 
-  /// Asks by curl over the Unix socket.
+  /// Sends a request by curl over the Unix socket.
   ///
-  /// - Parameter arguments: Those of curl; what begins with a slash is a target of the service.
-  /// - Returns: What the service answered.
-  /// - Throws: ``RunFailure`` where there is no answer.
-  func curl(_ arguments: String...) throws -> Answer { try Answer(of: try request(arguments)) }
+  /// - Parameter arguments: The arguments of curl. An argument that begins with a slash is a target of the
+  ///   service.
+  /// - Returns: The response of the service.
+  /// - Throws: ``RunFailure`` if there is no response.
+  func curl(_ arguments: String...) throws -> CurlResponse { try CurlResponse(of: try request(arguments)) }
 
-  /// Begins to ask by curl.
+  /// Starts a request by curl.
   func request(_ arguments: [String]) throws -> CurlRun {
     let targets = arguments.map {
       $0 == "/" || $0.hasPrefix("/v1") || $0.hasPrefix("/o") || $0.hasPrefix("/h") || $0.hasPrefix("/m")
@@ -132,7 +137,7 @@ final class ServiceRun: Sendable {
     ]
   }
 
-  /// Built beside the tests.
+  /// The binary that was built with the tests.
   static let program: String = {
     var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
     let count = buffer.withUnsafeMutableBytes { bytes in
@@ -142,7 +147,7 @@ final class ServiceRun: Sendable {
     return (tests.lastIndex(of: "/").map { String(tests[...$0]) } ?? "") + "feedimg-serve"
   }()
 
-  /// Starts a program with these variables and no others.
+  /// Starts a program with only these variables.
   static func spawn(
     _ command: [String],
     _ variables: [String: String],
@@ -183,7 +188,7 @@ final class ServiceRun: Sendable {
     return descriptor
   }
 
-  /// Removed when nobody holds it.
+  /// Removes the folder with the last reference.
   private final class Folder: Sendable {
     let path = "/tmp/feedimg-\(UUID().uuidString)"
 

@@ -3,7 +3,7 @@ import FoundationEssentials
 import LoopbackServer
 import Testing
 
-/// What one request may give in place of what is seen, by curl over the Unix socket.
+/// The facts that one request may override, with curl over the Unix socket.
 @Suite(.timeLimit(.minutes(10))) struct SituationTests {
   private static let item =
     #"{"id":"1","originalImage":"http://x.example/a.jpg","thumbnailImage":"http://x.example/b.jpg"}"#
@@ -11,34 +11,37 @@ import Testing
   @Test(
     arguments: [
       ("", "placeholder", 6, "the service was started offline"),
-      ("?network=wifi", "original", 2, "the request says another network"),
-      ("?network=cellular", "thumbnail", 4, "and one that is dear"),
+      ("?network=wifi", "original", 2, "the request names another network"),
+      ("?network=cellular", "thumbnail", 4, "and a metered one"),
       ("?network=cellular&set=always-original=yes", "original", 3, "with a setting"),
-      ("?network=cellular&set=always-original=yes&set=always-original=no", "thumbnail", 4, "the last counts"),
+      (
+        "?network=cellular&set=always-original=yes&set=always-original=no", "thumbnail", 4,
+        "the last value counts"
+      ),
       ("?policy=data-saver&network=wifi&metered=yes", "thumbnail", nil, "and another policy"),
-      ("?set=thumbnail=cached", "thumbnail", 5, "what the service was given holds beside it"),
+      ("?set=thumbnail=cached", "thumbnail", 5, "the facts given to the service still apply"),
     ] as [(String, String, Int?, String)]
   )
-  func `a request is decided in the situation that it gives`(
+  func `a request is decided with the facts that it gives`(
     _ query: String,
     _ image: String,
     _ rule: Int?,
     _ reason: String
   ) throws {
     let service = try ServiceRun(["--network=offline"])
-    let answer = try service.curl("/v1/resolve\(query)", "--json", Self.item)
-    #expect(answer.object["image"]?.text == image, "\(reason): \(answer.text)")
-    if let rule { #expect(answer.object["rule"] == .integer(rule), "\(reason)") }
+    let response = try service.curl("/v1/resolve\(query)", "--json", Self.item)
+    #expect(response.object["image"]?.text == image, "\(reason): \(response.text)")
+    if let rule { #expect(response.object["rule"] == .integer(rule), "\(reason)") }
   }
 
-  @Test func `the price that the service was given for its network is not that of another`() throws {
+  @Test func `the metering that the service was given does not apply to another network`() throws {
     let service = try ServiceRun(["--network=cellular", "--metered=yes"])
     let facts = try service.curl("/v1/resolve?network=wifi", "--json", Self.item).object["facts"]
     #expect(facts?["metered"]?["value"] == "no")
   }
 
-  @Test func `an image is loaded as the request says, and the next one as the service does`() throws {
-    let origin = try LoopbackServer { _ in .answer(body: SampleImage.jpeg) }
+  @Test func `an image is loaded with the request's facts, and the next one with the service's`() throws {
+    let origin = try LoopbackServer { _ in .response(body: SampleImage.jpeg) }
     let item = #"{"originalImage":"\#(origin.url("/a.jpg"))","thumbnailImage":"\#(origin.url("/b.jpg"))"}"#
     let service = try ServiceRun(["--network=offline"])
     #expect(try service.curl("/v1/image", "--json", item).status == 404)
@@ -50,7 +53,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: "\(service.root)/config/feedimg/settings.json"))
   }
 
-  @Test func `policies are listed, and each is told with its rules`() throws {
+  @Test func `the policies are listed, and each is shown with its rules`() throws {
     let service = try ServiceRun(["--policy=data-saver"])
     guard case .array(let list) = try JSONReader.value(in: service.curl("/v1/policies").body) else {
       Issue.record("no list")
@@ -68,29 +71,32 @@ import Testing
     #expect(rules[1]["image"] == "original")
   }
 
-  @Test func `the feed is that of the file, as it is now`() throws {
+  @Test func `the feed is the current content of the file`() throws {
     let service = try ServiceRun()
     #expect(try service.curl("/v1/items").text == "[]\n")
     let file = "\(service.root)/feed.jsonl"
     try Data("\(Self.item)\n\(Self.item)\n".utf8).write(to: URL(filePath: file))
     let second = try ServiceRun(["--items=\(file)", "--socket=\(service.root)/second"], besides: service)
     let target = ["--unix-socket", "\(second.root)/second", "http://localhost/v1/items"]
-    #expect(try Answer(of: CurlRun(target)).text == "[\(Self.item),\n\(Self.item)]\n")
+    #expect(try CurlResponse(of: CurlRun(target)).text == "[\(Self.item),\n\(Self.item)]\n")
     try Data("{".utf8).write(to: URL(filePath: file))
-    let broken = try Answer(of: CurlRun(target))
+    let broken = try CurlResponse(of: CurlRun(target))
     #expect((broken.status, broken.object["detail"]?.text?.contains("not JSON")) == (500, true))
   }
 
-  @Test func `the page and what belongs to it ask nobody else, and run no code but their own`() throws {
+  @Test func `the page contacts no other server and runs only its own code`() throws {
     let service = try ServiceRun()
     for (target, type) in [
       ("/", "text/html"), ("/page/page.css", "text/css"), ("/page/main.js", "text/javascript"),
     ] {
-      let answer = try service.curl(target)
-      #expect(answer.status == 200 && answer["Content-Type"]?.hasPrefix(type) == true)
-      #expect(answer["Content-Security-Policy"]?.contains("default-src 'none'; script-src 'self'") == true)
-      #expect(!answer.text.replacing("http://www.w3.org/2000/svg", with: "").contains("://www."), "\(target)")
-      #expect(try service.curl(target, "-H", "If-None-Match: \(answer["ETag"] ?? "")").status == 304)
+      let response = try service.curl(target)
+      #expect(response.status == 200 && response["Content-Type"]?.hasPrefix(type) == true)
+      #expect(response["Content-Security-Policy"]?.contains("default-src 'none'; script-src 'self'") == true)
+      #expect(
+        !response.text.replacing("http://www.w3.org/2000/svg", with: "").contains("://www."),
+        "\(target)"
+      )
+      #expect(try service.curl(target, "-H", "If-None-Match: \(response["ETag"] ?? "")").status == 304)
     }
   }
 }

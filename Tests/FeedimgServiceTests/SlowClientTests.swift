@@ -3,10 +3,10 @@ import Glibc
 import LoopbackServer
 import Testing
 
-/// Clients that take their time over what still comes, with a real origin behind the service.
+/// Clients that read the rest slowly, with a real origin behind the service.
 @Suite(.timeLimit(.minutes(10))) struct SlowClientTests {
   private let gate = Gate()
-  /// Long beside everything that is held anyway, and nowhere the same.
+  /// Larger than all buffers on the way, without repetitions.
   private static let content: [UInt8] = {
     var state: UInt32 = 1
     let noise = (0..<1 << 18).map { _ in
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  /// Of many bytes, the difference would take a test longer to tell than it may last.
+  /// The test would take too long to print the difference of this many bytes.
   private func isSame(_ bytes: [UInt8], _ wanted: ArraySlice<UInt8>) -> Bool {
     bytes.withUnsafeBytes { bytes in
       wanted.withUnsafeBytes { wanted in
@@ -50,7 +50,7 @@ import Testing
   ]
 
   @Test(arguments: ways.indices, [false, true])
-  func `who reads slowly gets every byte, and costs neither others nor memory anything`(
+  func `a slow reader gets every byte, delays no other and costs no memory`(
     _ way: Int,
     overTCP: Bool
   ) throws {
@@ -66,12 +66,12 @@ import Testing
       #expect(head.hasPrefix("HTTP/1.1 200"))
       #expect(head.contains("Content-Length: \(picture.count)\r\n"))
     }
-    // One reads nothing, one a little, and one all that there is.
+    // One reads nothing, one a little, and one everything.
     let (asleep, slow, fast) = (clients[0], clients[1], clients[2])
     #expect(isSame(slow.take(1000), picture[..<1000]))
     #expect(isSame(fast.take(half), picture[..<half]))
     #expect(try service.number("feedimg_arriving_readers") == 3)
-    // What has just come is on its way to the disk.
+    // The latest bytes are on their way to the disk.
     while try service.number("feedimg_arriving_bytes") > ResponseStream.window {}
     #expect(try service.number("feedimg_arriving_bytes") > 0)
     #expect(isSame(slow.take(1000), picture[1000..<2000]))
@@ -79,24 +79,26 @@ import Testing
     gate.open()
     #expect(isSame(fast.take(picture.count - half), picture[half...]))
     while try service.number("feedimg_arriving_bytes") > ResponseStream.window {}
-    // What has come whole is there for the next one, who comes after and is done before.
+    // The complete image serves a later client, which finishes before the slow ones.
     let next = try client()
     next.get(target)
-    #expect(isSame(next.answer().body, picture[...]))
+    #expect(isSame(next.response().body, picture[...]))
     while try service.number("feedimg_arriving_readers") != 2 {}
     #expect(isSame(slow.take(picture.count - 2000), picture[2000...]))
     #expect(isSame(asleep.take(picture.count), picture[...]))
     while try service.number("feedimg_arriving_readers") > 0 {}
     #expect(try service.number("feedimg_arriving_bytes") == 0)
     #expect(origin.log.count(of: "/a.jpg") == 1)
-    // Every connection is of use for the next request.
+    // Every connection can be used for the next request.
     for client in clients {
       client.get("/healthz")
-      #expect(client.answer().head.hasPrefix("HTTP/1.1 200"))
+      #expect(client.response().head.hasPrefix("HTTP/1.1 200"))
     }
   }
 
-  @Test(arguments: ways.indices) func `who hangs up in between takes nothing with them`(_ way: Int) throws {
+  @Test(arguments: ways.indices) func `clients that disconnect midway do not disturb others`(
+    _ way: Int
+  ) throws {
     let (origin, service) = (try origin(), try ServiceRun.onBothSockets())
     let target = Self.ways[way].target(origin.url("/a.jpg"))
     let stays = try RawClient(service.socket)

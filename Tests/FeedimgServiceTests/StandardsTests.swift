@@ -2,24 +2,26 @@ import FeedimgJSON
 import LoopbackServer
 import Testing
 
-/// What standards ask of answers, as clients see it.
+/// What standards require of responses, as clients see it.
 @Suite(.timeLimit(.minutes(10))) struct StandardsTests {
   private static let jpeg = SampleImage.jpeg
 
-  private func image(_ service: ServiceRun, _ url: String, _ arguments: String...) throws -> Answer {
+  private func image(_ service: ServiceRun, _ url: String, _ arguments: String...) throws -> CurlResponse {
     let item = JSONValue.object(JSONObject([("originalImage", .string(url))])).text(.compact)
-    return try Answer(
+    return try CurlResponse(
       of: try service.request(["-G", "/v1/image", "--data-urlencode", "item=\(item)"] + arguments)
     )
   }
 
-  private func fetch(_ service: ServiceRun, _ url: String, _ arguments: String...) throws -> Answer {
-    try Answer(of: try service.request(["-G", "/v1/fetch", "--data-urlencode", "url=\(url)"] + arguments))
+  private func fetch(_ service: ServiceRun, _ url: String, _ arguments: String...) throws -> CurlResponse {
+    try CurlResponse(
+      of: try service.request(["-G", "/v1/fetch", "--data-urlencode", "url=\(url)"] + arguments)
+    )
   }
 
   // MARK: Cache-Status (RFC 9211)
 
-  @Test func `what the server was asked about is told, with what it said`() throws {
+  @Test func `the cache status says that the server was asked, and its status`() throws {
     let origin = try PictureOrigin(Self.jpeg, [("ETag", "\"a\""), ("Cache-Control", "max-age=600")])
     let service = try ServiceRun(["--network=wifi"])
     let url = origin.server.url("/a.jpg")
@@ -33,19 +35,19 @@ import Testing
     let new = try image(service, url, reload[0], reload[1])
     #expect(new["Cache-Status"] == "feedimg; fwd=request; fwd-status=200; stored")
     #expect(new.body == origin.version.body)
-    origin.answer(always: .answer(404))
+    origin.respond(always: .response(404))
     let failed = try image(service, url, reload[0], reload[1])
     #expect((failed.status, failed["Cache-Status"]) == (200, "feedimg; fwd=request; fwd-status=404"))
     let other = try image(service, origin.server.url("/b.jpg"), reload[0], reload[1])
     #expect(other.status == 502)
   }
 
-  @Test func `whom nobody asked is not told of asking`() throws {
+  @Test func `the cache status names no request that was not sent`() throws {
     let origin = try PictureOrigin(Self.jpeg, [("ETag", "\"a\"")])
     let service = try ServiceRun(["--network=wifi"])
     let url = origin.server.url("/a.jpg")
     _ = try image(service, url)
-    // It may be out of date and is asked about beside showing it, which is a hit.
+    // It may be stale and is revalidated in the background, which is a hit.
     #expect(try image(service, url, "-H", "If-None-Match: \"x\"")["Cache-Status"]?.contains("hit") == true)
     service.signal(15)
     #expect(service.end() == 0)
@@ -54,7 +56,7 @@ import Testing
     #expect(offline["Cache-Status"]?.hasPrefix("feedimg; hit;") == true)
   }
 
-  @Test func `who wants no server to be asked gets what is cached, or 504`() throws {
+  @Test func `a client with only-if-cached gets a cached response or 504`() throws {
     let origin = try PictureOrigin(Self.jpeg, [("ETag", "\"a\"")])
     let service = try ServiceRun(["--network=wifi"])
     let url = origin.server.url("/a.jpg")
@@ -63,7 +65,7 @@ import Testing
     #expect(none["Cache-Status"] == "feedimg; detail=only-if-cached")
     for given in ["network=wifi", "set=network=wifi"] {
       let asked = try image(service, url, "-H", "Cache-Control: only-if-cached", "--data-urlencode", given)
-      #expect(asked.status == 504, "whatever the query says: \(given)")
+      #expect(asked.status == 504, "for the query \(given)")
     }
     #expect(origin.requests.isEmpty)
     _ = try image(service, url)
@@ -75,17 +77,17 @@ import Testing
 
   // MARK: Ranges and conditions (RFC 9110 §13, §14)
 
-  @Test func `of a head there are no parts`() throws {
+  @Test func `HEAD has no ranges`() throws {
     let long = PictureOrigin.picture(1, size: 300_000)
     let origin = try LoopbackServer { request in
-      .answer(
+      .response(
         200,
         [("ETag", "\"a,b\""), ("Cache-Control", "max-age=60")],
         body: request.path == "/long" ? long : Self.jpeg
       )
     }
     let service = try ServiceRun(["--network=wifi"])
-    // As it comes, and as it is cached.
+    // As it arrives, and from the cache.
     for _ in 0..<2 {
       for (path, length) in [("/long", long.count), ("/short", Self.jpeg.count)] {
         let heads = [
@@ -103,32 +105,32 @@ import Testing
     #expect(try fetch(service, origin.url("/f/long"), "-H", "If-None-Match: \"a\", \"b\"").status == 200)
   }
 
-  @Test func `who is refused a part or an image hears how the cache dealt with it`() throws {
+  @Test func `a refused range or image still has a cache status`() throws {
     let origin = try PictureOrigin(Self.jpeg, [("ETag", "\"a\""), ("Cache-Control", "max-age=600")])
     let service = try ServiceRun(["--network=wifi"])
     let url = origin.server.url("/a.jpg")
     _ = (try image(service, url), try fetch(service, url))
-    let answers = [
+    let responses = [
       (try image(service, url, "-H", "If-Match: \"x\""), 412),
       (try image(service, url, "-H", "Range: bytes=999999-"), 416),
       (try fetch(service, url, "-H", "Range: bytes=999999-"), 416),
     ]
-    for (answer, status) in answers {
-      #expect(answer.status == status)
-      #expect(answer["Cache-Status"]?.hasPrefix("feedimg; hit; ttl=") == true)
-      #expect(answer.values(of: "Cache-Control") == ["no-store"])
+    for (response, status) in responses {
+      #expect(response.status == status)
+      #expect(response["Cache-Status"]?.hasPrefix("feedimg; hit; ttl=") == true)
+      #expect(response.values(of: "Cache-Control") == ["no-store"])
     }
   }
 
   // MARK: Fields
 
-  @Test func `the head of the events has no length`() throws {
+  @Test func `the head of the event stream has no length`() throws {
     let head = try ServiceRun().curl("/v1/events", "--head")
     #expect((head.status, head["Content-Type"]) == (200, "text/event-stream"))
     #expect(head["Content-Length"] == nil)
   }
 
-  @Test func `what a change may be sent as is told`() throws {
+  @Test func `the accepted formats of a change are announced`() throws {
     let service = try ServiceRun()
     let types = "application/merge-patch+json, application/json"
     let refused = try service.curl("/v1/settings", "-X", "PATCH", "-H", "Content-Type: a/b", "-d", "{}")

@@ -1,9 +1,9 @@
 import Glibc
 import Testing
 
-/// Many clients and bad ones, by the script that also runs with larger numbers.
+/// Many clients and misbehaving ones, by the script that also runs with larger numbers.
 @Suite(.timeLimit(.minutes(5))) struct StrainTests {
-  @Test func `others are served and nothing grows, whatever some clients do`() throws {
+  @Test func `misbehaving clients do not disturb others, and memory does not grow`() throws {
     let script = "\(#filePath)".split(separator: "/").dropLast(2).map { "/\($0)" }.joined() + "/Strain/run"
     let output = "/tmp/feedimg-strain-\(getpid())"
     defer { unlink(output) }

@@ -8,7 +8,7 @@ import Testing
 @testable import FeedimgPipeline
 @testable import FeedimgService
 
-/// What readers of events are told of images: how far they are, and that better ones can be had.
+/// The events about images: their progress, and the availability of better ones.
 @Suite(.timeLimit(.minutes(10))) struct UpgradeTests {
   private static func item(_ name: String) throws -> FeedItem {
     FeedItem(
@@ -19,7 +19,7 @@ import Testing
 
   private static let situation = Situation(network: .cellular, original: .remote, thumbnail: .remote)
 
-  @Test func `who has the best there is waits for nothing`() throws {
+  @Test func `an item with its best image waits for nothing`() throws {
     var items = ShownItems()
     let (one, other) = (try Self.item("a"), try Self.item("b"))
     items.note(.thumbnail, of: one, in: Self.situation)
@@ -31,7 +31,7 @@ import Testing
     #expect(items.all.map(\.item) == [other], "there is no original")
   }
 
-  @Test func `an item is told of once, and only as it was when it was looked at`() throws {
+  @Test func `an item is reported once, and only as it was when it was checked`() throws {
     var items = ShownItems()
     items.note(.placeholder, of: try Self.item("a"), in: Self.situation)
     let before = try #require(items.all.first)
@@ -43,7 +43,7 @@ import Testing
     #expect(first && !second)
   }
 
-  @Test func `the oldest give way`() throws {
+  @Test func `the oldest items are evicted`() throws {
     var items = ShownItems()
     for number in 0...ShownItems.greatestCount {
       items.note(.thumbnail, of: try Self.item(String(number)), in: Self.situation)
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(1)))
-  func `transfers are told of at a pace, the latest state at last`() async throws {
+  func `progress is reported at a limited rate, with the latest state last`() async throws {
     let register = TransferRegister()
     let work = Mutex<[@Sendable () -> Void]>([])
     let teller = ProgressPublisher(register) { _, next in work.withLock { $0.append(next) } }
@@ -71,7 +71,7 @@ import Testing
       try? run.report(LoadProgress(received: ByteCount(count), total: ByteCount(100)))
       register.tell()
     }
-    #expect(work.withLock { $0.count } == 1, "whatever happens, one telling is on its way")
+    #expect(work.withLock { $0.count } == 1, "there is one pending report at most")
     step()
     let text = await texts.next() ?? ""
     #expect(text.contains(#""priority":"visible","received":100,"total":100"#), "\(text)")
@@ -86,7 +86,7 @@ import Testing
     #expect(work.withLock { $0.isEmpty }, "nothing wakes while nothing is transferred")
   }
 
-  @Test func `what was decided while the network was away for a moment is looked at again`() async throws {
+  @Test func `a decision made during a short network interruption is checked again`() async throws {
     let service = try ServiceRun(["--network=wifi"])
     var configuration = ImageLoader.Configuration(environment: ServiceRun.variables(service.root))
     configuration.overrides = [SituationOverride(fact: "network", value: "wifi", source: "the test")]
@@ -104,23 +104,25 @@ import Testing
       defer { work = [] }
       return work
     }
-    #expect(due.map(\.0) == [.milliseconds(1500)], "one look for both")
+    #expect(due.map(\.0) == [.milliseconds(1500)], "one check for both")
     for (_, look) in due { look() }
     for name in ["a", "b"] {
       let text = await texts.next() ?? ""
       #expect(text.contains("event: upgrade") && text.contains("/\(name).jpg"), "\(text)")
     }
     watch.note(.original, of: try Self.item("a"), in: offline, by: loader)
-    #expect(work.withLock { $0.isEmpty }, "there is nothing better")
+    #expect(work.withLock { $0.isEmpty }, "there is no better image")
   }
 
-  /// Has originals loaded on cellular as well.
-  private static func wishForOriginals(_ service: ServiceRun) throws {
+  /// Makes originals load on cellular as well.
+  private static func enableOriginals(_ service: ServiceRun) throws {
     let wish = #"{"always-load-originals-on-cellular":true}"#
     _ = try service.curl("/v1/settings", "-X", "PATCH", "--json", wish)
   }
 
-  @Test func `a reader is told what is under way, and what can be had better now`() async throws {
+  @Test func `a reader hears of running transfers, and of better images when they become available`()
+    async throws
+  {
     let gate = Gate()
     let origin = try LoopbackServer { request in
       request.path == "/a.jpg"
@@ -130,7 +132,7 @@ import Testing
               + SampleImage.jpeg.prefix(20)
           ),
           .wait(gate), .send(Array(SampleImage.jpeg.dropFirst(20))),
-        ]) : .answer(body: SampleImage.jpeg)
+        ]) : .response(body: SampleImage.jpeg)
     }
     let item =
       #"{"id":"one","originalImage":"\#(origin.url("/a.jpg"))","thumbnailImage":"\#(origin.url("/b.jpg"))"}"#
@@ -143,30 +145,30 @@ import Testing
       return nil
     }
     #expect(try service.curl("/v1/image", "--json", item)["Feedimg-Image"] == "thumbnail")
-    try Self.wishForOriginals(service)
+    try Self.enableOriginals(service)
     let upgrade = next("upgrade", #""id":"one""#)
     #expect(upgrade?.contains(#""image":"original""#) == true)
     #expect(upgrade?.contains(#""shown":"thumbnail""#) == true)
     let image = try service.request(["/v1/image", "--json", item])
     #expect(next("progress", "/a.jpg")?.contains(#""total":\#(SampleImage.jpeg.count)"#) != nil)
     gate.open()
-    #expect(try Answer(of: image).body == SampleImage.jpeg)
+    #expect(try CurlResponse(of: image).body == SampleImage.jpeg)
     #expect(next("progress", #""count":0"#) != nil)
   }
 
-  @Test func `a setting is followed although the table waits for another network`() throws {
-    let origin = try LoopbackServer { _ in .answer(body: SampleImage.jpeg) }
+  @Test func `a setting takes effect although the table waits for another network`() throws {
+    let origin = try LoopbackServer { _ in .response(body: SampleImage.jpeg) }
     let item =
       #"{"id":"one","originalImage":"\#(origin.url("/a.jpg"))","thumbnailImage":"\#(origin.url("/b.jpg"))"}"#
     let service = try ServiceRun(["--policy=metered", "--network=cellular", "--metered=yes"])
     let events = try service.request(["/v1/events"])
-    // Its head: what happens from here on is told.
+    // The head. Later events are reported.
     _ = events.block()
     // By a load, and from memory.
     for _ in 0..<2 {
       #expect(try service.curl("/v1/image", "--json", item)["Feedimg-Image"] == "thumbnail")
     }
-    try Self.wishForOriginals(service)
+    try Self.enableOriginals(service)
     var upgrade: String?
     while upgrade == nil, let block = events.block() {
       if block.contains("event: upgrade\n") { upgrade = block }
@@ -174,7 +176,7 @@ import Testing
     #expect(upgrade?.contains(#""image":"original""#) == true)
   }
 
-  @Test func `what is fetched by its URL is under way as well`() throws {
+  @Test func `a fetch by URL is reported as a running transfer too`() throws {
     let gate = Gate()
     let origin = try LoopbackServer { _ in
       Reply([.send(Reply.head(200, [("Content-Length", "4")]) + [1, 2]), .wait(gate), .send([3, 4])])
@@ -182,13 +184,13 @@ import Testing
     let service = try ServiceRun(["--network=wifi"])
     let events = try service.request(["/v1/events"])
     let fetch = try service.request(["-G", "/v1/fetch", "--data-urlencode", "url=\(origin.url("/a"))"])
-    func isTold(_ words: String) -> Bool {
+    func isReported(_ words: String) -> Bool {
       while let block = events.block() { if block.contains(words) { return true } }
       return false
     }
-    #expect(isTold(#""image":null,"priority":"visible","received":2,"total":4"#))
+    #expect(isReported(#""image":null,"priority":"visible","received":2,"total":4"#))
     gate.open()
-    #expect(try Answer(of: fetch).body == [1, 2, 3, 4])
-    #expect(isTold(#""count":0"#))
+    #expect(try CurlResponse(of: fetch).body == [1, 2, 3, 4])
+    #expect(isReported(#""count":0"#))
   }
 }

@@ -20,13 +20,13 @@ struct SettingsDocumentTests {
     Edit(testDescription: "into a new file", before: "", after: "{\n  \"a\": 1\n}\n"),
     Edit(testDescription: "into an empty object", before: "{ }\n", after: "{\n  \"a\": 1\n}\n"),
     Edit(
-      testDescription: "behind the last member",
+      testDescription: "after the last member",
       before: "{\n\t\"b\" : 2\n}",
       after: "{\n\t\"b\" : 2,\n\t\"a\" : 1\n}"
     ),
     Edit(testDescription: "on one line", before: #"{"b":2}"#, after: #"{"b":2,"a":1}"#),
     Edit(
-      testDescription: "in place, all else untouched",
+      testDescription: "in place, with everything else unchanged",
       before: #"{"x":[1e3, "\u00e4\/"], "a" :  {"a":[0]}  , "z":"a"}"#,
       after: #"{"x":[1e3, "\u00e4\/"], "a" :  1  , "z":"a"}"#
     ),
@@ -41,7 +41,7 @@ struct SettingsDocumentTests {
       after: #"{"a":0,"a":1}"#
     ),
     Edit(
-      testDescription: "nested members of the name are others",
+      testDescription: "nested members of the same name are not changed",
       before: #"{"b":{"a":0}}"#,
       after: #"{"b":{"a":0},"a":1}"#
     ),

@@ -52,7 +52,7 @@ struct SettingsFileAccessTests {
     #expect(folder.names == ["settings.json"])
   }
 
-  @Test func `a folder in the place of the file is reported and stays`() throws {
+  @Test func `a folder in place of the file is reported and stays`() throws {
     mkdir(folder["settings.json"], 0o755)
     #expect(
       file.read().warnings.map(\.message) == [
@@ -64,7 +64,7 @@ struct SettingsFileAccessTests {
     #expect(throws: SettingsError.self) { try file.unset(.cacheExpiryDays) }
   }
 
-  @Test func `a file in the place of the folder is reported`() throws {
+  @Test func `a file in place of the folder is reported`() throws {
     try folder.write("", to: "file")
     let blocked = SettingsFile(folder: folder["file/feedimg"])
     #expect(blocked.read().settings == UserSettings())
@@ -74,7 +74,7 @@ struct SettingsFileAccessTests {
     #expect(error?.message == "cannot make `\(folder["file/feedimg"])`: not a directory; nothing was changed")
   }
 
-  @Test func `a pipe in the place of the file does not block`() {
+  @Test func `a pipe in place of the file does not block`() {
     mkfifo(folder["settings.json"], 0o600)
     #expect(file.read().warnings.count == 1)
     #expect(throws: SettingsError.self) { try file.set(.cacheExpiryDays, to: "31") }

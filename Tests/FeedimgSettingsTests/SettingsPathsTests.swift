@@ -13,13 +13,13 @@ struct SettingsPathsTests {
 
   static let rows = [
     Row(
-      testDescription: "below the home where XDG says nothing",
+      testDescription: "below the home folder without XDG variables",
       environment: ["HOME": "/home/ann"],
       config: "/home/ann/.config/feedimg",
       cache: "/home/ann/.cache/feedimg"
     ),
     Row(
-      testDescription: "XDG goes before the home",
+      testDescription: "XDG variables take precedence over the home folder",
       environment: ["HOME": "/home/ann", "XDG_CONFIG_HOME": "/c", "XDG_CACHE_HOME": "/k/"],
       config: "/c/feedimg",
       cache: "/k/feedimg"
@@ -37,19 +37,19 @@ struct SettingsPathsTests {
       cache: "/home/ann/.cache/feedimg"
     ),
     Row(
-      testDescription: "each variable stands for itself",
+      testDescription: "each variable applies on its own",
       environment: ["XDG_CACHE_HOME": "/k"],
       config: nil,
       cache: "/k/feedimg"
     ),
     Row(
-      testDescription: "the account's home stands in for HOME",
+      testDescription: "the account's home replaces a missing HOME",
       environment: [:],
       home: "/root",
       config: "/root/.config/feedimg",
       cache: "/root/.cache/feedimg"
     ),
-    Row(testDescription: "a relative home is none", environment: ["HOME": "ann"], config: nil, cache: nil),
+    Row(testDescription: "a relative home is ignored", environment: ["HOME": "ann"], config: nil, cache: nil),
     Row(
       testDescription: "the root as home gives no double slash",
       environment: ["HOME": "/"],

@@ -2,11 +2,11 @@ import Testing
 
 @testable import FeedimgSystem
 
-/// How tasks sleep.
+/// Tasks that sleep.
 @Suite(.timeLimit(.minutes(10))) struct AlarmThreadTests {
   private let alarms = AlarmThread()
 
-  @Test func `all who sleep are woken, whoever came first`() async throws {
+  @Test func `all sleeping tasks are woken, in any order of arrival`() async throws {
     let sleeps = [3, 1, 2, 0].map { time in
       Task { [alarms] in try await alarms.sleep(.milliseconds(time)) }
     }
@@ -15,7 +15,7 @@ import Testing
     try await alarms.sleep(.milliseconds(1))
   }
 
-  @Test func `who is cancelled sleeps no longer, however long it wanted to`() async {
+  @Test func `a cancelled task stops sleeping at once`() async {
     let sleep = Task { [alarms] in try await alarms.sleep(.seconds(1e12)) }
     sleep.cancel()
     await #expect(throws: CancellationError.self) { try await sleep.value }

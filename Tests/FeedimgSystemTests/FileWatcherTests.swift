@@ -5,10 +5,10 @@ import Testing
 
 @testable import FeedimgSystem
 
-/// What changes is told before the call that changes it returns, or soon after.
+/// A change is reported before the call that makes it returns, or soon after.
 ///
-/// The kernel reports when the last one closes what was written, and a process that another test starts may hold it open
-/// for a moment as well.
+/// The kernel reports a write when the last writer closes the file. A process that another test starts may
+/// also hold it open for a moment.
 @Suite(.timeLimit(.minutes(10))) struct FileWatcherTests {
   private let folder: TemporaryFolder
 
@@ -20,8 +20,8 @@ import Testing
     try folder.write("{}", to: "dotfiles/settings.json")
   }
 
-  /// Whether a change is told, at once or soon.
-  private func isTold(_ watch: FileWatcher) -> Bool {
+  /// Whether a change is reported, at once or soon.
+  private func isReported(_ watch: FileWatcher) -> Bool {
     for _ in 0..<60_000 {
       if watch.hasChanged() { return true }
       poll(nil, 0, 1)
@@ -60,68 +60,68 @@ import Testing
   ]
 
   @Test(arguments: changes)
-  func `a change is told once, however it was made`(_ change: Change) throws {
+  func `a change is reported once, however it was made`(_ change: Change) throws {
     let watch = FileWatcher([folder["config/settings.json"]])
     #expect(!watch.hasChanged())
     try change.make(folder)
-    #expect(isTold(watch))
+    #expect(isReported(watch))
     #expect(!watch.hasChanged())
   }
 
-  @Test func `reading is no change`() throws {
+  @Test func `reading is not a change`() throws {
     let watch = FileWatcher([folder["config/settings.json"]])
     _ = try folder.text(of: "config/settings.json")
     #expect(!watch.hasChanged())
   }
 
-  @Test func `a change behind a link is told`() throws {
+  @Test func `a change behind a link is reported`() throws {
     symlink("../dotfiles/settings.json", folder["config/linked.json"])
     let watch = FileWatcher([folder["config/linked.json"]])
     try folder.write("{ }", to: "dotfiles/settings.json")
-    #expect(isTold(watch))
+    #expect(isReported(watch))
   }
 
-  @Test func `a change behind a link that was made later is told`() throws {
+  @Test func `a change behind a link that was created later is reported`() throws {
     let watch = FileWatcher([folder["config/settings.json"]])
     unlink(folder["config/settings.json"])
     symlink("../dotfiles/settings.json", folder["config/settings.json"])
-    #expect(isTold(watch))
+    #expect(isReported(watch))
     try folder.write("{ }", to: "dotfiles/settings.json")
-    #expect(isTold(watch))
+    #expect(isReported(watch))
   }
 
-  @Test func `folders that come one by one are followed down to the file`() throws {
+  @Test func `folders that are created one by one are followed down to the file`() throws {
     let watch = FileWatcher([folder["a/b/c/settings.json"]])
     #expect(!watch.hasChanged())
     for name in ["a", "a/b", "a/b/c"] {
       mkdir(folder[name], 0o755)
-      #expect(isTold(watch), "\(name)")
+      #expect(isReported(watch), "\(name)")
     }
     try folder.write("{}", to: "a/b/c/settings.json")
-    #expect(isTold(watch))
+    #expect(isReported(watch))
   }
 
-  @Test func `folders that come all at once are followed down to the file`() throws {
+  @Test func `folders that are created together are followed down to the file`() throws {
     let watch = FileWatcher([folder["a/b/c/settings.json"]])
     try AtomicFile(folder["a/b/c/settings.json"]).locked { file throws(FileFault) in
       try file.replace(with: [0x7B, 0x7D])
     }
-    #expect(isTold(watch))
+    #expect(isReported(watch))
     try folder.write("{}", to: "a/b/c/settings.json")
-    #expect(isTold(watch))
+    #expect(isReported(watch))
   }
 
-  @Test func `a folder that goes and comes back is followed`() throws {
+  @Test func `a folder that is removed and created again is followed`() throws {
     let watch = FileWatcher([folder["config/settings.json"]])
     rename(folder["config"], folder["old"])
-    #expect(isTold(watch))
+    #expect(isReported(watch))
     mkdir(folder["config"], 0o755)
-    #expect(isTold(watch))
+    #expect(isReported(watch))
     try folder.write("{}", to: "config/settings.json")
-    #expect(isTold(watch))
+    #expect(isReported(watch))
   }
 
-  @Test func `however many watch, the process has one of the kernel's instances`() throws {
+  @Test func `all watchers of a process share one inotify instance`() throws {
     let paths = (0..<300).map { folder["config/\($0).json"] }
     let watches = paths.map { FileWatcher([$0]) }
     #expect(watches.count == 300)
@@ -139,20 +139,20 @@ import Testing
     }
     #expect(instances == 1)
     try folder.write("{}", to: "config/7.json")
-    // All look at the one folder.
-    #expect(watches.allSatisfy { isTold($0) })
+    // All watch the same folder.
+    #expect(watches.allSatisfy { isReported($0) })
     #expect(!watches.contains { $0.hasChanged() })
   }
 
-  @Test func `one that goes takes nothing from others that watch the same`() throws {
+  @Test func `a released watcher does not affect others of the same file`() throws {
     let path = folder["config/settings.json"]
     let watch = FileWatcher([path])
     _ = FileWatcher([path])
     try folder.write("{ }", to: "config/settings.json")
-    #expect(isTold(watch))
+    #expect(isReported(watch))
   }
 
-  @Test func `a folder that may not be looked into grants no watch`() {
+  @Test func `a folder without search permission cannot be watched`() {
     chmod(folder.path, 0o700)
     let path = folder["config/settings.json"]
     let isGranted = withoutPrivileges {
@@ -163,7 +163,7 @@ import Testing
     #expect(!isGranted)
   }
 
-  @Test func `where the kernel grants no watch, each look says that there may be a change`() {
+  @Test func `without inotify, each query reports a possible change`() {
     let watcher = FileWatcher(["\(folder.path)/\(String(repeating: "x", count: 300))/file"])
     #expect(!watcher.isGranted)
     #expect(watcher.hasChanged() && watcher.hasChanged())
@@ -171,7 +171,7 @@ import Testing
 
   // MARK: Callbacks
 
-  @Test func `a callback comes once at first, then after each change`() async throws {
+  @Test func `a callback runs once at first, then after each change`() async throws {
     var changes = FileWatcher.changes(of: folder["config/settings.json"]).makeAsyncIterator()
     await changes.next()
     for text in ["{ }", "{}"] {
@@ -180,7 +180,7 @@ import Testing
     }
   }
 
-  @Test func `a callback finds the file in folders that came one by one`() async throws {
+  @Test func `a callback finds the file in folders that were created one by one`() async throws {
     let folder = folder
     var changes = FileWatcher.changes(of: folder["a/b/settings.json"]).makeAsyncIterator()
     await changes.next()
@@ -190,20 +190,20 @@ import Testing
     while access(folder["a/b/settings.json"], F_OK) != 0 { await changes.next() }
   }
 
-  @Test func `a look by another watcher takes no callback away`() async throws {
+  @Test func `a query by another watcher consumes no callback`() async throws {
     let path = folder["config/settings.json"]
     let (looking, other) = (FileWatcher([path]), FileWatcher([path]))
     var changes = FileWatcher.changes(of: path).makeAsyncIterator()
     await changes.next()
     for _ in 1...50 {
       try folder.write("{ }", to: "config/settings.json")
-      #expect(isTold(looking))
+      #expect(isReported(looking))
       _ = other.hasChanged()
       await changes.next()
     }
   }
 
-  @Test func `a watcher that is released lets go of its callback`() async throws {
+  @Test func `a released watcher releases its callback`() async throws {
     /// Finishes the stream when it is released.
     final class Token: Sendable {
       let continuation: AsyncStream<Void>.Continuation
@@ -226,12 +226,12 @@ import Testing
     while await calls.next() != nil {}
   }
 
-  @Test func `the content of a file that is there is watched while it is open`() async throws {
+  @Test func `the content of an existing file is watched while it is open`() async throws {
     let path = folder["config/settings.json"]
     let watcher = try #require(FileWatcher(contentsOf: [path, folder["missing"]]))
     let file = try OpenFile(path, to: "write", O_WRONLY)
     try file.write([0x7B])
-    #expect(isTold(watcher))
+    #expect(isReported(watcher))
     #expect(FileWatcher(contentsOf: [folder["missing"]]) == nil)
   }
 }

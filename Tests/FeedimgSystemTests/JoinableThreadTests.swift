@@ -6,10 +6,10 @@ import Testing
 @Suite struct JoinableThreadTests {
   private static let isCleanedUp = Atomic(false)
 
-  @Test func `who waits for a thread finds done what libraries do at its end`() throws {
+  @Test func `joining a thread waits for the cleanup of libraries at its end`() throws {
     var key = pthread_key_t()
     let made = pthread_key_create(&key) { _ in
-      // Long enough for who does not wait to be seen.
+      // Long enough to detect a caller that does not wait.
       for _ in 0..<1000 { sched_yield() }
       JoinableThreadTests.isCleanedUp.store(true, ordering: .releasing)
     }
@@ -22,10 +22,10 @@ import Testing
     #expect(thread.join(milliseconds: 60_000))
     let isCleanedUp = Self.isCleanedUp.load(ordering: .acquiring)
     #expect(isCleanedUp)
-    #expect(thread.join(milliseconds: 0), "it stays over")
+    #expect(thread.join(milliseconds: 0), "it has ended for good")
   }
 
-  /// Where a thread finds itself, and says what came of waiting.
+  /// Gives a thread a reference to itself, and the result of joining it.
   private final class Own: Sendable {
     let thread = Mutex<JoinableThread?>(nil)
     let hasEnded = Mutex<Bool?>(nil)

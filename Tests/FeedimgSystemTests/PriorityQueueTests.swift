@@ -30,7 +30,9 @@ struct PriorityQueueTests {
     #expect(queue.count == 0 && queue.hasPlace(last))
   }
 
-  /// One place; each second a ticket arrives that keeps it for a second.
+  /// One place.
+  ///
+  /// Each second a ticket arrives that keeps it for a second.
   struct Row: Sendable, CustomTestStringConvertible {
     /// The priority of these tickets.
     var stream: Priority
@@ -47,13 +49,13 @@ struct PriorityQueueTests {
       stream: .visible,
       waiting: [.prefetch],
       begun: [10: .prefetch],
-      reason: "prefetch waits ten seconds at most"
+      reason: "prefetch waits at most ten seconds"
     ),
     Row(
       stream: .visible,
       waiting: [.prefetch, .prefetch, .prefetch, .prefetch],
       begun: [10: .prefetch, 21: .prefetch, 32: .prefetch],
-      reason: "one ticket of a priority goes first, and then the wait starts again"
+      reason: "one ticket of a priority goes first, and then the wait restarts"
     ),
     Row(
       stream: .visible,
@@ -71,7 +73,7 @@ struct PriorityQueueTests {
       stream: .prefetch,
       waiting: [.visible, .near],
       begun: [1: .visible, 2: .near],
-      reason: "a higher priority needs no patience"
+      reason: "a higher priority does not wait"
     ),
   ]
 
@@ -100,7 +102,7 @@ struct PriorityQueueTests {
     queue.setPriority(raised, .visible, at: .seconds(6))
     #expect(queue.leave(gone, at: .seconds(7)) == nil)
     let late = queue.enter(.prefetch, at: .seconds(8))
-    #expect(queue.leave(running, at: .seconds(12)) == raised, "it came before")
+    #expect(queue.leave(running, at: .seconds(12)) == raised, "it came first")
     #expect(queue.leave(raised, at: .seconds(17)) == visible, "the other prefetch waits for nine seconds")
     #expect(queue.leave(visible, at: .seconds(18)) == late)
   }

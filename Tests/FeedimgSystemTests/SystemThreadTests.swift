@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A thread of the system")
 struct SystemThreadTests {
-  /// What a thread tells of itself in `/proc/thread-self/FILE`.
+  /// The content of `/proc/thread-self/FILE` in the thread.
   private func report(_ file: String, ofThreadNamed name: String) async -> String {
     await withCheckedContinuation { continuation in
       let isStarted = SystemThread.start(name) {
@@ -17,7 +17,7 @@ struct SystemThreadTests {
   }
 
   @Test(
-    "has the name that it is given, as far as the kernel takes it",
+    "has its given name, truncated to the kernel's limit",
     arguments: [
       ("feedimg-disk", "feedimg-disk\n"), ("a-name-of-twenty-four-by", "a-name-of-twent\n"), ("", "\n"),
     ]
@@ -26,7 +26,7 @@ struct SystemThreadTests {
     await #expect(report("comm", ofThreadNamed: given) == shown)
   }
 
-  @Test("leaves signals to the program, but for those that tell of its own faults")
+  @Test("blocks signals, except those for its own faults")
   func signals() async throws {
     let status = await report("status", ofThreadNamed: "signals")
     let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("SigBlk:") })
@@ -40,7 +40,7 @@ struct SystemThreadTests {
     }
   }
 
-  @Test("leaves the signals of who starts it as they were")
+  @Test("does not change the signal mask of its creator")
   func signalsOfStarter() {
     var (before, after) = (sigset_t(), sigset_t())
     pthread_sigmask(SIG_BLOCK, nil, &before)
@@ -51,7 +51,7 @@ struct SystemThreadTests {
     }
   }
 
-  @Test("is cancelled by nobody", arguments: [false, true])
+  @Test("cannot be cancelled", arguments: [false, true])
   func cancellation(isJoinable: Bool) async throws {
     let state = await withCheckedContinuation { continuation in
       let body: @Sendable () -> Void = {
@@ -68,7 +68,7 @@ struct SystemThreadTests {
     #expect(state == Int32(PTHREAD_CANCEL_DISABLE))
   }
 
-  @Test("lets go of what it was given when it ends")
+  @Test("releases its captured values when it ends")
   func release() async {
     final class Held: Sendable {
       let onDeinit: @Sendable () -> Void

@@ -4,33 +4,33 @@ import Testing
 @testable import FeedimgSystem
 
 @Suite struct ThreadExecutorTests {
-  /// What happened, in order.
+  /// The events, in order.
   private final class Journal: Sendable {
     private let lines = Mutex<[String]>([])
     var content: [String] { lines.withLock { $0 } }
     func add(_ line: String) { lines.withLock { $0.append(line) } }
   }
 
-  /// One step after the other, until something else is done between them.
+  /// Takes steps until other work runs between them.
   private final class Stage: Sendable {
     let isDone = Atomic(false)
     let steps = Atomic(0)
 
-    func goOn(on thread: ThreadExecutor) {
+    func takeStep(on thread: ThreadExecutor) {
       let count = steps.add(1, ordering: .relaxed).newValue
-      // An end, should the other never come.
+      // An end, in case the other work never runs.
       guard !isDone.load(ordering: .acquiring), count < 1000 else { return }
-      Task(executorPreference: thread) { self.goOn(on: thread) }
+      Task(executorPreference: thread) { self.takeStep(on: thread) }
     }
   }
 
-  @Test func `what is to be done afterwards is done after the steps that are ready`() async {
+  @Test func `deferred work runs after the steps that are ready`() async {
     let thread = ThreadExecutor("test")
     defer { thread.stop() }
     let journal = Journal()
     await withTaskExecutorPreference(thread) {
       await withCheckedContinuation { continuation in
-        // On the thread, so that all this is there before it goes on.
+        // On the thread, so that all of this is enqueued before it continues.
         thread.afterwards { continuation.resume() }
         thread.afterwards { journal.add("rest") }
         for name in ["one", "two"] { Task(executorPreference: thread) { journal.add(name) } }
@@ -40,7 +40,7 @@ import Testing
     #expect(journal.content == ["one", "two", "rest", "end"])
   }
 
-  @Test func `what is to be done afterwards does not wait for all that others go on with`() async {
+  @Test func `deferred work does not wait for tasks that continue elsewhere`() async {
     let thread = ThreadExecutor("test")
     let stage = Stage()
     await withCheckedContinuation { continuation in
@@ -49,7 +49,7 @@ import Testing
           stage.isDone.store(true, ordering: .releasing)
           continuation.resume()
         }
-        stage.goOn(on: thread)
+        stage.takeStep(on: thread)
       }
     }
     thread.stop()
@@ -57,7 +57,7 @@ import Testing
     #expect(count < 10)
   }
 
-  @Test func `a thread that was stopped has it done elsewhere`() async {
+  @Test func `after a stop, deferred work runs on another thread`() async {
     let thread = ThreadExecutor("test")
     thread.stop()
     await withCheckedContinuation { continuation in thread.afterwards { continuation.resume() } }

@@ -34,7 +34,7 @@ import Testing
     #expect(!waiters.resumeFirst(returning: 3))
   }
 
-  @Test func `a cancelled task gets nil, and the others wait on`() async {
+  @Test func `a cancelled task gets nil, and the others keep waiting`() async {
     let tasks = await start(2)
     tasks[0].cancel()
     #expect(await tasks[0].value == nil)
@@ -52,7 +52,7 @@ import Testing
     #expect(waiters.count == 0)
   }
 
-  @Test func `a value that is there is returned at once`() async {
+  @Test func `an available value is returned at once`() async {
     #expect(await waiters.wait { 7 } == 7)
   }
 
@@ -90,7 +90,7 @@ import Testing
     let task = Task { await promise.value() }
     #expect(promise.current == nil)
     #expect(promise.resolve(7))
-    #expect(!promise.resolve(8), "the first counts")
+    #expect(!promise.resolve(8), "the first value counts")
     #expect(await task.value == 7)
     #expect(await promise.value() == 7)
     #expect(promise.current == 7)
@@ -129,7 +129,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct PriorityWaitersTests {
   private let places = PriorityWaiters<Int>(places: 1, MonotonicTime(now: { .zero }) { _ in })
 
-  @Test func `a place goes to the highest priority, also one that was raised`() async {
+  @Test func `a place goes to the task of highest priority, also after a change of priority`() async {
     let first = places.enter(1)
     #expect(await places.place(first))
     let (low, high) = (places.enter(1), places.enter(2))

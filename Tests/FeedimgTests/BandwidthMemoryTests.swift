@@ -5,10 +5,10 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// The bandwidth that one run of a program leaves for the next.
+/// The measured bandwidth that one run of a program saves for the next.
 @Suite final class BandwidthMemoryTests {
   private let root = FileManager.default.temporaryDirectory.path + "/feedimg-bandwidth-\(UUID().uuidString)"
-  /// Does not exist at first, nor does the folder above it.
+  /// Neither the folder nor its parent exists at first.
   private var folder: String { root + "/state/feedimg" }
   private let home = NetworkState(
     kind: .wifi,
@@ -24,14 +24,14 @@ import Testing
 
   private func memory() -> BandwidthMemory { BandwidthMemory(folder: folder) }
 
-  /// Has another run of a program measure.
+  /// Measures in another run.
   private func measure(_ bitsPerSecond: Int, at now: Double) {
     let memory = memory()
     #expect(memory.note(bitsPerSecond, home, at: now))
     memory.flush()
   }
 
-  @Test func `another run knows what was measured, and when`() {
+  @Test func `another run reads the measured bandwidth and its time`() {
     #expect(memory().value(home, at: 1000) == nil)
     measure(2_000_000, at: 1000)
     let reading = BandwidthReading(live: nil, memory(), home, at: 1000 + 5 * 60)
@@ -47,12 +47,12 @@ import Testing
     // The clock was set back.
     (-1.0, false),
   ])
-  func `it holds for a day`(age: Double, holds: Bool) {
+  func `a measurement is valid for a day`(age: Double, holds: Bool) {
     measure(2_000_000, at: 100_000)
     #expect((memory().value(home, at: 100_000 + age) != nil) == holds)
   }
 
-  @Test func `another network knows nothing of it`() {
+  @Test func `another network has no measurement`() {
     measure(2_000_000, at: 1000)
     var other = home
     other.route = "default via 198.51.100.1 dev wlan0"
@@ -62,7 +62,7 @@ import Testing
     #expect(memory().value(other, at: 1000) == nil)
   }
 
-  @Test func `it asks to be written once a minute`() {
+  @Test func `a write is due once a minute`() {
     let memory = memory()
     #expect(memory.note(1_000_000, home, at: 1000))
     memory.flush()
@@ -74,7 +74,7 @@ import Testing
   }
 
   @Test(arguments: ["", "{", "[]", #"{"bitsPerSecond":-1,"network":"wifi","time":0}"#, "\u{0}\u{0}"])
-  func `a damaged file counts as none`(text: String) throws {
+  func `a damaged file counts as absent`(text: String) throws {
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     try Data(text.utf8).write(to: URL(filePath: folder + "/bandwidth.json"))
     #expect(memory().value(home, at: 1000) == nil)

@@ -4,7 +4,7 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// Batteries as the kernel tells of them, in files of the same names and contents.
+/// Batteries as the kernel reports them, in files with the same names and contents.
 @Suite struct BatteryReaderTests {
   struct Row: CustomTestStringConvertible {
     var testDescription: String
@@ -26,13 +26,13 @@ import Testing
       source: "BAT0, discharging"
     ),
     Row(
-      testDescription: "the battery of a mouse is not the machine's",
+      testDescription: "the battery of a mouse does not count",
       supplies: ["hid-00-battery": ["type": "Battery", "capacity": "5", "scope": "Device"]],
       percent: nil,
       source: "no battery"
     ),
     Row(
-      testDescription: "two batteries hold the sum of their energy",
+      testDescription: "two batteries report the sum of their energy",
       supplies: [
         "BAT0": [
           "type": "Battery", "capacity": "100", "status": "Full", "energy_now": "20000000",
@@ -47,7 +47,7 @@ import Testing
       source: "BAT0, full; BAT1, not charging"
     ),
     Row(
-      testDescription: "without energies the mean of the percentages counts",
+      testDescription: "without energy values the mean of the percentages counts",
       supplies: [
         "BAT0": ["type": "Battery", "capacity": "20", "status": "Charging"],
         "BAT1": ["type": "Battery", "capacity": "61"],
@@ -56,7 +56,7 @@ import Testing
       source: "BAT0, charging; BAT1, unknown"
     ),
     Row(
-      testDescription: "an empty bay and a battery that tells nothing do not count",
+      testDescription: "an empty bay and a battery without values do not count",
       supplies: [
         "BAT0": ["type": "Battery", "present": "0", "capacity": "0"], "BAT1": ["type": "Battery"],
       ],
@@ -64,7 +64,7 @@ import Testing
       source: "no battery"
     ),
     Row(
-      testDescription: "a charge that is computed of the energy, and never over the full one",
+      testDescription: "the charge is computed from the energy and is at most 100",
       supplies: ["BAT0": ["type": "Battery", "energy_now": "51", "energy_full": "50", "status": "Full"]],
       percent: 100,
       source: "BAT0, full"

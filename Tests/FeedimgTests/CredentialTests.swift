@@ -5,12 +5,12 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// Images that depend on who asks.
+/// Images that depend on credentials.
 @Suite struct CredentialTests {
-  /// A server that shows each who asks another picture.
+  /// A server that sends each user another picture.
   private func server() throws -> LoopbackServer {
     try LoopbackServer { request in
-      .answer(
+      .response(
         200,
         [("Cache-Control", "max-age=600")],
         body: request["Authorization"] == nil ? SampleImage.jpeg : SampleImage.png
@@ -18,13 +18,14 @@ import Testing
     }
   }
 
-  /// An item with the URL of a server, with credentials in it or without.
+  /// An item with the URL of a server, with or without credentials.
   private func item(_ server: LoopbackServer, _ user: String?) throws -> FeedItem {
     let url = server.url("/a").replacing("http://", with: user.map { "http://\($0)@" } ?? "http://")
     return FeedItem(original: ImageVariant(role: .original, url: try ImageURL(url)), thumbnail: nil)
   }
 
-  @Test func `what is asked for with credentials is not shared with others, nor shown to them`() async throws
+  @Test func `a response to a request with credentials is neither shared with nor shown to other users`()
+    async throws
   {
     let server = try server()
     let test = try TestLoader()
@@ -45,11 +46,11 @@ import Testing
     #expect(server.log.requests.count == 3)
   }
 
-  @Test func `programs that ask for different formats keep their own, and do not take each other's place`()
+  @Test func `programs that request different formats keep separate responses`()
     async throws
   {
     let server = try LoopbackServer { request in
-      .answer(
+      .response(
         200,
         [("Cache-Control", "max-age=600"), ("Vary", "User-Agent")],
         body: request["User-Agent"] == "one" ? SampleImage.jpeg : SampleImage.png

@@ -5,11 +5,11 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// What a load does where the original cannot be had, or not for long.
+/// Loads whose original fails, or is not allowed for long.
 @Suite struct FallbackTests {
-  private static let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+  private static let picture = Reply.response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
 
-  /// Keeps what it is asked for, and fetches nothing.
+  /// Records each request and fails it.
   private final class Refusing: Downloading {
     let requests = Mutex<[DownloadRequest]>([])
 
@@ -22,8 +22,8 @@ import Testing
     }
   }
 
-  /// Hears of the end of a load, whatever it is.
-  private final class Ending: LoadObserving {
+  /// Records the end of a load.
+  private final class EndRecorder: LoadObserving {
     private let isThere = Atomic(false)
     var hasCome: Bool { isThere.load(ordering: .acquiring) }
 
@@ -35,8 +35,8 @@ import Testing
     }
   }
 
-  @Test func `the thumbnail takes the place of an original that is gone`() async throws {
-    let server = try LoopbackServer { $0.target == "/s.jpg" ? Self.picture : .answer(410) }
+  @Test func `the thumbnail is shown when the original is gone`() async throws {
+    let server = try LoopbackServer { $0.target == "/s.jpg" ? Self.picture : .response(410) }
     let test = try TestLoader()
     let item = try TestLoader.item(server, original: "/a.jpg", thumbnail: "/s.jpg")
     let image = try await test.loader.load(item)
@@ -44,48 +44,48 @@ import Testing
     #expect(image.notes == ["shown in place of the original: the server answered 410 Gone"])
   }
 
-  /// What may befall an original.
-  struct Mishap: Sendable, CustomTestStringConvertible {
+  /// A way in which an original fails.
+  struct OriginalFailure: Sendable, CustomTestStringConvertible {
     var testDescription: String
-    /// Nil where nobody listens.
+    /// Nil if no server listens.
     var reply: Reply?
-    /// What is said of it.
+    /// The expected text.
     var words: String
   }
 
   static let mishaps = [
-    Mishap(testDescription: "400", reply: .answer(400), words: "the server answered 400"),
-    Mishap(testDescription: "404", reply: .answer(404), words: "the server answered 404"),
-    Mishap(
+    OriginalFailure(testDescription: "400", reply: .response(400), words: "the server answered 400"),
+    OriginalFailure(testDescription: "404", reply: .response(404), words: "the server answered 404"),
+    OriginalFailure(
       testDescription: "429",
-      reply: .answer(429, [("Retry-After", "600")]),
+      reply: .response(429, [("Retry-After", "600")]),
       words: "the server answered 429"
     ),
-    Mishap(testDescription: "500", reply: .answer(500), words: "the server answered 500"),
-    Mishap(testDescription: "503", reply: .answer(503), words: "the server answered 503"),
-    Mishap(
+    OriginalFailure(testDescription: "500", reply: .response(500), words: "the server answered 500"),
+    OriginalFailure(testDescription: "503", reply: .response(503), words: "the server answered 503"),
+    OriginalFailure(
       testDescription: "truncated",
       reply: .truncated(SampleImage.jpeg, after: 100),
       words: "the body ended after 100 of"
     ),
-    Mishap(
+    OriginalFailure(
       testDescription: "malformed",
       reply: .raw("HTTP/1.1 ok\r\n\r\n"),
       words: "the response violates HTTP"
     ),
-    Mishap(testDescription: "hung up", reply: .hangUp, words: "the server closed the connection"),
-    Mishap(testDescription: "refused", reply: nil, words: "no connection to 127.0.0.1"),
+    OriginalFailure(testDescription: "hung up", reply: .hangUp, words: "the server closed the connection"),
+    OriginalFailure(testDescription: "refused", reply: nil, words: "no connection to 127.0.0.1"),
   ]
 
   @Test(arguments: mishaps, [false, true])
-  func `whatever befalls an original its thumbnail is shown, cached or not`(
-    _ mishap: Mishap,
+  func `for every failure of the original its thumbnail is shown, cached or not`(
+    _ failure: OriginalFailure,
     _ isCached: Bool
   ) async throws {
     let closed = try ClosedPort()
-    let originals = try LoopbackServer { _ in mishap.reply ?? .hangUp }
+    let originals = try LoopbackServer { _ in failure.reply ?? .hangUp }
     let thumbnails = try LoopbackServer { _ in Self.picture }
-    let original = mishap.reply == nil ? "http://127.0.0.1:\(closed.port)/a" : originals.url("/a")
+    let original = failure.reply == nil ? "http://127.0.0.1:\(closed.port)/a" : originals.url("/a")
     let item = FeedItem(
       original: ImageVariant(role: .original, url: try ImageURL(original)),
       thumbnail: ImageVariant(role: .thumbnail, url: try ImageURL(thumbnails.url("/s")))
@@ -98,14 +98,14 @@ import Testing
     let image = try await test.loader.load(item)
     #expect(image.variant.role == .thumbnail)
     let note = try #require(image.notes.first)
-    #expect(note.hasPrefix("shown in place of the original: \(mishap.words)"), "\(note)")
+    #expect(note.hasPrefix("shown in place of the original: \(failure.words)"), "\(note)")
     #expect(image.failure?.url == item.original?.url)
     #expect(thumbnails.log.requests.count == 1)
-    #expect(originals.log.requests.count == (mishap.reply == nil ? 0 : 1))
+    #expect(originals.log.requests.count == (failure.reply == nil ? 0 : 1))
   }
 
   @Test(arguments: [("h.example", ["/a"]), ("other.example", ["/a", "/s"])])
-  func `a server that cannot be reached is not asked for the thumbnail, and another one is`(
+  func `the thumbnail is not requested from an unreachable server, but from another one it is`(
     _ host: String,
     _ paths: [String]
   ) async throws {
@@ -122,7 +122,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `after a redirect it is the server behind it that cannot be reached`(isBehind: Bool) async throws {
+  func `after a redirect the target server counts as unreachable`(isBehind: Bool) async throws {
     let closed = try ClosedPort()
     let behind = "http://127.0.0.1:\(closed.port)"
     let server = try LoopbackServer { $0.path == "/a" ? .redirect(to: behind + "/a") : Self.picture }
@@ -135,15 +135,16 @@ import Testing
       #expect(image.failure?.url == item.original?.url)
     } catch {
       #expect(isBehind && error.code == .connection && error.url == item.original?.url)
-      #expect(!error.message.contains("the thumbnail failed as well"), "it was not asked for")
+      #expect(!error.message.contains("the thumbnail failed as well"), "it was not requested")
     }
   }
 
-  @Test func `a thumbnail in place of an original goes on where data becomes dearer`() async throws {
+  @Test func `a thumbnail that replaces an original continues when the network becomes metered`() async throws
+  {
     let gate = Gate()
     let server = try LoopbackServer { request in
       switch request.path {
-      case "/a": .answer(404)
+      case "/a": .response(404)
       case "/t": Self.picture
       default: .held(by: gate, then: Self.picture)
       }
@@ -152,7 +153,8 @@ import Testing
     let item = try TestLoader.item(server, original: "/a", thumbnail: "/s")
     let load = Task { try await test.loader.load(item) }
     await server.reaches { $0.count(of: "/s") == 1 }
-    // What comes later is told of changes later: when it is decided anew, the first one knows.
+    // Later subscribers hear of later changes. When the second decision comes, the first subscriber has
+    // heard.
     let other = try TestLoader.item(server, original: "/b", thumbnail: "/t")
     let witness = Task { try await test.loader.load(other) }
     await server.reaches { $0.count(of: "/b") == 1 }
@@ -164,14 +166,14 @@ import Testing
     #expect(server.log.count(of: "/s") == 1)
   }
 
-  @Test func `nothing is fetched in place of an original that somebody has begun to read`() async throws {
+  @Test func `no thumbnail is fetched for an original that a caller has begun to read`() async throws {
     let picture = SampleImage.jpeg + [UInt8](repeating: 7, count: 300_000)
     let server = try LoopbackServer {
       $0.path == "/a" ? .truncated(picture, after: 200_000) : Self.picture
     }
     let test = try TestLoader()
     let item = try TestLoader.item(server, original: "/a", thumbnail: "/s")
-    let ending = Ending()
+    let ending = EndRecorder()
     let delivery = try await test.loader.deliver(
       item,
       handle: LoadHandle(.visible),
@@ -179,7 +181,7 @@ import Testing
       observer: ending
     )
     guard case .arriving(let image, _) = delivery else {
-      throw LoadError(.malformed, message: "not as it comes")
+      throw LoadError(.malformed, message: "not while it arrives")
     }
     let error = await #expect(throws: LoadError.self) {
       var position = 0
@@ -191,8 +193,8 @@ import Testing
   }
 
   @Test(arguments: [404, 500])
-  func `a policy without a word for the thumbnail alone is respected`(_ status: Int) async throws {
-    let server = try LoopbackServer { $0.path == "/s" ? Self.picture : .answer(status) }
+  func `a policy that never allows the thumbnail alone is respected`(_ status: Int) async throws {
+    let server = try LoopbackServer { $0.path == "/s" ? Self.picture : .response(status) }
     let test = try TestLoader(followsPolicies: true)
     try test.write(
       policy: "| original | → image |\n|---|---|\n| none | placeholder |\n| not none | original |\n"
@@ -203,9 +205,9 @@ import Testing
     #expect(server.log.count(of: "/s") == 0)
   }
 
-  @Test func `a load that is cancelled shows nothing, also where the thumbnail is cached`() async throws {
+  @Test func `a cancelled load shows nothing, even with a cached thumbnail`() async throws {
     let gate = Gate()
-    let server = try LoopbackServer { $0.path == "/s" ? Self.picture : .held(by: gate, then: .answer(500)) }
+    let server = try LoopbackServer { $0.path == "/s" ? Self.picture : .held(by: gate, then: .response(500)) }
     let test = try TestLoader(.cellular)
     let item = try TestLoader.item(server, original: "/a", thumbnail: "/s")
     _ = try await test.loader.load(item)
@@ -218,8 +220,8 @@ import Testing
     gate.open()
   }
 
-  @Test func `where both fail the error is the original's and tells of the thumbnail`() async throws {
-    let server = try LoopbackServer { $0.target == "/s.jpg" ? .answer(503) : .answer(404) }
+  @Test func `if both fail, the error is the original's and mentions the thumbnail`() async throws {
+    let server = try LoopbackServer { $0.target == "/s.jpg" ? .response(503) : .response(404) }
     let test = try TestLoader()
     let item = try TestLoader.item(server, original: "/a.jpg", thumbnail: "/s.jpg")
     let error = await #expect(throws: LoadError.self) { try await test.loader.load(item) }
@@ -232,10 +234,10 @@ import Testing
     )
   }
 
-  @Test func `a load that is cancelled while it turns to the thumbnail says so`() async throws {
+  @Test func `a load cancelled while it turns to the thumbnail reports cancellation`() async throws {
     let gate = Gate()
     let server = try LoopbackServer {
-      $0.target == "/s.jpg" ? .held(by: gate, then: Self.picture) : .answer(404)
+      $0.target == "/s.jpg" ? .held(by: gate, then: Self.picture) : .response(404)
     }
     let test = try TestLoader()
     let item = try TestLoader.item(server, original: "/a.jpg", thumbnail: "/s.jpg")
@@ -247,7 +249,7 @@ import Testing
     gate.open()
   }
 
-  @Test func `a transfer may not take for ever`() async throws {
+  @Test func `a transfer that takes too long fails`() async throws {
     let downloader = Refusing()
     let test = try TestLoader(downloader: downloader)
     let url = try ImageURL("http://127.0.0.1/a")

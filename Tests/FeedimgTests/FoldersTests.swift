@@ -11,13 +11,14 @@ import Testing
   }
 
   @Test(arguments: [["HOME": ""], ["HOME": "ann"], [:]])
-  func `without a usable HOME the home of the account stands in`(_ environment: [String: String]) throws {
+  func `without a usable HOME the home folder of the account is used`(_ environment: [String: String]) throws
+  {
     let home = try #require(ProcessEnvironment.accountHome())
     #expect(try folders(environment).configuration == home + "/.config/feedimg")
     #expect(try folders(environment).cache == home + "/.cache/feedimg")
   }
 
-  @Test func `a folder that cannot be had does not stand in the way of the other`() throws {
+  @Test func `an unusable folder does not affect the other one`() throws {
     let folders = folders(["XDG_CONFIG_HOME": "/c"], cache: "")
     #expect(try folders.configuration == "/c/feedimg")
     #expect(throws: ConfigurationError.self) { try folders.cache }

@@ -2,38 +2,40 @@ import FeedimgModel
 import LoopbackServer
 import Synchronization
 
-/// Answers every request, those that a test holds back as soon as it lets them go, however long that takes.
+/// Responds to every request.
+///
+/// A test can hold responses back and release them at any time.
 final class HeldDownloader: Downloading {
-  struct Answer: Sendable {
+  struct Response: Sendable {
     var status = 200
     var body = SampleImage.jpeg
-    /// Those of an image that is fresh for a minute.
+    /// The header fields of an image that stays fresh for a minute.
     var fields = [("Content-Type", "image/jpeg"), ("ETag", "\"1\""), ("Cache-Control", "max-age=60")]
-    /// Whether nothing comes of it behind the body, although it is not the end.
-    var breaksOff = false
+    /// Whether the transfer stalls after the body without ending.
+    var isInterrupted = false
   }
 
-  /// What was asked for, in order.
-  let requests = Gathered<DownloadRequest>()
+  /// The requests, in order.
+  let requests = RecordedValues<DownloadRequest>()
   private let holds: @Sendable (DownloadRequest) -> Bool
-  private let answer: @Sendable (DownloadRequest) -> Answer
+  private let response: @Sendable (DownloadRequest) -> Response
   private let isReleased = Atomic(false)
   private let count = Atomic(0)
 
   init(
     holding holds: @escaping @Sendable (DownloadRequest) -> Bool,
-    answering answer: @escaping @Sendable (DownloadRequest) -> Answer = { _ in Answer() }
+    responding response: @escaping @Sendable (DownloadRequest) -> Response = { _ in Response() }
   ) {
-    (self.holds, self.answer) = (holds, answer)
+    (self.holds, self.response) = (holds, response)
   }
 
-  /// The URLs of what was asked for.
+  /// The requested URLs.
   var asked: [String] { requests.all.map(\.url.text) }
 
-  /// How many have yet to be answered, or called off.
+  /// The number of requests without a response that were not cancelled.
   var running: Int { count.load(ordering: .acquiring) }
 
-  /// Lets go what is held back, and will be asked for.
+  /// Releases the held responses and all later ones.
   func release() { isReleased.store(true, ordering: .releasing) }
 
   func download(
@@ -45,12 +47,12 @@ final class HeldDownloader: Downloading {
     requests.add(request)
     while holds(request), !isReleased.load(ordering: .acquiring), !Task.isCancelled { await Task.yield() }
     guard !Task.isCancelled else { throw LoadError(.cancelled, url: request.url, message: "cancelled") }
-    let answer = answer(request)
-    let fields = HTTPFields(answer.fields.map { HTTPFields.Field(name: $0.0, value: $0.1) })
-    let head = ResponseHead(status: answer.status, fields: fields, url: request.url)
+    let response = response(request)
+    let fields = HTTPFields(response.fields.map { HTTPFields.Field(name: $0.0, value: $0.1) })
+    let head = ResponseHead(status: response.status, fields: fields, url: request.url)
     try receiver.begin(head)
-    try receiver.receive(answer.body[...])
-    if answer.breaksOff { throw LoadError(.truncated, url: request.url, message: "it broke off") }
+    try receiver.receive(response.body[...])
+    if response.isInterrupted { throw LoadError(.truncated, url: request.url, message: "it broke off") }
     return head
   }
 }

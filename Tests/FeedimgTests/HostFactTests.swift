@@ -24,7 +24,7 @@ import Testing
     return try ImageLoader(configuration)
   }
 
-  @Test func `a policy decides by what the application says of each item`() throws {
+  @Test func `a policy decides by the facts that the application gives for each item`() throws {
     let folders = try PolicyFolders()
     let loader = try loader(folders)
     var (near, far) = (try PolicyFolders.item(), try PolicyFolders.item())
@@ -38,7 +38,7 @@ import Testing
     #expect(loader.resolve(near, facts: ["on screen": "yes"]).decision.image == .original)
   }
 
-  @Test func `of a fact that is left out the first value holds`() throws {
+  @Test func `a missing fact has its first value`() throws {
     let folders = try PolicyFolders()
     let resolution = try loader(folders).resolve(try PolicyFolders.item())
     #expect(resolution.decision.image == .thumbnail)
@@ -48,7 +48,7 @@ import Testing
     )
   }
 
-  @Test func `what is not declared counts as left out, and is told once`() throws {
+  @Test func `an undeclared fact is ignored and reported once`() throws {
     let folders = try PolicyFolders()
     let loader = try loader(folders)
     for _ in 0..<3 {
@@ -64,7 +64,7 @@ import Testing
     #expect(loader.warnings == [])
   }
 
-  @Test func `a fact of the application can be given instead`() throws {
+  @Test func `a fact of the application can be overridden`() throws {
     let folders = try PolicyFolders()
     let given = SituationOverride(fact: "on-screen", value: "yes", source: "--set")
     let resolution = try loader(folders, overrides: [given]).resolve(try PolicyFolders.item())
@@ -77,7 +77,7 @@ import Testing
     (HostFact(name: "age", values: ["old"]), "fact `age` needs at least two different values"),
     (HostFact(name: "On Screen", values: ["a", "b"]), "`On Screen` cannot be the name of a fact"),
   ])
-  func `a fact that no table could spell is refused`(fact: HostFact, message: String) throws {
+  func `a fact that a table cannot spell is refused`(fact: HostFact, message: String) throws {
     let folders = try PolicyFolders()
     var configuration = folders.configuration()
     configuration.hostFacts = [fact]

@@ -7,11 +7,11 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// The loader with real layers: libcurl against a real server, SQLite and files.
+/// The loader with real layers: libcurl with a real server, SQLite and files.
 @Suite(.timeLimit(.minutes(10))) struct ImageLoaderTests {
-  private static let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+  private static let picture = Reply.response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
 
-  @Test func `many who ask for one URL at once share one transfer`() async throws {
+  @Test func `concurrent loads of one URL share one transfer`() async throws {
     let gate = Gate()
     let server = try LoopbackServer { _ in .held(by: gate, then: Self.picture) }
     let test = try TestLoader()
@@ -25,14 +25,14 @@ import Testing
         #expect(image.bytes == SampleImage.jpeg)
         sources.append(image.source)
       }
-      // What moved is counted once; when a load comes late it finds the image in memory.
+      // Transferred bytes count once. A load that comes late finds the image in memory.
       #expect(sources.filter { $0 == .network }.count == 1)
       #expect(sources.filter { $0 == .memory }.count == 49)
     }
     #expect(server.log.requests.count == 1)
   }
 
-  @Test func `one who leaves does not disturb the others, and the last one out closes the connection`()
+  @Test func `a caller that leaves does not disturb the others, and the last one closes the connection`()
     async throws
   {
     let gate = Gate()
@@ -87,11 +87,11 @@ import Testing
     #expect(server.log.requests.count == 2)
   }
 
-  @Test func `a damaged file is never shown but fetched again, or given up offline`() async throws {
+  @Test func `a damaged file is never shown but fetched again, and offline the load fails`() async throws {
     let server = try LoopbackServer { _ in Self.picture }
     let test = try TestLoader(memoryLimit: ByteCount(0))
     var item = try TestLoader.item(server, original: "/a.jpg")
-    // With something of another machine's, so that being offline counts.
+    // The item has a variant on another machine, so that being offline matters.
     item.thumbnail = ImageVariant(role: .thumbnail, url: try ImageURL("http://x.example/s.jpg"))
     func damage() throws {
       let path = try #require(test.loader.store.read(try ImageURL(server.url("/a.jpg")).key)?.image.path)
@@ -115,7 +115,7 @@ import Testing
     }
   }
 
-  @Test func `each resolution sees the network and the settings as they are then`() throws {
+  @Test func `each resolution uses the current network and settings`() throws {
     let server = try LoopbackServer { _ in Self.picture }
     let test = try TestLoader(.wifi)
     let item = try TestLoader.item(server, original: "/a.jpg", thumbnail: "/a-small.jpg")
@@ -124,14 +124,16 @@ import Testing
     #expect(test.loader.resolve(item).decision.load == .thumbnail)
     try test.settings.set(.alwaysLoadOriginalsOnCellular, to: "yes")
     #expect(test.loader.resolve(item).decision.load == .original)
-    // As an editor or another program does.
+    // Replaces the file as an editor or another program does.
     try Data("{}".utf8).write(to: URL(filePath: test.settings.file.path))
     #expect(test.loader.resolve(item).decision.load == .thumbnail)
   }
 
   /// Behaviour 18.
-  @Test func `where data costs the thumbnail comes, and no byte of the original is asked for`() async throws {
-    let server = try LoopbackServer { _ in .answer(body: SampleImage.jpeg) }
+  @Test func `on a metered network the thumbnail is shown and no byte of the original is requested`()
+    async throws
+  {
+    let server = try LoopbackServer { _ in .response(body: SampleImage.jpeg) }
     let test = try TestLoader(.cellular)
     let item = try TestLoader.item(server, original: "/o.jpg", thumbnail: "/t.jpg")
     let image = try await test.loader.load(item)
@@ -140,7 +142,7 @@ import Testing
     #expect(server.log.requests.map(\.path) == ["/t.jpg"])
   }
 
-  @Test func `a limit that is lowered holds from the next image on`() async throws {
+  @Test func `a lowered limit applies from the next image on`() async throws {
     let server = try LoopbackServer { _ in Self.picture }
     let test = try TestLoader()
     let items = try ["/a", "/b", "/c"].map { try TestLoader.item(server, original: $0) }
@@ -152,7 +154,7 @@ import Testing
     #expect(test.loader.resolve(items).map(\.situation.original) == [.remote, .remote, .cached])
   }
 
-  @Test func `an item on this machine is reached without any network`() async throws {
+  @Test func `an item on this machine is loaded without a network`() async throws {
     let server = try LoopbackServer { _ in Self.picture }
     let test = try TestLoader(.offline)
     let here = try TestLoader.item(server, original: "/a.jpg", thumbnail: "/s.jpg")
@@ -168,7 +170,7 @@ import Testing
     #expect(network?.source == "offline, but the item is on this machine")
   }
 
-  @Test func `progress tells what has arrived and what was announced`() async throws {
+  @Test func `progress reports the received bytes and the announced size`() async throws {
     let server = try LoopbackServer { _ in Self.picture }
     let test = try TestLoader()
     let told = Mutex<[LoadProgress]>([])
@@ -179,7 +181,7 @@ import Testing
     #expect(told.withLock { $0.last } == LoadProgress(received: whole, total: whole))
   }
 
-  @Test func `a batch asks the network once and decides the same as one by one`() throws {
+  @Test func `a batch reads the network once and decides like single calls`() throws {
     let server = try LoopbackServer { _ in Self.picture }
     let test = try TestLoader(.cellular)
     let items = try (0..<20).map {

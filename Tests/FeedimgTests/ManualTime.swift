@@ -4,7 +4,7 @@ import Synchronization
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// Monotonic time that passes when a test says so.
+/// A monotonic clock that a test advances.
 final class ManualTime: Sendable {
   private struct Sleeper {
     let until: Duration
@@ -24,7 +24,7 @@ final class ManualTime: Sendable {
     MonotonicTime(now: { self.state.withLock { $0.now } }, sleep: { try await self.sleep($0) })
   }
 
-  /// How many wait for time to pass.
+  /// The number of sleepers.
   var sleepers: Int { state.withLock { $0.sleepers.count } }
 
   func pass(_ duration: Duration) {
@@ -37,13 +37,13 @@ final class ManualTime: Sendable {
     for continuation in woken { continuation.resume() }
   }
 
-  /// Lets so much time pass that one who waits for that goes on, if any does.
+  /// Advances the clock to the next deadline, if there is one.
   func passToNext() {
     let wait = state.withLock { state in state.sleepers.values.map(\.until).min().map { $0 - state.now } }
     if let wait { pass(max(.zero, wait)) }
   }
 
-  /// Lets time pass as soon as so many wait for it.
+  /// Advances the clock once this many sleepers wait.
   func pass(_ duration: Duration, when count: Int) async {
     while sleepers < count { await Task.yield() }
     pass(duration)

@@ -4,10 +4,10 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// Images that change between two parts of their transfer, from servers that do not look at `If-Range`.
+/// Images that change during their transfer, from servers that ignore `If-Range`.
 @Suite struct MixedVersionTests {
   private static let old = PictureOrigin.picture(1, size: 200_000)
-  /// As long as the old one, so that only what the server says of it tells them apart.
+  /// It has the length of the old one, so that only the response fields differ.
   private static let new = PictureOrigin.picture(2, size: 200_000)
 
   private static let date = ("Date", "Fri, 15 Jan 2027 08:00:00 GMT")
@@ -17,13 +17,13 @@ import Testing
 
   static let rows: [(String, old: [(String, String)], new: [(String, String)])] = [
     ("another date", old: [date, before], new: [date, after]),
-    ("a tag beside another date", old: [date, before], new: [date, before, tag]),
+    ("the same tag with another date", old: [date, before], new: [date, before, tag]),
     ("no tag any more", old: [tag], new: []),
-    ("a date in place of the tag", old: [tag, date, before], new: [date, before]),
+    ("a date instead of the tag", old: [tag, date, before], new: [date, before]),
     ("another tag", old: [tag], new: [("ETag", "\"2\"")]),
   ]
 
-  /// Sends half of the old picture, then whatever is asked for of the new one.
+  /// Sends half of the old picture, then the requested range of the new one.
   private static func server(
     _ row: (String, old: [(String, String)], new: [(String, String)])
   ) throws
@@ -33,13 +33,13 @@ import Testing
     let ranges = [("Accept-Ranges", "bytes")]
     return try LoopbackServer { request in
       if isBroken.next() { return .truncated(old, after: 100_000, row.old + ranges) }
-      guard request["Range"] != nil else { return .answer(200, row.new + ranges, body: new) }
+      guard request["Range"] != nil else { return .response(200, row.new + ranges, body: new) }
       let place = [("Content-Range", "bytes 100000-199999/200000")]
-      return .answer(206, row.new + place, body: Array(new.dropFirst(100_000)))
+      return .response(206, row.new + place, body: Array(new.dropFirst(100_000)))
     }
   }
 
-  @Test(arguments: rows.indices) func `no part of the new one is put behind the old one`(
+  @Test(arguments: rows.indices) func `a part of the new image is never appended to the old one`(
     _ index: Int
   ) async throws {
     let row = Self.rows[index]

@@ -6,10 +6,10 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// Marks on networks, in a network that lives as long as a test.
+/// Marks on networks, in a network namespace that lives as long as a test.
 @Suite(.enabled(if: Namespace.isPermitted, "this system refuses network namespaces"))
 struct NetworkMarkTests {
-  /// What a loader that lives on is asked.
+  /// The item that a long-lived loader resolves.
   private static let item = try? FeedItem(
     original: ImageVariant(role: .original, url: ImageURL("https://x.example/a.jpg")),
     thumbnail: ImageVariant(role: .thumbnail, url: ImageURL("https://x.example/b.jpg"))
@@ -36,7 +36,7 @@ struct NetworkMarkTests {
     return configuration
   }
 
-  @Test func `a loader that lives on sees a new mark at once`() throws {
+  @Test func `a long-lived loader sees a new mark at once`() throws {
     let (namespace, configuration) = (try Self.network(), Self.configuration("mark"))
     defer { try? FileManager.default.removeItem(atPath: configuration.environment["HOME"] ?? "") }
     let item = try #require(Self.item)
@@ -46,14 +46,14 @@ struct NetworkMarkTests {
     #expect(image() == .original)
     try marks.mark(.device("v0"), asMetered: true)
     #expect(image() == .thumbnail)
-    // Who asks often watches the file from some time on, instead of reading it each time.
+    // Frequent calls make the loader watch the file instead of reading it each time.
     for _ in 0..<300 { _ = image() }
     try marks.mark(.device("v0"), asMetered: false)
     #expect(image() == .original)
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `who watches hears of a new mark, and of other settings nothing`() async throws {
+  func `subscribers hear of a new mark and of no other setting`() async throws {
     let (namespace, configuration) = (try Self.network(), Self.configuration("watch"))
     defer { try? FileManager.default.removeItem(atPath: configuration.environment["HOME"] ?? "") }
     let told = AsyncStream.makeStream(of: NetworkState.self)

@@ -3,7 +3,7 @@ import FoundationEssentials
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// The folders of an administrator and of a user, removed with the value.
+/// The policy folders of an administrator and of a user, removed with the value.
 final class PolicyFolders: Sendable {
   let root: String
 
@@ -27,7 +27,7 @@ final class PolicyFolders: Sendable {
     try Data(text.utf8).write(to: URL(filePath: path(layer, name)))
   }
 
-  /// Puts another folder with this file alone in the place of a layer, of which no watch tells.
+  /// Replaces the folder of a layer by one with this file alone, without an event from the watch.
   func replace(_ layer: String, _ name: String, _ text: String) throws {
     let next = "\(root)/\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: "\(next)/policies", withIntermediateDirectories: true)
@@ -53,7 +53,7 @@ final class PolicyFolders: Sendable {
     return configuration
   }
 
-  /// A policy whose one rule says one word.
+  /// A policy with one rule and one result.
   static func table(_ image: String) -> String { "| network | → image |\n|--|--|\n| - | \(image) |\n" }
 
   static func item() throws -> FeedItem {

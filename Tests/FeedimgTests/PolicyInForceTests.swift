@@ -5,27 +5,27 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// Which table decides, of those that come with feedimg, of an administrator and of a user.
+/// Which policy applies: a built-in one, the administrator's or the user's.
 @Suite(.timeLimit(.minutes(10))) struct PolicyInForceTests {
   private static let slip = "| network | → image |\n|--|--|\n| wifi | original |\n"
 
   struct Row: CustomTestStringConvertible {
     var name: String
-    /// Layer, file and text.
+    /// The layer, the file and the text.
     var files: [(String, String, String)]
     var policy = ImageLoader.Configuration.Policy.standard
     var image: ShownImage
     var layer: PolicyLayer
-    /// What is refused, by the ends of the paths.
+    /// The ends of the refused paths.
     var refused: [String] = []
 
     var testDescription: String { name }
   }
 
   static let rows: [Row] = [
-    Row(name: "nobody has written one", files: [], image: .original, layer: .builtIn),
+    Row(name: "there is no other policy file", files: [], image: .original, layer: .builtIn),
     Row(
-      name: "the administrator's replaces the built-in one",
+      name: "the administrator's replaces the built-in policy",
       files: [("system", "default.md", PolicyFolders.table("thumbnail"))],
       image: .thumbnail,
       layer: .system
@@ -40,13 +40,13 @@ import Testing
       layer: .user
     ),
     Row(
-      name: "the machine form counts too",
+      name: "the JSON form counts too",
       files: [("user", "default.json", #"{"rules": [{"image": "thumbnail"}]}"#)],
       image: .thumbnail,
       layer: .user
     ),
     Row(
-      name: "in one folder Markdown goes first",
+      name: "in one folder the Markdown file takes precedence",
       files: [
         ("user", "default.json", #"{"rules": [{"image": "thumbnail"}]}"#),
         ("user", "default.md", PolicyFolders.table("placeholder")),
@@ -55,7 +55,7 @@ import Testing
       layer: .user
     ),
     Row(
-      name: "one that leaves a gap is refused, the next below counts",
+      name: "a table with a gap is refused, and the next layer applies",
       files: [
         ("system", "default.md", PolicyFolders.table("thumbnail")), ("user", "default.md", slip),
       ],
@@ -64,7 +64,7 @@ import Testing
       refused: ["user/policies/default.md"]
     ),
     Row(
-      name: "one that breaks its promise is refused",
+      name: "a table that breaks its promise is refused",
       files: [
         (
           "user", "default.md",
@@ -76,20 +76,20 @@ import Testing
       refused: ["user/policies/default.md"]
     ),
     Row(
-      name: "no file of another name counts",
+      name: "a file with another name does not count",
       files: [("user", "thrifty.md", PolicyFolders.table("thumbnail"))],
       image: .original,
       layer: .builtIn
     ),
     Row(
-      name: "unless it is asked for",
+      name: "unless the caller names it",
       files: [("user", "thrifty.md", PolicyFolders.table("thumbnail"))],
       policy: .named("thrifty"),
       image: .thumbnail,
       layer: .user
     ),
     Row(
-      name: "another built-in one can be replaced as well",
+      name: "any built-in policy can be replaced",
       files: [("system", "always-original.md", PolicyFolders.table("placeholder"))],
       policy: .named("always-original"),
       image: .placeholder,
@@ -98,7 +98,7 @@ import Testing
   ]
 
   @Test(arguments: rows)
-  func `the last folder that holds a policy in order has it`(row: Row) throws {
+  func `the last folder with a valid policy wins`(row: Row) throws {
     let folders = try PolicyFolders()
     for (layer, name, text) in row.files { try folders.write(layer, name, text) }
     let loader = try ImageLoader(folders.configuration(row.policy))
@@ -112,10 +112,10 @@ import Testing
     #expect(loader.warnings.count == row.refused.count)
   }
 
-  @Test func `who listens is told of another policy, whoever read it`() throws {
+  @Test func `listeners hear of a new policy, whichever call read it`() throws {
     let folders = try PolicyFolders()
     let policy = try PolicyInForce(.standard, on: PolicyShelf(folders.configuration()))
-    let told = Gathered<Bool>()
+    let told = RecordedValues<Bool>()
     policy.listen { told.add(true) }
     _ = policy.current()
     #expect(told.all.isEmpty)
@@ -125,16 +125,16 @@ import Testing
     #expect(told.all.count == 1)
   }
 
-  @Test func `who watches facts is told of a policy that another one found, though no file tells`()
+  @Test func `fact listeners hear of a policy change that another call found without a file event`()
     async throws
   {
     let folders = try PolicyFolders()
     let policy = try PolicyInForce(.standard, on: PolicyShelf(folders.configuration()))
     let test = try TestLoader()
-    let told = Gathered<Bool>()
+    let told = RecordedValues<Bool>()
     _ = await test.loader.facts.listen(priority: { .visible }, { told.add(true) })
     await test.loader.facts.watchPolicy(policy)
-    // The files are looked at once at first, perhaps after the first change.
+    // The first read may happen after the first change.
     for (count, image) in ["thumbnail", "placeholder", "thumbnail", "placeholder"].enumerated() {
       try folders.replace("user", "default.md", PolicyFolders.table(image))
       while told.all.count <= count {
@@ -144,7 +144,7 @@ import Testing
     }
   }
 
-  @Test func `a file is followed as it changes, and the last version in order stays`() throws {
+  @Test func `a policy file is followed, and its last valid version stays in force`() throws {
     let folders = try PolicyFolders()
     let loader = try ImageLoader(folders.configuration())
     let item = try PolicyFolders.item()
@@ -156,7 +156,7 @@ import Testing
     #expect(loader.warnings == [])
 
     try folders.write("user", "default.md", Self.slip)
-    #expect(image() == .thumbnail, "the old one stays")
+    #expect(image() == .thumbnail, "the old version stays in force")
     #expect(image() == .thumbnail)
     let path = folders.path("user", "default.md")
     let reason = "\(path): no rule for: network ethernet/cellular/other/offline (36 states)"
@@ -174,7 +174,7 @@ import Testing
     #expect(loader.policyInForce.layer == .builtIn)
   }
 
-  @Test func `a change right after another of the same length is seen`() throws {
+  @Test func `a change right after another one of the same length is noticed`() throws {
     let folders = try PolicyFolders()
     try folders.write("user", "default.md", PolicyFolders.table("original "))
     let loader = try ImageLoader(folders.configuration())
@@ -186,7 +186,7 @@ import Testing
     }
   }
 
-  @Test func `a file that was given is followed too`() throws {
+  @Test func `a policy file given by path is followed too`() throws {
     let folders = try PolicyFolders()
     try folders.write("user", "mine.md", PolicyFolders.table("thumbnail"))
     let path = folders.path("user", "mine.md")
@@ -197,7 +197,7 @@ import Testing
     try folders.write("user", "mine.md", PolicyFolders.table("placeholder"))
     #expect(loader.resolve(item).decision.image == .placeholder)
     try folders.remove("user", "mine.md")
-    #expect(loader.resolve(item).decision.image == .placeholder, "gone is not in order")
+    #expect(loader.resolve(item).decision.image == .placeholder, "a missing file is not valid")
     #expect(
       loader.warnings == [
         "\(path): cannot be read: no such file or directory; the earlier version stays in force"
@@ -205,7 +205,7 @@ import Testing
     )
   }
 
-  @Test func `a policy that was asked for by name and is gone stays`() throws {
+  @Test func `a policy that was chosen by name and then deleted stays in force`() throws {
     let folders = try PolicyFolders()
     try folders.write("system", "thrifty.md", PolicyFolders.table("thumbnail"))
     let loader = try ImageLoader(folders.configuration(.named("thrifty")))
@@ -220,7 +220,7 @@ import Testing
     #expect(loader.resolve(item).decision.image == .placeholder)
   }
 
-  @Test func `a pipe in a folder is refused and not waited for`() throws {
+  @Test func `a pipe in a policy folder is refused without waiting for it`() throws {
     let folders = try PolicyFolders()
     #expect(mkfifo(folders.path("user", "default.md"), 0o600) == 0)
     let loader = try ImageLoader(folders.configuration())
@@ -235,7 +235,7 @@ import Testing
     ("./default", "./default: cannot be read: no such file or directory"),
     ("/", "/: cannot be read: is a directory"),
   ])
-  func `a policy that is not there is refused when the loader is made`(name: String, message: String) throws {
+  func `a missing policy is refused when the loader is created`(name: String, message: String) throws {
     let folders = try PolicyFolders()
     let error = #expect(throws: ConfigurationError.self) {
       try ImageLoader(folders.configuration(.named(name)))

@@ -4,7 +4,7 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// When a policy that is asked for often is looked at.
+/// When a frequently used policy is read from disk.
 @Suite struct PolicyPollingTests {
   private func ask(
     _ polling: inout PolicyPolling,
@@ -14,19 +14,19 @@ import Testing
     at now: Double = 10
   ) -> Bool { polling.mustLook(hasChanged, isSettled: isSettled, isLooking: isLooking, at: now) }
 
-  @Test func `nothing is looked at twice unless something may have happened`() {
+  @Test func `a policy is read again only if its file may have changed`() {
     var polling = PolicyPolling()
-    #expect(ask(&polling), "nobody has looked")
+    #expect(ask(&polling), "it has never been read")
     #expect(!ask(&polling))
-    #expect(ask(&polling, true), "the watch says so")
+    #expect(ask(&polling, true), "the watch reported a change")
     #expect(!ask(&polling))
-    #expect(ask(&polling, isSettled: false), "a change might not have shown")
+    #expect(ask(&polling, isSettled: false), "a change may have gone unnoticed")
     #expect(!ask(&polling, at: 10.9))
-    #expect(ask(&polling, at: 11), "no watch tells everything")
+    #expect(ask(&polling, at: 11), "no watch reports everything")
     #expect(ask(&polling, at: 5), "the clock was set back")
   }
 
-  @Test func `what happens while somebody reads is looked at later`() {
+  @Test func `an event during a read causes a later read`() {
     var polling = PolicyPolling()
     #expect(ask(&polling))
     #expect(!ask(&polling, true, isLooking: true))
@@ -36,7 +36,7 @@ import Testing
     #expect(!ask(&polling))
   }
 
-  @Test func `who asks often watches`() {
+  @Test func `frequent reads start a watch`() {
     var polling = PolicyPolling()
     for number in 0..<PolicyPolling.looksBeforeWatching {
       #expect(!polling.isBusy)
@@ -45,7 +45,7 @@ import Testing
     #expect(polling.isBusy)
   }
 
-  @Test func `a policy that is asked for often changes as at first`() throws {
+  @Test func `a watched policy changes as before the watch`() throws {
     let folders = try PolicyFolders()
     try FileManager.default.removeItem(atPath: "\(folders.root)/user/policies")
     let loader = try ImageLoader(folders.configuration())
@@ -61,7 +61,7 @@ import Testing
       try folders.write("user", "default.md", PolicyFolders.table(image.rawValue))
       for _ in 0..<3 { #expect(loader.resolve(item).decision.image == image) }
     }
-    // By a link to another folder, and there.
+    // Through a link to another folder, and inside that folder.
     try folders.remove("user", "default.md")
     #expect(loader.resolve(item).decision.image == .original)
     let other = "\(folders.root)/other.md"

@@ -8,7 +8,7 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// What requests say of who asks: real server, real disk.
+/// The request fields that identify the client, with a real server and a real disk.
 @Suite(.timeLimit(.minutes(10))) struct RequestIdentityTests {
   static let rows: [(NetworkKind, Metered, Bool, Bool)] = [
     (.wifi, .no, false, false), (.wifi, .yes, false, true), (.cellular, .yes, false, true),
@@ -16,14 +16,14 @@ import Testing
   ]
 
   @Test(arguments: rows)
-  func `Save-Data is sent where data costs or is saved`(
+  func `Save-Data is sent when data is metered or saved`(
     _ kind: NetworkKind,
     _ metered: Metered,
     _ savesData: Bool,
     _ isSent: Bool
   ) async throws {
     let server = try LoopbackServer { _ in
-      .answer(200, [("Vary", "Save-Data, Accept")], body: SampleImage.jpeg)
+      .response(200, [("Vary", "Save-Data, Accept")], body: SampleImage.jpeg)
     }
     let bench = try TestLoader(kind)
     bench.network.become(kind, metered: metered)
@@ -36,37 +36,40 @@ import Testing
     #expect(request["User-Agent"] == "feedimg-tests")
     let saver = image.resolution.facts.first { $0.name == "data saver" }
     #expect(saver?.value == (savesData ? "on" : "off") && saver?.source == "the setting data-saver")
-    // What was sent is what is kept with the answer.
+    // The stored response keeps the sent fields.
     let answer = try #require(bench.loader.store.response(for: item.original?.url.key ?? ""))
     #expect(answer.varied["Save-Data"] == (isSent ? "on" : nil))
     #expect(answer.varied["Accept"] == ImageLoader.usualAccept)
   }
 
-  @Test func `what a program says of itself is sent as it is`() async throws {
-    let server = try LoopbackServer { _ in .answer(body: SampleImage.jpeg) }
+  @Test func `a program's own user agent is sent as it is`() async throws {
+    let server = try LoopbackServer { _ in .response(body: SampleImage.jpeg) }
     var configuration = ImageLoader.Configuration(environment: ["HOME": "/nowhere"])
     (configuration.userAgent, configuration.accept) = ("Tuba/0.9", "image/webp, */*;q=0.1")
     let identity = try RequestIdentity(configuration)
     #expect(identity.fields["Accept"] == "image/webp, */*;q=0.1")
     #expect(identity.sent["User-Agent"] == "Tuba/0.9")
-    #expect(RequestIdentity(userAgent: "x", accept: "").sent["Accept"] == "*/*", "libcurl says so by itself")
+    #expect(RequestIdentity(userAgent: "x", accept: "").sent["Accept"] == "*/*", "libcurl's own value")
     #expect(server.log.requests.isEmpty)
   }
 
   static let accepts: [(String?, Bool, String, String)] = [
-    (nil, false, ImageLoader.usualAccept, "nothing decodes here, so what is recognised"),
-    (nil, true, "image/avif,image/webp,image/jpeg,image/png,image/gif,*/*;q=0.1", "what the decoder decodes"),
-    ("image/jpeg", true, "image/jpeg", "the program knows better"),
+    (nil, false, ImageLoader.usualAccept, "without a decoder, the formats that feedimg recognises"),
+    (
+      nil, true, "image/avif,image/webp,image/jpeg,image/png,image/gif,*/*;q=0.1",
+      "the formats of the decoder"
+    ),
+    ("image/jpeg", true, "image/jpeg", "the program's own value"),
   ]
 
   @Test(arguments: accepts)
-  func `servers are told what can be decoded`(
+  func `the Accept field lists the formats that can be decoded`(
     _ said: String?,
     _ decodes: Bool,
     _ sent: String,
     _ why: String
   ) async throws {
-    let server = try LoopbackServer { _ in .answer(body: SampleImage.jpeg) }
+    let server = try LoopbackServer { _ in .response(body: SampleImage.jpeg) }
     var configuration = ImageLoader.Configuration(environment: ["HOME": "/nowhere"])
     configuration.accept = said
     if decodes { configuration.decoder = CodecDecoder() }
@@ -76,7 +79,7 @@ import Testing
   }
 
   @Test(arguments: ["a\r\nX-Evil: 1", "a\u{0}b", "a\nb", "\u{7F}"])
-  func `what cannot be a field is refused when the loader is made`(_ text: String) {
+  func `an invalid header field is refused when the loader is created`(_ text: String) {
     var configuration = ImageLoader.Configuration(environment: ["HOME": "/nowhere"])
     configuration.userAgent = text
     let error = #expect(throws: ConfigurationError.self) { try RequestIdentity(configuration) }
@@ -89,15 +92,15 @@ import Testing
   // MARK: Images that were chosen by Save-Data
 
   static let askings: [(String?, Bool, Double, RevalidationPlan, String)] = [
-    (nil, false, 100, RevalidationPlan.none, "asked for in the same way"),
-    ("on", true, 100, .none, "asked for in the same way, thriftily"),
-    (nil, true, 100, .none, "better than what would be asked for now, and there already"),
-    ("on", false, 100, .meanwhile, "there may be a better one now, but this one is shown at once"),
+    (nil, false, 100, RevalidationPlan.none, "requested in the same way"),
+    ("on", true, 100, .none, "requested in the same way, saving data"),
+    (nil, true, 100, .none, "better than a new response would be, and cached"),
+    ("on", false, 100, .meanwhile, "a better one may exist now, but this one is shown at once"),
     ("on", false, 5, .none, "just asked"), ("on", true, 4000, .meanwhile, "out of date"),
   ]
 
   @Test(arguments: askings)
-  func `a cached image is shown at once, however data was saved`(
+  func `a cached image is shown at once, whatever its Save-Data field was`(
     _ stored: String?,
     _ savesData: Bool,
     _ age: Double,

@@ -6,9 +6,9 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// Lines for very many items, which must be the same as the JSON of each resolution.
+/// The lines for many items, which must equal the JSON of each resolution.
 @Suite struct ResolutionLinesTests {
-  /// Of each kind: short and rich, with and without thumbnail, size, id and placeholder, plain and unusual.
+  /// Items of all kinds: short and rich, with and without optional members, plain and unusual.
   static let feed = """
     {"id": "1", "originalImage": "https://x.example/a", "thumbnailImage": "https://x.example/a-small"}
     {"originalImage": "https://x.example/b"}
@@ -41,7 +41,7 @@ import Testing
     """
 
   @Test(arguments: ["default", "budgeted", "metered", "telling-size"], situations)
-  func `lines say the same as the resolution of each item`(policy: String, given: [String]) throws {
+  func `each line equals the resolution of its item`(policy: String, given: [String]) throws {
     let folders = try PolicyFolders()
     try folders.write("user", "telling-size.md", Self.tellingSize)
     var configuration = folders.configuration()
@@ -64,9 +64,9 @@ import Testing
   }
 
   @Test(arguments: [NetworkKind.wifi, .offline])
-  func `lines know what is cached, on disk and in memory`(network: NetworkKind) async throws {
+  func `lines report what is cached on disk and in memory`(network: NetworkKind) async throws {
     let server = try LoopbackServer { _ in
-      .answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+      .response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
     }
     let test = try TestLoader()
     for role in ["a", "b"] {

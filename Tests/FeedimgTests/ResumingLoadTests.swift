@@ -4,7 +4,7 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// Images whose transfers break off: what is kept of them, and how they are gone on with.
+/// Interrupted transfers: their stored bytes, and how loads resume them.
 @Suite(.timeLimit(.minutes(10))) struct ResumingLoadTests {
   let clock = TestClock()
   static let picture = PictureOrigin.picture(1, size: 200_000)
@@ -19,7 +19,7 @@ import Testing
     try TestLoader.item(origin.server, original: "/a.jpg")
   }
 
-  /// A loader whose load of the image has just broken off.
+  /// A loader whose load of the image was just interrupted.
   private func broken(_ origin: PictureOrigin, after count: Int = 120_000) async throws -> TestLoader {
     let test = try loader()
     origin.cut(after: count)
@@ -28,8 +28,7 @@ import Testing
     return test
   }
 
-  @Test func `what broke off is gone on with, also after a restart, and only the rest is sent`() async throws
-  {
+  @Test func `an interrupted load resumes, also after a restart, and fetches only the rest`() async throws {
     let origin = try PictureOrigin(Self.picture, Self.strong)
     let first = try await broken(origin)
     let second = try loader(folder: first.folder)
@@ -45,14 +44,14 @@ import Testing
     #expect(origin.requests.count == 2)
   }
 
-  @Test func `a server that has said nothing of ranges is asked for the rest as well`() async throws {
+  @Test func `the rest is also requested from a server that does not announce ranges`() async throws {
     let origin = try PictureOrigin(Self.picture, [("ETag", "\"1\"")])
     let test = try await broken(origin)
     #expect(try await test.loader.load(item(origin)).bytes == Self.picture)
     #expect(origin.requests.map { $0["Range"] } == [nil, "bytes=120000-"])
   }
 
-  @Test func `it may break off again and again`() async throws {
+  @Test func `a load can be interrupted and resumed many times`() async throws {
     let origin = try PictureOrigin(Self.picture, Self.strong)
     let test = try await broken(origin, after: 50_000)
     for _ in 0..<2 {
@@ -63,7 +62,7 @@ import Testing
     #expect(origin.requests.map { $0["Range"] } == [nil, "bytes=50000-", "bytes=100000-", "bytes=150000-"])
   }
 
-  @Test func `an image that has changed comes whole, and what was kept of the old one goes`() async throws {
+  @Test func `a changed image is fetched whole, and the partial old one is deleted`() async throws {
     let origin = try PictureOrigin(Self.picture, Self.strong)
     let test = try await broken(origin)
     origin.version = .init(Self.other, [("ETag", "\"2\""), ("Accept-Ranges", "bytes")])
@@ -72,8 +71,7 @@ import Testing
     #expect(test.loader.store.partialDownload(of: try #require(item(origin).original).url.key) == nil)
   }
 
-  @Test func `an image that has changed and breaks off in turn is gone on with as the new one`() async throws
-  {
+  @Test func `a changed image that is interrupted resumes as the new version`() async throws {
     let origin = try PictureOrigin(Self.picture, Self.strong)
     let test = try await broken(origin)
     origin.version = .init(Self.other, [("ETag", "\"2\""), ("Accept-Ranges", "bytes")])
@@ -84,20 +82,20 @@ import Testing
     #expect(origin.requests.last?["If-Range"] == "\"2\"")
   }
 
-  @Test func `a page to sign in at, in place of the rest, takes nothing of what is kept`() async throws {
+  @Test func `a captive portal's page in place of the rest does not change the stored part`() async throws {
     let origin = try PictureOrigin(Self.picture, Self.strong)
     let test = try await broken(origin)
     let page = Array("<!DOCTYPE html><html><body>Sign in</body></html>".utf8)
-    origin.answer(always: .answer(200, [("Content-Type", "text/html")], body: page))
+    origin.respond(always: .response(200, [("Content-Type", "text/html")], body: page))
     let error = await #expect(throws: LoadError.self) { try await test.loader.load(item(origin)) }
     #expect(error?.code == .notAnImage && error?.suspectsCaptivePortal == true)
-    origin.answer(always: nil)
+    origin.respond(always: nil)
     let next = try loader(folder: test.folder)
     #expect(try await next.loader.load(item(origin)).bytes == Self.picture)
     #expect(origin.requests.map { $0["Range"] } == [nil, "bytes=120000-", "bytes=120000-"])
   }
 
-  @Test func `a date is as good as a tag where it is a minute old`() async throws {
+  @Test func `a modification date is a strong validator if it is a minute old`() async throws {
     let origin = try PictureOrigin(
       Self.picture,
       [
@@ -111,14 +109,14 @@ import Testing
   }
 
   static let unsafe: [([(String, String)], String)] = [
-    ([("ETag", "W/\"1\""), ("Accept-Ranges", "bytes")], "a weak tag may stand for other bytes"),
+    ([("ETag", "W/\"1\""), ("Accept-Ranges", "bytes")], "a weak tag may match other bytes"),
     ([("ETag", "\"1\""), ("Accept-Ranges", "none")], "ranges are not served"),
-    ([("Accept-Ranges", "bytes")], "nothing tells versions apart"),
-    (strong + [("Cache-Control", "no-store")], "not even a part may be kept"),
+    ([("Accept-Ranges", "bytes")], "there is no validator"),
+    (strong + [("Cache-Control", "no-store")], "no part may be stored"),
   ]
 
   @Test(arguments: unsafe)
-  func `what is not safe to go on with begins anew`(
+  func `a load that cannot resume safely restarts`(
     _ fields: [(String, String)],
     _ because: String
   ) async throws {
@@ -134,15 +132,15 @@ import Testing
 
   static let wrong: [(String, [(String, String)], Int)] = [
     ("another place", [tag, ("Content-Range", "bytes 0-79999/200000")], 80_000),
-    ("another length of the whole", [tag, ("Content-Range", "bytes 120000-199999/200001")], 80_000),
+    ("another total length", [tag, ("Content-Range", "bytes 120000-199999/200001")], 80_000),
     ("another length of the part", [tag, place], 70_000),
     ("another version", [("ETag", "\"2\""), place], 80_000),
-    ("a version that is not told", [place], 80_000),
+    ("the version is missing", [place], 80_000),
     ("no place", [tag], 80_000),
   ]
 
   @Test(arguments: wrong)
-  func `a part of something else is never put behind what is kept`(
+  func `a part of another version is never appended`(
     _ what: String,
     _ fields: [(String, String)],
     _ count: Int
@@ -150,11 +148,11 @@ import Testing
     let isBroken = BrokenOnce()
     let server = try LoopbackServer { request in
       if request["Range"] != nil {
-        return .answer(206, fields, body: Array(repeating: 0, count: count))
+        return .response(206, fields, body: Array(repeating: 0, count: count))
       }
       return isBroken.next()
         ? .truncated(Self.picture, after: 120_000, Self.strong)
-        : .answer(200, Self.strong, body: Self.picture)
+        : .response(200, Self.strong, body: Self.picture)
     }
     let test = try loader()
     let item = try TestLoader.item(server, original: "/a.jpg")
@@ -163,10 +161,10 @@ import Testing
     #expect(server.log.requests.map { $0["Range"] } == [nil, "bytes=120000-", nil])
   }
 
-  @Test func `a range that is refused is not asked for twice`() async throws {
+  @Test func `a refused range is not requested twice`() async throws {
     let origin = try PictureOrigin(Self.picture, Self.strong)
     let test = try await broken(origin)
-    // The image is shorter now, and the server does not look at If-Range.
+    // The image is shorter now, and the server ignores If-Range.
     origin.version = .init(
       Array(Self.picture.prefix(100_000)),
       [("ETag", "\"1\""), ("Accept-Ranges", "bytes")]
@@ -175,11 +173,11 @@ import Testing
     #expect(origin.requests.map { $0["Range"] } == [nil, "bytes=120000-", nil])
   }
 
-  @Test func `where nothing was missing but the end, a refused range completes the image`() async throws {
+  @Test func `if only the end was missing, a refused range completes the image`() async throws {
     let origin = try PictureOrigin(Self.picture, Self.strong)
     let test = try loader()
-    // In chunks, so that the length is not known.
-    origin.answer(
+    // The response is chunked, so that its length is unknown.
+    origin.respond(
       always: Reply([
         .send(
           Reply.head(200, Self.strong + [("Transfer-Encoding", "chunked")])
@@ -188,20 +186,20 @@ import Testing
       ])
     )
     await #expect(throws: LoadError.self) { try await test.loader.load(item(origin)) }
-    origin.answer(always: nil)
+    origin.respond(always: nil)
     #expect(try await test.loader.load(item(origin)).bytes == Self.picture)
     #expect(origin.requests.count == 2)
   }
 
-  @Test func `a server that serves less than asked for is asked for the rest`() async throws {
+  @Test func `a server that sends less than the requested range is asked for the rest`() async throws {
     let server = try LoopbackServer { request in
       guard let first = request.rangeStart else {
         return .truncated(Self.picture, after: 50_000, Self.strong)
       }
       let part = Self.picture[first..<min(first + 60_000, 200_000)]
       let place = ("Content-Range", "bytes \(first)-\(part.endIndex - 1)/200000")
-      // As RFC 9110 §15.3.7 has it, without what was said before.
-      return .answer(206, [("ETag", "\"1\""), place], body: Array(part))
+      // Without fields that the first response had, as RFC 9110 §15.3.7 allows.
+      return .response(206, [("ETag", "\"1\""), place], body: Array(part))
     }
     let test = try loader()
     let item = try TestLoader.item(server, original: "/a.jpg")
@@ -213,7 +211,7 @@ import Testing
   }
 
   @Test
-  func `a load that is cancelled keeps its bytes, and what is kept survives a cancel before the answer`()
+  func `a cancelled load keeps its bytes, also if it is cancelled again before the response`()
     async throws
   {
     let gate = Gate()
@@ -221,7 +219,7 @@ import Testing
     let test = try loader()
     let item = try item(origin)
     let key = try #require(item.original).url.key
-    origin.answer(always: .stalled(Self.picture, after: 90_000, until: gate, Self.strong))
+    origin.respond(always: .stalled(Self.picture, after: 90_000, until: gate, Self.strong))
     let (arrived, arrive) = AsyncStream.makeStream(of: Void.self)
     let load = Task {
       try await test.loader.load(item) { if $0.received.bytes == 90_000 { arrive.finish() } }
@@ -231,20 +229,20 @@ import Testing
     await #expect(throws: LoadError.self) { try await load.value }
     while test.loader.store.partialDownload(of: key)?.bytes.count != 90_000 { await Task.yield() }
     let silence = Gate()
-    origin.answer(always: .held(by: silence))
+    origin.respond(always: .held(by: silence))
     let again = Task { try await test.loader.load(item) }
     await origin.server.reaches { $0.requests.count == 2 }
     again.cancel()
     await #expect(throws: LoadError.self) { try await again.value }
     await origin.server.reaches { $0.closedByClient == 2 }
-    origin.answer(always: nil)
+    origin.respond(always: nil)
     #expect(try await test.loader.load(item).bytes == Self.picture)
     #expect(origin.requests.map { $0["Range"] } == [nil, "bytes=90000-", "bytes=90000-"])
     gate.open()
     silence.open()
   }
 
-  @Test func `progress counts what was there`() async throws {
+  @Test func `progress includes the stored bytes`() async throws {
     let origin = try PictureOrigin(Self.picture, Self.strong)
     let test = try await broken(origin)
     let least = LeastProgress()
@@ -252,7 +250,7 @@ import Testing
     #expect(least.value >= 120_000)
   }
 
-  @Test func `a new version of a cached image that breaks off is gone on with when it is asked about again`()
+  @Test func `an interrupted new version of a cached image resumes at the next revalidation`()
     async throws
   {
     let origin = try PictureOrigin(SampleImage.jpeg, [("ETag", "\"0\""), ("Cache-Control", "max-age=60")])
@@ -279,7 +277,7 @@ import Testing
     #expect(origin.requests.last?["Range"] == "bytes=80000-")
   }
 
-  @Test func `two processes go on with one beginning, and neither is wrong`() async throws {
+  @Test func `two processes resume one partial download, and both get the right image`() async throws {
     let origin = try PictureOrigin(Self.picture, Self.strong)
     let first = try await broken(origin)
     let second = try loader(folder: first.folder)

@@ -6,7 +6,7 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// How often images are asked about, by whom, and when not.
+/// How often images are revalidated, for which callers, and when not.
 @Suite(.timeLimit(.minutes(10))) struct RevalidationPaceTests {
   let clock = TestClock()
   static let old = SampleImage.jpeg
@@ -24,7 +24,7 @@ import Testing
     try TestLoader.item(origin.server, original: "/a.jpg")
   }
 
-  /// Returns when the loader knows.
+  /// Returns when the loader knows of the change.
   private func become(_ metered: Metered, _ test: TestLoader) async {
     await test.loader.facts.watch()
     let standing = test.loader.facts.generation
@@ -33,13 +33,13 @@ import Testing
     while test.loader.facts.generation == standing { await Task.yield() }
   }
 
-  @Test func `many who show one image ask about it once`() async throws {
+  @Test func `concurrent callers of one image share one revalidation`() async throws {
     let origin = try PictureOrigin(Self.old, [("ETag", "\"1\""), ("Cache-Control", "no-cache")])
     let test = try loader()
     _ = try await test.loader.load(item(origin))
     clock += 100
     let gate = Gate()
-    origin.answer(always: .held(by: gate, then: Reply([.send(Reply.head(304, []))], keepsConnection: true)))
+    origin.respond(always: .held(by: gate, then: Reply([.send(Reply.head(304, []))], keepsConnection: true)))
     var images: [LoadedImage] = []
     for _ in 0..<20 { images.append(try await test.loader.load(item(origin))) }
     #expect(images.allSatisfy { $0.freshness?.isRevalidating == true })
@@ -49,7 +49,7 @@ import Testing
     #expect(await test.loader.finishRevalidations(within: .seconds(600)).unchanged == 1)
   }
 
-  @Test func `who saves data asks apart from who saves none`() async throws {
+  @Test func `callers that save data revalidate separately`() async throws {
     let fields = [("ETag", "\"1\""), ("Cache-Control", "no-cache"), ("Vary", "Save-Data")]
     let origin = try PictureOrigin(Self.old, fields)
     let test = try TestLoader(clock: { [clock] in clock.now }, policy: "always-original")
@@ -57,7 +57,7 @@ import Testing
     _ = try await test.loader.load(item(origin))
     clock += 100
     let gate = Gate()
-    origin.answer(always: .held(by: gate, then: Reply([.send(Reply.head(304, []))], keepsConnection: true)))
+    origin.respond(always: .held(by: gate, then: Reply([.send(Reply.head(304, []))], keepsConnection: true)))
     let rich = try await test.loader.load(item(origin))
     await become(.yes, test)
     let thrifty = try await test.loader.load(item(origin))
@@ -68,14 +68,14 @@ import Testing
     #expect(origin.requests.count == 3)
   }
 
-  @Test func `a reload is answered by none but those who ask beyond all caches as well`() async throws {
+  @Test func `a reload joins only loads that also bypass all caches`() async throws {
     let origin = try PictureOrigin(Self.old, [("ETag", "\"1\""), ("Cache-Control", "no-cache")])
     let test = try loader()
     let item = try item(origin)
     _ = try await test.loader.load(item)
     clock += 100
     let gate = Gate()
-    origin.answer(always: .held(by: gate, then: Reply([.send(Reply.head(304, []))], keepsConnection: true)))
+    origin.respond(always: .held(by: gate, then: Reply([.send(Reply.head(304, []))], keepsConnection: true)))
     #expect(try await test.loader.load(item).freshness?.isRevalidating == true)
     let reloads = (0..<2).map { _ in Task { try await test.loader.reload(item) } }
     let key = try #require(item.original).url.key
@@ -90,12 +90,12 @@ import Testing
     #expect(origin.requests.count == 3)
   }
 
-  @Test func `no more are asked about at a time than the limits of prefetching allow`() async throws {
+  @Test func `the number of concurrent revalidations stays within the prefetch limits`() async throws {
     let gate = Gate()
     let isHeld = Mutex(false)
     let server = try LoopbackServer { request in
       guard request["If-None-Match"] != nil else {
-        return .answer(200, [("ETag", "\"1\""), ("Cache-Control", "no-cache")], body: Self.old)
+        return .response(200, [("ETag", "\"1\""), ("Cache-Control", "no-cache")], body: Self.old)
       }
       let reply = Reply([.send(Reply.head(304, []))], keepsConnection: true)
       return isHeld.withLock { $0 } ? .held(by: gate, then: reply) : reply
@@ -113,12 +113,12 @@ import Testing
   }
 
   @Test(arguments: [503, 429])
-  func `a server that wants to be left alone is not asked about any image`(status: Int) async throws {
+  func `no image is revalidated on a server that sent Retry-After`(status: Int) async throws {
     let isBusy = Atomic(false)
     let server = try LoopbackServer { request in
       isBusy.load(ordering: .acquiring)
-        ? .answer(status, [("Retry-After", "600")])
-        : .answer(200, [("ETag", "\"1\""), ("Cache-Control", "no-cache")], body: Self.old)
+        ? .response(status, [("Retry-After", "600")])
+        : .response(200, [("ETag", "\"1\""), ("Cache-Control", "no-cache")], body: Self.old)
     }
     let test = try loader()
     let items = try (0..<12).map { try TestLoader.item(server, original: "/\($0).jpg") }
@@ -137,12 +137,12 @@ import Testing
     #expect(server.log.requests.count == 13)
   }
 
-  @Test func `an image rests no longer because its server was left alone time and again`() async throws {
+  @Test func `an open circuit does not prolong the revalidation pause of an image`() async throws {
     let isBusy = Atomic(false)
     let server = try LoopbackServer { _ in
       isBusy.load(ordering: .acquiring)
-        ? .answer(503, [("Retry-After", "60")])
-        : .answer(200, [("ETag", "\"1\""), ("Cache-Control", "no-cache")], body: Self.old)
+        ? .response(503, [("Retry-After", "60")])
+        : .response(200, [("ETag", "\"1\""), ("Cache-Control", "no-cache")], body: Self.old)
     }
     let time = ManualTime()
     let test = try TestLoader(clock: { [clock] in clock.now }, time: time.time)
@@ -158,16 +158,16 @@ import Testing
       #expect(image.freshness?.isRevalidating == true, "\(round)")
       guard case .failed(let error) = await test.loader.revalidation(of: image) else { continue }
       #expect(error.message.hasPrefix("the host failed before; requests resume in "))
-      #expect(try await test.loader.load(item).freshness?.isRevalidating == false, "it rests meanwhile")
+      #expect(try await test.loader.load(item).freshness?.isRevalidating == false, "it is paused meanwhile")
     }
     #expect(server.log.requests.count == 5)
   }
 
-  @Test func `a server that refuses one question after another is left alone`() async throws {
+  @Test func `a server that refuses several revalidations gets no more requests`() async throws {
     let isWell = Atomic(true)
     let server = try LoopbackServer { _ in
       isWell.load(ordering: .acquiring)
-        ? .answer(200, [("ETag", "\"1\""), ("Cache-Control", "no-cache")], body: Self.old) : .answer(503)
+        ? .response(200, [("ETag", "\"1\""), ("Cache-Control", "no-cache")], body: Self.old) : .response(503)
     }
     let test = try TestLoader(clock: { [clock] in clock.now }, time: ManualTime().time)
     let items = try (0..<5).map { try TestLoader.item(server, original: "/\($0).jpg") }
@@ -184,10 +184,10 @@ import Testing
     #expect(server.log.requests.count == count)
   }
 
-  @Test func `offline, and where the policy would not fetch it, nobody is asked`() async throws {
+  @Test func `offline, or without permission by the policy, no revalidation is sent`() async throws {
     let origin = try PictureOrigin(Self.old, [("ETag", "\"1\""), ("Cache-Control", "no-cache")])
     let test = try loader()
-    // With something of another machine's, so that the network counts.
+    // The item has a variant on another machine, so that the network counts.
     var item = try item(origin)
     item.thumbnail = ImageVariant(role: .thumbnail, url: try ImageURL("http://x.example/s.jpg"))
     _ = try await test.loader.load(item)
@@ -204,25 +204,25 @@ import Testing
     _ = await test.loader.finishRevalidations(within: .seconds(600))
   }
 
-  @Test func `asking ends where the network becomes dearer or goes, and may begin again when that is over`()
+  @Test func `a revalidation ends when the network becomes metered or goes away, and may start again later`()
     async throws
   {
     let origin = try PictureOrigin(Self.old, [("ETag", "\"1\""), ("Cache-Control", "no-cache")])
     let test = try loader()
     var item = try item(origin)
-    // With something of another machine's, so that the network counts.
+    // The item has a variant on another machine, so that the network counts.
     item.thumbnail = ImageVariant(role: .thumbnail, url: try ImageURL("http://x.example/s.jpg"))
     _ = try await test.loader.load(item)
     clock += 100
     let gate = Gate()
-    origin.answer(always: .held(by: gate))
+    origin.respond(always: .held(by: gate))
     for (round, kind) in [NetworkKind.cellular, .offline].enumerated() {
       let image = try await test.loader.load(item)
       #expect(image.freshness?.isRevalidating == true)
       await origin.server.reaches { $0.requests.count == 2 + round }
       test.network.become(kind)
       guard case .failed(let error) = await test.loader.revalidation(of: image) else {
-        Issue.record("it went on where it is \(kind)")
+        Issue.record("it continued on \(kind)")
         continue
       }
       #expect(error.code == .cancelled)
@@ -230,12 +230,12 @@ import Testing
       test.network.become(.wifi)
     }
     gate.open()
-    origin.answer(always: nil)
+    origin.respond(always: nil)
     let image = try await test.loader.load(item)
     #expect(await test.loader.revalidation(of: image) == .unchanged)
   }
 
-  @Test func `what another process was told need not be asked again`() async throws {
+  @Test func `a revalidation by another process is not repeated`() async throws {
     let origin = try PictureOrigin(Self.old, [("ETag", "\"1\""), ("Cache-Control", "max-age=60")])
     let first = try loader()
     let second = try loader(folder: first.folder)
@@ -255,13 +255,13 @@ import Testing
     #expect(origin.requests.count == 2)
   }
 
-  @Test func `one who waits can leave, and the question goes on`() async throws {
+  @Test func `a caller can leave a revalidation, which continues`() async throws {
     let origin = try PictureOrigin(Self.old, [("ETag", "\"1\""), ("Cache-Control", "no-cache")])
     let test = try loader()
     _ = try await test.loader.load(item(origin))
     clock += 100
     let gate = Gate()
-    origin.answer(always: .held(by: gate, then: Reply([.send(Reply.head(304, []))], keepsConnection: true)))
+    origin.respond(always: .held(by: gate, then: Reply([.send(Reply.head(304, []))], keepsConnection: true)))
     let image = try await test.loader.load(item(origin))
     let waiting = Task { await test.loader.revalidation(of: image) }
     await origin.server.reaches { $0.requests.count == 2 }

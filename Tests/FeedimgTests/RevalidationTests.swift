@@ -4,7 +4,7 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// What showing a cached image does beside: real server, real disk, and a clock that jumps.
+/// What showing a cached image causes, with a real server, a real disk and a manual clock.
 @Suite(.timeLimit(.minutes(10))) struct RevalidationTests {
   let clock = TestClock()
   static let old = SampleImage.jpeg
@@ -34,7 +34,7 @@ import Testing
 
   static let rows = [
     Row(fields: [("Cache-Control", "max-age=60")], after: 59, asks: false, because: "it is fresh"),
-    Row(fields: [("Cache-Control", "max-age=60")], after: 61, asks: true, because: "its time is over"),
+    Row(fields: [("Cache-Control", "max-age=60")], after: 61, asks: true, because: "its lifetime is over"),
     Row(
       fields: [("Cache-Control", "max-age=60, immutable")],
       after: 61,
@@ -45,28 +45,28 @@ import Testing
       fields: [("Cache-Control", "no-cache")],
       after: 20,
       asks: true,
-      because: "it is to be asked about always"
+      because: "it must be revalidated on each use"
     ),
     Row(
       fields: [("Cache-Control", "max-age=60, stale-while-revalidate=600")],
       after: 70,
       asks: true,
-      because: "it may be shown meanwhile"
+      because: "it may be shown during revalidation"
     ),
     Row(
       fields: [("Cache-Control", "max-age=60, must-revalidate")],
       after: 61,
       asks: true,
-      because: "a stale image is shown by our promise, and asked about"
+      because: "a stale image is shown by feedimg's promise, and revalidated"
     ),
-    Row(fields: [], after: 20, asks: true, because: "its host says nothing at all"),
+    Row(fields: [], after: 20, asks: true, because: "its host sent no freshness information"),
     Row(
       fields: [("Age", "50"), ("Cache-Control", "max-age=60")],
       after: 11,
       asks: true,
-      because: "it came old"
+      because: "it was old when it arrived"
     ),
-    Row(fields: [("Cache-Control", "no-cache")], after: 5, asks: false, because: "it has just come"),
+    Row(fields: [("Cache-Control", "no-cache")], after: 5, asks: false, because: "it has just arrived"),
     Row(
       fields: [("Cache-Control", "max-age=60")],
       after: -1_000_000,
@@ -76,13 +76,13 @@ import Testing
   ]
 
   @Test(arguments: rows)
-  func `a cached image is shown at once, and asked about when it may be out of date`(row: Row) async throws {
+  func `a cached image is shown at once, and revalidated if it may be stale`(row: Row) async throws {
     let origin = try PictureOrigin(Self.old, row.fields + [("ETag", "\"1\"")])
     let test = try loader()
     _ = try await test.loader.load(item(origin))
     clock += row.after
     let gate = Gate()
-    origin.answer(always: .held(by: gate))
+    origin.respond(always: .held(by: gate))
     let image = try await test.loader.load(item(origin))
     #expect(image.source == .memory)
     #expect(image.bytes == Self.old)
@@ -94,7 +94,7 @@ import Testing
 
   // MARK: What comes of it
 
-  @Test func `an image that is the same stays, and is fresh again, also for other processes`() async throws {
+  @Test func `an unchanged image stays and is fresh again, also for other processes`() async throws {
     let origin = try PictureOrigin(Self.old, [("ETag", "\"1\""), ("Cache-Control", "max-age=60")])
     let test = try loader()
     let first = try await test.loader.load(item(origin))
@@ -113,7 +113,7 @@ import Testing
     #expect(origin.requests.count == 2)
   }
 
-  @Test func `a new version takes the place of the old one, in memory and on disk`() async throws {
+  @Test func `a new version replaces the old one, in memory and on disk`() async throws {
     let origin = try PictureOrigin(Self.old, [("ETag", "\"1\""), ("Cache-Control", "max-age=60")])
     let test = try loader()
     _ = try await test.loader.load(item(origin))
@@ -129,7 +129,7 @@ import Testing
     #expect(changed.mediaType == "image/png")
     #expect(changed.freshness?.isFresh == true)
     guard case .changed(let late) = await test.loader.revalidation(of: image) else {
-      Issue.record("who asks late is not told")
+      Issue.record("a late subscriber gets no report")
       return
     }
     #expect(late.bytes == Self.new && late.path == changed.path)
@@ -139,7 +139,7 @@ import Testing
     #expect(stored.source == .disk && stored.bytes == Self.new && stored.path == changed.path)
   }
 
-  @Test func `the answer is heard also where the network turned out to cost something as it was asked for`()
+  @Test func `the result is reported although the network turned out to be metered`()
     async throws
   {
     let origin = try PictureOrigin(Self.old, [("ETag", "\"1\""), ("Cache-Control", "max-age=60")])
@@ -148,13 +148,13 @@ import Testing
     clock += 100
     let gate = Gate()
     let fields = [("Content-Type", "image/png"), ("ETag", "\"2\"")]
-    origin.answer(always: .held(by: gate, then: .answer(200, fields, body: Self.new)))
+    origin.respond(always: .held(by: gate, then: .response(200, fields, body: Self.new)))
     let test = try loader(folder: before.folder)
     test.network.turnOutMetered(.wifi)
     let image = try await test.loader.load(item(origin))
-    let told = Gathered<Revalidation>()
+    let told = RecordedValues<Revalidation>()
     let asking = Task { told.add(await test.loader.revalidation(of: image)) }
-    // One that asks, and one that waits.
+    // One caller revalidates and one waits.
     while told.all.isEmpty, test.loader.revalidator.coalescer.count(of: image.revalidation ?? "") < 2 {
       await Task.yield()
     }
@@ -169,11 +169,15 @@ import Testing
   }
 
   @Test(arguments: [
-    (Reply.answer(404), "a server that has it no more"), (.answer(503), "a server in trouble"),
-    (.hangUp, "a server that hangs up"), (.truncated(SampleImage.png, after: 20), "an image that breaks off"),
-    (.answer(200, [("Content-Type", "text/html")], body: Array("<!doctype html><p>log in".utf8)), "a portal"),
+    (Reply.response(404), "a server that no longer has it"), (.response(503), "a server error"),
+    (.hangUp, "a server that closes the connection"),
+    (.truncated(SampleImage.png, after: 20), "an interrupted image"),
+    (
+      .response(200, [("Content-Type", "text/html")], body: Array("<!doctype html><p>log in".utf8)),
+      "a portal"
+    ),
   ])
-  func `what goes wrong leaves the image as it is, and is not tried at once again`(
+  func `a failed revalidation keeps the image and is not retried at once`(
     _ reply: Reply,
     _ because: String
   ) async throws {
@@ -182,13 +186,13 @@ import Testing
     _ = try await test.loader.load(item(origin))
     clock += 100
     let gate = Gate()
-    origin.answer(always: .held(by: gate, then: reply))
+    origin.respond(always: .held(by: gate, then: reply))
     let image = try await test.loader.load(item(origin))
     let asking = Task { await test.loader.revalidation(of: image) }
     while test.loader.revalidator.coalescer.count(of: image.variant.url.key) == 0 { await Task.yield() }
     gate.open()
     guard case .failed = await asking.value else {
-      Issue.record("\(because) is no failure")
+      Issue.record("\(because) is not a failure")
       return
     }
     clock += 20
@@ -196,15 +200,15 @@ import Testing
       let again = try await test.loader.load(item(origin))
       #expect(again.bytes == Self.old && again.freshness?.isRevalidating == false)
     }
-    // A missing image is believed to be missing for five minutes.
+    // A missing image is remembered for five minutes.
     clock += 300
-    origin.answer(always: nil)
+    origin.respond(always: nil)
     let later = try await test.loader.load(item(origin))
     #expect(await test.loader.revalidation(of: later) == .unchanged)
   }
 
   @Test(arguments: [304, 200])
-  func `an answer that forbids to keep the image removes it`(status: Int) async throws {
+  func `a no-store response deletes the stored image`(status: Int) async throws {
     let origin = try PictureOrigin(Self.old, [("ETag", "\"1\""), ("Cache-Control", "max-age=60")])
     let test = try loader()
     _ = try await test.loader.load(item(origin))
@@ -220,14 +224,14 @@ import Testing
     #expect(try test.loader.resolve(item(origin)).situation.original == .remote)
   }
 
-  @Test func `a 304 about a version that is not here makes all of the image come`() async throws {
+  @Test func `a 304 for an unknown version causes a full request`() async throws {
     let origin = try PictureOrigin(Self.old, [("ETag", "\"1\""), ("Cache-Control", "max-age=60")])
     let test = try loader()
     _ = try await test.loader.load(item(origin))
     clock += 100
     let server = try LoopbackServer { request in
       request["If-None-Match"] == nil
-        ? .answer(200, [("ETag", "\"2\"")], body: Self.new)
+        ? .response(200, [("ETag", "\"2\"")], body: Self.new)
         : Reply([.send(Reply.head(304, [("ETag", "\"2\"")]))], keepsConnection: true)
     }
     let original = try #require(try item(origin).original)
@@ -255,7 +259,9 @@ import Testing
     #expect(server.log.requests.map { $0["If-None-Match"] } == ["\"1\"", nil])
   }
 
-  @Test func `a server without validators sends the image again, and the same is no news`() async throws {
+  @Test func `without validators the image is sent again, and an equal one is not a new version`()
+    async throws
+  {
     let origin = try PictureOrigin(Self.old)
     let test = try loader()
     _ = try await test.loader.load(item(origin))

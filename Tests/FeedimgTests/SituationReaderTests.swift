@@ -7,10 +7,10 @@ import Testing
 @Suite struct SituationReaderTests {
   @Test(arguments: [
     (NetworkKind.wifi, Metered.no), (.ethernet, .no), (.cellular, .yes), (.other, .unknown),
-    // As the live network says when there is none.
+    // As the live network reports without a network.
     (.offline, .no),
   ])
-  func `a network that is only named costs what is usual`(_ kind: NetworkKind, _ metered: Metered) throws {
+  func `a network given only by name has its usual metering`(_ kind: NetworkKind, _ metered: Metered) throws {
     let reader = SituationReader(
       FactSnapshot(network: nil, settings: UserSettings()),
       overrides: try CheckedOverride.check(

@@ -13,7 +13,7 @@ final class BrokenOnce: Sendable {
   }
 }
 
-/// The least that was reported of a transfer.
+/// The lowest progress that was reported of a transfer.
 final class LeastProgress: Sendable {
   private let least = Mutex(Int.max)
 

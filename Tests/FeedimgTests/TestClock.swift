@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A clock that stands still until it is told to move.
+/// A clock that stands still until a test moves it.
 final class TestClock: Sendable {
   private let time: Mutex<Double>
 

@@ -11,14 +11,14 @@ import Synchronization
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// A loader with real layers on a folder of its own, over a network that the test sets.
+/// A loader with real layers on a folder of its own, with a network that the test sets.
 final class TestLoader: Sendable {
-  /// The network, as the test says it is.
+  /// The network, as the test sets it.
   final class Network: NetworkMonitoring {
     private struct Shown {
       var state: NetworkState
       var audience: [AsyncStream<NetworkState>.Continuation] = []
-      /// What it turns out to be when somebody asks what it costs.
+      /// The network state after its metering was queried.
       var found: NetworkState?
     }
 
@@ -30,7 +30,7 @@ final class TestLoader: Sendable {
 
     func states() -> AsyncStream<NetworkState> {
       let (stream, continuation) = AsyncStream.makeStream(of: NetworkState.self)
-      // Within, so that nobody hears an earlier state after a later one.
+      // Inside the lock, so that no listener hears an earlier state after a later one.
       shown.withLock { shown in
         shown.audience.append(continuation)
         continuation.yield(shown.state)
@@ -46,10 +46,12 @@ final class TestLoader: Sendable {
       }
     }
 
-    /// Is that for now, which nobody is told.
-    func glimpse(_ kind: NetworkKind) { shown.withLock { $0.state = Self.state(kind) } }
+    /// Changes the network for a moment, without a report to listeners.
+    func flap(_ kind: NetworkKind) { shown.withLock { $0.state = Self.state(kind) } }
 
-    /// Turns out to cost something when somebody asks, which is told to nobody else.
+    /// The next metering query finds this network metered.
+    ///
+    /// Only that caller learns of it.
     func turnOutMetered(_ kind: NetworkKind) { shown.withLock { $0.found = Self.state(kind, .yes) } }
 
     func refresh() { shown.withLock { $0.state = $0.found.take() ?? $0.state } }
@@ -64,7 +66,7 @@ final class TestLoader: Sendable {
     }
   }
 
-  /// Nil where another loader on the same folder removes it.
+  /// Nil if another loader on the same folder removes it.
   private let owned: String?
   let folder: String
   let network: Network
@@ -109,7 +111,7 @@ final class TestLoader: Sendable {
       overrides: [],
       budget: MemoryBudget(isDecoding: decoder != nil),
       decoder: decoder,
-      // Else one of many loaders would always watch the memory, and tests of that could not tell which.
+      // Otherwise one of many loaders would always watch the memory, and memory tests could not tell which.
       environment: ["MEMORY_PRESSURE_WATCH": "/dev/null"],
       identity: identity ?? RequestIdentity(userAgent: userAgent),
       clock: clock,
@@ -123,14 +125,14 @@ final class TestLoader: Sendable {
 
   deinit { if let owned { try? FileManager.default.removeItem(atPath: owned) } }
 
-  /// Writes the table that decides, for a loader that follows policies.
+  /// Writes the policy of a loader that follows policies.
   func write(policy text: String) throws {
     let policies = URL(filePath: folder + "/config/policies")
     try FileManager.default.createDirectory(at: policies, withIntermediateDirectories: true)
     try Data(text.utf8).write(to: policies.appending(path: "default.md"), options: .atomic)
   }
 
-  /// Returns when everybody has been told that the network is another, if it is.
+  /// Changes the network and returns when all listeners have heard of it.
   func become(_ kind: NetworkKind, metered: Metered = .no) async {
     await loader.facts.watch()
     let (generation, old) = (loader.facts.generation, network.currentState())
@@ -139,7 +141,7 @@ final class TestLoader: Sendable {
     while loader.facts.generation == generation { await Task.yield() }
   }
 
-  /// An item with these targets of a server.
+  /// An item with these paths on a server.
   static func item(
     _ server: LoopbackServer,
     original: String? = nil,

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FeedimgTransfer
 
-/// Which hosts transfers connect to where private hosts are forbidden.
+/// Which hosts transfers connect to when private hosts are forbidden.
 @Suite(.timeLimit(.minutes(10))) struct AddressPolicyTests {
   struct Row: Sendable, CustomTestStringConvertible {
     var address: String
@@ -23,8 +23,8 @@ import Testing
     Row("172.15.255.255", true, "just below the private block"),
     Row("172.32.0.1", true, "just above it"),
     Row("126.255.255.255", true, "just below this machine"),
-    Row("223.255.255.255", true, "just below the groups"),
-    Row("0.0.0.0", false, "this machine, to Linux"),
+    Row("223.255.255.255", true, "just below the multicast range"),
+    Row("0.0.0.0", false, "this machine, on Linux"),
     Row("0.1.2.3", false, "this network"),
     Row("10.1.2.3", false, "private"),
     Row("100.64.0.1", false, "shared by a carrier's customers"),
@@ -42,7 +42,7 @@ import Testing
     Row("224.0.0.1", false, "a group"),
     Row("255.255.255.255", false, "everybody"),
     Row("2606:4700:4700::1111", true, "a public resolver"),
-    Row("::", false, "this machine, to Linux"),
+    Row("::", false, "this machine, on Linux"),
     Row("::1", false, "this machine"),
     Row("fe80::1", false, "link-local"),
     Row("fc00::1", false, "unique local"),
@@ -54,14 +54,14 @@ import Testing
     Row("2002:7f00:1::", false, "6to4 of this machine"),
     Row("3fff::1", false, "documentation"),
     Row("::ffff:127.0.0.1", false, "this machine, mapped"),
-    Row("::ffff:8.8.8.8", true, "a public one, mapped"),
-    Row("::127.0.0.1", false, "compatible, of old"),
+    Row("::ffff:8.8.8.8", true, "a public address, mapped"),
+    Row("::127.0.0.1", false, "the deprecated compatible form"),
     Row("64:ff9b::7f00:1", false, "this machine, translated"),
-    Row("64:ff9b::808:808", true, "a public one, translated, as in mobile networks"),
+    Row("64:ff9b::808:808", true, "a public address, translated, as in mobile networks"),
     Row("64:ff9b:1::808:808", false, "translated locally"),
   ]
 
-  @Test(arguments: rows) func `an address is of the internet or not`(row: Row) throws {
+  @Test(arguments: rows) func `an address is public or private`(row: Row) throws {
     let address = try #require(HostAddress(row.address))
     #expect(address.isPublic == row.isPublic)
   }
@@ -71,14 +71,14 @@ import Testing
     "localhost",
     "x.localhost", "169.254.169.254", "[fd00:ec2::254]",
   ])
-  func `what is spelled as an address is refused before anything is resolved`(host: String) throws {
+  func `a private address in the URL is refused before name resolution`(host: String) throws {
     let url = try ImageURL("http://\(host)/")
     #expect(AddressPolicy.internet.objection(to: url)?.code == .forbiddenAddress)
     #expect(AddressPolicy.everything.objection(to: url) == nil)
   }
 
   @Test(arguments: ["example.org", "1.1.1.1", "[2606:4700:4700::1111]"])
-  func `other hosts are found out about when they are connected to`(host: String) throws {
+  func `the addresses of other hosts are checked when they are connected`(host: String) throws {
     #expect(AddressPolicy.internet.objection(to: try ImageURL("http://\(host)/")) == nil)
   }
 
@@ -100,8 +100,8 @@ import Testing
   }
 
   @Test(arguments: ["127.0.0.1", "localhost", "127.1", "2130706433", "[::ffff:127.0.0.1]"])
-  func `no connection is made to this machine, by whatever name`(host: String) async throws {
-    let server = try LoopbackServer { _ in .answer(body: [1]) }
+  func `no name leads to a connection to this machine`(host: String) async throws {
+    let server = try LoopbackServer { _ in .response(body: [1]) }
     let error = await load("http://\(host):\(server.port)/", .internet)
     #expect(error?.code == .forbiddenAddress)
     #expect(server.log.opened == 0)
@@ -109,8 +109,8 @@ import Testing
 
   private static let oneAddress = AddressPolicy { $0 == HostAddress("127.0.0.1") }
 
-  @Test func `a redirect leads no further than a request`() async throws {
-    let inside = try LoopbackServer { _ in .answer(body: [1]) }
+  @Test func `a redirect may lead only where a request may`() async throws {
+    let inside = try LoopbackServer { _ in .response(body: [1]) }
     let outside = try LoopbackServer { [port = inside.port] _ in
       .redirect(to: "http://127.0.0.2:\(port)/secret")
     }
@@ -121,19 +121,19 @@ import Testing
     #expect(inside.log.opened == 0)
   }
 
-  @Test func `what is allowed is loaded`() async throws {
-    let server = try LoopbackServer { _ in .answer(body: [1]) }
+  @Test func `an allowed host is loaded`() async throws {
+    let server = try LoopbackServer { _ in .response(body: [1]) }
     #expect(await load(server.url("/"), Self.oneAddress) == nil)
   }
 
-  @Test func `a connection that is there already is looked at for each request`() async throws {
-    let server = try LoopbackServer { _ in .answer(body: [1]) }
-    // A name that was allowed when it was connected to, and is not any more.
+  @Test func `an existing connection is checked for each request`() async throws {
+    let server = try LoopbackServer { _ in .response(body: [1]) }
+    // A name that was allowed for the connection and no longer is.
     let looks = Looks()
     let downloader = CurlDownloader(
       userAgent: "feedimg-tests/1",
       certificateFile: nil,
-      // The first request looks when it connects, and when it is sent.
+      // The first request checks when it connects and when it is sent.
       addresses: AddressPolicy { _ in looks.next() <= 2 },
       libraryNames: CurlLibrary.fileNames
     )
@@ -144,7 +144,7 @@ import Testing
   }
 }
 
-/// Counts how often addresses were looked at.
+/// Counts the address checks.
 private final class Looks: Sendable {
   private let count = Atomic(0)
 

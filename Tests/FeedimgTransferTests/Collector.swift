@@ -2,7 +2,7 @@ import FeedimgModel
 import FeedimgTransfer
 import Synchronization
 
-/// Keeps what arrives, and may refuse it.
+/// Keeps the received bytes and may refuse them.
 final class Collector: BodyReceiving {
   struct Content: Sendable {
     var heads: [ResponseHead] = []
@@ -15,8 +15,8 @@ final class Collector: BodyReceiving {
   private let acceptedBytes: Int
 
   /// - Parameters:
-  ///   - refusal: What to throw, if anything.
-  ///   - acceptedBytes: Thrown once more than these have come; at the head where negative.
+  ///   - refusal: The error to throw, if any.
+  ///   - acceptedBytes: The receiver throws after more bytes than this. If negative, it throws at the head.
   init(refusing refusal: LoadError? = nil, after acceptedBytes: Int = 0) {
     self.refusal = refusal
     self.acceptedBytes = acceptedBytes
@@ -24,7 +24,7 @@ final class Collector: BodyReceiving {
 
   var heads: [ResponseHead] { content.withLock { $0.heads } }
   var bytes: [UInt8] { content.withLock { $0.bytes } }
-  /// How many requests have gone out.
+  /// The number of sent requests.
   var requests: Int { content.withLock { $0.requests } }
 
   func begin(_ head: ResponseHead) throws(LoadError) {
@@ -46,7 +46,7 @@ final class Collector: BodyReceiving {
 }
 
 extension CurlDownloader {
-  /// Performs a transfer whose failure is the answer.
+  /// Performs a transfer that is expected to fail, and returns its error.
   func failure(_ request: DownloadRequest, into receiver: any BodyReceiving = Collector()) async -> LoadError?
   {
     do throws(LoadError) {
@@ -58,7 +58,7 @@ extension CurlDownloader {
   }
 }
 
-/// Bytes with a period that no buffer's size shares, so that none can be missing or out of place.
+/// Bytes with a period that divides no buffer size, so that a missing or misplaced byte shows.
 func pattern(_ count: Int) -> [UInt8] {
   var bytes = (0..<251).map { UInt8($0) }
   while bytes.count < count { bytes += bytes }

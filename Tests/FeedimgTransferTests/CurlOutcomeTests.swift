@@ -6,7 +6,7 @@ import Testing
 @testable import FeedimgTransfer
 
 struct CurlOutcomeTests {
-  /// What libcurl says, and what a user is told.
+  /// The message of libcurl, and that of feedimg.
   struct Row: Sendable, CustomTestStringConvertible {
     var code: CURLcode
     var text: String
@@ -27,7 +27,7 @@ struct CurlOutcomeTests {
     }
   }
 
-  static let beforeTheAnswer = [
+  static let beforeTheResponse = [
     Row(
       CURLE_COULDNT_RESOLVE_HOST,
       "Could not resolve host: img.test",
@@ -134,8 +134,8 @@ struct CurlOutcomeTests {
     Row(CURLE_FAILED_INIT, "Failed\ninitialization.", .connection, "failed"),
   ]
 
-  @Test(arguments: beforeTheAnswer)
-  func `what goes wrong before the answer is told`(row: Row) throws {
+  @Test(arguments: beforeTheResponse)
+  func `a failure before the response is described`(row: Row) throws {
     let origin = Origin(try ImageURL("https://img.test:8443/a.png"))
     let outcome = CurlOutcome(
       code: row.code,
@@ -179,7 +179,7 @@ struct CurlOutcomeTests {
   ]
 
   @Test(arguments: withinTheBody)
-  func `what goes wrong within the body is told with how far it came`(row: Row) throws {
+  func `a failure within the body is described with the received bytes`(row: Row) throws {
     let url = try ImageURL("https://img.test/a.png")
     let head = ResponseHead(status: 200, fields: HTTPFields(), url: url, contentLength: 250)
     let progress = CurlOutcome.Progress(origin: Origin(url), requestWasSent: true, head: head, received: 100)
@@ -197,7 +197,7 @@ struct CurlOutcomeTests {
   ]
 
   @Test(arguments: refusals)
-  func `a connection that somebody ends without an answer is told from silence`(
+  func `a connection that is closed without a response differs from silence`(
     _ code: CURLcode,
     _ systemError: Int32,
     _ wasRefused: Bool
@@ -212,7 +212,7 @@ struct CurlOutcomeTests {
     (CURLE_COULDNT_CONNECT, ECONNREFUSED, false), (CURLE_OPERATION_TIMEDOUT, 0, false),
     (CURLE_RECV_ERROR, EHOSTUNREACH, false),
   ])
-  func `that there is no way to a host is told from silence`(
+  func `an unreachable host differs from silence`(
     _ code: CURLcode,
     _ systemError: Int32,
     _ wasUnreachable: Bool
@@ -222,12 +222,12 @@ struct CurlOutcomeTests {
     #expect(try #require(outcome.error(progress)).wasUnreachable == wasUnreachable)
   }
 
-  @Test func `success is no error`() throws {
+  @Test func `success is not an error`() throws {
     let origin = Origin(try ImageURL("http://a/"))
     #expect(CurlOutcome(code: CURLE_OK, text: "").error(CurlOutcome.Progress(origin: origin)) == nil)
   }
 
-  @Test func `exceeded limits say which, and how far it came`() throws {
+  @Test func `exceeded limits are named, with the received bytes`() throws {
     let url = try ImageURL("http://a/")
     var progress = CurlOutcome.Progress(origin: Origin(url), requestWasSent: true)
     func message(_ limit: Timeouts.Limit) -> String { CurlOutcome.error(limit, progress).message }

@@ -7,7 +7,9 @@ struct CurlURLTests {
 
   init() throws { library = try CurlLibrary.open() }
 
-  /// RFC 3986 §5.4, against `http://a/b/c/d;p?q`; libcurl adds the slash to `http://g`.
+  /// RFC 3986 §5.4, relative to `http://a/b/c/d;p?q`.
+  ///
+  /// For `http://g`, libcurl adds the slash.
   @Test(arguments: [
     ("g", "http://a/b/c/g"), ("./g", "http://a/b/c/g"), ("g/", "http://a/b/c/g/"),
     ("/g", "http://a/g"), ("//g", "http://g/"), ("?y", "http://a/b/c/d;p?y"), ("g?y", "http://a/b/c/g?y"),
@@ -27,12 +29,12 @@ struct CurlURLTests {
     #expect(CurlURL.resolve(reference, against: "http://a/b/c/d;p?q", library) == expected)
   }
 
-  @Test func `a fragment alone stands for the same place`() {
+  @Test func `a fragment alone refers to the same resource`() {
     #expect(CurlURL.resolve("#s", against: "http://a/b/c/d;p?q", library) == "http://a/b/c/d;p?q")
   }
 
   @Test(arguments: ["g:h", "http:g", "http://", "http://b:99999/", "data:,x", "1:2"])
-  func `libcurl follows no other scheme, and nothing that it cannot read`(reference: String) {
+  func `libcurl follows no other scheme and no unreadable reference`(reference: String) {
     #expect(CurlURL.resolve(reference, against: "http://a/b/c/d;p?q", library) == nil)
   }
 
@@ -48,7 +50,7 @@ struct CurlURLTests {
   @Test(arguments: [
     ("/a%20b", "/a%20b"), ("/a b", "/a%20b"), ("/ä", "/%C3%A4"), ("/a\tb\u{7F}", "/a%09b%7F"), ("/%", "/%"),
   ])
-  func `only what cannot be sent is encoded`(text: String, expected: String) {
+  func `only characters that cannot be sent are encoded`(text: String, expected: String) {
     #expect(CurlURL.encodingUnsafe(text) == expected)
   }
 }

@@ -3,7 +3,7 @@ import FeedimgTransfer
 import LoopbackServer
 import Testing
 
-/// Connections that many share, and that nothing comes over any more.
+/// Shared connections on which nothing arrives any more.
 @Suite(
   .timeLimit(.minutes(10)),
   .enabled(if: NginxServer.isAvailable, "there is no nginx, or no openssl, to speak HTTP/2")
@@ -12,42 +12,42 @@ struct DeadConnectionTests {
   private static let body = pattern(100_000)
 
   private let server: NginxServer
-  private let proxy: HoldingProxy
+  private let proxy: StallingProxy
   private let downloader: CurlDownloader
 
   init() throws {
     server = try NginxServer(serving: Self.body)
-    proxy = try HoldingProxy(to: server.port)
+    proxy = try StallingProxy(to: server.port)
     downloader = CurlDownloader(userAgent: "feedimg-tests/1", certificateFile: server.certificateFile)
   }
 
-  /// A minute is more than any machine takes, and less than it takes to call a test hung.
+  /// A minute is longer than any machine needs, and shorter than the limit of a test.
   private func request(
-    answer: Duration = .seconds(60),
+    response: Duration = .seconds(60),
     stall: Duration = .seconds(60)
   ) throws -> DownloadRequest {
     DownloadRequest(
       url: try ImageURL("https://localhost:\(proxy.port)/"),
-      responseTimeout: answer,
+      responseTimeout: response,
       stallTimeout: stall
     )
   }
 
-  static let limits: [(Int, answer: Duration, stall: Duration, String)] = [
+  static let limits: [(Int, response: Duration, stall: Duration, String)] = [
     (0, .milliseconds(50), .seconds(60), "no response within 50 ms"),
     (20_000, .seconds(60), .milliseconds(50), "no data for 50 ms"),
   ]
 
   @Test(arguments: limits)
-  func `what begins when nothing has come in time shares a new connection`(
+  func `after a timeout new requests use a new connection`(
     _ brought: Int,
-    _ answer: Duration,
+    _ response: Duration,
     _ stall: Duration,
     _ message: String
   ) async throws {
     _ = try await downloader.download(request(), into: Collector())
     proxy.hold(after: brought)
-    let error = await downloader.failure(try request(answer: answer, stall: stall))
+    let error = await downloader.failure(try request(response: response, stall: stall))
     #expect(error?.message.hasPrefix(message) == true)
     try await withThrowingTaskGroup(of: Void.self) { group in
       for _ in 0..<4 {
@@ -62,14 +62,14 @@ struct DeadConnectionTests {
     #expect(proxy.opened == 2)
   }
 
-  /// Why a connection is not used for what begins.
+  /// Why new requests do not use a connection.
   enum Reason: Sendable, CaseIterable {
     case silence
     case otherNetwork
   }
 
   @Test(arguments: Reason.allCases)
-  func `what runs on an old connection goes on, and what begins takes a new one`(
+  func `running transfers stay on an old connection, and new ones use a new one`(
     _ reason: Reason
   )
     async throws
@@ -81,7 +81,7 @@ struct DeadConnectionTests {
     while collector.requests == 0 { await Task.yield() }
     switch reason {
     case .silence:
-      #expect(await downloader.failure(try request(answer: .milliseconds(50)))?.code == .timeout)
+      #expect(await downloader.failure(try request(response: .milliseconds(50)))?.code == .timeout)
     case .otherNetwork: downloader.forgetConnections()
     }
     for _ in 0..<2 { _ = try await downloader.download(request(), into: Collector()) }

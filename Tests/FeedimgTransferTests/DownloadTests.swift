@@ -3,15 +3,15 @@ import FeedimgTransfer
 import LoopbackServer
 import Testing
 
-/// What arrives of answers that are as they should be.
+/// The received bytes of correct responses.
 @Suite(.timeLimit(.minutes(10)))
 struct DownloadTests {
   private let downloader = CurlDownloader(userAgent: "feedimg-tests/1")
 
   @Test(arguments: [0, 1, 250, 20_000, 3_000_000])
-  func `a body arrives whole whatever its size`(size: Int) async throws {
+  func `a body of any size arrives whole`(size: Int) async throws {
     let body = pattern(size)
-    let server = try LoopbackServer { _ in .answer(200, [("Content-Type", "image/png")], body: body) }
+    let server = try LoopbackServer { _ in .response(200, [("Content-Type", "image/png")], body: body) }
     let collector = Collector()
     let url = try ImageURL(server.url("/a.png"))
     #expect(downloader.lastPeer == nil)
@@ -26,7 +26,7 @@ struct DownloadTests {
     #expect(collector.bytes == body)
   }
 
-  /// A framing of a body, and what the head says of it.
+  /// A framing of a body, and the length that its head gives.
   struct Framing: Sendable, CustomTestStringConvertible {
     var name: String
     var reply: Reply
@@ -37,7 +37,7 @@ struct DownloadTests {
 
   private static let body = pattern(20_000)
   static let framings = [
-    Framing(name: "a length", reply: .answer(body: body), length: 20_000),
+    Framing(name: "a length", reply: .response(body: body), length: 20_000),
     Framing(name: "chunks", reply: .chunked(body: body, size: 777)),
     Framing(name: "the closing", reply: .closing(body: body), endsByClosing: true),
     Framing(
@@ -62,7 +62,7 @@ struct DownloadTests {
 
   @Test(arguments: [204, 304, 400, 404, 416, 500, 503])
   func `any status reaches the receiver`(status: Int) async throws {
-    let server = try LoopbackServer { _ in .answer(status, [("Retry-After", "7")]) }
+    let server = try LoopbackServer { _ in .response(status, [("Retry-After", "7")]) }
     let collector = Collector()
     let request = DownloadRequest(url: try ImageURL(server.url("/")))
     let head = try await downloader.download(request, into: collector)
@@ -71,10 +71,10 @@ struct DownloadTests {
     #expect(collector.heads == [head])
   }
 
-  @Test func `interim answers do not show`() async throws {
+  @Test func `interim responses are not visible`() async throws {
     let hints = Array("HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n".utf8)
     let server = try LoopbackServer { _ in
-      Reply([.send(hints)] + Reply.answer(body: [1]).steps, keepsConnection: true)
+      Reply([.send(hints)] + Reply.response(body: [1]).steps, keepsConnection: true)
     }
     let collector = Collector()
     let request = DownloadRequest(url: try ImageURL(server.url("/")))
@@ -89,7 +89,7 @@ struct DownloadTests {
     ("/a.png?x=1&y=%26#part", "/a.png?x=1&y=%26"), ("/a/../b.png", "/b.png"), ("?q", "/?q"), ("", "/"),
   ])
   func `a URL is sent as servers expect it`(target: String, expected: String) async throws {
-    let server = try LoopbackServer { _ in .answer() }
+    let server = try LoopbackServer { _ in .response() }
     let url = try ImageURL(server.url(target))
     let head = try await downloader.download(DownloadRequest(url: url), into: Collector())
     #expect(server.log.requests.map(\.target) == [expected])
@@ -97,8 +97,8 @@ struct DownloadTests {
   }
 
   @Test(arguments: [Duration.seconds(Int64.max), .seconds(1_000_000_000)])
-  func `limits of time may be as good as none`(timeout: Duration) async throws {
-    let server = try LoopbackServer { _ in .answer(body: [1]) }
+  func `very long time limits work`(timeout: Duration) async throws {
+    let server = try LoopbackServer { _ in .response(body: [1]) }
     let request = DownloadRequest(
       url: try ImageURL(server.url("/")),
       connectTimeout: timeout,
@@ -109,8 +109,8 @@ struct DownloadTests {
     #expect(try await downloader.download(request, into: Collector()).status == 200)
   }
 
-  @Test func `the names of loopback lead to it`() async throws {
-    let server = try LoopbackServer { _ in .answer() }
+  @Test func `loopback names lead to this machine`() async throws {
+    let server = try LoopbackServer { _ in .response() }
     let url = try ImageURL("http://localhost:\(server.port)/")
     let head = try await downloader.download(DownloadRequest(url: url), into: Collector())
     #expect(head.status == 200)
@@ -119,7 +119,7 @@ struct DownloadTests {
 
   @Test(.enabled(if: hasIPv6, "this machine has no IPv6 loopback"))
   func `a bracketed address is IPv6`() async throws {
-    let server = try LoopbackServer(.ipv6) { _ in .answer(body: [1, 2, 3]) }
+    let server = try LoopbackServer(.ipv6) { _ in .response(body: [1, 2, 3]) }
     let collector = Collector()
     _ = try await downloader.download(
       DownloadRequest(url: try ImageURL(server.url("/"))),
@@ -128,5 +128,5 @@ struct DownloadTests {
     #expect(collector.bytes == [1, 2, 3])
   }
 
-  private static let hasIPv6 = (try? LoopbackServer(.ipv6) { _ in .answer() }) != nil
+  private static let hasIPv6 = (try? LoopbackServer(.ipv6) { _ in .response() }) != nil
 }

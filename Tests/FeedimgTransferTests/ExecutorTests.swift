@@ -10,7 +10,7 @@ struct ExecutorTests {
   private let downloader = CurlDownloader(userAgent: "feedimg-tests/1")
 
   @Test func `a task stays on the transfer thread, also between transfers`() async throws {
-    let server = try LoopbackServer { _ in .answer() }
+    let server = try LoopbackServer { _ in .response() }
     let request = DownloadRequest(url: try ImageURL(server.url("/")))
     let names = ThreadNames()
     let task = Task(executorPreference: downloader.executor) { [downloader] in
@@ -25,8 +25,8 @@ struct ExecutorTests {
     #expect(names.names == Array(repeating: "feedimg-curl", count: 4))
   }
 
-  @Test func `tasks that never pause do not keep transfers from moving`() async throws {
-    let server = try LoopbackServer { _ in .answer(body: pattern(100_000)) }
+  @Test func `tasks that never pause do not block transfers`() async throws {
+    let server = try LoopbackServer { _ in .response(body: pattern(100_000)) }
     let request = DownloadRequest(url: try ImageURL(server.url("/")))
     let restless = Task(executorPreference: downloader.executor) {
       while !Task.isCancelled { await Task.yield() }
@@ -38,10 +38,10 @@ struct ExecutorTests {
     await restless.value
   }
 
-  @Test func `tasks go on elsewhere when the thread has ended`() async throws {
+  @Test func `tasks continue elsewhere when the thread has ended`() async throws {
     let gate = Gate()
     let server = try LoopbackServer { _ in .held(by: gate) }
-    // On a busy machine all ten may take longer to arrive than an answer may usually take.
+    // On a busy machine all ten may take longer than the usual limit for a response.
     let request = DownloadRequest(url: try ImageURL(server.url("/")), responseTimeout: .seconds(600))
     let tasks = (0..<10).map { _ in
       Task(executorPreference: downloader.executor) { [downloader] in
@@ -58,7 +58,7 @@ struct ExecutorTests {
     #expect(names.names.count == 1)
   }
 
-  @Test func `tasks run even where libcurl is missing`() async throws {
+  @Test func `tasks run even if libcurl is missing`() async throws {
     let names = ["libno-such-thing.so.4"]
     let downloader = CurlDownloader(userAgent: "feedimg-tests/1", certificateFile: nil, libraryNames: names)
     let request = DownloadRequest(url: try ImageURL("http://127.0.0.1:9/"))

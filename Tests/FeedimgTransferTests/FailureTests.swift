@@ -3,7 +3,7 @@ import FeedimgTransfer
 import LoopbackServer
 import Testing
 
-/// Everything a server can do wrong, and what a user is told.
+/// Server failures of all kinds, and the message for each.
 @Suite(.timeLimit(.minutes(10)))
 struct FailureTests {
   private let downloader = CurlDownloader(userAgent: "feedimg-tests/1")
@@ -24,7 +24,7 @@ struct FailureTests {
 
   static let rows: [Row] = [
     Row("a short body", .truncated(body, after: 100), .truncated, "the body ended after 100 of 250 bytes"),
-    Row("no body at all", .truncated(body, after: 0), .truncated, "the body ended after 0 of 250 bytes"),
+    Row("an empty body", .truncated(body, after: 0), .truncated, "the body ended after 0 of 250 bytes"),
     Row("no last chunk", .truncatedChunks(body), .truncated, "the body ended after 250 bytes"),
     Row(
       "no answer",
@@ -71,16 +71,16 @@ struct FailureTests {
     ),
     Row("endless fields", .endlessHead, .malformed, "the response header exceeds the limit of 64 KiB"),
     Row("an endless field", .endlessLine, .malformed, "a line of the response header is too long"),
-    Row("a body without end", .endlessBody, .tooLarge, "the body is longer than the limit of 100 kB"),
+    Row("an endless body", .endlessBody, .tooLarge, "the body is longer than the limit of 100 kB"),
     Row(
       "a long body",
-      .answer(body: pattern(100_001)),
+      .response(body: pattern(100_001)),
       .tooLarge,
       "the body has 100001 bytes, over the limit of 100 kB"
     ),
     Row(
       "broken gzip",
-      .answer(200, [("Content-Encoding", "gzip")], body: Array("no gzip at all".utf8)),
+      .response(200, [("Content-Encoding", "gzip")], body: Array("not gzip".utf8)),
       .malformed,
       "cannot decode the content coding of the body: incorrect header check"
     ),
@@ -93,7 +93,7 @@ struct FailureTests {
   ]
 
   @Test(arguments: rows)
-  func `each misbehaviour has its code and its sentence`(row: Row) async throws {
+  func `each failure has its code and its message`(row: Row) async throws {
     let server = try LoopbackServer { _ in row.reply }
     let url = try ImageURL(server.url("/a.png"))
     let request = DownloadRequest(url: url, bodyLimit: ByteCount(100_000))

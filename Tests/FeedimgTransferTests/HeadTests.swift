@@ -3,11 +3,11 @@ import FeedimgTransfer
 import LoopbackServer
 import Testing
 
-/// Requests for a head alone, and answers that are handed on as they are.
+/// HEAD requests, and responses that are delivered unchanged.
 @Suite(.timeLimit(.minutes(10))) struct HeadTests {
   private let downloader = CurlDownloader(userAgent: "feedimg-tests/1")
 
-  @Test func `a head tells of a body that does not come, however long`() async throws {
+  @Test func `a HEAD response of any announced length has no body`() async throws {
     let server = try LoopbackServer { _ in
       Reply([.send(Reply.head(200, [("Content-Length", "99999999999")]))], keepsConnection: true)
     }
@@ -16,14 +16,14 @@ import Testing
     let head = try await downloader.download(request, into: Collector())
     #expect((head.status, head.contentLength) == (200, 99_999_999_999))
     #expect(server.log.requests.map(\.method) == ["HEAD"])
-    // The connection is as good as before.
+    // The connection is still usable.
     request.bodyLimit = .mebibytes(1 << 20)
     _ = try await downloader.download(request, into: Collector())
     #expect(server.log.opened == 1)
   }
 
-  @Test func `a redirect that is not followed is the answer`() async throws {
-    let server = try LoopbackServer { _ in .answer(302, [("Location", "/b")], body: [1]) }
+  @Test func `a redirect that is not followed is the response`() async throws {
+    let server = try LoopbackServer { _ in .response(302, [("Location", "/b")], body: [1]) }
     var request = DownloadRequest(url: try ImageURL(server.url("/a")))
     request.followsRedirects = false
     let collector = Collector()

@@ -4,9 +4,9 @@ import Glibc
 import LoopbackServer
 import Testing
 
-/// What programs get that the process starts during a transfer.
+/// Programs that the process starts during a transfer.
 @Suite(.timeLimit(.minutes(10))) struct InheritanceTests {
-  @Test func `a program that is started meanwhile does not hold the connection`() async throws {
+  @Test func `a program started during a transfer does not inherit the connection`() async throws {
     let gate = Gate()
     let server = try LoopbackServer { _ in .held(by: gate) }
     let downloader = CurlDownloader(userAgent: "feedimg-tests/1")

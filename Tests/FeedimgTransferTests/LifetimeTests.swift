@@ -9,8 +9,8 @@ import Testing
 struct LifetimeTests {
   private let downloader = CurlDownloader(userAgent: "feedimg-tests/1")
 
-  @Test func `a connection is used again`() async throws {
-    let server = try LoopbackServer { _ in .answer(body: pattern(1000)) }
+  @Test func `a connection is reused`() async throws {
+    let server = try LoopbackServer { _ in .response(body: pattern(1000)) }
     for number in 0..<20 {
       let request = DownloadRequest.patient(try ImageURL(server.url("/\(number)")))
       _ = try await downloader.download(request, into: Collector())
@@ -19,8 +19,8 @@ struct LifetimeTests {
     #expect(server.log.requests.count == 20)
   }
 
-  @Test func `when the network has changed, idle connections are closed and not used again`() async throws {
-    let server = try LoopbackServer { _ in .answer() }
+  @Test func `after a network change, idle connections are closed and not reused`() async throws {
+    let server = try LoopbackServer { _ in .response() }
     let request = DownloadRequest.patient(try ImageURL(server.url("/")))
     downloader.forgetConnections()
     _ = try await downloader.download(request, into: Collector())
@@ -31,7 +31,7 @@ struct LifetimeTests {
     #expect(server.log.opened == 2)
   }
 
-  @Test func `when the network has changed, what runs goes on and its connection is closed after it`()
+  @Test func `after a network change, running transfers continue and their connections close afterwards`()
     async throws
   {
     let gate = Gate()
@@ -47,10 +47,10 @@ struct LifetimeTests {
     await server.reaches { $0.closedByClient == 1 }
   }
 
-  @Test func `fifty transfers run at once, and none gets another's bytes`() async throws {
+  @Test func `fifty transfers run at once without mixing their bytes`() async throws {
     let gate = Gate()
     let server = try LoopbackServer {
-      .held(by: gate, then: .answer(body: Array($0.path.utf8) + pattern(30_000)))
+      .held(by: gate, then: .response(body: Array($0.path.utf8) + pattern(30_000)))
     }
     try await withThrowingTaskGroup(of: Void.self) { group in
       for number in 0..<50 {
@@ -68,7 +68,7 @@ struct LifetimeTests {
   }
 
   @Test func `the receiver is called on the transfer thread`() async throws {
-    let server = try LoopbackServer { _ in .answer(body: [1]) }
+    let server = try LoopbackServer { _ in .response(body: [1]) }
     let names = ThreadNames()
     _ = try await downloader.download(.patient(try ImageURL(server.url("/"))), into: names)
     #expect(names.names == ["feedimg-curl", "feedimg-curl"])
@@ -87,13 +87,13 @@ struct LifetimeTests {
     await server.reaches { $0.closedByClient == 1 }
   }
 
-  /// How far a transfer has come.
+  /// The progress of a transfer.
   enum Stage: Sendable {
     case waiting
     case receiving
   }
 
-  @Test func `cancelling one transfer leaves the others alone`() async throws {
+  @Test func `cancelling one transfer does not affect the others`() async throws {
     let gate = Gate()
     let server = try LoopbackServer { _ in .stalled(pattern(1000), after: 10, until: gate) }
     let first = DownloadRequest.patient(try ImageURL(server.url("/1")))
@@ -110,7 +110,7 @@ struct LifetimeTests {
   }
 
   @Test func `a task that was cancelled before sends nothing`() async throws {
-    let server = try LoopbackServer { _ in .answer() }
+    let server = try LoopbackServer { _ in .response() }
     let request = DownloadRequest.patient(try ImageURL(server.url("/")))
     let task = Task {
       while !Task.isCancelled { await Task.yield() }
@@ -134,9 +134,9 @@ struct LifetimeTests {
     await server.reaches { $0.closedByClient == 1 }
   }
 
-  @Test func `shutting down ends what runs, closes connections and refuses what comes`() async throws {
+  @Test func `shutdown ends running transfers, closes connections and refuses new requests`() async throws {
     let gate = Gate()
-    let server = try LoopbackServer { $0.path == "/idle" ? .answer() : .held(by: gate) }
+    let server = try LoopbackServer { $0.path == "/idle" ? .response() : .held(by: gate) }
     let idle = DownloadRequest.patient(try ImageURL(server.url("/idle")))
     let request = DownloadRequest.patient(try ImageURL(server.url("/held")))
     _ = try await downloader.download(idle, into: Collector())
@@ -155,14 +155,14 @@ struct LifetimeTests {
     await downloader.shutdown()
   }
 
-  @Test func `a downloader that is let go closes its connections`() async throws {
-    let server = try LoopbackServer { _ in .answer() }
+  @Test func `a released downloader closes its connections`() async throws {
+    let server = try LoopbackServer { _ in .response() }
     let request = DownloadRequest.patient(try ImageURL(server.url("/")))
     _ = try await CurlDownloader(userAgent: "feedimg-tests/1").download(request, into: Collector())
     await server.reaches { $0.closedByClient == 1 }
   }
 
-  @Test func `without libcurl every transfer says what to install`() async throws {
+  @Test func `without libcurl every transfer fails and names the package to install`() async throws {
     let downloader = CurlDownloader(
       userAgent: "feedimg-tests/1",
       certificateFile: nil,

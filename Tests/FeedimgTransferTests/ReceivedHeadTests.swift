@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct ReceivedHeadTests {
   private let downloader = CurlDownloader(userAgent: "feedimg-tests/1")
 
-  /// Lines of a head, and what they say.
+  /// Lines of a response head, and their meaning.
   struct Row: Sendable, CustomTestStringConvertible {
     var lines: [String]
     var status: Int
@@ -24,7 +24,13 @@ import Testing
 
   static let rows = [
     Row(["HTTP/1.1 200 OK", "Content-Length: 5"], 200, length: 5, closing: false, "a length is announced"),
-    Row(["HTTP/1.1 200 OK"], 200, length: nil, closing: true, "no length: the end is the closing"),
+    Row(
+      ["HTTP/1.1 200 OK"],
+      200,
+      length: nil,
+      closing: true,
+      "no length: closing the connection ends the body"
+    ),
     Row(["HTTP/1.0 200 OK"], 200, length: nil, closing: true, "HTTP/1.0 has no chunks"),
     Row(["HTTP/1.1 204 No Content"], 204, length: nil, closing: false, "204 has no body"),
     Row(
@@ -53,19 +59,19 @@ import Testing
       404,
       length: 0,
       closing: false,
-      "an interim answer is passed over"
+      "an interim response is skipped"
     ),
     Row(
       ["HTTP/1.1 200 OK", "CONTENT-LENGTH: 6"],
       200,
       length: 6,
       closing: false,
-      "names differ by the case of letters alone"
+      "names differ only by the case of ASCII letters"
     ),
-    Row(["HTTP/1.1 299"], 299, length: nil, closing: true, "a reason is not required"),
+    Row(["HTTP/1.1 299"], 299, length: nil, closing: true, "a reason phrase is not required"),
   ]
 
-  /// The head that reaches the receiver, whatever becomes of the body.
+  /// The head that reaches the receiver, independent of the body.
   private func head(_ lines: [String]) async throws -> ResponseHead? {
     let collector = Collector()
     _ = try await receive(Array((lines + ["", ""]).joined(separator: "\r\n").utf8), into: collector)
@@ -86,7 +92,7 @@ import Testing
     #expect(head.endsByClosing == row.endsByClosing)
   }
 
-  @Test func `HTTP/2 marks the end of a stream itself`() throws {
+  @Test func `HTTP/2 itself marks the end of a stream`() throws {
     #expect(try !ReceivedHead(status: 200, isHTTP1: false, fields: HTTPFields()).endsByClosing)
   }
 
@@ -119,7 +125,7 @@ import Testing
   }
 
   @Test(arguments: ["5, 6", "5, x", ",", "-1", "+1", "five", "0x10", "99999999999999999999", ""])
-  func `a length that is no length is refused`(length: String) async throws {
+  func `an invalid length is refused`(length: String) async throws {
     let fields = HTTPFields([HTTPFields.Field(name: "Content-Length", value: length)])
     let error = #expect(throws: LoadError.self) {
       try ReceivedHead(status: 200, isHTTP1: true, fields: fields)
@@ -131,7 +137,7 @@ import Testing
   }
 
   @Test(arguments: ["HTTP/1.1", "HTTP/1.1 OK", "HTTP/1.1 99 Low", "HTTP/1.1 2000 High"])
-  func `an answer begins with a status line`(line: String) async throws {
+  func `a response begins with a status line`(line: String) async throws {
     let collector = Collector()
     let error = try await receive(Array("\(line)\r\nX-A: 1\r\n\r\n".utf8), into: collector)
     #expect(error?.code == .malformed)
@@ -144,7 +150,7 @@ import Testing
     "HTTP/1.1 103 Early Hints\r\nLink: </\(String(repeating: "a", count: 1000)).css>\r\n\r\n"
   private static let bothParts = "the response header and trailer together exceed the limit of"
 
-  /// Endless replies, of which each would fill the memory, and the message of the limit that ends them.
+  /// Endless responses, each of which would fill the memory, and the message of the limit that ends them.
   static let endless: [(Reply, String)] = [
     (
       Reply([.sendForever(Array(hint.utf8))]),
@@ -163,7 +169,7 @@ import Testing
   ]
 
   @Test(arguments: endless)
-  func `what is no body has one limit, wherever it comes`(reply: Reply, message: String) async throws {
+  func `all bytes outside the body share one limit`(reply: Reply, message: String) async throws {
     let server = try LoopbackServer { _ in reply }
     // Without the limit, the test fails before the memory is full.
     let request = DownloadRequest(url: try ImageURL(server.url("/")), totalTimeout: .seconds(15))
@@ -180,7 +186,7 @@ import Testing
     #expect(collector.bytes == pattern(10_000))
   }
 
-  @Test func `a trailer within the limit does no harm`() async throws {
+  @Test func `a trailer within the limit is accepted`() async throws {
     let trailers = (1...200).map { ("X-\($0)", "1") }
     let server = try LoopbackServer { _ in .chunked(body: pattern(1000), size: 100, trailers: trailers) }
     let collector = Collector()

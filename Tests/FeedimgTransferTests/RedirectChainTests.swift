@@ -11,7 +11,7 @@ struct RedirectChainTests {
   @Test(arguments: [
     ("http://a/1", "2", true, "relative"),
     ("http://a/1", "HTTP://A:80/2", true, "the same origin in another spelling"),
-    ("http://u:p@a/1", "http://a/2", true, "user and password are no part of the origin"),
+    ("http://u:p@a/1", "http://a/2", true, "user and password are not part of the origin"),
     ("http://[::1]/1", "http://[::1]:80/2", true, "a bracketed address"),
     ("http://[::1]:81/1", "http://[::1]:82/2", false, "another port of a bracketed address"),
     ("http://a/1", "http://b/2", false, "another host"),
@@ -19,8 +19,12 @@ struct RedirectChainTests {
     ("http://a/1", "https://a/2", false, "another scheme"),
     ("http://a/1", "http://sub.a/2", false, "a host below"),
   ])
-  func `credentials stay at home`(first: String, location: String, isSameOrigin: Bool, reason: String) throws
-  {
+  func `credentials are sent only to their own origin`(
+    first: String,
+    location: String,
+    isSameOrigin: Bool,
+    reason: String
+  ) throws {
     var chain = RedirectChain(from: try ImageURL(first), limit: 5)
     #expect(chain.isSameOrigin)
     try chain.follow(location, status: 302, library)
@@ -51,7 +55,7 @@ struct RedirectChainTests {
     ("1:2", "the server redirected to `1:2`, which is relative"),
     ("", "the server sent status 302 with an empty `Location`"),
   ])
-  func `a place that no image can come from is refused`(location: String, message: String) throws {
+  func `a redirect to an unusable URL is refused`(location: String, message: String) throws {
     var chain = RedirectChain(from: try ImageURL("http://a/1"), limit: 5)
     let error = #expect(throws: LoadError.self) { try chain.follow(location, status: 302, library) }
     #expect(error?.code == .forbiddenRedirect)
@@ -59,14 +63,14 @@ struct RedirectChainTests {
   }
 
   @Test(arguments: [("http://a/1", "back to `http://a/1`"), ("#other", "back to `http://a/1`")])
-  func `a circle is told from a long way`(location: String, end: String) throws {
+  func `a redirect loop and a long chain have different errors`(location: String, end: String) throws {
     var chain = RedirectChain(from: try ImageURL("http://a/1"), limit: 5)
     let error = #expect(throws: LoadError.self) { try chain.follow(location, status: 302, library) }
     #expect(error?.code == .tooManyRedirects)
     #expect(error?.message.hasSuffix(end) == true)
   }
 
-  @Test func `as many redirects as allowed are followed, and no more`() throws {
+  @Test func `redirects are followed up to the limit`() throws {
     var chain = RedirectChain(from: try ImageURL("http://a/0"), limit: 2)
     try chain.follow("1", status: 302, library)
     try chain.follow("2", status: 302, library)
@@ -75,7 +79,7 @@ struct RedirectChainTests {
     #expect(chain.url.text == "http://a/2")
   }
 
-  @Test func `raw spaces and letters are encoded on the way`() throws {
+  @Test func `spaces and non-ASCII letters in a redirect are encoded`() throws {
     var chain = RedirectChain(from: try ImageURL("http://a/0"), limit: 2)
     try chain.follow("/kaffee mit ä.png?q=ö", status: 302, library)
     #expect(chain.url.text == "http://a/kaffee%20mit%20%C3%A4.png?q=%C3%B6")

@@ -8,9 +8,9 @@ struct RedirectTests {
   private let downloader = CurlDownloader(userAgent: "feedimg-tests/1")
 
   @Test(arguments: [301, 302, 303, 307, 308])
-  func `a redirect is followed and does not show`(status: Int) async throws {
+  func `a redirect is followed without notice to the receiver`(status: Int) async throws {
     let server = try LoopbackServer { request in
-      request.path == "/old/a" ? .redirect(to: "../new?x", status) : .answer(body: [7])
+      request.path == "/old/a" ? .redirect(to: "../new?x", status) : .response(body: [7])
     }
     let collector = Collector()
     let request = DownloadRequest(url: try ImageURL(server.url("/old/a")))
@@ -23,16 +23,16 @@ struct RedirectTests {
   }
 
   @Test(arguments: [300, 304, 305, 306, 201])
-  func `other statuses with a place are answers`(status: Int) async throws {
-    let server = try LoopbackServer { _ in .answer(status, [("Location", "/new")]) }
+  func `other statuses with a Location are responses`(status: Int) async throws {
+    let server = try LoopbackServer { _ in .response(status, [("Location", "/new")]) }
     let request = DownloadRequest(url: try ImageURL(server.url("/")))
     let head = try await downloader.download(request, into: Collector())
     #expect(head.status == status)
     #expect(server.log.requests.count == 1)
   }
 
-  @Test func `a redirect without a place is an answer`() async throws {
-    let server = try LoopbackServer { _ in .answer(302, body: [1]) }
+  @Test func `a redirect without a Location is a response`() async throws {
+    let server = try LoopbackServer { _ in .response(302, body: [1]) }
     let collector = Collector()
     let head = try await downloader.download(
       DownloadRequest(url: try ImageURL(server.url("/"))),
@@ -42,11 +42,11 @@ struct RedirectTests {
     #expect(collector.bytes == [1])
   }
 
-  @Test(arguments: [Reply.answer(302, [("Location", "/b")], body: pattern(1_000_000)), endlessRedirect])
-  func `the body of a redirect is not waited for when it is long`(reply: Reply) async throws {
-    let server = try LoopbackServer { $0.path == "/a" ? reply : .answer(body: [7]) }
+  @Test(arguments: [Reply.response(302, [("Location", "/b")], body: pattern(1_000_000)), endlessRedirect])
+  func `the transfer does not wait for the body of a redirect if it is long`(reply: Reply) async throws {
+    let server = try LoopbackServer { $0.path == "/a" ? reply : .response(body: [7]) }
     let collector = Collector()
-    // The limit is for the image.
+    // The limit applies to the image.
     let request = DownloadRequest(url: try ImageURL(server.url("/a")), bodyLimit: ByteCount(1))
     _ = try await downloader.download(request, into: collector)
     #expect(collector.bytes == [7])
@@ -57,7 +57,7 @@ struct RedirectTests {
     .sendForever(Array(repeating: 0x20, count: 4096)),
   ])
 
-  @Test func `a circle is given up`() async throws {
+  @Test func `a redirect loop ends the transfer`() async throws {
     let server = try LoopbackServer { $0.path == "/a" ? .redirect(to: "/b") : .redirect(to: "/a") }
     let error = await downloader.failure(DownloadRequest(url: try ImageURL(server.url("/a"))))
     #expect(error?.code == .tooManyRedirects)
@@ -66,7 +66,7 @@ struct RedirectTests {
     #expect(server.log.requests.count == 2)
   }
 
-  @Test func `a way without end is given up at the limit`() async throws {
+  @Test func `an endless chain of redirects ends at the limit`() async throws {
     let server = try LoopbackServer { .redirect(to: $0.path + "a") }
     let request = DownloadRequest(url: try ImageURL(server.url("/a")), redirectLimit: 3)
     let error = await downloader.failure(request)
@@ -74,7 +74,7 @@ struct RedirectTests {
     #expect(server.log.requests.count == 4)
   }
 
-  @Test func `no redirect is followed where none is allowed`() async throws {
+  @Test func `no redirect is followed if none is allowed`() async throws {
     let server = try LoopbackServer { _ in .redirect(to: "/b") }
     let request = DownloadRequest(url: try ImageURL(server.url("/a")), redirectLimit: 0)
     #expect(await downloader.failure(request)?.code == .tooManyRedirects)
@@ -82,8 +82,8 @@ struct RedirectTests {
   }
 
   @Test(arguments: ["Authorization", "cookie", "Proxy-Authorization"])
-  func `credentials go to the origin they were meant for alone`(name: String) async throws {
-    let other = try LoopbackServer { _ in .answer() }
+  func `credentials are sent only to the origin that they are meant for`(name: String) async throws {
+    let other = try LoopbackServer { _ in .response() }
     let otherURL = other.url("/there")
     let home = try LoopbackServer { $0.path == "/a" ? .redirect(to: "/b") : .redirect(to: otherURL) }
     let fields = [
@@ -96,8 +96,8 @@ struct RedirectTests {
     #expect(other.log.requests.map { $0["accept"] } == ["image/*"])
   }
 
-  @Test func `user and password of a URL go to its origin alone`() async throws {
-    let other = try LoopbackServer { _ in .answer() }
+  @Test func `user and password of a URL are sent only to its origin`() async throws {
+    let other = try LoopbackServer { _ in .response() }
     let otherURL = other.url("/there")
     let home = try LoopbackServer { $0.path == "/a" ? .redirect(to: "/b") : .redirect(to: otherURL) }
     let url = try ImageURL("http://user:word@127.0.0.1:\(home.port)/a")

@@ -3,7 +3,7 @@ import FeedimgTransfer
 import LoopbackServer
 import Testing
 
-/// What a server gets to see, and codings of the content.
+/// The fields that a server receives, and content codings.
 @Suite(.timeLimit(.minutes(10)))
 struct RequestFieldTests {
   private let downloader = CurlDownloader(userAgent: "feedimg-tests/1")
@@ -16,15 +16,15 @@ struct RequestFieldTests {
   ]
 
   private static func coded(_: Request) -> Reply {
-    .answer(
+    .response(
       200,
       [("Content-Encoding", "gzip"), ("ETag", "\"1\""), ("Accept-Ranges", "bytes")],
       body: gzippedHello
     )
   }
 
-  @Test func `the fields of the request are sent, beside our own`() async throws {
-    let server = try LoopbackServer { _ in .answer() }
+  @Test func `the request's fields are sent, beside feedimg's own`() async throws {
+    let server = try LoopbackServer { _ in .response() }
     let fields = [
       HTTPFields.Field(name: "Accept", value: "image/avif,image/*"),
       HTTPFields.Field(name: "X-Empty", value: ""),
@@ -42,8 +42,8 @@ struct RequestFieldTests {
     #expect(seen["referer"] == nil)
   }
 
-  @Test func `a transfer sends nothing of the one before it`() async throws {
-    let server = try LoopbackServer { _ in .answer() }
+  @Test func `a transfer sends no field of the one before it`() async throws {
+    let server = try LoopbackServer { _ in .response() }
     let plain = DownloadRequest(url: try ImageURL(server.url("/")))
     var named = plain
     named.url = try ImageURL(server.url("/").replacing("://", with: "://ann:secret@"))
@@ -51,7 +51,7 @@ struct RequestFieldTests {
     conditional.fields = HTTPFields([HTTPFields.Field(name: "If-None-Match", value: "\"1\"")])
     var headOnly = plain
     headOnly.method = .head
-    // One at a time, so that all of them have the same handle.
+    // One at a time, so that all of them use the same handle.
     for request in [named, plain, conditional, plain, headOnly, plain, plain] {
       _ = try await downloader.download(request, into: Collector())
     }
@@ -62,8 +62,8 @@ struct RequestFieldTests {
     #expect(seen.allSatisfy { $0["accept-encoding"] == "identity" && $0["user-agent"] == "feedimg-tests/1" })
   }
 
-  @Test func `what is told by the fields alone says that nothing follows them`() async throws {
-    let server = try LoopbackServer { _ in .answer(204) }
+  @Test func `a response without a body is reported as complete with its fields`() async throws {
+    let server = try LoopbackServer { _ in .response(204) }
     var told = DownloadRequest(url: try ImageURL(server.url("/")))
     told.method = .post
     var plain = told
@@ -78,8 +78,8 @@ struct RequestFieldTests {
   }
 
   @Test(arguments: [("X-A", "1\r\nX-B: 2"), ("X A", "1"), ("", "1"), ("X-A:", "1"), ("X-A", "\u{0}")])
-  func `a field that would smuggle others is not sent`(name: String, value: String) async throws {
-    let server = try LoopbackServer { _ in .answer() }
+  func `a field that would inject others is not sent`(name: String, value: String) async throws {
+    let server = try LoopbackServer { _ in .response() }
     let fields = HTTPFields([HTTPFields.Field(name: name, value: value)])
     let request = DownloadRequest(url: try ImageURL(server.url("/")), fields: fields)
     let error = await downloader.failure(request)
@@ -87,7 +87,7 @@ struct RequestFieldTests {
     #expect(server.log.requests.isEmpty)
   }
 
-  @Test func `a coding that was not asked for is undone, and the head tells no more of it`() async throws {
+  @Test func `a content coding is decoded, and the head no longer mentions it`() async throws {
     let server = try LoopbackServer(respond: Self.coded)
     let collector = Collector()
     let request = DownloadRequest(url: try ImageURL(server.url("/")))
@@ -100,7 +100,7 @@ struct RequestFieldTests {
     #expect(head.fields["etag"] == "W/\"1\"")
   }
 
-  @Test func `who asks for a coding gets the bytes as they were sent`() async throws {
+  @Test func `a caller that requests a coding gets the encoded bytes`() async throws {
     let server = try LoopbackServer(respond: Self.coded)
     let collector = Collector()
     let fields = HTTPFields([HTTPFields.Field(name: "accept-encoding", value: "gzip")])
@@ -112,7 +112,7 @@ struct RequestFieldTests {
     #expect(head.fields["etag"] == "\"1\"")
   }
 
-  @Test func `the limit counts the bytes after decoding`() async throws {
+  @Test func `the limit counts the decoded bytes`() async throws {
     let server = try LoopbackServer(respond: Self.coded)
     let request = DownloadRequest(url: try ImageURL(server.url("/")), bodyLimit: ByteCount(4))
     let error = await downloader.failure(request)
@@ -120,16 +120,16 @@ struct RequestFieldTests {
   }
 
   @Test(arguments: [(40_000_000, true), (900_000, false)])
-  func `a body that grows without measure is stopped`(count: Int, isStopped: Bool) async throws {
+  func `a body that expands too much is stopped`(count: Int, isStopped: Bool) async throws {
     let server = try LoopbackServer { _ in
-      .answer(200, [("Content-Encoding", "gzip")], body: Self.gzippedZeros(count))
+      .response(200, [("Content-Encoding", "gzip")], body: Self.gzippedZeros(count))
     }
     let collector = Collector()
     let request = DownloadRequest(url: try ImageURL(server.url("/")), bodyLimit: .mebibytes(1000))
     let error = await downloader.failure(request, into: collector)
     #expect(collector.bytes.count <= 30_000_000)
     guard isStopped else {
-      // The checksum at its end is not that of zeros.
+      // The checksum at its end does not match, so decoding to the end is an error.
       #expect(error?.code == .malformed && collector.bytes.count >= count)
       return
     }
@@ -137,7 +137,9 @@ struct RequestFieldTests {
     #expect(error?.message == "the decoded body is more than 100 times as long as the encoded body")
   }
 
-  /// As many zeros or a few more, as 13 bits for 258 of them (RFC 1951 §3.2.6); nothing valid follows.
+  /// At least this many zeros, as 13 bits for 258 of them (RFC 1951 §3.2.6).
+  ///
+  /// The end is invalid.
   private static func gzippedZeros(_ count: Int) -> [UInt8] {
     var bytes: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3]
     var (bits, filled) = (0 as UInt8, 0)
@@ -151,7 +153,7 @@ struct RequestFieldTests {
         }
       }
     }
-    // The last block, of the fixed code; a zero, and copies of the byte before.
+    // The last block, with the fixed code: a zero, and copies of the byte before.
     append("110" + "00110000")
     for _ in 0...(count / 258) { append("11000101" + "00000") }
     append("0000000" + "0000000")

@@ -1,7 +1,7 @@
 import FeedimgModel
 
 extension ResponseHead {
-  /// The head of an answer with these fields.
+  /// The head of a response with these fields.
   init(_ status: Int, _ fields: [(String, String)], length: Int? = nil) throws {
     self.init(
       status: status,

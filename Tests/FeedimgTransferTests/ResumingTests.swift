@@ -3,14 +3,16 @@ import FeedimgTransfer
 import LoopbackServer
 import Testing
 
-/// Bodies that break off and are gone on with, over a real connection.
+/// Bodies that are interrupted and resumed over a real connection.
 @Suite(.timeLimit(.minutes(10)))
 struct ResumingTests {
   private let downloader = CurlDownloader(userAgent: "feedimg-tests/1")
   private static let body = pattern(250_000)
   private static let now = 784_111_777
 
-  /// Serves a body with ranges and a tag; its first answer breaks off.
+  /// Serves a body with ranges and a tag.
+  ///
+  /// Its first response is interrupted.
   private static func serve(_ request: Request, tag: String) -> Reply {
     let fields = [("ETag", tag), ("Accept-Ranges", "bytes")]
     guard let range = request["range"] else {
@@ -18,13 +20,13 @@ struct ResumingTests {
       return Reply([.send(head + body.prefix(100_000))])
     }
     guard request["if-range"] == tag, let first = Int(range.dropFirst("bytes=".count).dropLast()) else {
-      return .answer(200, fields, body: body)
+      return .response(200, fields, body: body)
     }
     let place = ("Content-Range", "bytes \(first)-\(body.count - 1)/\(body.count)")
-    return .answer(206, fields + [place], body: Array(body[first...]))
+    return .response(206, fields + [place], body: Array(body[first...]))
   }
 
-  /// The first answer, broken off, with what it brought.
+  /// The first, interrupted response, with its received bytes.
   private func begin(_ url: ImageURL) async -> (head: ResponseHead, bytes: [UInt8])? {
     let collector = Collector()
     let error = await downloader.failure(DownloadRequest(url: url), into: collector)
@@ -32,7 +34,7 @@ struct ResumingTests {
     return collector.heads.first.map { ($0, collector.bytes) }
   }
 
-  @Test func `what broke off is gone on with, and only the rest is sent`() async throws {
+  @Test func `an interrupted body is resumed, and only the rest is sent`() async throws {
     let server = try LoopbackServer { Self.serve($0, tag: "\"1\"") }
     let url = try ImageURL(server.url("/"))
     let (head, bytes) = try #require(await begin(url))
@@ -48,7 +50,7 @@ struct ResumingTests {
     #expect(resumption.completeHead(after: part).contentLength == Self.body.count)
   }
 
-  @Test func `an image that has changed meanwhile comes whole`() async throws {
+  @Test func `an image that has changed meanwhile is sent whole`() async throws {
     let server = try LoopbackServer { Self.serve($0, tag: $0["range"] == nil ? "\"1\"" : "\"2\"") }
     let url = try ImageURL(server.url("/"))
     let (head, bytes) = try #require(await begin(url))
@@ -68,9 +70,9 @@ struct ResumingTests {
   ]
 
   @Test(arguments: codedFields)
-  func `a body that was decoded is not gone on with`(_ fields: [(String, String)]) async throws {
+  func `a decoded body is not resumed`(_ fields: [(String, String)]) async throws {
     let coding = ("Content-Encoding", "deflate")
-    let server = try LoopbackServer { _ in .answer(200, fields + [coding], body: [0x03, 0x00]) }
+    let server = try LoopbackServer { _ in .response(200, fields + [coding], body: [0x03, 0x00]) }
     let head = try await downloader.download(
       DownloadRequest(url: try ImageURL(server.url("/"))),
       into: Collector()

@@ -7,16 +7,18 @@ struct ResumptionTests {
   /// Sun, 06 Nov 1994 08:49:37 GMT.
   private static let now = 784_111_777
 
-  // MARK: Whether to go on
+  // MARK: Whether to resume
 
-  /// What an answer said before it broke off, and whether to go on.
+  /// The fields of an interrupted response, and whether it can be resumed.
   struct Beginning: Sendable, CustomTestStringConvertible {
     var reason: String
     var status = 200
     var fields: [(String, String)]
     var kept = 100
     var length: Int? = 250
-    /// The value of `If-Range`; nil where not to go on.
+    /// The value of `If-Range`.
+    ///
+    /// Nil if it cannot be resumed.
     var validator: String?
     var supportsRanges = true
     var testDescription: String { reason }
@@ -43,7 +45,7 @@ struct ResumptionTests {
     Beginning(reason: "half a tag", fields: [ranges, ("ETag", "\"")]),
     Beginning(reason: "two tags", fields: [ranges, ("ETag", "\"1\""), ("ETag", "\"2\"")]),
     Beginning(
-      reason: "nothing is said of ranges",
+      reason: "no word about ranges",
       fields: [("ETag", "\"1\"")],
       validator: "\"1\"",
       supportsRanges: false
@@ -56,7 +58,7 @@ struct ResumptionTests {
     Beginning(reason: "ranges refused", fields: [("Accept-Ranges", "none"), ("ETag", "\"1\"")]),
     Beginning(reason: "ranges of something else", fields: [("Accept-Ranges", "items"), ("ETag", "\"1\"")]),
     Beginning(
-      reason: "a date that lies back far enough",
+      reason: "a date that is old enough",
       fields: [ranges, date, ("Last-Modified", "Sun, 06 Nov 1994 08:48:37 GMT")],
       validator: "Sun, 06 Nov 1994 08:48:37 GMT"
     ),
@@ -65,34 +67,38 @@ struct ResumptionTests {
       fields: [ranges, date, ("Last-Modified", "Sun, 06 Nov 1994 08:48:38 GMT")]
     ),
     Beginning(
-      reason: "a date that nothing tells to lie back",
+      reason: "a date without a Date field",
       fields: [ranges, ("Last-Modified", "Sun, 06 Nov 1994 08:00:00 GMT")]
     ),
     Beginning(reason: "nothing came", fields: [ranges, ("ETag", "\"1\"")], kept: 0),
     Beginning(reason: "everything came", fields: [ranges, ("ETag", "\"1\"")], kept: 250),
-    Beginning(reason: "more than everything", fields: [ranges, ("ETag", "\"1\"")], kept: 251),
+    Beginning(reason: "more bytes than the whole", fields: [ranges, ("ETag", "\"1\"")], kept: 251),
     Beginning(
       reason: "not to be stored",
       fields: [ranges, ("ETag", "\"1\""), ("Cache-Control", "private, No-Store")]
     ),
     Beginning(
-      reason: "a directive that only looks alike",
+      reason: "a directive with a similar name",
       fields: [ranges, ("ETag", "\"1\""), ("Cache-Control", "x-no-store, no-store-x")],
       validator: "\"1\""
     ),
     Beginning(
-      reason: "a part may break off again",
+      reason: "a partial response may be interrupted again",
       status: 206,
       fields: [("Content-Range", "bytes 50-249/250"), ("ETag", "\"1\"")],
       length: 200,
       validator: "\"1\""
     ),
-    Beginning(reason: "a part that does not say which", status: 206, fields: [ranges, ("ETag", "\"1\"")]),
+    Beginning(
+      reason: "a partial response without its range",
+      status: 206,
+      fields: [ranges, ("ETag", "\"1\"")]
+    ),
     Beginning(reason: "an error page", status: 404, fields: [ranges, ("ETag", "\"1\"")]),
   ]
 
   @Test(arguments: beginnings)
-  func `only what is certain to fit together is gone on with`(row: Beginning) throws {
+  func `only bytes of certainly the same version are resumed`(row: Beginning) throws {
     let head = try ResponseHead(row.status, row.fields, length: row.length)
     let resumption = Resumption(head, kept: row.kept, now: Self.now)
     #expect(resumption?.validator == row.validator)
@@ -103,10 +109,10 @@ struct ResumptionTests {
     #expect(resumption.supportsRanges == row.supportsRanges)
   }
 
-  // MARK: What the answer means
+  // MARK: The meaning of the response
 
-  /// An answer to a request to go on after 100 of 250 bytes tagged "1".
-  struct Answer: Sendable, CustomTestStringConvertible {
+  /// A response to a range request from byte 100 of 250 on, with the tag "1".
+  struct RangeResponse: Sendable, CustomTestStringConvertible {
     var reason: String
     var status: Int
     var fields: [(String, String)] = []
@@ -118,124 +124,131 @@ struct ResumptionTests {
   private static let rest = ("Content-Range", "bytes 100-249/250")
   private static let tag = ("ETag", "\"1\"")
 
-  static let answers = [
-    Answer(reason: "the rest", status: 206, fields: [rest, tag], length: 150, step: .append),
-    Answer(reason: "the rest, in chunks", status: 206, fields: [rest, tag], step: .append),
-    Answer(
+  static let responses = [
+    RangeResponse(reason: "the rest", status: 206, fields: [rest, tag], length: 150, step: .append),
+    RangeResponse(reason: "the rest, in chunks", status: 206, fields: [rest, tag], step: .append),
+    RangeResponse(
       reason: "a part of the rest",
       status: 206,
       fields: [("Content-Range", "bytes 100-199/250"), tag],
       length: 100,
       step: .append
     ),
-    Answer(
-      reason: "the rest of an unknown whole",
+    RangeResponse(
+      reason: "the rest of an unknown total",
       status: 206,
       fields: [("Content-Range", "bytes 100-249/*"), tag],
       step: .append
     ),
-    Answer(
+    RangeResponse(
       reason: "another part",
       status: 206,
       fields: [("Content-Range", "bytes 0-249/250"), tag],
       step: .startOver
     ),
-    Answer(
+    RangeResponse(
       reason: "a gap",
       status: 206,
       fields: [("Content-Range", "bytes 101-249/250"), tag],
       step: .startOver
     ),
-    Answer(
-      reason: "the rest of another whole",
+    RangeResponse(
+      reason: "the rest of another total",
       status: 206,
       fields: [("Content-Range", "bytes 100-299/300"), tag],
       step: .startOver
     ),
-    Answer(
+    RangeResponse(
       reason: "the rest of another version",
       status: 206,
       fields: [rest, ("ETag", "\"2\"")],
       step: .startOver
     ),
-    Answer(
+    RangeResponse(
       reason: "a tag that became weak",
       status: 206,
       fields: [rest, ("ETag", "W/\"1\"")],
       step: .startOver
     ),
-    Answer(
-      reason: "a tag that is no longer there, which a part must repeat",
+    RangeResponse(
+      reason: "a missing tag, which a partial response must repeat",
       status: 206,
       fields: [rest],
       length: 150,
       step: .startOver
     ),
-    Answer(
+    RangeResponse(
       reason: "two tags",
       status: 206,
       fields: [rest, tag, ("ETag", "\"2\"")],
       length: 150,
       step: .startOver
     ),
-    Answer(
-      reason: "a date does not stand for a tag",
+    RangeResponse(
+      reason: "a date does not replace a tag",
       status: 206,
       fields: [rest, ("Last-Modified", "Sun, 06 Nov 1994 08:00:00 GMT")],
       length: 150,
       step: .startOver
     ),
-    Answer(
-      reason: "a length that denies the range",
+    RangeResponse(
+      reason: "a length that contradicts the range",
       status: 206,
       fields: [rest, tag],
       length: 149,
       step: .startOver
     ),
-    Answer(reason: "no range", status: 206, fields: [tag], step: .startOver),
-    Answer(
+    RangeResponse(reason: "no range", status: 206, fields: [tag], step: .startOver),
+    RangeResponse(
       reason: "several ranges",
       status: 206,
       fields: [("Content-Type", "multipart/byteranges; boundary=x"), tag],
       step: .startOver
     ),
-    Answer(reason: "the whole of another version", status: 200, fields: [("ETag", "\"2\"")], step: .replace),
-    Answer(
-      reason: "no such range",
+    RangeResponse(
+      reason: "the whole of another version",
+      status: 200,
+      fields: [("ETag", "\"2\"")],
+      step: .replace
+    ),
+    RangeResponse(
+      reason: "unsatisfiable range",
       status: 416,
       fields: [("Content-Range", "bytes */80")],
       step: .startOver
     ),
-    Answer(
-      reason: "no such range, although it exists",
+    RangeResponse(
+      reason: "unsatisfiable range, although it exists",
       status: 416,
       fields: [("Content-Range", "bytes */250")],
       step: .startOver
     ),
-    Answer(reason: "no such range, and nothing more", status: 416, step: .startOver),
-    Answer(reason: "gone", status: 404, step: .error),
-    Answer(reason: "busy", status: 503, step: .error),
-    Answer(reason: "not modified, which was not asked", status: 304, step: .startOver),
-    Answer(reason: "all of it, changed by a proxy", status: 203, fields: [tag], step: .replace),
-    Answer(reason: "nothing", status: 204, fields: [tag], step: .startOver),
-    Answer(reason: "elsewhere, and nobody says where", status: 300, step: .startOver),
+    RangeResponse(reason: "unsatisfiable range, and the body is complete", status: 416, step: .startOver),
+    RangeResponse(reason: "gone", status: 404, step: .error),
+    RangeResponse(reason: "busy", status: 503, step: .error),
+    RangeResponse(reason: "304, without a condition for it", status: 304, step: .startOver),
+    RangeResponse(reason: "the whole body, changed by a proxy", status: 203, fields: [tag], step: .replace),
+    RangeResponse(reason: "nothing", status: 204, fields: [tag], step: .startOver),
+    RangeResponse(reason: "a redirect without a Location", status: 300, step: .startOver),
   ]
 
-  @Test(arguments: answers)
-  func `nothing is appended that does not fit`(row: Answer) throws {
+  @Test(arguments: responses)
+  func `only a matching part is appended`(row: RangeResponse) throws {
     let first = try ResponseHead(200, [Self.ranges, ("ETag", "\"1\"")], length: 250)
     let resumption = try #require(Resumption(first, kept: 100, now: Self.now))
     #expect(resumption.step(try ResponseHead(row.status, row.fields, length: row.length)) == row.step)
   }
 
-  /// Where an answer comes from, after redirects, of which the first came from `http://a/`.
+  /// The URL of a response after redirects.
+  ///
+  /// The first response came from `http://a/`.
   static let places = [
     ("http://a/", true), ("http://a/elsewhere", true), ("http://a:80/", true), ("https://a/", false),
     ("http://a:8080/", false), ("http://b/", false),
   ]
 
   @Test(arguments: places)
-  func `tags of different servers say nothing about each other`(_ url: String, _ isSame: Bool) throws {
+  func `tags of different servers are not comparable`(_ url: String, _ isSame: Bool) throws {
     let whole = try ResponseHead(200, [Self.ranges, Self.tag])
     let resumption = try #require(Resumption(whole, kept: 100, now: Self.now))
     for (status, range, step) in [
@@ -247,14 +260,16 @@ struct ResumptionTests {
     }
   }
 
-  /// The length that a refusal tells, and what else it says, of 100 bytes that are kept.
+  /// The total length in a 416, its fields, and the step.
+  ///
+  /// 100 bytes are stored.
   static let refusals: [(Int, [(String, String)], Resumption.Step)] = [
     (100, [tag], .complete), (101, [tag], .startOver), (100, [], .startOver),
     (100, [("ETag", "\"2\"")], .startOver),
   ]
 
   @Test(arguments: refusals)
-  func `a body of unknown length may be found to be whole`(
+  func `a body of unknown length may turn out to be complete`(
     whole: Int,
     said: [(String, String)],
     step: Resumption.Step
@@ -265,7 +280,7 @@ struct ResumptionTests {
     #expect(resumption.step(try ResponseHead(416, fields)) == step)
   }
 
-  @Test func `the whole has the head of the last part, made whole`() throws {
+  @Test func `the complete response has the last part's head, with the total length`() throws {
     let first = try ResponseHead(200, [Self.ranges, ("ETag", "\"1\"")], length: 250)
     let resumption = try #require(Resumption(first, kept: 100, now: Self.now))
     let part = try ResponseHead(206, [Self.rest, ("Content-Length", "150"), ("Date", "now")], length: 150)
@@ -289,7 +304,7 @@ struct ResumptionTests {
       ("bytes 5-99999999999999999999/*", nil), ("bytes 5-9223372036854775807/*", nil),
     ] as [(String, ContentRange?)]
   )
-  func `a range makes sense or is none`(text: String, expected: ContentRange?) {
+  func `an invalid range is ignored`(text: String, expected: ContentRange?) {
     #expect(ContentRange(text) == expected)
   }
 }

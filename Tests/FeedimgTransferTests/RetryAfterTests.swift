@@ -15,10 +15,10 @@ struct RetryAfterTests {
         "Sun, 06 Nov 1994 07:50:07 GMT", "Sun, 06 Nov 1994 07:49:37 GMT", 30,
         "a date of a server whose clock is an hour behind"
       ),
-      ("Sun, 06 Nov 1994 08:50:37 GMT", "yesterday", 60, "a date beside none"),
-      ("", nil, nil, "nothing"), ("-1", nil, nil, "less than nothing"),
-      ("soon", nil, nil, "no number and no date"),
-      ("1.5", nil, nil, "no whole number"), ("1, 2", nil, nil, "two numbers"),
+      ("Sun, 06 Nov 1994 08:50:37 GMT", "yesterday", 60, "an invalid Date beside it"),
+      ("", nil, nil, "nothing"), ("-1", nil, nil, "a negative number"),
+      ("soon", nil, nil, "neither a number nor a date"),
+      ("1.5", nil, nil, "not a whole number"), ("1, 2", nil, nil, "two numbers"),
     ] as [(String, String?, Int?, String)]
   )
   func `the time to wait is read`(value: String, date: String?, expected: Int?, reason: String) {
@@ -27,7 +27,7 @@ struct RetryAfterTests {
     #expect(RetryAfter.seconds(fields, now: Self.now) == expected, "\(reason)")
   }
 
-  @Test func `without the field there is nothing to wait for`() {
+  @Test func `without the field there is no wait`() {
     #expect(RetryAfter.seconds(HTTPFields(), now: Self.now) == nil)
   }
 }

@@ -41,18 +41,18 @@ struct RetryScheduleTests {
   }
 
   @Test(arguments: [7, 8, 1000, Int.max])
-  func `after so many tries it is given up`(tries: Int) {
+  func `after the last attempt there is no retry`(tries: Int) {
     #expect(wait(broken, tries: tries, .lowest) == nil)
   }
 
   @Test(arguments: [(false, nil), (true, 0.5)])
-  func `what this program is short of is tried again where it passes`(isShortage: Bool, least: Double?) {
+  func `a shortage of this program is retried if it is temporary`(isShortage: Bool, least: Double?) {
     var error = LoadError(.unavailable, message: "there is none")
     error.isShortage = isShortage
     #expect(wait(error, tries: 1, .lowest) == least)
   }
 
-  @Test func `no count of tries makes the wait overflow`() {
+  @Test func `no number of attempts makes the wait overflow`() {
     let endless = RetrySchedule(greatestTries: .max)
     for tries in [0, -5, 31, 64, 1_000_000, Int.max - 1] {
       var random = Constant.lowest
@@ -62,8 +62,8 @@ struct RetryScheduleTests {
   }
 
   @Test(arguments: [
-    (0, 0.5, "a server that says now is still given the wait of the schedule"), (3, 3.0, "the server's wait"),
-    (60, 60.0, "as long as is bearable"),
+    (0, 0.5, "a Retry-After of zero keeps the wait of the schedule"), (3, 3.0, "the server's wait"),
+    (60, 60.0, "the longest accepted wait"),
   ])
   func `the wait that a server asks for is kept`(seconds: Int, least: Double, reason: String) throws {
     let error = LoadError(.status, message: "busy", status: 503, retryAfter: seconds)
@@ -73,7 +73,7 @@ struct RetryScheduleTests {
   }
 
   @Test(arguments: [61, Int.max])
-  func `a server that asks for too long is not asked again`(seconds: Int) {
+  func `a server that asks for too long a wait gets no retry`(seconds: Int) {
     let error = LoadError(.status, message: "busy", status: 503, retryAfter: seconds)
     #expect(wait(error, tries: 1, .lowest) == nil)
   }
@@ -83,18 +83,18 @@ struct RetryScheduleTests {
     (425, true),
     (429, true), (500, true), (501, false), (502, true), (503, true), (504, true), (505, false), (200, false),
   ])
-  func `of statuses those that pass by themselves are retried`(status: Int, isRetried: Bool) {
+  func `temporary statuses are retried`(status: Int, isRetried: Bool) {
     let error = LoadError(.status, message: "answered", status: status)
     #expect(RetrySchedule.isWorthRetrying(error) == isRetried)
   }
 
   @Test(arguments: LoadError.Code.allCases)
-  func `of other failures those of the network are retried`(code: LoadError.Code) {
+  func `network failures are retried`(code: LoadError.Code) {
     let retried: Set<LoadError.Code> = [.connection, .timeout, .truncated, .unknownHost]
     #expect(RetrySchedule.isWorthRetrying(LoadError(code, message: "failed")) == retried.contains(code))
   }
 
-  @Test func `a backoff grows by its factor, up to its limit, and less by its jitter`() {
+  @Test func `a backoff grows by its factor, up to its limit, and is reduced by its jitter`() {
     let backoff = Backoff(base: .seconds(1), factor: 3, greatest: .seconds(20), jitter: 0.25)
     var random = Constant.lowest
     #expect((0...4).map { backoff.ceiling(after: $0) } == [1, 1, 3, 9, 20].map { .seconds($0) })

@@ -4,11 +4,11 @@ import Testing
 
 @testable import FeedimgTransfer
 
-/// Whom a transfer trusts.
+/// Which certificates a transfer trusts.
 @Suite(.timeLimit(.minutes(10)))
 struct TLSTests {
   @Test(.enabled(if: TLSServer.isAvailable, "there is no /usr/bin/openssl to be the server"))
-  func `a certificate that is trusted and names the host is accepted`() async throws {
+  func `a trusted certificate that names the host is accepted`() async throws {
     let server = try TLSServer(certifiedFor: "localhost")
     let downloader = CurlDownloader(userAgent: "feedimg-tests/1", certificateFile: server.certificateFile)
     let request = DownloadRequest(url: try ImageURL("https://localhost:\(server.port)/"))
@@ -29,18 +29,18 @@ struct TLSTests {
   }
 
   @Test(.enabled(if: TLSServer.isAvailable, "there is no /usr/bin/openssl to be the server"))
-  func `a certificate that nobody vouches for is refused`() async throws {
+  func `an untrusted certificate is refused`() async throws {
     let server = try TLSServer(certifiedFor: "localhost")
     let downloader = CurlDownloader(userAgent: "feedimg-tests/1")
     let request = DownloadRequest(url: try ImageURL("https://localhost:\(server.port)/"))
     let error = await downloader.failure(request)
     #expect(error?.code == .security)
-    // Without the package ca-certificates, that is what is said.
+    // Without the package ca-certificates, the message says so.
     #expect(error?.message.contains("certificate") == true)
   }
 
-  @Test func `a server without TLS is told from one with a bad certificate`() async throws {
-    let server = try LoopbackServer(greeting: Array("220 smtp.test ESMTP\r\n".utf8)) { _ in .answer() }
+  @Test func `a server without TLS differs from one with a bad certificate`() async throws {
+    let server = try LoopbackServer(greeting: Array("220 smtp.test ESMTP\r\n".utf8)) { _ in .response() }
     let downloader = CurlDownloader(userAgent: "feedimg-tests/1")
     let request = DownloadRequest(url: try ImageURL("https://127.0.0.1:\(server.port)/"))
     let error = await downloader.failure(request)
@@ -48,9 +48,9 @@ struct TLSTests {
     #expect(error?.message.hasPrefix("the TLS handshake with the host `127.0.0.1` failed: ") == true)
   }
 
-  @Test func `certificates that cannot be read are said`() async throws {
+  @Test func `unreadable certificates are reported`() async throws {
     let downloader = CurlDownloader(userAgent: "feedimg-tests/1", certificateFile: "/nonexistent.pem")
-    let server = try LoopbackServer { _ in .answer() }
+    let server = try LoopbackServer { _ in .response() }
     let error = await downloader.failure(
       DownloadRequest(url: try ImageURL("https://127.0.0.1:\(server.port)/"))
     )

@@ -2,7 +2,7 @@ import FeedimgModel
 import Glibc
 import Synchronization
 
-/// Tells on which threads it is called.
+/// Records the threads on which it is called.
 final class ThreadNames: BodyReceiving {
   private let seen = Mutex<[String]>([])
   var names: [String] { seen.withLock { $0 } }

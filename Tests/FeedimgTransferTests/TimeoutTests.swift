@@ -3,14 +3,16 @@ import FeedimgTransfer
 import LoopbackServer
 import Testing
 
-/// Limits of time; only the one under test is short.
+/// Time limits.
+///
+/// Only the tested one is short.
 @Suite(.timeLimit(.minutes(10)))
 struct TimeoutTests {
   private let downloader = CurlDownloader(userAgent: "feedimg-tests/1")
   private let gate = Gate()
 
-  @Test func `a connection that does not come about`() async throws {
-    let deaf = try DeafPort()
+  @Test func `a connection that is not established`() async throws {
+    let deaf = try UnresponsivePort()
     let request = DownloadRequest(
       url: try ImageURL("http://127.0.0.1:\(deaf.port)/"),
       connectTimeout: .milliseconds(50)
@@ -21,11 +23,11 @@ struct TimeoutTests {
   }
 
   @Test func `a handshake that does not end`() async throws {
-    // The server waits for the end of what it takes for a very odd request.
-    let server = try LoopbackServer { _ in .answer() }
+    // The server takes the handshake for a request and waits for its end.
+    let server = try LoopbackServer { _ in .response() }
     let request = DownloadRequest(
       url: try ImageURL("https://127.0.0.1:\(server.port)/"),
-      // Enough for the connection itself, whatever else the processor does.
+      // Enough for the connection itself on a busy machine.
       connectTimeout: .seconds(1)
     )
     let error = await downloader.failure(request)
@@ -33,7 +35,7 @@ struct TimeoutTests {
     #expect(error?.message == "the TLS handshake with the host `127.0.0.1` did not end within 1 s")
   }
 
-  @Test func `an answer that does not come`() async throws {
+  @Test func `a response that does not come`() async throws {
     let server = try LoopbackServer { [gate] _ in .held(by: gate) }
     let request = DownloadRequest(url: try ImageURL(server.url("/")), responseTimeout: .milliseconds(50))
     let error = await downloader.failure(request)
@@ -42,7 +44,7 @@ struct TimeoutTests {
     await server.reaches { $0.closedByClient == 1 }
   }
 
-  @Test func `a body that stops coming`() async throws {
+  @Test func `a body that stops arriving`() async throws {
     let server = try LoopbackServer { [gate] _ in .stalled(pattern(250), after: 100, until: gate) }
     let request = DownloadRequest(url: try ImageURL(server.url("/")), stallTimeout: .milliseconds(50))
     let error = await downloader.failure(request)
@@ -51,7 +53,7 @@ struct TimeoutTests {
     await server.reaches { $0.closedByClient == 1 }
   }
 
-  @Test func `a head that stops coming`() async throws {
+  @Test func `a head that stops arriving`() async throws {
     let start = Array("HTTP/1.1 200 OK\r\nContent-".utf8)
     let server = try LoopbackServer { [gate] _ in Reply([.send(start), .wait(gate)]) }
     let request = DownloadRequest(url: try ImageURL(server.url("/")), stallTimeout: .milliseconds(50))
@@ -60,7 +62,7 @@ struct TimeoutTests {
     #expect(error?.message == "no data for 50 ms before the response header ended")
   }
 
-  @Test func `a transfer that takes too long although bytes come`() async throws {
+  @Test func `a transfer that takes too long although bytes arrive`() async throws {
     let server = try LoopbackServer { _ in .drip(pattern(10_000), every: 5) }
     let request = DownloadRequest(url: try ImageURL(server.url("/")), totalTimeout: .milliseconds(100))
     let error = await downloader.failure(request)
@@ -68,7 +70,7 @@ struct TimeoutTests {
     #expect(error?.message.hasPrefix("the transfer took longer than 100 ms, after ") == true)
   }
 
-  @Test func `a limit over all counts redirects in`() async throws {
+  @Test func `the limit for the whole transfer includes redirects`() async throws {
     let server = try LoopbackServer { [gate] in $0.path == "/a" ? .redirect(to: "/b") : .held(by: gate) }
     let request = DownloadRequest(url: try ImageURL(server.url("/a")), totalTimeout: .milliseconds(100))
     let error = await downloader.failure(request)

@@ -20,13 +20,13 @@ struct TimeoutsTests {
     start.advanced(by: .milliseconds(Int64(seconds * 1000)))
   }
 
-  @Test func `while connecting only the whole counts`() throws {
+  @Test func `while connecting only the total limit applies`() throws {
     let timeouts = try timeouts()
     #expect(timeouts.next == nil)
     #expect(timeouts.exceeded(at: after(1000)) == nil)
   }
 
-  @Test func `a response is awaited from the request on`() throws {
+  @Test func `a response is awaited after the request is sent`() throws {
     var timeouts = try timeouts()
     timeouts.requestSent(at: after(3))
     #expect(timeouts.next?.end == after(23))
@@ -34,7 +34,7 @@ struct TimeoutsTests {
     #expect(timeouts.exceeded(at: after(23)) == .response(.seconds(20)))
   }
 
-  @Test func `each byte renews the time to the next`() throws {
+  @Test func `each byte restarts the wait for the next one`() throws {
     var timeouts = try timeouts()
     timeouts.requestSent(at: after(0))
     timeouts.lineArrived(at: after(19))
@@ -44,7 +44,7 @@ struct TimeoutsTests {
     #expect(timeouts.exceeded(at: after(28)) == .stall(.seconds(5)))
   }
 
-  @Test func `a head has 30 seconds in all, interim responses included`() throws {
+  @Test func `a head has 30 seconds in total, including interim responses`() throws {
     var timeouts = try timeouts()
     timeouts.requestSent(at: after(0))
     for second in 1...30 { timeouts.lineArrived(at: after(Double(second))) }
@@ -67,7 +67,7 @@ struct TimeoutsTests {
     }
   }
 
-  @Test func `a body that was quick may not become slow`() throws {
+  @Test func `a body that was fast may not become slow`() throws {
     var timeouts = try timeouts()
     timeouts.headEnded(at: after(0))
     timeouts.bytesArrived(1_000_000, at: after(1))
@@ -84,7 +84,7 @@ struct TimeoutsTests {
     #expect(timeouts.next == nil)
   }
 
-  @Test func `the whole is limited whatever arrives`() throws {
+  @Test func `the total time is limited whatever arrives`() throws {
     var timeouts = try timeouts(total: .seconds(60))
     #expect(timeouts.next?.end == after(60))
     timeouts.headEnded(at: after(10))
@@ -119,7 +119,7 @@ struct TimeoutsTests {
     (.seconds(Int64.max), "9223372036854775807 s", .max),
     (.seconds(Int64.min), "-9223372036854775808 s", .min),
   ])
-  func `times are told in words and rounded up`(time: Duration, words: String, milliseconds: Int64) {
+  func `times are written in words and rounded up`(time: Duration, words: String, milliseconds: Int64) {
     #expect(time.words == words)
     #expect(time.milliseconds == milliseconds)
   }

@@ -4,7 +4,7 @@ import LoopbackServer
 import Synchronization
 import Testing
 
-/// What a transfer tells beside the answer.
+/// The steps that a transfer reports beside the response.
 @Suite(.timeLimit(.minutes(10)))
 struct TransferStepTests {
   private let downloader = CurlDownloader(userAgent: "feedimg-tests/1")
@@ -12,7 +12,7 @@ struct TransferStepTests {
   /// Keeps the steps, and may refuse the body.
   private final class Steps: BodyReceiving {
     private let steps = Mutex<[TransferStep]>([])
-    /// Whether any of the body has come.
+    /// Whether a part of the body has come.
     let hasBody = Atomic(false)
     private let onHead: @Sendable () throws(LoadError) -> Void
     private let onBody: @Sendable () throws(LoadError) -> Void
@@ -31,7 +31,7 @@ struct TransferStepTests {
     }
     func note(_ step: TransferStep) { steps.withLock { $0.append(step) } }
 
-    /// All bytes that were told of.
+    /// The sum of the reported bytes.
     var moved: Int {
       steps.withLock { steps in
         steps.reduce(0) { if case .moved(let count) = $1 { $0 + count } else { $0 } }
@@ -44,14 +44,14 @@ struct TransferStepTests {
     }
   }
 
-  /// What a reply sends, in bytes.
+  /// The bytes that a reply sends.
   private static func length(_ reply: Reply) -> Int {
     reply.steps.reduce(0) { if case .send(let bytes) = $1 { $0 + bytes.count } else { $0 } }
   }
 
   @Test(arguments: [0, 1, 12_000, 300_000])
-  func `every byte of head and body is told of`(_ count: Int) async throws {
-    let reply = Reply.answer(200, [("X-Filler", String(repeating: "x", count: 500))], body: pattern(count))
+  func `every byte of head and body is reported`(_ count: Int) async throws {
+    let reply = Reply.response(200, [("X-Filler", String(repeating: "x", count: 500))], body: pattern(count))
     let server = try LoopbackServer { _ in reply }
     let steps = Steps()
     _ = try await downloader.download(DownloadRequest(url: try ImageURL(server.url("/"))), into: steps)
@@ -59,17 +59,17 @@ struct TransferStepTests {
     #expect(steps.others == [.requested])
   }
 
-  @Test func `an answer that says there is nothing, counts`() async throws {
-    let reply = Reply.answer(404, body: pattern(700))
+  @Test func `a response without a body counts`() async throws {
+    let reply = Reply.response(404, body: pattern(700))
     let server = try LoopbackServer { _ in reply }
     let steps = Steps()
     _ = try await downloader.download(DownloadRequest(url: try ImageURL(server.url("/"))), into: steps)
     #expect(steps.moved == Self.length(reply))
   }
 
-  @Test func `redirects are told of, and their bytes count as well`() async throws {
-    let first = Reply.answer(302, [("Location", "/b")], body: pattern(900))
-    let second = Reply.answer(body: pattern(5000))
+  @Test func `redirects are reported, and their bytes count too`() async throws {
+    let first = Reply.response(302, [("Location", "/b")], body: pattern(900))
+    let second = Reply.response(body: pattern(5000))
     let server = try LoopbackServer { $0.path == "/a" ? first : second }
     let steps = Steps()
     _ = try await downloader.download(DownloadRequest(url: try ImageURL(server.url("/a"))), into: steps)
@@ -77,7 +77,7 @@ struct TransferStepTests {
     #expect(steps.others == [.requested, .redirected(try ImageURL(server.url("/b"))), .requested])
   }
 
-  @Test func `a body that breaks off counts as far as it came`() async throws {
+  @Test func `an interrupted body counts its received bytes`() async throws {
     let server = try LoopbackServer { _ in .truncated(pattern(5000), after: 1234) }
     let steps = Steps()
     let failure = await downloader.failure(
@@ -88,7 +88,7 @@ struct TransferStepTests {
     #expect(steps.moved > 1234 && steps.moved < 1234 + 500)
   }
 
-  @Test func `a transfer that is refused or cancelled counts as far as it came`() async throws {
+  @Test func `a refused or cancelled transfer counts its received bytes`() async throws {
     let gate = Gate()
     let head = Reply.head(200, [("Content-Length", "9000")])
     let server = try LoopbackServer { _ in Reply([.send(head + pattern(4000)), .wait(gate)]) }
@@ -101,7 +101,7 @@ struct TransferStepTests {
     let cancelled = Steps(onBody: { begun.withLock { $0 }?.cancel() })
     let task = Task { await downloader.failure(request, into: cancelled) }
     begun.withLock { $0 = task }
-    // The body may have come before the task was known here.
+    // The body may have come before the task was stored.
     if cancelled.hasBody.load(ordering: .sequentiallyConsistent) { task.cancel() }
     let code = await task.value?.code
     #expect(code == .cancelled)
@@ -110,7 +110,7 @@ struct TransferStepTests {
   }
 
   @Test func `the body of a refused response counts, on a new and on a reused connection`() async throws {
-    let reply = Reply.answer(404, body: pattern(30_000))
+    let reply = Reply.response(404, body: pattern(30_000))
     let server = try LoopbackServer { _ in reply }
     let request = DownloadRequest(url: try ImageURL(server.url("/")))
     for _ in 0..<2 {
@@ -127,7 +127,7 @@ struct TransferStepTests {
     }
   }
 
-  @Test func `a server that nobody reaches brings nothing`() async throws {
+  @Test func `an unreachable server counts nothing`() async throws {
     let port = try ClosedPort()
     let steps = Steps()
     let url = try ImageURL("http://127.0.0.1:\(port.port)/")

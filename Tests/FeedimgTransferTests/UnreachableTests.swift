@@ -3,12 +3,12 @@ import FeedimgTransfer
 import LoopbackServer
 import Testing
 
-/// Servers that are not there, or not who they should be.
+/// Servers that are missing or behave wrongly.
 @Suite(.timeLimit(.minutes(10)))
 struct UnreachableTests {
   private let downloader = CurlDownloader(userAgent: "feedimg-tests/1")
 
-  @Test func `a port that nobody listens to`() async throws {
+  @Test func `a port without a listener`() async throws {
     let closed = try ClosedPort()
     let request = DownloadRequest(url: try ImageURL("http://127.0.0.1:\(closed.port)/"))
     let error = await downloader.failure(request)
@@ -16,17 +16,17 @@ struct UnreachableTests {
     #expect(error?.message == "no connection to 127.0.0.1 port \(closed.port): connection refused")
   }
 
-  // The domain is reserved never to exist (RFC 6761 §6.4). A name that is not ASCII is looked up all the same.
+  // This domain never exists (RFC 6761 §6.4). Names with other letters are looked up too.
   @Test(arguments: ["no-such-host.invalid", "bücher.invalid"])
-  func `a host that is nowhere`(host: String) async throws {
-    // A name server that does not answer is given up later than users would wait.
+  func `a host that does not exist`(host: String) async throws {
+    // A silent name server is given up later than users would wait.
     let request = DownloadRequest(url: try ImageURL("http://\(host)/"), connectTimeout: .seconds(600))
     let error = await downloader.failure(request)
     #expect(error?.code == .unknownHost)
     #expect(error?.message == "the host `\(host)` could not be found")
   }
 
-  @Test func `a redirect to a port that nobody listens to names that port`() async throws {
+  @Test func `a redirect to a port without a listener names that port`() async throws {
     let closed = try ClosedPort()
     let server = try LoopbackServer { _ in .redirect(to: "http://127.0.0.1:\(closed.port)/") }
     let request = DownloadRequest(url: try ImageURL(server.url("/")))
@@ -35,7 +35,7 @@ struct UnreachableTests {
     #expect(error?.url == request.url)
   }
 
-  @Test func `a body that breaks off`() async throws {
+  @Test func `a body that is interrupted`() async throws {
     let gate = Gate()
     let server = try LoopbackServer { _ in .reset(pattern(250), after: 100, when: gate) }
     let request = DownloadRequest(url: try ImageURL(server.url("/")))

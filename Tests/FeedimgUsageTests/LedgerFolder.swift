@@ -6,7 +6,7 @@ import Glibc
 final class LedgerFolder: Sendable {
   let root: String
 
-  /// The folder of the ledger; it does not exist yet.
+  /// The folder of the ledger, which does not exist yet.
   var path: String { root + "/state/feedimg/usage" }
 
   init() throws {
@@ -48,7 +48,9 @@ final class LedgerFolder: Sendable {
   }
 }
 
-/// Noon of a day in the time zone of the test; only the days matter.
+/// Noon of a day in the time zone of the test.
+///
+/// Only the days matter.
 func noon(_ year: Int32, _ month: Int32, _ day: Int32) -> Double {
   var parts = tm()
   (parts.tm_year, parts.tm_mon, parts.tm_mday, parts.tm_hour) = (year - 1900, month - 1, day, 12)

@@ -7,7 +7,7 @@ import Testing
 
 /// Several processes that count at the same time, some of which are killed.
 struct SharedLedgerTests {
-  @Test func `several processes add up`() throws {
+  @Test func `the counts of several processes add up`() throws {
     let folder = try LedgerFolder()
     let workers = try (0..<4).map { _ in try Worker(folder, count: 250) }
     for worker in workers {
@@ -19,7 +19,7 @@ struct SharedLedgerTests {
     #expect(usage.reduce(0) { $0 + $1.received.bytes } == 1000 * 7)
   }
 
-  @Test func `counts that were confirmed survive the kill of their process`() throws {
+  @Test func `confirmed counts survive the kill of their process`() throws {
     let folder = try LedgerFolder()
     var (confirmed, rounds) = (0, 0)
     for marks in [0, 1, 2, 40, 450] {
@@ -28,7 +28,7 @@ struct SharedLedgerTests {
       for worker in workers {
         for _ in 0..<marks where worker.readMark() { confirmed += 1 }
         worker.kill()
-        // Those that it confirmed before it died.
+        // The counts that it confirmed before it was killed.
         while worker.readMark() { confirmed += 1 }
         #expect(worker.wait() == -SIGKILL)
       }
@@ -36,13 +36,13 @@ struct SharedLedgerTests {
     let ledger = UsageLedger(folder: folder.path) { 0 }
     let usage = try ledger.all().usage
     let transfers = usage.reduce(0) { $0 + $1.transfers }
-    // Each may have died between the count and its mark.
+    // Each may have been killed between the count and its confirmation.
     #expect(transfers >= confirmed && transfers <= confirmed + rounds)
     #expect(usage.reduce(0) { $0 + $1.received.bytes } == transfers * 7)
     #expect(ledger.takeWarnings().isEmpty)
   }
 
-  /// Up to which file an import has come when its process is killed.
+  /// The file at which an import is killed.
   enum Step: CaseIterable {
     case database, renamed, removed
   }
@@ -65,7 +65,7 @@ struct SharedLedgerTests {
         case .removed: names.count < months.count
         }
       }
-      // Ends at the latest with the workers, which are then as good as killed.
+      // Ends at the latest with the workers, which counts as a kill.
       while !hasCome(), workers.contains(where: \.isRunning) {}
       for worker in workers { worker.kill() }
       for worker in workers { worker.wait() }
@@ -77,17 +77,17 @@ struct SharedLedgerTests {
   }
 }
 
-/// A process of its own, as the length that its files may have is that of all of it.
+/// A process of its own, because a file size limit applies to a whole process.
 struct FullDiskTests {
-  @Test func `a full disk loses no count, and is said once`() throws {
+  @Test func `a full disk loses no count and is reported once`() throws {
     let folder = try LedgerFolder()
     #expect(try Worker(["full", folder.root]).wait() == 0)
   }
 }
 
-/// A process of its own, as its time zone is that of all of it.
+/// A process of its own, because a time zone applies to a whole process.
 struct TimeZoneTests {
-  @Test func `days are those of the time zone that holds now`() throws {
+  @Test func `days are those of the current time zone`() throws {
     #expect(try Worker(["zones", "0"]).wait() == 0)
   }
 }
@@ -104,7 +104,7 @@ private final class Worker {
 
   init(_ order: [String]) throws {
     var ends: [Int32] = [0, 0]
-    // A socket, since it alone can be made closed on exec in one call here.
+    // A socket, because one call here makes it close on exec.
     let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
     guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw UsageFault("open", "a pipe") }
     var actions = posix_spawn_file_actions_t()
@@ -128,7 +128,9 @@ private final class Worker {
     close(marks)
   }
 
-  /// Whether it has counted once more; false when it will no more.
+  /// Whether it has counted once more.
+  ///
+  /// False if it has ended.
   func readMark() -> Bool {
     var mark: UInt8 = 0
     var count: Int
@@ -138,14 +140,16 @@ private final class Worker {
 
   func kill() { if status == nil { Glibc.kill(process, SIGKILL) } }
 
-  /// Whether it has not ended; it is not waited for.
+  /// Whether it still runs.
+  ///
+  /// It is not waited for.
   var isRunning: Bool {
     var info = siginfo_t()
     return waitid(P_PID, id_t(process), &info, WEXITED | WNOHANG | WNOWAIT) == 0
       && info._sifields._sigchld.si_pid == 0
   }
 
-  /// The status that it gave, or minus the signal that ended it.
+  /// The exit status, or minus the signal that ended it.
   @discardableResult func wait() -> Int32 {
     if let status { return status }
     var raw: Int32 = 0

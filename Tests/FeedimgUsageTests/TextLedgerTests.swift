@@ -15,7 +15,7 @@ struct TextLedgerTests {
   ]
 
   @Test(arguments: lines)
-  func `a line says what was received`(
+  func `a line gives the received bytes`(
     _ text: String,
     _ network: NetworkKind,
     _ metered: Metered,
@@ -31,8 +31,8 @@ struct TextLedgerTests {
   static let slips = [
     ("", "nothing"), ("2026-11-21 cellular metered 12345", "torn before the last word"),
     ("2026-11-21 cellular metered 12345 ", "torn within the last space"),
-    ("2026-11-21 cell2026-11-21 cellular metered 12345 1", "torn, and another behind it"),
-    ("2026-11-21 cellular metered 12345 12026-11-21 wifi unmetered 1 1", "torn, and another behind it"),
+    ("2026-11-21 cell2026-11-21 cellular metered 12345 1", "torn, followed by another line"),
+    ("2026-11-21 cellular metered 12345 12026-11-21 wifi unmetered 1 1", "torn, followed by another line"),
     ("2026-11-31 cellular metered 1 1", "no day"), ("2026-11-21 offline unmetered 1 1", "no network"),
     ("2026-11-21 wimax metered 1 1", "no network"), ("2026-11-21 wifi free 1 1", "no price"),
     ("2026-11-21 wifi unmetered -1 1", "a sign"), ("2026-11-21 wifi unmetered 1.5 1", "a fraction"),
@@ -40,15 +40,15 @@ struct TextLedgerTests {
     ("2026-11-21  wifi unmetered 1 1", "two spaces"),
     ("2026-11-21 wifi unmetered 1 1 sent=2", "a sixth word"),
     ("\u{0}\u{0}\u{0}", "zeros, as after a power failure"), (String(repeating: "9", count: 1000), "too long"),
-    ("2026-11-21 wifi unmetered 1 1\r", "the end of lines elsewhere"),
+    ("2026-11-21 wifi unmetered 1 1\r", "line ends of other systems"),
   ]
 
   @Test(arguments: slips)
-  func `what is no line counts nothing`(_ text: String, _ reason: String) {
+  func `an invalid line counts nothing`(_ text: String, _ reason: String) {
     #expect(TextLedgers.usage(of: Array(text.utf8)[...]) == nil, "\(reason)")
   }
 
-  @Test func `lines add up by day, network and price, with torn ones between them`() throws {
+  @Test func `lines add up by day, network and metering, with torn ones between them`() throws {
     let text = """
       # a remark
       2026-11-21 cellular metered 100 1
@@ -65,7 +65,10 @@ struct TextLedgerTests {
     let content = try #require(TextLedgers.content(of: Array(text.utf8)))
     #expect(content.usage.map(\.received.bytes) == [50, .max, 111, 5])
     #expect(content.usage.map(\.transfers) == [1, 3, 2, 0])
-    #expect(content.unreadableCount == 3, "the last line has no end: its writer has written it again")
+    #expect(
+      content.unreadableCount == 3,
+      "the last line is unterminated, because its writer has written it again"
+    )
   }
 
   @Test func `any bytes are read without harm`() {
@@ -85,7 +88,7 @@ struct TextLedgerTests {
     return UsageLedger(folder: folder.path) { now }
   }
 
-  @Test func `all months are imported once, and their files are gone`() throws {
+  @Test func `all months are imported once, and their files are removed`() throws {
     let folder = try LedgerFolder()
     let line = "2026-11-20 cellular metered 3 1\n"
     try folder.write(String(repeating: line, count: 10_000), to: "2026-11.txt")
@@ -98,7 +101,7 @@ struct TextLedgerTests {
     #expect(folder.names.filter { !$0.hasPrefix("usage.sqlite") }.isEmpty, "\(folder.names)")
   }
 
-  @Test func `the first count imports as well, and so does the first look at some days`() throws {
+  @Test func `the first count imports as well, and so does the first query`() throws {
     let day = try #require(CalendarDay("2026-11-21"))
     for counts in [true, false] {
       let folder = try LedgerFolder()
@@ -110,7 +113,7 @@ struct TextLedgerTests {
     }
   }
 
-  @Test func `unreadable lines count nothing, are counted as such, and stay for a person to read`() throws {
+  @Test func `unreadable lines are not counted but reported, and stay in the file`() throws {
     let folder = try LedgerFolder()
     let text = "2026-11-21 cellular metered 100 1\nwhat is this\n2026-11-21 cell"
     try folder.write(text, to: "2026-11.txt")
@@ -130,7 +133,7 @@ struct TextLedgerTests {
     }
   }
 
-  @Test func `a ledger that an earlier version writes to just now is not taken from it`() throws {
+  @Test func `a ledger that an earlier version is writing to is not taken from it`() throws {
     let folder = try LedgerFolder()
     try folder.write("2026-11-21 cellular metered 100 1\n", to: "2026-11.txt")
     let descriptor = open(folder.path + "/2026-11.txt", O_WRONLY | O_APPEND | O_CLOEXEC)
@@ -142,14 +145,14 @@ struct TextLedgerTests {
     #expect(write(descriptor, line, line.count) == line.count)
     #expect(flock(descriptor, LOCK_UN) == 0)
     close(descriptor)
-    // A process that another test starts may hold the lock for a moment longer.
+    // A process of another test may hold the lock for a moment longer.
     #expect((0..<100).contains { _ in (try? ledger.all())?.usage.map(\.received.bytes) == [111] })
   }
 
   @Test(arguments: [
     String(repeating: "x", count: 2 << 20), String(repeating: "what is this\n", count: 100_000),
   ])
-  func `the file of another program is refused, and stays as it is`(_ text: String) throws {
+  func `the file of another program is refused and not changed`(_ text: String) throws {
     let folder = try LedgerFolder()
     try folder.write(text, to: "2026-11.txt")
     let fault = #expect(throws: UsageFault.self) { try ledger(folder).all() }
@@ -157,7 +160,7 @@ struct TextLedgerTests {
     #expect(try folder.text(of: "2026-11.txt") == text)
   }
 
-  @Test func `a folder in the place of a ledger is told, and counting goes on`() throws {
+  @Test func `a folder in place of a ledger is reported, and counting continues`() throws {
     let folder = try LedgerFolder()
     try folder.write("", to: "notes")
     try FileManager.default.createDirectory(

@@ -27,7 +27,7 @@ struct UsageLedgerTests {
     try #require(CalendarDay(first))...(try #require(CalendarDay(last)))
   }
 
-  @Test func `counts are there for the next process, in files for the user alone`() throws {
+  @Test func `the next process sees the counts, in files private to the user`() throws {
     count(100, in: ledger())
     count(11, in: ledger())
     ledger().add(ByteCount(5), transfers: 1, network: .wifi, metered: .no)
@@ -44,7 +44,7 @@ struct UsageLedgerTests {
     #expect(open.takeWarnings().isEmpty)
   }
 
-  @Test func `the day changes with the clock, and days are told apart`() throws {
+  @Test func `the day changes with the clock, and days are counted apart`() throws {
     let now = Mutex(noon(2026, 11, 30))
     let ledger = UsageLedger(folder: folder.path) { now.withLock { $0 } }
     ledger.add(ByteCount(1), transfers: 1, network: .wifi, metered: .no)
@@ -57,7 +57,7 @@ struct UsageLedgerTests {
     #expect(ledger.usage(on: try days("2020-01-01", "2026-10-31")).isEmpty)
   }
 
-  @Test func `another process is seen at once, also when it clears`() throws {
+  @Test func `counts of another process are visible at once, also after clearing`() throws {
     let (mine, other) = (ledger(), ledger())
     let today = try days("2026-11-21", "2026-11-21")
     for number in 1...5 {
@@ -70,7 +70,7 @@ struct UsageLedgerTests {
     #expect(other.usage(on: today).map(\.received.bytes) == [3])
   }
 
-  @Test func `a look makes no files`() throws {
+  @Test func `a query creates no files`() throws {
     #expect(ledger().usage(on: try days("2026-11-21", "2026-11-21")).isEmpty)
     #expect(try ledger().all().usage.isEmpty)
     try ledger().clear()
@@ -85,7 +85,7 @@ struct UsageLedgerTests {
     #expect(try ledger().all().usage.map(\.received.bytes) == [.max])
   }
 
-  @Test func `rows of a later version count nothing, and are counted as unreadable`() throws {
+  @Test func `rows of a later version are not counted but reported as unreadable`() throws {
     count(7, in: ledger())
     try SQLiteConnection(path: folder.database, access: .write)
       .execute("INSERT INTO usage VALUES ('2026-11-21', 'satellite', 'metered', 1, 1)")
@@ -93,7 +93,7 @@ struct UsageLedgerTests {
     #expect(usage.map(\.received.bytes) == [7] && unreadableCount == 1)
   }
 
-  @Test func `the schema of a later version is left alone`() throws {
+  @Test func `the schema of a later version is not touched`() throws {
     count(7, in: ledger())
     try SQLiteConnection(path: folder.database, access: .write).execute("PRAGMA user_version = 99")
     let later = ledger()
@@ -111,7 +111,7 @@ struct UsageLedgerTests {
   }
 
   @Test(arguments: Use.allCases)
-  func `a damaged database is set aside with one warning, and counting goes on`(_ use: Use) throws {
+  func `a damaged database is set aside with one warning, and counting continues`(_ use: Use) throws {
     try folder.write(String(repeating: "no database ", count: 1000), to: "usage.sqlite")
     let ledger = ledger()
     let today = try days("2026-11-21", "2026-11-21")
@@ -142,7 +142,7 @@ struct UsageLedgerTests {
     }
     count(5, in: mine)
     count(5, in: other)
-    // Moved out of the log, then overwritten behind its first page.
+    // Moved out of the log, then overwritten after its first page.
     try SQLiteConnection(path: folder.database, access: .write).execute("PRAGMA wal_checkpoint(TRUNCATE)")
     let file = open(folder.database, O_WRONLY | O_CLOEXEC)
     let junk = [UInt8](repeating: 0x55, count: 4096)
@@ -155,7 +155,7 @@ struct UsageLedgerTests {
     #expect(warnings.count == 1 && warnings[0].hasPrefix("the usage ledger "), "\(warnings)")
   }
 
-  @Test func `where a user removes the files, counting goes on in new ones`() throws {
+  @Test func `if a user removes the files, counting continues in new ones`() throws {
     let ledger = ledger()
     count(7, in: ledger)
     try FileManager.default.removeItem(atPath: folder.root + "/state")
@@ -172,19 +172,19 @@ struct UsageLedgerTests {
     #expect(!ledger.flush())
     let today = try days("2026-11-21", "2026-11-21")
     #expect(ledger.usage(on: today).map(\.received.bytes) == [107], "partly from memory")
-    #expect(ledger.takeWarnings().isEmpty, "that is no trouble")
+    #expect(ledger.takeWarnings().isEmpty, "this is not an error")
     try other.execute("ROLLBACK")
     #expect(ledger.flush())
     #expect(ledger.usage(on: today).map(\.received.bytes) == [107], "from the disk")
     #expect(try folder.rows() == ["2026-11-21 cellular metered 107 2"])
   }
 
-  @Test(arguments: ["a file where the folder should be", "a folder where the file should be", "a pipe"])
-  func `where nothing can be written it is counted in memory, and said once`(_ obstacle: String) throws {
+  @Test(arguments: ["a file in place of the folder", "a folder in place of the file", "a pipe"])
+  func `if nothing can be written, usage is counted in memory and reported once`(_ obstacle: String) throws {
     switch obstacle {
-    case "a file where the folder should be":
+    case "a file in place of the folder":
       try Data().write(to: URL(filePath: folder.root + "/state"))
-    case "a folder where the file should be":
+    case "a folder in place of the file":
       try FileManager.default.createDirectory(atPath: folder.database, withIntermediateDirectories: true)
     default:
       try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
@@ -199,7 +199,7 @@ struct UsageLedgerTests {
     #expect(ledger.takeWarnings().isEmpty)
   }
 
-  @Test func `clearing forgets everything, and counting goes on`() throws {
+  @Test func `clearing forgets everything, and counting continues`() throws {
     let ledger = ledger()
     try ledger.clear()
     count(7, in: ledger)

@@ -2,7 +2,9 @@ import FeedimgJSON
 import FeedimgModel
 import FeedimgPolicy
 
-/// Called by libFuzzer with one input after another; anything but a return is a bug.
+/// The entry point of libFuzzer.
+///
+/// Anything but a return is a bug.
 ///
 /// The first byte chooses the reader, so that one corpus serves all of them.
 @_cdecl("LLVMFuzzerTestOneInput")
@@ -19,7 +21,7 @@ public func fuzzPolicy(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   return 0
 }
 
-/// Checks and compiles a table that could be read, and compares the two ways to decide in every state.
+/// Checks and compiles a readable table, and compares the two ways to decide in every state.
 private func check(_ table: PolicyTable?) {
   guard let table, let space = try? table.space(), space.count < 5000 else { return }
   let report = try? PolicyReport(table)
@@ -29,7 +31,7 @@ private func check(_ table: PolicyTable?) {
   }
   for state in 0..<space.count where space.isPossible(state) {
     let situation = space.situation(at: state)
-    precondition(space.state(of: situation) == state, "a state that leads elsewhere")
+    precondition(space.state(of: situation) == state, "a state with different decisions")
     precondition(
       policy.decide(situation) == table.rule(in: situation)?.decision(in: situation),
       "two answers"

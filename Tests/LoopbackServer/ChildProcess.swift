@@ -1,15 +1,17 @@
 import CTestKernel
 import Glibc
 
-/// A program that a test runs beside itself.
+/// A program that a test runs as a child process.
 final class ChildProcess: Sendable {
   private let id: pid_t
   private let output: Int32
 
-  /// Starts it with its standard output to be read here, and its errors nowhere.
+  /// Starts it with a pipe for its standard output.
+  ///
+  /// Discards its errors.
   ///
   /// - Parameter command: The path of the program and its arguments.
-  /// - Throws: ``LoopbackError`` when it cannot be started.
+  /// - Throws: ``LoopbackError`` if it cannot be started.
   init(_ command: [String]) throws(LoopbackError) {
     var ends: [Int32] = [-1, -1]
     guard test_pipe(&ends) == 0 else { throw LoopbackError("pipe") }
@@ -34,7 +36,9 @@ final class ChildProcess: Sendable {
 
   deinit { close(output) }
 
-  /// Reads on until a line is as wanted; nil when there is none.
+  /// Reads until a line matches.
+  ///
+  /// Nil if there is none.
   func line(where isWanted: (String) -> Bool) -> String? {
     var line: [UInt8] = []
     var byte: UInt8 = 0
@@ -54,7 +58,7 @@ final class ChildProcess: Sendable {
     while waitpid(id, nil, 0) < 0 && errno == EINTR {}
   }
 
-  /// Ends it at once.
+  /// Kills it.
   func kill() {
     _ = Glibc.kill(id, SIGKILL)
     wait()

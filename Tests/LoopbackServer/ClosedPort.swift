@@ -1,6 +1,6 @@
 import Glibc
 
-/// A port of loopback that nobody listens to, and that stays so: connections are refused.
+/// A loopback port without a listener: every connection is refused, for the lifetime of the value.
 package final class ClosedPort: Sendable {
   package let port: UInt16
   private let socket: Int32

@@ -22,7 +22,7 @@ final class Connection: Sendable {
     Socket.prepareAccepted(socket)
   }
 
-  /// Serves requests until either side has had enough.
+  /// Serves requests until either side closes.
   func serve() {
     defer { close(socket) }
     var buffer: [UInt8] = []

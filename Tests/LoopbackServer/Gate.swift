@@ -1,6 +1,8 @@
 import Glibc
 
-/// Holds a server thread back until a test opens it; stays open.
+/// Holds a server thread back until a test opens it.
+///
+/// Stays open.
 package final class Gate: Sendable {
   private let readEnd: Int32
   private let writeEnd: Int32
@@ -16,7 +18,9 @@ package final class Gate: Sendable {
     close(writeEnd)
   }
 
-  /// Lets through everything that waits, and will wait; harmless when repeated.
+  /// Releases all current and later waits.
+  ///
+  /// May be called again.
   package func open() {
     var byte: UInt8 = 1
     _ = write(writeEnd, &byte, 1)

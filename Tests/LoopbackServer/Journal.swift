@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The log of a server, and who waits for something to appear in it.
+/// The log of a server, and the tasks that wait for entries in it.
 final class Journal: Sendable {
   private struct Watch {
     var isMet: @Sendable (ServerLog) -> Bool

@@ -4,7 +4,7 @@ import Glibc
 package struct LoopbackError: Error, CustomStringConvertible {
   package var description: String
 
-  /// - Parameter call: The system call that failed just now.
+  /// - Parameter call: The system call that just failed.
   init(_ call: String) {
     description = "\(call): \(strerror(errno).map { String(cString: $0) } ?? "error \(errno)")"
   }

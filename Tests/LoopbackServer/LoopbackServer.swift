@@ -2,16 +2,16 @@ import CTestKernel
 import Glibc
 import Synchronization
 
-/// A real HTTP/1.1 server on loopback, on a port of its own, that does as a test says.
+/// A real HTTP/1.1 server on loopback, on a port of its own, with behaviour that a test defines.
 ///
-/// Each connection has a thread. Nothing in it waits for time to pass: gates hold it back, and ``reaches(_:)`` tells when
-/// it has seen what a test waits for.
+/// Each connection has a thread. Nothing in it waits for time to pass: gates hold it back, and
+/// ``reaches(_:)`` returns when its log has what a test waits for.
 package final class LoopbackServer: Sendable {
   /// Where to listen.
   package enum Address: Sendable, Hashable {
     case ipv4
     case ipv6
-    /// A Unix socket at a path where nothing is; the port is 0 then.
+    /// A Unix socket at an unused path. The port is then 0.
     case unix(String)
   }
 
@@ -24,9 +24,9 @@ package final class LoopbackServer: Sendable {
   /// Starts to listen.
   ///
   /// - Parameters:
-  ///   - address: IPv4 unless said otherwise.
-  ///   - greeting: Sent to every client that connects, before it says anything.
-  ///   - respond: Says what to do upon each request; called on the threads of the connections.
+  ///   - address: IPv4 by default.
+  ///   - greeting: Sent to every client that connects, before its first request.
+  ///   - respond: Returns the reply to each request. Called on the threads of the connections.
   /// - Throws: ``LoopbackError``, such as on a machine without IPv6.
   package init(
     _ address: Address = .ipv4,
@@ -58,15 +58,17 @@ package final class LoopbackServer: Sendable {
   /// The URL of a target, which begins with a slash.
   package func url(_ target: String) -> String { "http://\(host):\(port)\(target)" }
 
-  /// What the server has seen up to now.
+  /// The requests and connections so far.
   package var log: ServerLog { journal.log }
 
-  /// Returns as soon as the log is as wanted.
+  /// Returns as soon as the log meets a condition.
   package func reaches(_ isMet: @escaping @Sendable (ServerLog) -> Bool) async {
     await journal.reaches(isMet)
   }
 
-  /// Closes everything and returns when all threads have ended; harmless when repeated.
+  /// Closes everything and returns when all threads have ended.
+  ///
+  /// May be called again.
   package func stop() {
     var byte: UInt8 = 1
     _ = write(stopPipe.write, &byte, 1)

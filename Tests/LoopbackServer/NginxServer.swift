@@ -1,30 +1,30 @@
 import Glibc
 
-/// A server on loopback that speaks HTTP/2 over TLS with a certificate of its own: `nginx`.
+/// An `nginx` on loopback with HTTP/2 over TLS and a self-signed certificate.
 ///
-/// It answers every request with the same file.
+/// It responds to every request with the same file.
 package final class NginxServer: Sendable {
-  /// What it noted of one request.
+  /// Its log entry for one request.
   package struct Note: Sendable, Hashable {
     package let connection: String
     package let version: String
   }
 
   package let port: UInt16
-  /// The certificate for `localhost`, which nobody trusts unless told to.
+  /// The certificate for `localhost`, which clients must trust explicitly.
   package var certificateFile: String { folder + "/certificate.pem" }
   private let folder: String
   private let server: ChildProcess
 
   private static let program = "/usr/sbin/nginx"
 
-  /// Whether there are programs to be the server.
+  /// Whether the needed programs are installed.
   package static let isAvailable = access(program, X_OK) == 0 && TLSServer.isAvailable
 
   /// Makes a certificate and starts the server.
   ///
   /// - Parameter body: The file, a JPEG.
-  /// - Throws: ``LoopbackError`` when a program does not do its part.
+  /// - Throws: ``LoopbackError`` if a program fails.
   package init(serving body: [UInt8]) throws(LoopbackError) {
     var template = Array("/tmp/feedimg-nginx-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else { throw LoopbackError("mkdtemp") }
@@ -36,14 +36,14 @@ package final class NginxServer: Sendable {
       "/CN=localhost", "-addext", "subjectAltName=DNS:localhost",
     ]).wait()
     try Self.write(body, to: folder + "/picture.jpg")
-    // It cannot be told to take any port; one that was free a moment ago may have been taken by then.
+    // nginx cannot choose a port, and a free one may be taken before it starts.
     for _ in 0..<5 {
       let port = try ClosedPort().port
       try Self.write(Array(Self.configuration(folder, port).utf8), to: folder + "/nginx.conf")
       let server = try ChildProcess([
         Self.program, "-p", folder, "-e", "/dev/stdout", "-c", folder + "/nginx.conf",
       ])
-      // The first notice that it gives once it listens.
+      // The first notice that it writes once it listens.
       guard server.line(where: { $0.contains(" OS: ") }) != nil else { continue }
       (self.port, self.server) = (port, server)
       return
@@ -60,7 +60,9 @@ package final class NginxServer: Sendable {
     rmdir(folder)
   }
 
-  /// What it noted of as many requests, those before not told again; waits until they have ended.
+  /// The next log entries, as many as given.
+  ///
+  /// Waits until those requests have ended.
   package func notes(_ count: Int) -> [Note] {
     (0..<count).compactMap { _ in
       let line = server.line { $0.hasPrefix("request ") }

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// A server of one picture that changes over time, and answers conditions and ranges as RFC 9110 has it.
+/// A server of one picture that changes over time, with conditional and range requests as in RFC 9110.
 package final class PictureOrigin: Sendable {
-  /// One state of the picture, and what is said of it.
+  /// One version of the picture, and its response fields.
   package struct Version: Sendable {
     package var body: [UInt8]
     package var fields: [(String, String)]
@@ -21,35 +21,37 @@ package final class PictureOrigin: Sendable {
     var cuts: [Int] = []
   }
 
-  private final class Desk: Sendable {
+  private final class SharedState: Sendable {
     let state: Mutex<State>
     init(_ version: Version) { state = Mutex(State(version: version)) }
   }
 
-  private let desk: Desk
+  private let shared: SharedState
   package let server: LoopbackServer
 
   package init(_ body: [UInt8], _ fields: [(String, String)] = []) throws {
-    let desk = Desk(Version(body, fields))
-    self.desk = desk
-    server = try LoopbackServer { request in desk.state.withLock { Self.reply(to: request, &$0) } }
+    let shared = SharedState(Version(body, fields))
+    self.shared = shared
+    server = try LoopbackServer { request in shared.state.withLock { Self.reply(to: request, &$0) } }
   }
 
-  /// What is served from now on.
+  /// The version that is served from now on.
   package var version: Version {
-    get { desk.state.withLock { $0.version } }
-    set { desk.state.withLock { $0.version = newValue } }
+    get { shared.state.withLock { $0.version } }
+    set { shared.state.withLock { $0.version = newValue } }
   }
 
-  /// What is answered from now on, whatever is asked; nil for the picture.
-  package func answer(always reply: Reply?) { desk.state.withLock { $0.override = reply } }
+  /// Sends this reply to every request from now on.
+  ///
+  /// Nil means the picture.
+  package func respond(always reply: Reply?) { shared.state.withLock { $0.override = reply } }
 
-  /// Lets the connection drop after so many bytes of the next bodies, one after the other.
-  package func cut(after counts: Int...) { desk.state.withLock { $0.cuts = counts } }
+  /// Interrupts the next bodies, in order, after these numbers of bytes.
+  package func cut(after counts: Int...) { shared.state.withLock { $0.cuts = counts } }
 
   package var requests: [Request] { server.log.requests }
 
-  /// Bytes that begin like a JPEG and are told from others by their seed.
+  /// Bytes that begin like a JPEG and differ for each seed.
   package static func picture(_ seed: UInt8, size: Int) -> [UInt8] {
     SampleImage.jpeg
       + (0..<max(0, size - SampleImage.jpeg.count)).map { UInt8(truncatingIfNeeded: $0 &* 31) ^ seed }
@@ -69,7 +71,7 @@ package final class PictureOrigin: Sendable {
     var (status, fields, body) = (200, version.fields, version.body[...])
     if let first = request.rangeStart, request["If-Range"].map({ $0 == tag || $0 == date }) ?? true {
       guard first < body.count else {
-        return .answer(416, fields + [("Content-Range", "bytes */\(body.count)")])
+        return .response(416, fields + [("Content-Range", "bytes */\(body.count)")])
       }
       fields.append(("Content-Range", "bytes \(first)-\(body.count - 1)/\(body.count)"))
       (status, body) = (206, body[first...])

@@ -37,14 +37,16 @@ package final class RawClient: Sendable {
 
   deinit { close(socket) }
 
-  /// Asks for a target, and for no end of the connection.
+  /// Requests a target and keeps the connection open.
   package func get(_ target: String, _ fields: String...) {
     let text =
       "GET \(target) HTTP/1.1\r\n" + (["Host: \(host)"] + fields + [""]).map { $0 + "\r\n" }.joined()
     _ = send(socket, text, text.utf8.count, Int32(MSG_NOSIGNAL))
   }
 
-  /// The next bytes; waits for them, and returns fewer at the end.
+  /// The next bytes.
+  ///
+  /// Waits for them, and returns fewer at the end.
   package func take(_ count: Int) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     var taken = 0
@@ -68,8 +70,8 @@ package final class RawClient: Sendable {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The next answer, whose length is said: the head and the body.
-  package func answer() -> (head: String, body: [UInt8]) {
+  /// The next response with an announced length: the head and the body.
+  package func response() -> (head: String, body: [UInt8]) {
     let head = head()
     let line = head.split(separator: "\r\n").first { $0.lowercased().hasPrefix("content-length: ") }
     return (head, take(line.flatMap { Int($0.dropFirst(16)) } ?? 0))

@@ -14,8 +14,8 @@ extension Reply {
     return Reply([.send(head + Array("\(String(body.count, radix: 16))\r\n".utf8) + body)])
   }
 
-  /// Says nothing until the gate opens, then answers as `reply` does.
-  package static func held(by gate: Gate, then reply: Reply = .answer()) -> Reply {
+  /// Sends nothing until the gate opens, then replies as `reply` does.
+  package static func held(by gate: Gate, then reply: Reply = .response()) -> Reply {
     Reply([.wait(gate)] + reply.steps, keepsConnection: reply.keepsConnection)
   }
 
@@ -36,32 +36,34 @@ extension Reply {
     return Reply([.send(head(200, length(of: body)))] + bytes, keepsConnection: true)
   }
 
-  /// Sends the first bytes of a body and resets the connection when the gate opens, so that they arrive.
+  /// Sends the first bytes of a body.
+  ///
+  /// Resets the connection when the gate opens, so that the bytes arrive first.
   package static func reset(_ body: [UInt8], after count: Int, when gate: Gate) -> Reply {
     Reply([.send(head(200, length(of: body)) + body.prefix(count)), .wait(gate), .reset])
   }
 
-  /// Resets the connection instead of an answer.
+  /// Resets the connection instead of responding.
   package static let resetAtOnce = Reply([.reset])
 
-  /// Closes the connection instead of an answer.
+  /// Closes the connection instead of responding.
   package static let hangUp = Reply([])
 
   /// Sends these bytes as they are and closes.
   package static func raw(_ text: String) -> Reply { Reply([.send(Array(text.utf8))]) }
 
-  /// Sends long field lines without end.
+  /// Sends long field lines endlessly.
   package static let endlessHead = Reply([
     .send(Array("HTTP/1.1 200 OK\r\n".utf8)),
     .sendForever(Array("X-More: \(String(repeating: "and more ", count: 100))\r\n".utf8)),
   ])
 
-  /// Sends short field lines without end.
+  /// Sends short field lines endlessly.
   package static let endlessFields = Reply([
     .send(Array("HTTP/1.1 200 OK\r\n".utf8)), .sendForever(Array("X-More: 1\r\n".utf8)),
   ])
 
-  /// Sends a chunked body whose trailer repeats a line without end.
+  /// Sends a chunked body whose trailer repeats a line endlessly.
   package static func endlessTrailer(_ line: String) -> Reply {
     let head = head(200, [("Transfer-Encoding", "chunked")])
     return Reply([
@@ -75,12 +77,12 @@ extension Reply {
     .sendForever(Array(repeating: 0x61, count: 4096)),
   ])
 
-  /// Sends one field line without end.
+  /// Sends one endless field line.
   package static let endlessLine = Reply([
     .send(Array("HTTP/1.1 200 OK\r\nX-Long: ".utf8)), .sendForever(Array(repeating: 0x61, count: 4096)),
   ])
 
-  /// Sends a body without end, whose length is not announced.
+  /// Sends an endless body without an announced length.
   package static let endlessBody = Reply([
     .send(head(200, [("Connection", "close")])), .sendForever(Array(repeating: 0x61, count: 4096)),
   ])

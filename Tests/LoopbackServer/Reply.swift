@@ -1,11 +1,11 @@
-/// What a server does upon a request: a script of steps, taken in order.
+/// A server's reaction to a request: a script of steps, taken in order.
 package struct Reply: Sendable {
   /// One step of a script.
   package enum Step: Sendable {
     case send([UInt8])
     /// Until the client leaves or the server stops.
     case sendForever([UInt8])
-    /// Until a test opens the gate; the client leaving or the server stopping ends the script.
+    /// Until a test opens the gate. If the client leaves or the server stops, the script ends.
     case wait(Gate)
     case pause(milliseconds: Int32)
     /// Closes the connection by a reset.
@@ -21,8 +21,8 @@ package struct Reply: Sendable {
     self.keepsConnection = keepsConnection
   }
 
-  /// An answer with its length announced, after which the connection stays open.
-  package static func answer(
+  /// A response with an announced length, after which the connection stays open.
+  package static func response(
     _ status: Int = 200,
     _ fields: [(String, String)] = [],
     body: [UInt8] = []
@@ -30,12 +30,12 @@ package struct Reply: Sendable {
     Reply([.send(head(status, fields + length(of: body)) + body)], keepsConnection: true)
   }
 
-  /// An answer without a body, that sends the client to another place.
+  /// A response without a body that redirects the client.
   package static func redirect(to location: String, _ status: Int = 302) -> Reply {
-    answer(status, [("Location", location)])
+    response(status, [("Location", location)])
   }
 
-  /// An answer in chunks of a size (RFC 9112 §7.1).
+  /// A response in chunks of a size (RFC 9112 §7.1).
   package static func chunked(
     _ fields: [(String, String)] = [],
     body: [UInt8],
@@ -50,7 +50,7 @@ package struct Reply: Sendable {
     return Reply([.send(bytes + Array("0\r\n".utf8) + lines(trailers))], keepsConnection: true)
   }
 
-  /// An answer whose end only the closing of the connection marks.
+  /// A response that ends when the connection closes.
   package static func closing(_ fields: [(String, String)] = [], body: [UInt8]) -> Reply {
     Reply([.send(head(200, fields + [("Connection", "close")]) + body)])
   }
@@ -74,7 +74,7 @@ package struct Reply: Sendable {
   ]
 }
 
-/// Told without its bytes, of which a test's name would have a million.
+/// The description has no bytes, because it appears in names of tests.
 extension Reply: CustomStringConvertible {
   package var description: String { steps.map(\.description).joined(separator: ", ") }
 }

@@ -1,25 +1,31 @@
-/// A request as it came in.
+/// A request as it was received.
 package struct Request: Sendable {
   package var method: String
   /// Path and query as sent.
   package var target: String
   package var fields: [(name: String, value: String)]
   package var body: [UInt8]
-  /// Counts the connections of the server from 0.
+  /// The number of the connection, from 0.
   package var connection: Int
 
   /// The target without its query.
   package var path: String { String(target.prefix { $0 != "?" }) }
 
-  /// The value of the first field of that name; nil where there is none.
+  /// The value of the first field with this name.
+  ///
+  /// Nil if there is none.
   package subscript(name: String) -> String? {
     fields.first { $0.name.lowercased() == name.lowercased() }?.value
   }
 
-  /// Where the rest begins that is asked for; nil where all is.
+  /// The first requested byte of a range.
+  ///
+  /// Nil if there is no range.
   package var rangeStart: Int? { self["Range"].flatMap { Int($0.dropFirst("bytes=".count).dropLast()) } }
 
-  /// Reads the head of a request, without the empty line at its end; nil where it is none.
+  /// Reads the head of a request, without the empty line at its end.
+  ///
+  /// Nil if it is invalid.
   init?(head: [UInt8], connection: Int) {
     let lines = head.split(separator: UInt8(ascii: "\n")).map {
       String(decoding: $0.last == UInt8(ascii: "\r") ? $0.dropLast() : $0, as: UTF8.self)

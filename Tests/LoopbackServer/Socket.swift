@@ -1,7 +1,9 @@
 import CTestKernel
 import Glibc
 
-/// The system calls of a server whose every wait can be ended.
+/// The system calls of a server.
+///
+/// Every wait can be ended.
 enum Socket {
   /// Why a wait ended.
   enum Event {
@@ -16,7 +18,7 @@ enum Socket {
   /// A pipe whose ends do not block.
   static func pipe() -> (read: Int32, write: Int32) {
     var ends: [Int32] = [-1, -1]
-    // Out of descriptors, no test can go on.
+    // Without descriptors, no test can continue.
     precondition(test_pipe(&ends) == 0, LoopbackError("pipe").description)
     for end in ends { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
     return (ends[0], ends[1])
@@ -101,11 +103,12 @@ enum Socket {
   /// Waits for `events` of a socket, until the server stops.
   ///
   /// - Parameters:
-  ///   - socket: The socket of a client, or the one that listens.
+  ///   - socket: The socket of a client, or the listening one.
   ///   - events: As for `poll`.
-  ///   - stop: Becomes readable when the server stops; goes before all else.
-  ///   - gate: Ends the wait as `ready` in place of the socket, which then can only end it as `closed`.
-  ///   - milliseconds: The longest wait; -1 for no limit.
+  ///   - stop: Becomes readable when the server stops. Takes precedence.
+  ///   - gate: If given, ends the wait as `ready` in place of the socket. The socket can then only end it as
+  ///     `closed`.
+  ///   - milliseconds: The longest wait. -1 means no limit.
   /// - Returns: Why the wait ended.
   static func wait(
     _ socket: Int32,
@@ -114,7 +117,8 @@ enum Socket {
     gate: Int32? = nil,
     milliseconds: Int32 = -1
   ) -> Event {
-    // A half that is closed counts as closed: no client here ends its side before it has read everything.
+    // A half-closed connection counts as closed: no client here closes its side before it has read
+    // everything.
     let watched = gate == nil ? events : Int32(Self.closedByPeer)
     var descriptors = [
       pollfd(fd: stop, events: Int16(POLLIN), revents: 0),
@@ -133,7 +137,7 @@ enum Socket {
     }
   }
 
-  /// POLLRDHUP, a GNU extension that is hidden from Swift (`<bits/poll.h>`).
+  /// POLLRDHUP, a GNU extension that Swift does not see (`<bits/poll.h>`).
   private static let closedByPeer: Int16 = 0x2000
 
   /// Sends everything.
@@ -154,7 +158,9 @@ enum Socket {
     return .ready
   }
 
-  /// Receives what is there, after waiting for it; nil at the end or when the server stops.
+  /// Waits for bytes and receives them.
+  ///
+  /// Nil at the end or when the server stops.
   static func receive(
     from socket: Int32,
     stop: Int32,
@@ -170,7 +176,7 @@ enum Socket {
     }
   }
 
-  /// Makes closing the socket send a reset instead of an end.
+  /// Makes closing the socket send a reset.
   static func resetOnClose(_ socket: Int32) {
     var option = linger(l_onoff: 1, l_linger: 0)
     setsockopt(socket, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))

@@ -1,22 +1,22 @@
 import Glibc
 
-/// A server on loopback that speaks TLS with a certificate of its own: `openssl s_server`.
+/// An `openssl s_server` on loopback with TLS and a self-signed certificate.
 ///
-/// It answers every request with a page of its own, over HTTP/1.0.
+/// It responds to every request with a page of its own, over HTTP/1.0.
 package final class TLSServer: Sendable {
   package let port: UInt16
-  /// The certificate, which nobody trusts unless told to.
+  /// The certificate, which clients must trust explicitly.
   package var certificateFile: String { folder + "/certificate.pem" }
   private let folder: String
   private let server: ChildProcess
 
-  /// Whether there is an `openssl` to run.
+  /// Whether `openssl` is installed.
   package static let isAvailable = access("/usr/bin/openssl", X_OK) == 0
 
   /// Makes a certificate and starts the server.
   ///
-  /// - Parameter name: The host that the certificate is for.
-  /// - Throws: ``LoopbackError`` when `openssl` does not do its part.
+  /// - Parameter name: The host in the certificate.
+  /// - Throws: ``LoopbackError`` if `openssl` fails.
   package init(certifiedFor name: String) throws(LoopbackError) {
     var template = Array("/tmp/feedimg-tls-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else { throw LoopbackError("mkdtemp") }

@@ -13,7 +13,7 @@ final class ThreadGroup: Sendable {
 
   /// Starts a thread.
   ///
-  /// - Returns: False when none can be started, or all have been joined already.
+  /// - Returns: False if none can be started, or all have been joined already.
   func start(_ body: @escaping @Sendable () -> Void) -> Bool {
     handles.withLock { handles in
       guard handles != nil else { return false }

@@ -1,4 +1,4 @@
-"""A Chromium without a window, driven by its DevTools protocol (chromedevtools.github.io/devtools-protocol)."""
+"""A headless Chromium, controlled by its DevTools protocol (chromedevtools.github.io/devtools-protocol)."""
 
 import base64
 import json
@@ -14,7 +14,7 @@ PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 
 
 class Browser:
-    """One browser with a folder of its own, for as long as the `with` lasts; whatever it does wrong is kept."""
+    """One browser with a folder of its own, for the duration of the `with`. Keeps the errors that the page reports."""
 
     def __init__(self, folder):
         program = next(filter(None, map(shutil.which, PROGRAMS)), None)
@@ -22,9 +22,8 @@ class Browser:
             raise SystemExit("there is no chromium; `Scripts/packages page` installs it")
         self.folder = pathlib.Path(folder)
         self.folder.mkdir()
-        # Without a sandbox of its own, which root and containers do not grant; it sees pages of this test alone.
-        # What a browser asks its maker for by itself is switched off, and every name but those of this machine
-        # leads nowhere.
+        # Without Chromium's sandbox, which root and containers do not allow. The browser sees only pages of
+        # this test. Its background requests are off, and only names of this machine resolve.
         self.process = subprocess.Popen(
             [
                 program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--mute-audio",
@@ -118,7 +117,7 @@ class Browser:
         elif method == "Log.entryAdded" and event["entry"]["level"] in ("error", "warning"):
             self.faults.append(f"{event['entry']['text']} {event['entry'].get('url', '')}")
 
-    # What a person does.
+    # A person's actions.
 
     def open(self, address):
         self.call("Page.navigate", url=address)
@@ -140,14 +139,14 @@ class Browser:
         self.call("Input.dispatchKeyEvent", type="keyUp", **event)
 
     def run(self, script):
-        """The value of an expression, or of the promise that it makes."""
+        """The value of an expression, or of its promise."""
         answer = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
         if "exceptionDetails" in answer:
             raise RuntimeError(f"{script}: {answer['exceptionDetails'].get('exception', {}).get('description')}")
         return answer["result"].get("value")
 
     def wait(self, script, what, limit=20):
-        """Until an expression holds."""
+        """Waits until an expression is true."""
         end = time.monotonic() + limit
         while not (value := self.run(script)):
             if time.monotonic() > end:
@@ -156,12 +155,12 @@ class Browser:
         return value
 
     def picture(self, path, whole=True, quality=None):
-        """A picture of what is seen, or of the whole page."""
+        """A picture of the visible part, or of the whole page."""
         options = {"format": path.suffix.lstrip("."), "captureBeyondViewport": False}
         if quality:
             options["quality"] = quality
         if whole:
-            # By a window as long as the page, so that all of it is in view, as the page takes that.
+            # With a window as tall as the page, so that the page sees all of it in view.
             width, height, scale = self.window
             self.size(width, int(self.run("document.documentElement.scrollHeight")), scale)
             self.wait("new Promise((done) => setTimeout(() => done(!document.querySelector('[aria-busy]')), 200))", "all pictures")

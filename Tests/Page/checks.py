@@ -1,4 +1,4 @@
-"""What everybody needs to read a page: names, order, contrast (WCAG 2.2: 1.1.1, 1.3.1, 1.4.3, 2.5.8, 4.1.2)."""
+"""Checks the accessibility of the page: names, order, contrast (WCAG 2.2: 1.1.1, 1.3.1, 1.4.3, 2.5.8, 4.1.2)."""
 
 FAINT = """
   (() => {
@@ -60,7 +60,7 @@ NEED_A_NAME = {"button", "link", "textbox", "combobox", "radio", "image", "progr
 
 
 def find(browser):
-    """What is wrong with the page as it is now, a line each."""
+    """The faults of the current page, one per line."""
     return browser.run(STRUCTURE) + find_nameless(browser) + find_faint_text(browser)
 
 
@@ -69,7 +69,7 @@ def find_faint_text(browser):
 
 
 def find_nameless(browser):
-    """What assistive technology has no name for."""
+    """The elements without an accessible name."""
     nodes = browser.call("Accessibility.getFullAXTree")["nodes"]
     return [
         f"a {node['role']['value']} has no name"

@@ -1,4 +1,4 @@
-"""A feed of real pictures, long enough to scroll: those of the demo, and views into them."""
+"""A feed of real pictures, long enough to scroll: the pictures of the demo, and parts of them."""
 
 import json
 import pathlib
@@ -6,7 +6,7 @@ import pathlib
 import pictures
 from PIL import Image, ImageOps
 
-# Of each painting: the whole, and views into it as (left, top, right, bottom) in parts, mirrored or not.
+# For each painting: the whole, and views into it as (left, top, right, bottom) in parts, mirrored or not.
 VIEWS = [
     ("", (0.0, 0.0, 1.0, 1.0), False, ""),
     ("-east", (0.38, 0.12, 1.0, 0.74), False, ", looking east"),
@@ -16,7 +16,7 @@ VIEWS = [
 
 
 def fill(kept, folder, base):
-    """Puts the pictures into a folder, painted once and kept; returns the items of a feed that has them below the base."""
+    """Copies the pictures into a folder and returns the items of their feed. Paints them only once."""
     marks = kept / "items.json"
     if not marks.exists():
         kept.mkdir(parents=True, exist_ok=True)
@@ -30,7 +30,7 @@ def fill(kept, folder, base):
 def paint(folder):
     items = []
     first = pictures.paint_feed(folder, "http://base.invalid")
-    # Those without an original or a thumbnail stand behind the others.
+    # Those without an original or a thumbnail come last.
     for suffix, box, isMirrored, words in VIEWS:
         for item in first:
             items.append(item if not suffix else view(folder, item, suffix, box, isMirrored, words))
@@ -49,7 +49,7 @@ def view(folder, item, suffix, box, isMirrored, words):
     picture.save(original, quality=88)
     thumbnail = picture.copy()
     thumbnail.thumbnail((pictures.THUMBNAIL_WIDTH, pictures.THUMBNAIL_WIDTH), Image.LANCZOS)
-    # As small as those that feeds have, so that one sees what was saved.
+    # As small as in real feeds, so that the saving is visible.
     thumbnail.resize((thumbnail.width // 2, thumbnail.height // 2), Image.LANCZOS).save(small, quality=70)
     base = "http://base.invalid"
     return {

@@ -1,4 +1,4 @@
-"""What a person does with the page, and what must then be seen."""
+"""A person's actions on the page, and the expected results."""
 
 import json
 import pathlib
@@ -38,10 +38,10 @@ class Story:
         print(f"{len(steps) - len(self.faults)} of {len(steps)} held in {time.monotonic() - self.start:.0f} s")
         return 1 if self.faults else 0
 
-    # What there is to see.
+    # The visible state.
 
     def kinds(self):
-        """How many pictures of each kind are on the screen."""
+        """The number of pictures of each kind on the screen."""
         return self.browser.run("""
           (() => {
             const kinds = {}
@@ -53,7 +53,7 @@ class Story:
           })()""")
 
     def settle(self):
-        """Until nothing is on its way to the screen."""
+        """Waits until no visible picture is loading."""
         self.browser.wait(
             "new Promise((done) => setTimeout(() => done(!document.querySelector('[aria-busy]')), 150))", "all pictures to come"
         )
@@ -96,7 +96,7 @@ class Story:
         self.browser.open(f"{self.address}/")
         self.browser.wait("document.getElementById('door')?.hidden === false", "a question for the token")
         self.expect(self.browser.run("document.activeElement.id") == "token", "the field has no focus")
-        # That the service said no is what was asked for here, and the browser's word for it.
+        # The test asked for the refusal, which the browser reports.
         self.expect(all("401" in fault for fault in self.browser.faults), f"{self.browser.faults}")
         self.browser.faults.clear()
         self.browser.open("about:blank")
@@ -141,12 +141,12 @@ class Story:
         self.settle()
         after = self.kinds()
         self.expect(after["original"] > before.get("original", 0), f"{before}, then {after}")
-        # Only the items that have no original stay as they are.
+        # Only the items without an original stay as they are.
         self.expect(after.get("thumbnail", 0) <= 2, f"{after}")
 
     def shows_what_is_cached_offline(self):
         self.choose("network", "cellular")
-        # As far as nobody has looked yet, nothing is cached.
+        # Images that were never in view are not cached.
         feed = json.loads((self.folder / "feed.json").read_text())
         for item in feed:
             item["id"] += "-new"
@@ -294,7 +294,7 @@ class Story:
         for scheme in ("dark", "light"):
             self.browser.prefer(scheme)
             self.picture(f"{scheme}-whole.png")
-        # The one in the README.
+        # The picture in the README.
         self.picture("page.webp", whole=False, quality=82)
         self.show(json.dumps(feed))
         self.browser.size(1280, 900)
@@ -311,7 +311,7 @@ class Story:
         file = pathlib.Path(self.folder / "config/feedimg/settings.json")
         settings = json.loads(file.read_text())
         told = {name: value for name, value in settings.items() if re.fullmatch("[a-z-]+", name)}
-        # But for the one that was changed on purpose, by another client.
+        # Except for the setting that another client changed on purpose.
         self.expect("always-load-originals-on-cellular" not in told, f"{told}")
         self.expect(json.dumps(settings).count("true") == 1, f"{settings}")
 

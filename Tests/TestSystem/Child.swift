@@ -1,7 +1,7 @@
 import CTestKernel
 import Glibc
 
-/// A process that talks by lines, and ends when it is let go.
+/// A process that communicates by lines, and ends when it is released.
 package final class Child {
   private var process = pid_t()
   private var input: Int32
@@ -9,7 +9,7 @@ package final class Child {
 
   /// Starts a program.
   ///
-  /// - Returns: Nil where it cannot be started.
+  /// - Returns: Nil if it cannot be started.
   package init?(_ arguments: [String], environment: [String] = []) {
     var toChild: [Int32] = [0, 0]
     var fromChild: [Int32] = [0, 0]
@@ -38,7 +38,7 @@ package final class Child {
   deinit {
     endInput()
     close(output)
-    // Not SIGTERM: threads of the test run block it, and a child takes that over.
+    // Not SIGTERM: threads of the test run block it, and a child inherits that.
     kill(process, SIGKILL)
     while waitpid(process, nil, 0) < 0 && errno == EINTR {}
   }
@@ -47,13 +47,15 @@ package final class Child {
     _ = text.withCString { Glibc.write(input, $0, strlen($0)) }
   }
 
-  /// Says that there is no more to be written.
+  /// Closes its input.
   package func endInput() {
     if input >= 0 { close(input) }
     input = -1
   }
 
-  /// The next line of what it says; nil at the end.
+  /// The next line of its output.
+  ///
+  /// Nil at the end.
   package func readLine() -> String? {
     var bytes: [UInt8] = []
     var byte: UInt8 = 0

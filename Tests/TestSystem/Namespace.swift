@@ -1,10 +1,10 @@
 import CTestKernel
 import Glibc
 
-/// A network of its own, for as long as one thread lives.
+/// A network namespace, for the lifetime of one thread.
 ///
-/// What runs in it, and the threads and processes started from there, sees its interfaces and no others.
-/// It begins with a loopback device that is down.
+/// Code that runs in it, and threads and processes started there, see only its interfaces. At first it has a
+/// loopback device that is down.
 package final class Namespace: @unchecked Sendable {
   // Proof: `job` is written while `idle` is held and read between `start` and `done`, which alternate.
   private var job: (() -> Void)?
@@ -14,7 +14,7 @@ package final class Namespace: @unchecked Sendable {
   private var thread = pthread_t()
   package private(set) var threadIdentifier: Int32 = 0
 
-  /// Whether this system lets the tests have such networks.
+  /// Whether this system lets the tests create network namespaces.
   package static let isPermitted: Bool = {
     guard let namespace = try? Namespace() else { return false }
     return namespace.tryCommands("link add probe type veth peer name peer")
@@ -45,7 +45,7 @@ package final class Namespace: @unchecked Sendable {
     }
   }
 
-  /// Does something in the network, and waits for it.
+  /// Runs a job in the network, and waits for it.
   @discardableResult
   package func run<Result>(_ body: @escaping () -> Result) -> Result {
     sem_wait(idle)
@@ -58,14 +58,14 @@ package final class Namespace: @unchecked Sendable {
     return result
   }
 
-  /// Does what the lines say, each as `ip` would, all in one process.
+  /// Runs each line as an `ip` command, all in one process.
   ///
-  /// - Returns: Whether all could be done.
+  /// - Returns: Whether all succeeded.
   package func tryCommands(_ lines: String) -> Bool {
     run { Self.execute(["ip", "-batch", "-"], input: lines + "\n") }
   }
 
-  /// Sets a switch of the kernel for this network, such as `net/ipv6/conf/all/disable_ipv6`.
+  /// Sets a kernel parameter for this network, such as `net/ipv6/conf/all/disable_ipv6`.
   package func set(_ name: String, _ value: String) {
     run {
       let file = open("/proc/sys/\(name)", O_WRONLY)
@@ -83,7 +83,7 @@ package final class Namespace: @unchecked Sendable {
   private static func loop(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     guard let context else { return nil }
     let unmanaged = Unmanaged<Namespace>.fromOpaque(context)
-    // The namespace waits for this thread before it goes.
+    // The namespace waits for this thread before it is removed.
     let (start, done) = unmanaged._withUnsafeGuaranteedRef { ($0.start, $0.done) }
     while true {
       while sem_wait(start) != 0 {}

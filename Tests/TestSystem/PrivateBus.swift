@@ -1,7 +1,7 @@
 import CTestKernel
 import Glibc
 
-/// A message bus of its own with services played by python-dbusmock, for as long as it is held.
+/// A private message bus with services that python-dbusmock simulates, for the lifetime of the value.
 package final class PrivateBus {
   package let address: String
   private let daemon: Child
@@ -23,13 +23,14 @@ package final class PrivateBus {
     (self.address, self.daemon, self.services) = (address, daemon, services)
   }
 
-  /// Has the services do something, in Python.
+  /// Executes a line of Python in the process of the services.
   package func order(_ line: String) -> String? {
     services.write(line + "\n")
     return services.readLine()
   }
 
-  /// Plays NetworkManager by its template, and ModemManager and the desktop's portal by hand, until its input ends.
+  /// Simulates NetworkManager by its template, and ModemManager and the desktop's portal by hand, until its
+  /// input ends.
   private static let program = #"""
     import sys, dbus, dbus.service, dbus.mainloop.glib
     from gi.repository import GLib

@@ -16,22 +16,24 @@ package final class TemporaryFolder: Sendable {
 
   package subscript(name: String) -> String { "\(path)/\(name)" }
 
-  /// Writes as `cat >` does: in place, not at once.
+  /// Writes as `cat >` does: in place, in several steps.
   package func write(_ text: String, to name: String) throws {
     let file = try OpenFile(self[name], to: "write", O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644)
     try file.write(Array(text.utf8))
   }
 
-  /// The content of a file; nil where there is none.
+  /// The content of a file.
+  ///
+  /// Nil if there is none.
   package func text(of name: String) throws -> String? {
     try AtomicFile(self[name]).content().map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// The names of all that is in the folder, sorted.
+  /// The names of all entries in the folder, sorted.
   package var names: [String] { Self.names(in: path) }
 
   private static func removeTree(_ path: String) {
-    // A link to a folder is removed as the link that it is.
+    // A link to a folder is removed as a link.
     if unlink(path) == 0 { return }
     for name in names(in: path) { removeTree("\(path)/\(name)") }
     rmdir(path)

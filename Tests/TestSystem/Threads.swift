@@ -1,7 +1,7 @@
 import FeedimgSystem
 import Glibc
 
-/// Runs a body on several threads at once, apart from the pool of the tests, and returns when all have ended.
+/// Runs a body on several threads at once, outside the pool of the tests, and returns when all have ended.
 package func onThreads(_ count: Int, _ body: @escaping @Sendable (_ number: Int) -> Void) {
   let threads = (0..<count).map { number in SystemThread.startJoinable("test-\(number)") { body(number) } }
   for thread in threads {
@@ -10,9 +10,9 @@ package func onThreads(_ count: Int, _ body: @escaping @Sendable (_ number: Int)
   }
 }
 
-/// Runs a body without the superuser's rights to files.
+/// Runs a body without the superuser's access to files.
 ///
-/// Must not suspend: the kernel keeps the right to files for each thread (setfsuid(2)).
+/// Must not suspend: the kernel keeps file access rights per thread (setfsuid(2)).
 package func withoutPrivileges<Result>(_ body: () throws -> Result) rethrows -> Result {
   typealias SetFileUser = @convention(c) (uid_t) -> Int32
   guard geteuid() == 0, let symbol = dlsym(nil, "setfsuid") else { return try body() }

@@ -2,11 +2,13 @@ import FeedimgModel
 import FeedimgUsage
 import Glibc
 
-// UsageWorker FOLDER COUNT: counts so many transfers of 7 bytes, or for ever; a byte says of each that it is on disk.
+// UsageWorker FOLDER COUNT: counts this many transfers of 7 bytes, or endlessly. It writes a byte for each
+// that is on disk.
 // UsageWorker zones 0: succeeds if the day follows the time zone.
 
 let arguments = CommandLine.arguments
-// UsageWorker full FOLDER: succeeds if each count is kept once and told, however little room the files have.
+// UsageWorker full FOLDER: succeeds if each count is kept and reported once, however little room the files
+// have.
 
 guard arguments.count == 3, arguments[1] == "full" || Int(arguments[2]) != nil else { exit(2) }
 let count = Int(arguments[2]) ?? 0
@@ -14,7 +16,7 @@ var moment = timespec()
 clock_gettime(CLOCK_REALTIME, &moment)
 let start = Double(moment.tv_sec)
 if arguments[1] == "zones" {
-  // Between these are 26 hours, so that it is never the same day in both.
+  // These zones differ by 26 hours, so that it is never the same day in both.
   let days = ["UTC+12", "UTC-14"].map { zone in
     setenv("TZ", zone, 1)
     return LocalCalendar.day(at: start)
@@ -22,7 +24,7 @@ if arguments[1] == "zones" {
   exit(days[0] < days[1] ? 0 : 1)
 }
 if arguments[1] == "full" {
-  // Else the kernel ends who writes more than it may.
+  // Otherwise the kernel ends a process that exceeds the file size limit.
   signal(SIGXFSZ, SIG_IGN)
   let kind = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
   func allow(_ length: rlim_t) {

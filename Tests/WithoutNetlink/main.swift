@@ -1,4 +1,4 @@
-// Runs a program that gets no netlink sockets, as the filters of services and sandboxes have it.
+// Runs a program without netlink sockets, as service and sandbox filters do.
 //
 //   WithoutNetlink PROGRAM ARGUMENT...
 import CTestKernel

@@ -8,7 +8,7 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// Frames that are decoded while they are played.
+/// Frames that are decoded during playback.
 @Suite(.timeLimit(.minutes(10))) struct AnimationFramesTests {
   private static let small = DecodeRequest(DisplaySize(width: 20, height: 20))
 
@@ -16,16 +16,16 @@ import Testing
     _ bytes: [UInt8],
     _ decoder: any ImageDecoding
   ) async throws -> (test: TestLoader, image: LoadedImage) {
-    let server = try LoopbackServer { _ in .answer(body: bytes) }
+    let server = try LoopbackServer { _ in .response(body: bytes) }
     let test = try TestLoader(decoder: decoder)
     return (test, try await test.loader.load(try TestLoader.item(server, original: "/a")))
   }
 
-  /// What others do meanwhile.
-  private func letOthersRun() async { for _ in 0..<20 { await Task.yield() } }
+  /// Lets other tasks run.
+  private func yieldToOthers() async { for _ in 0..<20 { await Task.yield() } }
 
   @Test(arguments: ["animation.gif", "animation.webp", "animation.avif"])
-  func `each pass gives the frames from the first`(_ file: String) async throws {
+  func `each pass starts with the first frame`(_ file: String) async throws {
     let (test, image) = try await loaded(try Clouds.fixture(file), CodecDecoder())
     #expect(image.isAnimated)
     let all = try await test.loader.animation(image, Self.small)
@@ -39,24 +39,24 @@ import Testing
     #expect(test.loader.memory.decoded.count == 0, "frames are not kept")
   }
 
-  @Test func `one frame is decoded ahead, and no more`() async throws {
+  @Test func `at most one frame is decoded ahead`() async throws {
     let decoder = SteppedDecoder()
     decoder.allow(.max)
     let (test, image) = try await loaded(try Clouds.fixture("animation.gif"), decoder)
     let frames = try await test.loader.frames(of: image, Self.small)
     var iterator = frames.makeAsyncIterator()
-    await letOthersRun()
-    #expect(decoder.asked.load(ordering: .relaxed) == 0, "nothing is decoded before it is asked for")
+    await yieldToOthers()
+    #expect(decoder.asked.load(ordering: .relaxed) == 0, "no frame is decoded before it is requested")
     for number in 1...3 {
       let frame = try await iterator.next()
       #expect(frame?.duration == .milliseconds(number))
       while decoder.asked.load(ordering: .relaxed) <= number { await Task.yield() }
-      await letOthersRun()
+      await yieldToOthers()
       #expect(decoder.asked.load(ordering: .relaxed) == number + 1)
     }
   }
 
-  @Test func `leaving the loop stops what is decoded ahead`() async throws {
+  @Test func `leaving the loop cancels the frame that is decoded ahead`() async throws {
     let decoder = SteppedDecoder()
     decoder.allow(1)
     let (test, image) = try await loaded(try Clouds.fixture("animation.gif"), decoder)
@@ -68,7 +68,7 @@ import Testing
     while decoder.stopped.load(ordering: .relaxed) == 0 { await Task.yield() }
   }
 
-  @Test func `cancelling the task stops the frame that it waits for`() async throws {
+  @Test func `cancelling the task cancels the frame that it waits for`() async throws {
     let decoder = SteppedDecoder()
     let (test, image) = try await loaded(try Clouds.fixture("animation.gif"), decoder)
     let frames = try await test.loader.frames(of: image, Self.small)
@@ -81,11 +81,11 @@ import Testing
     let error = await #expect(throws: DecodeError.self) { try await task.value }
     #expect(error?.code == .cancelled)
     #expect(decoder.stopped.load(ordering: .relaxed) == 1)
-    await letOthersRun()
-    #expect(decoder.asked.load(ordering: .relaxed) == 1, "nothing is decoded for who has left")
+    await yieldToOthers()
+    #expect(decoder.asked.load(ordering: .relaxed) == 1, "no frame is decoded after its caller has left")
   }
 
-  @Test func `a damaged frame ends the pass, after those before it`() async throws {
+  @Test func `a damaged frame ends the pass after the frames before it`() async throws {
     let bytes = Array(try Clouds.fixture("animation.gif").dropLast(60))
     let test = try TestLoader(decoder: CodecDecoder())
     let desk = try #require(test.loader.pixels)
@@ -97,7 +97,7 @@ import Testing
     #expect(try await iterator.next() == nil, "nothing follows")
   }
 
-  /// Knows no way to decode frames one by one.
+  /// A decoder that cannot decode single frames.
   private struct WholeDecoder: ImageDecoding {
     let mediaTypes = ["image/gif"]
     let decoder = CodecDecoder()
@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  @Test func `a decoder that has all frames at once gives them one by one`() async throws {
+  @Test func `a decoder that returns all frames at once delivers them one by one`() async throws {
     let (test, image) = try await loaded(try Clouds.fixture("animation.gif"), WholeDecoder())
     let all = try await test.loader.animation(image, Self.small)
     let frames = try await test.loader.frames(of: image, Self.small)
@@ -121,7 +121,7 @@ import Testing
     #expect(seen == all.frames && seen.count == 3)
   }
 
-  @Test func `a still image has one frame, and without a decoder there is none`() async throws {
+  @Test func `a still image has one frame, and without a decoder it has none`() async throws {
     let (test, image) = try await loaded(SampleImage.jpeg, CodecDecoder())
     #expect(!image.isAnimated)
     var count = 0

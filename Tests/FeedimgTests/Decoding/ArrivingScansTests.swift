@@ -4,9 +4,9 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// Which scans are worth to be decoded.
+/// The scans that are worth decoding.
 struct ArrivingScansTests {
-  /// The lengths of the scans that are chosen while an image arrives in pieces of a length.
+  /// The lengths of the chosen scans of an image that arrives in pieces of the given length.
   private func chosen(_ bytes: [UInt8], by piece: Int, of total: Int?) -> [Int] {
     var scans = ArrivingScans()
     var lengths: [Int] = []
@@ -18,18 +18,18 @@ struct ArrivingScansTests {
     return lengths
   }
 
-  @Test func `each is a good part longer than the one before, and the last of the image is waited for`()
+  @Test func `each chosen scan is much longer than the one before, and the last scan waits for the end`()
     throws
   {
     let bytes = try Clouds.bytes()
     #expect(chosen(bytes, by: 1, of: bytes.count) == [883, 1433, 3261])
     #expect(chosen(bytes, by: 1000, of: bytes.count) == [883, 1975, 3793])
-    #expect(chosen(bytes, by: 5000, of: bytes.count) == [4150], "what came at once is decoded at once")
-    #expect(chosen(bytes, by: 6000, of: nil) == [4150], "nobody knows how long it is")
-    #expect(chosen(bytes, by: bytes.count, of: bytes.count).isEmpty, "it is whole")
+    #expect(chosen(bytes, by: 5000, of: bytes.count) == [4150], "all bytes came at once")
+    #expect(chosen(bytes, by: 6000, of: nil) == [4150], "the length is unknown")
+    #expect(chosen(bytes, by: bytes.count, of: bytes.count).isEmpty, "it is complete")
   }
 
-  @Test func `there are few of them, however many scans there are`() {
+  @Test func `the number of chosen scans is small for any number of scans`() {
     let scan: [UInt8] = [0xFF, 0xDA, 0, 8, 1, 1, 0, 0, 0, 1] + [UInt8](repeating: 5, count: 40)
     let head: [UInt8] = [0xFF, 0xD8, 0xFF, 0xC2, 0, 17] + [UInt8](repeating: 0, count: 15)
     let bytes = head + Array(repeatElement(scan, count: 1000).joined())

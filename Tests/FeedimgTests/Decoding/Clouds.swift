@@ -2,14 +2,14 @@ import FeedimgModel
 import Glibc
 import Testing
 
-/// A progressive JPEG of 256 × 192 pixels with something to be seen in each of its scans.
+/// A progressive JPEG of 256 × 192 pixels whose every scan changes the picture.
 enum Clouds {
-  /// Where its scans end.
+  /// The end of each scan, in bytes.
   static let ends = [883, 1433, 1725, 1975, 2022, 3261, 3420, 3793, 4150, 7105]
 
   static func bytes() throws -> [UInt8] { try fixture("clouds.jpg") }
 
-  /// A picture of those that the decoder is tested with.
+  /// One of the pictures of the decoder's tests.
   static func fixture(_ name: String) throws -> [UInt8] {
     let tests = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
     let path = "/\(tests)/FeedimgDecodingTests/Fixtures/\(name)"

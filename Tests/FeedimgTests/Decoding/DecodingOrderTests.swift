@@ -6,9 +6,9 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// Which images are decoded first when the decoder is busy.
+/// The order in which a busy decoder works.
 @Suite(.timeLimit(.minutes(10))) struct DecodingOrderTests {
-  private static let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+  private static let picture = Reply.response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
 
   private static func pixels(_ width: Double) -> DecodeRequest {
     DecodeRequest(DisplaySize(width: width, height: 2))
@@ -19,7 +19,7 @@ import Testing
     return nil
   }
 
-  @Test func `what comes into view is decoded before what is near, and what nobody wants is not`()
+  @Test func `visible images are decoded before nearby ones, and unneeded ones are not decoded`()
     async throws
   {
     let server = try LoopbackServer { _ in Self.picture }
@@ -35,12 +35,12 @@ import Testing
     slots[3].priority = .visible
     slots[1].clear()
     while desk.waiting > 3 { await Task.yield() }
-    // Seen for a moment only.
+    // It is visible only for a moment.
     slots[4].priority = .visible
     slots[4].priority = .near
     decoder.release()
     for index in [0, 2, 3, 4] { #expect(await settled(slots[index])?.pixels != nil) }
     #expect(decoder.asked.all.map { $0?.width } == [1, 4, 3, 5])
-    #expect(decoder.stopped.load(ordering: .relaxed) == 0, "it was never begun")
+    #expect(decoder.stopped.load(ordering: .relaxed) == 0, "it was never started")
   }
 }

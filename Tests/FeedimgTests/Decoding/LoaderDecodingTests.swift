@@ -8,7 +8,7 @@ import Testing
 
 /// Pixels of loaded images, from memory or from a decoder.
 struct LoaderDecodingTests {
-  /// Makes one pixel, and counts how often.
+  /// Returns one pixel and counts its calls.
   private final class OnePixel: ImageDecoding {
     let mediaTypes = ["image/jpeg"]
     let count = Atomic(0)
@@ -35,11 +35,11 @@ struct LoaderDecodingTests {
     }
   }
 
-  private static let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+  private static let picture = Reply.response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
   private static let small = DecodeRequest(DisplaySize(width: 10, height: 10))
   private static let large = DecodeRequest(DisplaySize(width: 10, height: 10, scale: 2))
 
-  @Test func `pixels are kept by their size, and not where they are partial`() async throws {
+  @Test func `pixels are stored by size, except partial ones`() async throws {
     let server = try LoopbackServer { _ in Self.picture }
     let decoder = OnePixel()
     let test = try TestLoader(decoder: decoder)
@@ -48,13 +48,19 @@ struct LoaderDecodingTests {
     #expect(try await test.loader.decode(image, Self.small).bytes.first == 1)
     #expect(try await test.loader.decode(image, Self.large).bytes.first == 2)
     #expect(try await test.loader.decode(image, DecodeRequest()).bytes.first == 3)
-    #expect(try await test.loader.decode(image, DecodeRequest()).bytes.first == 4, "of no size, so not kept")
+    #expect(
+      try await test.loader.decode(image, DecodeRequest()).bytes.first == 4,
+      "without a size, so not stored"
+    )
     var other = image
     other.bytes.append(0)
-    #expect(try await test.loader.decode(other, Self.small).bytes.first == 5, "another image of the URL")
+    #expect(
+      try await test.loader.decode(other, Self.small).bytes.first == 5,
+      "another image with the same URL"
+    )
   }
 
-  @Test func `partial pixels are not kept`() async throws {
+  @Test func `partial pixels are not stored`() async throws {
     let server = try LoopbackServer { _ in Self.picture }
     let test = try TestLoader(decoder: OnePixel(isPartial: true))
     let image = try await test.loader.load(try TestLoader.item(server, original: "/a.jpg"))
@@ -62,7 +68,7 @@ struct LoaderDecodingTests {
     #expect(try await test.loader.decode(image, Self.small).bytes.first == 2)
   }
 
-  @Test func `without a decoder, that is said`() async throws {
+  @Test func `without a decoder the error says so`() async throws {
     let server = try LoopbackServer { _ in Self.picture }
     let test = try TestLoader()
     let image = try await test.loader.load(try TestLoader.item(server, original: "/a.jpg"))

@@ -1,16 +1,16 @@
 import FeedimgModel
 import Synchronization
 
-/// Has as many frames as anybody asks for, of one pixel each, which come when they are let go.
+/// Decodes any number of frames of one pixel each, and returns each frame only when the test allows it.
 final class SteppedDecoder: ImageDecoding {
   let mediaTypes = ["image/gif"]
-  /// How many frames were asked for, in all passes.
+  /// The number of frames requested in all passes.
   let asked = Atomic(0)
-  /// How many were called off.
+  /// The number of cancelled frames.
   let stopped = Atomic(0)
   private let allowed = Atomic(0)
 
-  /// Lets so many frames come, in all.
+  /// Allows this many frames in total.
   func allow(_ count: Int) { allowed.store(count, ordering: .releasing) }
 
   func decode(_ bytes: [UInt8], _ request: DecodeRequest) async throws(DecodeError) -> DecodedImage {

@@ -5,7 +5,7 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// When a network on which nothing gets through is tried again.
+/// When a dead network is probed.
 @Suite(.timeLimit(.minutes(10))) @PipelineActor struct FactMonitorProbeTests {
   private let time = ManualTime()
   private let test: TestLoader
@@ -14,8 +14,8 @@ import Testing
 
   private var watch: FactMonitor { test.loader.facts }
 
-  /// Has the network turn out to be dead.
-  private func die() async throws {
+  /// Makes the network appear dead.
+  private func killNetwork() async throws {
     watch.watch()
     for number in 0..<4 {
       let url = try ImageURL("http://host\(number).example/a.jpg")
@@ -27,10 +27,10 @@ import Testing
     #expect(test.loader.retries.liveness.isOffline)
   }
 
-  @Test func `a dead network is tried again from the first listener to the last`() async throws {
-    try await die()
-    #expect(!watch.awaitsProbe, "nobody listens")
-    let told = Gathered<Int>()
+  @Test func `a dead network is probed from the first listener to the last`() async throws {
+    try await killNetwork()
+    #expect(!watch.awaitsProbe, "there is no listener")
+    let told = RecordedValues<Int>()
     let first = watch.listen(priority: { .visible }, { told.add(1) })
     #expect(watch.awaitsProbe)
     let second = watch.listen(priority: { .visible }, {})
@@ -42,17 +42,17 @@ import Testing
     #expect(told.all.isEmpty)
   }
 
-  @Test func `who listens to a dead network is told when it is time to try`() async throws {
-    try await die()
-    let told = Gathered<Int>()
+  @Test func `listeners on a dead network learn when to probe`() async throws {
+    try await killNetwork()
+    let told = RecordedValues<Int>()
     let number = watch.listen(priority: { .visible }, { told.add(1) })
     await time.pass(.seconds(5), when: 1)
     while told.all.isEmpty { await Task.yield() }
     watch.leave(number)
   }
 
-  @Test func `a loader rests also while the network is dead`() async throws {
-    try await die()
+  @Test func `an idle loader is also suspended on a dead network`() async throws {
+    try await killNetwork()
     watch.rest()
     #expect(watch.generation == nil)
   }

@@ -7,9 +7,11 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// What is watched while nobody listens, and what counts after that.
+/// The monitor without listeners, and its state when the next listener comes.
 @Suite(.timeLimit(.minutes(10))) @PipelineActor struct FactMonitorRestTests {
-  /// A network and settings that the test sets, and that know how many watch them.
+  /// A network and settings that the test sets.
+  ///
+  /// They count their watchers.
   private nonisolated final class Watched: NetworkMonitoring, SettingsReading {
     struct State: Sendable {
       var network = NetworkState(kind: .wifi, metered: .no, reason: "", meteredReason: "")
@@ -63,7 +65,7 @@ import Testing
 
   private var entered: [NetworkKind] { ways.kinds.withLock { $0 } }
 
-  /// Has a load fail in a way that is remembered.
+  /// Makes a load fail with an error that is remembered.
   private func fail() async throws {
     let url = try ImageURL("http://127.0.0.1/missing.jpg")
     let missing = LoadError(.status, url: url, message: "not found", status: 404)
@@ -73,7 +75,7 @@ import Testing
     #expect(failures.recordCount > 0)
   }
 
-  @Test func `nothing is watched before anybody listens, nor during a rest`() async {
+  @Test func `nothing is watched before the first listener or while the monitor is suspended`() async {
     #expect(watched.state.withLock { $0.watching } == 0)
     let number = watch.listen(priority: { .visible }, {})
     await watched.watching(is: 2)
@@ -88,7 +90,7 @@ import Testing
     #expect(watched.state.withLock { $0.watching } == 0, "it was stopped for good")
   }
 
-  @Test func `it does not rest while anybody listens`() async {
+  @Test func `the monitor stays active while it has a listener`() async {
     let number = watch.listen(priority: { .visible }, {})
     watch.rest()
     await watched.watching(is: 2)
@@ -114,7 +116,7 @@ import Testing
     Change(testDescription: "another network", isNewWay: true, forgetsFailures: true) {
       $0.network.kind = .cellular
     },
-    Change(testDescription: "the price alone", isNewWay: false, forgetsFailures: false) {
+    Change(testDescription: "only the metering changed", isNewWay: false, forgetsFailures: false) {
       $0.network.metered = .yes
     },
     Change(testDescription: "a setting", isNewWay: false, forgetsFailures: true) {
@@ -122,7 +124,8 @@ import Testing
     },
   ]
 
-  @Test(arguments: changes) func `what changed during a rest counts after it`(_ change: Change) async throws {
+  @Test(arguments: changes) func `a change during suspension counts afterwards`(_ change: Change) async throws
+  {
     watch.watch()
     try await fail()
     watch.rest()
@@ -132,13 +135,13 @@ import Testing
       change.happen(&facts)
       (state.network, state.settings) = (facts.network, facts.settings)
     }
-    #expect(entered == [.wifi], "nobody watches")
+    #expect(entered == [.wifi], "there is no listener")
     watch.watch()
     #expect(entered == (change.isNewWay ? [.wifi, .cellular] : [.wifi]))
     #expect((failures.recordCount == 0) == change.forgetsFailures)
   }
 
-  @Test func `the charge is followed while somebody listens, and told when it has changed`() async {
+  @Test func `the battery is read while there is a listener, and each change is reported`() async {
     let time = ManualTime()
     let counted = Counted()
     let watch = FactMonitor(
@@ -152,7 +155,7 @@ import Testing
     )
     let number = watch.listen(priority: { .visible }, { counted.told.wrappingAdd(1, ordering: .relaxed) })
     await time.pass(.seconds(60), when: 1)
-    // Asleep again, it has read the same charge.
+    // The monitor sleeps again after reading the same charge.
     while time.sleepers < 1 { await Task.yield() }
     #expect(counted.told.load(ordering: .relaxed) == 0)
     counted.charge.withLock { $0 = 79 }
@@ -165,7 +168,7 @@ import Testing
     watch.stop()
   }
 
-  @Test func `nothing is read of a machine without a battery, or where the policy does not ask`() {
+  @Test func `the battery is not read without a battery or without a policy that uses it`() {
     let time = ManualTime()
     let watch = FactMonitor(
       network: watched,
@@ -181,7 +184,7 @@ import Testing
     watch.stop()
   }
 
-  /// A battery, and how often a change was told.
+  /// A battery that counts how often the monitor reported a change.
   private nonisolated final class Counted: Sendable {
     let charge = Mutex<Int?>(80)
     let told = Atomic(0)

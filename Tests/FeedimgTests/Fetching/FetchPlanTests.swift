@@ -5,13 +5,15 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// What the cache of answers does about a request, row by row.
+/// How the response store handles a request, row by row.
 @Suite struct FetchPlanTests {
   struct Row: Sendable, CustomTestStringConvertible {
     var why: String
     var request: [(String, String)] = []
     var isHead = false
-    /// The fields of what was stored a hundred seconds ago; nil for nothing.
+    /// The fields of a response that was stored a hundred seconds ago.
+    ///
+    /// Nil means that nothing is stored.
     var stored: [(String, String)]?
     var hasOthers = false
     var plan: FetchPlan
@@ -21,20 +23,24 @@ import Testing
   private static let rows = [
     Row(why: "nothing is stored", plan: .fetch(.missing)),
     Row(why: "nothing is stored for this request", hasOthers: true, plan: .fetch(.otherVariants)),
-    Row(why: "nobody is to be asked", request: [("Cache-Control", "only-if-cached")], plan: .refuse),
     Row(
-      why: "a part of what is not stored is for its server",
+      why: "the request allows no contact with a server (only-if-cached)",
+      request: [("Cache-Control", "only-if-cached")],
+      plan: .refuse
+    ),
+    Row(
+      why: "a range of an uncached response goes to its server",
       request: [("Range", "bytes=0-1")],
       plan: .pass(.missing, .none)
     ),
     Row(
-      why: "so is whether the client has it",
+      why: "so does a precondition",
       request: [("If-None-Match", "\"a\"")],
       plan: .pass(.missing, .none)
     ),
-    Row(why: "a head is not stored", isHead: true, plan: .pass(.missing, .none)),
+    Row(why: "the response to HEAD is not stored", isHead: true, plan: .pass(.missing, .none)),
     Row(
-      why: "nothing of the answer may be stored",
+      why: "the response may not be stored at all",
       request: [("Cache-Control", "no-store")],
       plan: .pass(.missing, .none)
     ),
@@ -44,13 +50,13 @@ import Testing
       plan: .reuse(revalidates: false)
     ),
     Row(
-      why: "a fresh one tells heads as well",
+      why: "a fresh response also serves HEAD",
       isHead: true,
       stored: [("Cache-Control", "max-age=101")],
       plan: .reuse(revalidates: false)
     ),
     Row(
-      why: "and whether the client has it",
+      why: "and preconditions",
       request: [("If-None-Match", "\"a\""), ("Range", "bytes=0-1")],
       stored: [("Cache-Control", "max-age=101")],
       plan: .reuse(revalidates: false)
@@ -61,12 +67,12 @@ import Testing
       plan: .validate(.stale, .ifUnreachable)
     ),
     Row(
-      why: "nothing is said of freshness, which is not fresh (strictly)",
+      why: "without freshness information a response is not fresh (strict mode)",
       stored: [],
       plan: .validate(.stale, .ifUnreachable)
     ),
     Row(
-      why: "the server wants to be asked always (§5.2.2.4)",
+      why: "the server requires validation on each use (§5.2.2.4)",
       stored: [("Cache-Control", "no-cache, max-age=500")],
       plan: .validate(.request, .none)
     ),
@@ -76,83 +82,83 @@ import Testing
       plan: .validate(.stale, .none)
     ),
     Row(
-      why: "the client wants the server to be asked (§5.2.1.4)",
+      why: "the client requests validation (§5.2.1.4)",
       request: [("Cache-Control", "no-cache")],
       stored: [("Cache-Control", "max-age=500")],
       plan: .validate(.request, .none)
     ),
     Row(
-      why: "the same in the words of old (§5.4)",
+      why: "the same with the older header field (§5.4)",
       request: [("Pragma", "no-cache")],
       stored: [("Cache-Control", "max-age=500")],
       plan: .validate(.request, .none)
     ),
     Row(
-      why: "it is older than the client wants (§5.2.1.1)",
+      why: "it is older than the client accepts (§5.2.1.1)",
       request: [("Cache-Control", "max-age=50")],
       stored: [("Cache-Control", "max-age=500")],
       plan: .validate(.request, .ifUnreachable)
     ),
     Row(
-      why: "it is not fresh for long enough (§5.2.1.3)",
+      why: "it does not stay fresh for long enough (§5.2.1.3)",
       request: [("Cache-Control", "min-fresh=500")],
       stored: [("Cache-Control", "max-age=500")],
       plan: .validate(.request, .ifUnreachable)
     ),
     Row(
-      why: "the client takes what is stale (§5.2.1.2)",
+      why: "the client accepts a stale response (§5.2.1.2)",
       request: [("Cache-Control", "max-stale")],
       stored: [("Cache-Control", "max-age=1")],
       plan: .reuse(revalidates: false)
     ),
     Row(
-      why: "but not what the server forbids",
+      why: "but the server forbids it",
       request: [("Cache-Control", "max-stale")],
       stored: [("Cache-Control", "max-age=1, must-revalidate")],
       plan: .validate(.stale, .none)
     ),
     Row(
-      why: "nobody is to be asked about what is stale",
+      why: "only-if-cached, and the response is stale",
       request: [("Cache-Control", "only-if-cached")],
       stored: [("Cache-Control", "max-age=1")],
       plan: .refuse
     ),
     Row(
-      why: "it may be used while it is asked about (RFC 5861 §3)",
+      why: "it may be used during revalidation (RFC 5861 §3)",
       stored: [("Cache-Control", "max-age=50, stale-while-revalidate=60")],
       plan: .reuse(revalidates: true)
     ),
     Row(
-      why: "not for longer",
+      why: "but not for longer",
       stored: [("Cache-Control", "max-age=50, stale-while-revalidate=40")],
       plan: .validate(.stale, .ifUnreachable)
     ),
     Row(
-      why: "it may be used if asking fails (RFC 5861 §4)",
+      why: "it may be used if revalidation fails (RFC 5861 §4)",
       stored: [("Cache-Control", "max-age=50, stale-if-error=60")],
       plan: .validate(.stale, .ifError)
     ),
     Row(
-      why: "a head of what is stale",
+      why: "HEAD for a stale response",
       isHead: true,
       stored: [("Cache-Control", "max-age=1")],
       plan: .pass(.stale, .ifUnreachable)
     ),
     Row(
-      why: "news may not be stored",
+      why: "the new response may not be stored",
       request: [("Cache-Control", "no-store")],
       stored: [("Cache-Control", "max-age=1")],
       plan: .pass(.stale, .ifUnreachable)
     ),
     Row(
-      why: "a condition for a change is for the server (RFC 9110 §13.1.1)",
+      why: "a precondition for a change goes to the server (RFC 9110 §13.1.1)",
       request: [("If-Match", "\"a\"")],
       stored: [("Cache-Control", "max-age=500")],
       plan: .pass(.bypass, .none)
     ),
   ]
 
-  @Test(arguments: rows) func `a request is answered as RFC 9111 has it`(row: Row) throws {
+  @Test(arguments: rows) func `each request is handled as RFC 9111 requires`(row: Row) throws {
     let url = try ImageURL("http://a.example/")
     func fields(_ fields: [(String, String)]) -> HTTPFields {
       HTTPFields(fields.map { .init(name: $0, value: $1) })
@@ -168,7 +174,7 @@ import Testing
     #expect(FetchPlan(request, stored: stored, hasOthers: row.hasOthers, at: 100) == row.plan)
   }
 
-  @Test func `what is for the service alone or for its connection is not sent on`() throws {
+  @Test func `header fields for the service or for its connection are not forwarded`() throws {
     let names = [
       "Host", "Connection", "X-Listed", "TE", "Origin", "Referer", "Sec-Fetch-Site", "Priority", "Accept",
       "X-Own",

@@ -5,7 +5,7 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// Long bodies whose readers take their time, from a real server.
+/// Long bodies from a real server with slow readers.
 @Suite(.timeLimit(.minutes(10))) struct SlowReaderTests {
   private let gate = Gate()
   private let content = (0..<64).flatMap { [UInt8](repeating: UInt8($0 + 1), count: 1 << 20) }
@@ -24,7 +24,7 @@ import Testing
   private func ask(_ cache: AnswerCache, _ url: String) async throws -> ResponseStream {
     let request = FetchRequest(try ImageURL(url), fields: HTTPFields(), priority: .visible)
     guard case .arriving(let body, _) = try await cache.answer(request).body else {
-      throw LoadError(.malformed, message: "there is no beginning")
+      throw LoadError(.malformed, message: "the beginning is missing")
     }
     return body
   }
@@ -35,7 +35,9 @@ import Testing
     return bytes
   }
 
-  @Test func `a long body is in memory as far as it is not on disk, however slow its readers`() async throws {
+  @Test func `memory holds only the bytes of a long body that are not on disk, however slow its readers are`()
+    async throws
+  {
     let (origin, folders) = (try origin(), try PolicyFolders())
     let configuration = folders.configuration()
     let loader = try ImageLoader(configuration)
@@ -44,13 +46,13 @@ import Testing
     for _ in 0..<8 { bodies.append(try await ask(cache, origin.url("/a"))) }
     #expect(origin.log.count(of: "/a") == 1)
     gate.open()
-    // Nobody reads before all has come.
+    // No reader begins before the whole body has arrived.
     #expect(try await bodies[0].chunk(at: content.count) == nil)
     let held = Set(bodies.map(ObjectIdentifier.init)).count * bodies[0].heldCount
     #expect(bodies[0].count == content.count)
     #expect((1...ResponseStream.window).contains(held))
     for body in bodies.prefix(2) { #expect(try await Self.read(body) == content) }
-    // Whoever has left holds nothing.
+    // A reader that has left holds no memory.
     weak let rest = bodies.first
     bodies = []
     while rest != nil { await Task.yield() }

@@ -7,7 +7,7 @@ import Testing
 @Suite struct CoalescerStateTests {
   private let key = "http://x.example/a"
 
-  @Test func `the first who asks starts a run and the second joins it`() {
+  @Test func `the first caller starts a run and the second joins it`() {
     var table = CoalescerState()
     let (first, second) = (table.issue(), table.issue())
     guard case .start(let run) = table.join(key, first, .near) else {
@@ -18,7 +18,7 @@ import Testing
     #expect(table.isEmpty)
   }
 
-  @Test func `only the last one out stops the run`() {
+  @Test func `a run stops only when its last caller leaves`() {
     var table = CoalescerState()
     let (first, second) = (table.issue(), table.issue())
     guard case .start(let run) = table.join(key, first, .near) else {
@@ -30,7 +30,7 @@ import Testing
     #expect(table.isEmpty)
   }
 
-  @Test func `a stopped run that ends late answers nobody of the next run`() {
+  @Test func `a stopped run that ends late does not deliver to callers of the next run`() {
     var table = CoalescerState()
     let (first, second) = (table.issue(), table.issue())
     guard case .start(let old) = table.join(key, first, .near) else {
@@ -44,7 +44,7 @@ import Testing
     #expect(table.finish(new) == [second])
   }
 
-  @Test func `who left before joining is answered at once and starts nothing`() {
+  @Test func `a caller that left before joining gets a result at once and starts nothing`() {
     var table = CoalescerState()
     let waiter = table.issue()
     #expect(table.leave(waiter) == .nothing)
@@ -52,7 +52,7 @@ import Testing
     #expect(table.isEmpty)
   }
 
-  @Test func `leaving after the answer does nothing but is remembered until forgotten`() {
+  @Test func `leaving after the result does nothing and is remembered until forgotten`() {
     var table = CoalescerState()
     let waiter = table.issue()
     guard case .start(let run) = table.join(key, waiter, .near) else {
@@ -76,7 +76,7 @@ import Testing
     #expect(table.finish(other) == [second])
   }
 
-  @Test func `a run is as urgent as the most urgent of those who wait, and falls when they leave`() {
+  @Test func `a run has the highest priority among its callers, and it falls when they leave`() {
     var table = CoalescerState()
     let (first, second, third) = (table.issue(), table.issue(), table.issue())
     guard case .start(let run) = table.join(key, first, .prefetch) else {
@@ -90,7 +90,7 @@ import Testing
     #expect(table.priority(of: run) == .near)
     #expect(table.setPriority(third, .prefetch) == run)
     #expect(table.priority(of: run) == .prefetch)
-    #expect(table.setPriority(second, .visible) == nil, "who has left wants nothing")
+    #expect(table.setPriority(second, .visible) == nil, "a caller that has left has no priority")
     _ = table.finish(run)
     #expect(table.priority(of: run) == nil)
   }

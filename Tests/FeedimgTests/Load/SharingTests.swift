@@ -8,9 +8,9 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// One transfer for all who ask, with real layers.
+/// One transfer for all callers, with real layers.
 @Suite(.timeLimit(.minutes(10))) struct SharingTests {
-  private static let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+  private static let picture = Reply.response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
 
   private static func waiting(_ test: TestLoader, for item: FeedItem, _ count: Int) async throws {
     let key = try #require(item.original?.url.key)
@@ -18,7 +18,9 @@ import Testing
   }
 
   /// Behaviour 1.
-  @Test func `one URL asked for as original and as thumbnail is one request and two answers`() async throws {
+  @Test func `one URL loaded as original and as thumbnail takes one request and gives two results`()
+    async throws
+  {
     let gate = Gate()
     let server = try LoopbackServer { _ in .held(by: gate, then: Self.picture) }
     let test = try TestLoader()
@@ -35,7 +37,7 @@ import Testing
   }
 
   /// Behaviour 4.
-  @Test func `who joins late hears at once how far it has come`() async throws {
+  @Test func `a caller that joins late receives the current progress at once`() async throws {
     let gate = Gate()
     let server = try LoopbackServer { _ in .stalled(SampleImage.jpeg, after: 100, until: gate) }
     let test = try TestLoader()
@@ -56,7 +58,7 @@ import Testing
   }
 
   /// Behaviour 5.
-  @Test func `when a transfer fails exactly one more is made for all who wait`() async throws {
+  @Test func `when a shared transfer fails, exactly one retry serves all callers`() async throws {
     let gate = Gate()
     let count = Atomic(0)
     let server = try LoopbackServer { _ in
@@ -77,7 +79,7 @@ import Testing
   }
 
   /// Behaviour 5.
-  @Test func `when the one who began is cancelled the others go on with the same transfer`() async throws {
+  @Test func `when the first caller cancels, the others keep the same transfer`() async throws {
     let gate = Gate()
     let server = try LoopbackServer { _ in .held(by: gate, then: Self.picture) }
     let test = try TestLoader()
@@ -94,7 +96,7 @@ import Testing
     #expect(server.log.closedByClient == 0)
   }
 
-  @Test func `files are waited for on a thread of its own, which resolving does not start`() async throws {
+  @Test func `file waits use a thread of their own, which resolving never starts`() async throws {
     let server = try LoopbackServer { _ in Self.picture }
     let test = try TestLoader()
     let item = try TestLoader.item(server, original: "/a.jpg")
@@ -105,12 +107,12 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `loads that say different things to the server do not share an answer`() async throws {
+  func `loads with different request fields do not share a response`() async throws {
     let gate = Gate()
     let (large, small) = (PictureOrigin.picture(1, size: 4000), PictureOrigin.picture(2, size: 1000))
     let server = try LoopbackServer { request in
       let fields = [("Content-Type", "image/jpeg"), ("Vary", "Save-Data")]
-      return .held(by: gate, then: .answer(200, fields, body: request["Save-Data"] == nil ? large : small))
+      return .held(by: gate, then: .response(200, fields, body: request["Save-Data"] == nil ? large : small))
     }
     let test = try TestLoader()
     let metered = SituationOverride(fact: "metered", value: "yes", source: "test")

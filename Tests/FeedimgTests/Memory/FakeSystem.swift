@@ -4,11 +4,11 @@ import Glibc
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// A folder that stands for the root of a system, with the files in which its kernel tells of memory.
+/// A folder in place of a system's root, with the kernel's memory files.
 final class FakeSystem: Sendable {
   let files: SystemFiles
 
-  /// As Debian 12 and later have it, for a process in the group `/app`.
+  /// The layout of Debian 12 and later, for a process in the group `/app`.
   static let grouped = ["/proc/self/cgroup": "0::/app\n", "/proc/self/mountinfo": unified]
   static let unified = "30 1 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n"
 
@@ -34,7 +34,9 @@ final class FakeSystem: Sendable {
     guard symlink(target, files.path(path)) == 0 else { throw SystemReason() }
   }
 
-  /// A pipe in place of the kernel's file: a byte that the test writes is a sign.
+  /// Replaces the kernel's file by a pipe.
+  ///
+  /// Each byte that the test writes is an event.
   func makePipe(_ path: String) throws {
     try makeFolder(of: path)
     guard mkfifo(files.path(path), 0o600) == 0 else { throw SystemReason() }

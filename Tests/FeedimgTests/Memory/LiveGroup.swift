@@ -3,12 +3,14 @@ import Glibc
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// A control group of its own below that of the tests, in which programs are short of memory; it goes with the value.
+/// A control group below that of the tests, for programs short of memory.
+///
+/// It is removed with the value.
 final class LiveGroup {
   let folder: String
   private let script: UnsafeMutablePointer<FILE>
 
-  /// Whether this system grants such groups.
+  /// Whether this system allows such groups.
   static let isPermitted: Bool = {
     guard let (folder, limit) = place, mkdir(folder, 0o700) == 0 else { return false }
     defer { rmdir(folder) }
@@ -21,7 +23,7 @@ final class LiveGroup {
     return ("\(own)/feedimg-test-\(getpid())", limit)
   }()
 
-  /// Programs that read more than the group may hold, again and again, until the standard input ends.
+  /// Programs that read more than the group may hold, repeatedly, until standard input ends.
   private static let shortage = """
     mkdir "$group" || exit
     echo 25165824 > "$group/$limit"

@@ -5,7 +5,7 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// How much images may take, by the memory of the machine and the limits of control groups.
+/// How much memory images may use, by the machine's memory and the limits of control groups.
 struct MemoryAllowanceTests {
   struct Machine: Sendable, CustomTestStringConvertible {
     var testDescription: String
@@ -27,19 +27,19 @@ struct MemoryAllowanceTests {
       share: .mebibytes(128)
     ),
     Machine(
-      testDescription: "a workstation of 64 GiB: more than a few screens is of no use",
+      testDescription: "a workstation of 64 GiB: more than a few screens is useless",
       memory: 64 * gibibyte,
       files: [:],
       share: .mebibytes(384)
     ),
     Machine(
-      testDescription: "a board of 64 MiB: a screen of thumbnails all the same",
+      testDescription: "a board of 64 MiB: still a screen of thumbnails",
       memory: 64 << 20,
       files: [:],
       share: .mebibytes(8)
     ),
     Machine(
-      testDescription: "a toaster of 16 MiB: no more than a quarter",
+      testDescription: "a toaster of 16 MiB: at most a quarter",
       memory: 16 << 20,
       files: [:],
       share: .mebibytes(4)
@@ -65,7 +65,7 @@ struct MemoryAllowanceTests {
       origin: .group("/sys/fs/cgroup/user.slice/app.slice")
     ),
     Machine(
-      testDescription: "where the group above allows less, that counts",
+      testDescription: "a lower limit of the parent group counts",
       memory: 8 * gibibyte,
       files: [
         "/proc/self/cgroup": session, "/proc/self/mountinfo": unified,
@@ -76,7 +76,7 @@ struct MemoryAllowanceTests {
       origin: .group("/sys/fs/cgroup/user.slice")
     ),
     Machine(
-      testDescription: "being throttled counts before being killed",
+      testDescription: "the throttling limit comes before the kill limit",
       memory: 8 * gibibyte,
       files: [
         "/proc/self/cgroup": session, "/proc/self/mountinfo": unified,
@@ -87,7 +87,7 @@ struct MemoryAllowanceTests {
       origin: .group("/sys/fs/cgroup/user.slice/app.slice")
     ),
     Machine(
-      testDescription: "a limit above the memory that is there limits nothing",
+      testDescription: "a limit above the available memory has no effect",
       memory: gibibyte,
       files: [
         "/proc/self/cgroup": "0::/\n", "/proc/self/mountinfo": unified,
@@ -96,7 +96,7 @@ struct MemoryAllowanceTests {
       share: .mebibytes(64)
     ),
     Machine(
-      testDescription: "a container that sees its own part of the first version alone",
+      testDescription: "a version 1 container that sees only its own part",
       memory: 8 * gibibyte,
       files: [
         "/proc/self/cgroup": "4:cpu,memory:/docker/f00\n0::/docker/f00\n",
@@ -108,7 +108,7 @@ struct MemoryAllowanceTests {
       origin: .group("/sys/fs/cgroup/memory")
     ),
     Machine(
-      testDescription: "a group outside of what the container sees: the uppermost that it sees",
+      testDescription: "a group outside the container's view: the topmost visible one counts",
       memory: 8 * gibibyte,
       files: [
         "/proc/self/cgroup": "0::/../other\n", "/proc/self/mountinfo": unified,
@@ -118,7 +118,7 @@ struct MemoryAllowanceTests {
       origin: .group("/sys/fs/cgroup")
     ),
     Machine(
-      testDescription: "nonsense limits nothing",
+      testDescription: "an invalid value limits nothing",
       memory: gibibyte,
       files: [
         "/proc/self/cgroup": "\n::\n0:\nx:y\n", "/proc/self/mountinfo": "- - -\n1 2 3 - cgroup2\n\n",
@@ -126,7 +126,7 @@ struct MemoryAllowanceTests {
       share: .mebibytes(64)
     ),
     Machine(
-      testDescription: "nor does a limit that is no number",
+      testDescription: "a limit that is not a number limits nothing",
       memory: gibibyte,
       files: [
         "/proc/self/cgroup": "0::/\n", "/proc/self/mountinfo": unified,
@@ -137,20 +137,21 @@ struct MemoryAllowanceTests {
   ]
 
   @Test(arguments: machines)
-  func `images take a part of what the process may use`(_ machine: Machine) throws {
+  func `images use a part of what the process may use`(_ machine: Machine) throws {
     let system = try FakeSystem(machine.files)
     let allowance = MemoryAllowance(machine: machine.memory, files: system.files)
     #expect(allowance.share == machine.share)
     #expect(allowance.origin == machine.origin)
   }
 
-  @Test func `this machine tells how much it has`() {
+  @Test func `this machine reports its memory`() {
     let allowance = MemoryAllowance(SystemFiles())
     #expect(allowance.memory > 64 << 20)
     #expect(allowance.share <= .mebibytes(384))
   }
 
-  @Test func `what the user says goes before, and pixels get the larger part where images are decoded`() {
+  @Test func `the user's setting takes precedence, and decoded images get the larger part where they exist`()
+  {
     var settings = UserSettings()
     settings.cacheMemoryLimit = ByteCount(900)
     let limits = MemoryBudget(isDecoding: true).limits(settings)
@@ -162,7 +163,7 @@ struct MemoryAllowanceTests {
   }
 
   static let events = [
-    // Files that are read and kept in memory meet `memory.max` all the time, and give way.
+    // Files that are read and cached meet `memory.max` all the time, and the kernel evicts them.
     ("low 0\nhigh 3\nmax 2\noom 1\noom_kill 1\noom_group_kill 0\n", 5),
     ("low 12\n", 0),
     ("high -4\nmax x\nhigh\n\nmax 1 2\n", 0),
@@ -170,7 +171,7 @@ struct MemoryAllowanceTests {
   ]
 
   @Test(arguments: events)
-  func `what is counted are limits that were met, not protection`(_ text: String, _ count: Int) {
+  func `only events for reached limits count, not those for protection`(_ text: String, _ count: Int) {
     #expect(GroupEvents.count(in: text) == count)
   }
 }

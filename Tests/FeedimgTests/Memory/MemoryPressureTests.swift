@@ -8,10 +8,10 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// What memory gives up when a system says that it is short.
+/// Eviction from memory under memory pressure.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct MemoryPressureTests {
   private static let stalls = "/proc/pressure/memory"
-  /// Without the waits that give a real system time.
+  /// Without the waits that a real system needs.
   private static let eager = PressureLadder(settling: .zero)
 
   private let memory = MemoryCache {
@@ -19,7 +19,7 @@ import Testing
   }
   private let key = DecodedKey(url: "a", size: DisplaySize(width: 8, height: 8), format: .rgba)
 
-  /// One image of each kind.
+  /// Stores one image of each kind.
   private func fill() throws {
     let image = MemoryCache.Image(role: .original, mediaType: "image/png", bytes: [1, 2, 3], path: nil)
     memory.insert(image, for: "a")
@@ -31,7 +31,7 @@ import Testing
 
   private var kept: [Bool] { [memory[key] != nil, memory["a"] != nil] }
 
-  @Test func `decoded images go first, then encoded ones, then prefetching`() async throws {
+  @Test func `decoded images are evicted first, then encoded ones, then prefetching stops`() async throws {
     let system = try FakeSystem()
     try system.makePipe(Self.stalls)
     let pressure = MemoryPressure(memory, files: system.files, ladder: Self.eager)
@@ -55,16 +55,16 @@ import Testing
     pressure.stop()
     #expect(pressure.step == .nothing)
     try fill()
-    #expect(kept == [true, true], "what was given up is allowed again")
+    #expect(kept == [true, true], "the evicted kinds are allowed again")
   }
 
-  @Test func `an image that somebody holds stays whole`() async throws {
+  @Test func `an image that a caller holds stays complete`() async throws {
     let system = try FakeSystem()
     try system.makePipe(Self.stalls)
     let pressure = MemoryPressure(memory, files: system.files, ladder: Self.eager)
     try fill()
     let shown = try #require(memory[key])
-    // Who listens before is told when the memory has been given back.
+    // Early listeners hear of it after the memory was given back.
     var steps = pressure.steps().makeAsyncIterator()
     pressure.start()
     try system.write(Self.stalls, "!")
@@ -73,7 +73,7 @@ import Testing
     #expect(shown.bytes == [UInt8](repeating: 9, count: 256))
   }
 
-  @Test func `what was given up comes back when nothing is heard for a while`() async throws {
+  @Test func `evicted kinds are allowed again after a quiet time`() async throws {
     let system = try FakeSystem()
     try system.makePipe(Self.stalls)
     let ladder = PressureLadder(settling: .zero, recovery: .milliseconds(1))
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test func `a control group that meets its limit is a sign, one that is protected is none`() async throws {
+  @Test func `a control group at its limit is a sign of pressure, a protected one is not`() async throws {
     let events = "/sys/fs/cgroup/app/memory.events"
     var content = FakeSystem.grouped
     content[events] = "low 0\nhigh 5\nmax 0\n"
@@ -96,7 +96,7 @@ import Testing
     let pressure = MemoryPressure(memory, files: system.files, ladder: Self.eager)
     pressure.start()
     var steps = pressure.steps().makeAsyncIterator()
-    // The watch may not have begun yet; what came before it is no news.
+    // The watch may not have started yet. Earlier events do not count.
     while pressure.step == .nothing {
       try system.write(events, "low 7\nhigh 6\nmax 0\n")
       try system.write(events, "low 8\nhigh 5\nmax 0\n")
@@ -106,7 +106,7 @@ import Testing
     #expect(pressure.step >= .decodedImages)
   }
 
-  @Test func `the service manager's own choice goes before the system's file`() async throws {
+  @Test func `the file named by the service manager takes precedence over the system's file`() async throws {
     let system = try FakeSystem()
     try system.makePipe("/run/told")
     try system.makePipe(Self.stalls)
@@ -121,11 +121,11 @@ import Testing
     for await step in pressure.steps() where step == .decodedImages { break }
   }
 
-  @Test func `nothing is watched before it is asked for, nor after it is stopped`() async throws {
+  @Test func `nothing is watched before the start or after the stop`() async throws {
     let system = try FakeSystem()
     try system.makePipe(Self.stalls)
     let pressure = MemoryPressure(memory, files: system.files)
-    // The threads of other tests may take a moment to end; one of its own would not.
+    // Threads of other tests may take a moment to end.
     while Self.isWatching { await Task.yield() }
     pressure.start()
     pressure.start()
@@ -138,7 +138,7 @@ import Testing
     #expect(await steps.next() == nil)
   }
 
-  @Test func `where nothing can be seen, nothing is watched and nothing breaks`() async throws {
+  @Test func `without readable files nothing is watched and nothing fails`() async throws {
     let system = try FakeSystem(["/proc/pressure/memory/folder": ""])
     let pressure = MemoryPressure(memory, files: system.files)
     pressure.start()
@@ -147,7 +147,7 @@ import Testing
     #expect(kept == [true, true])
   }
 
-  @Test func `the watch begins by itself when there is something to give up, once`() throws {
+  @Test func `the watch starts once, when there is memory to evict`() throws {
     let calls = Calls()
     memory.setLimits(MemoryLimits(encoded: .mebibytes(64), decoded: ByteCount(0)))
     memory.whenFilled { calls.count.add(1, ordering: .relaxed) }
@@ -159,7 +159,7 @@ import Testing
   }
 
   @Test(.enabled(if: LiveGroup.isPermitted, "this system grants no control groups for memory"))
-  func `a real shortage in a control group is heard`() async throws {
+  func `a real shortage in a control group is detected`() async throws {
     let group = try LiveGroup()
     let system = try FakeSystem(["/proc/self/cgroup": "0::/\n", "/proc/self/mountinfo": FakeSystem.unified])
     try system.link(Self.stalls, to: Self.stalls)

@@ -3,7 +3,9 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// What is given up when, on a clock that the test moves; times in seconds.
+/// The steps of eviction, on a clock that the test moves.
+///
+/// Times are in seconds.
 struct PressureLadderTests {
   enum Event: Sendable {
     case sign(Double)
@@ -25,62 +27,64 @@ struct PressureLadderTests {
       rest: .listening(until: nil)
     ),
     Story(
-      testDescription: "the first sign costs the decoded images, and what follows at once is not heard",
+      testDescription: "the first sign evicts the decoded images, and signs right after it are ignored",
       events: [.sign(5)],
       step: .decodedImages,
       rest: .deaf(until: .seconds(6))
     ),
     Story(
-      testDescription: "it listens again when the step can be felt",
+      testDescription: "it listens again when the step had time to work",
       events: [.sign(5), .wait(6)],
       step: .decodedImages,
       rest: .listening(until: .seconds(35))
     ),
     Story(
-      testDescription: "the second sign costs the encoded images",
+      testDescription: "the second sign evicts the encoded images",
       events: [.sign(5), .wait(6), .sign(8)],
       step: .encodedImages,
       rest: .deaf(until: .seconds(9))
     ),
     Story(
-      testDescription: "the third one stops prefetching",
+      testDescription: "the third sign stops prefetching",
       events: [.sign(5), .wait(6), .sign(8), .wait(9), .sign(11)],
       step: .prefetch,
       rest: .deaf(until: .seconds(12))
     ),
     Story(
-      testDescription: "a further sign at the top puts recovery off",
+      testDescription: "a further sign at the top delays recovery",
       events: [.sign(5), .wait(6), .sign(8), .wait(9), .sign(11), .wait(12), .sign(40), .wait(41)],
       step: .prefetch,
       rest: .listening(until: .seconds(70))
     ),
     Story(
-      testDescription: "half a minute of quiet takes back one step, not all",
+      testDescription: "half a minute without signs goes back one step only",
       events: [.sign(5), .wait(6), .sign(8), .wait(9), .wait(38)],
       step: .decodedImages,
       rest: .listening(until: .seconds(68))
     ),
     Story(
-      testDescription: "waking too early takes back nothing",
+      testDescription: "an early wake-up goes back no step",
       events: [.sign(5), .wait(6), .wait(34.9)],
       step: .decodedImages,
       rest: .listening(until: .seconds(35))
     ),
     Story(
-      testDescription: "when all is back, nothing wakes it again",
+      testDescription: "after full recovery there is no wake-up",
       events: [.sign(5), .wait(6), .sign(8), .wait(9), .wait(38), .wait(68)],
       step: .nothing,
       rest: .listening(until: nil)
     ),
     Story(
-      testDescription: "a sign on the way back climbs from there",
+      testDescription: "a sign during recovery climbs from the current step",
       events: [.sign(5), .wait(6), .sign(8), .wait(9), .wait(38), .sign(39)],
       step: .encodedImages,
       rest: .deaf(until: .seconds(40))
     ),
   ]
 
-  @Test(arguments: stories) func `one sign is one step up, quiet is one step down`(_ story: Story) {
+  @Test(arguments: stories) func `each sign goes up one step, and each quiet time goes down one step`(
+    _ story: Story
+  ) {
     var ladder = PressureLadder()
     for event in story.events {
       switch event {

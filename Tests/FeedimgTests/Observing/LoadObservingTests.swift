@@ -7,17 +7,19 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// Which steps a load tells of: real server, real disk.
+/// The steps that a load reports, with a real server and a real disk.
 @Suite(.timeLimit(.minutes(10))) struct LoadObservingTests {
-  /// Keeps what it hears.
+  /// Records the events.
   final class Recorder: LoadObserving {
-    private let events = Gathered<LoadEvent>()
+    private let events = RecordedValues<LoadEvent>()
 
     func observe(_ event: LoadEvent) { events.add(event) }
 
     var all: [LoadEvent] { events.all }
 
-    /// The steps by name, those that bring bytes once.
+    /// The steps by name.
+    ///
+    /// Repeated `bytes` steps count once.
     func names(of load: Int? = nil) -> [String] {
       let events = all.filter { load == nil || $0.load == load }
       return LoadTimeline(events).entries.map(\.name)
@@ -50,8 +52,8 @@ import Testing
     "finished",
   ]
 
-  @Test func `a load from the network tells every step, in order of time`() async throws {
-    let server = try LoopbackServer { _ in .answer(200, Self.fresh, body: SampleImage.jpeg) }
+  @Test func `a load from the network reports every step in order of time`() async throws {
+    let server = try LoopbackServer { _ in .response(200, Self.fresh, body: SampleImage.jpeg) }
     let bench = try bench()
     let item = try TestLoader.item(server, original: "/a.jpg")
     let image = try await bench.loader.load(item)
@@ -69,8 +71,8 @@ import Testing
     #expect(steps.last == .finished(.network))
   }
 
-  @Test func `memory and disk are told of`() async throws {
-    let server = try LoopbackServer { _ in .answer(200, Self.fresh, body: SampleImage.jpeg) }
+  @Test func `memory hits and disk hits are reported`() async throws {
+    let server = try LoopbackServer { _ in .response(200, Self.fresh, body: SampleImage.jpeg) }
     let item = try TestLoader.item(server, original: "/a.jpg")
     let first = try bench()
     _ = try await first.loader.load(item)
@@ -83,10 +85,10 @@ import Testing
     #expect(Set(recorder.all.map(\.load)).count == 3, "each load has a number of its own")
   }
 
-  @Test func `redirects, and what may not be kept, are told of`() async throws {
+  @Test func `redirects and unstorable responses are reported`() async throws {
     let server = try LoopbackServer { request in
       request.path == "/a.jpg"
-        ? .redirect(to: "/b.jpg") : .answer(200, [("Cache-Control", "no-store")], body: SampleImage.jpeg)
+        ? .redirect(to: "/b.jpg") : .response(200, [("Cache-Control", "no-store")], body: SampleImage.jpeg)
     }
     let bench = try bench()
     _ = try await bench.loader.load(try TestLoader.item(server, original: "/a.jpg"))
@@ -99,14 +101,14 @@ import Testing
     #expect(recorder.all.map(\.step).contains(.redirected(try ImageURL(server.url("/b.jpg")))))
   }
 
-  @Test func `a failure is told of once, and a try before it as one`() async throws {
-    let answers = Mutex(0)
+  @Test func `a failure is reported once, and the attempt before it as a retry`() async throws {
+    let requestCount = Mutex(0)
     let server = try LoopbackServer { _ in
-      let count = answers.withLock { answers in
-        answers += 1
-        return answers
+      let count = requestCount.withLock { requestCount in
+        requestCount += 1
+        return requestCount
       }
-      return count == 1 ? .answer(503, [("Retry-After", "0")]) : .answer(404)
+      return count == 1 ? .response(503, [("Retry-After", "0")]) : .response(404)
     }
     let bench = try bench(tries: 3)
     let item = try TestLoader.item(server, original: "/a.jpg")
@@ -121,7 +123,7 @@ import Testing
     #expect(error.status == 404)
   }
 
-  @Test func `one who joins says so, and leaving is told of`() async throws {
+  @Test func `a joined load is reported, and so is leaving it`() async throws {
     let gate = Gate()
     let body = SampleImage.jpeg
     let head = Reply.head(200, Self.fresh + [("Content-Length", String(body.count))])
@@ -130,7 +132,7 @@ import Testing
     }
     let bench = try bench()
     let item = try TestLoader.item(server, original: "/a.jpg")
-    let begun = Gathered<Bool>()
+    let begun = RecordedValues<Bool>()
     let first = Task { try await bench.loader.load(item) { _ in begun.add(true) } }
     while begun.all.isEmpty { await Task.yield() }
     let second = Task { try await bench.loader.load(item) }
@@ -143,15 +145,18 @@ import Testing
     #expect(recorder.names(of: joiner) == ["decided", "joined", "finished"])
     let beginner = try #require(recorder.all.first { $0.load != joiner }?.load)
     #expect(recorder.names(of: beginner).contains("cancelled"))
-    #expect(recorder.names(of: beginner).last == "stored", "it goes on for the other, under its own number")
+    #expect(
+      recorder.names(of: beginner).last == "stored",
+      "it continues for the other caller under its own number"
+    )
   }
 
-  @Test func `what is asked about meanwhile is told under the load that showed it`() async throws {
+  @Test func `a background revalidation is reported under the load that showed the image`() async throws {
     let clock = TestClock()
     let server = try LoopbackServer { request in
       request["If-None-Match"] == nil
-        ? .answer(200, [("ETag", "\"1\""), ("Cache-Control", "max-age=60")], body: SampleImage.jpeg)
-        : .answer(304, [("ETag", "\"1\"")])
+        ? .response(200, [("ETag", "\"1\""), ("Cache-Control", "max-age=60")], body: SampleImage.jpeg)
+        : .response(304, [("ETag", "\"1\"")])
     }
     let bench = try bench(clock: { clock.now })
     let item = try TestLoader.item(server, original: "/a.jpg")
@@ -165,7 +170,7 @@ import Testing
     #expect(news.map(\.step).contains(.revalidated(isNew: false)))
   }
 
-  @Test func `the placeholder is told of as what it is`() async throws {
+  @Test func `the placeholder is reported as a placeholder`() async throws {
     let bench = try bench(.offline)
     let url = try ImageURL("http://pictures.example/a.jpg")
     let item = FeedItem(original: ImageVariant(role: .original, url: url), thumbnail: nil)
@@ -175,8 +180,8 @@ import Testing
     #expect(error.code == .nothingToShow)
   }
 
-  @Test func `what a slot loads is told of as well`() async throws {
-    let server = try LoopbackServer { _ in .answer(200, Self.fresh, body: SampleImage.jpeg) }
+  @Test func `the loads of a slot are reported too`() async throws {
+    let server = try LoopbackServer { _ in .response(200, Self.fresh, body: SampleImage.jpeg) }
     let bench = try bench()
     let slot = bench.loader.slot()
     slot.show(try TestLoader.item(server, original: "/a.jpg"))
@@ -185,16 +190,16 @@ import Testing
     #expect(Set(recorder.names()) == Set(Self.fetched))
   }
 
-  @Test func `without observers no event is made`() async throws {
-    let server = try LoopbackServer { _ in .answer(200, Self.fresh, body: SampleImage.jpeg) }
+  @Test func `without observers no event is created`() async throws {
+    let server = try LoopbackServer { _ in .response(200, Self.fresh, body: SampleImage.jpeg) }
     let bench = try TestLoader()
-    let seen = Gathered<Bool>()
+    let seen = RecordedValues<Bool>()
     let item = try TestLoader.item(server, original: "/a.jpg")
     _ = try await bench.loader.load(item) { _ in seen.add(LoadWitness.present == nil) }
     #expect(LoadWitness.present == nil && seen.all.allSatisfy { $0 })
   }
 
-  @Test func `a load that goes on where another broke off tells what was kept before what comes`()
+  @Test func `a resumed load reports the kept bytes before the new ones`()
     async throws
   {
     let origin = try PictureOrigin(ResumingLoadTests.picture, ResumingLoadTests.strong)

@@ -4,7 +4,7 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// How the steps of a load are put in order and told.
+/// How the steps of a load are ordered and printed.
 @Suite struct LoadTimelineTests {
   let start = ContinuousClock.now
 
@@ -18,7 +18,7 @@ import Testing
     .progress(LoadProgress(received: ByteCount(received), total: total.map { ByteCount($0) }))
   }
 
-  @Test func `steps last until the next one, and bytes are told together`() throws {
+  @Test func `a step lasts until the next one, and byte events are merged`() throws {
     let timeline = LoadTimeline([
       try event(0, .queued), try event(1, .started), try event(40, .answered(status: 200)),
       try event(50, progress(1000, 3000)), try event(60, progress(2000, 3000)),
@@ -31,12 +31,12 @@ import Testing
     #expect(timeline.duration == .milliseconds(95))
   }
 
-  @Test func `events that come late are put where they belong`() throws {
+  @Test func `late events are sorted into place`() throws {
     let timeline = LoadTimeline([try event(5, .started), try event(0, .queued), try event(5, .requested)])
     #expect(timeline.entries.map(\.name) == ["queued", "started", "requested"])
   }
 
-  @Test func `nothing is no timeline`() {
+  @Test func `without events there is no timeline`() {
     #expect(LoadTimeline([]).entries.isEmpty && LoadTimeline([]).duration == .zero)
     #expect(LoadTimeline([]).json == "[]")
   }

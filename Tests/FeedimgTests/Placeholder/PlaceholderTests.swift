@@ -2,13 +2,13 @@ import Feedimg
 import FeedimgModel
 import Testing
 
-/// Placeholders as pixels, against what the reference implementations make of them.
+/// Placeholders as pixels, compared with the reference implementations.
 struct PlaceholderTests {
   struct Vector: Sendable, CustomTestStringConvertible {
     var placeholder: Placeholder
     var aspect: Double?
     var size: PixelSize
-    /// Of six places: column, row, then red, green, blue and alpha, not multiplied in.
+    /// Six positions: column, row, then red, green, blue and alpha, not premultiplied.
     var pixels: [[Int]]
     var testDescription: String { placeholder.blurHash ?? placeholder.thumbHash ?? "" }
   }
@@ -33,7 +33,7 @@ struct PlaceholderTests {
     return Vector(placeholder: Placeholder(thumbHash: text), size: size, pixels: pixels)
   }
 
-  /// By woltapp/blurhash `C/decode.c`, and by evanw/thumbhash `js/thumbhash.js`.
+  /// From woltapp/blurhash `C/decode.c` and evanw/thumbhash `js/thumbhash.js`.
   static let vectors = [
     blur(
       "LEHV6nWB2yk8pyo0adR*.7kCMdnj",
@@ -105,7 +105,7 @@ struct PlaceholderTests {
   ]
 
   @Test(arguments: vectors, Bitmap.Format.allCases)
-  func `a placeholder becomes the pixels that the reference implementation makes`(
+  func `a placeholder decodes to the pixels of the reference implementation`(
     _ vector: Vector,
     _ format: Bitmap.Format
   ) throws {
@@ -116,7 +116,7 @@ struct PlaceholderTests {
       let start = pixel[1] * bitmap.stride + pixel[0] * 4
       let found = bitmap.bytes[start..<start + 4].map(Int.init)
       let order = format == .rgba ? [2, 3, 4] : [4, 3, 2]
-      // The reference rounds before alpha is multiplied in.
+      // The reference rounds before it multiplies by alpha.
       let expected = order.map { pixel[$0] * pixel[5] / 255 } + [pixel[5]]
       for (one, other) in zip(found, expected) {
         #expect(abs(one - other) <= 2, "\(found) is not \(expected)")
@@ -124,7 +124,7 @@ struct PlaceholderTests {
     }
   }
 
-  @Test func `the best that can be read counts`() {
+  @Test func `the best readable placeholder is used`() {
     let broken = Placeholder(blurHash: "00TI:j", thumbHash: "not one", color: "#010203")
     #expect(broken.bitmap()?.bytes.prefix(4) == [255, 0, 0, 255])
     let color = Placeholder(blurHash: "no", color: "#010203")
@@ -142,11 +142,11 @@ struct PlaceholderTests {
     Placeholder(color: "red"), Placeholder(color: "#-12345"), Placeholder(color: "#12345g"),
   ]
 
-  @Test(arguments: refused) func `what is no placeholder is none`(_ placeholder: Placeholder) {
+  @Test(arguments: refused) func `invalid placeholders are ignored`(_ placeholder: Placeholder) {
     #expect(placeholder.bitmap() == nil)
   }
 
-  @Test func `no aspect and no bytes break it`() {
+  @Test func `extreme aspect ratios and empty bytes are safe`() {
     for aspect in [-1, 0, .nan, .infinity, 1e-9, 1e9] {
       #expect(Placeholder(blurHash: "00TI:j").bitmap(aspect: aspect) != nil)
     }

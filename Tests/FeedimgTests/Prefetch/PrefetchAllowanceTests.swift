@@ -6,14 +6,14 @@ import Testing
 
 @Suite struct PrefetchAllowanceTests {
   private enum Step {
-    /// An image would be loaded, whose item declares a size.
+    /// A load is about to start. Its item declares a size.
     case enter(Int, Int?, PrefetchAllowance.Entry)
-    /// A load has come so far, of what was announced.
+    /// A load has received this many bytes of the announced size.
     case note(Int, Int, Int?, Prefetch.Reason?)
     case leave(Int)
-    /// Another item has the image that the step is about, as all have that are entered so.
+    /// Another item with the image of the step before.
     case enterSame(Int, Int?, PrefetchAllowance.Entry)
-    /// The same, for a load that is not the first of those who share a transfer.
+    /// The same, for a load that joined the transfer of another one.
     case noteShared(Int, Int, Int?, Prefetch.Reason?)
   }
 
@@ -27,7 +27,7 @@ import Testing
 
   private static let table = [
     Row(
-      testDescription: "what is declared is kept from the beginning, and what does not fit waits",
+      testDescription: "declared sizes are reserved at the start, and loads that do not fit wait",
       steps: [
         .enter(0, 400, .begin), .enter(1, 400, .begin), .enter(2, 400, .wait), .enter(3, 200, .begin),
         .note(0, 0, 400, nil), .note(0, 400, 400, nil), .leave(0), .enter(2, 400, .wait),
@@ -36,7 +36,7 @@ import Testing
       spent: 800
     ),
     Row(
-      testDescription: "what a declaration was too large by is there for others",
+      testDescription: "the unused part of a declared size is available to others",
       steps: [
         .enter(0, 500, .begin), .enter(1, 500, .begin), .enter(2, 300, .wait), .note(0, 0, 100, nil),
         .enter(2, 300, .begin),
@@ -44,7 +44,7 @@ import Testing
       spent: 0
     ),
     Row(
-      testDescription: "what comes to more than was declared gives way with its head, and the others do not",
+      testDescription: "a body larger than declared stops at its head, and the others continue",
       steps: [
         .enter(0, 400, .begin), .enter(1, 400, .begin), .note(0, 0, 450, nil), .note(1, 0, 480, nil),
         .enter(2, 70, .begin), .note(2, 0, 71, .spent), .note(0, 450, 450, nil), .leave(0),
@@ -52,7 +52,7 @@ import Testing
       spent: 450
     ),
     Row(
-      testDescription: "what was kept for a load that failed is there for others",
+      testDescription: "the reservation of a failed load is available to others",
       steps: [
         .enter(0, 500, .begin), .enter(1, 500, .begin), .note(0, 0, 500, nil), .note(1, 0, 500, nil),
         .enter(2, 400, .wait), .leave(0), .enter(2, 400, .begin),
@@ -60,13 +60,13 @@ import Testing
       spent: 0
     ),
     Row(
-      testDescription: "with nothing left nothing begins",
+      testDescription: "without budget no load starts",
       total: 0,
       steps: [.enter(0, nil, .leaveOut(.spent)), .enter(1, 1, .leaveOut(.spent))],
       spent: 0
     ),
     Row(
-      testDescription: "nothing is too large that is just as large as one may be",
+      testDescription: "an image of exactly the maximum size is not too large",
       steps: [
         .enter(0, 501, .leaveOut(.tooLarge)), .enter(1, 500, .begin), .note(1, 0, 500, nil),
         .enter(2, nil, .begin), .note(2, 0, 501, .tooLarge),
@@ -74,7 +74,7 @@ import Testing
       spent: 0
     ),
     Row(
-      testDescription: "of unknown size so many begin as are likely to fit, then one after the other",
+      testDescription: "loads of unknown size start while they are likely to fit, then one at a time",
       steps: [
         .enter(0, nil, .begin), .enter(1, nil, .begin), .enter(2, nil, .wait), .note(0, 0, 300, nil),
         .enter(2, nil, .wait), .note(1, 0, 300, nil), .enter(2, nil, .begin), .enter(3, nil, .wait),
@@ -84,7 +84,7 @@ import Testing
       spent: 0
     ),
     Row(
-      testDescription: "a few that turn out not to fit are enough to know",
+      testDescription: "a few images that do not fit stop further attempts",
       total: 400,
       steps: [
         .enter(0, 300, .begin), .note(0, 0, 300, nil),
@@ -98,7 +98,7 @@ import Testing
       spent: 300
     ),
     Row(
-      testDescription: "of those without a length one goes on, and others give way with their heads",
+      testDescription: "of the bodies without a length one continues, and the others stop at their heads",
       steps: [
         .enter(0, nil, .begin), .enter(1, nil, .begin), .note(0, 0, nil, nil), .note(1, 0, nil, nil),
         .enter(2, nil, .wait), .note(0, 200, nil, nil), .leave(0), .enter(2, nil, .begin),
@@ -109,7 +109,7 @@ import Testing
       spent: 1001
     ),
     Row(
-      testDescription: "without a length what was declared is believed, as long as that holds",
+      testDescription: "without a length the declared size is used while it holds",
       steps: [
         .enter(0, 300, .begin), .enter(1, nil, .begin), .enter(2, 200, .begin), .note(1, 0, nil, nil),
         .note(0, 0, nil, nil), .note(0, 300, nil, nil), .note(2, 0, nil, nil), .note(2, 201, nil, .spent),
@@ -117,7 +117,7 @@ import Testing
       spent: 501
     ),
     Row(
-      testDescription: "what was there before, or begins anew, was not spent twice",
+      testDescription: "stored bytes and restarted bytes are counted once",
       steps: [
         .enter(0, nil, .begin), .note(0, 100, 300, nil), .note(0, 150, 300, nil), .note(0, 0, 300, nil),
         .note(0, 300, 300, nil), .leave(0),
@@ -125,7 +125,7 @@ import Testing
       spent: 350
     ),
     Row(
-      testDescription: "for what several share room is kept once, and one alone pays",
+      testDescription: "items that share an image reserve once, and one of them pays",
       steps: [
         .enterSame(0, 400, .begin), .enterSame(1, 400, .begin), .enterSame(2, 400, .begin),
         .enter(3, 400, .begin), .enter(4, 400, .wait), .note(0, 0, 400, nil), .noteShared(1, 0, 400, nil),
@@ -136,7 +136,7 @@ import Testing
       spent: 400
     ),
     Row(
-      testDescription: "who is first after another has left pays for the rest, and room is kept for that",
+      testDescription: "the next sharer pays for the rest, which stays reserved",
       steps: [
         .enterSame(0, nil, .begin), .enterSame(1, nil, .begin), .note(0, 0, 500, nil),
         .noteShared(1, 0, 500, nil), .note(0, 200, 500, nil), .noteShared(1, 200, 500, nil), .leave(0),
@@ -145,7 +145,7 @@ import Testing
       spent: 500
     ),
     Row(
-      testDescription: "those who share what does not fit give way together",
+      testDescription: "sharers of an image that does not fit stop together",
       total: 500,
       steps: [
         .enter(9, 200, .begin), .note(9, 0, 200, nil), .enterSame(0, 250, .begin),
@@ -155,7 +155,7 @@ import Testing
       spent: 100
     ),
     Row(
-      testDescription: "nothing is kept for what comes for somebody else",
+      testDescription: "bytes that another caller pays for are not reserved",
       steps: [
         .enterSame(0, 500, .begin), .noteShared(0, 100, 500, nil), .enter(1, 500, .begin),
         .enter(2, 500, .begin), .noteShared(0, 400, 500, nil), .note(0, 500, 500, nil),
@@ -163,7 +163,7 @@ import Testing
       spent: 100
     ),
     Row(
-      testDescription: "sizes that nobody has are no trouble",
+      testDescription: "absurd sizes are safe",
       total: .max,
       perImage: .max,
       steps: [
@@ -174,7 +174,7 @@ import Testing
     ),
   ]
 
-  @Test(arguments: table) private func `what is left is given to those that fit`(row: Row) {
+  @Test(arguments: table) private func `the remaining budget goes to images that fit`(row: Row) {
     let limits = Prefetch.Limits(total: ByteCount(row.total), perImage: ByteCount(row.perImage))
     var allowance = PrefetchAllowance(limits)
     for (number, step) in row.steps.enumerated() {

@@ -6,11 +6,13 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// What a prefetch spends, with real layers.
+/// The bytes that a prefetch spends, with real layers.
 @Suite(.timeLimit(.minutes(10))) struct PrefetchLimitTests {
   private static let size = 270_000
 
-  /// A picture of this length, which is a picture in its first bytes alone.
+  /// A picture of this length.
+  ///
+  /// Only its first bytes are image data.
   private static func picture(_ size: Int) -> [UInt8] {
     SampleImage.jpeg + [UInt8](repeating: 0, count: size - SampleImage.jpeg.count)
   }
@@ -28,11 +30,11 @@ import Testing
   private enum Told: CaseIterable { case declared, announced, both }
 
   @Test(arguments: Told.allCases)
-  private func `as many are fetched as fit, and no more is spent than the limit`(told: Told) async throws {
+  private func `a prefetch fetches as many images as fit its limit`(told: Told) async throws {
     let server = try LoopbackServer { _ in
       let body = Self.picture(Self.size)
       return told == .declared
-        ? .chunked(Self.type, body: body, size: 1 << 14) : .answer(200, Self.type, body: body)
+        ? .chunked(Self.type, body: body, size: 1 << 14) : .response(200, Self.type, body: body)
     }
     let test = try TestLoader(memoryLimit: .mebibytes(16))
     let items = try items(server, 40, size: told == .announced ? nil : Self.size)
@@ -41,11 +43,11 @@ import Testing
     let progress = await test.loader.prefetch(items, limits: limits).finish()
     #expect(progress.fetched == 7)
     #expect(progress.skipped == [.spent: 33])
-    #expect(progress.received == ByteCount(7 * Self.size), "none of the others has begun to come")
-    if told != .announced { #expect(server.log.requests.count == 7, "none of them was asked for") }
+    #expect(progress.received == ByteCount(7 * Self.size), "no other body has begun to arrive")
+    if told != .announced { #expect(server.log.requests.count == 7, "the others were not requested") }
   }
 
-  @Test func `where no length is ever told the limit holds, and what began first is finished`() async throws {
+  @Test func `without announced lengths the limit holds, and the first image is completed`() async throws {
     let server = try LoopbackServer { _ in
       .chunked(Self.type, body: Self.picture(Self.size), size: 1 << 14)
     }
@@ -54,12 +56,12 @@ import Testing
     let limits = Prefetch.Limits(total: ByteCount(limit))
     let progress = await test.loader.prefetch(try items(server, 40), limits: limits).finish()
     #expect(progress.fetched >= 3)
-    // What was in hand when it became too much.
+    // The limit, and the bytes in flight when it was reached.
     #expect(progress.received.bytes <= limit + 1 << 16)
     #expect(progress.done == 40)
   }
 
-  @Test func `what waits for room as no length was told is fetched once there is some`() async throws {
+  @Test func `a load without a length runs when budget becomes free`() async throws {
     let gate = Gate()
     let body = Self.picture(20_000)
     let server = try LoopbackServer { _ in
@@ -68,29 +70,29 @@ import Testing
       return Reply([.send(Array(bytes.prefix(10_000))), .wait(gate), .send(Array(bytes.dropFirst(10_000)))])
     }
     let test = try TestLoader()
-    // One that is open keeps half of it.
+    // An image with an open size reserves half of the limit.
     let limits = Prefetch.Limits(total: ByteCount(2 << 20), perImage: ByteCount(1 << 20))
     let prefetch = test.loader.prefetch(try items(server, 6), limits: limits)
     await server.reaches { $0.requests.count >= 4 }
     gate.open()
     let progress = await prefetch.finish()
-    #expect(progress.fetched == 6, "none takes more than the others leave: \(progress.skipped)")
+    #expect(progress.fetched == 6, "no load takes more than the others leave: \(progress.skipped)")
     #expect(progress.received.bytes <= 6 * 20_000 + 6 * 20_000)
   }
 
-  @Test func `what told no length and never has room is left out in the end`() async throws {
+  @Test func `a load without a length that never fits is skipped in the end`() async throws {
     let body = Self.picture(400_000)
     let server = try LoopbackServer { _ in .chunked(Self.type, body: body, size: 40_000) }
     let test = try TestLoader()
     let limits = Prefetch.Limits(total: ByteCount(1 << 20), perImage: ByteCount(1 << 19))
     let progress = await test.loader.prefetch(try items(server, 6), limits: limits).finish()
     #expect(progress.fetched == 2 && progress.skipped == [.spent: 4], "\(progress)")
-    // What was in hand when it became too much.
+    // The limit, and the bytes in flight when it was reached.
     #expect(progress.received.bytes <= (1 << 20) + (1 << 16))
   }
 
-  @Test func `with nothing to spend nothing is asked for`() async throws {
-    let server = try LoopbackServer { _ in .answer(200, Self.type, body: SampleImage.jpeg) }
+  @Test func `without budget a prefetch sends no request`() async throws {
+    let server = try LoopbackServer { _ in .response(200, Self.type, body: SampleImage.jpeg) }
     let test = try TestLoader()
     let limits = Prefetch.Limits(total: ByteCount(0))
     let progress = await test.loader.prefetch(try items(server, 5), limits: limits).finish()
@@ -98,10 +100,10 @@ import Testing
     #expect(server.log.opened == 0)
   }
 
-  @Test func `small ones that fit are fetched after large ones that do not`() async throws {
+  @Test func `small images that fit are fetched after large ones that do not`() async throws {
     let server = try LoopbackServer { request in
       let isLarge = request.path == "/0" || request.path == "/1"
-      return .answer(200, Self.type, body: Self.picture(isLarge ? Self.size : 20_000))
+      return .response(200, Self.type, body: Self.picture(isLarge ? Self.size : 20_000))
     }
     let test = try TestLoader(memoryLimit: .mebibytes(16))
     let limits = Prefetch.Limits(total: ByteCount(Self.size + 50_000))
@@ -110,8 +112,8 @@ import Testing
     #expect(progress.fetched >= 3)
   }
 
-  @Test func `an image larger than one may be is refused before its body comes`() async throws {
-    let server = try LoopbackServer { _ in .answer(200, Self.type, body: Self.picture(Self.size)) }
+  @Test func `an image above the maximum size is refused before its body arrives`() async throws {
+    let server = try LoopbackServer { _ in .response(200, Self.type, body: Self.picture(Self.size)) }
     let test = try TestLoader()
     let limits = Prefetch.Limits(perImage: ByteCount(100_000))
     let progress = await test.loader.prefetch(try items(server, 12), limits: limits).finish()
@@ -119,7 +121,7 @@ import Testing
     #expect(progress.received == ByteCount(0))
   }
 
-  @Test func `an image of no known length is given up as soon as it is too large`() async throws {
+  @Test func `an image of unknown length stops as soon as it is too large`() async throws {
     let gate = Gate()
     let body = Self.picture(Self.size)
     let server = try LoopbackServer { _ in
@@ -134,10 +136,10 @@ import Testing
     gate.open()
   }
 
-  @Test func `who looks at an image has it, although a prefetch finds it too large`() async throws {
+  @Test func `a visible image is loaded although a prefetch finds it too large`() async throws {
     let gate = Gate()
     let server = try LoopbackServer { _ in
-      .held(by: gate, then: .answer(200, Self.type, body: Self.picture(Self.size)))
+      .held(by: gate, then: .response(200, Self.type, body: Self.picture(Self.size)))
     }
     let test = try TestLoader(memoryLimit: .mebibytes(16))
     let item = try items(server, 1)[0]

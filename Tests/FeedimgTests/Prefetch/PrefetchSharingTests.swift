@@ -6,12 +6,14 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// What a prefetch spends where several share one transfer, with real layers.
+/// The bytes that a prefetch spends on shared transfers, with real layers.
 @Suite(.timeLimit(.minutes(10))) struct PrefetchSharingTests {
   private static let body =
     SampleImage.jpeg + [UInt8](repeating: 0, count: 270_000 - SampleImage.jpeg.count)
-  private static let whole = Reply.answer(200, [("Content-Type", "image/jpeg")], body: body)
-  /// What comes before the rest is held back.
+  private static let whole = Reply.response(200, [("Content-Type", "image/jpeg")], body: body)
+  /// The bytes that arrive first.
+  ///
+  /// The rest is held back.
   private static let start = 100
 
   private func waiting(_ test: TestLoader, for item: FeedItem, _ count: Int) async throws {
@@ -20,7 +22,7 @@ import Testing
   }
 
   @Test(arguments: [nil, 1.5])
-  func `an image that a feed has several times is paid for once`(share: Double?) async throws {
+  func `an image that a feed repeats is paid for once`(share: Double?) async throws {
     let gate = Gate()
     let server = try LoopbackServer { _ in .held(by: gate, then: Self.whole) }
     let test = try TestLoader(memoryLimit: .mebibytes(16))
@@ -40,7 +42,7 @@ import Testing
     #expect(server.log.requests.count == 1)
   }
 
-  @Test func `what somebody else loads costs a prefetch nothing`() async throws {
+  @Test func `the bytes of another caller's load cost a prefetch nothing`() async throws {
     let gate = Gate()
     let server = try LoopbackServer { _ in .held(by: gate, then: Self.whole) }
     let test = try TestLoader(memoryLimit: .mebibytes(16))
@@ -55,7 +57,7 @@ import Testing
     #expect(try await visible.value.bytes.count == Self.body.count)
   }
 
-  @Test func `a prefetch pays for the rest of what nobody else wants any more`() async throws {
+  @Test func `a prefetch pays for the rest of a transfer when the other callers leave`() async throws {
     let gate = Gate()
     let server = try LoopbackServer { _ in .stalled(Self.body, after: Self.start, until: gate) }
     let test = try TestLoader(memoryLimit: .mebibytes(16))

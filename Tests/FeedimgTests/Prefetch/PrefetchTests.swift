@@ -8,17 +8,17 @@ import Testing
 @testable import FeedimgPipeline
 
 @Suite(.timeLimit(.minutes(10))) struct PrefetchTests {
-  private static let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+  private static let picture = Reply.response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
 
   private func items(_ server: LoopbackServer, _ count: Int) throws -> [FeedItem] {
     try (0..<count).map { try TestLoader.item(server, original: "/\($0)") }
   }
 
   /// Behaviour 8.
-  @Test func `a prefetch that is stopped at once asks for nothing`() async throws {
+  @Test func `a prefetch stopped at once sends no request`() async throws {
     let server = try LoopbackServer { _ in Self.picture }
     let test = try TestLoader()
-    // Nothing of it can run before the thread is free.
+    // None of its loads can run before this thread yields.
     let (isHeld, isFree) = (Gate(), Gate())
     let holding = Task(executorPreference: test.loader.disk) {
       isHeld.open()
@@ -34,7 +34,7 @@ import Testing
     #expect(server.log.opened == 0)
   }
 
-  @Test func `what was prefetched is there when somebody looks`() async throws {
+  @Test func `a prefetched image is available when a view asks for it`() async throws {
     let server = try LoopbackServer { _ in Self.picture }
     let test = try TestLoader()
     let items = try items(server, 30)
@@ -47,7 +47,7 @@ import Testing
     #expect(server.log.requests.count == 30)
   }
 
-  @Test func `stopping in the middle stops what runs`() async throws {
+  @Test func `stopping a prefetch stops its running loads`() async throws {
     let gate = Gate()
     let server = try LoopbackServer { _ in .held(by: gate, then: Self.picture) }
     let test = try TestLoader()
@@ -60,7 +60,7 @@ import Testing
     gate.open()
   }
 
-  @Test func `nothing is prefetched where data costs, and what runs stops when it begins to`() async throws {
+  @Test func `on a metered network prefetching stops, and nothing new is fetched`() async throws {
     let gate = Gate()
     let server = try LoopbackServer { _ in .held(by: gate, then: Self.picture) }
     let test = try TestLoader()
@@ -73,7 +73,7 @@ import Testing
     gate.open()
   }
 
-  @Test func `what waits for a better network is gone on with when there is one`() async throws {
+  @Test func `a prefetch that waits for a better network continues when there is one`() async throws {
     let gate = Gate()
     let server = try LoopbackServer { _ in .held(by: gate, then: Self.picture) }
     let test = try TestLoader()
@@ -88,7 +88,7 @@ import Testing
     #expect(progress.fetched == 10 && progress.waiting == 0 && progress.skipped == [:])
   }
 
-  @Test func `what waits for a network begins nothing before, and ends when it is stopped`() async throws {
+  @Test func `a prefetch that waits for a network starts no load and ends when it is stopped`() async throws {
     let server = try LoopbackServer { _ in Self.picture }
     let test = try TestLoader()
     test.network.become(.wifi, metered: .yes)
@@ -101,11 +101,11 @@ import Testing
     #expect(server.log.requests.isEmpty)
   }
 
-  /// Where an original has to wait for a better network.
+  /// The reason for which an original waits for a better network.
   enum Obstacle: CaseIterable, Sendable {
     case offline
     case cellular
-    /// The network goes while it is on its way.
+    /// The network goes away during the transfer.
     case lost
   }
 
@@ -138,8 +138,8 @@ import Testing
     #expect(test.loader.resolve(item).situation.original == .cached)
   }
 
-  @Test func `one that fails does not stop the others`() async throws {
-    let server = try LoopbackServer { $0.path == "/3" ? .answer(404) : Self.picture }
+  @Test func `a failed image does not stop the others`() async throws {
+    let server = try LoopbackServer { $0.path == "/3" ? .response(404) : Self.picture }
     let test = try TestLoader()
     let prefetch = test.loader.prefetch(try items(server, 10))
     var failed: [Int] = []
@@ -153,8 +153,8 @@ import Testing
     #expect(prefetch.progress.fetched == 9)
   }
 
-  @Test func `an original that failed for a moment is told, and its thumbnail is there`() async throws {
-    let server = try LoopbackServer { $0.path == "/a" ? .answer(500) : Self.picture }
+  @Test func `a temporary failure of an original is reported, and its thumbnail is stored`() async throws {
+    let server = try LoopbackServer { $0.path == "/a" ? .response(500) : Self.picture }
     let test = try TestLoader()
     let item = try TestLoader.item(server, original: "/a", thumbnail: "/s")
     let progress = await test.loader.prefetch([item]).finish()
@@ -162,10 +162,10 @@ import Testing
     #expect(test.loader.resolve(item).situation.thumbnail == .cached)
   }
 
-  @Test func `where data costs, no thumbnail that the policy calls idle stands in for an original`()
+  @Test func `on a metered network no idle-only thumbnail replaces an original`()
     async throws
   {
-    let server = try LoopbackServer { $0.path == "/a" ? .answer(500) : Self.picture }
+    let server = try LoopbackServer { $0.path == "/a" ? .response(500) : Self.picture }
     let test = try TestLoader(followsPolicies: true)
     try test.write(
       policy: """
@@ -181,12 +181,12 @@ import Testing
     let progress = await test.loader.prefetch([item]).finish()
     #expect(progress.failed == 1)
     #expect(server.log.requests.map(\.path) == ["/a"])
-    // Who looks at it has it nevertheless.
+    // A visible load gets it nevertheless.
     #expect(try await test.loader.load(item).variant.role == .thumbnail)
   }
 
   @Test(arguments: ["now": 1, "soon": 1, "idle": 0, "-": 0])
-  func `where data costs, a column that says when counts whatever it says`(
+  func `on a metered network the when column of the policy is ignored`(
     _ cell: String,
     _ count: Int
   )
@@ -206,14 +206,14 @@ import Testing
   @Test(arguments: [
     (NetworkKind.wifi, Metered.no, Urgency.now, false, nil as Prefetch.Reason?, "free"),
     (.wifi, .yes, .now, false, .dear, "a hotspot"),
-    (.other, .unknown, .now, false, .dear, "unknown is not no"),
-    (.cellular, .yes, .now, true, nil, "the table says it is worth it"),
+    (.other, .unknown, .now, false, .dear, "unknown metering is not unmetered"),
+    (.cellular, .yes, .now, true, nil, "the table allows it"),
     (.cellular, .yes, .soon, true, nil, "likewise"),
-    (.cellular, .yes, .idle, true, .dear, "the table says it is not"),
-    (.wifi, .no, .idle, true, nil, "free whatever the table says"),
+    (.cellular, .yes, .idle, true, .dear, "the table forbids it"),
+    (.wifi, .no, .idle, true, nil, "an unmetered network, whatever the table says"),
     (.offline, .no, .now, false, .offline, ""),
   ])
-  func `what may be prefetched`(
+  func `the rules for what may be prefetched`(
     network: NetworkKind,
     metered: Metered,
     urgency: Urgency,
@@ -229,15 +229,16 @@ import Testing
 
   @Test(arguments: [
     (
-      NetworkKind.offline, Metered.no, Presence.remote, true, Prefetch.Reason.offline, "the original may come"
+      NetworkKind.offline, Metered.no, Presence.remote, true, Prefetch.Reason.offline,
+      "the original may be fetched"
     ),
-    (.offline, .no, .remote, false, .cached, "it is all that there will be now"),
-    (.offline, .no, .none, true, .cached, "there is nothing better"),
-    (.cellular, .yes, .remote, true, .dear, "the original may be free elsewhere"),
-    (.cellular, .yes, .remote, false, .cached, "it is all that there will be now"),
-    (.wifi, .no, .remote, true, .cached, "the policy wants no more where it is free"),
+    (.offline, .no, .remote, false, .cached, "nothing more will be fetched now"),
+    (.offline, .no, .none, true, .cached, "there is no better image"),
+    (.cellular, .yes, .remote, true, .dear, "the original may be fetched on another network"),
+    (.cellular, .yes, .remote, false, .cached, "nothing more will be fetched now"),
+    (.wifi, .no, .remote, true, .cached, "the policy asks for no more on an unmetered network"),
   ])
-  func `what becomes of an item whose thumbnail is cached`(
+  func `the next step for an item whose thumbnail is cached`(
     network: NetworkKind,
     metered: Metered,
     original: Presence,
@@ -251,7 +252,7 @@ import Testing
     #expect(verdict == .skip(reason), "\(why)")
   }
 
-  @Test func `the time that is left is told from what was`() {
+  @Test func `the remaining time is estimated from the progress`() {
     var progress = PrefetchProgress(count: 10)
     #expect(progress.remaining == nil && progress.rate == nil)
     progress.elapsed = .seconds(4)

@@ -5,13 +5,13 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// Which requests to a server in doubt go out, without any network.
+/// Which requests go to a server whose circuit is not closed, without any network.
 @Suite @PipelineActor struct AttemptTests {
   private let url: ImageURL
   private let time = ManualTime()
   private let desk: RetryController
 
-  /// A desk that has left a server alone, until a moment ago.
+  /// A controller with a circuit that became half-open a moment ago.
   init() async throws {
     let url = try ImageURL("http://h.example/a")
     (self.url, desk) = (url, RetryController(time.time, schedule: RetrySchedule(greatestTries: 1)))
@@ -25,7 +25,7 @@ import Testing
     time.pass(.seconds(2))
   }
 
-  /// Sends a request, which gets a status or fails.
+  /// Sends a request that gets a status or fails.
   private func ask(_ begun: Attempt, _ response: Result<Int, LoadError>) throws(LoadError) {
     try begun.begin()
     switch response {
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(arguments: [(200, true), (206, true), (304, true), (404, true), (429, false), (500, false)])
-  func `the head of an answer that does not speak against the server lets all ask`(
+  func `a successful response head closes the circuit for all`(
     status: Int,
     isWell: Bool
   )
@@ -47,15 +47,15 @@ import Testing
     #expect(desk.admit(url.origin, insisting: false) == (isWell ? false : nil))
   }
 
-  @Test func `who waits for a place is not yet the one who tries`() async throws {
+  @Test func `a load that waits for a slot is not the probe yet`() async throws {
     let (early, late) = (Attempt(url, desk), Attempt(url, desk))
     try ask(late, .success(500))
     #expect(throws: LoadError.self) { try ask(early, .success(200)) }
     #expect(early.isHeldBack && !late.isHeldBack)
   }
 
-  /// A server that was well when the load came, and fails while it waits for its place.
-  @Test func `who has waited for a place asks no server that was given up meanwhile`() async throws {
+  /// The server was well when the load came, and fails while the load waits for its slot.
+  @Test func `a load that waited for a slot sends nothing if the circuit opened meanwhile`() async throws {
     desk.reset()
     let begun = Attempt(url, desk)
     for _ in 0..<5 {
@@ -69,7 +69,9 @@ import Testing
     #expect(begun.isHeldBack)
   }
 
-  @Test func `who loses its place before an answer lets another one try, and waits for it`() async throws {
+  @Test func `a load that loses its slot before a response lets another one probe, and waits for it`()
+    async throws
+  {
     let begun = Attempt(url, desk)
     #expect(throws: LoadError.self) {
       try ask(begun, .failure(LoadError(.cancelled, message: "")))
@@ -83,7 +85,7 @@ import Testing
     #expect(!begun.isHeldBack)
   }
 
-  @Test func `who was let go on is not asked again when it goes on later`() async throws {
+  @Test func `a load that was allowed to continue is not checked again when it resumes`() async throws {
     let begun = Attempt(url, desk)
     try ask(begun, .success(200))
     await #expect(throws: LoadError.self) {

@@ -4,7 +4,7 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// What counts against a host, and who asks one that is left alone.
+/// Which failures count against a host, and which load probes an open circuit.
 @Suite struct CircuitBreakerTests {
   private var random = SplitMix(state: 1)
   private var breaker = CircuitBreaker()
@@ -13,14 +13,14 @@ import Testing
     LoadError(.status, message: "the server answered \(status)", status: status, retryAfter: retryAfter)
   }
 
-  /// The image may be to blame for an answer, and for no answer it is not.
+  /// The image may cause an error response, but it never causes a missing response.
   @Test(arguments: [
     (LoadError(.status, message: "", status: 503), false),
     (LoadError(.status, message: "", status: 429), false),
     (LoadError(.connection, message: ""), true), (LoadError(.timeout, message: ""), true),
     (LoadError(.unknownHost, message: ""), true),
   ])
-  mutating func `of one load the first answer counts, and each try that got none`(
+  mutating func `of one load the first error response counts, and each attempt without a response`(
     error: LoadError,
     isLeftAlone: Bool
   ) {
@@ -29,7 +29,8 @@ import Testing
     #expect((breaker.admit("h", at: .zero) != .admitted) == isLeftAlone)
   }
 
-  @Test mutating func `the first failures of five loads are enough, whatever their later tries come to`() {
+  @Test mutating func `the first failures of five loads open the circuit, whatever their later attempts do`()
+  {
     for number in 0..<5 {
       #expect(breaker.admit("h", at: .zero) == .admitted, "\(number) have failed")
       breaker.failed("h", status(), at: .zero, using: &random)
@@ -37,7 +38,7 @@ import Testing
     #expect(breaker.admit("h", at: .zero) != .admitted)
   }
 
-  @Test mutating func `one insists in each wait, which is no longer for it`() {
+  @Test mutating func `one load probes in each cooldown, which it does not prolong`() {
     for _ in 0..<5 { breaker.failed("h", status(), at: .zero, using: &random) }
     guard case .open(let wait, _) = breaker.admit("h", at: .zero) else {
       Issue.record("still asked")
@@ -47,19 +48,19 @@ import Testing
     #expect(breaker.admit("h", insisting: true, at: .zero) == .probing)
     breaker.failed("h", status(), isProbe: true, at: .zero, using: &random)
     #expect(breaker.admit("h", insisting: true, at: .zero) == .open(wait, status()))
-    #expect(breaker.admit("h", at: wait) == .admitted, "the wait is over")
+    #expect(breaker.admit("h", at: wait) == .admitted, "the cooldown is over")
     #expect(breaker.admit("h", insisting: true, at: wait) == .probing)
     breaker.failed("h", status(), isProbe: true, at: wait, using: &random)
     #expect(breaker.admit("h", at: wait) != .admitted)
-    #expect(breaker.admit("h", insisting: true, at: wait) == .admitted, "a wait of its own")
+    #expect(breaker.admit("h", insisting: true, at: wait) == .admitted, "its own cooldown")
   }
 
-  @Test mutating func `who insists and leaves lets another insist, and all go on when it is answered`() {
+  @Test mutating func `when a probe is cancelled another load probes, and a response lets all continue`() {
     for _ in 0..<5 { breaker.failed("h", status(), at: .zero, using: &random) }
     for _ in 0..<3 {
       #expect(breaker.admit("h", insisting: true, at: .zero) == .admitted)
       breaker.probeCancelled("h")
-      #expect(breaker.admit("h", at: .zero) != .admitted, "the others wait on")
+      #expect(breaker.admit("h", at: .zero) != .admitted, "the others keep waiting")
     }
     #expect(breaker.admit("h", insisting: true, at: .zero) == .admitted)
     breaker.probeAnswered("h")
@@ -67,17 +68,17 @@ import Testing
   }
 
   @Test(arguments: [
-    (LoadError(.connection, message: "broken"), "nobody is there"),
+    (LoadError(.connection, message: "broken"), "no load is left"),
     (
-      LoadError(.status, message: "busy", status: 503, retryAfter: 1), "it has said when it wants to be asked"
+      LoadError(.status, message: "busy", status: 503, retryAfter: 1), "it sent a Retry-After"
     ),
   ])
-  mutating func `nobody insists where that is of no use`(error: LoadError, why: String) {
+  mutating func `no load probes when a probe cannot help`(error: LoadError, why: String) {
     for _ in 0..<5 { breaker.failed("h", error, at: .zero, using: &random) }
     #expect(breaker.admit("h", insisting: true, at: .zero) != .admitted, "\(why)")
   }
 
-  @Test mutating func `what was under way neither ends a trial nor makes the wait longer`() {
+  @Test mutating func `an earlier request neither ends a probe nor prolongs the cooldown`() {
     for _ in 0..<5 { breaker.failed("h", status(), at: .zero, using: &random) }
     #expect(breaker.admit("h", at: .seconds(2)) == .admitted)
     for _ in 0..<5 { breaker.failed("h", status(), at: .seconds(2), using: &random) }
@@ -86,11 +87,12 @@ import Testing
     #expect(breaker.admit("h", at: .seconds(2)) == .admitted)
   }
 
-  @Test mutating func `who is sent on makes the wait longer if asked after it, once`() throws {
+  @Test mutating func `a redirected load prolongs the cooldown of its target if sent after it, once`() throws
+  {
     for _ in 0..<5 { breaker.failed("h", status(), at: .zero, using: &random) }
     let first = try #require(breaker.probeTime("h"))
     breaker.failed("h", status(), redirectedAt: first - .milliseconds(1), at: first, using: &random)
-    #expect(breaker.probeTime("h") == first, "it was under way")
+    #expect(breaker.probeTime("h") == first, "it was already running")
     for _ in 0..<2 { breaker.failed("h", status(), redirectedAt: first, at: first, using: &random) }
     let second = try #require(breaker.probeTime("h"))
     #expect(second >= first + .seconds(2) && second <= first + .seconds(4))

@@ -6,7 +6,7 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// When those are woken who wait, again and again, for servers that failed them.
+/// When loads that keep waiting for failing servers wake up.
 @Suite(.timeLimit(.minutes(10))) struct CircuitSubscriptionTests {
   private let time = ManualTime()
   private let desk: RetryController
@@ -19,9 +19,9 @@ import Testing
     return error
   }
 
-  @Test @PipelineActor func `who has asked again in vain lets the next one ask at once`() async throws {
+  @Test @PipelineActor func `after a failed retry the next subscriber retries at once`() async throws {
     let (first, second) = (CircuitSubscription(desk) { .visible }, CircuitSubscription(desk) { .visible })
-    let woken = Gathered<(name: String, at: Duration)>()
+    let woken = RecordedValues<(name: String, at: Duration)>()
     let error = try silence(of: "http://a.example/a")
     first.wait(after: error) { woken.add(("first", time.time.now())) }
     second.wait(after: error) { woken.add(("second", time.time.now())) }
@@ -39,33 +39,33 @@ import Testing
   }
 
   @Test(arguments: [nil, "http://b.example"])
-  @PipelineActor func `who has had its image was not woken in vain, wherever the image is`(
+  @PipelineActor func `a load that succeeded had no failed wake-up, even after a redirect`(
     _ origin: String?
   ) throws {
     let calls = CircuitSubscription(desk) { .visible }
-    let woken = Gathered<Bool>()
+    let woken = RecordedValues<Bool>()
     let error = try silence(of: "http://a.example/a", leadingTo: origin)
     for count in 1...3 {
       calls.wait(after: error) { woken.add(true) }
       desk.responded(origin ?? "http://a.example")
-      #expect(woken.all.count == count, "it need not rest")
+      #expect(woken.all.count == count, "it need not wait")
       calls.forget(try ImageURL("http://a.example/a"))
     }
     calls.close()
   }
 
-  @Test @PipelineActor func `an image from another server says nothing of one that fails another image`()
+  @Test @PipelineActor func `an image from another server says nothing about the server of a failed one`()
     throws
   {
     let calls = CircuitSubscription(desk) { .visible }
-    let woken = Gathered<Bool>()
+    let woken = RecordedValues<Bool>()
     let error = try silence(of: "http://a.example/a", leadingTo: "http://b.example")
     for _ in 1...2 {
       calls.wait(after: error) { woken.add(true) }
       desk.responded("http://b.example")
       calls.forget(try ImageURL("http://a.example/other"))
     }
-    #expect(woken.all.count == 1, "the second time it rests")
+    #expect(woken.all.count == 1, "it waits the second time")
     calls.close()
   }
 }

@@ -4,7 +4,7 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// Which subscribers wake when an origin is back, and which one tries it.
+/// Which subscribers wake when an origin recovers, and which one probes it.
 @Suite struct CircuitSubscriptionsTests {
   private static let silence = LoadError(.timeout, message: "no response came")
   private static let busy = LoadError(.status, message: "the server answered 503", status: 503)
@@ -32,7 +32,7 @@ import Testing
 
   /// Opens the circuit of an origin.
   ///
-  /// - Returns: When it is half-open.
+  /// - Returns: The time at which it is half-open.
   private mutating func fail(_ origin: String = "h", _ error: LoadError = silence) throws -> Duration {
     for _ in 0..<5 { breaker.failed(origin, error, at: .zero, using: &random) }
     return try #require(breaker.probeTime(origin))
@@ -55,7 +55,7 @@ import Testing
     #expect(woken(at: reopening) == [], "one tries")
   }
 
-  @Test mutating func `while one tries no other does, until it is cancelled or takes too long`() throws {
+  @Test mutating func `one subscriber probes at a time, until it is cancelled or takes too long`() throws {
     let reopening = try fail()
     let (first, second) = (subscribe(), subscribe())
     #expect(woken(at: reopening) == [first])
@@ -66,7 +66,7 @@ import Testing
     #expect(woken(at: reopening) == [third])
   }
 
-  @Test mutating func `no subscriber wakes to try while a load probes`() throws {
+  @Test mutating func `no subscriber wakes to probe while a load probes`() throws {
     let reopening = try fail()
     let number = subscribe()
     _ = breaker.admit("h", at: reopening)
@@ -75,7 +75,7 @@ import Testing
     #expect(woken(at: reopening) == [number])
   }
 
-  @Test mutating func `a subscriber that woke in vain waits longer each time, at most five minutes`() {
+  @Test mutating func `a subscriber with failed wake-ups waits longer each time, at most five minutes`() {
     let waits = (0..<10).map { wakes -> Duration? in
       subscriptions = CircuitSubscriptions()
       _ = subscribe(wakes: wakes)
@@ -95,14 +95,14 @@ import Testing
   static let returns = [
     Return(error: silence, wasOpen: true, wakesNow: true, testDescription: "the circuit was open"),
     Return(error: silence, wasOpen: false, wakesNow: true, testDescription: "the host was silent"),
-    Return(error: busy, wasOpen: true, wakesNow: true, testDescription: "the host was in trouble"),
-    Return(error: busy, wasOpen: false, wakesNow: false, testDescription: "the image may be to blame"),
+    Return(error: busy, wasOpen: true, wakesNow: true, testDescription: "the host responded with an error"),
+    Return(error: busy, wasOpen: false, wakesNow: false, testDescription: "the image may be the cause"),
     Return(
       error: silence,
       wakes: 1,
       wasOpen: true,
       wakesNow: false,
-      testDescription: "it woke in vain just before"
+      testDescription: "it woke for nothing just before"
     ),
   ]
 
@@ -117,14 +117,14 @@ import Testing
     #expect(later == (row.wakesNow ? 0 : 1), "once")
   }
 
-  @Test mutating func `a failure that was overtaken by the return of its origin is tried again at once`() {
+  @Test mutating func `a failure from before the origin's recovery is retried at once`() {
     var refusal = Self.busy
     refusal.hasOpenCircuit = true
     let number = subscribe(after: refusal)
     #expect(woken(at: .zero) == [number])
   }
 
-  @Test mutating func `a subscriber that waits while its origin comes back tries after its own wait`() throws
+  @Test mutating func `a subscriber that waits while its origin recovers retries after its own wait`() throws
   {
     _ = try fail("h", Self.busy)
     let number = subscribe(after: Self.busy, wakes: 1)
@@ -133,13 +133,13 @@ import Testing
     #expect(woken(at: .seconds(5)) == [number])
   }
 
-  @Test mutating func `an image that fails alone is tried again with backoff`() {
+  @Test mutating func `an image that fails alone is retried with backoff`() {
     let number = subscribe(after: Self.busy)
     #expect(due == .seconds(5))
     #expect(woken(at: .seconds(5)) == [number])
   }
 
-  @Test mutating func `visible subscribers come first, then those that wait longest, and no others`() throws {
+  @Test mutating func `visible subscribers wake first, then those that wait longest, and no others`() throws {
     let reopening = try fail()
     let prefetch = subscribe(priority: .prefetch)
     _ = subscribe(priority: nil)

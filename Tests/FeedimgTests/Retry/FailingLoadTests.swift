@@ -7,11 +7,11 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// What a load does about failures, with real layers.
+/// How loads handle failures, with real layers.
 @Suite(.timeLimit(.minutes(10))) struct FailingLoadTests {
-  private static let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+  private static let picture = Reply.response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
 
-  /// Fails hosts that are named after failures, without any network.
+  /// Fails each host with the failure in its name, without any network.
   private final class Failing: Downloading {
     let asked = Mutex<[String]>([])
     let isRepaired = Atomic(false)
@@ -39,10 +39,10 @@ import Testing
     )
   }
 
-  @Test func `what failed for a moment is tried again after a wait`() async throws {
+  @Test func `a temporary failure is retried after a wait`() async throws {
     let count = Atomic(0)
     let server = try LoopbackServer { _ in
-      count.wrappingAdd(1, ordering: .relaxed).oldValue < 2 ? .answer(503) : Self.picture
+      count.wrappingAdd(1, ordering: .relaxed).oldValue < 2 ? .response(503) : Self.picture
     }
     let time = ManualTime()
     let test = try TestLoader(time: time.time, tries: 4)
@@ -55,10 +55,10 @@ import Testing
     #expect(server.log.requests.count == 3)
   }
 
-  @Test func `what is gone is not asked for again until the time is over or the network changes`()
+  @Test func `a missing image is requested again only after some time or a network change`()
     async throws
   {
-    let server = try LoopbackServer { _ in .answer(404) }
+    let server = try LoopbackServer { _ in .response(404) }
     let time = ManualTime()
     let test = try TestLoader(time: time.time)
     let item = try TestLoader.item(server, original: "/a.jpg")
@@ -76,7 +76,7 @@ import Testing
     #expect(server.log.requests.count == 3)
   }
 
-  @Test func `a host that fails again and again is left alone, and says so`() async throws {
+  @Test func `after repeated failures a host gets no more requests, and the error says so`() async throws {
     let port = try ClosedPort()
     let time = ManualTime()
     let test = try TestLoader(time: time.time)
@@ -84,21 +84,20 @@ import Testing
       try await test.loader.load(try item("http://127.0.0.1:\(port.port)/\(number)"))
     }
     for number in 0..<5 { await #expect(throws: LoadError.self) { try await load(number) } }
-    // Two who wait and try in vain, each twice as long as the one before at most.
+    // Two loads that wait and fail, each after at most twice the wait before.
     for number in 5..<7 {
       let waiting = Task { try await load(number) }
       await time.pass(.seconds(4), when: 1)
       await #expect(throws: LoadError.self) { try await waiting.value }
     }
-    // And one who need not wait any more.
+    // One load that no longer needs to wait.
     time.pass(.seconds(8))
     await #expect(throws: LoadError.self) { try await load(7) }
     let error = await #expect(throws: LoadError.self) { try await load(8) }
     #expect(error?.message.hasPrefix("the host failed before; requests resume in") == true)
   }
 
-  @Test func `a network on which nothing answers is treated like none, until something answers`() async throws
-  {
+  @Test func `a network without any responses counts as offline until a response comes`() async throws {
     let downloader = Failing()
     let time = ManualTime()
     let test = try TestLoader(downloader: downloader, time: time.time)
@@ -122,7 +121,7 @@ import Testing
     #expect(test.loader.resolve(try item("http://h8.example/a")).situation.network == .wifi)
   }
 
-  @Test func `where nothing answers the cached thumbnail is shown as offline`() async throws {
+  @Test func `without responses the cached thumbnail is shown as offline`() async throws {
     let downloader = Failing()
     let time = ManualTime()
     let test = try TestLoader(.cellular, downloader: downloader, time: time.time)
@@ -132,7 +131,7 @@ import Testing
     downloader.isRepaired.store(true, ordering: .relaxed)
     for item in items { #expect(try await test.loader.load(item).variant.role == .thumbnail) }
     downloader.isRepaired.store(false, ordering: .relaxed)
-    // Another network forgets what failed, so none may fail before the change is known.
+    // Another network clears the failures, so no load may fail before the change is known.
     await test.become(.wifi)
     time.pass(.seconds(3))
     for item in items.dropLast() {
@@ -144,19 +143,19 @@ import Testing
     let image = try await test.loader.load(items[4])
     #expect(image.variant.role == .thumbnail)
     #expect(image.resolution.situation.network == .offline && image.notes == [])
-    #expect(downloader.asked.withLock(\.count) == asked, "nobody is asked any more")
+    #expect(downloader.asked.withLock(\.count) == asked, "no more requests are sent")
   }
 
   @Test(arguments: [
     ("text/html", "the server sent `text/html`, which is not a supported image"),
     ("image/png", "the server declared `image/png` but sent no supported image"),
   ])
-  func `a page in place of an image is said to be one, and not kept`(
+  func `a page in place of an image is reported as a page and not stored`(
     type: String,
     says: String
   ) async throws {
     let page = Array("<!DOCTYPE html><html><body>Please sign in</body></html>".utf8)
-    let server = try LoopbackServer { _ in .answer(200, [("Content-Type", type)], body: page) }
+    let server = try LoopbackServer { _ in .response(200, [("Content-Type", type)], body: page) }
     let test = try TestLoader()
     let item = try TestLoader.item(server, original: "/a.jpg")
     let error = await #expect(throws: LoadError.self) { try await test.loader.load(item) }
@@ -165,9 +164,9 @@ import Testing
     #expect(test.loader.resolve(item).situation.original == .remote)
   }
 
-  /// A captive portal cannot have the certificate of the host whose place it takes.
+  /// A captive portal cannot have the certificate of the host that it replaces.
   @Test(.enabled(if: TLSServer.isAvailable, "there is no /usr/bin/openssl to be the server"))
-  func `a certificate of another name is said to be suspect, and nothing is kept`() async throws {
+  func `a certificate for another name is reported as suspicious, and nothing is stored`() async throws {
     let server = try TLSServer(certifiedFor: "login.hotspot.test")
     let downloader = CurlDownloader(
       userAgent: "feedimg-tests",
@@ -184,8 +183,8 @@ import Testing
 
   // MARK: Neighbours
 
-  @Test func `however often one image is tried, its host is not left alone for it`() async throws {
-    let server = try LoopbackServer { $0.path == "/good" ? Self.picture : .answer(500) }
+  @Test func `attempts for one image alone never open its host's circuit`() async throws {
+    let server = try LoopbackServer { $0.path == "/good" ? Self.picture : .response(500) }
     let time = ManualTime()
     let test = try TestLoader(time: time.time, tries: 4)
     for number in 0..<4 {
@@ -199,8 +198,8 @@ import Testing
     #expect(try await test.loader.load(good).source == .network)
   }
 
-  @Test func `a good image waits for its turn while a host is left alone, and is had`() async throws {
-    let server = try LoopbackServer { $0.path == "/good" ? Self.picture : .answer(500) }
+  @Test func `a good image waits while its host's circuit is open, and then loads`() async throws {
+    let server = try LoopbackServer { $0.path == "/good" ? Self.picture : .response(500) }
     let time = ManualTime()
     let test = try TestLoader(time: time.time)
     for number in 0..<5 {
@@ -209,14 +208,14 @@ import Testing
     }
     let items = try ["/worse", "/good"].map { try TestLoader.item(server, original: $0) }
     let loads = items.map { item in Task { try await test.loader.load(item) } }
-    // Whichever of them is first, the other does not fail for it.
+    // Neither fails because of the other, in any order.
     await time.pass(.seconds(2), when: 2)
     await #expect(throws: LoadError.self) { try await loads[0].value }
     #expect(try await loads[1].value.bytes == SampleImage.jpeg)
   }
 
-  @Test func `servers on other ports of a host are other servers`() async throws {
-    let bad = try LoopbackServer { _ in .answer(500) }
+  @Test func `another port of a host is another server`() async throws {
+    let bad = try LoopbackServer { _ in .response(500) }
     let good = try LoopbackServer { _ in Self.picture }
     let test = try TestLoader(time: ManualTime().time)
     for number in 0..<5 {
@@ -227,11 +226,11 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `what fails where a server redirects to is not held against that server`() async throws {
+  func `a failure at a redirect's target does not count against the first server`() async throws {
     let closed = try ClosedPort()
     let server = try LoopbackServer { request in
       guard request.path != "/good" else { return Self.picture }
-      return .answer(302, [("Location", "http://127.0.0.1:\(closed.port)\(request.path)")])
+      return .response(302, [("Location", "http://127.0.0.1:\(closed.port)\(request.path)")])
     }
     let time = ManualTime()
     let test = try TestLoader(time: time.time)
@@ -245,14 +244,14 @@ import Testing
     #expect(try await test.loader.load(good).source == .network)
     let direct = try item("http://127.0.0.1:\(closed.port)/direct")
     let load = Task { try await test.loader.load(direct) }
-    // That one is left alone.
+    // The target's circuit is open.
     while time.sleepers == 0 { await Task.yield() }
     load.cancel()
     await #expect(throws: LoadError.self) { try await load.value }
   }
 
-  @Test func `who waits for a host and leaves is gone at once`() async throws {
-    let server = try LoopbackServer { _ in .answer(500) }
+  @Test func `a load that is cancelled while it waits for a host ends at once`() async throws {
+    let server = try LoopbackServer { _ in .response(500) }
     let time = ManualTime()
     let test = try TestLoader(time: time.time)
     for number in 0..<5 {

@@ -5,7 +5,7 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// What one failure says of the network, and of its server.
+/// The conclusions from one failure about the network and the server.
 @Suite @PipelineActor struct LivenessMonitorTests {
   private let time = ManualTime()
   private let controller: RetryController
@@ -36,14 +36,16 @@ import Testing
     return monitor.isOffline
   }
 
-  @Test func `where servers redirect to one that is down the network is well`() throws {
+  @Test func `redirects to a server that is down do not count against the network`() throws {
     let error = LoadError(.timeout, message: "no response came within 20 s")
     #expect(try !isDead(after: error) { ("http://h\($0).example/a", "http://down.example/a") })
     #expect(try isDead(after: error) { ("http://h\($0).example/a", "http://h\($0).example/a") })
   }
 
-  @Test func `where good parts of images come the network is well, however they end`() throws {
-    let error = LoadError(.timeout, message: "nothing came for 20 s")
+  @Test func `good parts of images show that the network works, even if the transfers are interrupted`()
+    throws
+  {
+    let error = LoadError(.timeout, message: "no bytes came for 20 s")
     #expect(
       try !isDead(after: error, hasProgressed: true) {
         ("http://h\($0).example/a", "http://h\($0).example/a")
@@ -51,7 +53,7 @@ import Testing
     )
   }
 
-  @Test func `where every server seems to redirect to one login nothing gets through`() throws {
+  @Test func `if every server redirects to one login page, the network counts as dead`() throws {
     var page = LoadError(.notAnImage, message: "a page")
     #expect(try !isDead(after: page) { ("http://h\($0).example/a", "http://h\($0).example/") })
     page.suspectsCaptivePortal = true
@@ -59,7 +61,7 @@ import Testing
     #expect(try !isDead(after: page) { _ in ("http://h.example/a", "http://h.example/") })
   }
 
-  @Test func `this machine says nothing of the network, neither way`() throws {
+  @Test func `this machine says nothing about the network, in either direction`() throws {
     let silence = LoadError(.timeout, message: "no response came within 20 s")
     let missing = LoadError(.status, message: "not found", status: 404)
     #expect(try !isDead(after: silence) { ("http://127.0.0.\($0 + 1)/a", "http://127.0.0.\($0 + 1)/a") })
@@ -72,13 +74,13 @@ import Testing
     }
   }
 
-  @Test func `a connection that is refused says nothing of the network`() throws {
+  @Test func `a refused connection says nothing about the network`() throws {
     var refused = LoadError(.connection, message: "no connection: connection refused")
     refused.wasRefused = true
     #expect(try !isDead(after: refused) { ("http://h\($0).example/a", "http://h\($0).example/a") })
   }
 
-  /// Fails a load, and returns its error.
+  /// Fails a load and returns its error.
   private func fail(_ url: ImageURL, _ error: LoadError) async -> LoadError? {
     do throws(LoadError) {
       try await controller.perform(url) { attempt async throws(LoadError) -> Void in
@@ -91,7 +93,9 @@ import Testing
     }
   }
 
-  @Test func `a shortage of this program says nothing of a server, neither way`() async throws {
+  @Test func `a resource shortage of this program says nothing about a server, in either direction`()
+    async throws
+  {
     let url = try ImageURL("http://h.example/a")
     let silence = LoadError(.connection, message: "no connection")
     let shortage = LoadError(.unavailable, message: "too many open files: raise the limit")
@@ -102,11 +106,11 @@ import Testing
     #expect(controller.silence(of: url)?.message.contains("no connection") == true)
   }
 
-  @Test func `a shortage of this program leaves what has come of an image`() {
+  @Test func `a resource shortage of this program keeps the received bytes of an image`() {
     #expect(LoadError(.unavailable, message: "too many open files: raise the limit").isInterruption)
   }
 
-  @Test func `a probe that fails for a shortage lets the next load probe`() async throws {
+  @Test func `a probe that fails for a resource shortage lets the next load probe`() async throws {
     let url = try ImageURL("http://h.example/a")
     _ = await fail(url, LoadError(.status, message: "busy", status: 503, retryAfter: 5))
     controller.forget(url)

@@ -14,7 +14,7 @@ import Testing
 
   // MARK: Hosts
 
-  @Test mutating func `after five failures in a row a host is left alone`() {
+  @Test mutating func `five failures in a row open a host's circuit`() {
     var breaker = CircuitBreaker()
     for _ in 0..<4 { breaker.failed("h", broken, at: .zero, using: &random) }
     #expect(breaker.admit("h", at: .zero) == .admitted)
@@ -27,7 +27,7 @@ import Testing
     #expect(breaker.admit("other", at: .zero) == .admitted)
   }
 
-  @Test mutating func `an answer in between begins the count anew`() {
+  @Test mutating func `a response in between resets the count`() {
     var breaker = CircuitBreaker()
     for _ in 0..<10 {
       for _ in 0..<4 { breaker.failed("h", broken, at: .zero, using: &random) }
@@ -36,20 +36,23 @@ import Testing
     #expect(breaker.admit("h", at: .zero) == .admitted)
   }
 
-  @Test mutating func `after the wait one tries, and its failure doubles the wait up to five minutes`() {
+  @Test
+  mutating func
+    `after the cooldown one load probes, and its failure doubles the wait, at most to five minutes`()
+  {
     var breaker = CircuitBreaker()
     var now = Duration.zero
     for _ in 0..<5 { breaker.failed("h", broken, at: now, using: &random) }
     var waits: [Duration] = []
     for _ in 0..<12 {
       guard case .open(let wait, _) = breaker.admit("h", at: now) else {
-        Issue.record("nobody waits")
+        Issue.record("no load waits")
         return
       }
       waits.append(wait)
       now += wait
       #expect(breaker.admit("h", at: now) == .admitted)
-      #expect(breaker.admit("h", at: now) == .probing, "only one tries")
+      #expect(breaker.admit("h", at: now) == .probing, "only one load probes")
       breaker.failed("h", broken, isProbe: true, at: now, using: &random)
     }
     for (number, wait) in waits.enumerated() {
@@ -60,7 +63,7 @@ import Testing
     #expect(breaker.admit("h", at: now) == .admitted)
   }
 
-  @Test mutating func `a look at a host that may be tried again is no trial`() {
+  @Test mutating func `a query whether a host may be used is not a probe`() {
     var breaker = CircuitBreaker()
     for _ in 0..<5 { breaker.failed("h", broken, at: .zero, using: &random) }
     for _ in 0..<3 { #expect(breaker.admission("h", at: .seconds(2)) == .admitted) }
@@ -68,17 +71,18 @@ import Testing
     #expect(breaker.admission("h", at: .seconds(2)) == .probing)
   }
 
-  @Test mutating func `all ask a host that begins to answer, and leave it alone for longer if that is all`() {
+  @Test
+  mutating func `a half-open host that begins to respond serves all, and waits longer if it then fails`() {
     var breaker = CircuitBreaker()
     breaker.probeAnswered("h")
     for _ in 0..<5 { breaker.failed("h", broken, at: .zero, using: &random) }
     breaker.probeAnswered("h")
-    #expect(breaker.admit("h", at: .zero) != .admitted, "nobody has tried")
+    #expect(breaker.admit("h", at: .zero) != .admitted, "no load has probed")
     #expect(breaker.admit("h", at: .seconds(2)) == .admitted)
     #expect(breaker.isOpenForFailures("h"))
     breaker.probeAnswered("h")
     for _ in 0..<3 { #expect(breaker.admit("h", at: .seconds(2)) == .admitted) }
-    #expect(!breaker.isOpenForFailures("h"), "who fails now may try again")
+    #expect(!breaker.isOpenForFailures("h"), "a load that fails now may retry")
     breaker.failed("h", broken, at: .seconds(2), using: &random)
     guard case .open(let wait, _) = breaker.admit("h", at: .seconds(2)) else {
       Issue.record("still asked")
@@ -89,16 +93,16 @@ import Testing
     breaker.probeAnswered("h")
     breaker.responded("h")
     for _ in 0..<4 { breaker.failed("h", broken, at: .seconds(6), using: &random) }
-    #expect(breaker.admit("h", at: .seconds(6)) == .admitted, "a whole answer begins the count anew")
+    #expect(breaker.admit("h", at: .seconds(6)) == .admitted, "a complete response resets the count")
   }
 
-  @Test mutating func `many that fail at once make nobody wait longer than the first wait`() {
+  @Test mutating func `many simultaneous failures start the first cooldown only once`() {
     var breaker = CircuitBreaker()
     for _ in 0..<50 { breaker.failed("h", broken, at: .zero, using: &random) }
     #expect(breaker.admit("h", at: .seconds(2)) == .admitted)
   }
 
-  @Test mutating func `a try that is cancelled lets the next one try`() {
+  @Test mutating func `a cancelled probe lets the next load probe`() {
     var breaker = CircuitBreaker()
     for _ in 0..<5 { breaker.failed("h", broken, at: .zero, using: &random) }
     #expect(breaker.admit("h", at: .seconds(5)) == .admitted)
@@ -107,7 +111,7 @@ import Testing
   }
 
   @Test(arguments: [(7, 7), (0, 0), (1_000_000, 3600), (Int.max, 3600)])
-  mutating func `a server that asks to be left alone is, at once and for an hour at most`(
+  mutating func `Retry-After opens the circuit at once, for at most an hour`(
     asked: Int,
     seconds: Int
   ) {
@@ -118,16 +122,16 @@ import Testing
     #expect(breaker.admit("h", at: .zero) == expected)
   }
 
-  @Test mutating func `tries of one load are not failures of their own, unless the server asks for peace`() {
+  @Test mutating func `attempts of one load count once, unless the server sends Retry-After`() {
     var breaker = CircuitBreaker()
     for _ in 0..<50 { breaker.failed("h", status(503), isRepeated: true, at: .zero, using: &random) }
     #expect(breaker.admit("h", at: .zero) == .admitted)
     breaker.failed("h", status(503, retryAfter: 7), isRepeated: true, at: .zero, using: &random)
     #expect(breaker.admit("h", at: .zero) == .open(.seconds(7), status(503, retryAfter: 7)))
-    #expect(!breaker.isOpenForFailures("h"), "who is asked to come back may")
+    #expect(!breaker.isOpenForFailures("h"), "the load that was asked to come back may")
   }
 
-  @Test mutating func `one who tries and will try again lets others try meanwhile`() {
+  @Test mutating func `a load that will retry lets others probe meanwhile`() {
     var breaker = CircuitBreaker()
     breaker.failed("h", status(503, retryAfter: 1), at: .zero, using: &random)
     #expect(breaker.admit("h", at: .seconds(1)) == .admitted)
@@ -142,18 +146,18 @@ import Testing
     ("https://[2001:db8::1]:8443/", "https://[2001:db8::1]:8443"),
     ("http://x.example?a=/b@c", "http://x.example"),
   ])
-  func `servers are told apart by scheme, host and port`(url: String, origin: String) throws {
+  func `servers differ by scheme, host and port`(url: String, origin: String) throws {
     #expect(try ImageURL(url).origin == origin)
   }
 
-  @Test mutating func `on another network every host is asked again`() {
+  @Test mutating func `on another network every circuit is closed`() {
     var breaker = CircuitBreaker()
     for _ in 0..<5 { breaker.failed("h", broken, at: .zero, using: &random) }
     breaker.reset()
     #expect(breaker.admit("h", at: .zero) == .admitted)
   }
 
-  @Test mutating func `thousands of hosts that fail are not all remembered`() {
+  @Test mutating func `the memory of failing hosts is bounded`() {
     var breaker = CircuitBreaker()
     for number in 0..<5000 {
       for _ in 0..<5 { breaker.failed("h\(number)", broken, at: .seconds(number), using: &random) }
@@ -163,17 +167,17 @@ import Testing
   }
 
   @Test(arguments: [(404, false), (500, true), (429, true), (501, false), (503, true), (403, false)])
-  func `an answer about one image does not speak against its host`(code: Int, counts: Bool) {
+  func `a response about one image does not count against its host`(code: Int, counts: Bool) {
     #expect(CircuitBreaker.counts(status(code)) == counts)
   }
 
   // MARK: Images
 
   @Test(arguments: [
-    (404, 300.0, "gone"), (410, 300, "gone"), (403, 60, "perhaps a matter of time"),
-    (503, nil, "the host's matter"),
+    (404, 300.0, "gone"), (410, 300, "gone"), (403, 60, "it may be temporary"),
+    (503, nil, "it concerns the host"),
   ])
-  func `a negative answer is believed for a time`(code: Int, seconds: Double?, why: String) {
+  func `a negative response is remembered for a while`(code: Int, seconds: Double?, why: String) {
     var memory = NegativeCache()
     memory.note(status(code), of: "k", at: .zero)
     guard let seconds else {
@@ -184,14 +188,14 @@ import Testing
     #expect(memory.error(of: "k", at: .seconds(seconds)) == nil, "\(why)")
   }
 
-  @Test func `what asks for a wait is told how much of it is left`() {
+  @Test func `the remaining wait is reported`() {
     var memory = NegativeCache()
     memory.note(status(503, retryAfter: 30), of: "k", at: .zero)
     #expect(memory.error(of: "k", at: .milliseconds(10_500))?.retryAfter == 20)
     #expect(memory.error(of: "k", at: .seconds(30)) == nil)
   }
 
-  @Test func `an image that could not be had once is no worse than any other later`() {
+  @Test func `a load after an expired failure is treated like any other`() {
     var memory = NegativeCache()
     memory.note(status(404), of: "k", at: .zero)
     memory.forget("k")
@@ -201,14 +205,14 @@ import Testing
     #expect(memory.error(of: "k", at: .zero) == nil)
   }
 
-  @Test func `the page of a network that wants a login is forgotten soon`() {
+  @Test func `a captive portal's page is soon forgotten`() {
     var page = LoadError(.notAnImage, message: "a page")
     #expect(NegativeCache.time(of: page) == .seconds(60))
     page.suspectsCaptivePortal = true
     #expect(NegativeCache.time(of: page) == .seconds(10))
   }
 
-  @Test func `memory of failures is bounded`() {
+  @Test func `the memory of failures is bounded`() {
     var memory = NegativeCache()
     for number in 0..<10_000 { memory.note(status(404), of: "k\(number)", at: .milliseconds(number)) }
     #expect(memory.error(of: "k0", at: .seconds(10)) == nil)
@@ -217,7 +221,7 @@ import Testing
 
   // MARK: The network
 
-  @Test func `a network on which nothing answers counts as offline, and one tries now and then`() {
+  @Test func `a network without responses counts as offline, with a probe now and then`() {
     var network = NetworkLiveness()
     #expect(network.failed("a", begun: .zero, at: .zero) == false)
     #expect(network.failed("b", begun: .zero, at: .zero) == false)
@@ -236,13 +240,13 @@ import Testing
     #expect(!network.isOffline(at: .seconds(6)))
   }
 
-  @Test func `one host that is down is not the network`() {
+  @Test func `one host that is down does not make the network dead`() {
     var network = NetworkLiveness()
     for _ in 0..<100 { #expect(network.failed("a", begun: .zero, at: .zero) == false) }
     #expect(!network.isOffline(at: .zero))
   }
 
-  @Test func `an answer, or another network, begins anew`() {
+  @Test func `a response, or another network, resets the count`() {
     var network = NetworkLiveness()
     for host in ["a", "b", "c"] { _ = network.failed(host, begun: .zero, at: .zero) }
     #expect(network.heard(isImage: false, at: .zero) == false)

@@ -4,9 +4,9 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// What speaks for a network and against it, beyond the plain case.
+/// Evidence for and against a network, beyond the plain cases.
 @Suite struct NetworkLivenessTests {
-  /// Has eight tries fail on two hosts, all begun at one time.
+  /// Makes eight attempts on two hosts fail, all started at one time.
   private func fail(_ network: inout NetworkLiveness, begun: Duration, at now: Duration) {
     for number in 0..<8 { _ = network.failed("h\(number % 2)", begun: begun, at: now) }
   }
@@ -19,27 +19,27 @@ import Testing
 
   struct Row: Sendable, CustomTestStringConvertible {
     let testDescription: String
-    /// Seconds: the last sign of life, when the tries began and when they failed.
+    /// In seconds: the last sign of life, the start of the attempts and their failure.
     let (sign, begun, failed): (Double, Double, Double)
     let isDead: Bool
   }
 
   static let rows = [
-    Row(testDescription: "something came while they waited", sign: 1, begun: 0, failed: 20, isDead: false),
-    Row(testDescription: "something came as they began", sign: 1, begun: 1, failed: 20, isDead: false),
+    Row(testDescription: "bytes came during the attempts", sign: 1, begun: 0, failed: 20, isDead: false),
+    Row(testDescription: "bytes came as they began", sign: 1, begun: 1, failed: 20, isDead: false),
     Row(testDescription: "nothing came since they began", sign: 1, begun: 1.1, failed: 20, isDead: true),
-    Row(testDescription: "something is coming", sign: 1, begun: 1.1, failed: 2.9, isDead: false),
-    Row(testDescription: "nothing comes any more", sign: 1, begun: 1.1, failed: 3, isDead: true),
+    Row(testDescription: "bytes are arriving", sign: 1, begun: 1.1, failed: 2.9, isDead: false),
+    Row(testDescription: "no more bytes are arriving", sign: 1, begun: 1.1, failed: 3, isDead: true),
   ]
 
-  @Test(arguments: rows) func `silence counts that nobody has broken`(_ row: Row) {
+  @Test(arguments: rows) func `only uninterrupted silence counts`(_ row: Row) {
     var network = NetworkLiveness()
     #expect(network.heard(isImage: false, at: .seconds(row.sign)) == false)
     fail(&network, begun: .seconds(row.begun), at: .seconds(row.failed))
     #expect(network.isDead == row.isDead)
   }
 
-  @Test func `pages count where no image has come for a minute`() {
+  @Test func `pages count if no image came for a minute`() {
     var network = NetworkLiveness()
     _ = network.heard(isImage: true, at: .zero)
     for _ in 0..<8 { for host in ["a", "b"] { #expect(network.sawPage(host, at: .seconds(59)) == false) } }
@@ -47,7 +47,7 @@ import Testing
     #expect(turns == [false, false, false, true])
   }
 
-  @Test func `that a login answers does not bring images`() {
+  @Test func `a captive portal that responds does not deliver images`() {
     var network = NetworkLiveness()
     for number in 0..<4 {
       #expect(network.heard(isImage: false, at: .zero) == false, "the head of the page")
@@ -61,11 +61,11 @@ import Testing
 
   // MARK: Trials
 
-  @Test func `only the failure of a trial makes the wait longer`() {
+  @Test func `only a failed probe prolongs the cooldown`() {
     var network = dead()
     #expect(network.began(at: .seconds(4)) == nil, "too early")
     let probe = network.began(at: .seconds(5))
-    #expect(network.began(at: .seconds(5)) == nil, "one alone tries")
+    #expect(network.began(at: .seconds(5)) == nil, "one load probes at a time")
     fail(&network, begun: .zero, at: .seconds(6))
     for host in ["a", "b"] { _ = network.sawPage(host, at: .seconds(6)) }
     #expect(network.probe(at: .seconds(6)) == .seconds(5), "it may end at any time")
@@ -75,7 +75,7 @@ import Testing
     #expect(network.probe(at: .seconds(16)) == .seconds(9), "it has failed once")
   }
 
-  @Test func `the wait doubles with each trial that fails, up to a minute`() throws {
+  @Test func `the cooldown doubles with each failed probe, up to a minute`() throws {
     var network = dead()
     var now = Duration.zero
     var waits: [Duration] = []
@@ -89,22 +89,22 @@ import Testing
     #expect(waits == [5, 10, 20, 40, 60, 60].map { .seconds($0) })
   }
 
-  @Test func `a trial that is called off lets the next one try, one that never tells after a while`() {
+  @Test func `the next load probes after a probe is cancelled, or after a while without a result`() {
     var network = dead()
     let first = network.began(at: .seconds(5))
     network.gaveUp(first, at: .seconds(6))
     #expect(!network.isOffline(at: .seconds(6)))
     let second = network.began(at: .seconds(6))
     network.gaveUp(first, at: .seconds(7))
-    #expect(network.isOffline(at: .seconds(35)), "the first is over")
+    #expect(network.isOffline(at: .seconds(35)), "the first probe has expired")
     #expect(!network.isOffline(at: .seconds(36)))
     let third = network.began(at: .seconds(36))
     #expect(third != nil && third != second)
     _ = network.failed("a", begun: .seconds(6), probe: second, at: .seconds(36))
-    #expect(network.probe(at: .seconds(36)) == .seconds(5), "the third tries")
+    #expect(network.probe(at: .seconds(36)) == .seconds(5), "the third load probes")
   }
 
-  @Test func `a trial on another network says nothing of this one`() {
+  @Test func `a probe on another network says nothing about this one`() {
     var network = dead()
     let old = network.began(at: .seconds(5))
     network.reset()
@@ -112,7 +112,7 @@ import Testing
     let new = network.began(at: .seconds(10))
     #expect(new != nil && old != new)
     _ = network.failed("a", begun: .seconds(5), probe: old, at: .seconds(10))
-    #expect(network.began(at: .seconds(10)) == nil, "the new one is still under way")
+    #expect(network.began(at: .seconds(10)) == nil, "the new probe still runs")
   }
 
   // MARK: Errors
@@ -126,17 +126,17 @@ import Testing
     let unknown = LoadError(.unknownHost, message: "not found")
     return [
       (broken, .zero, true, "nothing came back"), (refused, .zero, false, "somebody refused"),
-      (unreachable, .milliseconds(40), false, "a router said that there is no way"),
-      (unreachable, .seconds(3), true, "no router answered"),
+      (unreachable, .milliseconds(40), false, "a router reported no route"),
+      (unreachable, .seconds(3), true, "no router responded"),
       (LoadError(.timeout, message: ""), .seconds(10), true, "nothing came back"),
-      (unknown, .milliseconds(40), false, "somebody said that there is no such name"),
-      (unknown, .seconds(5), true, "nobody said anything"),
+      (unknown, .milliseconds(40), false, "a name server reported that the name does not exist"),
+      (unknown, .seconds(5), true, "no name server responded"),
       (LoadError(.status, message: "", status: 503), .zero, false, "an answer"),
     ]
   }()
 
   @Test(arguments: errors)
-  func `what brought something back does not speak against the network`(
+  func `an error from the network shows that the network works`(
     _ error: LoadError,
     _ time: Duration,
     _ counts: Bool,

@@ -6,22 +6,22 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// How often a server is asked that refuses everything, with real layers.
+/// How often a server that refuses everything is asked, with real layers.
 @Suite(.timeLimit(.minutes(10))) struct RefusingHostTests {
-  /// A server that answers each request with 503, as soon as the test says so.
+  /// A server that responds to each request with 503 when the test says so.
   private struct Scene {
     let time = ManualTime()
     let test: TestLoader
     let server: LoopbackServer
     let gates: [Gate]
-    let failed = Gathered<LoadError>()
+    let failed = RecordedValues<LoadError>()
 
     init() throws {
       let gates = (0..<20).map { _ in Gate() }
       let asked = Atomic(0)
       server = try LoopbackServer { _ in
         let number = asked.wrappingAdd(1, ordering: .relaxed).oldValue
-        return number < gates.count ? .held(by: gates[number], then: .answer(503)) : .answer(503)
+        return number < gates.count ? .held(by: gates[number], then: .response(503)) : .response(503)
       }
       self.gates = gates
       test = try TestLoader(.wifi, time: time.time, tries: 4)
@@ -40,23 +40,23 @@ import Testing
       }
     }
 
-    /// Waits until so many loads have failed or sleep, so that no request is under way.
+    /// Waits until this many loads have failed or sleep, so that no request runs.
     func settles(_ count: Int) async { while failed.all.count + time.sleepers < count { await Task.yield() } }
   }
 
-  @Test func `of sixty images that a server refuses a few are asked for, and the others fail soon`()
+  @Test func `of sixty images on a refusing server a few are requested, and the others fail soon`()
     async throws
   {
     let scene = try Scene()
     _ = try scene.load(60, "a")
-    // As many as may at a time; each that fails lets the next one go out.
+    // The largest number at a time. Each failure lets the next request go out.
     for number in 0..<5 {
       await scene.server.reaches { $0.requests.count >= 4 + number }
       scene.gates[number].open()
-      // It will try again later.
+      // It will retry later.
       await scene.settles(number + 1)
     }
-    // Those that were under way by then are answered as well; the one behind the fifth may be among them.
+    // The requests that ran by then get responses as well. The sixth may be among them.
     for gate in scene.gates { gate.open() }
     await scene.settles(60)
     #expect(scene.failed.all.isEmpty)
@@ -69,10 +69,13 @@ import Testing
       steps += 1
     }
     let count = scene.server.log.requests.count
-    #expect(count <= 9 + 2 * steps, "at any time one tries, and one insists")
+    #expect(count <= 9 + 2 * steps, "one load probes at any time")
     let others = try scene.load(60, "b")
     await scene.settles(120)
-    #expect(scene.server.log.requests.count == count, "it is left alone, and nobody has waited for it yet")
+    #expect(
+      scene.server.log.requests.count == count,
+      "the circuit is open, and no load has waited for it yet"
+    )
     for load in others { load.cancel() }
     for load in others { await load.value }
   }

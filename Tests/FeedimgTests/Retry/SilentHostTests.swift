@@ -8,14 +8,15 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// What becomes of images whose one host is silent for a while, on a network that stays as it is.
+/// Images on a host that is silent for a while, on an unchanged network.
 @Suite(.timeLimit(.minutes(10))) struct SilentHostTests {
-  /// Those whose name begins with `silent` do not answer until the test says so; others do, `moved` with where the
-  /// image is: with the one that is `silent`.
+  /// Hosts whose name begins with `silent` do not respond until the test says so.
+  ///
+  /// `moved` redirects to the image on the `silent` host. Others respond.
   private final class Hosts: Downloading {
-    let asked = Gathered<String>()
+    let asked = RecordedValues<String>()
     let isRepaired = Atomic(false)
-    /// The one that answers before.
+    /// The host that responds early.
     private let repaired = Mutex<String?>(nil)
 
     func download(
@@ -54,7 +55,7 @@ import Testing
     return try TestLoader.item(original: url, thumbnail: thumbnail ? url + "-small" : nil)
   }
 
-  /// Slots that show items, each when the one before has come or failed.
+  /// Shows each item in a slot after the slot before it has succeeded or failed.
   private func slots(_ items: [FeedItem], _ test: TestLoader) async -> [ImageSlot] {
     var slots: [ImageSlot] = []
     for item in items {
@@ -66,13 +67,14 @@ import Testing
     return slots
   }
 
-  /// Waits until nothing is on its way to any, while time passes.
+  /// Advances the clock until no slot loads.
   private func settle(_ slots: [ImageSlot]) async {
     while slots.contains(where: { $0.presentation?.isLoading != false }) { await Task.yield() }
   }
 
-  /// Lets time pass until it is so, from one wait to the next: each look takes its turn among all that other tests do,
-  /// and a host may be left alone for minutes.
+  /// Advances the clock from wait to wait until the condition holds.
+  ///
+  /// An open circuit may last for minutes.
   private func pass(until isSo: () -> Bool) async {
     while !isSo() {
       time.passToNext()
@@ -84,7 +86,7 @@ import Testing
     slots.allSatisfy { $0.presentation?.shown == image && $0.presentation?.isLoading == false }
   }
 
-  @Test func `slots have their images when the host answers again, each asked for once`() async throws {
+  @Test func `slots load their images when the host responds again, with one request each`() async throws {
     let test = try TestLoader(downloader: hosts, time: time.time)
     let items = try (0..<8).map { try item("\($0)") }
     let slots = await slots(items, test)
@@ -97,7 +99,7 @@ import Testing
     #expect(slots.allSatisfy { $0.presentation?.error == nil })
   }
 
-  /// Lets time pass, while so many wait, until one of them has been woken to try the host and has asked.
+  /// Advances the clock while this many wait, until one slot has woken and probed the host.
   private func passToTrial(when count: Int, _ test: TestLoader) async {
     let (failures, asked) = (test.loader.retries, hosts.asked.all.count)
     while hosts.asked.all.count == asked {
@@ -108,16 +110,16 @@ import Testing
     }
   }
 
-  @Test func `one slot at a time tries a host that is silent, and each time later`() async throws {
+  @Test func `one slot at a time probes a silent host, at growing intervals`() async throws {
     let test = try TestLoader(downloader: hosts, time: time.time)
     let slots = await slots(try (0..<8).map { try item("\($0)") }, test)
     for _ in 1...4 { await passToTrial(when: slots.count, test) }
     // Waits of 2, 4, 8 and 16 s, each at least half as long.
     #expect(time.time.now() >= .seconds(15))
-    #expect(Set(hosts.asked.all.suffix(4)).count == 4, "none twice before the others")
+    #expect(Set(hosts.asked.all.suffix(4)).count == 4, "each slot probed once before any slot probed twice")
   }
 
-  @Test func `a host that others redirect to is tried later each time as well`() async throws {
+  @Test func `the target of redirects is also probed at growing intervals`() async throws {
     let test = try TestLoader(downloader: hosts, time: time.time)
     let slots = await slots(try (0..<8).map { try item("\($0)", host: "moved") }, test)
     let asked = hosts.asked.all.count
@@ -128,7 +130,7 @@ import Testing
     await pass { show(slots, .original) }
   }
 
-  @Test func `those that have tried in vain have their images as soon as the others`() async throws {
+  @Test func `slots whose probes failed load their images as soon as the others`() async throws {
     let test = try TestLoader(downloader: hosts, time: time.time)
     let slots = await slots(try (0..<6).map { try item("\($0)") }, test)
     for _ in 1...9 { await passToTrial(when: slots.count, test) }
@@ -139,7 +141,7 @@ import Testing
     #expect(time.time.now() == now)
   }
 
-  @Test func `a slot that is alone with a silent host tries it again`() async throws {
+  @Test func `a single slot on a silent host retries`() async throws {
     let test = try TestLoader(downloader: hosts, time: time.time)
     let slots = await slots([try item("a")], test)
     #expect(hosts.asked.all.count == 1)
@@ -149,7 +151,7 @@ import Testing
     #expect(time.time.now() >= .seconds(5))
   }
 
-  @Test func `an answer to anybody else wakes who waits for the host`() async throws {
+  @Test func `a response to any caller wakes the loads that wait for the host`() async throws {
     let test = try TestLoader(downloader: hosts, time: time.time)
     let slots = await slots(try (0..<3).map { try item("\($0)") }, test)
     hosts.repair()
@@ -159,7 +161,7 @@ import Testing
     #expect(time.time.now() == .zero)
   }
 
-  @Test func `nobody is woken who is out of sight, or shows something else by now`() async throws {
+  @Test func `a slot that is hidden or shows something else does not wake`() async throws {
     let test = try TestLoader(downloader: hosts, time: time.time)
     let items = try (0..<8).map { try item("\($0)") }
     var slots = await slots(items, test)
@@ -177,13 +179,14 @@ import Testing
     await pass { show([out], .original) }
   }
 
-  @Test func `the thumbnail of a silent host is shown at once as offline, and others go on`() async throws {
+  @Test func `the thumbnail of a silent host is shown at once as offline, and other hosts work`() async throws
+  {
     let test = try TestLoader(.cellular, downloader: hosts, time: time.time)
     let items = try (0..<7).map { try item("\($0)", thumbnail: $0 > 0) }
     hosts.repair()
     for item in items.dropFirst() { #expect(try await test.loader.load(item).variant.role == .thumbnail) }
     hosts.fallSilent()
-    // Another network forgets what failed, so none may fail before the change is known.
+    // Another network clears the failures, so no load may fail before the change is known.
     await test.become(.wifi)
     let early = await slots(Array(items[1..<6]), test)
     #expect(show(early, .thumbnail))
@@ -194,15 +197,13 @@ import Testing
     well.show(try item("a", host: "well"))
     await settle([late, bare, well])
     #expect(show([late], .thumbnail) && show([bare], .placeholder) && show([well], .original))
-    #expect(
-      late.presentation?.error?.message.hasPrefix("the host failed before; requests resume in ") == true
-    )
-    #expect(hosts.asked.all.count == asked + 1, "the host that is well")
+    #expect(late.presentation?.error?.message.hasPrefix("the host failed before; requests resume in ") == true)
+    #expect(hosts.asked.all.count == asked + 1, "the working host")
     hosts.repair()
     await pass { show(early + [late, bare], .original) }
   }
 
-  @Test func `a prefetch that waits for the network loses no image to a silent host`() async throws {
+  @Test func `a prefetch that waits for the network loses no image on a silent host`() async throws {
     let test = try TestLoader(downloader: hosts, time: time.time, tries: 2)
     let items = try (0..<12).map { try item("\($0)") } + [try item("a", host: "well")]
     let prefetch = test.loader.prefetch(items, waitsForNetwork: true)
@@ -218,7 +219,7 @@ import Testing
     #expect(progress.fetched == 13, "\(progress)")
   }
 
-  @Test func `a prefetch that has ended waits for no host any more`() async throws {
+  @Test func `a prefetch that has ended no longer waits for any host`() async throws {
     let test = try TestLoader(downloader: hosts, time: time.time, tries: 2)
     let items = try (0..<12).map { try item("\($0)") }
     let prefetch = test.loader.prefetch(items, waitsForNetwork: true)
@@ -234,7 +235,7 @@ import Testing
     await test.become(.ethernet)
     #expect(await prefetch.finish().cached == 12)
     while await test.loader.retries.subscriberCount > 0 { await Task.yield() }
-    // Held on to until here.
+    // Keeps the prefetch alive until here.
     prefetch.stop()
   }
 

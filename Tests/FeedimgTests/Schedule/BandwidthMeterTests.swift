@@ -5,7 +5,7 @@ import Testing
 @testable import FeedimgPipeline
 
 @Suite struct BandwidthMeterTests {
-  /// Adds so many samples of a rate in Mbit/s; returns the changes of class.
+  /// Adds this many samples of a rate in Mbit/s and returns the changes of class.
   private func feed(_ meter: inout BandwidthMeter, _ rate: Double, _ count: Int) -> [BandwidthClass] {
     (0..<count).compactMap { _ in
       let old = meter.category
@@ -16,9 +16,10 @@ import Testing
 
   /// Behaviour 20.
   @Test(arguments: [
-    (3.0, 4.7, "above the bound of 4 Mbit/s, but within a fifth of it"), (5.0, 3.4, "below it, likewise"),
+    (3.0, 4.7, "above the bound of 4 Mbit/s, but within a fifth of it"),
+    (5.0, 3.4, "below it, within a fifth"),
   ])
-  func `inside the hysteresis the class does not change`(from first: Double, to next: Double, why: String) {
+  func `within the hysteresis the class does not change`(from first: Double, to next: Double, why: String) {
     var meter = BandwidthMeter()
     let start = feed(&meter, first, 1)
     #expect(feed(&meter, next, 100) == [], "\(why)")
@@ -26,17 +27,17 @@ import Testing
   }
 
   /// Behaviour 20.
-  @Test func `outside of it for five samples the class changes once`() {
+  @Test func `after five samples outside the hysteresis the class changes once`() {
     var meter = BandwidthMeter()
     #expect(feed(&meter, 2, 3) == [.moderate])
-    // The mean needs a few samples to leave the class, then five agree.
+    // The mean needs a few samples to leave the class. Then five samples agree.
     #expect(feed(&meter, 16, 4) == [])
     #expect(feed(&meter, 16, 50) == [.good])
     #expect(feed(&meter, 16, 50) == [])
     #expect(feed(&meter, 0.1, 100) == [.poor])
   }
 
-  @Test func `four samples that disagree change nothing`() {
+  @Test func `four samples in disagreement change nothing`() {
     var meter = BandwidthMeter()
     _ = feed(&meter, 2, 1)
     for _ in 0..<20 {
@@ -46,8 +47,10 @@ import Testing
     #expect(meter.category == .moderate)
   }
 
-  @Test(arguments: [(0, 1.0, "no bytes"), (-5, 1, "fewer than none"), (100, -1, "time does not run back")])
-  func `an invalid measurement is no sample`(bytes: Int, seconds: Double, why: String) {
+  @Test(arguments: [
+    (0, 1.0, "no bytes"), (-5, 1, "fewer than zero bytes"), (100, -1, "time does not run backwards"),
+  ])
+  func `an invalid measurement is not a sample`(bytes: Int, seconds: Double, why: String) {
     var meter = BandwidthMeter()
     meter.add(bytes: bytes, in: seconds)
     #expect(meter.category == nil && meter.estimate == nil && meter.reported == nil, "\(why)")
@@ -60,7 +63,7 @@ import Testing
     #expect(meter.reported != nil)
   }
 
-  @Test func `the reported bandwidth changes by a tenth at least`() {
+  @Test func `the reported bandwidth changes in steps of at least a tenth`() {
     var meter = BandwidthMeter()
     _ = feed(&meter, 8, 1)
     #expect(meter.reported == 8_000_000)

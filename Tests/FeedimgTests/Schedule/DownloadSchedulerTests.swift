@@ -6,21 +6,21 @@ import Testing
 @testable import FeedimgPipeline
 
 extension DownloadScheduler {
-  /// Packets take another path: moves all downloads that run.
-  func leavePath() { leavingPath()() }
+  /// Moves all running downloads to another network path.
+  func changePath() { leavingPath()() }
 
-  /// Returns when the pipeline has done what was due.
+  /// Returns when the pipeline has finished its pending work.
   nonisolated func settle() async {
-    // The first turn may be between a change and what follows from it.
+    // The first turn may fall between a change and its consequences.
     for _ in 1...2 { _ = await limits }
   }
 }
 
 @PipelineActor @Suite struct DownloadSchedulerTests {
   private let scheduler = DownloadScheduler(ManualTime().time)
-  private let calls = Gathered<String>()
+  private let calls = RecordedValues<String>()
 
-  /// A download that notes what the scheduler asks of it.
+  /// A download that records the calls of the scheduler.
   private func download(_ name: String = "") -> DownloadScheduler.Download {
     let calls = calls
     return DownloadScheduler.Download(
@@ -32,8 +32,8 @@ extension DownloadScheduler {
     )
   }
 
-  @Test func `a slot that is taken before it is used comes back later`() async {
-    // Two slots, as nothing is known of the link.
+  @Test func `a download that is preempted before its start gets a slot later`() async {
+    // There are two slots, since the link is unknown.
     let prefetches = (0..<2).map { _ in scheduler.enter(host: "h", .prefetch) }
     let visible = (0..<2).map { _ in scheduler.enter(host: "h", .visible) }
     for ticket in visible { #expect(await scheduler.slot(ticket, download())) }
@@ -44,7 +44,7 @@ extension DownloadScheduler {
     #expect(scheduler.isIdle)
   }
 
-  @Test func `a slot between two transfers is taken without a word`() async {
+  @Test func `a slot between two transfers is taken without a notice`() async {
     let prefetches = (0..<2).map { _ in scheduler.enter(host: "h", .prefetch) }
     for (index, ticket) in prefetches.enumerated() {
       #expect(await scheduler.slot(ticket, download("\(index)")))
@@ -69,7 +69,7 @@ extension DownloadScheduler {
     #expect(scheduler.isIdle)
   }
 
-  @Test func `a download that starts on the new path does not leave it`() async {
+  @Test func `a download that starts on the new path does not move`() async {
     let (old, new) = (scheduler.enter(host: "h", .visible), scheduler.enter(host: "h", .visible))
     #expect(await scheduler.slot(old, download("old")))
     let leave = scheduler.leavingPath()
@@ -78,20 +78,20 @@ extension DownloadScheduler {
     #expect(calls.all == ["move old"])
   }
 
-  @Test func `a download that waits while the path changes does not leave the new one`() async {
+  @Test func `a download that waits during a path change does not move`() async {
     let running = (0..<2).map { _ in scheduler.enter(host: "h", .visible) }
     for ticket in running { #expect(await scheduler.slot(ticket, download("old"))) }
     let waiting = scheduler.enter(host: "h", .visible)
     let wait = Task.immediate { await scheduler.slot(waiting, download("new")) }
     let leave = scheduler.leavingPath()
-    // There are more slots.
+    // The new network has more slots.
     scheduler.enter(network: .ethernet)
     #expect(await wait.value)
     leave()
     #expect(calls.all == ["move old", "move old"])
   }
 
-  @Test func `the limits follow what arrives, and begin again on another network`() async {
+  @Test func `the limits follow the received bytes and restart on another network`() async {
     let time = ManualTime()
     let scheduler = DownloadScheduler(time.time)
     scheduler.enter(network: .wifi)

@@ -7,7 +7,7 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// Loads that begin while a cancelled one of the same image ends.
+/// Loads that start while a cancelled load of the same image ends.
 @Suite(.timeLimit(.minutes(10))) struct EndingLoadTests {
   @Test func `an image that is stored as its last caller leaves is not downloaded again`() async throws {
     let downloader = HeldDownloader(holding: { _ in false })
@@ -42,7 +42,7 @@ import Testing
   }
 }
 
-/// A store that makes images visible when a test releases it.
+/// A store that commits images only when a test releases it.
 private final class HeldCommits: ImageStoring {
   private final class Writer: ImageWriting {
     let writer: any ImageWriting

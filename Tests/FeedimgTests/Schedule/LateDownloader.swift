@@ -1,13 +1,17 @@
 import FeedimgModel
 import Synchronization
 
-/// A transfer that delivers more bytes of a response after it was told to stop.
+/// A transfer that delivers more bytes after it was told to stop.
 final class LateDownloader: Downloading {
-  /// What comes of the first response to each prefetch, and when.
+  /// The bytes of the first response to each prefetch, and when they come.
   struct Arrival: Sendable {
-    /// The bytes, with the head, that come before the stop; nil where not even the head does.
+    /// The bytes that come with the head before the stop.
+    ///
+    /// Nil if not even the head comes.
     var before: Int?
-    /// The bytes in all that come until the transfer ends after the stop; nil where not even the head does.
+    /// The total bytes at the end of the transfer.
+    ///
+    /// Nil if not even the head comes.
     var after: Int?
   }
 
@@ -23,7 +27,7 @@ final class LateDownloader: Downloading {
   /// The fields of each response, without its length.
   let fields: [(String, String)]
   let arrival: Arrival
-  /// Guards the requests and the transfers that are held, which are released outside.
+  /// Guards the requests and the held transfers, which are released outside the lock.
   private let state = Mutex(State())
 
   init(_ picture: [UInt8], _ fields: [(String, String)], _ arrival: Arrival) {
@@ -32,12 +36,12 @@ final class LateDownloader: Downloading {
 
   /// The requests for prefetches, whose paths begin with `/p`.
   var requests: [DownloadRequest] { state.withLock { $0.requests } }
-  /// How many first responses have come as far as they do before a stop.
+  /// The number of first responses that reached the point of the stop.
   var begun: Int { state.withLock { $0.begun } }
-  /// How many transfers were stopped.
+  /// The number of stopped transfers.
   var stopped: Int { state.withLock { $0.stopped } }
 
-  /// Lets all transfers that were not stopped complete.
+  /// Lets all transfers complete that were not stopped.
   func release() {
     let held = state.withLock { state in
       state.isReleased = true

@@ -5,14 +5,14 @@ import Testing
 @testable import FeedimgPipeline
 
 @Suite struct LinkMeterTests {
-  /// A meter with the time of its test.
+  /// A meter with a manual clock.
   private struct Scene {
     var meter: LinkMeter
     var now = Duration.zero
 
     init(_ network: NetworkKind) { meter = LinkMeter(network: network) }
 
-    /// One response of a quarter of a second, after a wait for so large a share of the time.
+    /// One response that takes a quarter of a second, after a wait of this share of the time.
     mutating func sample(_ megabits: Double, idleShare: Double = 0) {
       meter.begin(at: now)
       now += .seconds(0.25 * idleShare / (1 - idleShare))
@@ -32,7 +32,7 @@ import Testing
     #expect(meter.reported == 1_600_000)
   }
 
-  @Test func `time without any request does not count`() {
+  @Test func `time without a request does not count`() {
     let totals = [Duration.seconds(2), .seconds(1000)].map { begin in
       var meter = LinkMeter(network: .ethernet)
       meter.begin(at: .zero)
@@ -47,7 +47,7 @@ import Testing
     #expect(totals[0] != nil && totals[0] == totals[1])
   }
 
-  @Test func `a link that brings little is measured after a quarter of a second`() {
+  @Test func `a link with little traffic is measured after a quarter of a second`() {
     var meter = LinkMeter(network: .wifi)
     meter.begin(at: .zero)
     meter.respond(at: .zero)
@@ -57,7 +57,7 @@ import Testing
     #expect(meter.reported == 120_000)
   }
 
-  @Test func `bytes of another network are no part of the first sample`() {
+  @Test func `bytes from another network do not count in the first sample`() {
     var meter = LinkMeter(network: .cellular)
     meter.begin(at: .zero)
     meter.respond(at: .seconds(5))
@@ -72,18 +72,18 @@ import Testing
     #expect(meter.limits.total == 4)
   }
 
-  /// A network, its bandwidth in Mbit/s where it was measured, and the share of waiting.
+  /// A network, its measured bandwidth in Mbit/s or nil, and the share of waiting.
   @Test(arguments: [
     (NetworkKind.wifi, nil as Double?, 0.0, 4, 2, "nothing measured yet, probably fast"),
     (.cellular, nil, 0, 2, 0, "nothing measured yet, probably slow"),
     (.other, nil, 0, 2, 0, "likewise"),
-    (.wifi, 0.2, 0, 2, 0, "the measurement counts, not the kind"),
-    (.wifi, 2, 0, 2, 0, "two fill a slow link"),
-    (.wifi, 2, 0.9, 4, 0, "a few more where it is idle"),
-    (.cellular, 10, 0, 4, 2, "four fill a good link"),
-    (.ethernet, 80, 0, 8, 4, "eight fill an excellent link"),
-    (.ethernet, 80, 0.5, 16, 8, "half of the time goes to waiting"),
-    (.ethernet, 80, 0.99, 32, 16, "nearly all of it does"),
+    (.wifi, 0.2, 0, 2, 0, "the measurement counts, not the kind of network"),
+    (.wifi, 2, 0, 2, 0, "two downloads fill a slow link"),
+    (.wifi, 2, 0.9, 4, 0, "a few more if the link is idle at times"),
+    (.cellular, 10, 0, 4, 2, "four downloads fill a good link"),
+    (.ethernet, 80, 0, 8, 4, "eight downloads fill an excellent link"),
+    (.ethernet, 80, 0.5, 16, 8, "half of the time is waiting"),
+    (.ethernet, 80, 0.99, 32, 16, "nearly all of the time is waiting"),
   ])
   func `the number of downloads follows the link`(
     network: NetworkKind,
@@ -110,7 +110,7 @@ import Testing
     #expect(scene.meter.limits.total > 8)
   }
 
-  @Test func `the number of downloads does not flutter, and follows the share of waiting in the end`() {
+  @Test func `the number of downloads is stable and follows the share of waiting in the end`() {
     var scene = Scene(.ethernet)
     func totals(_ shares: [Double]) -> Set<Int> {
       Set(
@@ -120,7 +120,7 @@ import Testing
         }
       )
     }
-    // Eight that fill a busy link would be ten and a half.
+    // Eight would fill a busy link, ten and a half with this wait.
     let shares = (0..<50).map { 0.238 + ($0.isMultiple(of: 2) ? 0.04 : -0.04) }
     _ = totals(shares)
     #expect(totals(shares).count == 1)

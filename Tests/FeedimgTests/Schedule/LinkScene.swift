@@ -3,14 +3,15 @@ import FeedimgModel
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// Downloads over a link that servers share, some of them slower than it: the scheduler and its measurement, without
-/// waiting.
+/// Simulated downloads over one shared link, with servers of different speeds, the scheduler and its meter.
 struct LinkScene {
   private struct Download {
     let name: String
     let host: String
     var left: Double
-    /// When its response begins; nil while it has no slot.
+    /// The start of its response.
+    ///
+    /// Nil while it has no slot.
     var responseTime: Duration?
     var isResponding = false
   }
@@ -20,7 +21,9 @@ struct LinkScene {
 
   /// In bytes per second.
   var linkRate: Double
-  /// What a server sends at most, over all its responses; others send as fast as the link.
+  /// The highest total rate of each slow server.
+  ///
+  /// Other servers send as fast as the link.
   let serverRates: [String: Double]
   private var scheduler: SchedulerState
   private(set) var link: LinkMeter
@@ -48,7 +51,7 @@ struct LinkScene {
     while now < end { pass() }
   }
 
-  /// - Returns: How long it took until all of them were complete; nil if that is not enough.
+  /// - Returns: The time until all of them were complete. Nil if the given time was not enough.
   mutating func pass(atMost time: Duration, until names: [String]) -> Duration? {
     let begin = now
     while now < begin + time {
@@ -69,7 +72,7 @@ struct LinkScene {
     advance()
   }
 
-  /// The rate of each download: of its server, and of the link, as much as every other, and of what others leave.
+  /// The rate of each download: limited by its server and by its fair share of the link.
   private func rates() -> [(SchedulerState.Ticket, Double)] {
     let responding = downloads.filter(\.value.isResponding)
     let perHost = Dictionary(grouping: responding.values, by: \.host).mapValues(\.count)

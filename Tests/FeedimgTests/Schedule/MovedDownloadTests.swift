@@ -7,7 +7,9 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// Downloads whose packets take another path while their response arrives; no time passes.
+/// Downloads that move to another network path during their response.
+///
+/// No time passes.
 @Suite(.timeLimit(.minutes(10))) struct MovedDownloadTests {
   typealias Row = PreemptedDownloadTests.Row
 
@@ -18,14 +20,14 @@ import Testing
 
   static let rows =
     PreemptedDownloadTests.rows + [
-      Row(plain, before: 1000, after: 3000, [nil, nil], "what cannot be resumed is requested again"),
-      Row(plain, before: 0, after: 0, [nil, nil], "a head alone is nothing"),
+      Row(plain, before: 1000, after: 3000, [nil, nil], "bytes that cannot be resumed are requested again"),
+      Row(plain, before: 0, after: 0, [nil, nil], "a head alone has no bytes"),
       Row(
         tagged,
         before: 1000,
         after: 3000,
         [nil, "bytes=1000-"],
-        "the server promised no ranges, and may have them"
+        "the server announced no ranges, but may serve them"
       ),
     ]
 
@@ -37,7 +39,7 @@ import Testing
     FeedItem(original: ImageVariant(role: .original, url: try ImageURL(url)), thumbnail: nil)
   }
 
-  /// Returns when a change of the network was reported, and the downloads have moved.
+  /// Returns when the network change was reported and the downloads have moved.
   private static func change(_ test: TestLoader, to kind: NetworkKind, metered: Metered = .no) async {
     await test.become(kind, metered: metered)
     await test.loader.scheduler.settle()
@@ -47,7 +49,7 @@ import Testing
     Dictionary(grouping: downloader.requests, by: \.url.text).mapValues { $0.map { $0.fields["Range"] } }
   }
 
-  @Test(arguments: rows) func `an image moves to the new path, and is whole`(_ row: Row) async throws {
+  @Test(arguments: rows) func `an image moves to the new path and is complete`(_ row: Row) async throws {
     let downloader = LateDownloader(Self.picture, row.fields, row.arrival)
     let test = try Self.test(downloader)
     let urls = ["http://a.example/p0", "http://b.example/p1"]
@@ -66,13 +68,13 @@ import Testing
   }
 
   static let stays: [(String, NetworkKind, Metered, String)] = [
-    ("http://a.example/p", .wifi, .yes, "only the price has changed"),
+    ("http://a.example/p", .wifi, .yes, "only the metering has changed"),
     ("http://a.example/p", .offline, .no, "there is no other path"),
-    ("http://127.0.0.1/p", .ethernet, .no, "this machine is reached by the same path"),
+    ("http://127.0.0.1/p", .ethernet, .no, "the path to this machine has not changed"),
   ]
 
   @Test(arguments: stays)
-  func `a download that another path does not help stays on its own`(
+  func `a download that gains nothing from another path does not move`(
     _ url: String,
     _ kind: NetworkKind,
     _ metered: Metered,
@@ -98,7 +100,7 @@ import Testing
       let item = try TestLoader.item(thumbnail: "http://a.example/\(number)")
       return Task { try await test.loader.load(item) }
     }
-    // Two have a slot, and the third gets one on a network that is probably faster.
+    // Two downloads have a slot. The third gets one on a probably faster network.
     while downloader.asked.count < 2 || test.loader.coalescer.count < 3 { await Task.yield() }
     test.network.become(.ethernet)
     while downloader.asked.count < 2 * 2 + 1 { await Task.yield() }
@@ -108,13 +110,13 @@ import Testing
   }
 
   static let answers: [([(String, String)], [String?], String)] = [
-    (strong, [nil, "bytes=1000-"], "it resumes behind the bytes that readers have"),
+    (strong, [nil, "bytes=1000-"], "it resumes after the bytes that readers have"),
     (plain, [nil], "readers have bytes that cannot be resumed"),
-    (tagged, [nil], "the server promised no ranges"),
+    (tagged, [nil], "the server announced no ranges"),
   ]
 
   @Test(arguments: answers)
-  func `a response that is streamed is whole`(
+  func `a streamed response is complete`(
     _ fields: [(String, String)],
     _ ranges: [String?],
     _ reason: String
@@ -133,15 +135,15 @@ import Testing
     #expect(Self.ranges(downloader)[url.text] == ranges, "\(reason)")
   }
 
-  @Test func `a response that cannot be resumed restarts twice at most`() async throws {
+  @Test func `a response that cannot be resumed restarts at most twice`() async throws {
     let downloader = EndlessDownloader()
     let test = try TestLoader(downloader: downloader, time: ManualTime().time)
     let load = Task { try await test.loader.load(Self.item("http://a.example/p")) }
     for count in 1...3 {
       while downloader.begun < count { await Task.yield() }
-      await test.loader.scheduler.leavePath()
+      await test.loader.scheduler.changePath()
     }
-    // The third stays on the old path, and fails for that alone.
+    // The third stays on the old path and fails there.
     downloader.end()
     let error = await #expect(throws: LoadError.self) { try await load.value }
     #expect(error?.isFromOldPath == true)
@@ -152,14 +154,14 @@ import Testing
   }
 }
 
-/// A server that stops within each response, and sends no validators.
+/// A server that pauses within each response and sends no validators.
 private final class EndlessDownloader: Downloading {
   private let state = Mutex((begun: 0, isOver: false))
 
-  /// How many responses have begun.
+  /// The number of started responses.
   var begun: Int { state.withLock { $0.begun } }
 
-  /// The connection times out.
+  /// Ends the connection with a timeout.
   func end() { state.withLock { $0.isOver = true } }
 
   private var isOver: Bool { state.withLock { $0.isOver } }

@@ -7,8 +7,8 @@ import Testing
 @testable import FeedimgPipeline
 
 @Suite struct MultiplexingTests {
-  @Test(.enabled(if: NginxServer.isAvailable, "there is no nginx, or no openssl, to speak HTTP/2"))
-  func `loads from one server share a connection where it speaks HTTP/2`() async throws {
+  @Test(.enabled(if: NginxServer.isAvailable, "no nginx or openssl to serve HTTP/2"))
+  func `loads from one HTTP/2 server share a connection`() async throws {
     let server = try NginxServer(serving: SampleImage.jpeg)
     let downloader = CurlDownloader(
       userAgent: "feedimg-tests",
@@ -19,7 +19,7 @@ import Testing
       let url = try ImageURL("https://localhost:\(server.port)/\(number)")
       return FeedItem(original: ImageVariant(role: .original, url: url), thumbnail: nil)
     }
-    // More than one connection would be opened for so many at a time.
+    // With HTTP/1.1 there would be more than one connection.
     #expect(await test.loader.scheduler.limits.perHost > 1)
     let progress = await test.loader.prefetch(items).finish()
     #expect(progress.fetched == 24)

@@ -7,12 +7,12 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// Downloads that are preempted while their response arrives.
+/// Downloads that are preempted during their response.
 @Suite(.timeLimit(.minutes(10))) struct PreemptedDownloadTests {
   struct Row: Sendable, CustomTestStringConvertible {
     let fields: [(String, String)]
     let arrival: LateDownloader.Arrival
-    /// The `Range` of each request of a download that was preempted.
+    /// The `Range` of each request of a preempted download.
     let ranges: [String?]
     let reason: String
 
@@ -37,17 +37,19 @@ import Testing
   private static let strong = plain + [("ETag", "\"1\""), ("Accept-Ranges", "bytes")]
 
   static let rows = [
-    Row(plain, before: nil, after: nil, [nil, nil], "nothing has come"),
-    Row(plain, before: nil, after: 0, [nil, nil], "a head comes after the stop"),
+    Row(plain, before: nil, after: nil, [nil, nil], "no bytes have come"),
+    Row(plain, before: nil, after: 0, [nil, nil], "the head comes after the stop"),
     Row(plain, before: nil, after: size / 2, [nil, nil], "a part comes that cannot be resumed"),
-    Row(plain, before: nil, after: size, [nil, nil], "all comes after the stop"),
-    Row(weak, before: nil, after: size / 2, [nil, nil], "a weak tag says nothing about bytes"),
-    Row(strong, before: nil, after: size / 2, [nil, nil], "what comes after the stop does not count"),
-    Row(strong, before: 0, after: size / 2, [nil, nil], "there is nothing to resume behind a head alone"),
+    Row(plain, before: nil, after: size, [nil, nil], "all bytes come after the stop"),
+    Row(weak, before: nil, after: size / 2, [nil, nil], "a weak tag does not identify bytes"),
+    Row(strong, before: nil, after: size / 2, [nil, nil], "bytes after the stop do not count"),
+    Row(strong, before: 0, after: size / 2, [nil, nil], "a head alone has nothing to resume"),
     Row(strong, before: 1000, after: 3000, [nil, "bytes=1000-"], "the bytes before the stop are resumed"),
   ]
 
-  /// Four run on a link of unknown speed, and two of them are preempted for a visible download.
+  /// Four downloads run on a link of unknown speed.
+  ///
+  /// Two of them are preempted for a visible one.
   private static let paths = (0..<4).map { "http://a.example/p\($0)" }
 
   private static func item(_ url: String) throws -> FeedItem {
@@ -63,10 +65,10 @@ import Testing
     #expect(ranges.allSatisfy { $0 == row.ranges || $0 == [nil] }, "\(row.reason)")
   }
 
-  @Test(arguments: rows) func `a preempted image is whole, shown and stored`(_ row: Row) async throws {
+  @Test(arguments: rows) func `a preempted image is complete, shown and stored`(_ row: Row) async throws {
     let downloader = LateDownloader(Self.picture, row.fields, row.arrival)
     let test = try TestLoader(downloader: downloader, time: ManualTime().time)
-    let told = Gathered<LoadProgress>()
+    let told = RecordedValues<LoadProgress>()
     let prefetches = try Self.paths.map { path in
       let item = try Self.item(path)
       return Task { try await test.loader.load(item, priority: .prefetch) { told.add($0) } }
@@ -89,7 +91,7 @@ import Testing
   }
 
   @Test(arguments: rows)
-  func `a preempted response is whole, streamed and stored`(_ row: Row) async throws {
+  func `a preempted response is complete, streamed and stored`(_ row: Row) async throws {
     let downloader = LateDownloader(Self.picture, row.fields, row.arrival)
     let test = try TestLoader(downloader: downloader, time: ManualTime().time)
     let cache = AnswerCache(test.loader, beside: test.folder)
@@ -110,7 +112,7 @@ import Testing
     Self.check(downloader, row)
   }
 
-  @Test func `a download whose server promises no ranges is not preempted`() async throws {
+  @Test func `a download whose server announces no ranges is not preempted`() async throws {
     let tagged = Self.plain + [("ETag", "\"1\"")]
     let downloader = LateDownloader(Self.picture, tagged, .init(before: 1000, after: 3000))
     let time = ManualTime()
@@ -121,7 +123,7 @@ import Testing
     }
     while downloader.begun < 4 { await Task.yield() }
     let visible = Task { try await test.loader.load(Self.item("http://a.example/v")) }
-    // Until it gets a slot beyond the limits.
+    // It runs until the visible download gets an extra slot.
     await time.pass(.seconds(1), when: 1)
     #expect(try await visible.value.bytes == Self.picture)
     downloader.release()
@@ -130,7 +132,7 @@ import Testing
     #expect(downloader.requests.allSatisfy { $0.fields["Range"] == nil })
   }
 
-  /// A transfer that ends as if it were whole, after another number of bytes than announced.
+  /// A transfer that ends normally after another number of bytes than announced.
   private struct Miscounting: Downloading {
     let extra: Int
 

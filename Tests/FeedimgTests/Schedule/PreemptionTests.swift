@@ -8,18 +8,18 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// Slots taken and given back, with libcurl and a real server.
+/// Preempted and resumed slots, with libcurl and a real server.
 @Suite(.timeLimit(.minutes(10))) struct PreemptionTests {
   private static let etag = [("Content-Type", "image/jpeg"), ("ETag", "\"v1\""), ("Accept-Ranges", "bytes")]
 
-  /// The picture from the byte that a request asks for.
+  /// The picture from the requested byte on.
   private static func rest(_ request: Request) -> Reply {
     guard let range = request["Range"], let start = Int(range.dropFirst("bytes=".count).dropLast()) else {
-      return .answer(200, etag, body: SampleImage.jpeg)
+      return .response(200, etag, body: SampleImage.jpeg)
     }
     let whole = SampleImage.jpeg.count
     let part = [("Content-Range", "bytes \(start)-\(whole - 1)/\(whole)")]
-    return .answer(206, etag + part, body: Array(SampleImage.jpeg.dropFirst(start)))
+    return .response(206, etag + part, body: Array(SampleImage.jpeg.dropFirst(start)))
   }
 
   @Test func `a visible image takes a slot, and the preempted downloads resume`() async throws {
@@ -31,7 +31,7 @@ import Testing
       return Self.rest(request)
     }
     let test = try TestLoader(.wifi, time: ManualTime().time)
-    let arrived = Gathered<Int>()
+    let arrived = RecordedValues<Int>()
     let prefetches = try (0..<4).map { number in
       let item = try TestLoader.item(server, original: "/p\(number)")
       return Task {
@@ -41,7 +41,7 @@ import Testing
     while Set(arrived.all).count < 4 { await Task.yield() }
     let visible = try await test.loader.load(try TestLoader.item(server, original: "/v"))
     #expect(visible.bytes == SampleImage.jpeg)
-    // Two are preempted: half of the slots of a link of unknown speed are left beside a visible download.
+    // Two downloads are preempted. The rest keeps half of the slots of a link of unknown speed.
     await server.reaches { $0.requests.count >= 6 }
     gate.open()
     for prefetch in prefetches { #expect(try await prefetch.value.bytes == SampleImage.jpeg) }
@@ -50,8 +50,7 @@ import Testing
     #expect(server.log.requests.filter { $0["Range"] != nil }.allSatisfy { $0["If-Range"] == "\"v1\"" })
   }
 
-  @Test func `a download that resumes can be preempted again, and resumes behind its last byte`() async throws
-  {
+  @Test func `a resumed download can be preempted again and resumes after its last byte`() async throws {
     let picture = PictureOrigin.picture(1, size: 4000)
     let gate = Gate()
     /// The picture from a byte on, or its first bytes.
@@ -72,7 +71,7 @@ import Testing
     let test = try TestLoader(.wifi, time: ManualTime().time)
     let items = try (0..<4).map { try TestLoader.item(server, original: "/p\($0)") }
     for item in items { await #expect(throws: LoadError.self) { try await test.loader.load(item) } }
-    let arrived = Gathered<Int>()
+    let arrived = RecordedValues<Int>()
     let prefetches = items.enumerated().map { number, item in
       Task {
         try await test.loader.load(item, priority: .prefetch) {
@@ -91,8 +90,8 @@ import Testing
 
   @Test func `a request that is preempted before its response is sent again`() async throws {
     let gate = Gate()
-    let plain = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
-    let asked = Gathered<String>()
+    let plain = Reply.response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+    let asked = RecordedValues<String>()
     let server = try LoopbackServer { request in
       let isFirst = !asked.all.contains(request.path)
       asked.add(request.path)
@@ -105,7 +104,7 @@ import Testing
     }
     await server.reaches { $0.requests.count == 4 }
     let visible = Task { try await test.loader.load(try TestLoader.item(server, original: "/v")) }
-    // Two of the responses that come meanwhile are to requests that are preempted.
+    // Two of the responses belong to preempted requests.
     gate.open()
     #expect(try await visible.value.bytes == SampleImage.jpeg)
     for prefetch in prefetches { #expect(try await prefetch.value.bytes == SampleImage.jpeg) }
@@ -118,7 +117,7 @@ import Testing
 
   @Test func `a prefetch that becomes visible moves up`() async throws {
     let gate = Gate()
-    let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+    let picture = Reply.response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
     let server = try LoopbackServer { $0.path.hasPrefix("/busy") ? .held(by: gate, then: picture) : picture }
     let test = try TestLoader(.cellular, tries: 1)
     try test.settings.set(.alwaysLoadOriginalsOnCellular, to: "yes")

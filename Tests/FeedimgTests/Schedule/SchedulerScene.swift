@@ -12,7 +12,7 @@ struct SchedulerScene {
   private var receiving: Set<String> = []
   /// The downloads whose bytes cannot be resumed.
   private var unresumable: Set<SchedulerState.Ticket> = []
-  /// What happened, such as `start a`.
+  /// The recorded actions, such as `start a`.
   private var told: [String] = []
 
   init(_ limits: TransferLimits) { state = SchedulerState(limits: limits) }
@@ -28,7 +28,7 @@ struct SchedulerScene {
     advance()
   }
 
-  /// The transfer of a download has ended without the whole response.
+  /// The transfer of a download ended without the complete response.
   mutating func stopped(_ name: String) {
     receiving.remove(name)
     if let ticket = tickets[name] { state.stopped(ticket, at: now) }
@@ -45,13 +45,13 @@ struct SchedulerScene {
     advance()
   }
 
-  /// A body arrives, a mebibyte now and whenever time passes, until its end or ``silence(_:)``.
+  /// A body receives a mebibyte now and whenever time passes, until its end or ``silence(_:)``.
   mutating func receive(_ name: String) {
     receiving.insert(name)
     receive(name, bytes: 1 << 20)
   }
 
-  /// So many bytes of a body arrive.
+  /// This many bytes of a body arrive.
   mutating func receive(_ name: String, bytes: Int) {
     if let ticket = tickets[name] { state.received(ticket, bytes, at: now) }
     advance()
@@ -62,10 +62,10 @@ struct SchedulerScene {
     if let ticket = tickets[name] { unresumable.insert(ticket) }
   }
 
-  /// Nothing of a body arrives for now.
+  /// No more bytes of a body arrive for now.
   mutating func silence(_ name: String) { receiving.remove(name) }
 
-  /// Lets time pass, and acts at each deadline on the way.
+  /// Advances the clock and acts at each deadline on the way.
   mutating func pass(_ time: Duration) {
     let end = now + time
     while let deadline = state.deadline, deadline < end { pass(until: deadline) }
@@ -94,7 +94,7 @@ struct SchedulerScene {
     tickets.first { $0.value == ticket }?.key ?? "an unknown download"
   }
 
-  /// What happened since the last call.
+  /// The actions since the last call.
   mutating func news() -> [String] {
     defer { told = [] }
     return told

@@ -4,7 +4,9 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// Random changes in random order: the promises of ``SchedulerState`` hold after each.
+/// Random changes in random order.
+///
+/// The invariants of ``SchedulerState`` hold after each one.
 @Suite struct SchedulerStatePropertyTests {
   fileprivate struct Download {
     var host: String
@@ -16,11 +18,11 @@ import Testing
     enum Phase { case waiting, running, stopping }
   }
 
-  /// A scheduler state beside a plain account of its actions.
+  /// A scheduler state beside a simple record of its actions.
   fileprivate struct Account {
     var state = SchedulerState(limits: TransferLimits(total: 3, perHost: 2, besideUrgent: 1))
     var downloads: [SchedulerState.Ticket: Download] = [:]
-    /// In the order in which they came, as that of a dictionary differs from run to run.
+    /// In the order of arrival, since the order of a dictionary differs from run to run.
     var tickets: [SchedulerState.Ticket] = []
     var now = Duration.zero
     /// Whether each transfer receives bytes all the time, or never.
@@ -34,13 +36,13 @@ import Testing
         switch action {
         case .start(let ticket):
           #expect(downloads[ticket]?.phase == .waiting, "only a waiting download starts")
-          #expect(!actions.contains(.preempt(ticket)), "no download starts only to stop")
+          #expect(!actions.contains(.preempt(ticket)), "no download starts only to be stopped")
           self.downloads[ticket]?.phase = .running
           if isReceiving { state.received(ticket, 1 << 16, at: now) }
         case .preempt(let ticket):
           #expect(downloads[ticket]?.phase == .running, "only a running download is preempted")
           #expect(downloads[ticket]?.priority != .visible, "no visible download is preempted")
-          #expect(downloads[ticket]?.isResumable == true, "only bytes that can be resumed are given up")
+          #expect(downloads[ticket]?.isResumable == true, "only resumable bytes are given up")
           self.downloads[ticket]?.phase = .stopping
         }
       }
@@ -73,7 +75,7 @@ import Testing
       downloads.values.count { $0.phase == .running && isCounted($0) }
     }
 
-    /// Two run beyond the limits, or three where two of them can no longer be resumed.
+    /// Two run beyond the limits, or three if two of them can no longer be resumed.
     var extra: Int { running { $0.wasUnresumable } >= 2 ? 3 : 2 }
   }
 
@@ -83,17 +85,17 @@ import Testing
       { $0.running() <= 2 * 3 + $0.extra }
     ),
     (
-      "the limit holds where all receive, but for the extra ones",
+      "the limit holds if all receive bytes, except for the extra ones",
       { !$0.isReceiving || $0.running() <= 3 + $0.extra }
     ),
     (
-      "the limit of each host holds, but for the extra ones",
+      "the limit of each host holds, except for the extra ones",
       { account in
         ["a", "b", "c"].allSatisfy { host in account.running { $0.host == host } <= 2 + account.extra }
       }
     ),
     (
-      "the state and the account agree on what runs",
+      "the state and the record agree on the running downloads",
       { account in
         account.tickets.allSatisfy {
           account.state.isRunning($0) == (account.downloads[$0]?.phase == .running)
@@ -104,10 +106,10 @@ import Testing
     (
       "no ticket is lost", { account in account.tickets.allSatisfy { account.state.priority(of: $0) != nil } }
     ),
-    ("no ticket is left behind", { $0.state.isEmpty == $0.downloads.isEmpty }),
+    ("no ticket is left over", { $0.state.isEmpty == $0.downloads.isEmpty }),
   ]
 
-  /// Seeds from 147 on once had a download start that was preempted at once.
+  /// Seeds from 147 on once started a download that was preempted at once.
   static let seeds = Array(1...60) + [147, 252, 896, 4470, 13312, 14224]
 
   @Test(arguments: seeds)
@@ -143,7 +145,7 @@ import Testing
       account.downloads[ticket]?.phase = .waiting
       account.state.stopped(ticket, at: account.now)
     case (9, let ticket?) where account.downloads[ticket]?.phase == .running:
-      // It begins again in its slot.
+      // It restarts in its slot.
       account.state.stopped(ticket, at: account.now)
     case (10, _) where account.changesLimits:
       let total = Int.random(in: 1...3, using: &random)
@@ -152,7 +154,7 @@ import Testing
     }
   }
 
-  /// Ends what runs until nothing is left.
+  /// Ends running downloads until none is left.
   private func drain(_ account: inout Account) {
     var rounds = 0
     while !account.downloads.isEmpty, rounds < 5000 {
@@ -169,7 +171,7 @@ import Testing
     #expect(account.state.deadline == nil)
   }
 
-  /// The priority of a download that waits while ever new visible ones come, and when it starts at the latest.
+  /// The priority of a download that waits while new visible ones keep coming, and its latest start.
   @Test(arguments: [(LoadPriority.prefetch, 11), (.near, 11)])
   func `a download starts in the end, however many visible ones come`(priority: LoadPriority, seconds: Int) {
     var state = SchedulerState(limits: TransferLimits(total: 2, perHost: 2, besideUrgent: 0))
@@ -188,7 +190,7 @@ import Testing
   }
 }
 
-/// Random numbers that are the same in every run (Steele, Lea and Flood: SplitMix64).
+/// Random numbers that are equal in every run (Steele, Lea and Flood: SplitMix64).
 struct SplitMix: RandomNumberGenerator {
   var state: UInt64
 

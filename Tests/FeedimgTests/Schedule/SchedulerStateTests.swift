@@ -10,7 +10,7 @@ import Testing
 
   // MARK: Order and limits
 
-  @Test func `visible goes before near and near before prefetch, each in the order of arrival`() {
+  @Test func `visible comes before near and near before prefetch, each in order of arrival`() {
     var scene = SchedulerScene(Self.single)
     scene.enter("first", .visible)
     for (name, priority) in [
@@ -23,14 +23,14 @@ import Testing
     #expect(scene.state.isEmpty)
   }
 
-  @Test func `at most as many run as the limits allow, to one host and in all`() {
+  @Test func `the limits per host and in total hold`() {
     var scene = SchedulerScene(TransferLimits(total: 3, perHost: 2, besideUrgent: 3))
     for name in ["a1", "a2", "a3"] { scene.enter(name, .visible, host: "a") }
     #expect(scene.news().count == 2)
     for name in ["b1", "b2"] { scene.enter(name, .visible, host: "b") }
     #expect(scene.news().count == 1)
     scene.end("a1")
-    #expect(scene.news() == ["start a3"], "its host started a download longest ago")
+    #expect(scene.news() == ["start a3"], "its host has waited longest since its last start")
   }
 
   /// Behaviour 9.
@@ -45,7 +45,7 @@ import Testing
     #expect(scene.news() == ["start 29", "start 30"])
   }
 
-  @Test func `hosts take turns, however many downloads of one wait`() {
+  @Test func `hosts take turns, however many downloads of one host wait`() {
     var scene = SchedulerScene(Self.single)
     for number in 1...4 { scene.enter("a\(number)", .visible, host: "a") }
     for number in 1...2 { scene.enter("b\(number)", .visible, host: "b") }
@@ -55,7 +55,7 @@ import Testing
     #expect(scene.news() == ["b1", "c1", "a2", "b2", "a3", "a4"].map { "start \($0)" })
   }
 
-  @Test func `a host with ever new downloads never delays one that waits`() {
+  @Test func `a host with ever new downloads never delays a waiting one of another host`() {
     var scene = SchedulerScene(Self.single)
     scene.enter("b0", .visible, host: "b")
     scene.enter("a1", .visible, host: "a")
@@ -68,7 +68,7 @@ import Testing
   }
 
   /// Behaviour 3.
-  @Test func `a prefetch that waits moves up when it becomes visible, and drops back afterwards`() {
+  @Test func `a waiting prefetch moves up when it becomes visible, and drops back afterwards`() {
     var scene = SchedulerScene(Self.single)
     for name in ["running", "p1", "p2", "p3"] { scene.enter(name, .prefetch) }
     scene.refusePreemption("running")
@@ -102,7 +102,7 @@ import Testing
 
   // MARK: Preemption
 
-  @Test func `a visible download takes the slot of the prefetch that started last, which resumes first`() {
+  @Test func `a visible download takes the slot of the latest prefetch, which resumes first`() {
     var scene = SchedulerScene(TransferLimits(total: 2, perHost: 2, besideUrgent: 1))
     for name in ["p1", "p2", "p3"] { scene.enter(name, .prefetch) }
     _ = scene.news()
@@ -126,7 +126,7 @@ import Testing
     #expect(scene.news() == ["start p1"])
   }
 
-  @Test func `the least urgent download is preempted first`() {
+  @Test func `the download of lowest priority is preempted first`() {
     var scene = SchedulerScene(TransferLimits(total: 2, perHost: 2, besideUrgent: 2))
     scene.enter("p", .prefetch)
     scene.enter("n", .near)
@@ -151,7 +151,7 @@ import Testing
     #expect(scene.news() == ["start p", "start v"])
   }
 
-  @Test func `where the latest started cannot be resumed, the one before it is preempted`() {
+  @Test func `if the latest download cannot be resumed, the one before it is preempted`() {
     var scene = SchedulerScene(TransferLimits(total: 2, perHost: 2, besideUrgent: 2))
     for name in ["p1", "p2"] { scene.enter(name, .prefetch) }
     scene.refusePreemption("p2")
@@ -159,7 +159,7 @@ import Testing
     #expect(scene.news() == ["start p1", "start p2", "preempt p1", "start v"])
   }
 
-  @Test func `a visible download of a host that is full takes no slot of another host`() {
+  @Test func `a visible download of a host at its limit takes no slot of another host`() {
     var scene = SchedulerScene(TransferLimits(total: 4, perHost: 1, besideUrgent: 4))
     scene.enter("v1", .visible, host: "a")
     scene.enter("p1", .prefetch, host: "b")
@@ -215,14 +215,14 @@ import Testing
     #expect(scene.news() == ["start v3"])
   }
 
-  @Test func `visible downloads of a host of which nothing runs get a slot after a second, one by one`() {
+  @Test func `visible downloads of a host without a running one get a slot after a second, one by one`() {
     var scene = SchedulerScene(Self.slow)
     for name in ["a1", "a2", "a3"] { scene.enter(name, .visible, host: "a") }
     for name in ["a1", "a2"] { scene.receive(name) }
     for name in ["b1", "b2"] { scene.enter(name, .visible, host: "b") }
     _ = scene.news()
     scene.pass(.milliseconds(999))
-    #expect(scene.news() == [], "two fill a slow link")
+    #expect(scene.news() == [], "two downloads fill a slow link")
     scene.pass(.milliseconds(1))
     #expect(scene.news() == ["start b1"], "their host may be the slow one")
     scene.pass(.seconds(20))
@@ -233,14 +233,14 @@ import Testing
     #expect(scene.news() == [], "host a has its slots")
   }
 
-  @Test func `an extra slot for a lower priority leaves a visible download one`() {
+  @Test func `an extra slot for a lower priority leaves one for visible downloads`() {
     var scene = SchedulerScene(Self.single)
     scene.enter("v1", .visible)
     scene.receive("v1")
     for (name, priority) in [("n", LoadPriority.near), ("p", .prefetch)] { scene.enter(name, priority) }
     scene.pass(.seconds(10))
     #expect(scene.news() == ["start v1", "start n"])
-    // It cannot be resumed, and goes out of sight.
+    // It cannot be resumed, and its view is hidden.
     scene.refusePreemption("v1")
     scene.set("v1", .prefetch)
     scene.enter("v2", .visible)
@@ -252,7 +252,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `an extra download that goes out of sight never blocks a visible one`(isResumable: Bool) {
+  func `an extra download that is hidden never blocks a visible one`(isResumable: Bool) {
     var scene = SchedulerScene(Self.single)
     scene.enter("p", .prefetch)
     scene.receive("p")
@@ -274,11 +274,11 @@ import Testing
     scene.pass(.seconds(20))
     #expect(
       scene.news() == (isResumable ? ["preempt n", "start v3"] : []),
-      "three at most run beyond the limits"
+      "at most three run beyond the limits"
     )
   }
 
-  @Test func `near and prefetch downloads get the extra slot by turns`() {
+  @Test func `near and prefetch downloads take turns at the extra slot`() {
     var scene = SchedulerScene(Self.single)
     scene.enter("v", .visible)
     scene.receive("v")
@@ -293,10 +293,10 @@ import Testing
     #expect(scene.news() == ["v", "n1", "p1", "n2", "p2"].map { "start \($0)" })
   }
 
-  @Test func `a priority that may get no extra slot sets no deadline`() {
+  @Test func `a priority without an extra slot sets no deadline`() {
     var scene = SchedulerScene(Self.slow)
     scene.enter("v", .visible)
-    // Each gets an extra slot, and then becomes visible.
+    // Each gets an extra slot and then becomes visible.
     for name in ["a", "b"] {
       scene.enter(name, .prefetch)
       scene.pass(.seconds(10))

@@ -4,10 +4,10 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// The scheduler and its measurement together, over links and servers of all speeds.
+/// The scheduler and its meter together, on links and servers of all speeds.
 @Suite struct SlowLinkTests {
   @Test(arguments: [NetworkKind.wifi, .cellular])
-  func `on a slow link visible images of one host come at the rate of the link`(network: NetworkKind) {
+  func `on a slow link visible images of one host arrive at the rate of the link`(network: NetworkKind) {
     var scene = LinkScene(network, linkRate: 250_000)
     for number in 0..<100 { scene.enter("p\(number)", .prefetch, host: "a", bytes: 62_500) }
     scene.pass(.seconds(5))
@@ -24,7 +24,7 @@ import Testing
     scene.pass(.seconds(5))
     let names = (0..<20).map { "n\($0)" }
     for name in names { scene.enter(name, .near, host: "b", bytes: 60_000) }
-    // A second at the rate of the link, with the round trips.
+    // The time is a second at the rate of the link, and the round trips.
     #expect(scene.pass(atMost: .seconds(2), until: names) != nil)
     #expect(try #require(scene.link.reported) > 4_000_000)
   }
@@ -45,11 +45,11 @@ import Testing
     for number in 0..<count { scene.enter("v\(number)", .visible, host: "a", bytes: 1e9) }
     for number in 0..<50 { scene.enter("n\(number)", .near, host: "b", bytes: 62_500) }
     scene.pass(.seconds(60))
-    // A near one gets an extra slot every ten seconds.
+    // A near download gets an extra slot every ten seconds.
     #expect(try #require(scene.received["a"]) > 0.93 * 60 * 250_000)
   }
 
-  @Test func `a link that becomes slow is noticed although several hosts brought more just before`() throws {
+  @Test func `a link that becomes slow is noticed after several hosts sent more just before`() throws {
     var scene = LinkScene(.wifi, linkRate: 2_500_000)
     for number in 0..<2 { scene.enter("a\(number)", .visible, host: "a", bytes: 1e9) }
     scene.pass(.seconds(2))

@@ -8,13 +8,15 @@ import Testing
 @Suite struct StalledDownloadTests {
   private static let slow = TransferLimits(total: 2, perHost: 2, besideUrgent: 0)
 
-  /// One host has all slots, some of its bodies arrive, and later a download of a host is wanted.
+  /// One host has all slots and some of its bodies arrive.
+  ///
+  /// Then a download of the named host waits.
   private static let rows: [(host: String, receiving: Int, milliseconds: Int, starts: Bool, why: String)] = [
     ("b", 0, 999, false, "a response may take a second"),
-    ("b", 0, 1000, true, "a download that brings nothing takes nothing of the link"),
+    ("b", 0, 1000, true, "a stalled download takes no bandwidth"),
     ("b", 1, 1000, true, "one stalled download is enough"),
-    ("b", .max, 9000, false, "what arrives fills the link"),
-    ("a", 0, 9000, false, "one host has its limits"),
+    ("b", .max, 9000, false, "the arriving bodies fill the link"),
+    ("a", 0, 9000, false, "the host is at its limit"),
   ]
 
   @Test(arguments: [2, 3, 4, 8, 32], rows.indices)
@@ -52,7 +54,7 @@ import Testing
     #expect(scene.news() == ["start c1"])
     for name in ["a2", "b1", "b2", "c1"] { scene.receive(name) }
     for name in ["a2", "b1"] { scene.end(name) }
-    #expect(scene.news() == [], "two run, and both receive")
+    #expect(scene.news() == [], "two run, and both receive bytes")
     scene.end("b2")
     #expect(scene.news() == ["start c2"])
   }
@@ -67,13 +69,13 @@ import Testing
     #expect(scene.news() == ["start b1", "start b2"])
   }
 
-  @Test func `a transfer that begins again in its slot can stall again`() {
+  @Test func `a transfer that restarts in its slot can stall again`() {
     var scene = SchedulerScene(Self.slow)
     scene.enter("v", .visible, host: "a")
     scene.receive("v")
     scene.enter("n", .near, host: "b")
     scene.pass(.seconds(5))
-    #expect(scene.news() == ["start v"], "what arrives fills the link")
+    #expect(scene.news() == ["start v"], "the arriving bodies fill the link")
     scene.stopped("v")
     scene.pass(.milliseconds(999))
     #expect(scene.news() == [])
@@ -81,7 +83,7 @@ import Testing
     #expect(scene.news() == ["start n"])
   }
 
-  @Test func `a body of which no more arrives stalls within four seconds, until it continues`() {
+  @Test func `a body without new bytes stalls within four seconds, until it continues`() {
     var scene = SchedulerScene(Self.slow)
     for name in ["a1", "a2"] {
       scene.enter(name, .visible, host: "a")
@@ -100,9 +102,9 @@ import Testing
     #expect(scene.news() == ["preempt n"])
   }
 
-  /// A visible download that receives so many bytes a second, beside a near one of another host.
+  /// A visible download that receives this many bytes a second, beside a near one of another host.
   @Test(arguments: [(500, true), (1 << 10, false)])
-  func `a body that drips less than a kibibyte in two seconds is stalled`(bytes: Int, isStalled: Bool) {
+  func `a body with less than a kibibyte in two seconds is stalled`(bytes: Int, isStalled: Bool) {
     var scene = SchedulerScene(Self.slow)
     scene.enter("v", .visible, host: "a")
     scene.enter("n", .near, host: "b")
@@ -110,10 +112,10 @@ import Testing
       scene.receive("v", bytes: bytes)
       scene.pass(.seconds(1))
     }
-    #expect(scene.news() == (isStalled ? ["start v", "start n"] : ["start v"]), "and it stays so")
+    #expect(scene.news() == (isStalled ? ["start v", "start n"] : ["start v"]), "and it stays stalled")
   }
 
-  @Test func `a stalled download is preempted only where a visible one can start for it`() {
+  @Test func `a stalled download is preempted only if a visible one can start for it`() {
     var scene = SchedulerScene(TransferLimits(total: 2, perHost: 2, besideUrgent: 2))
     for name in ["p1", "p2"] { scene.enter(name, .prefetch, host: "a") }
     scene.pass(.seconds(1))
@@ -121,7 +123,7 @@ import Testing
     _ = scene.news()
     scene.enter("v3", .visible, host: "c")
     #expect(scene.news() == [])
-    // Of four that are stalled, more are to be visible.
+    // Two more of the four stalled downloads would become visible.
     scene.pass(.seconds(1))
     #expect(scene.news() == ["preempt p2", "start v3"])
   }
@@ -137,7 +139,7 @@ import Testing
     #expect(scene.news() == ["start v"])
     scene.pass(.seconds(1))
     #expect(scene.news() == ["start n"], "the stalled host delays its own downloads")
-    // Now it needs the link.
+    // Now the visible download needs the link.
     scene.receive("v")
     #expect(scene.news() == ["preempt n"])
     scene.stopped("n")

@@ -6,7 +6,7 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// Hosts that stall beside others, with libcurl and real servers.
+/// Stalled hosts beside others, with libcurl and real servers.
 @Suite(.timeLimit(.minutes(10))) struct StalledHostTests {
   private final class Heads: LoadObserving {
     private let count = Atomic(0)
@@ -21,13 +21,13 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `the images of a host come although another has all slots and never sends one`(
+  func `the images of a host arrive although a stalled host has all slots`(
     _ sendsHead: Bool
   ) async throws {
     let never = Gate()
     let head = Reply.stalled(SampleImage.jpeg, after: 0, until: never)
     let late = try LoopbackServer { _ in sendsHead ? head : .held(by: never) }
-    let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+    let picture = Reply.response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
     let good = try LoopbackServer { _ in picture }
     let time = ManualTime()
     let heads = Heads()
@@ -46,13 +46,13 @@ import Testing
     let loads = items.map { item in Task { try await test.loader.load(item) } }
     await time.pass(.seconds(1), when: 1)
     for load in loads { #expect(try await load.value.bytes == SampleImage.jpeg) }
-    #expect(late.log.requests.count == 4, "the host that does not respond gets no more requests")
+    #expect(late.log.requests.count == 4, "the stalled host gets no more requests")
     for task in waiting { task.cancel() }
     for task in waiting { await #expect(throws: LoadError.self) { try await task.value } }
     while await !test.loader.scheduler.isIdle { await Task.yield() }
   }
 
-  @Test func `a near image comes beside a visible one that its server drips`() async throws {
+  @Test func `a near image arrives beside a visible one whose server drips`() async throws {
     let picture = PictureOrigin.picture(1, size: 4000)
     let (drop, end) = (Gate(), Gate())
     let head = Reply.head(200, [("Content-Type", "image/jpeg"), ("Content-Length", "4000")])
@@ -62,11 +62,11 @@ import Testing
         .send(Array(picture[900...])),
       ])
     }
-    let quick = try LoopbackServer { _ in .answer(200, [("Content-Type", "image/jpeg")], body: picture) }
+    let quick = try LoopbackServer { _ in .response(200, [("Content-Type", "image/jpeg")], body: picture) }
     let time = ManualTime()
     // On a slow link, near downloads wait for visible ones.
     let test = try TestLoader(.cellular, time: time.time)
-    let arrived = Gathered<Int>()
+    let arrived = RecordedValues<Int>()
     let item = try TestLoader.item(dripping, thumbnail: "/v")
     let visible = Task { try await test.loader.load(item) { arrived.add($0.received.bytes) } }
     while !arrived.all.contains(500) { await Task.yield() }
@@ -82,6 +82,6 @@ import Testing
     await time.pass(.seconds(2), when: 1)
     #expect(try await load.value.bytes == picture)
     end.open()
-    #expect(try await visible.value.bytes == picture, "it was still under way")
+    #expect(try await visible.value.bytes == picture, "it was still running")
   }
 }

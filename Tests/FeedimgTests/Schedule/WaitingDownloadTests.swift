@@ -7,7 +7,7 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// Downloads that wait for a slot, or for a cancelled one of the same image.
+/// Downloads that wait for a slot, or for the end of a cancelled download of the same image.
 @Suite(.timeLimit(.minutes(10))) struct WaitingDownloadTests {
   /// Counts the downloads that wait for a slot.
   private final class Line: LoadObserving {
@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  /// Delivers a quarter of the picture at first, and stops long after it was told to.
+  /// Delivers a quarter of the picture first, and stops long after it was told to.
   private final class LingeringDownloader: Downloading {
     private struct State {
       var requests: [DownloadRequest] = []
@@ -71,7 +71,7 @@ import Testing
     )
   }
 
-  /// How many bodies are being written.
+  /// The number of body files that are being written.
   private func fileCount(_ test: TestLoader) throws -> Int {
     let folder = test.folder + "/cache/incoming"
     guard FileManager.default.fileExists(atPath: folder) else { return 0 }
@@ -94,7 +94,7 @@ import Testing
     #expect(try fileCount(test) == 0)
   }
 
-  @Test func `a load resumes a cancelled one of the same image, however late that stops`() async throws {
+  @Test func `a load resumes a cancelled one of the same image, however late that one stops`() async throws {
     let downloader = LingeringDownloader()
     let test = try TestLoader(downloader: downloader, time: ManualTime().time)
     let item = try TestLoader.item(original: "http://a.example/a.jpg")

@@ -6,7 +6,7 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// What the service hears of how urgent an image is.
+/// The priority that the service receives.
 @Suite(.timeLimit(.minutes(10))) struct ServicePriorityTests {
   private let test: TestLoader
   private let service = HeldDownloader(holding: { $0.url.text.contains("/v1/image") })
@@ -25,12 +25,12 @@ import Testing
 
   private var told: [String] { service.requests.all.compactMap { $0.fields["Priority"] } }
 
-  /// What was asked for, and how.
+  /// The requests and their priority.
   private var asked: [String] {
     service.requests.all.map { "\($0.method) \($0.url.text.prefix { $0 != "?" })" }
   }
 
-  /// Begins the load of a prefetch, and lets it come into view when it has been asked for.
+  /// Starts the load of a prefetch that becomes visible after its request.
   private func urgentLoad() async -> Task<FetchedImage?, any Error> {
     let load = Task {
       try await link.load(variant, UserSettings(), from: test.loader.store, on: test.loader.disk, load: run)
@@ -46,13 +46,13 @@ import Testing
     run.announcePriority()
   }
 
-  @Test func `a prefetch that comes into view is urgent for the service as well`() async throws {
+  @Test func `a prefetch that becomes visible is urgent for the service too`() async throws {
     let load = await urgentLoad()
     set(.visible)
     service.release()
     #expect(try await load.value?.bytes == SampleImage.jpeg)
     #expect(told == ["u=6", "u=1"])
-    // The image was asked for once, and what else was said is about the same load.
+    // The image was requested once. The other requests concern the same load.
     let local = "http://localhost"
     #expect(asked == ["get \(local)/healthz", "get \(local)/v1/image", "post \(local)/v1/priority"])
     let names = Set(service.requests.all.compactMap { $0.fields["Feedimg-Load"] })
@@ -60,7 +60,7 @@ import Testing
     while service.running > 0 { await Task.yield() }
   }
 
-  @Test func `what is out of sight again is urgent no longer`() async throws {
+  @Test func `a load that is hidden again is no longer urgent`() async throws {
     let load = await urgentLoad()
     set(.near)
     while told.count < 3 { await Task.yield() }
@@ -71,7 +71,7 @@ import Testing
     #expect(try await load.value?.bytes == SampleImage.jpeg)
   }
 
-  @Test func `nothing is asked for any more when the load is left`() async throws {
+  @Test func `no request follows when the load is cancelled`() async throws {
     let load = await urgentLoad()
     load.cancel()
     let error = await #expect(throws: LoadError.self) { try await load.value }

@@ -16,7 +16,7 @@ import Testing
       (nil, .disk),
     ] as [(String?, LoadedImage.Source)]
   )
-  func `what a service says of its cache tells where an image came from`(
+  func `the service's cache status tells the source of an image`(
     field: String?,
     source: LoadedImage.Source
   ) {

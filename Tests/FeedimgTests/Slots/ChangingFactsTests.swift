@@ -6,16 +6,16 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// What is on screen follows the network and the settings.
+/// Images on screen follow the network and the settings.
 @Suite(.timeLimit(.minutes(10))) struct ChangingFactsTests {
-  private static let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+  private static let picture = Reply.response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
 
-  /// Items of another machine, so that being offline counts.
+  /// Items of another machine, so that being offline matters.
   private func item(_ name: String) throws -> FeedItem {
     try TestLoader.item(original: "http://x.example/\(name)", thumbnail: "http://x.example/\(name)-small")
   }
 
-  @Test func `when data becomes dear an original that is not there yet stops and gives way to the thumbnail`()
+  @Test func `when data becomes metered an unfinished original stops and the thumbnail is shown`()
     async throws
   {
     let gate = Gate()
@@ -27,14 +27,14 @@ import Testing
     slot.show(try TestLoader.item(server, original: "/a", thumbnail: "/s"))
     _ = await slot.first { $0.progress != nil }
     test.network.become(.cellular)
-    // Another connection, of the thumbnail's load, may be closed as well by then.
+    // The connection of the thumbnail's load may be closed as well.
     await server.reaches { $0.closedByClient >= 1 }
     #expect(await slot.first { !$0.isLoading }?.shown == .thumbnail)
     #expect(server.log.count(of: "/a") == 1)
     gate.open()
   }
 
-  @Test func `a load without a slot follows as well`() async throws {
+  @Test func `a load without a slot follows changes too`() async throws {
     let gate = Gate()
     let server = try LoopbackServer { $0.path == "/a" ? .held(by: gate, then: Self.picture) : Self.picture }
     let test = try TestLoader(.wifi)
@@ -47,10 +47,10 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)), arguments: [false, true])
-  func `what changes between the decision and the load counts`(_ isWatched: Bool) async throws {
+  func `a change between the decision and the load counts`(_ isWatched: Bool) async throws {
     let gate = Gate()
     let server = try LoopbackServer { $0.path == "/a" ? .held(by: gate, then: Self.picture) : Self.picture }
-    let handOver = HandOver(deciding: .original)
+    let handOver = DecisionHook(deciding: .original)
     let test = try TestLoader(.wifi, observers: [handOver])
     if isWatched { await test.loader.facts.watch() }
     handOver.perform { [network = test.network] in network.become(.cellular) }
@@ -59,7 +59,7 @@ import Testing
     gate.open()
   }
 
-  @Test func `when data becomes cheap a thumbnail on screen is upgraded once, and one out of sight later`()
+  @Test func `on an unmetered network a visible thumbnail is upgraded once, and a hidden one later`()
     async throws
   {
     let server = try LoopbackServer { _ in Self.picture }
@@ -79,26 +79,26 @@ import Testing
     #expect(server.log.count(of: "/a") == 1 && server.log.count(of: "/b") == 1)
   }
 
-  /// By a table that says when to upgrade, and one that does not.
+  /// With one policy that names an upgrade event and one that does not.
   @Test(.timeLimit(.minutes(10)), arguments: ["default", "metered"])
-  func `a thumbnail in place of an original that failed gives way when it can be had`(
+  func `a thumbnail in place of a failed original is replaced when the original loads`(
     _ policy: String
   ) async throws {
     let isBroken = BrokenOnce()
-    let server = try LoopbackServer { $0.path == "/a" && isBroken.next() ? .answer(500) : Self.picture }
+    let server = try LoopbackServer { $0.path == "/a" && isBroken.next() ? .response(500) : Self.picture }
     let test = try TestLoader(.wifi, policy: policy)
     let slot = test.loader.slot()
     slot.show(try TestLoader.item(server, original: "/a", thumbnail: "/s"))
     let instead = await slot.first { !$0.isLoading }
     #expect(instead?.shown == .thumbnail)
-    #expect(instead?.error?.status == 500, "what could not be had, and why")
+    #expect(instead?.error?.status == 500, "which image failed, and why")
     test.network.become(.ethernet)
     let last = await slot.first { $0.shown == .original && !$0.isLoading }
     #expect(last?.error == nil && last?.image?.notes == [])
     #expect(server.log.requests.map(\.path) == ["/a", "/s", "/a"])
   }
 
-  @Test func `a setting that changes upgrades what is on screen`() async throws {
+  @Test func `a changed setting upgrades the images on screen`() async throws {
     let server = try LoopbackServer { _ in Self.picture }
     let test = try TestLoader(.cellular)
     let slot = test.loader.slot()
@@ -108,7 +108,7 @@ import Testing
     #expect(await slot.first { $0.shown == .original } != nil)
   }
 
-  @Test func `a policy that changes is followed by what is on screen`() async throws {
+  @Test func `images on screen follow a changed policy`() async throws {
     let server = try LoopbackServer { _ in Self.picture }
     let test = try TestLoader(.cellular, followsPolicies: true)
     let slot = test.loader.slot()
@@ -118,7 +118,7 @@ import Testing
     #expect(await slot.first { $0.shown == .original } != nil)
   }
 
-  @Test func `whoever looks can ask for the original`() async throws {
+  @Test func `a user can ask for the original`() async throws {
     let server = try LoopbackServer { _ in Self.picture }
     let test = try TestLoader(.cellular)
     let slot = test.loader.slot()
@@ -129,7 +129,7 @@ import Testing
   }
 
   /// Behaviour 16.
-  @Test func `offline nothing is asked for, and what waits is replayed once when the network returns`()
+  @Test func `offline no request is sent, and waiting loads run once when the network returns`()
     async throws
   {
     let downloader = HeldDownloader(holding: { _ in false })
@@ -146,7 +146,7 @@ import Testing
     #expect(downloader.asked == ["http://x.example/a"])
   }
 
-  @Test func `a load that the network took away goes on when it returns`() async throws {
+  @Test func `a load that lost its network resumes when it returns`() async throws {
     let downloader = HeldDownloader(holding: { _ in true })
     let test = try TestLoader(.wifi, downloader: downloader)
     let slot = test.loader.slot()

@@ -7,9 +7,10 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// What is on screen follows settings and tables at once, also by a table that says what events of the network it waits for.
+/// Images on screen follow settings and policies at once, even if the policy names a network event for
+/// upgrades.
 @Suite(.timeLimit(.minutes(10))) struct ChangingRulesTests {
-  private static let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+  private static let picture = Reply.response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
 
   private let server: LoopbackServer
   private let item: FeedItem
@@ -19,10 +20,10 @@ import Testing
     item = try TestLoader.item(server, original: "/a", thumbnail: "/s")
   }
 
-  /// A slot that shows a cached thumbnail, as was decided when it was bound, and does not load the original.
+  /// A slot that shows a cached thumbnail and does not load the original.
   private func slot(_ test: TestLoader) async throws -> ImageSlot {
     _ = try await test.loader.load(FeedItem(original: nil, thumbnail: item.thumbnail))
-    // Or it would be shown before anything else is done.
+    // Otherwise it would be shown first.
     test.loader.memory.remove(try #require(item.thumbnail?.url.key))
     let slot = test.loader.slot()
     slot.show(item)
@@ -34,8 +35,8 @@ import Testing
   @Test(
     .timeLimit(.minutes(10)),
     arguments: [
-      ("metered", "`unmetered` is waited for on the old settings alone"),
-      ("roaming-aware", "and so is `wifi`"),
+      ("metered", "only the old settings make it wait for `unmetered`"),
+      ("roaming-aware", "and for `wifi`"),
     ]
   )
   func `a setting that asks for originals need not wait for the network`(
@@ -50,16 +51,16 @@ import Testing
     #expect(test.loader.resolve(item).situation.network == .cellular)
   }
 
-  @Test func `what the data saver held back comes when it is switched off`() async throws {
+  @Test func `images that the data saver held back load when it is switched off`() async throws {
     let test = try TestLoader(.wifi, policy: "data-saver")
     _ = try await test.loader.load(FeedItem(original: nil, thumbnail: item.thumbnail))
     try test.settings.set(.dataSaver, to: "yes")
     let slot = try await slot(test)
     try test.settings.set(.dataSaver, to: "no")
-    #expect(await slot.first { $0.shown == .original } != nil, "nobody need tap any more")
+    #expect(await slot.first { $0.shown == .original } != nil, "no tap is needed any more")
   }
 
-  @Test func `a table that takes the place of another one is not bound by its events`() async throws {
+  @Test func `a new policy ignores the upgrade events of the old one`() async throws {
     let test = try TestLoader(.cellular, followsPolicies: true)
     let head = "| network | → image | upgrade |\n|---|---|---|\n"
     try test.write(policy: "\(head)| wifi | original | never |\n| - | thumbnail | wifi |\n")
@@ -68,12 +69,11 @@ import Testing
     #expect(await slot.first { $0.shown == .original } != nil)
   }
 
-  @Test func `a change of the network waits for the event that the table names for the old one`() async throws
-  {
+  @Test func `a network change waits for the event that the policy named`() async throws {
     let test = try TestLoader(.cellular, policy: "metered")
     test.network.become(.cellular, metered: .yes)
     let slot = try await slot(test)
-    // Of no account for the decision.
+    // It does not affect the decision.
     try test.settings.set(.cacheExpiryDays, to: "99")
     test.network.become(.wifi, metered: .unknown)
     let shown = await slot.first { $0.resolution?.situation.network == .wifi && !$0.isLoading }

@@ -1,13 +1,15 @@
 import FeedimgModel
 import Synchronization
 
-/// Makes one pixel a request, when it is let go; its red tells how long the encoded image is.
+/// Decodes one pixel per request when the test releases it.
+///
+/// Its red is the length of the encoded image.
 final class HeldDecoder: ImageDecoding {
   let mediaTypes = ["image/jpeg"]
   let width: Int
-  /// The sizes that were asked for, in order.
-  let asked = Gathered<DisplaySize?>()
-  /// How many were called off.
+  /// The requested sizes, in order.
+  let asked = RecordedValues<DisplaySize?>()
+  /// The number of cancelled requests.
   let stopped = Atomic(0)
   private let isHeld: Atomic<Bool>
 
@@ -16,7 +18,7 @@ final class HeldDecoder: ImageDecoding {
     self.width = width
   }
 
-  /// Holds back what is asked for from now on.
+  /// Holds back later requests.
   func hold() { isHeld.store(true, ordering: .releasing) }
 
   func release() { isHeld.store(false, ordering: .releasing) }

@@ -12,13 +12,13 @@ final class HeldStore: ImageStoring {
 
   init(_ store: any ImageStoring, holding key: String) { (self.store, held) = (store, key) }
 
-  /// How often the key has been read.
+  /// The number of reads of the key.
   var reads: Int { count.load(ordering: .relaxed) }
 
-  /// Returns when the key is being read.
+  /// Returns when a read of the key has begun.
   func waitForRead() { begun.wait() }
 
-  /// Lets all reads go on.
+  /// Lets all reads continue.
   func release() { gate.open() }
 
   func read(_ key: String, for request: HTTPFields) -> (image: StoredImage, bytes: [UInt8])? {

@@ -9,9 +9,9 @@ import Testing
 
 /// Slots with real layers.
 @Suite(.timeLimit(.minutes(10))) struct ImageSlotTests {
-  private static let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+  private static let picture = Reply.response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
 
-  @Test func `the placeholder comes at once, then progress, then the original`() async throws {
+  @Test func `the placeholder is shown at once, then progress, then the original`() async throws {
     let gate = Gate()
     let server = try LoopbackServer { _ in .stalled(SampleImage.jpeg, after: 100, until: gate) }
     let test = try TestLoader()
@@ -31,7 +31,7 @@ import Testing
     #expect(last?.progress == nil && last?.error == nil)
   }
 
-  @Test func `who watches late sees the latest at once, and so does everybody else`() async throws {
+  @Test func `late subscribers get the latest presentation at once`() async throws {
     let server = try LoopbackServer { _ in Self.picture }
     let test = try TestLoader()
     let slot = test.loader.slot()
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func `the cached thumbnail is shown while the original is on its way`() async throws {
+  @Test func `the cached thumbnail is shown while the original loads`() async throws {
     let gate = Gate()
     let server = try LoopbackServer { $0.path == "/s" ? Self.picture : .held(by: gate, then: Self.picture) }
     let test = try TestLoader(.cellular, memoryLimit: ByteCount(0))
@@ -59,7 +59,7 @@ import Testing
     #expect(await slot.first { $0.shown == .original } != nil)
   }
 
-  @Test func `what is in memory is there when show returns`() async throws {
+  @Test func `a memory hit is shown before show returns`() async throws {
     let server = try LoopbackServer { _ in Self.picture }
     let test = try TestLoader()
     let item = try TestLoader.item(server, original: "/a.jpg")
@@ -67,14 +67,14 @@ import Testing
     let slot = test.loader.slot()
     slot.show(item)
     #expect(slot.presentation?.shown == .original)
-    // The slot goes on to look whether the image is out of date; what it binds first does not.
+    // The slot checks whether the image is stale only after the first binding.
     let screen = SlotScreen()
     _ = SlotTask(loader: test.loader, screen: screen, item: item, facts: [:], priority: .visible).bind()
     #expect(screen.latest?.shown == .original && screen.latest?.isLoading == false)
   }
 
   /// Behaviour 15.
-  @Test func `a view bound to another item shows and loads the first no more`() async throws {
+  @Test func `a view bound to another item neither shows nor loads the first`() async throws {
     let gate = Gate()
     let server = try LoopbackServer { $0.path == "/a" ? .held(by: gate, then: Self.picture) : Self.picture }
     let test = try TestLoader()
@@ -94,7 +94,7 @@ import Testing
     #expect(server.log.count(of: "/a") == 1)
   }
 
-  @Test func `a slot that is cleared shows nothing and stops loading, and so does one that is gone`()
+  @Test func `a cleared or released slot shows nothing and stops loading`()
     async throws
   {
     let gate = Gate()
@@ -116,14 +116,14 @@ import Testing
   }
 
   @Test(arguments: [
-    (nil as Int?, 0, "the first item of a view"), (600, 0, "somebody has looked at it"),
-    (16, 150, "a fast fling"), (200, 300, "a slower one"), (450, 400, "no longer than a moment"),
+    (nil as Int?, 0, "the first item of a view"), (600, 0, "the presentation was read"),
+    (16, 150, "a fast fling"), (200, 300, "a slower one"), (450, 400, "the delay is a moment at most"),
   ])
-  func `the network is spared for longer than a row stays`(stay: Int?, pause: Int, why: String) {
+  func `loads are delayed for longer than a row stays in view`(stay: Int?, pause: Int, why: String) {
     #expect(ImageSlot.pause(after: stay.map { .milliseconds($0) }) == .milliseconds(pause), "\(why)")
   }
 
-  @Test func `rows that are flung past are not asked for, and the one that stays is`() async throws {
+  @Test func `rows that are scrolled past are not requested, and the row that stays is`() async throws {
     let server = try LoopbackServer { _ in Self.picture }
     let time = ManualTime()
     let test = try TestLoader(time: time.time)
@@ -135,7 +135,7 @@ import Testing
       time.pass(.milliseconds(16))
       slot.show(item)
     }
-    // Those that were bound in between may wait as well until they notice that they are over.
+    // The rows bound in between may still sleep until they notice their cancellation.
     while time.sleepers != 1 { await Task.yield() }
     #expect(server.log.requests.map(\.path) == ["/0"])
     time.pass(.milliseconds(150))
@@ -143,8 +143,8 @@ import Testing
     #expect(server.log.requests.map(\.path) == ["/0", "/19"])
   }
 
-  @Test func `a failure is told beside what can be shown`() async throws {
-    let server = try LoopbackServer { _ in .answer(404) }
+  @Test func `a failure is reported beside the image that can be shown`() async throws {
+    let server = try LoopbackServer { _ in .response(404) }
     let test = try TestLoader()
     let slot = test.loader.slot()
     slot.show(try TestLoader.item(server, original: "/a"))
@@ -153,7 +153,7 @@ import Testing
     #expect(last?.shown == .placeholder)
   }
 
-  @Test @MainActor func `on one actor nothing earlier comes after show`() async throws {
+  @Test @MainActor func `on one actor no earlier image follows show`() async throws {
     let server = try LoopbackServer { _ in Self.picture }
     let test = try TestLoader()
     let items = try (0..<50).map { try TestLoader.item(server, original: "/\($0)") }

@@ -7,12 +7,12 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// Slots that several threads bind at the same moment, with nothing that orders them.
+/// Slots that several threads bind at the same time without synchronization.
 ///
-/// What came last is then known as far as one call had ended before another began. A short run belongs to the suite;
-/// `Scripts/thread-sanitizer-slots` is the long one.
+/// The last binding is known only if one call ended before another began. This short run is part of the
+/// suite. `Scripts/thread-sanitizer-slots` is the long one.
 @Suite(.timeLimit(.minutes(3))) struct RacedSlotStressTests {
-  /// The calls that bound one slot; each has the time at which it began for its number.
+  /// The calls that bound one slot, with their start times by number.
   private final class Calls: Sendable {
     private let clock = Atomic(0)
     private let ends = Mutex<[Int: Int]>([:])
@@ -27,8 +27,8 @@ import Testing
     /// Whether a call had ended when the other began.
     func had(_ call: Int, endedBefore other: Int) -> Bool { ends.withLock { ($0[call] ?? .max) < other } }
 
-    /// Whether a call may have been the last, as none began after its end.
-    func maybeLast(_ call: Int) -> Bool {
+    /// Whether a call may have been the last: no call began after its end.
+    func mayBeLast(_ call: Int) -> Bool {
       ends.withLock { ends in ends[call].map { end in !ends.keys.contains { $0 > end } } ?? false }
     }
 
@@ -43,11 +43,11 @@ import Testing
     presentation.item.id.flatMap { Int($0) } ?? 0
   }
 
-  @Test func `what was bound earlier never comes after what was bound later, and the last one stays`()
+  @Test func `an earlier binding is never shown after a later one, and the last one stays`()
     async throws
   {
     let server = try LoopbackServer { _ in
-      .answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+      .response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
     }
     let test = try TestLoader()
     let slots = (0..<100).map { _ in (slot: test.loader.slot(), calls: Calls()) }
@@ -58,7 +58,7 @@ import Testing
         var (seen, last) = (0, 0)
         for await presentation in slot.presentations {
           let number = Self.number(presentation)
-          #expect(!calls.had(number, endedBefore: last), "shown after one that was bound later")
+          #expect(!calls.had(number, endedBefore: last), "shown after a later binding")
           let image = presentation.image?.variant
           #expect(image == nil || image == presentation.item.original, "the image of another item")
           (seen, last) = (seen + 1, number)
@@ -72,7 +72,7 @@ import Testing
       await withTaskGroup(of: Void.self) { group in
         for thread in 0..<4 {
           group.addTask { @concurrent in
-            // All of them in the same order, so that they meet.
+            // All of them in the same order, so that they collide.
             for (index, (slot, calls)) in slots.enumerated() {
               let variant = variants[(index + thread) % variants.count]
               calls.bind { slot.show(FeedItem(id: String($0), original: variant, thumbnail: nil)) }
@@ -82,7 +82,7 @@ import Testing
       }
       for (slot, calls) in slots {
         for await presentation in slot.presentations where !presentation.isLoading {
-          #expect(calls.maybeLast(Self.number(presentation)))
+          #expect(calls.mayBeLast(Self.number(presentation)))
           break
         }
       }

@@ -8,11 +8,11 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// A list that is reloaded binds to each of its slots what it shows already.
+/// A reloaded list binds each slot to the item that it already shows.
 @Suite(.timeLimit(.minutes(10))) struct ReboundSlotTests {
-  private static let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+  private static let picture = Reply.response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
 
-  @Test func `a transfer goes on when its item is bound again, however often`() async throws {
+  @Test func `a transfer continues when its item is bound again, however often`() async throws {
     let gate = Gate()
     let server = try LoopbackServer { _ in .stalled(SampleImage.jpeg, after: 100, until: gate) }
     let time = ManualTime()
@@ -24,7 +24,7 @@ import Testing
     for _ in 0..<5 {
       time.pass(.milliseconds(300))
       slot.show(item, priority: .near)
-      try #require(slot.presentation == before, "nothing of it is given up")
+      try #require(slot.presentation == before, "none of it is discarded")
     }
     #expect(slot.priority == .near)
     gate.open()
@@ -32,7 +32,8 @@ import Testing
     #expect(server.log.count(of: "/a") == 1 && server.log.closedByClient == 0)
   }
 
-  @Test func `a transfer goes on when its item is bound with other words about the same images`() async throws
+  @Test func `a transfer continues when its item is bound with another description of the same images`()
+    async throws
   {
     let gate = Gate()
     let server = try LoopbackServer { _ in .stalled(SampleImage.jpeg, after: 100, until: gate) }
@@ -58,7 +59,7 @@ import Testing
     #expect(await slot.first { !$0.isLoading }?.resolution?.item == item)
   }
 
-  @Test func `the network is not spared for longer when an item is bound again`() async throws {
+  @Test func `binding an item again does not prolong the delay`() async throws {
     let server = try LoopbackServer { _ in Self.picture }
     let time = ManualTime()
     let test = try TestLoader(time: time.time)
@@ -70,14 +71,13 @@ import Testing
     slot.show(item)
     await time.pass(.milliseconds(100), when: 1)
     slot.show(item)
-    // All that is left of the pause for it.
+    // The rest of the delay.
     time.pass(.milliseconds(50))
     #expect(await slot.first { !$0.isLoading }?.shown == .original)
     #expect(server.log.count(of: "/b") == 1)
   }
 
-  @Test func `an item gets its image also where no thread can be had to spare the network with`() async throws
-  {
+  @Test func `without a timer thread an item still gets its image`() async throws {
     let server = try LoopbackServer { _ in Self.picture }
     let time = ManualTime()
     let sleepless = MonotonicTime(now: time.time.now) { _ in throw CancellationError() }
@@ -91,7 +91,7 @@ import Testing
     #expect(server.log.count(of: "/b") == 1)
   }
 
-  @Test func `an image that is shown stays when it is bound again, though memory has lost it`() async throws {
+  @Test func `a shown image stays when it is bound again after its eviction from memory`() async throws {
     let server = try LoopbackServer { _ in Self.picture }
     let test = try TestLoader()
     let item = try TestLoader.item(server, original: "/a")
@@ -105,12 +105,12 @@ import Testing
     #expect(server.log.count(of: "/a") == 1)
   }
 
-  @Test func `an image that is bound again is asked about where it may be out of date`() async throws {
+  @Test func `a stale image that is bound again is revalidated`() async throws {
     let clock = TestClock()
-    let new = HeldDownloader.Answer(body: SampleImage.png, fields: [("Content-Type", "image/png")])
+    let new = HeldDownloader.Response(body: SampleImage.png, fields: [("Content-Type", "image/png")])
     let downloader = HeldDownloader(
       holding: { _ in false },
-      answering: { $0.fields["If-None-Match"] == nil ? .init() : new }
+      responding: { $0.fields["If-None-Match"] == nil ? .init() : new }
     )
     let test = try TestLoader(downloader: downloader, clock: { clock.now })
     let item = FeedItem(
@@ -125,21 +125,21 @@ import Testing
     #expect(await slot.first { $0.image?.bytes == SampleImage.png } != nil)
   }
 
-  @Test func `what has failed is begun anew`() async throws {
+  @Test func `a failed load restarts`() async throws {
     let isBroken = BrokenOnce()
-    let server = try LoopbackServer { _ in isBroken.next() ? .answer(500) : Self.picture }
+    let server = try LoopbackServer { _ in isBroken.next() ? .response(500) : Self.picture }
     let test = try TestLoader()
     let item = try TestLoader.item(server, original: "/a")
     let slot = test.loader.slot()
     slot.show(item)
     #expect(await slot.first { !$0.isLoading }?.error?.status == 500)
-    // Or it would be believed.
+    // Otherwise the failure would be remembered.
     await test.loader.retries.reset()
     slot.show(item)
     #expect(await slot.first { !$0.isLoading }?.shown == .original)
   }
 
-  @Test func `who binds it again for pixels gets them`() async throws {
+  @Test func `a binding that asks for pixels gets them`() async throws {
     let server = try LoopbackServer { _ in Self.picture }
     let test = try TestLoader(decoder: CodecDecoder())
     let item = try TestLoader.item(server, original: "/a")

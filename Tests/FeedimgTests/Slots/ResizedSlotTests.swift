@@ -8,10 +8,10 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// Slots whose view becomes another size, or whose item is told anew by its feed.
+/// Slots whose view changes its size, or whose feed updates the item.
 @Suite(.timeLimit(.minutes(10))) struct ResizedSlotTests {
   /// 8 × 8 pixels.
-  private static let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+  private static let picture = Reply.response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
 
   private static func square(_ side: Double, scale: Double = 1) -> DecodeRequest {
     DecodeRequest(DisplaySize(width: side, height: side, scale: scale))
@@ -28,7 +28,7 @@ import Testing
     (square(4, scale: 2), 8, "on a denser screen"),
     (DecodeRequest(), 8, "in full size"),
   ])
-  func `a picture stays until it has the pixels of another size`(
+  func `an image stays until the pixels of the new size are ready`(
     request: DecodeRequest,
     side: Int,
     what: String
@@ -47,7 +47,7 @@ import Testing
     #expect(server.log.count(of: "/a") == 1)
   }
 
-  @Test func `of sizes that come faster than they are decoded, the latest is made`() async throws {
+  @Test func `of sizes that change faster than the decoder works, the latest is decoded`() async throws {
     let server = try LoopbackServer { _ in Self.picture }
     let decoder = HeldDecoder(isHeld: false, width: 1)
     let test = try TestLoader(decoder: decoder)
@@ -69,11 +69,11 @@ import Testing
     #expect(stopped == 0)
   }
 
-  @Test func `it goes on until the latest size is made, also of a picture that no cache may keep`()
+  @Test func `decoding continues to the latest size, also for an image that must not be stored`()
     async throws
   {
     let fields = [("Content-Type", "image/jpeg"), ("Cache-Control", "no-store")]
-    let server = try LoopbackServer { _ in .answer(200, fields, body: SampleImage.jpeg) }
+    let server = try LoopbackServer { _ in .response(200, fields, body: SampleImage.jpeg) }
     let decoder = HeldDecoder(isHeld: false, width: 1)
     let test = try TestLoader(decoder: decoder)
     let item = try Self.item(server)
@@ -91,7 +91,7 @@ import Testing
     #expect(server.log.count(of: "/a") == 1)
   }
 
-  @Test func `pixels of a size that are in memory are there at once, and nothing older takes their place`()
+  @Test func `pixels in memory are shown at once, and no older ones replace them`()
     async throws
   {
     let server = try LoopbackServer { _ in Self.picture }
@@ -113,7 +113,7 @@ import Testing
     #expect(decoder.asked.all.map { $0?.width } == [9, 4, 5])
   }
 
-  @Test func `a transfer goes on while the size changes`() async throws {
+  @Test func `a transfer continues while the size changes`() async throws {
     let gate = Gate()
     let server = try LoopbackServer { _ in .stalled(SampleImage.jpeg, after: 100, until: gate) }
     let test = try TestLoader(decoder: CodecDecoder(), time: ManualTime().time)
@@ -125,12 +125,12 @@ import Testing
     }
     gate.open()
     let last = await slot.first { !$0.isLoading }
-    #expect(last?.pixels?.size == PixelSize(width: 6, height: 6), "those asked for last")
+    #expect(last?.pixels?.size == PixelSize(width: 6, height: 6), "the last request")
     #expect(server.log.count(of: "/a") == 1 && server.log.closedByClient == 0)
   }
 
   @Test(arguments: [false, true])
-  func `what else a feed tells of an item disturbs nothing`(isDecoded: Bool) async throws {
+  func `other changes to an item in a feed cause no flicker`(isDecoded: Bool) async throws {
     let gate = Gate()
     let server = try LoopbackServer { _ in .stalled(SampleImage.jpeg, after: 100, until: gate) }
     let test = try TestLoader(decoder: CodecDecoder(), time: ManualTime().time)
@@ -159,7 +159,7 @@ import Testing
     #expect(server.log.count(of: "/a") == 1 && server.log.closedByClient == 0)
   }
 
-  @Test func `the picture of another URL is not kept, though the item has the same name`() async throws {
+  @Test func `an image with another URL is replaced, although the item has the same name`() async throws {
     let server = try LoopbackServer { _ in Self.picture }
     let test = try TestLoader(decoder: CodecDecoder())
     var item = try Self.item(server)
@@ -173,7 +173,7 @@ import Testing
     #expect(await slot.first { !$0.isLoading }?.image?.variant == item.original)
   }
 
-  @Test func `a picture stays when its thumbnail is told anew, or memory has lost it`() async throws {
+  @Test func `an image stays when its thumbnail changes or memory evicts it`() async throws {
     let server = try LoopbackServer { _ in Self.picture }
     let test = try TestLoader(decoder: CodecDecoder())
     var item = try Self.item(server)
@@ -190,10 +190,13 @@ import Testing
 
   @Test(arguments: [
     (DecodeRequest(DisplaySize(width: 4, height: 4), format: .bgra), "with its bytes in another order"),
-    (DecodeRequest(DisplaySize(width: 4, height: 4, fitting: .fill)), "cut another way"),
+    (DecodeRequest(DisplaySize(width: 4, height: 4, fitting: .fill)), "cut in another way"),
     (nil, "as bytes alone"),
   ])
-  func `what cannot be drawn as it is, is made anew`(request: DecodeRequest?, what: String) async throws {
+  func `an image that cannot be drawn as it is, is decoded again`(
+    request: DecodeRequest?,
+    what: String
+  ) async throws {
     let server = try LoopbackServer { _ in Self.picture }
     let test = try TestLoader(decoder: CodecDecoder())
     let item = try Self.item(server)
@@ -207,7 +210,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a transfer goes on for another view that takes over`(isClearedFirst: Bool) async throws {
+  func `a transfer continues for another view that takes over`(isClearedFirst: Bool) async throws {
     let gate = Gate()
     let server = try LoopbackServer { _ in .stalled(SampleImage.jpeg, after: 100, until: gate) }
     let test = try TestLoader(decoder: CodecDecoder(), time: ManualTime().time)
@@ -225,7 +228,7 @@ import Testing
     #expect(server.log.count(of: "/a") == 1 && server.log.closedByClient == 0)
   }
 
-  @Test func `rows that change places share what comes`() async throws {
+  @Test func `rows that change places share their transfers`() async throws {
     let gate = Gate()
     let server = try LoopbackServer { _ in .stalled(SampleImage.jpeg, after: 100, until: gate) }
     let time = ManualTime()
@@ -241,7 +244,7 @@ import Testing
     #expect(server.log.requests.count == 2 && server.log.closedByClient == 0)
   }
 
-  @Test func `a transfer that nobody takes over stops after a moment`() async throws {
+  @Test func `a transfer without a view stops after a moment`() async throws {
     let gate = Gate()
     let server = try LoopbackServer { _ in .stalled(SampleImage.jpeg, after: 100, until: gate) }
     let time = ManualTime()

@@ -16,14 +16,16 @@ import Testing
     return nil
   }
 
-  /// With how often each is shown: a GIF says how often it is repeated.
+  /// Each file and its number of plays.
+  ///
+  /// A GIF gives the number of repetitions.
   @Test(arguments: [("animation.gif", 6), ("animation.webp", 5)])
-  func `a slot shows the first frame, and the others are there for who asks`(
+  func `a slot shows the first frame, and a caller can get the others`(
     _ file: String,
     _ loopCount: Int
   ) async throws {
     let bytes = try Clouds.fixture(file)
-    let server = try LoopbackServer { _ in .answer(body: bytes) }
+    let server = try LoopbackServer { _ in .response(body: bytes) }
     let test = try TestLoader(decoder: CodecDecoder())
     let slot = test.loader.slot()
     slot.show(try TestLoader.item(server, original: "/a"), pixels: Self.small)
@@ -38,9 +40,9 @@ import Testing
     #expect(server.log.count(of: "/a") == 1)
   }
 
-  @Test func `no more frames are made than memory is meant for`() async throws {
+  @Test func `the frames in memory stay within its limit`() async throws {
     let bytes = try Clouds.fixture("animation.gif")
-    let server = try LoopbackServer { _ in .answer(body: bytes) }
+    let server = try LoopbackServer { _ in .response(body: bytes) }
     var limits = DecodingLimits()
     limits.frames = 2
     let test = try TestLoader(decoder: CodecDecoder(limits: limits))
@@ -49,8 +51,8 @@ import Testing
     #expect(animation.frames.count == 2 && animation.isPartial)
   }
 
-  @Test func `a still image has one frame, and without a decoder there is none`() async throws {
-    let server = try LoopbackServer { _ in .answer(body: SampleImage.jpeg) }
+  @Test func `a still image has one frame, and without a decoder it has none`() async throws {
+    let server = try LoopbackServer { _ in .response(body: SampleImage.jpeg) }
     let test = try TestLoader(decoder: CodecDecoder())
     let image = try await test.loader.load(try TestLoader.item(server, original: "/a"))
     #expect(try await test.loader.animation(image, Self.small).frames.count == 1)

@@ -8,12 +8,12 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// Slots and loads that are asked for pixels.
+/// Slots and loads that request pixels.
 @Suite(.timeLimit(.minutes(10))) struct SlotPixelsTests {
   /// 8 × 8 pixels.
-  private static let picture = Reply.answer(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
-  /// Begins as a picture does, and is none.
-  private static let noPicture = Reply.answer(
+  private static let picture = Reply.response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+  /// Begins like a picture but is not one.
+  private static let noPicture = Reply.response(
     200,
     [("Content-Type", "image/jpeg")],
     body: [0xFF, 0xD8, 0xFF, 0xE0] + [UInt8](repeating: 0, count: 60)
@@ -40,10 +40,10 @@ import Testing
     #expect(try await loaded.bitmap?.size == PixelSize(width: 8, height: 8))
     #expect(server.log.count(of: "/a.jpg") == 1)
     _ = try await test.loader.load(item, pixels: DecodeRequest(DisplaySize(width: 4, height: 4)))
-    #expect(test.loader.memory.decoded.count == 2, "those of a size are kept by their size in pixels")
+    #expect(test.loader.memory.decoded.count == 2, "pixels are stored by their size in pixels")
   }
 
-  @Test func `the same pixels are made once for all who want them`() async throws {
+  @Test func `equal pixels are decoded once for all callers`() async throws {
     let server = try LoopbackServer { _ in Self.picture }
     let decoder = HeldDecoder()
     let test = try TestLoader(decoder: decoder)
@@ -55,11 +55,11 @@ import Testing
     decoder.release()
     for slot in slots.dropFirst() { #expect(await slot.first { !$0.isLoading }?.pixels != nil) }
     #expect(decoder.asked.all.count == 1)
-    #expect(decoder.stopped.load(ordering: .relaxed) == 0, "others still want it")
+    #expect(decoder.stopped.load(ordering: .relaxed) == 0, "other callers still need it")
   }
 
   /// Behaviour 15.
-  @Test func `a view bound to another item stops the decoder, and nothing of it is kept`() async throws {
+  @Test func `a view bound to another item stops the decoder, and no pixels are stored`() async throws {
     let server = try LoopbackServer { _ in Self.picture }
     let decoder = HeldDecoder()
     let test = try TestLoader(decoder: decoder)
@@ -77,7 +77,7 @@ import Testing
     #expect(decoder.asked.all == [Self.small.size, Self.dense.size])
   }
 
-  @Test func `a placeholder comes as pixels, then the image does`() async throws {
+  @Test func `a placeholder is shown as pixels, then the image`() async throws {
     let server = try LoopbackServer { _ in Self.picture }
     let decoder = HeldDecoder()
     let test = try TestLoader(decoder: decoder)
@@ -88,7 +88,7 @@ import Testing
     let placeholder = slot.presentation
     #expect(placeholder?.content == .placeholder(item.placeholder))
     #expect(placeholder?.pixels == item.placeholder.bitmap(aspect: 1.5, format: .bgra))
-    #expect(placeholder?.pixels?.size == PixelSize(width: 32, height: 21), "of the shape of its place")
+    #expect(placeholder?.pixels?.size == PixelSize(width: 32, height: 21), "the shape of its place")
     while decoder.asked.all.isEmpty { await Task.yield() }
     #expect(slot.presentation?.shown == .placeholder, "an image is shown when it has its pixels")
     decoder.release()
@@ -96,7 +96,7 @@ import Testing
     #expect(last?.shown == .original && last?.pixels?.size == PixelSize(width: 1, height: 1))
   }
 
-  @Test func `without a decoder there are bytes and the words of the placeholder alone`() async throws {
+  @Test func `without a decoder a slot has bytes and the placeholder's text only`() async throws {
     let server = try LoopbackServer { _ in Self.picture }
     let test = try TestLoader()
     var item = try TestLoader.item(server, original: "/a.jpg")
@@ -111,7 +111,7 @@ import Testing
     #expect(image.bitmap == nil && image.notes.contains { $0.hasPrefix("not decoded") })
   }
 
-  @Test func `who asks for no pixels gets none, and nothing is decoded`() async throws {
+  @Test func `a caller that requests no pixels gets none, and nothing is decoded`() async throws {
     let server = try LoopbackServer { _ in Self.picture }
     let decoder = HeldDecoder(isHeld: false)
     let test = try TestLoader(decoder: decoder)
@@ -125,7 +125,7 @@ import Testing
     #expect(decoder.asked.all.isEmpty)
   }
 
-  @Test func `pixels in memory are there when show returns`() async throws {
+  @Test func `pixels in memory are shown before show returns`() async throws {
     let server = try LoopbackServer { _ in Self.picture }
     let test = try TestLoader(decoder: CodecDecoder())
     let item = try TestLoader.item(server, original: "/a.jpg")
@@ -138,7 +138,7 @@ import Testing
     #expect(server.log.count(of: "/a.jpg") == 1)
   }
 
-  @Test func `the cached thumbnail is decoded while the original is on its way`() async throws {
+  @Test func `the cached thumbnail is decoded while the original loads`() async throws {
     let gate = Gate()
     let server = try LoopbackServer { $0.path == "/s" ? Self.picture : .held(by: gate, then: Self.picture) }
     let test = try TestLoader(.cellular, decoder: CodecDecoder())
@@ -153,7 +153,7 @@ import Testing
     #expect(await slot.first { $0.shown == .original }?.pixels != nil)
   }
 
-  /// Counts the loads that failed.
+  /// Counts the failed loads.
   private final class Failures: LoadObserving {
     let count = Atomic(0)
 
@@ -162,14 +162,13 @@ import Testing
     }
   }
 
-  @Test func `a thumbnail that is being decoded when its original fails is shown all the same`() async throws
-  {
+  @Test func `a thumbnail that is being decoded when its original fails is still shown`() async throws {
     let server = try LoopbackServer {
-      $0.path == "/s" ? Self.picture : .answer(429, [("Retry-After", "600")])
+      $0.path == "/s" ? Self.picture : .response(429, [("Retry-After", "600")])
     }
     let (decoder, failures) = (HeldDecoder(), Failures())
     let test = try TestLoader(decoder: decoder, observers: [failures], followsPolicies: true)
-    // So that the load itself does not turn to the thumbnail.
+    // The load itself then does not fall back to the thumbnail.
     try test.write(
       policy: "| original | → image |\n|---|---|\n| none | placeholder |\n| not none | original |\n"
     )
@@ -185,7 +184,7 @@ import Testing
     #expect(last?.error?.status == 429)
   }
 
-  @Test func `an original that cannot be decoded gives way to the thumbnail`() async throws {
+  @Test func `the thumbnail replaces an original that cannot be decoded`() async throws {
     let server = try LoopbackServer { $0.path == "/a" ? Self.noPicture : Self.picture }
     let test = try TestLoader(decoder: CodecDecoder())
     let both = try TestLoader.item(server, original: "/a", thumbnail: "/s")
@@ -198,10 +197,10 @@ import Testing
     slot.show(try TestLoader.item(server, original: "/a"), pixels: Self.small)
     let last = await slot.first { !$0.isLoading }
     #expect(last?.shown == .placeholder && last?.error?.code == .notAnImage)
-    #expect(server.log.count(of: "/a") == 1, "the bytes are there, whatever they are worth")
+    #expect(server.log.count(of: "/a") == 1, "the bytes are available, although they are useless")
   }
 
-  @Test func `pixels give way first when memory is short, and are made again`() async throws {
+  @Test func `pixels are evicted first under memory pressure, and decoded again`() async throws {
     let server = try LoopbackServer { _ in Self.picture }
     let decoder = HeldDecoder(isHeld: false)
     let test = try TestLoader(decoder: decoder)

@@ -7,9 +7,9 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// What slots show of a progressive JPEG while its transfer runs.
+/// The scans of a progressive JPEG that slots show during its transfer.
 @Suite(.timeLimit(.minutes(10))) struct SlotScanTests {
-  /// A quarter of the picture, and what an eighth of it is less than.
+  /// A size of a quarter of the picture, which needs more than an eighth.
   private static let pixels = DecodeRequest(DisplaySize(width: 64, height: 48))
 
   @Test func `scans are shown one after another, then the image`() async throws {
@@ -37,12 +37,12 @@ import Testing
     #expect(coarse?.scan?.variant == item.original)
     let late = test.loader.slot()
     late.show(item, pixels: Self.pixels)
-    #expect(await late.first { $0.scan != nil }?.scan == coarse?.scan, "who comes late has it as well")
+    #expect(await late.first { $0.scan != nil }?.scan == coarse?.scan, "a late subscriber gets it too")
     let plain = test.loader.slot()
     plain.show(item)
     one.open()
     let fine = await slot.first { $0.scan?.length != coarse?.scan?.length }
-    #expect(fine?.scan?.detail == PixelSize(width: 64, height: 48), "all that this size can show")
+    #expect(fine?.scan?.detail == PixelSize(width: 64, height: 48), "this size shows no more detail")
     two.open()
     for slot in [slot, late] {
       let last = await slot.first { !$0.isLoading }
@@ -53,13 +53,15 @@ import Testing
     #expect(test.loader.memory.decoded.count == 1, "scans are not kept")
   }
 
-  @Test(arguments: [(true, "a cached thumbnail with fewer pixels"), (false, "one with more")])
-  func `a scan takes the place of a thumbnail where it is sharper`(isSmall: Bool, what: String) async throws {
+  @Test(arguments: [
+    (true, "a cached thumbnail with fewer pixels"), (false, "a cached thumbnail with more pixels"),
+  ])
+  func `a scan replaces a thumbnail if it is sharper`(isSmall: Bool, what: String) async throws {
     let (gate, bytes) = (Gate(), try Clouds.bytes())
-    // 8 × 8 pixels, or all that is to be seen.
+    // 8 × 8 pixels, or the whole of it.
     let thumbnail = isSmall ? SampleImage.jpeg : bytes
     let server = try LoopbackServer {
-      $0.path == "/s" ? .answer(body: thumbnail) : .stalled(bytes, after: 900, until: gate)
+      $0.path == "/s" ? .response(body: thumbnail) : .stalled(bytes, after: 900, until: gate)
     }
     let test = try TestLoader(.cellular, decoder: CodecDecoder())
     let item = try TestLoader.item(server, original: "/a", thumbnail: "/s")
@@ -92,9 +94,9 @@ import Testing
     #expect(last?.scan == shown?.scan && last?.pixels != nil)
   }
 
-  @Test func `scans go on where a transfer broke off and goes on`() async throws {
+  @Test func `scans continue when an interrupted transfer resumes`() async throws {
     let (one, two, bytes) = (Gate(), Gate(), try Clouds.bytes())
-    let (asked, time) = (Gathered<Bool>(), ManualTime())
+    let (asked, time) = (RecordedValues<Bool>(), ManualTime())
     let server = try LoopbackServer { _ in
       asked.add(true)
       return asked.all.count == 1
@@ -105,7 +107,7 @@ import Testing
     slot.show(try TestLoader.item(server, original: "/a"), pixels: Self.pixels)
     let coarse = await slot.first { $0.scan != nil }
     one.open()
-    // Without another scan, it hangs here until the time is over.
+    // Without another scan, this loop hangs until the time limit.
     while slot.presentation?.scan?.length == coarse?.scan?.length {
       time.passToNext()
       await Task.yield()
@@ -115,10 +117,10 @@ import Testing
     #expect(await slot.first { !$0.isLoading }?.image?.bytes == bytes)
   }
 
-  @Test func `a view that shows something else has the scans of the first no more`() async throws {
+  @Test func `a view that shows another item no longer has the scans of the first`() async throws {
     let (gate, bytes) = (Gate(), try Clouds.bytes())
     let server = try LoopbackServer {
-      $0.path == "/a" ? .stalled(bytes, after: 900, until: gate) : .answer(404)
+      $0.path == "/a" ? .stalled(bytes, after: 900, until: gate) : .response(404)
     }
     let test = try TestLoader(decoder: CodecDecoder())
     let slot = test.loader.slot()

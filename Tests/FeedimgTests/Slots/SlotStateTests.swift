@@ -42,7 +42,7 @@ import Testing
   }
 
   /// Behaviour 17.
-  @Test func `nothing worse takes the place of something better for the same binding`() throws {
+  @Test func `no worse image replaces a better one for the same binding`() throws {
     var state = SlotState()
     let item = try item("a")
     let binding = state.bind(Presentation(item: item))
@@ -56,10 +56,10 @@ import Testing
     }
     let renewed = try image(item, .original, bytes: [2])
     state.update(binding) { $0.content = renewed }
-    #expect(state.latest?.image?.bytes == [2], "a new version of as good an image is none that is worse")
+    #expect(state.latest?.image?.bytes == [2], "a new version of equal quality is not worse")
   }
 
-  @Test func `an image that stays is of the item that is bound now, with all that its feed tells`() throws {
+  @Test func `a kept image belongs to the latest item, with all details of its feed`() throws {
     var state = SlotState()
     var item = try item("a")
     let binding = state.bind(Presentation(item: item))
@@ -72,14 +72,14 @@ import Testing
   }
 
   static let scans: [(ImageVariant.Role, Int, ImageVariant.Role, Int, Bool, String)] = [
-    (.thumbnail, 8, .original, 9, true, "more of its pixels are right"),
-    (.thumbnail, 8, .original, 8, false, "as sharp, and the thumbnail is whole"),
-    (.thumbnail, 8, .thumbnail, 9, false, "of the same picture, the whole is better"),
+    (.thumbnail, 8, .original, 9, true, "more of its pixels are final"),
+    (.thumbnail, 8, .original, 8, false, "equally sharp, and the thumbnail is complete"),
+    (.thumbnail, 8, .thumbnail, 9, false, "of the same image, the complete one is better"),
     (.original, 8, .original, 9, false, "nothing is better than the original"),
   ]
 
   @Test(arguments: scans)
-  func `a scan takes the place of a thumbnail with fewer pixels alone, whichever came first`(
+  func `a scan replaces only a thumbnail with fewer pixels, in either order`(
     _ shown: ImageVariant.Role,
     _ shownSide: Int,
     _ arriving: ImageVariant.Role,
@@ -107,7 +107,7 @@ import Testing
     }
   }
 
-  @Test func `a scan gives way to a sharper one alone`() throws {
+  @Test func `only a sharper scan replaces a scan`() throws {
     let item = try item("a")
     let variant = try #require(item.original)
     func scan(_ side: Int, _ number: Int) throws -> ImageScan {
@@ -122,7 +122,7 @@ import Testing
       #expect(state.latest?.scan?.length == expected)
     }
     state.update(binding) { $0.scan = nil }
-    #expect(state.latest?.scan != nil, "nothing is not better")
+    #expect(state.latest?.scan != nil, "a missing image is not better")
   }
 
   private func bitmap(_ side: Int) throws -> Bitmap {
@@ -131,7 +131,7 @@ import Testing
     return try #require(Bitmap(size: size, format: .rgba, isOpaque: false, bytes: bytes))
   }
 
-  @Test func `whatever comes for an earlier binding is refused`() throws {
+  @Test func `results for an earlier binding are refused`() throws {
     var state = SlotState()
     let (first, second) = (try item("a"), try item("b"))
     let old = state.bind(Presentation(item: first))
@@ -145,7 +145,7 @@ import Testing
     #expect(state.renew(new) != nil)
   }
 
-  @Test func `what comes late of an attempt that is over is refused`() throws {
+  @Test func `late results of a finished attempt are refused`() throws {
     var state = SlotState()
     let first = state.bind(Presentation(item: try item("a")))
     let (one, two) = (state.renew(first), state.renew(first))
@@ -156,8 +156,7 @@ import Testing
     #expect(state.latest?.isLoading == false)
   }
 
-  @Test func `an item bound anew keeps its own image alone, and nothing changes where nothing is new`() throws
-  {
+  @Test func `a new binding keeps only its own image, and equal state changes nothing`() throws {
     var state = SlotState()
     let item = try item("a")
     let binding = state.bind(Presentation(item: item))
@@ -166,8 +165,8 @@ import Testing
     let version = state.version
     state.update(binding) { $0.content = content }
     #expect(state.version == version)
-    let (_, anew) = (state.bind(Presentation(item: item)), state.latest)
-    #expect(anew?.content == content && anew?.isLoading == true)
+    let (_, again) = (state.bind(Presentation(item: item)), state.latest)
+    #expect(again?.content == content && again?.isLoading == true)
     _ = state.bind(Presentation(item: try self.item("b")))
     #expect(state.latest?.shown == .placeholder)
     state.clear()
@@ -178,10 +177,11 @@ import Testing
 
   @Test(arguments: [
     (Upgrade.never, true, NetworkKind.wifi, Metered.no, false, "the table says never"),
-    (.never, false, .wifi, .no, true, "the table says nothing at all"),
+    (.never, false, .wifi, .no, true, "the table says nothing"),
     (.online, true, .cellular, .yes, true, ""), (.online, true, .offline, .no, false, ""),
-    (.wifi, true, .ethernet, .yes, true, "a cable is as good"), (.wifi, true, .cellular, .no, false, ""),
-    (.unmetered, true, .wifi, .no, true, ""), (.unmetered, true, .wifi, .unknown, false, "unknown is not no"),
+    (.wifi, true, .ethernet, .yes, true, "Ethernet is as good"), (.wifi, true, .cellular, .no, false, ""),
+    (.unmetered, true, .wifi, .no, true, ""),
+    (.unmetered, true, .wifi, .unknown, false, "unknown metering is not unmetered"),
     (.home, true, .cellular, .yes, true, ""), (.onTap, true, .wifi, .no, false, "nobody tapped"),
   ])
   func `an upgrade waits for the event that the table names`(

@@ -8,16 +8,16 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// Many slots bound at random from several threads at once.
+/// Many slots that several threads bind at random.
 ///
-/// Some are asked for pixels, which tell what they were made of, and half of the pictures come in scans. A short run
-/// belongs to the suite; `Scripts/thread-sanitizer-slots` is the long one.
+/// Some request pixels, which show their source image. Half of the pictures arrive in scans. This short run
+/// is part of the suite. `Scripts/thread-sanitizer-slots` is the long one.
 @Suite(.timeLimit(.minutes(10))) struct SlotStressTests {
-  /// What one slot was bound to last, by the test's own account.
+  /// The last binding of one slot, as the test recorded it.
   private final class Bound: Sendable {
     private let last = Mutex(0)
 
-    /// Binds the next number under the lock, so that the account and the slot agree on what came last.
+    /// Binds the next number under the lock, so that the record and the slot have the same order.
     func bind(_ show: (Int) -> Void) {
       last.withLock { last in
         show(last + 1)
@@ -33,8 +33,10 @@ import Testing
     let count = Atomic(0)
   }
 
-  /// Decodes on the threads of a real decoder, and makes a pixel with the mark of the image in its red.
-  private struct TellingDecoder: ImageDecoding {
+  /// Decodes on real decoder threads.
+  ///
+  /// The red of its pixel is the mark of the image.
+  private struct MarkingDecoder: ImageDecoding {
     let decoder = CodecDecoder(threads: 2)
     var mediaTypes: [String] { decoder.mediaTypes }
 
@@ -53,28 +55,28 @@ import Testing
     }
   }
 
-  /// What is asked for: the bytes alone, or pixels of one size or another.
+  /// The requests: the bytes alone, or pixels of one of two sizes.
   private static let requests = [
     nil, DecodeRequest(DisplaySize(width: 2, height: 2)), DecodeRequest(DisplaySize(width: 4, height: 4)),
   ]
 
-  /// The byte that a picture tells its path with.
+  /// The mark of a picture, which identifies its path.
   private static func mark(_ path: some StringProtocol) -> UInt8 {
     UInt8(path.drop { $0 == "/" }) ?? 0
   }
 
-  /// A JPEG with that byte in a comment that every beginning of it has (ITU T.81, B.2.4.5).
+  /// A JPEG with the mark in a comment at its beginning (ITU T.81, B.2.4.5).
   private static func marked(_ jpeg: [UInt8], _ mark: UInt8) -> [UInt8] {
     jpeg[..<2] + [0xFF, 0xFE, 0, 3, mark] + jpeg[2...]
   }
 
   private static func mark(in jpeg: [UInt8]) -> UInt8 { jpeg.count > 6 ? jpeg[6] : 0 }
 
-  /// Every second picture is progressive, and comes in three parts.
+  /// Every second picture is progressive and arrives in three parts.
   private static func reply(_ path: String, _ clouds: [UInt8]) -> Reply {
     let mark = mark(path)
     guard mark.isMultiple(of: 2) else {
-      return .answer(200, [("Content-Type", "image/jpeg")], body: marked(SampleImage.jpeg, mark))
+      return .response(200, [("Content-Type", "image/jpeg")], body: marked(SampleImage.jpeg, mark))
     }
     let bytes = marked(clouds, mark)
     let head = Reply.head(200, [("Content-Type", "image/jpeg"), ("Content-Length", String(bytes.count))])
@@ -93,10 +95,10 @@ import Testing
     ProcessInfo.processInfo.environment["FEEDIMG_STRESS_SECONDS"].flatMap { Double($0) }
   }
 
-  @Test func `no slot ever shows an item that was bound before the latest`() async throws {
+  @Test func `a slot never shows an item that was bound before the latest`() async throws {
     let clouds = try Clouds.bytes()
     let server = try LoopbackServer { Self.reply($0.path, clouds) }
-    let test = try TestLoader(decoder: TellingDecoder())
+    let test = try TestLoader(decoder: MarkingDecoder())
     let slots = (0..<1000).map { _ in (slot: test.loader.slot(), bound: Bound()) }
     let variants = try (0..<40).map { ImageVariant(role: .original, url: try ImageURL(server.url("/\($0)"))) }
     let deadline = Self.stressSeconds.map { SuspendingClock.now + .seconds($0) }
@@ -127,7 +129,7 @@ import Testing
           var round = 0
           while round < Self.rounds, deadline.map({ SuspendingClock.now < $0 }) ?? true {
             round += 1
-            // Each thread has slots of its own and some that all of them bind.
+            // Each thread has slots of its own and some that all threads bind.
             for _ in 0..<250 {
               let (slot, bound) = slots[Int.random(in: 0..<slots.count, using: &random)]
               let variant = variants[Int.random(in: 0..<variants.count, using: &random)]
@@ -144,7 +146,7 @@ import Testing
         }
       }
     }
-    // In the end each shows what it was bound to last.
+    // In the end each slot shows its last binding.
     for (slot, bound) in slots where bound.ended > 0 {
       for await presentation in slot.presentations where !presentation.isLoading {
         #expect(presentation.item.id == String(bound.ended))

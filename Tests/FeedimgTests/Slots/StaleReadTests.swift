@@ -8,10 +8,9 @@ import Testing
 
 @Suite struct StaleReadTests {
   /// Behaviour 15.
-  @Test func `what a view showed before is neither shown nor kept when its disk read ends late`() async throws
-  {
+  @Test func `an earlier item whose disk read ends late is neither shown nor kept in memory`() async throws {
     let server = try LoopbackServer { request in
-      .answer(
+      .response(
         200,
         [("Content-Type", "image/jpeg")],
         body: SampleImage.jpeg + (request.path == "/a" ? [1] : [])
@@ -21,7 +20,7 @@ import Testing
     let (a, b) = (try TestLoader.item(server, original: "/a"), try TestLoader.item(server, original: "/b"))
     _ = try await first.loader.load(a)
     let key = try #require(a.original?.url.key)
-    // As after a restart: on disk, and not in memory.
+    // The image is on disk and not in memory, as after a restart.
     var made: HeldStore?
     let second = try TestLoader(
       folder: first.folder,
@@ -43,7 +42,7 @@ import Testing
       if !presentation.isLoading { break }
     }
     #expect(slot.presentation?.image?.bytes == SampleImage.jpeg)
-    // All that was to be done on that thread for A was before B's.
+    // All work for A on that thread came before B's.
     #expect(second.loader.memory[key] == nil)
     #expect(store.reads == 1)
     #expect(server.log.requests.map(\.path) == ["/a", "/b"])

@@ -6,9 +6,9 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// A slot hears of everything while it waits for a server that hangs.
+/// A slot hears of all changes while it waits for a server that hangs.
 @Suite(.timeLimit(.minutes(10))) struct WaitingSlotTests {
-  /// Why there is something better to load.
+  /// Why there is a better image to load.
   enum Event: CaseIterable, Sendable {
     case dataIsCheap
     case tap
@@ -31,8 +31,8 @@ import Testing
     try TestLoader(kind, downloader: downloader, clock: { [clock] in clock.now }, observers: observers)
   }
 
-  /// A slot that shows a thumbnail which is out of date, while its server is asked about it and says nothing.
-  private func askingSlot(_ test: TestLoader, _ downloader: HeldDownloader) async throws -> ImageSlot {
+  /// A slot that shows a stale thumbnail, while its server does not respond to the revalidation.
+  private func revalidatingSlot(_ test: TestLoader, _ downloader: HeldDownloader) async throws -> ImageSlot {
     _ = try await test.loader.load(try item())
     clock += 100
     let slot = test.loader.slot()
@@ -58,23 +58,21 @@ import Testing
   }
 
   @Test(arguments: Event.allCases)
-  func `a thumbnail gives way although its server is still being asked about it`(_ event: Event) async throws
-  {
+  func `a better image replaces a thumbnail during its revalidation`(_ event: Event) async throws {
     let downloader = HeldDownloader(holding: { $0.fields["If-None-Match"] != nil })
     let test = try loader(.cellular, downloader)
-    let slot = try await askingSlot(test, downloader)
+    let slot = try await revalidatingSlot(test, downloader)
     await expectOriginal(upon: event, slot, test, downloader)
   }
 
   @Test(arguments: Event.allCases)
-  func `a thumbnail gives way although its server has to be asked about it first`(_ event: Event) async throws
-  {
-    let open = HeldDownloader.Answer(fields: [
+  func `a better image replaces a thumbnail that must be revalidated first`(_ event: Event) async throws {
+    let open = HeldDownloader.Response(fields: [
       ("Content-Type", "image/jpeg"), ("ETag", "\"1\""), ("Vary", "*"),
     ])
     let downloader = HeldDownloader(
       holding: { $0.fields["If-None-Match"] != nil },
-      answering: { _ in open }
+      responding: { _ in open }
     )
     let test = try loader(.cellular, downloader)
     _ = try await test.loader.load(try item())
@@ -85,14 +83,14 @@ import Testing
     await expectOriginal(upon: event, slot, test, downloader)
   }
 
-  @Test func `a new version of what is shown comes, whatever has changed meanwhile`() async throws {
-    let new = HeldDownloader.Answer(body: SampleImage.png, fields: [("Content-Type", "image/png")])
+  @Test func `a new version of the shown image appears after other changes`() async throws {
+    let new = HeldDownloader.Response(body: SampleImage.png, fields: [("Content-Type", "image/png")])
     let downloader = HeldDownloader(
       holding: { $0.fields["If-None-Match"] != nil },
-      answering: { $0.fields["If-None-Match"] == nil ? .init() : new }
+      responding: { $0.fields["If-None-Match"] == nil ? .init() : new }
     )
     let test = try loader(.cellular, downloader)
-    let slot = try await askingSlot(test, downloader)
+    let slot = try await revalidatingSlot(test, downloader)
     let network = slot.presentation?.resolution?.situation.network
     #expect(network == .cellular)
     for kind in [NetworkKind.other, .cellular, .other] {
@@ -103,7 +101,7 @@ import Testing
     #expect(await slot.first { $0.image?.bytes == SampleImage.png }?.shown == .thumbnail)
   }
 
-  @Test func `whoever asks for the original need not wait for a thumbnail that hangs`() async throws {
+  @Test func `a user who asks for the original need not wait for a thumbnail that hangs`() async throws {
     let downloader = HeldDownloader(holding: { $0.url.text == Self.thumbnail })
     let test = try loader(.cellular, downloader)
     let slot = test.loader.slot()
@@ -117,7 +115,7 @@ import Testing
 
   @Test func `a tap between the decision and the load counts`() async throws {
     let downloader = HeldDownloader(holding: { $0.url.text == Self.thumbnail })
-    let handOver = HandOver(deciding: .thumbnail)
+    let handOver = DecisionHook(deciding: .thumbnail)
     let test = try loader(.cellular, downloader, observers: [handOver])
     let slot = test.loader.slot()
     handOver.perform { slot.upgrade() }
@@ -126,7 +124,7 @@ import Testing
     downloader.release()
   }
 
-  @Test func `asking for an original that is on its way does not begin it anew`() async throws {
+  @Test func `asking for an original that is loading does not restart it`() async throws {
     let downloader = HeldDownloader(holding: { _ in true })
     let test = try loader(.wifi, downloader)
     let slot = test.loader.slot()

@@ -10,7 +10,7 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// What a loader makes of a ledger that it cannot read or write.
+/// How a loader handles a usage ledger that it cannot read or write.
 @Suite final class LedgerTroubleTests: Sendable {
   let folder = FileManager.default.temporaryDirectory.path + "/feedimg-trouble-\(UUID().uuidString)"
 
@@ -18,7 +18,7 @@ import Testing
 
   private var usage: String { "\(folder)/usage" }
 
-  /// A ledger, and the path of its database.
+  /// A ledger and the path of its database.
   private func ledger() -> (ledger: UsageLedger, file: String) {
     let now = SystemClock.seconds()
     return (UsageLedger(folder: usage) { now }, "\(usage)/usage.sqlite")
@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(arguments: Obstacle.allCases)
-  func `what cannot be read counts as a budget that is spent, and is said once`(_ obstacle: Obstacle) throws {
+  func `an unreadable ledger counts as a spent budget, and is reported once`(_ obstacle: Obstacle) throws {
     let (ledger, file) = ledger()
     switch obstacle {
     case .none: break
@@ -67,7 +67,7 @@ import Testing
     #expect(try Self.budget(bench.loader).left == "0 B" && bench.loader.warnings.isEmpty)
   }
 
-  @Test func `what was read before counts where it can be read no longer`() throws {
+  @Test func `earlier readings count when the ledger becomes unreadable`() throws {
     let (ledger, file) = ledger()
     let bench = try TestLoader(.cellular, policy: "budgeted", usage: ledger)
     try bench.settings.set(.cellularBudget, to: "600 MB")
@@ -79,7 +79,7 @@ import Testing
     #expect(bench.loader.warnings.isEmpty)
   }
 
-  @Test func `what a lock kept from the disk is written at the end`() async throws {
+  @Test func `usage that a lock kept from the disk is written at the end`() async throws {
     let (ledger, file) = ledger()
     ledger.add(ByteCount(1), transfers: 1, network: .cellular, metered: .yes)
     let downloader = TestDownloader(body: SampleImage.jpeg)

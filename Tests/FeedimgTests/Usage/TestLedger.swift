@@ -35,7 +35,7 @@ final class TestLedger: UsageKeeping {
   }
 }
 
-/// Takes its time over what it is told, until the gate is open.
+/// Blocks until its gate is open.
 final class SlowLedger: UsageKeeping {
   private let ledger: TestLedger
   private let asked = Atomic(false)
@@ -62,12 +62,14 @@ final class SlowLedger: UsageKeeping {
   func takeWarnings() -> [String] { [] }
 }
 
-/// Brings an image without any network, and calls back on the way.
+/// Delivers an image without any network, with callbacks during the transfer.
 struct TestDownloader: Downloading {
   var body: [UInt8]
-  /// What the head is told to take.
+  /// The limit that the head is told.
   var headLength = 100
-  /// Where an answer of that length says that the image is; nil where it is where it was asked for.
+  /// The redirected URL in a response of that length.
+  ///
+  /// Nil without a redirect.
   var redirect: ImageURL?
   var onHead: @Sendable () async throws(LoadError) -> Void = {}
 

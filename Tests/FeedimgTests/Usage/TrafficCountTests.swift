@@ -4,7 +4,7 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// When the bytes of transfers are written down, and under which network.
+/// When the bytes of transfers are recorded, and under which network.
 @Suite struct TrafficCountTests {
   static func carrier(_ kind: NetworkKind, _ metered: Metered) -> Carrier {
     Carrier(NetworkState(kind: kind, metered: metered, reason: "", meteredReason: ""))
@@ -19,11 +19,11 @@ import Testing
     return number
   }
 
-  @Test func `the first byte sets the alarm, at which all that has gathered is due`() {
+  @Test func `the first byte starts a timer that makes all gathered bytes due`() {
     var count = TrafficCount()
     let (first, second) = (begin(&count, over: wifi), begin(&count, over: wifi))
     #expect(count.add(10, to: first, over: wifi) == true)
-    #expect(count.add(20, to: first, over: wifi) == false, "one alarm is enough")
+    #expect(count.add(20, to: first, over: wifi) == false, "one timer is enough")
     #expect(count.add(3, to: second, over: wifi) == false, "also for all transfers")
     #expect(count.alarm() == [.init(carrier: wifi, bytes: 33)])
     #expect(count.add(4, to: first, over: wifi) == true, "another interval begins")
@@ -32,7 +32,7 @@ import Testing
     #expect(count.end(second) == [.init(carrier: wifi, transfers: 1)])
   }
 
-  @Test func `the end of a transfer sets no alarm beside the one that is set`() {
+  @Test func `the end of a transfer starts no second timer`() {
     var count = TrafficCount()
     let first = begin(&count, over: wifi)
     #expect(count.add(10, to: first, over: wifi) == true)
@@ -42,7 +42,7 @@ import Testing
     #expect(count.alarm() == [.init(carrier: wifi, bytes: 20)])
   }
 
-  @Test func `each network gets what it brought, and the last one the transfer`() {
+  @Test func `each network is charged for its bytes, and the last one for the transfer`() {
     var count = TrafficCount()
     let number = begin(&count, over: wifi)
     let dear = Self.carrier(.wifi, .yes)
@@ -55,11 +55,11 @@ import Testing
         .init(carrier: wifi, bytes: 10), .init(carrier: cellular, bytes: 50),
         .init(carrier: dear, bytes: 1, transfers: 1),
       ],
-      "the price counts too"
+      "metering counts too"
     )
   }
 
-  @Test func `nothing is due where nothing came`() {
+  @Test func `without bytes nothing is due`() {
     var count = TrafficCount()
     let number = begin(&count, over: wifi)
     #expect(count.add(0, to: number, over: wifi) == false)
@@ -69,7 +69,7 @@ import Testing
     #expect(count.end(number) == [.init(carrier: cellular, transfers: 1)])
   }
 
-  @Test func `only what comes from elsewhere counts`() {
+  @Test func `only bytes from other machines count`() {
     var count = TrafficCount()
     let (local, both) = (begin(&count, over: nil), begin(&count, over: nil))
     #expect(count.add(10, to: local, over: wifi) == false)
@@ -82,7 +82,7 @@ import Testing
     #expect(count.end(both) == [.init(carrier: cellular, bytes: 20, transfers: 1)])
   }
 
-  @Test func `all can be ended at once, and each counts once`() {
+  @Test func `all transfers can be ended at once, and each counts once`() {
     var count = TrafficCount()
     let numbers = [begin(&count, over: wifi), begin(&count, over: nil)]
     _ = count.add(10, to: numbers[0], over: wifi)

@@ -9,7 +9,7 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// What loads write into the ledger, and what the policy makes of it.
+/// What loads record in the ledger, and how the policy uses it.
 @Suite struct UsageMeterTests {
   let ledger = TestLedger()
   let time = ManualTime()
@@ -21,36 +21,36 @@ import Testing
     return FeedItem(original: original, thumbnail: thumbnail)
   }
 
-  @Test func `a load counts its bytes and one transfer, by the network that carried them`() async throws {
+  @Test func `a load counts its bytes and one transfer, under the network that carried them`() async throws {
     let bench = try TestLoader(.wifi, downloader: TestDownloader(body: SampleImage.jpeg), usage: ledger)
     _ = try await bench.loader.load(try item())
     #expect(ledger.lines == ["wifi no \(SampleImage.jpeg.count + 100) 1"])
     _ = try await bench.loader.load(try item())
-    #expect(ledger.lines.count == 1, "the cache moves nothing")
+    #expect(ledger.lines.count == 1, "a cache hit transfers nothing")
   }
 
-  @Test func `a load that fails on the way counts what came`() async throws {
+  @Test func `a load that fails midway counts the received bytes`() async throws {
     let downloader = TestDownloader(body: SampleImage.jpeg) { () throws(LoadError) in
-      throw LoadError(.connection, message: "the line is cut")
+      throw LoadError(.connection, message: "the connection was cut")
     }
     let bench = try TestLoader(.wifi, downloader: downloader, usage: ledger)
     await #expect(throws: LoadError.self) { try await bench.loader.load(try item()) }
     #expect(ledger.lines == ["wifi no 100 1"])
   }
 
-  @Test func `a load that is refused before it sends anything is no transfer`() async throws {
+  @Test func `a load that is refused before its request is not a transfer`() async throws {
     let bench = try TestLoader(.wifi, downloader: RefusingDownloader(), usage: ledger)
     await #expect(throws: LoadError.self) { try await bench.loader.load(try item()) }
     #expect(ledger.lines.isEmpty)
   }
 
-  @Test func `a request without an answer is a transfer`() async throws {
+  @Test func `a request without a response is a transfer`() async throws {
     let bench = try TestLoader(.wifi, downloader: RefusingDownloader(sends: true), usage: ledger)
     await #expect(throws: LoadError.self) { try await bench.loader.load(try item()) }
     #expect(!ledger.lines.isEmpty && ledger.lines.allSatisfy { $0 == "wifi no 0 1" })
   }
 
-  /// Refuses all, before or behind the request.
+  /// Fails every request, before or after it is sent.
   private struct RefusingDownloader: Downloading {
     var sends = false
 
@@ -59,11 +59,11 @@ import Testing
       into receiver: any BodyReceiving
     ) async throws(LoadError) -> ResponseHead {
       if sends { receiver.note(.requested) }
-      throw LoadError(.connection, message: "nobody is to be reached")
+      throw LoadError(.connection, message: "no host can be reached")
     }
   }
 
-  @Test func `what comes from this machine is not counted`() async throws {
+  @Test func `bytes from this machine are not counted`() async throws {
     let bench = try TestLoader(.wifi, downloader: TestDownloader(body: SampleImage.jpeg), usage: ledger)
     _ = try await bench.loader.load(try item("127.0.0.1"))
     #expect(ledger.lines.isEmpty)
@@ -72,13 +72,13 @@ import Testing
   static let redirects: [(from: String, to: String, lines: [String])] = [
     ("127.0.0.1", "pictures.example", ["wifi no \(SampleImage.jpeg.count + 100) 1"]),
     ("127.0.0.1", "localhost", []),
-    // The answer that leads on came over the network.
+    // The redirecting response came over the network.
     ("pictures.example", "127.0.0.1", ["wifi no 100 1"]),
     ("pictures.example", "other.example", ["wifi no \(SampleImage.jpeg.count + 200) 1"]),
   ]
 
   @Test(arguments: redirects)
-  func `where a redirect leads decides what counts from then on`(
+  func `after a redirect the target's host decides what counts`(
     _ from: String,
     _ to: String,
     _ lines: [String]
@@ -90,7 +90,7 @@ import Testing
     #expect(ledger.lines == lines)
   }
 
-  @Test func `when another network takes over, it gets the bytes from then on`() async throws {
+  @Test func `after a handover the new network is charged for the following bytes`() async throws {
     let network = TestLoader.Network(.wifi)
     let meter = UsageMeter(ledger, network: network, time: time.time)
     let tally = meter.begin(try ImageURL("http://pictures.example/a.jpg"))
@@ -105,14 +105,14 @@ import Testing
     #expect(ledger.lines == ["wifi no 10 0", "cellular yes 23 1"])
   }
 
-  @Test func `what came before silence is written down after the interval, and silence wakes nobody`()
+  @Test func `bytes before a silence are recorded after the interval, and silence causes no wake-ups`()
     async throws
   {
     let meter = UsageMeter(ledger, network: TestLoader.Network(.wifi), time: time.time)
     let tallies = try (1...3).map { meter.begin(try ImageURL("http://pictures.example/\($0).jpg")) }
     for tally in tallies { tally.add(10) }
     await time.pass(TrafficCount.interval - .milliseconds(1), when: 1)
-    #expect(time.sleepers == 1 && ledger.lines.isEmpty, "one alarm for all")
+    #expect(time.sleepers == 1 && ledger.lines.isEmpty, "one timer for all")
     time.pass(.milliseconds(1))
     while ledger.lines.isEmpty { await Task.yield() }
     #expect(ledger.lines == ["wifi no 30 0"])
@@ -122,7 +122,7 @@ import Testing
     #expect(time.sleepers == 0)
   }
 
-  @Test func `a program that ends in the midst of a transfer counts it, once`() async throws {
+  @Test func `a program that ends during a transfer counts it once`() async throws {
     let meter = UsageMeter(ledger, network: TestLoader.Network(.wifi), time: time.time)
     let tally = meter.begin(try ImageURL("http://pictures.example/a.jpg"))
     tally.add(10)
@@ -133,7 +133,7 @@ import Testing
     #expect(ledger.lines == ["wifi no 10 1", "wifi no 20 0"])
   }
 
-  @Test func `who ends a program finds nothing on its way to the ledger`() async throws {
+  @Test func `when a program ends no count is still on its way to the ledger`() async throws {
     let slow = SlowLedger(ledger)
     let meter = UsageMeter(slow, network: TestLoader.Network(.wifi), time: time.time)
     let tally = meter.begin(try ImageURL("http://pictures.example/a.jpg"))
@@ -141,12 +141,12 @@ import Testing
     // Each on a thread of its own, as they wait for each other.
     let writer = Task(executorPreference: ThreadExecutor("test")) { tally.end() }
     while !slow.isAsked { await Task.yield() }
-    let ended = Gathered<[String]>()
+    let ended = RecordedValues<[String]>()
     let ending = Task(executorPreference: ThreadExecutor("test")) {
       meter.endAll()
       ended.add(ledger.lines)
     }
-    // Time enough to pass by what is on its way.
+    // Enough time for the end to overtake the pending count.
     for _ in 0..<10_000 where ended.all.isEmpty { await Task.yield() }
     slow.gate.open()
     await ending.value
@@ -154,7 +154,7 @@ import Testing
     await writer.value
   }
 
-  /// How far a download is, and the network.
+  /// The progress of a download, and the network.
   private final class Stage: Sendable {
     let hasHead = Atomic(false)
     let isHandedOver = Atomic(false)
@@ -163,7 +163,7 @@ import Testing
   static let handovers: [(network: NetworkKind, metered: Metered)] = [(.cellular, .yes), (.wifi, .yes)]
 
   @Test(.timeLimit(.minutes(10)), arguments: handovers)
-  func `a hand-over counts although nobody looks at the network`(
+  func `a handover counts although no caller reads the network state`(
     _ network: NetworkKind,
     _ metered: Metered
   ) async throws {
@@ -186,7 +186,7 @@ import Testing
     stage.isHandedOver.store(true, ordering: .releasing)
     _ = try await load.value
     #expect(ledger.lines.first == "wifi no 100 0")
-    // On another path it may be asked for anew, beside what still comes.
+    // On another path it may be requested again, while bytes still arrive.
     let later = ledger.lines.dropFirst()
     #expect(!later.isEmpty && later.allSatisfy { $0.hasPrefix("\(network) \(metered) ") }, "\(later)")
   }
@@ -199,7 +199,7 @@ import Testing
     return bench
   }
 
-  @Test func `a budgeted policy decides otherwise as the ledger fills`() throws {
+  @Test func `a policy with a budget decides differently as the ledger fills`() throws {
     let bench = try bench("budgeted")
     let item = try item(size: 100_000)
     func decision() -> String {
@@ -221,7 +221,7 @@ import Testing
     #expect(decision() == "0 B: placeholder by rule 4")
   }
 
-  @Test func `the budget says whence it is known, and is not looked at without need`() throws {
+  @Test func `the budget fact names its source and is read only if needed`() throws {
     let source = { (bench: TestLoader) in
       bench.loader.resolve(try self.item()).facts.first { $0.name == "budget left" }?.source ?? ""
     }

@@ -1,7 +1,9 @@
-// A phone that shares its network by Bluetooth: joins two controllers that btvirt plays, hci0 the computer's and hci1
-// the phone's, by a personal area network (BNEP): bnep0 on the computer, bnep1 on the phone.
+// A phone that shares its network by Bluetooth. Joins two controllers that btvirt simulates, hci0 of the
+// computer and hci1 of the phone, by a personal area network (BNEP). The interfaces are bnep0 on the computer
+// and bnep1 on the phone.
 //
-// What bluetoothd would negotiate is left out, since the kernel does not look at it. It goes on until it is ended.
+// The negotiation of bluetoothd is omitted, because the kernel ignores it. The program runs until it is
+// ended.
 #include <errno.h>
 #include <poll.h>
 #include <stdint.h>
@@ -12,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-// From net/bluetooth/{bluetooth,hci_sock,l2cap,bnep/bnep}.h of the kernel, which has no header for programs.
+// From net/bluetooth/{bluetooth,hci_sock,l2cap,bnep/bnep}.h of the kernel, which has no user-space header.
 enum { AF_BLUETOOTH_ = 31, BTPROTO_L2CAP = 0, BTPROTO_HCI = 1, BTPROTO_BNEP = 4 };
 enum { PSM_BNEP = 15, BNEP_SVC_PANU = 0x1115, BNEP_SVC_NAP = 0x1116, BNEP_MTU = 1691 };
 enum { SCAN_PAGE = 2, SOL_L2CAP_ = 6, L2CAP_OPTIONS_ = 1 };

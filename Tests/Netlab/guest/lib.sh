@@ -3,7 +3,7 @@
 # gateways, "the internet") is in the namespace "world", and hardware that a
 # scenario does not have waits in the namespace "shelf".
 
-# Expectations about which opinions may differ (Tests/Netlab/run --set NAME=VALUE).
+# Expectations that users may choose (Tests/Netlab/run --set NAME=VALUE).
 : "${TETHER:={\"kind\":\"cellular\",\"metered\":\"yes\",\"tether\":true\}}"     # a phone tethered by USB
 : "${UNKNOWN:={\"kind\":[\"unknown\",\"other\",\"ethernet\",\"offline\"]\}}"   # no way to tell
 
@@ -63,7 +63,7 @@ wait_for() {
         pause 0.02
     done
 }
-# the state that goes with the carrier (operstate) may follow some time later
+# The state of the carrier (operstate) may follow some time later.
 link_state() {  # sets CARRIER and OPERSTATE
     CARRIER='' OPERSTATE=''
     { read -r CARRIER < "/sys/class/net/$1/carrier"; read -r OPERSTATE < "/sys/class/net/$1/operstate"; } 2>/dev/null || true
@@ -73,7 +73,7 @@ no_carrier() { link_state "$1"; case $CARRIER$OPERSTATE in 1*|*up|*unknown) retu
 steady_carrier() { carrier "$1" && pause 0.2 && carrier "$1"; }
 has_netdev() { [ -e "/sys/class/net/$1" ]; }
 
-# proves that packets really pass: the world answers under these addresses
+# The world replies under these addresses, which proves that packets really pass.
 INTERNET4=1.1.1.1 INTERNET6=2606:4700:4700::1111
 reachable() { wait_for 5 ping -c 1 -W 1 "${1:-$INTERNET4}"; }
 
@@ -96,7 +96,7 @@ wifi_route() {
 }
 wifi_up() { wifi_associate; wifi_route "${1:-600}"; reachable 10.1.0.1; }
 
-# wifi_rejoin [METRIC]: leave the network and join it again, as after a walk
+# wifi_rejoin [METRIC]: leave the network and join it again
 wifi_rejoin() {
     wpa_cli -p /run/wpa_supplicant -i wlan0 disconnect
     wait_for 5 no_carrier wlan0
@@ -106,7 +106,7 @@ wifi_rejoin() {
     wifi_route "${1:-600}"
 }
 
-# ap_says HEX: what the access point adds to its beacons (elements of IEEE 802.11)
+# ap_says HEX: add elements to the access point's beacons (elements of IEEE 802.11)
 ap_says() { ap_control set vendor_elements "$1"; ap_control update_beacon; }
 ap_control() { world hostapd_cli -p /run/hostapd -i ap0 "$@"; }
 
@@ -158,7 +158,7 @@ GADGET=/sys/kernel/config/usb_gadget/lab
 # usb_plug FUNCTION VENDOR PRODUCT NAME [ATTRIBUTE=VALUE...]: plug in a device
 # with one gadget function (rndis, ecm, ncm, acm); attributes as in configfs.
 # USB_ALSO is a second function, if any.
-# The computer takes notice of it with usb_accept.
+# usb_accept makes the computer use it.
 usb_plug() {
     local function=$1 vendor=$2 product=$3 name=$4 setting; shift 4
     # There is no udev here: load the computer's drivers as well.
@@ -183,23 +183,23 @@ usb_plug() {
 usb_accept() { wait_for 5 [ -e "$USB_HUB/1-1/authorized" ]; echo 1 > "$USB_HUB/1-1/authorized"; }
 
 # usb_net FUNCTION VENDOR PRODUCT NAME [ATTRIBUTE=VALUE...]: the same for a network
-# function: its inner end goes to the world, the computer's end gets up.
+# function: its inner end goes to the world, and the computer's end is set up.
 # Sets DEV.
 usb_net() {
     usb_plug "$@"
     ip link set "$(cat "$GADGET/functions/$1.0/ifname")" netns world name phone0
     world_ip addr add 10.3.0.1/24 dev phone0
-    world_ip link set phone0 up     # first this, else the computer may hear "no carrier" last
+    world_ip link set phone0 up     # first, or the computer may receive "no carrier" last
     usb_accept
     wait_for 10 usb_netdev
     DEV=$(usb_netdev)
     ip link set "$DEV" up
-    # usbnet may miss "carrier" while it opens the device; then say it again.
+    # usbnet may miss "carrier" while it opens the device. Then report it again.
     wait_for 1 carrier "$DEV" || { world_ip link set phone0 down; world_ip link set phone0 up; }
     wait_for 5 steady_carrier "$DEV"
 }
 # usb_device VENDOR PRODUCT CONFIGURATION REQUEST=ANSWER...: plug in a device
-# that usb-device.c plays: a driver's device, without data. Sets DEV.
+# that usb-device.c simulates, for a driver, without data. Sets DEV.
 usb_device() {
     local vendor=${1#0x} product=${2#0x} configuration=$3; shift 3
     modprobe -a dummy_hcd gadgetfs ipheth cdc_mbim
@@ -213,7 +213,7 @@ usb_device() {
     ip link set "$DEV" up
     wait_for 5 carrier "$DEV"
 }
-# the network device that hangs on the emulated USB bus
+# the network device on the emulated USB bus
 usb_netdev() {
     local dev
     for dev in /sys/class/net/*; do
@@ -232,12 +232,12 @@ usb_unplug() {
 }
 no_usb_netdev() { ! usb_netdev; }
 
-# --- Bluetooth: controllers that btvirt plays --------------------------------
+# --- Bluetooth: controllers that btvirt simulates --------------------------------
 
 # bluetooth_phone: join a phone that shares its network: bnep0, its other end is bnep1 in the world.
-# Sets RADIO, the process without which there is no Bluetooth.
+# Sets RADIO, the process that provides Bluetooth.
 bluetooth_phone() {
-    modprobe -a hci_vhci bnep algif_skcipher algif_hash ecb     # btvirt has its ciphers from the kernel
+    modprobe -a hci_vhci bnep algif_skcipher algif_hash ecb     # btvirt uses the kernel's ciphers
     [ -e /dev/vhci ] || mknod /dev/vhci c 10 137
     btvirt -l2 3>&- &
     RADIO=$!
@@ -292,8 +292,8 @@ no_memory_group() {
     rmdir $SHORT && echo -memory > /sys/fs/cgroup/cgroup.subtree_control
 }
 
-# serve GROUP: the service in this control group, with so much in memory that it watches for pressure;
-# check then says where an image comes from
+# serve GROUP: start the service in this control group, with enough images in memory to watch for pressure;
+# check then reports the source of an image
 serve() {
     mkdir -p /run/www /run/home
     { printf '\xff\xd8\xff'; head -c 5000000 /dev/zero; } > /run/www/large
@@ -307,12 +307,12 @@ serve() {
     export -f request ask
     CMD="printf '{\"source\":\"%s\"}' \"\$(ask)\""
 }
-request() {     # request IMAGE: the service's answer
+request() {     # request IMAGE: the service's response
     local item="{'originalImage':'http://127.0.0.1/$1','thumbnailImage':'http://127.0.0.1/none'}"
     printf 'GET /v1/image?item=%s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n' "${item//\'/%22}" |
         socat -b 65536 -t 30 STDIO,ignoreeof UNIX-CONNECT:/run/service
 }
-# ask: where the service has the small image from, by Cache-Status; nothing unless all of it comes
+# ask: the source of the small image by Cache-Status; nothing if the image is incomplete
 ask() {
     request small > /run/answer
     tail -c 50000 /run/answer | cmp - /run/www/small &&
@@ -359,14 +359,14 @@ world_up() {
     wait_for 10 world test -e /run/hostapd/ap0
 }
 
-# what has to be the same before and after a scenario
+# the state that must be equal before and after a scenario
 network_state() {
     printf 'rule show\nroute show table all\nlink show\n' | ip -4 -oneline -batch - | sed 's/ qlen.*//; s/ state.*//'
     printf 'rule show\nroute show table all\n' | ip -6 -batch -
     world_ip -brief link | cut -d' ' -f1; echo /run/netns/*
 }
 
-# end what the scenario started, and take down what it set up
+# end the programs of a scenario, and remove its devices
 reset() {
     local dev path
     ! has_netdev wlan0 || iw dev wlan0 disconnect 2>/dev/null   # tells the access point
@@ -377,7 +377,7 @@ reset() {
     for path in /run/*; do
         [[ " ${FILES[*]} " == *" $path "* ]] || rm -rf "$path"
     done
-    # Suspending ends the access point too, and nothing tells hostapd.
+    # Suspending ends the access point too, without notice to hostapd.
     world iw dev ap0 info | grep -q channel || { ap_control disable; ap_control enable; }
     ap_says '' >/dev/null
     wait_for 10 no_bluetooth
@@ -400,7 +400,7 @@ reset() {
     echo 0 > /proc/sys/net/ipv4/conf/all/src_valid_mark
     echo 0 > /proc/sys/net/ipv4/conf/all/ignore_routes_with_linkdown
     [ "$(network_state)" != "$BASELINE" ] || return 0
-    # peers in the world that did not go with their partners; rules and routes
+    # remaining peers in the world, rules and routes
     for dev in $(world_ip -brief link | sed 's/[@ ].*//'); do
         case $dev in lo|ap0|lan|cable) ;; *) world_ip link del "$dev" 2>/dev/null;; esac
     done

@@ -1,10 +1,12 @@
-// A USB device as a program, for drivers to which no gadget function of the kernel answers (gadgetfs).
+// A program that simulates a USB device (gadgetfs), for drivers without a matching gadget function in the
+// kernel.
 //
 //   usb-device DEVICE CONFIGURATION REQUEST=ANSWER... ENDPOINT:DATA...
 //
-// All in hexadecimal: the two descriptors, the latter with all that belongs to it, whose length is filled in; the
-// answers to control requests by their first two bytes (type and request); and what endpoints send, once. It goes on
-// until it is ended, which pulls the plug.
+// All arguments are hexadecimal. DEVICE and CONFIGURATION are descriptors; the latter includes all its parts,
+// and the program fills in its length. REQUEST is the first two bytes of a control request (type and
+// request), with its ANSWER. Each ENDPOINT sends its DATA once. The program runs until it is ended, which
+// unplugs the device.
 #include <fcntl.h>
 #include <glob.h>
 #include <linux/usb/ch9.h>
@@ -39,7 +41,7 @@ static int open_matching(const char *pattern) {
   return file;
 }
 
-// The computer takes the data when it likes, so that a process of its own waits for that.
+// The computer reads the data at any time, so a process of its own waits for that.
 static void send_once(int endpoint, uint8_t address, char **arguments) {
   uint8_t data[512];
   char name[8];
@@ -70,7 +72,7 @@ static void open_endpoints(const uint8_t *configuration, size_t length, char **a
 static void answer(int control, const struct usb_ctrlrequest *setup, char **answers) {
   uint8_t data[4096];
   if (!(setup->bRequestType & USB_DIR_IN)) {
-    // With nothing to read, this agrees.
+    // A read without data acknowledges the request.
     if (read(control, data, setup->wLength) < 0) perror("read");
     return;
   }
@@ -83,7 +85,7 @@ static void answer(int control, const struct usb_ctrlrequest *setup, char **answ
     return;
   }
   printf("no answer to %s\n", request);
-  // To read where writing is due refuses.
+  // A read in place of a write refuses the request.
   (void)!read(control, data, 0);
 }
 

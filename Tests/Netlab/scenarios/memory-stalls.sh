@@ -1,4 +1,4 @@
-# No network: others wait for memory (/proc/pressure/memory), and the service lets go of the images in its own
+# No network: programs wait for memory (/proc/pressure/memory), and the service evicts images from memory
 memory_group
 serve scenario
 check '{"source":"memory"}' 'at ease'

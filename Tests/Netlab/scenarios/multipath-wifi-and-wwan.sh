@@ -1,4 +1,4 @@
-# One default route with two legs, Wi-Fi and cellular: the dearer counts, then the one that is alive
+# One default route with two legs, Wi-Fi and cellular: the metered leg counts, then the one that still works
 wwan_up
 ip route del default
 wifi_associate

@@ -1,4 +1,4 @@
-# A virtual Ethernet cable that calls itself wlan9 while everything runs
+# A virtual Ethernet cable that is renamed to wlan9 during the run
 eth_up
 rename() { ip link set eth0 down; ip link set eth0 name wlan9; ip link set wlan9 up; eth_route wlan9; }
 watch '{"kind":"ethernet"}'

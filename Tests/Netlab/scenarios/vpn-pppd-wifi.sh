@@ -1,4 +1,4 @@
-# VPN of a program that has pppd make the interface (as SSTP does), over Wi-Fi
+# VPN program whose interface is made by pppd (as with SSTP), over Wi-Fi
 wifi_up
 ln -s /lab/modem /run/sstpc
 dial pty /run/sstpc

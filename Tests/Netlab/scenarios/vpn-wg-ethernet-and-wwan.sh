@@ -1,4 +1,4 @@
-# WireGuard that moves with the network below: Ethernet, then cellular
+# WireGuard that follows the network below: Ethernet, then cellular
 wwan_up 700
 eth_up
 wg_up 198.51.100.10

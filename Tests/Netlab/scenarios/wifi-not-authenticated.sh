@@ -1,4 +1,4 @@
-# Wi-Fi with the wrong password: associated again and again, but never let in; the route is there
+# Wi-Fi with the wrong password: it associates repeatedly without success, and the route stays
 wifi_radio
 sed 's/psk=05/psk=ff/' /lab/wpa_supplicant.conf > /run/wrong.conf
 wpa_supplicant -B -i wlan0 -D nl80211 -c /run/wrong.conf

@@ -1,4 +1,4 @@
-# Wi-Fi whose access point says what its data costs (Microsoft's element, not the last one)
+# Wi-Fi whose access point reports its metering (Microsoft's element, not the last one)
 says() { ap_says "$1"; wifi_rejoin; }
 rejoin_free() { says ''; }
 rejoin_limited() { says "$COST_LIMITED$OTHER_ELEMENT"; }

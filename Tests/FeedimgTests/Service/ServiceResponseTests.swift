@@ -1,0 +1,181 @@
+import FeedimgModel
+import FeedimgSystem
+import Glibc
+import LoopbackServer
+import Synchronization
+import Testing
+
+@testable import Feedimg
+@testable import FeedimgPipeline
+
+/// How a loader handles the responses of a service.
+@Suite(.timeLimit(.minutes(10))) struct ServiceResponseTests {
+  private typealias Response = HeldDownloader.Response
+
+  /// A loader beside a service that sends this response.
+  private func loader(_ response: Response, downloader: (any Downloading)? = nil) throws -> TestLoader {
+    try loader(downloader: downloader) { response }
+  }
+
+  private func loader(
+    downloader: (any Downloading)? = nil,
+    time: MonotonicTime = .system(),
+    _ response: @escaping @Sendable () -> Response
+  ) throws -> TestLoader {
+    try TestLoader(
+      downloader: downloader,
+      time: time,
+      service: { folder in
+        let socket = folder + "/service.sock"
+        close(open(socket, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600))
+        let service = HeldDownloader(
+          holding: { _ in false },
+          responding: { $0.url.text.contains("/v1/image") ? response() : Response() }
+        )
+        return ServiceLink(socket: socket, cacheFolder: folder + "/cache", downloader: service)
+      }
+    )
+  }
+
+  @Test(arguments: [("feedimg; fwd=uri-miss; stored", 1), ("feedimg; fwd=uri-miss; collapsed", 0)])
+  func `what a service loads for another program costs a prefetch nothing`(
+    status: String,
+    paid: Int
+  ) async throws {
+    let test = try loader(
+      Response(fields: [("Content-Type", "image/jpeg"), ("Cache-Status", status)])
+    )
+    let item = try TestLoader.item(original: "http://a.example/a.jpg")
+    let prefetch = test.loader.prefetch([item])
+    let progress = await prefetch.finish()
+    #expect(progress.received == ByteCount(paid * SampleImage.jpeg.count))
+    #expect(progress.fetched == paid && progress.cached == 1 - paid)
+  }
+
+  @Test func `a prefetch pays for its own load when the transfer of another program stops`()
+    async throws
+  {
+    let fields = [("Content-Type", "image/jpeg"), ("Cache-Status", "feedimg; fwd=uri-miss; collapsed")]
+    let broken = Response(body: Array(SampleImage.jpeg.prefix(100)), fields: fields, isInterrupted: true)
+    let test = try loader(broken, downloader: HeldDownloader(holding: { _ in false }))
+    let item = try TestLoader.item(original: "http://a.example/a.jpg")
+    let progress = await test.loader.prefetch([item]).finish()
+    #expect(progress.fetched == 1 && progress.received == ByteCount(SampleImage.jpeg.count), "\(progress)")
+  }
+
+  @Test func `a caller can see the progress of a service's transfer that another program pays for`()
+    async throws
+  {
+    let status = ("Cache-Status", "feedimg; fwd=uri-miss; collapsed")
+    let test = try loader(Response(fields: [("Content-Type", "image/jpeg"), status]))
+    let told = RecordedValues<LoadProgress>()
+    _ = try await test.loader.load(try TestLoader.item(original: "http://a.example/a.jpg")) { told.add($0) }
+    #expect(told.all.last?.received == ByteCount(SampleImage.jpeg.count))
+  }
+
+  @Test func `a failure reported by a service names the server that failed`() async throws {
+    let problem =
+      #"{"type":"urn:feedimg:problem:status","title":"x","status":502,"detail":"x","originStatus":503,"#
+      + #""origin":"http://b.example"}"#
+    let test = try loader(Response(status: 502, body: Array(problem.utf8), fields: []))
+    let item = try TestLoader.item(original: "http://a.example/a.jpg")
+    let error = await #expect(throws: LoadError.self) { try await test.loader.load(item) }
+    #expect(error?.status == 503 && error?.origin == "http://b.example")
+  }
+
+  @Test func `a slot asks the service again after the server's cooldown`()
+    async throws
+  {
+    let problem =
+      #"{"type":"urn:feedimg:problem:status","title":"x","status":502,"detail":"x","originStatus":503,"#
+      + #""originLeftAlone":true}"#
+    let (time, isWell) = (ManualTime(), Flag())
+    let test = try loader(time: time.time) {
+      isWell.isSet
+        ? Response(fields: [("Content-Type", "image/jpeg"), ("Cache-Status", "feedimg; fwd=uri-miss")])
+        : Response(status: 502, body: Array(problem.utf8), fields: [])
+    }
+    let slot = test.loader.slot()
+    slot.show(try TestLoader.item(original: "http://a.example/a.jpg"))
+    while slot.presentation?.isLoading != false { await Task.yield() }
+    #expect(slot.presentation?.error?.hasOpenCircuit == true)
+    isWell.set()
+    for _ in 0..<100_000 where slot.presentation?.shown != .original {
+      time.passToNext()
+      await Task.yield()
+    }
+    #expect(slot.presentation?.shown == .original)
+    #expect(time.time.now() >= .seconds(5), "the circuit is still open a moment later")
+  }
+
+  @Test(arguments: ["feedimg; fwd=uri-miss; stored", "feedimg; fwd=uri-miss; collapsed"])
+  func `received bytes reach the callers that wait for the service`(status: String) async throws {
+    let test = try loader(Response(fields: [("Content-Type", "image/jpeg"), ("Cache-Status", status)]))
+    let woken = RecordedValues<Bool>()
+    let calls = CircuitSubscription(test.loader.retries) { .visible }
+    let url = try ImageURL("http://a.example/b.jpg")
+    await calls.wait(after: LoadError(.timeout, url: url, message: "no answer came")) { woken.add(true) }
+    _ = try await test.loader.load(try TestLoader.item(original: "http://a.example/a.jpg"))
+    #expect(woken.all.count == 1)
+    calls.close()
+  }
+
+  private final class Flag: Sendable {
+    private let value = Atomic(false)
+
+    var isSet: Bool { value.load(ordering: .acquiring) }
+
+    func set() { value.store(true, ordering: .releasing) }
+  }
+
+  /// Interrupts the images whose path begins with `/half`.
+  private struct InterruptingDownloader: Downloading {
+    func download(
+      _ request: DownloadRequest,
+      into receiver: any BodyReceiving
+    ) async throws(LoadError) -> ResponseHead {
+      let fields = HTTPFields([.init(name: "Content-Type", value: "image/jpeg")])
+      let head = ResponseHead(status: 200, fields: fields, url: request.url)
+      try receiver.begin(head)
+      guard request.url.text.hasSuffix("half%22%7D") else {
+        try receiver.receive(SampleImage.jpeg[...])
+        return head
+      }
+      try receiver.receive(SampleImage.jpeg.prefix(10))
+      throw LoadError(.truncated, url: request.url, message: "the body ended")
+    }
+  }
+
+  @Test func `the explanation says what a service loaded, and why it did not load the rest`() async throws {
+    let origin = try LoopbackServer { _ in
+      .response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+    }
+    let test = try TestLoader(service: { folder in
+      let socket = folder + "/service.sock"
+      close(open(socket, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600))
+      return ServiceLink(socket: socket, cacheFolder: folder + "/cache", downloader: InterruptingDownloader())
+    })
+    func load(_ path: String) async throws -> String {
+      _ = try await test.loader.load(try TestLoader.item(origin, original: path))
+      let account = try #require(test.loader.serviceAccount)
+      return account.replacing("`\(test.folder)/service.sock`", with: "S")
+    }
+    #expect(
+      try await load("/half")
+        == "not loaded by the service at S: the response was interrupted: the body ended"
+    )
+    let rest = "1 image loaded by the service at S, others not: the response was interrupted: the body ended"
+    #expect(try await load("/whole") == rest)
+  }
+
+  @Test func `the explanation says what a service refuses to load`() async throws {
+    let problem =
+      #"{"type":"urn:feedimg:problem:forbidden-address","title":"x","status":403,"detail":"it is private"}"#
+    let test = try loader(Response(status: 403, body: Array(problem.utf8), fields: []))
+    let origin = try LoopbackServer { _ in
+      .response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+    }
+    #expect(try await test.loader.load(try TestLoader.item(origin, original: "/a")).source == .network)
+    #expect(test.loader.serviceAccount?.hasSuffix(": it is private") == true)
+  }
+}
