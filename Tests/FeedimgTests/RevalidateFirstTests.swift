@@ -48,7 +48,9 @@ import Testing
     let other = try loader(userAgent: "b", folder: first.folder)
     let image = try await other.loader.load(item(origin))
     #expect(image.source == .disk && image.bytes == SampleImage.jpeg)
-    #expect(image.notes == ["shown without revalidation: the server closed the connection without a response"])
+    #expect(
+      image.notes == ["shown without revalidation: the server closed the connection without a response"]
+    )
     let count = origin.requests.count
     #expect(try await other.loader.load(item(origin)).notes == [])
     #expect(origin.requests.count == count)

@@ -197,7 +197,9 @@ import Testing
     well.show(try item("a", host: "well"))
     await settle([late, bare, well])
     #expect(show([late], .thumbnail) && show([bare], .placeholder) && show([well], .original))
-    #expect(late.presentation?.error?.message.hasPrefix("the host failed before; requests resume in ") == true)
+    #expect(
+      late.presentation?.error?.message.hasPrefix("the host failed before; requests resume in ") == true
+    )
     #expect(hosts.asked.all.count == asked + 1, "the working host")
     hosts.repair()
     await pass { show(early + [late, bare], .original) }
