@@ -10,7 +10,7 @@ struct FetchedImage: Sendable {
   var path: String?
   var source: LoadedImage.Source
   /// What brought it once, for its freshness; nil where that is not known.
-  var answer: StoredResponse?
+  var response: StoredResponse?
   /// The ``ImageRevalidation/key`` of what showing it has started; nil where it has started none.
   var revalidation: String?
   var notes: [String] = []
@@ -24,7 +24,7 @@ extension FetchedImage {
       mediaType: image.mediaType,
       path: image.path,
       source: source,
-      answer: image.answer
+      response: image.response
     )
   }
 
@@ -36,7 +36,7 @@ extension FetchedImage {
       bytes: bytes,
       checksum: checksum,
       path: path,
-      answer: answer
+      response: response
     )
   }
 
@@ -49,13 +49,13 @@ extension FetchedImage {
 
   /// Whether a program that sends this may have it: an image that was made smaller to save data serves no other.
   func suits(_ identity: RequestIdentity) -> Bool {
-    identity.savesData || answer?.varied["Save-Data"] == nil
+    identity.savesData || response?.varied["Save-Data"] == nil
   }
 
   /// Whether it may be out of date.
   func freshness(at now: Double) -> ImageFreshness? {
-    guard let answer else { return nil }
-    var freshness = ImageFreshness(Freshness(of: answer, at: now))
+    guard let response else { return nil }
+    var freshness = ImageFreshness(Freshness(of: response, at: now))
     freshness.isRevalidating = revalidation != nil
     return freshness
   }

@@ -45,7 +45,7 @@ package struct RequestIdentity: Sendable {
   /// - Returns: The key of the URL alone, where nothing is said that every load of one program does not say.
   func shared(_ key: String, asking question: HTTPFields = HTTPFields()) -> String {
     guard savesData || !question.fields.isEmpty else { return key }
-    return "\(key) \(AnswerKey.identity(HTTPFields(sent.fields + question.fields)))"
+    return "\(key) \(ResponseKey.identity(HTTPFields(sent.fields + question.fields)))"
   }
 
   private static let saveData = HTTPFields.Field(name: "Save-Data", value: "on")

@@ -56,11 +56,11 @@ final class PendingBody: @unchecked Sendable {
   }
 
   /// Gives the file to the body.
-  func withFile<Answer>(_ body: (borrowing IncomingBody) -> Answer?) -> Answer? {
+  func withFile<Value>(_ body: (borrowing IncomingBody) -> Value?) -> Value? {
     guard let file = file.take() else { return nil }
-    let answer = body(file)
+    let value = body(file)
     self.file = consume file
-    return answer
+    return value
   }
 }
 

@@ -18,7 +18,7 @@ final class CacheIndex {
   }
 
   /// Runs the body in a transaction that holds the right to write from its start; undone when it throws.
-  func transaction<Answer>(_ body: () throws(SQLiteError) -> Answer) throws(SQLiteError) -> Answer {
+  func transaction<Value>(_ body: () throws(SQLiteError) -> Value) throws(SQLiteError) -> Value {
     try prepareToWrite()
     return try connection.transaction { () throws(SQLiteError) in
       try checkVersion()
@@ -247,14 +247,23 @@ extension CacheIndex {
   /// Adds to a counter.
   func add(_ count: Int, to tally: Tally) throws(SQLiteError) {
     guard count != 0 else { return }
-    try connection.statement("UPDATE account SET count = count + ?2 WHERE line = ?1")
-      .run([.integer(tally.rawValue), .integer(count)])
+    try addToAccount(tally.rawValue, count: count, bytes: 0)
   }
 
   /// Adds to the total of a budget; each method that adds or removes a row calls this.
   func account(_ budget: Budget, entries: Int, bytes: Int) throws(SQLiteError) {
-    try connection.statement("UPDATE account SET count = count + ?2, bytes = bytes + ?3 WHERE line = ?1")
-      .run([.integer(budget.rawValue), .integer(entries), .integer(bytes)])
+    try addToAccount(budget.rawValue, count: entries, bytes: bytes)
+  }
+
+  /// Inserts a missing line, as indexes of earlier builds have no line for responses.
+  private func addToAccount(_ line: Int, count: Int, bytes: Int) throws(SQLiteError) {
+    let add = try connection.statement(
+      """
+      INSERT INTO account VALUES (?1, ?2, ?3)
+      ON CONFLICT (line) DO UPDATE SET count = count + excluded.count, bytes = bytes + excluded.bytes
+      """
+    )
+    try add.run([.integer(line), .integer(count), .integer(bytes)])
   }
 
   /// Makes the totals from the rows.
@@ -271,7 +280,7 @@ extension CacheIndex {
   /// When the entries unused and used for longest were last used; nil where there are none.
   func useRange() throws(SQLiteError) -> ClosedRange<Int>? {
     var range: ClosedRange<Int>?
-    for budget in Budget.allCases {
+    for budget in Budget.images {
       // Each is found at one end of the tree, so that it takes no longer the more is stored.
       guard let first = try use(in: budget, "used_at"), let last = try use(in: budget, "used_at DESC"),
         first <= last
@@ -351,7 +360,7 @@ extension CacheIndex {
   func giveBack(_ bytes: Int, isExact: Bool = false) throws(SQLiteError) -> Removal {
     var removal = Removal()
     var rest = bytes
-    for budget in Budget.yielding where rest > 0 {
+    for budget in Budget.evictable where rest > 0 {
       let stored = try total(of: budget).bytes
       removal.add(try makeRoom(for: 0, of: budget, limit: ByteCount(max(0, stored - rest)), isExact: isExact))
       rest -= min(rest, max(0, stored))
@@ -369,7 +378,7 @@ extension CacheIndex {
   func leastUsed(_ bytes: Int, where takes: (EntryRecord) -> Bool) throws(SQLiteError) -> [EntryRecord] {
     var records: [EntryRecord] = []
     var rest = bytes
-    for budget in Budget.yielding where rest > 0 {
+    for budget in Budget.evictable where rest > 0 {
       records += try oldest(of: budget, usedBefore: .max, atMost: Self.greatestCount) { record in
         guard rest > 0 else { return false }
         if takes(record) { rest -= min(rest, record.size) }
@@ -389,7 +398,7 @@ extension CacheIndex {
   /// Removes a few entries of each budget that have not been used since a time.
   func removeUnused(since time: Int) throws(SQLiteError) -> Removal {
     var removal = Removal()
-    for budget in Budget.yielding {
+    for budget in Budget.evictable {
       removal.add(try removeUnused(since: time, of: budget, atMost: Eviction.step))
     }
     return removal

@@ -43,7 +43,7 @@ package struct CacheInfo: Sendable, Hashable {
       Share(budget: budget, entries: 0, size: ByteCount(0), limit: limits[budget])
     }
     self.folder = folder
-    shares = Budget.yielding.map(share)
+    shares = [share(.originals), share(.thumbnails)]
     pinned = share(.pinned)
     beginnings = Beginnings(count: 0, size: ByteCount(0), limit: limits.beginnings)
     unusedDays = limits.unusedDays

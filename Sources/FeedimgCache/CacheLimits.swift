@@ -39,6 +39,7 @@ package struct CacheLimits: Sendable, Hashable {
     case .originals: originals
     case .thumbnails: thumbnails
     case .pinned: pinned
+    case .responses: ByteCount(originals.bytes / 4)
     }
   }
 
@@ -55,11 +56,15 @@ package struct CacheLimits: Sendable, Hashable {
 package enum Budget: Int, Sendable, Hashable, CaseIterable {
   case originals = 0
   case thumbnails = 1
-  /// Of either role; nothing gives way in it, and nothing more is taken in once it is full.
+  /// Pinned images of both roles. They are never evicted; a full budget accepts no more.
   case pinned = 4
+  /// The responses of `GET /v1/fetch`, which listings and exports leave out.
+  case responses = 7
 
-  /// Those whose entries give way to others and expire, from the one that others need least offline.
-  static let yielding: [Budget] = [.originals, .thumbnails]
+  /// The budgets of images.
+  package static let images: [Budget] = [.originals, .thumbnails, .pinned]
+  /// The budgets whose entries are evicted and expire, in the order of eviction: offline, thumbnails matter most.
+  static let evictable: [Budget] = [.responses, .originals, .thumbnails]
 
   init(_ role: ImageVariant.Role) { self = role == .original ? .originals : .thumbnails }
 }

@@ -109,12 +109,12 @@ struct EncodedImages: Sendable {
     return forget(store.insert(Entry(key: key, image: image), for: key, cost: cost))
   }
 
-  /// Takes news of the answer that brought an image, where that is still the one; it thereby counts as used.
+  /// Takes news of the response that brought an image, where that is still the one; it thereby counts as used.
   ///
   /// - Returns: What gives way, to be let go of outside of a lock.
   mutating func update(_ key: String, from asked: StoredResponse, to updated: StoredResponse) -> [Entry] {
-    guard store.use(key)?.image.answer == asked else { return [] }
-    return forget(store.change(key, costBy: 0) { $0.image.answer = updated })
+    guard store.use(key)?.image.response == asked else { return [] }
+    return forget(store.change(key, costBy: 0) { $0.image.response = updated })
   }
 
   /// Keeps a copy of an image.

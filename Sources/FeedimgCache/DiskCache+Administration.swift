@@ -23,9 +23,12 @@ extension DiskCache {
       info.newestUse = uses.map { Double($0.upperBound) }
       info.hits = try index.count(of: .hits)
       info.misses = try index.count(of: .misses)
-      // Going through all sizes would take the longer the more is stored. On average, half of a last block is empty.
-      let entries = min(info.entries, 1 << 40)
-      let blocks = max(entries * blockSize, info.size.bytes + entries * blockSize / 2)
+      // An estimate, as reading all sizes would take too long: on average, half of a last block is empty.
+      var responses = CacheInfo.Share(budget: .responses, entries: 0, size: ByteCount(0), limit: ByteCount(0))
+      try Self.fill(&responses, from: index)
+      let entries = min(info.entries + responses.entries, 1 << 40)
+      let size = info.size.bytes + responses.size.bytes
+      let blocks = max(entries * blockSize, size + entries * blockSize / 2)
       info.sizeOnDisk = ByteCount(blocks + info.beginnings.size.bytes + folder.bookkeepingSize)
       return info
     }
@@ -112,7 +115,7 @@ extension DiskCache {
     let expiry = expiry
     var trimming = CacheTrimming()
     let stored = try pool.read { index throws(SQLiteError) in try Self.stored(index) }
-    for budget in Budget.yielding where stored != nil {
+    for budget in Budget.evictable where stored != nil {
       let isFinished = try remove(counting: &trimming, progress) { index throws(SQLiteError) in
         var removal = try index.makeRoom(for: 0, of: budget, limit: limits[budget])
         let unused = try index.removeUnused(since: expiry, of: budget, atMost: CacheIndex.greatestCount)
@@ -180,7 +183,7 @@ extension DiskCache {
     var result = CacheVerification()
     let counted = try pool.read { index throws(SQLiteError) -> Int in
       var count = 0
-      for budget in Budget.allCases { count += min(max(0, try index.total(of: budget).entries), 1 << 40) }
+      for budget in Budget.images { count += min(max(0, try index.total(of: budget).entries), 1 << 40) }
       return count
     }
     guard folder.exists(folder.bodies) else { return result }
@@ -190,7 +193,8 @@ extension DiskCache {
     for shard in Shard.all {
       // One shard at a time, so that memory does not grow with what is stored.
       let entries = try pool.read { index throws(SQLiteError) in try index.entries(in: shard) } ?? []
-      for entry in entries {
+      // A response is verified whenever it is read.
+      for entry in entries where !entry.record.isResponse {
         guard progress(done, max(total, done)) else { return result }
         check(entry.record, &result)
         done += 1

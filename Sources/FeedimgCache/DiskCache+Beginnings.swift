@@ -24,13 +24,13 @@ extension DiskCache {
       let status = try file.status()
       guard status.st_mode & S_IFMT == S_IFREG, status.st_size < 1 << 31 else { return nil }
       let content = try file.read(count: Int(status.st_size))
-      guard let (record, bytes) = PartialFile.read(content, key: key), let answer = StoredResponse(record),
+      guard let (record, bytes) = PartialFile.read(content, key: key), let response = StoredResponse(record),
         abs(clock() - record.storedAt) < Self.beginningLifetime
       else {
         unlink(path)
         return nil
       }
-      return PartialDownload(answer: answer, bytes: bytes)
+      return PartialDownload(response: response, bytes: bytes)
     } catch {
       return nil
     }

@@ -102,9 +102,9 @@ extension DiskCache {
 extension EntryRecord {
   /// The same without cookies; nil where it was asked for with credentials.
   fileprivate var impersonal: EntryRecord? {
-    guard var answer = StoredResponse(self) else { return self }
-    guard answer.varied["Authorization"] == nil, answer.varied["Cookie"] == nil else { return nil }
-    answer.head.fields.fields.removeAll { ["set-cookie", "set-cookie2"].contains($0.name.lowercased()) }
-    return updated(by: answer)
+    guard var response = StoredResponse(self) else { return self }
+    guard response.varied["Authorization"] == nil, response.varied["Cookie"] == nil else { return nil }
+    response.head.fields.fields.removeAll { ["set-cookie", "set-cookie2"].contains($0.name.lowercased()) }
+    return updated(by: response)
   }
 }

@@ -126,7 +126,7 @@ extension DiskCache {
       result.present += 1
       return
     }
-    guard let record = try fitting(record) else {
+    guard !record.isResponse, let record = try fitting(record) else {
       result.leftOut += 1
       return
     }

@@ -29,7 +29,7 @@ extension DiskCache {
     by order: CacheOrder,
     isReversed: Bool = false,
     limit: Int = .max,
-    budgets: Set<Budget> = Set(Budget.allCases),
+    budgets: Set<Budget> = Set(Budget.images),
     _ body: (StoredImage) -> Bool
   ) throws(CacheError) {
     try forEachEntry(by: order, isReversed: isReversed, limit: limit, budgets: budgets) { entry in
@@ -42,7 +42,7 @@ extension DiskCache {
     by order: CacheOrder,
     isReversed: Bool = false,
     limit: Int = .max,
-    budgets: Set<Budget> = Set(Budget.allCases),
+    budgets: Set<Budget> = Set(Budget.images),
     _ body: (CacheIndex.Entry) throws(CacheError) -> Bool
   ) throws(CacheError) {
     writeLedger()

@@ -42,12 +42,14 @@ extension DiskCache {
   ///
   /// - Throws: ``CacheError`` where it takes more than all of its kind may.
   func record(of body: PendingBody, _ metadata: ImageMetadata) throws(CacheError) -> EntryRecord {
-    let limit = limits[Budget(metadata.role)]
+    let isResponse = ResponseKey.isResponse(metadata.key)
+    let limit = limits[isResponse ? .responses : Budget(metadata.role)]
     guard body.size <= limit.bytes else {
       let size = ByteCount(body.size).rounded
       throw CacheError(
         .body,
-        "`\(ImageURL.withoutCredentials(metadata.key))` is not kept: it takes \(size), more than the \(limit.rounded) for all \(metadata.role)s"
+        "`\(ImageURL.withoutCredentials(metadata.key))` is not kept: it takes \(size), more than the "
+          + "\(limit.rounded) for all \(isResponse ? "responses" : "\(metadata.role)s")"
       )
     }
     var metadata = metadata

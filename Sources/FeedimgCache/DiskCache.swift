@@ -147,17 +147,17 @@ extension DiskCache: ImageStoring {
       case .whole(let bytes):
         noteHit(entry)
         var image = entry.record.storedImage(path: path, usedAt: Double(entry.usedAt))
-        // From the same record as the bytes: an answer that belongs to others would vouch for the wrong ones.
-        image.answer = found.answer
+        // From the same record as the bytes: a response that belongs to others would vouch for the wrong ones.
+        image.response = found.response
         return (image, bytes)
       case .wrong:
-        if remove(entry.record) { return missed() }
+        if remove(entry.record) { return missed(key) }
       case .unreadable:
         // Perhaps it can be read at another time.
-        return missed()
+        return missed(key)
       }
     }
-    return missed()
+    return missed(key)
   }
 
   package func noteUse(of key: String, for request: HTTPFields, times: Int = 1) {
@@ -188,14 +188,16 @@ extension DiskCache: ImageStoring {
     return isRemoved != false
   }
 
-  private func missed() -> (image: StoredImage, bytes: [UInt8])? {
+  private func missed(_ key: String) -> (image: StoredImage, bytes: [UInt8])? {
+    // The counters are those of images.
+    guard !ResponseKey.isResponse(key) else { return nil }
     ledger.withLock { $0.noteMiss() }
     writeLedgerIfDue()
     return nil
   }
 
   private func noteHit(_ entry: CacheIndex.Entry, times: Int = 1) {
-    let now = now
+    let (now, times) = (now, entry.record.isResponse ? 0 : times)
     ledger.withLock { $0.noteHit(entry.record.identifier, times: times, usedAt: entry.usedAt, now: now) }
     writeLedgerIfDue()
   }

@@ -17,13 +17,16 @@ struct EntryRecord: Sendable, Hashable {
   var storedAt: Double
   var requestedAt: Double
   var respondedAt: Double
-  /// What brought the body; made into an answer only when that is asked for.
+  /// What brought the body; made into a response only when that is asked for.
   var head: HeadRecord
 
   /// The index knows an entry by this; two keys that share it displace each other.
   var identifier: Int64 { Int64(bitPattern: body.keyHash) }
 
-  var budget: Budget { isPinned ? .pinned : Budget(role) }
+  var budget: Budget { isResponse ? .responses : isPinned ? .pinned : Budget(role) }
+
+  /// Whether `GET /v1/fetch` stored the entry, so that it is not an image.
+  var isResponse: Bool { ResponseKey.isResponse(key) }
 }
 
 extension EntryRecord {
@@ -50,11 +53,11 @@ extension EntryRecord {
   }
 
   /// The same body with the news of a 304.
-  func updated(by answer: StoredResponse) -> EntryRecord {
+  func updated(by response: StoredResponse) -> EntryRecord {
     var copy = self
-    copy.requestedAt = answer.requestedAt
-    copy.respondedAt = answer.respondedAt
-    copy.head = HeadRecord(answer.head, varied: answer.varied)
+    copy.requestedAt = response.requestedAt
+    copy.respondedAt = response.respondedAt
+    copy.head = HeadRecord(response.head, varied: response.varied)
     return copy
   }
 
@@ -367,7 +370,7 @@ extension HeadRecord {
 }
 
 extension StoredResponse {
-  /// Reads the answer of an entry; nil where its URL is invalid.
+  /// Reads the response of an entry; nil where its URL is invalid.
   init?(_ entry: EntryRecord) {
     let record = entry.head
     guard let url = try? ImageURL(record.url) else { return nil }

@@ -1,11 +1,11 @@
 package import FeedimgModel
 
-/// Whether a stored answer may be used as it is, by the rules for a private cache (RFC 9111 §4).
+/// Whether a stored response may be used as it is, by the rules for a private cache (RFC 9111 §4).
 ///
 /// A cached image is shown whatever this says; it decides whether showing it also starts a revalidation. Only who
 /// acts as a cache for other programs has to follow it in everything.
 package struct Freshness: Sendable, Hashable {
-  /// What may be done with the answer.
+  /// What may be done with the response.
   package enum Standing: String, Sendable, Hashable, CaseIterable {
     /// It may be used without asking.
     case fresh
@@ -28,20 +28,20 @@ package struct Freshness: Sendable, Hashable {
   /// In seconds.
   package var age: Double
 
-  /// How long the answer stays fresh from now on, in seconds; negative since it became stale.
+  /// How long the response stays fresh from now on, in seconds; negative since it became stale.
   package var left: Double { lifetime.seconds - age }
 
   /// - Parameters:
-  ///   - answer: What is stored; its request was for the same, as told by ``Vary``.
+  ///   - response: What is stored; its request was for the same, as told by ``Vary``.
   ///   - request: The directives of the request that is to be answered.
   ///   - now: Seconds since 1970.
-  package init(of answer: StoredResponse, for request: CacheControl = CacheControl(""), at now: Double) {
-    lifetime = FreshnessLifetime(of: answer)
-    age = answer.age(at: now)
+  package init(of response: StoredResponse, for request: CacheControl = CacheControl(""), at now: Double) {
+    lifetime = FreshnessLifetime(of: response)
+    age = response.age(at: now)
     let rules = FreshnessRules(
-      control: CacheControl(answer.head.fields),
+      control: CacheControl(response.head.fields),
       request: request,
-      fields: answer.head.fields,
+      fields: response.head.fields,
       lifetime: lifetime,
       age: age
     )
@@ -49,7 +49,7 @@ package struct Freshness: Sendable, Hashable {
   }
 }
 
-/// How long an answer is fresh, and by which rule (RFC 9111 §4.2.1, §4.2.2).
+/// How long a response is fresh, and by which rule (RFC 9111 §4.2.1, §4.2.2).
 package struct FreshnessLifetime: Sendable, Hashable {
   /// The rule that decided.
   package enum Rule: String, Sendable, Hashable, CaseIterable {
@@ -59,7 +59,7 @@ package struct FreshnessLifetime: Sendable, Hashable {
     case expires = "Expires"
     /// A tenth of the time since `Last-Modified`, a day at most (§4.2.2).
     case heuristic = "Last-Modified"
-    /// A rule is there and makes no sense, so that the answer is stale (§4.2.1).
+    /// A rule is there and makes no sense, so that the response is stale (§4.2.1).
     case invalid = "invalid"
     /// The host says nothing of freshness at all.
     case silent = "none"
@@ -68,25 +68,25 @@ package struct FreshnessLifetime: Sendable, Hashable {
   package var seconds: Double
   package var rule: Rule
 
-  /// The share of the time since the last change for which an answer counts as fresh (RFC 9111 §4.2.2).
+  /// The share of the time since the last change for which a response counts as fresh (RFC 9111 §4.2.2).
   static let heuristicShare = 0.1
   /// The cap of that, in seconds.
   ///
   /// Feeds' images hardly ever change under their URL, but a day is soon enough to see one that did.
   static let greatestHeuristic = 86_400.0
 
-  package init(of answer: StoredResponse) {
-    let fields = answer.head.fields
+  package init(of response: StoredResponse) {
+    let fields = response.head.fields
     let control = CacheControl(fields)
     if control.has("max-age") {
       let seconds = control.seconds("max-age")
       self.init(seconds: Double(seconds ?? 0), rule: seconds == nil ? .invalid : .maxAge)
     } else if fields["Expires"] != nil {
       // A date that makes no sense, above all 0, means the past (§5.3).
-      let date = answer.date("Expires")
-      self.init(seconds: max(0, (date ?? 0) - answer.date), rule: date == nil ? .invalid : .expires)
-    } else if let changed = answer.date("Last-Modified"), Self.allowsHeuristic(answer.head.status) {
-      let share = max(0, answer.date - changed) * Self.heuristicShare
+      let date = response.date("Expires")
+      self.init(seconds: max(0, (date ?? 0) - response.date), rule: date == nil ? .invalid : .expires)
+    } else if let changed = response.date("Last-Modified"), Self.allowsHeuristic(response.head.status) {
+      let share = max(0, response.date - changed) * Self.heuristicShare
       self.init(seconds: min(share, Self.greatestHeuristic), rule: .heuristic)
     } else {
       self.init(seconds: 0, rule: .silent)
@@ -98,7 +98,7 @@ package struct FreshnessLifetime: Sendable, Hashable {
     self.rule = rule
   }
 
-  /// Whether answers of a status may be taken for fresh without being told (RFC 9110 §15.1).
+  /// Whether responses of a status may be taken for fresh without being told (RFC 9110 §15.1).
   static func allowsHeuristic(_ status: Int) -> Bool {
     [200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501].contains(status)
   }
@@ -106,7 +106,7 @@ package struct FreshnessLifetime: Sendable, Hashable {
 
 /// The rules of freshness, in their order; the first that applies decides (pure).
 struct FreshnessRules {
-  /// Of the answer.
+  /// Of the response.
   var control: CacheControl
   /// Of the request.
   var request: CacheControl
@@ -134,7 +134,7 @@ struct FreshnessRules {
   /// What is not fresh enough for this request.
   private var unwanted: Verdict? {
     if let limit = request.seconds("max-age"), age > Double(limit), !request.has("max-stale") {
-      // Reloading a page does not make an answer that never changes less fresh (RFC 8246 §2).
+      // Reloading a page does not make a response that never changes less fresh (RFC 8246 §2).
       if left > 0, control.has("immutable") { return (.fresh, "immutable (RFC 8246 §2)") }
       return (overdue, "max-age=\(limit) in the request (RFC 9111 §5.2.1.1)")
     }

@@ -48,28 +48,28 @@ final class IndexPool: Sendable {
   init(folder: CacheFolder) { self.folder = folder }
 
   /// Runs the body with the index, if there is a cache at all; nil where there is none, which then is not made.
-  func read<Answer>(
-    _ body: (CacheIndex) throws(SQLiteError) -> Answer
-  ) throws(CacheError) -> Answer? {
+  func read<Value>(
+    _ body: (CacheIndex) throws(SQLiteError) -> Value
+  ) throws(CacheError) -> Value? {
     try perform(creating: false, patience: Self.patience.reading, body)
   }
 
   /// Runs the body within a transaction if that is possible at once; nil where it is not.
-  func touch<Answer>(_ body: (CacheIndex) throws(SQLiteError) -> Answer) -> Answer? {
+  func touch<Value>(_ body: (CacheIndex) throws(SQLiteError) -> Value) -> Value? {
     try? perform(creating: false, patience: Self.patience.touching) { index throws(SQLiteError) in
       try index.transaction { () throws(SQLiteError) in try body(index) }
     }
   }
 
   /// Runs the body within a transaction, more than once if need be; the cache is made where there is none.
-  func write<Answer>(
-    _ body: (CacheIndex) throws(SQLiteError) -> Answer
-  ) throws(CacheError) -> Answer {
-    let answer = try perform(creating: true, patience: Self.patience.writing) { index throws(SQLiteError) in
+  func write<Value>(
+    _ body: (CacheIndex) throws(SQLiteError) -> Value
+  ) throws(CacheError) -> Value {
+    let value = try perform(creating: true, patience: Self.patience.writing) { index throws(SQLiteError) in
       try index.transaction { () throws(SQLiteError) in try body(index) }
     }
-    guard let answer else { throw CacheError(.index, "cannot make `\(folder.index)`") }
-    return answer
+    guard let value else { throw CacheError(.index, "cannot make `\(folder.index)`") }
+    return value
   }
 
   /// Closes what nobody uses; what is needed later is opened again.
@@ -77,11 +77,11 @@ final class IndexPool: Sendable {
     _ = shelf.withLock { $0.turn(to: nil) }
   }
 
-  private func perform<Answer>(
+  private func perform<Value>(
     creating: Bool,
     patience: Int32,
-    _ body: (CacheIndex) throws(SQLiteError) -> Answer
-  ) throws(CacheError) -> Answer? {
+    _ body: (CacheIndex) throws(SQLiteError) -> Value
+  ) throws(CacheError) -> Value? {
     var trouble = IndexFault.file(FileFault("open", folder.index, reason: 0))
     // The second time is for an index that was damaged; damage to the new one is not ours to repair.
     for _ in 0..<2 {
@@ -89,9 +89,9 @@ final class IndexPool: Sendable {
         guard let lent = try borrow(creating: creating) else { return nil }
         lent.index.connection.patience = patience
         do throws(SQLiteError) {
-          let answer = try body(lent.index)
+          let value = try body(lent.index)
           giveBack(lent)
-          return answer
+          return value
         } catch {
           if error.isBusy { giveBack(lent) }
           // It was opened for reading alone since there was no room to write.
@@ -291,9 +291,9 @@ enum IndexFault: Error, Hashable {
   case foreign
 
   /// Runs the body, whose failures are those of the database.
-  static func ofDatabase<Answer>(
-    _ body: () throws(SQLiteError) -> Answer
-  ) throws(IndexFault) -> Answer {
+  static func ofDatabase<Value>(
+    _ body: () throws(SQLiteError) -> Value
+  ) throws(IndexFault) -> Value {
     do throws(SQLiteError) { return try body() } catch { throw .database(error) }
   }
 
@@ -305,9 +305,9 @@ enum IndexFault: Error, Hashable {
   }
 
   /// Runs the body, whose failures are those of files.
-  static func ofFiles<Answer: ~Copyable>(
-    _ body: () throws(FileFault) -> Answer
-  ) throws(IndexFault) -> Answer {
+  static func ofFiles<Value: ~Copyable>(
+    _ body: () throws(FileFault) -> Value
+  ) throws(IndexFault) -> Value {
     do throws(FileFault) { return try body() } catch { throw .file(error) }
   }
 
@@ -342,9 +342,9 @@ extension FileLock {
   }
 
   /// Runs the body with the lock held.
-  borrowing func hold<Answer>(
-    _ body: () throws(IndexFault) -> Answer
-  ) throws(IndexFault) -> Answer {
+  borrowing func hold<Value>(
+    _ body: () throws(IndexFault) -> Value
+  ) throws(IndexFault) -> Value {
     try body()
   }
 }

@@ -15,7 +15,7 @@ package final class MemoryCache: Sendable {
     /// The file in the disk cache, if it was kept there.
     package var path: String?
     /// What brought it, for its freshness; nil where that is not known.
-    package var answer: StoredResponse?
+    package var response: StoredResponse?
 
     /// - Parameters:
     ///   - role: What it is of its item.
@@ -23,21 +23,21 @@ package final class MemoryCache: Sendable {
     ///   - bytes: All of it.
     ///   - checksum: Of the bytes, where the disk cache has told it; nil to read them for that.
     ///   - path: The file in the disk cache.
-    ///   - answer: What brought it.
+    ///   - response: What brought it.
     package init(
       role: ImageVariant.Role,
       mediaType: String,
       bytes: [UInt8],
       checksum: UInt64? = nil,
       path: String?,
-      answer: StoredResponse? = nil
+      response: StoredResponse? = nil
     ) {
       self.role = role
       self.mediaType = mediaType
       self.bytes = bytes
       self.checksum = checksum ?? Checksum.of(bytes)
       self.path = path
-      self.answer = answer
+      self.response = response
     }
   }
 
@@ -165,7 +165,7 @@ package final class MemoryCache: Sendable {
     return image
   }
 
-  /// Takes news of the answer that brought an image, where it is still that image which is kept.
+  /// Takes news of the response that brought an image, where it is still that image which is kept.
   package func update(_ key: String, from asked: StoredResponse, to updated: StoredResponse) {
     change { state in
       state.reads.overtake(key)
@@ -278,7 +278,7 @@ extension MemoryCache.Image {
       bytes: found.bytes,
       checksum: found.image.checksum,
       path: found.image.path,
-      answer: found.image.answer
+      response: found.image.response
     )
   }
 }

@@ -1,7 +1,7 @@
 package import FeedimgModel
 
 extension StoredResponse {
-  /// When the answer was made, by its own account, else when it came (RFC 9110 §6.6.1).
+  /// When the response was made, by its own account, else when it came (RFC 9110 §6.6.1).
   var date: Double { date("Date") ?? respondedAt }
 
   /// The time that a field tells; nil where there is none, or it makes no sense.
@@ -9,7 +9,7 @@ extension StoredResponse {
     head.fields[name].flatMap { HTTPDate.seconds($0, now: DeltaSeconds.whole(respondedAt)) }.map(Double.init)
   }
 
-  /// How old the answer is, in seconds (RFC 9111 §4.2.3); never negative, wherever clocks jump.
+  /// How old the response is, in seconds (RFC 9111 §4.2.3); never negative, wherever clocks jump.
   package func age(at now: Double) -> Double {
     let apparent = max(0, respondedAt - date)
     let delay = max(0, respondedAt - requestedAt)
@@ -46,7 +46,21 @@ package enum DeltaSeconds {
 }
 
 extension StoredResponse {
-  /// The answer with the news of a 304: what it says replaces what was said, and its time counts (RFC 9111 §4.3.4).
+  /// The stored response after a response to a conditional request or to HEAD.
+  ///
+  /// - Parameters:
+  ///   - news: The new response.
+  ///   - size: The length of the stored body.
+  /// - Returns: Nil if `news` is neither a 304 about this version nor a 200.
+  package func validated(by news: StoredResponse, size: Int) -> StoredResponse? {
+    switch news.head.status {
+    case 304: Validators(of: self).match(notModified: news.head.fields) ? updated(by: news) : nil
+    case 200: updated(byHead: news, size: size)
+    default: nil
+    }
+  }
+
+  /// The response with the news of a 304: what it says replaces what was said, and its time counts (RFC 9111 §4.3.4).
   ///
   /// - Parameter news: What the 304 said, and when.
   /// - Returns: What to keep beside the old body.
@@ -54,7 +68,7 @@ extension StoredResponse {
     let fields = news.head.fields.storable.fields.filter { !Self.bound.contains($0.name.lowercased()) }
     let replaced = Set(fields.map { $0.name.lowercased() })
     var head = head
-    // An age that was told with the old answer says nothing of the new one (§4.2.3).
+    // An age that was told with the old response says nothing of the new one (§4.2.3).
     head.fields.fields.removeAll { replaced.contains($0.name.lowercased()) || $0.name.lowercased() == "age" }
     head.fields.fields += fields
     return StoredResponse(
@@ -69,6 +83,24 @@ extension StoredResponse {
   private static let bound: Set<String> = [
     "content-length", "content-encoding", "content-type", "content-range",
   ]
+}
+
+extension StoredResponse {
+  /// The fields to forward to a client: without those of the connection, without `Content-Length`, with a date.
+  ///
+  /// - Parameter now: Seconds since 1970, for the `Age` of a stored response; nil for a response that is arriving.
+  package func forwardedFields(at now: Double? = nil) -> HTTPFields {
+    var fields = head.fields.storable.fields.compactMap {
+      $0.isNamed("content-length") || now != nil && $0.isNamed("age") ? nil : $0.wellFormed
+    }
+    func append(_ name: String, _ value: String) { fields.append(.init(name: name, value: value)) }
+    // A response without a date gets the time at which it arrived (RFC 9110 §6.6.1).
+    if !fields.contains(where: { $0.isNamed("date") }) {
+      append("Date", HTTPDate.text(DeltaSeconds.whole(respondedAt)))
+    }
+    if let now { append("Age", String(DeltaSeconds.whole(age(at: now)))) }
+    return HTTPFields(fields)
+  }
 }
 
 extension HTTPFields {
@@ -102,13 +134,13 @@ extension HTTPFields {
 }
 
 extension StoredResponse {
-  /// What is stored with the news of an answer to HEAD (RFC 9111 §4.3.5).
+  /// What is stored with the news of a response to HEAD (RFC 9111 §4.3.5).
   ///
   /// Where it tells of the same validators and the same length, as far as it tells of them, its news count like those of
   /// a 304. If not, the image has changed: it is stale from now on, and stays until a new one comes.
   ///
   /// - Parameters:
-  ///   - head: The answer 200 to HEAD, with when it came.
+  ///   - head: The response 200 to HEAD, with when it came.
   ///   - size: The length of the body that is stored.
   /// - Returns: What to keep beside the old body.
   package func updated(byHead head: StoredResponse, size: Int) -> StoredResponse {

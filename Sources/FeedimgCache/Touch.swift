@@ -48,7 +48,7 @@ struct TouchLedger: Sendable {
       touch.usedAt = now
       isDue = true
     }
-    touches[identifier] = touch
+    if touch.hits > 0 || touch.usedAt != nil { touches[identifier] = touch }
   }
 
   mutating func noteMiss() { misses += 1 }

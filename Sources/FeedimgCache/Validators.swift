@@ -6,24 +6,24 @@ package struct Validators: Sendable, Hashable {
   package var entityTag: String?
   /// As it stands in `Last-Modified`.
   package var lastModified: String?
-  /// Whether the date alone is strong, as it lies long enough before the answer.
+  /// Whether the date alone is strong, as it lies long enough before the response.
   ///
   /// RFC 9110 §8.8.2.2 asks for a second and a reason to trust the clocks; RFC 7232 asked for a minute, as we do.
   private var hasStrongDate = false
 
-  package init(of answer: StoredResponse) {
-    let fields = answer.head.fields
+  package init(of response: StoredResponse) {
+    let fields = response.head.fields
     entityTag = fields["ETag"].flatMap { Self.isEntityTag($0) ? $0 : nil }
     guard let text = fields["Last-Modified"] else { return }
-    guard let changed = answer.date("Last-Modified") else { return }
+    guard let changed = response.date("Last-Modified") else { return }
     lastModified = text
-    hasStrongDate = answer.date("Date").map { $0 - changed >= 60 } ?? false
+    hasStrongDate = response.date("Date").map { $0 - changed >= 60 } ?? false
   }
 
-  /// The fields that ask whether the image is still the same; empty where nothing tells versions apart.
+  /// The fields that make a request conditional; empty without validators.
   ///
-  /// Both are sent where there are both, for servers that know only one (RFC 9110 §13.1.3).
-  package var question: HTTPFields {
+  /// A request sends both validators, as some servers know only one (RFC 9110 §13.1.3).
+  package var conditions: HTTPFields {
     var fields: [HTTPFields.Field] = []
     if let entityTag { fields.append(.init(name: "If-None-Match", value: entityTag)) }
     if let lastModified { fields.append(.init(name: "If-Modified-Since", value: lastModified)) }
@@ -41,7 +41,7 @@ package struct Validators: Sendable, Hashable {
     entityTag == other.entityTag && lastModified == other.lastModified
   }
 
-  /// Whether an answer 304 is about this version (RFC 9111 §4.3.4).
+  /// Whether a response 304 is about this version (RFC 9111 §4.3.4).
   ///
   /// One without validators is about the only one that was asked about.
   package func match(notModified fields: HTTPFields) -> Bool {
@@ -64,4 +64,9 @@ package struct Validators: Sendable, Hashable {
     }
     return bytes.dropFirst().dropLast().allSatisfy { $0 == 0x21 || $0 >= 0x23 && $0 != 0x7F }
   }
+}
+
+extension HTTPFields {
+  /// Whether a request with these fields may get a 304 (RFC 9110 §13.1.2, §13.1.3).
+  package var isConditional: Bool { self["If-None-Match"] != nil || self["If-Modified-Since"] != nil }
 }

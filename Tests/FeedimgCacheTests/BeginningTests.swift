@@ -22,19 +22,19 @@ import Testing
       key: key,
       role: .original,
       mediaType: "image/jpeg",
-      answer: try answer("ETag: \"1\"", requestedAt: 5, respondedAt: 7)
+      response: try response("ETag: \"1\"", requestedAt: 5, respondedAt: 7)
     )
     try writer.setAside(metadata)
   }
 
-  @Test func `what was set aside is read back with its answer, also in another process`() throws {
+  @Test func `what was set aside is read back with its response, also in another process`() throws {
     try setAside("a", picture(1))
     #expect(folder.incoming == [])
     let other = DiskCache(folder, clock: clock)
     let beginning = try #require(other.partialDownload(of: "a"))
     #expect(beginning.bytes == picture(1))
-    #expect(beginning.answer.head.fields["ETag"] == "\"1\"")
-    #expect(beginning.answer.respondedAt == 7)
+    #expect(beginning.response.head.fields["ETag"] == "\"1\"")
+    #expect(beginning.response.respondedAt == 7)
     #expect(other.partialDownload(of: "b") == nil)
     #expect(other.read("a") == nil, "a beginning is no image")
     try setAside("a", picture(2), in: other)
@@ -138,7 +138,7 @@ import Testing
     let writer = try cache.makeWriter()
     try picture(1).withUnsafeBytes { try writer.write($0) }
     overwrite("\(folder.cache)/partial", [1])
-    let metadata = ImageMetadata(key: "a", role: .original, mediaType: "", answer: try answer(""))
+    let metadata = ImageMetadata(key: "a", role: .original, mediaType: "", response: try response(""))
     #expect(throws: CacheError.self) { try writer.setAside(metadata) }
     #expect(folder.incoming == [])
   }
@@ -156,7 +156,7 @@ import Testing
   }
 
   private func metadata(_ key: String) throws -> ImageMetadata {
-    ImageMetadata(key: key, role: .original, mediaType: "", answer: try answer("ETag: \"1\""))
+    ImageMetadata(key: key, role: .original, mediaType: "", response: try response("ETag: \"1\""))
   }
 
   private func notePath() throws -> String {
@@ -181,7 +181,7 @@ import Testing
   @Test func `what a killed writer left is a beginning, for who asks for it and for who sweeps`() throws {
     try leave("a", picture(1))
     #expect(cache.partialDownload(of: "a")?.bytes == picture(1))
-    #expect(cache.partialDownload(of: "a")?.answer.head.fields["ETag"] == "\"1\"")
+    #expect(cache.partialDownload(of: "a")?.response.head.fields["ETag"] == "\"1\"")
     #expect(folder.incoming == [] && folder.files("partial").count == 1)
     try leave("b", picture(2))
     cache.sweepIncoming()

@@ -17,7 +17,7 @@ import Testing
     ("x=\"\\\", no-store\"", true, "an escaped quote does not end the string"),
     ("no-stores", true, "another word"),
   ])
-  func `an answer may be kept unless it says no-store`(text: String, isAllowed: Bool, because: String) throws
+  func `a response may be kept unless it says no-store`(text: String, isAllowed: Bool, because: String) throws
   {
     let field = HTTPFields.Field(name: "cache-control", value: text)
     let head = ResponseHead(status: 200, fields: HTTPFields([field]), url: try ImageURL("https://a/"))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import FeedimgCache
 
-@Suite struct NegativeAnswerTests {
+@Suite struct NegativeResponseTests {
   struct Row: Sendable, CustomTestStringConvertible {
     var status: Int
     var fields: String
@@ -34,8 +34,8 @@ import Testing
   ]
 
   @Test(arguments: rows)
-  func `an answer without an image is believed as long as it says`(row: Row) throws {
-    let lifetime = NegativeAnswer.lifetime(try answer(row.fields, status: row.status))
+  func `a response without an image is believed as long as it says`(row: Row) throws {
+    let lifetime = NegativeResponse.lifetime(try response(row.fields, status: row.status))
     #expect(lifetime == row.lifetime, "\(row.because)")
   }
 }

@@ -6,7 +6,7 @@ import Testing
 
 /// What a 304 said.
 private func told(_ fields: HTTPFields, at time: Double) throws -> StoredResponse {
-  var news = try answer("", status: 304, requestedAt: time, respondedAt: time)
+  var news = try response("", status: 304, requestedAt: time, respondedAt: time)
   news.head.fields = fields
   return news
 }
@@ -46,8 +46,8 @@ private func told(_ fields: HTTPFields, at time: Double) throws -> StoredRespons
     range: String?,
     because: String
   ) throws {
-    let validators = Validators(of: try answer(text))
-    #expect(validators.question.fields.map { "\($0.name): \($0.value)" } == question, "\(because)")
+    let validators = Validators(of: try response(text))
+    #expect(validators.conditions.fields.map { "\($0.name): \($0.value)" } == question, "\(because)")
     #expect(validators.rangeCondition == range, "\(because)")
   }
 
@@ -68,11 +68,11 @@ private func told(_ fields: HTTPFields, at time: Double) throws -> StoredRespons
     isMatch: Bool,
     because: String
   ) throws {
-    #expect(Validators(of: try answer(stored)).match(notModified: fields(news)) == isMatch, "\(because)")
+    #expect(Validators(of: try response(stored)).match(notModified: fields(news)) == isMatch, "\(because)")
   }
 
   @Test func `a 304 renews what is said, not what the bytes are`() throws {
-    let stored = try answer(
+    let stored = try response(
       """
       Content-Type: image/png
       Content-Length: 10
@@ -122,7 +122,7 @@ private func told(_ fields: HTTPFields, at time: Double) throws -> StoredRespons
     ("Vary: Accept,\nVary: DPR", "Accept: a\nDPR: 2", "DPR: 1\nAccept: a", false, "every name counts"),
     ("Vary: , ,", "", "Accept: a", true, "empty elements name nothing"),
   ])
-  func `an answer serves requests that are the same in what it depends on`(
+  func `a response serves requests that are the same in what it depends on`(
     vary: String,
     stored: String,
     request: String,
@@ -151,8 +151,8 @@ private func told(_ fields: HTTPFields, at time: Double) throws -> StoredRespons
     #expect(renewed != nil)
     #expect(cache.response(for: "a") == renewed)
     cache.close()
-    let answer = try #require(DiskCache(folder, clock: clock).response(for: "a"))
-    #expect(Freshness(of: answer, at: clock.now + 299).standing == .fresh)
+    let response = try #require(DiskCache(folder, clock: clock).response(for: "a"))
+    #expect(Freshness(of: response, at: clock.now + 299).standing == .fresh)
     #expect(cache.bytes("a") == picture(1))
   }
 
@@ -174,13 +174,13 @@ private func told(_ fields: HTTPFields, at time: Double) throws -> StoredRespons
     ("Cache-Control: max-age=90", 11, .mustAsk, "another length"),
     ("Cache-Control: max-age=90", nil, .fresh, "it tells of neither"),
   ])
-  func `an answer to HEAD renews what is the same, and makes stale what is not`(
+  func `a response to HEAD renews what is the same, and makes stale what is not`(
     text: String,
     length: Int?,
     standing: Freshness.Standing,
     because: String
   ) throws {
-    let stored = try answer("ETag: \"1\"\nCache-Control: max-age=1")
+    let stored = try response("ETag: \"1\"\nCache-Control: max-age=1")
     var head = try told(fields(text), at: 1_640_995_300)
     (head.head.status, head.head.contentLength) = (200, length)
     let updated = stored.updated(byHead: head, size: 10)
@@ -188,7 +188,7 @@ private func told(_ fields: HTTPFields, at time: Double) throws -> StoredRespons
     #expect(updated.head.fields["ETag"] == "\"1\"")
   }
 
-  @Test func `an answer to HEAD is taken into what is stored, and one of another status is not`() throws {
+  @Test func `a response to HEAD is taken into what is stored, and one of another status is not`() throws {
     let folder = try TestFolder()
     let clock = TestClock(noon)
     let cache = DiskCache(folder, clock: clock)

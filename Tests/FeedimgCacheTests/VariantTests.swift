@@ -4,7 +4,7 @@ import Testing
 
 @testable import FeedimgCache
 
-/// Several answers of one URL, chosen by fields of the request (RFC 9111 §4.1).
+/// Several responses of one URL, chosen by fields of the request (RFC 9111 §4.1).
 @Suite struct VariantTests {
   let folder: TestFolder
   let clock = TestClock(noon)
@@ -15,22 +15,22 @@ import Testing
     cache = DiskCache(folder, clock: clock)
   }
 
-  /// Stores an answer to a request.
+  /// Stores a response to a request.
   private func store(_ number: Int, _ answerFields: String, to request: String) throws {
-    var brought = try answer(answerFields, requestedAt: clock.now, respondedAt: clock.now)
+    var brought = try response(answerFields, requestedAt: clock.now, respondedAt: clock.now)
     brought.varied = Vary(brought.head.fields).select(from: fields(request))
     let writer = try cache.makeWriter()
     try picture(number).withUnsafeBytes { try writer.write($0) }
-    _ = try writer.commit(ImageMetadata(key: Self.key, role: .original, mediaType: "", answer: brought))
+    _ = try writer.commit(ImageMetadata(key: Self.key, role: .original, mediaType: "", response: brought))
   }
 
   private static let key = "https://example.org/a.jpg"
 
   struct Row: Sendable {
     /// Answers with what was asked, one after the other; they are numbered from 1.
-    var stored: [(answer: String, request: String)]
+    var stored: [(response: String, request: String)]
     var request: String
-    /// The number of the answer that is found.
+    /// The number of the response that is found.
     var found: Int
     var because: String
   }
@@ -70,7 +70,7 @@ import Testing
       stored: [("Vary: Accept", "Accept: avif"), ("Vary: Accept", "Accept: avif")],
       request: "Accept: avif",
       found: 2,
-      because: "a newer answer to the same request takes its place"
+      because: "a newer response to the same request takes its place"
     ),
     Row(
       stored: [
@@ -84,7 +84,7 @@ import Testing
       stored: [("Vary: Accept", "Accept: avif"), ("", "Accept: webp")],
       request: "Accept: avif",
       found: 2,
-      because: "an answer that depends on nothing serves everybody"
+      because: "a response that depends on nothing serves everybody"
     ),
     Row(
       stored: [("Vary: Accept", "Accept: avif"), ("Vary: Accept, DPR", "Accept: webp\nDPR: 2")],
@@ -109,14 +109,14 @@ import Testing
   @Test(arguments: rows.indices) func `a request finds what was chosen for such a one`(index: Int) throws {
     let row = Self.rows[index]
     for (index, stored) in row.stored.enumerated() {
-      try store(index + 1, stored.answer, to: stored.request)
+      try store(index + 1, stored.response, to: stored.request)
       clock += 1
     }
     let found = try #require(cache.read(Self.key, for: fields(row.request)))
     #expect(found.bytes == picture(row.found), "\(row.because)")
     #expect(found.image.key == Self.key)
-    let answer = try #require(cache.response(for: Self.key, to: fields(row.request)))
-    #expect(answer == found.image.answer)
+    let response = try #require(cache.response(for: Self.key, to: fields(row.request)))
+    #expect(response == found.image.response)
   }
 
   @Test func `a URL has only so many answers, however many are asked for`() throws {
@@ -129,14 +129,14 @@ import Testing
     #expect(try cache.list().map(\.key) == Array(repeating: Self.key, count: entries))
   }
 
-  @Test func `news of one answer leave the others as they are`() throws {
+  @Test func `news of one response leave the others as they are`() throws {
     try store(1, "Vary: Accept\nETag: \"1\"", to: "Accept: avif")
     try store(2, "Vary: Accept\nETag: \"2\"", to: "Accept: webp")
     let (avif, webp) = (fields("Accept: avif"), fields("Accept: webp"))
     let first = try #require(cache.response(for: Self.key, to: avif))
     let asked = try #require(cache.response(for: Self.key, to: webp))
     clock += 10
-    let news = try answer("Cache-Control: max-age=9", status: 304, respondedAt: clock.now)
+    let news = try response("Cache-Control: max-age=9", status: 304, respondedAt: clock.now)
     #expect(try cache.refresh(Self.key, asked: asked, news: news) != nil)
     let updated = try #require(cache.response(for: Self.key, to: webp))
     #expect(updated.head.fields["Cache-Control"] == "max-age=9")
@@ -144,7 +144,7 @@ import Testing
     #expect(cache.response(for: Self.key, to: avif) == first)
   }
 
-  @Test func `all answers of a URL are removed together`() throws {
+  @Test func `all responses of a URL are removed together`() throws {
     try store(1, "Vary: Accept", to: "Accept: avif")
     try store(2, "Vary: Accept", to: "Accept: webp")
     #expect(cache.read(Self.key, for: fields("Accept: webp"))?.bytes == picture(2))
@@ -154,7 +154,7 @@ import Testing
     #expect(try !cache.remove(Self.key))
   }
 
-  @Test func `an answer whose bytes were changed gives way to another one of the URL`() throws {
+  @Test func `a response whose bytes were changed gives way to another one of the URL`() throws {
     try store(1, "Vary: Accept", to: "Accept: avif")
     try store(2, "Vary: Accept", to: "Accept: webp")
     let path = try #require(cache.read(Self.key, for: fields("Accept: webp"))?.image.path)

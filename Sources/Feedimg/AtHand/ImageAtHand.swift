@@ -47,7 +47,7 @@ extension ImageLoader {
       policy.decide(seen(others: .cached)) == decision
     else { return nil }
     let identity = identity.asking(in: situation)
-    let verdict = image.answer.map { freshness.verdict(variant.url.key, $0, by: identity, at: clock()) }
+    let verdict = image.response.map { freshness.verdict(variant.url.key, $0, by: identity, at: clock()) }
     // Whose server was asked a moment ago is not asked now.
     if let verdict, verdict.asking != .none,
       !revalidator.isResting(identity.shared(variant.url.key))

@@ -4,14 +4,14 @@ import Synchronization
 /// A response whose head has come, with its body on the way.
 package final class StreamingResponse: Sendable {
   /// The response as it would be stored.
-  package let answer: StoredResponse
+  package let response: StoredResponse
   /// The type of the body, as its bytes tell; nil where that was not looked for.
   package let mediaType: String?
   package let body = ResponseStream()
   private let isClaimed = Atomic(false)
 
-  init(_ answer: StoredResponse, mediaType: String? = nil) {
-    self.answer = answer
+  init(_ response: StoredResponse, mediaType: String? = nil) {
+    self.response = response
     self.mediaType = mediaType
   }
 

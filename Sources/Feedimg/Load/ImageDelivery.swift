@@ -78,5 +78,5 @@ extension ArrivingImage {
   /// What is shorter comes at once, and can be named by its content.
   private static let shortLength = 64 << 10
 
-  fileprivate var isLong: Bool { response.answer.head.contentLength ?? .max > Self.shortLength }
+  fileprivate var isLong: Bool { response.response.head.contentLength ?? .max > Self.shortLength }
 }

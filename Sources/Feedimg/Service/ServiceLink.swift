@@ -25,7 +25,7 @@ final class ServiceLink: Sendable {
   private let downloader: any Downloading
   private let greeting: ServiceGreeting
   /// Why it does not answer at all, before it is left as much time as an image may take.
-  private let silence: SharedAnswer<LoadError?>
+  private let silence: SharedResponse<LoadError?>
   private let vigil: ServiceVigil
   /// Guards what is known of the service; nothing is asked under it.
   private let state = Mutex(State())
@@ -40,7 +40,7 @@ final class ServiceLink: Sendable {
     (self.socket, self.cacheFolder, self.downloader) = (socket, cacheFolder, downloader)
     let greeting = ServiceGreeting(socket: socket, downloader: downloader, timeout: greetingTimeout)
     self.greeting = greeting
-    silence = SharedAnswer { await greeting.perform() }
+    silence = SharedResponse { await greeting.perform() }
     vigil = ServiceVigil(greeting, time)
   }
 
@@ -113,7 +113,7 @@ final class ServiceLink: Sendable {
       mediaType: head.fields["Content-Type"] ?? "application/octet-stream",
       path: kept?.path,
       source: Self.source(head.fields["Cache-Status"]),
-      answer: kept?.answer,
+      response: kept?.response,
       notes: [head.fields["Feedimg-Note"]].compactMap { $0 }
     )
   }

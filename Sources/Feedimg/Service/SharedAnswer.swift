@@ -1,47 +1,46 @@
 import Synchronization
 
-/// The answer to a question that is asked once, for all who want to know.
+/// A value that is requested once, for all callers.
 ///
-/// They hear it in the order in which they came, as they go on to wait for places, where the first is served first;
-/// who waits for the value of a task is woken the last first.
-final class SharedAnswer<Value: Sendable>: Sendable {
+/// Callers resume in the order in which they came; those that wait for the value of a task would resume in reverse.
+final class SharedResponse<Value: Sendable>: Sendable {
   private enum State {
-    case unasked
-    case asked([CheckedContinuation<Value, Never>])
-    case answered(Value)
+    case idle
+    case requested([CheckedContinuation<Value, Never>])
+    case received(Value)
   }
 
-  private let ask: @Sendable () async -> Value
-  /// Guards who waits; nobody is woken and nothing asked under it.
-  private let state = Mutex(State.unasked)
+  private let request: @Sendable () async -> Value
+  /// Guards the callers that wait; they are resumed outside.
+  private let state = Mutex(State.idle)
 
-  /// - Parameter ask: Finds the answer; called when somebody first wants to know.
-  init(_ ask: @escaping @Sendable () async -> Value) { self.ask = ask }
+  /// - Parameter request: Gets the value; called for the first caller.
+  init(_ request: @escaping @Sendable () async -> Value) { self.request = request }
 
   var value: Value {
     get async {
       await withCheckedContinuation { continuation in
         let (value, isFirst) = state.withLock { state -> (Value?, Bool) in
           switch state {
-          case .unasked:
-            state = .asked([continuation])
+          case .idle:
+            state = .requested([continuation])
             return (nil, true)
-          case .asked(let waiters):
-            state = .asked(waiters + [continuation])
+          case .requested(let waiters):
+            state = .requested(waiters + [continuation])
             return (nil, false)
-          case .answered(let value): return (value, false)
+          case .received(let value): return (value, false)
           }
         }
         if let value { continuation.resume(returning: value) }
-        if isFirst { Task { answered(await ask()) } }
+        if isFirst { Task { received(await request()) } }
       }
     }
   }
 
-  private func answered(_ value: Value) {
+  private func received(_ value: Value) {
     let waiters = state.withLock { state in
-      defer { state = .answered(value) }
-      if case .asked(let waiters) = state { return waiters }
+      defer { state = .received(value) }
+      if case .requested(let waiters) = state { return waiters }
       return []
     }
     for waiter in waiters { waiter.resume(returning: value) }

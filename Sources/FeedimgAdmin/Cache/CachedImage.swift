@@ -117,30 +117,30 @@ public struct CachedImageDetails: Sendable, Hashable {
   public var question: [Field]
   /// Whether a transfer of it that breaks off can be gone on with: it has a strong validator.
   public var hasStrongValidator: Bool
-  /// The fields of the answer that brought it, as far as they may be kept.
+  /// The fields of the response that brought it, as far as they may be kept.
   public var fields: [Field]
   /// The fields of the request that the image was chosen by, as `Vary` names them.
   public var chosenBy: [Field]
 
-  init(_ image: CachedImage, _ answer: StoredResponse, identity: RequestIdentity, now: Double) {
+  init(_ image: CachedImage, _ response: StoredResponse, identity: RequestIdentity, now: Double) {
     func fields(_ fields: HTTPFields) -> [Field] {
       fields.fields.map { Field(name: $0.name, value: $0.value) }
     }
-    let freshness = Freshness(of: answer, at: now)
-    let validators = Validators(of: answer)
+    let freshness = Freshness(of: response, at: now)
+    let validators = Validators(of: response)
     self.image = image
     self.freshness = ImageFreshness(freshness)
     lifetime = freshness.lifetime.seconds
     nextLoad =
-      switch RevalidationPlan(answer, by: identity, at: now) {
+      switch RevalidationPlan(response, by: identity, at: now) {
       case .none: .show
       case .meanwhile: .showAndAsk
       case .before: .askFirst
       }
-    question = fields(validators.question)
+    question = fields(validators.conditions)
     hasStrongValidator = validators.rangeCondition != nil
-    self.fields = fields(answer.head.fields)
-    chosenBy = fields(answer.varied)
+    self.fields = fields(response.head.fields)
+    chosenBy = fields(response.varied)
   }
 
   /// The same as one line of JSON, with lengths of time in seconds.
@@ -167,10 +167,10 @@ extension ImageCache {
   /// - Parameter url: As the item spells it.
   /// - Returns: Nil where there is no such image, or the cache cannot be read.
   public func details(of url: ImageURL) -> CachedImageDetails? {
-    guard let stored = cache.image(of: url.key), let answer = stored.answer else { return nil }
+    guard let stored = cache.image(of: url.key), let response = stored.response else { return nil }
     return CachedImageDetails(
       CachedImage(stored),
-      answer,
+      response,
       identity: RequestIdentity(userAgent: userAgent),
       now: SystemClock.seconds()
     )

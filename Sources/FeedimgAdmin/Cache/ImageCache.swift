@@ -138,7 +138,7 @@ public struct ImageCache: Sendable {
     try naming { () throws(CacheError) in try cache.remove(url.key) }
   }
 
-  /// Removes all images, pinned ones too, and what the service keeps of other answers.
+  /// Removes all images, pinned ones too, and all responses that the service stores for `GET /v1/fetch`.
   ///
   /// - Returns: What was removed, as far as it could be told.
   /// - Throws: ``ConfigurationError`` where the cache cannot be written.
@@ -147,8 +147,6 @@ public struct ImageCache: Sendable {
       // A damaged index cannot be summed up, but it can be cleared.
       let info = try? cache.info()
       try cache.clear()
-      let current = settings.currentSettings()
-      try AnswerShelf.store(beside: folder, current, clock: SystemClock.seconds).clear()
       if let info { return CacheSummary(info) }
       return CacheSummary(try cache.info())
     }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Feedimg
 
-/// The fields with which stored answers go out.
-@Suite struct FetchAnswerTests {
-  private static func answer(_ fields: [(String, String)]) throws -> FetchAnswer {
+/// The fields with which stored responses go out.
+@Suite struct FetchResponseTests {
+  private static func response(_ fields: [(String, String)]) throws -> FetchResponse {
     let url = try ImageURL("http://a.example/b")
     let fields = HTTPFields(fields.map { HTTPFields.Field(name: $0.0, value: $0.1) })
     let stored = StoredResponse(
@@ -15,20 +15,23 @@ import Testing
       respondedAt: 784_111_777
     )
     let request = FetchRequest(url, fields: HTTPFields(), priority: .visible)
-    let found = AnswerShelf.Finding(key: "", answer: stored, bytes: [])
-    return FetchAnswer(found, to: request, at: 784_111_800, cacheStatus: "")
+    let hit = ResponseStore.Hit(key: "", response: stored, bytes: [])
+    return FetchResponse(hit, to: request, at: 784_111_800, cacheStatus: "")
   }
 
   @Test(arguments: [
     ([], "Sun, 06 Nov 1994 08:49:37 GMT", "without a date it has that of its coming (RFC 9110 §6.6.1)"),
     ([("date", "Sun, 06 Nov 1994 08:00:00 GMT")], "Sun, 06 Nov 1994 08:00:00 GMT", "else its own"),
-  ]) func `a stored answer has a date`(_ fields: [(String, String)], _ date: String, _ reason: String) throws
-  {
-    #expect(try Self.answer(fields).fields["Date"] == date, "\(reason)")
+  ]) func `a stored response has a date`(
+    _ fields: [(String, String)],
+    _ date: String,
+    _ reason: String
+  ) throws {
+    #expect(try Self.response(fields).fields["Date"] == date, "\(reason)")
   }
 
   @Test func `what no recipient would take is made harmless`() throws {
-    let fields = try Self.answer([("X-A", "a\u{1}b"), ("X A", "a"), ("Content-Length", "7"), ("", "a")])
+    let fields = try Self.response([("X-A", "a\u{1}b"), ("X A", "a"), ("Content-Length", "7"), ("", "a")])
       .fields
     #expect(fields["X-A"] == "a b")
     #expect(fields.fields.map(\.name).sorted() == ["Age", "Date", "X-A"])

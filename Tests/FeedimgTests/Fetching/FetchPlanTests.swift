@@ -4,7 +4,7 @@ import Testing
 
 @testable import Feedimg
 
-/// What the cache of answers does about a request, row by row.
+/// How the cache of `GET /v1/fetch` handles a request, row by row.
 @Suite struct FetchPlanTests {
   struct Row: Sendable, CustomTestStringConvertible {
     var why: String
@@ -33,7 +33,7 @@ import Testing
     ),
     Row(why: "a head is not stored", isHead: true, plan: .pass(.missing, .none)),
     Row(
-      why: "nothing of the answer may be stored",
+      why: "nothing of the response may be stored",
       request: [("Cache-Control", "no-store")],
       plan: .pass(.missing, .none)
     ),

@@ -2,11 +2,11 @@ import Testing
 
 @testable import Feedimg
 
-@Suite(.timeLimit(.minutes(10))) struct SharedAnswerTests {
+@Suite(.timeLimit(.minutes(10))) struct SharedResponseTests {
   @Test func `all hear the answer in the order in which they came, and it is asked for once`() async throws {
     let (test, gate) = (try TestLoader(), Gathered<Bool>())
     let asked = Gathered<Bool>()
-    let answer = SharedAnswer {
+    let answer = SharedResponse {
       asked.add(true)
       while gate.all.isEmpty { await Task.yield() }
       return true
