@@ -11,7 +11,7 @@ extension DiskCache {
     return found.response
   }
 
-  /// What is known of the image of a key; its body is not looked at, and it does not count as used.
+  /// The description of the image of a key, without reading its body or counting a use.
   package func image(of key: String) -> StoredImage? {
     guard let entry = entry(of: key), entry.usedAt >= expiry else { return nil }
     var image = entry.record.storedImage(

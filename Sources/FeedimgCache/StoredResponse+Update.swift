@@ -1,15 +1,15 @@
 package import FeedimgModel
 
 extension StoredResponse {
-  /// When the response was made, by its own account, else when it came (RFC 9110 §6.6.1).
+  /// When the server made the response, or when it arrived (RFC 9110 §6.6.1).
   var date: Double { date("Date") ?? respondedAt }
 
-  /// The time that a field tells; nil where there is none, or it makes no sense.
+  /// The time in a field; nil if it is missing or invalid.
   func date(_ name: String) -> Double? {
     head.fields[name].flatMap { HTTPDate.seconds($0, now: DeltaSeconds.whole(respondedAt)) }.map(Double.init)
   }
 
-  /// How old the response is, in seconds (RFC 9111 §4.2.3); never negative, wherever clocks jump.
+  /// The age of the response in seconds (RFC 9111 §4.2.3); never negative, even if clocks jump.
   package func age(at now: Double) -> Double {
     let apparent = max(0, respondedAt - date)
     let delay = max(0, respondedAt - requestedAt)
@@ -20,9 +20,9 @@ extension StoredResponse {
 }
 
 extension HTTPFields {
-  /// A field that counts seconds; nil where there is none or it is no such number.
+  /// The seconds in a field; nil if it is missing or no number.
   ///
-  /// Of several numbers the first counts (RFC 9111 §5.1).
+  /// Of several numbers, the first counts (RFC 9111 §5.1).
   func seconds(_ name: String) -> Int? {
     self[name].flatMap { DeltaSeconds.parse($0.prefix { $0 != "," }) }
   }
@@ -30,10 +30,10 @@ extension HTTPFields {
 
 /// Numbers of seconds (RFC 9111 §1.2.2).
 package enum DeltaSeconds {
-  /// What stands for any greater number.
+  /// Stands for any greater number.
   static let greatest = 1 << 31
 
-  /// A time in whole seconds, safe for whatever a clock says.
+  /// Whole seconds, limited so that no sum overflows.
   package static func whole(_ seconds: Double) -> Int { Milliseconds.count(seconds) / 1000 }
 
   static func parse(_ text: some StringProtocol) -> Int? {
@@ -46,7 +46,7 @@ package enum DeltaSeconds {
 }
 
 extension StoredResponse {
-  /// The stored response after a response to a conditional request or to HEAD.
+  /// The stored response after a response to a conditional request or to HEAD (RFC 9111 §4.3.4, §4.3.5).
   ///
   /// - Parameters:
   ///   - news: The new response.
@@ -60,15 +60,12 @@ extension StoredResponse {
     }
   }
 
-  /// The response with the news of a 304: what it says replaces what was said, and its time counts (RFC 9111 §4.3.4).
-  ///
-  /// - Parameter news: What the 304 said, and when.
-  /// - Returns: What to keep beside the old body.
+  /// The stored response after a 304, whose fields and time replace the stored ones (RFC 9111 §4.3.4).
   package func updated(by news: StoredResponse) -> StoredResponse {
     let fields = news.head.fields.storable.fields.filter { !Self.bound.contains($0.name.lowercased()) }
     let replaced = Set(fields.map { $0.name.lowercased() })
     var head = head
-    // An age that was told with the old response says nothing of the new one (§4.2.3).
+    // The age of the old response does not hold for the new one (§4.2.3).
     head.fields.fields.removeAll { replaced.contains($0.name.lowercased()) || $0.name.lowercased() == "age" }
     head.fields.fields += fields
     return StoredResponse(
@@ -79,7 +76,7 @@ extension StoredResponse {
     )
   }
 
-  /// Fields that describe the bytes that are stored, which a 304 does not bring (RFC 9111 §3.2).
+  /// Fields that describe the stored bytes; those of a 304 are ignored (RFC 9111 §3.2).
   private static let bound: Set<String> = [
     "content-length", "content-encoding", "content-type", "content-range",
   ]
@@ -104,16 +101,16 @@ extension StoredResponse {
 }
 
 extension HTTPFields {
-  /// Those that may be kept: none that belong to one connection or message (RFC 9111 §3.1).
+  /// The fields without those of one connection or message (RFC 9111 §3.1).
   package var storable: HTTPFields {
     let connection = self["Connection"] ?? ""
-    // What nearly all say adds nothing.
+    // The usual values name no other field.
     let listed =
       connection == "keep-alive" || connection == "close"
       ? [] : connection.split(separator: ",").map { $0.filter { $0 != " " && $0 != "\t" } }
     return HTTPFields(
       fields.filter { field in
-        // Nearly all others are told from them by their length.
+        // The length of the name excludes most fields quickly.
         let mayBe = Self.connectionLengths >> UInt64(field.name.utf8.count) & 1 == 1
         if mayBe, Self.connectionFields.contains(where: { field.isNamed($0) }) { return false }
         return !listed.contains { field.isNamed($0) }
@@ -127,22 +124,17 @@ extension HTTPFields {
     "proxy-authenticate", "proxy-authentication-info", "proxy-authorization",
   ]
 
-  /// The lengths of these names, a bit each.
+  /// The lengths of these names as a bit set.
   private static let connectionLengths = connectionFields.reduce(UInt64(0)) {
     $0 | 1 << UInt64($1.utf8.count)
   }
 }
 
 extension StoredResponse {
-  /// What is stored with the news of a response to HEAD (RFC 9111 §4.3.5).
+  /// The stored response after a 200 to HEAD (RFC 9111 §4.3.5).
   ///
-  /// Where it tells of the same validators and the same length, as far as it tells of them, its news count like those of
-  /// a 304. If not, the image has changed: it is stale from now on, and stays until a new one comes.
-  ///
-  /// - Parameters:
-  ///   - head: The response 200 to HEAD, with when it came.
-  ///   - size: The length of the body that is stored.
-  /// - Returns: What to keep beside the old body.
+  /// If its validators and its length match, it updates the stored response like a 304. Otherwise the image has
+  /// changed, and the stored response becomes stale.
   package func updated(byHead head: StoredResponse, size: Int) -> StoredResponse {
     let validators = Validators(of: self)
     let isSameLength = head.head.contentLength.map { $0 == size } ?? true
@@ -152,7 +144,7 @@ extension StoredResponse {
     return updated(by: head)
   }
 
-  /// The same, to be asked about whatever it said of its freshness.
+  /// The same response, stale.
   private var outdated: StoredResponse {
     var copy = self
     let freshness: Set<String> = ["cache-control", "expires", "pragma"]

@@ -1,14 +1,14 @@
 package import FeedimgModel
 
-/// What tells one version of an image from another (RFC 9110 §8.8).
+/// The validators of a response, which tell versions of an image apart (RFC 9110 §8.8).
 package struct Validators: Sendable, Hashable {
-  /// As it stands in `ETag`, quotes and `W/` included.
+  /// The value of `ETag`, with quotes and `W/`.
   package var entityTag: String?
-  /// As it stands in `Last-Modified`.
+  /// The value of `Last-Modified`.
   package var lastModified: String?
-  /// Whether the date alone is strong, as it lies long enough before the response.
+  /// Whether the date is a strong validator, as it precedes the response by at least a minute.
   ///
-  /// RFC 9110 §8.8.2.2 asks for a second and a reason to trust the clocks; RFC 7232 asked for a minute, as we do.
+  /// RFC 9110 §8.8.2.2 asks for a second and a reason to trust the clocks; RFC 7232 asked for a minute.
   private var hasStrongDate = false
 
   package init(of response: StoredResponse) {
@@ -30,20 +30,20 @@ package struct Validators: Sendable, Hashable {
     return HTTPFields(fields)
   }
 
-  /// The value of `If-Range`, which must be strong (RFC 9110 §13.1.5); nil where there is no strong validator.
+  /// The value of `If-Range`, which must be strong (RFC 9110 §13.1.5); nil without a strong validator.
   package var rangeCondition: String? {
     if let entityTag { return Self.isWeak(entityTag) ? nil : entityTag }
     return hasStrongDate ? lastModified : nil
   }
 
-  /// Whether both tell of one version, as far as they tell anything.
+  /// Whether both describe the same version, or have no validators.
   package func isSameVersion(as other: Validators) -> Bool {
     entityTag == other.entityTag && lastModified == other.lastModified
   }
 
-  /// Whether a response 304 is about this version (RFC 9111 §4.3.4).
+  /// Whether a 304 is about this version (RFC 9111 §4.3.4).
   ///
-  /// One without validators is about the only one that was asked about.
+  /// A 304 without validators is about the version that the request named.
   package func match(notModified fields: HTTPFields) -> Bool {
     if let tag = fields["ETag"] {
       guard let entityTag else { return false }

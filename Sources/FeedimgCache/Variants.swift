@@ -1,10 +1,10 @@
 package import FeedimgModel
 
-/// Which fields of a request a response depends on (RFC 9110 §12.5.5).
+/// The request fields on which a response depends (RFC 9110 §12.5.5).
 package struct Vary: Sendable, Hashable {
-  /// In lower case, in order, each once.
+  /// The names in lower case, sorted, each once.
   package var names: [String]
-  /// Whether it depends on more than the request says, so that it answers no other request.
+  /// Whether the response depends on more than the request (`*`), so that it serves no other request.
   package var isOpen: Bool
 
   package init(_ fields: HTTPFields) {
@@ -13,19 +13,19 @@ package struct Vary: Sendable, Hashable {
     names = Set(elements).subtracting(["*"]).sorted()
   }
 
-  /// The fields of a request that have to be kept with the response.
+  /// The request fields to store with the response.
   package func select(from request: HTTPFields) -> HTTPFields {
     HTTPFields(request.fields.filter { names.contains($0.name.lowercased()) })
   }
 
-  /// Whether a response to one request may response another (RFC 9111 §4.1).
+  /// Whether the response to one request may serve another (RFC 9111 §4.1).
   ///
-  /// Fields match when they are both absent, or the same but for the white space around their elements.
+  /// Fields match if both are absent, or equal except for white space around their elements.
   package func matches(_ stored: HTTPFields, _ request: HTTPFields) -> Bool {
     !isOpen && names.allSatisfy { Self.elements(stored[$0]) == Self.elements(request[$0]) }
   }
 
-  /// A number that is the same for requests which say the same.
+  /// Equal for requests that match each other.
   func digest(of request: HTTPFields) -> UInt64 {
     let lines = names.map { name in
       // An absent field differs from an empty one.
@@ -51,24 +51,23 @@ extension StoredResponse {
   package func matches(_ request: HTTPFields) -> Bool { Vary(head.fields).matches(varied, request) }
 }
 
-/// The keys under which several responses of one URL are kept, chosen by fields of the request (RFC 9111 §4.1).
+/// The keys of the variants of a URL, which request fields select (RFC 9111 §4.1).
 ///
-/// The response that came first has the key of the URL, and its `Vary` tells what the others were chosen by. Each of those
-/// has one of a few further keys, which follows from these fields: so it is found without a search, and a URL has no
-/// more answers than that, as those which share a key displace each other.
+/// The first variant has the key of the URL, and its `Vary` names the selecting fields. Each other variant has one of
+/// four more keys, derived from these fields. So no search is needed. Variants with the same key replace each other.
 enum VariantKey {
-  /// How many further keys a URL has.
+  /// The number of further keys.
   static let count: UInt64 = 4
 
-  /// The further key for what was chosen by these fields.
+  /// The further key for a request.
   static func of(_ key: String, _ vary: Vary, _ request: HTTPFields) -> String {
     further(key, vary.digest(of: request) % count)
   }
 
-  /// All that a URL may have.
+  /// All keys of a URL.
   static func all(_ key: String) -> [String] { [key] + (0..<count).map { further(key, $0) } }
 
-  /// The key of the URL alone.
+  /// The key of the URL, without the number of a variant.
   static func url(_ key: String) -> String {
     let end = key.utf8.suffix(3)
     return end.starts(with: mark.utf8) && end.last.map { (48..<58).contains($0) } == true
@@ -82,18 +81,18 @@ enum VariantKey {
 }
 
 extension DiskCache {
-  /// An entry with the response that brought it, if that can be read.
+  /// An entry with its response, if that can be read.
   struct Found {
     var entry: CacheIndex.Entry
     var response: StoredResponse?
   }
 
-  /// The entry that answers a request: one that was chosen by the same fields, else the one that came first.
+  /// The entry for a request: the variant that the request selects, otherwise the first one.
   ///
   /// - Parameters:
-  ///   - key: That of the URL.
-  ///   - request: What is sent; nil for the one that came first.
-  /// - Returns: Nil where there is none.
+  ///   - key: The key of the URL.
+  ///   - request: The request fields; nil for the first variant.
+  /// - Returns: Nil if there is none.
   func find(_ key: String, for request: HTTPFields?) -> Found? {
     guard let entry = entry(of: key) else { return nil }
     let first = Found(entry: entry, response: StoredResponse(entry.record))
@@ -106,7 +105,7 @@ extension DiskCache {
     return Found(entry: other, response: brought)
   }
 
-  /// The key to keep a response under: that of its URL, unless another one has it that serves other requests.
+  /// The key for a new response: that of the URL, unless another variant has it.
   func key(for metadata: ImageMetadata) -> String {
     let vary = Vary(metadata.head.fields)
     guard !vary.names.isEmpty, !vary.isOpen, let entry = entry(of: metadata.key), !isExpired(entry),
@@ -134,12 +133,12 @@ package struct ResponseKey: Sendable, Hashable {
 
   private static let prefix = "response "
 
-  /// A text that differs for requests that may get different responses, as `Vary` is not known before the response.
+  /// A text that differs for requests that may get different responses, as `Vary` is unknown before the response.
   package static func identity(_ fields: HTTPFields) -> String {
     hash(fields.fields.map { "\($0.name.lowercased()):\($0.value)" }.sorted())
   }
 
-  /// Of parts without line ends, which no field has.
+  /// The parts have no line feeds, as no field has one.
   private static func hash(_ parts: [String]) -> String {
     Checksum.of(parts.joined(separator: "\n")).hexadecimal
   }

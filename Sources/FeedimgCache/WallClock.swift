@@ -1,6 +1,6 @@
 import Glibc
 
-/// The time of day, for front ends to hand to what needs a clock.
+/// The time of day.
 package enum WallClock {
   /// Seconds since 1970.
   package static func seconds() -> Double {
