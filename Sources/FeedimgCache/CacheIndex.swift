@@ -11,8 +11,12 @@ final class CacheIndex {
   /// Whether ``prepareToWrite()`` ran on this connection.
   var isPreparedToWrite = false
 
-  init(_ connection: SQLiteConnection) {
+  /// The pages in the log that cause a checkpoint.
+  let checkpointPages: Int
+
+  init(_ connection: SQLiteConnection, room: DiskRoom?) {
     self.connection = connection
+    checkpointPages = IndexSchema.checkpointPages(room)
     isReadOnly = connection.isReadOnly
   }
 

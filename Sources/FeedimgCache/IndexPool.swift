@@ -190,7 +190,7 @@ extension IndexPool {
 
   private func check(_ access: SQLiteConnection.Access) throws(IndexFault) -> CacheIndex? {
     let (index, standing) = try IndexFault.ofDatabase { () throws(SQLiteError) in
-      let index = CacheIndex(try SQLiteConnection(path: folder.index, access: access))
+      let index = CacheIndex(try SQLiteConnection(path: folder.index, access: access), room: folder.room())
       return (index, try index.standing())
     }
     switch standing {
@@ -226,7 +226,10 @@ extension IndexPool {
           return try !folder.shards().isEmpty
         }
         index = try IndexFault.ofDatabase { () throws(SQLiteError) in
-          let index = CacheIndex(try SQLiteConnection(path: folder.index, access: .write))
+          let index = CacheIndex(
+            try SQLiteConnection(path: folder.index, access: .write),
+            room: folder.room()
+          )
           try index.create(hasBodies: hasBodies)
           return index
         }

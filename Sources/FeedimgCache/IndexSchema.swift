@@ -10,8 +10,11 @@ enum IndexSchema {
   static let pageSize = 4096
   /// The pages in the log after which a commit writes them to the database and waits for the disk.
   ///
-  /// An image takes three to four pages, so that one commit in 300 waits.
-  static let checkpointPages = 1024
+  /// An image takes three to four pages, so that one commit in 300 waits. On a small volume the log takes at most a
+  /// 64th of it: on a full disk, entries that are only in the log cannot be read, and so not be evicted.
+  static func checkpointPages(_ room: DiskRoom?) -> Int {
+    max(1, min(1024, (room?.size ?? .max) / 64 / pageSize))
+  }
   /// The log is cut to this size after a long transaction; in bytes.
   static let greatestLog = 4 << 20
 
@@ -90,7 +93,7 @@ extension CacheIndex {
   func prepareToWrite() throws(SQLiteError) {
     guard !isPreparedToWrite else { return }
     try connection.execute(
-      "PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = \(IndexSchema.checkpointPages); "
+      "PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = \(checkpointPages); "
         + "PRAGMA journal_size_limit = \(IndexSchema.greatestLog)"
     )
     isPreparedToWrite = true
