@@ -190,7 +190,7 @@ let package = Package(
     benchmark("DecodingBenchmark", ["FeedimgDecoding", "FeedimgModel"]),
 
     // A cache used as the library uses it, for Benchmarks/cache; no product.
-    benchmark("CacheBenchmark", ["FeedimgCache", "FeedimgModel"]),
+    benchmark("CacheBenchmark", ["FeedimgCache", "FeedimgModel", "FeedimgSystem"]),
     // Many downloads in one process, for Benchmarks/transfers; no product.
     benchmark("TransferBenchmark", ["FeedimgTransfer", "FeedimgModel"]),
     // A scrolling client, for Benchmarks/pipeline; no product.
@@ -310,7 +310,7 @@ let package = Package(
     // Uses a cache from a process of its own, to be killed or starved there; for the tests alone.
     .executableTarget(
       name: "CacheWorker",
-      dependencies: ["FeedimgCache", "FeedimgModel", "CFaults"],
+      dependencies: ["FeedimgCache", "FeedimgModel", "FeedimgSystem", "CFaults"],
       path: "Tests/CacheWorker",
       swiftSettings: settings
     ),

@@ -85,7 +85,7 @@ final class BodyWriter: ImageWriting, @unchecked Sendable {
       } catch {
         guard error.isDiskFull else { throw error }
         // On a small volume, older images are evicted.
-        cache.giveWay(atLeast: max(body.size + bytes.count, DiskCache.leastRoom))
+        cache.evict(atLeast: max(body.size + bytes.count, DiskCache.leastRoom))
         try body.write(bytes, in: cache.folder)
       }
     } catch {
@@ -124,7 +124,7 @@ final class BodyWriter: ImageWriting, @unchecked Sendable {
   func setAside(_ metadata: ImageMetadata) throws(CacheError) {
     guard let body = body.take() else { throw Self.finished }
     defer { withdraw() }
-    guard body.size > 0, !isCleared(body), body.size <= cache.limits.beginnings.bytes else { return }
+    guard body.size > 0, !isCleared(body), body.size <= cache.limits.partialDownloads.bytes else { return }
     // After a kill, the record behind the bytes must not be taken for bytes of the image.
     if announcement != nil, body.withFile({ cache.announce($0, metadata, size: $0.size) }) == nil {
       withdraw()
@@ -150,7 +150,7 @@ final class BodyWriter: ImageWriting, @unchecked Sendable {
 
   private static let finished = CacheError(
     .body,
-    "cannot write an image that was finished or given up before"
+    "cannot write an image that was committed or discarded before"
   )
 }
 

@@ -359,7 +359,7 @@ extension CacheIndex {
   }
 
   /// Evicts so many bytes, in the order of ``Budget/evictable``.
-  func giveBack(_ bytes: Int, isExact: Bool = false) throws(SQLiteError) -> Removal {
+  func evict(_ bytes: Int, isExact: Bool = false) throws(SQLiteError) -> Removal {
     var removal = Removal()
     var rest = bytes
     for budget in Budget.evictable where rest > 0 {

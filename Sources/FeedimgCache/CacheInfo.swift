@@ -11,7 +11,7 @@ package struct CacheInfo: Sendable, Hashable {
   }
 
   /// The partial downloads, which have a limit of their own.
-  package struct Beginnings: Sendable, Hashable {
+  package struct PartialDownloads: Sendable, Hashable {
     package var count: Int
     package var size: ByteCount
     package var limit: ByteCount
@@ -22,7 +22,7 @@ package struct CacheInfo: Sendable, Hashable {
   package var shares: [Share]
   /// Pinned images of both roles.
   package var pinned: Share
-  package var beginnings: Beginnings
+  package var partialDownloads: PartialDownloads
   package var unusedDays: Int
   /// The oldest last use of an image, in seconds since 1970; nil without images.
   package var oldestUse: Double?
@@ -45,7 +45,7 @@ package struct CacheInfo: Sendable, Hashable {
     self.folder = folder
     shares = [share(.originals), share(.thumbnails)]
     pinned = share(.pinned)
-    beginnings = Beginnings(count: 0, size: ByteCount(0), limit: limits.beginnings)
+    partialDownloads = PartialDownloads(count: 0, size: ByteCount(0), limit: limits.partialDownloads)
     unusedDays = limits.unusedDays
     (hits, misses) = (0, 0)
     sizeOnDisk = ByteCount(0)
@@ -68,7 +68,7 @@ package struct CacheVerification: Sendable, Hashable {
 package struct CacheTrimming: Sendable, Hashable {
   package var entries = 0
   /// The number of removed partial downloads.
-  package var beginnings = 0
+  package var partialDownloads = 0
   /// The bytes of everything that was removed.
   package var size = ByteCount(0)
   /// The bytes of pinned images, which remain.

@@ -43,9 +43,9 @@ package struct CacheLimits: Sendable, Hashable {
   }
 
   /// The limit of partial downloads, beside the budgets: an eighth of that of originals, at most 64 MiB.
-  var beginnings: ByteCount { ByteCount(min(originals.bytes / 8, Self.greatestBeginnings.bytes)) }
+  var partialDownloads: ByteCount { ByteCount(min(originals.bytes / 8, Self.greatestPartialDownloads.bytes)) }
 
-  private static let greatestBeginnings = ByteCount.mebibytes(64)
+  private static let greatestPartialDownloads = ByteCount.mebibytes(64)
 
   /// In seconds; capped at a hundred years, so that no sum overflows.
   var unusedSeconds: Int { min(unusedDays, 36_500) * 86_400 }

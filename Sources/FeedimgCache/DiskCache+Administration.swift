@@ -10,9 +10,9 @@ extension DiskCache {
   package func info() throws(CacheError) -> CacheInfo {
     writeLedger()
     var empty = CacheInfo(folder: folder.path, limits: limits)
-    let beginnings = folder.beginnings()
-    empty.beginnings.count = beginnings.count
-    empty.beginnings.size = ByteCount(beginnings.bytes)
+    let partialDownloads = folder.partialDownloads()
+    empty.partialDownloads.count = partialDownloads.count
+    empty.partialDownloads.size = ByteCount(partialDownloads.bytes)
     let blockSize = folder.blockSize
     let filled = try pool.read { index throws(SQLiteError) -> CacheInfo in
       var info = empty
@@ -29,7 +29,7 @@ extension DiskCache {
       let entries = min(info.entries + responses.entries, 1 << 40)
       let size = info.size.bytes + responses.size.bytes
       let blocks = max(entries * blockSize, size + entries * blockSize / 2)
-      info.sizeOnDisk = ByteCount(blocks + info.beginnings.size.bytes + folder.bookkeepingSize)
+      info.sizeOnDisk = ByteCount(blocks + info.partialDownloads.size.bytes + folder.bookkeepingSize)
       return info
     }
     return filled ?? empty
@@ -86,13 +86,13 @@ extension DiskCache {
     {
       removeIfAbandoned("\(folder.incoming)/\(name)")
     }
-    var trouble: FileFault?
+    var fault: FileFault?
     for shard in Shard.all where folder.exists(folder.folder(of: shard)) {
-      do throws(FileFault) { try folder.clear(shard) } catch { trouble = trouble ?? error }
+      do throws(FileFault) { try folder.clear(shard) } catch { fault = fault ?? error }
     }
-    clearBeginnings()
+    clearPartialDownloads()
     for path in [folder.bodies, folder.incoming] { rmdir(path) }
-    if let trouble { throw CacheError(.folder, trouble.description) }
+    if let fault { throw CacheError(.folder, fault.description) }
   }
 }
 
@@ -126,10 +126,10 @@ extension DiskCache {
     }
     guard let size else { return trimming }
     let left = try pool.read { index throws(SQLiteError) in try Self.stored(index) } ?? 0
-    let unfinished = trimBeginnings(to: size.bytes - min(left, size.bytes), counting: &trimming)
+    let unfinished = trimPartialDownloads(to: size.bytes - min(left, size.bytes), counting: &trimming)
     guard stored != nil else { return trimming }
     _ = try remove(counting: &trimming, progress) { index throws(SQLiteError) in
-      try index.giveBack(try Self.stored(index) + unfinished - size.bytes, isExact: true)
+      try index.evict(try Self.stored(index) + unfinished - size.bytes, isExact: true)
     }
     trimming.pinned = ByteCount(
       try pool.read { index throws(SQLiteError) in try index.total(of: .pinned).bytes } ?? 0
@@ -145,10 +145,10 @@ extension DiskCache {
   }
 
   /// Removes the oldest partial downloads until the rest take at most `size` bytes, and returns their size.
-  private func trimBeginnings(to size: Int, counting trimming: inout CacheTrimming) -> Int {
-    let before = folder.beginnings().bytes
-    trimming.beginnings = giveBackBeginnings(max(0, before - size)).count
-    let after = folder.beginnings().bytes
+  private func trimPartialDownloads(to size: Int, counting trimming: inout CacheTrimming) -> Int {
+    let before = folder.partialDownloads().bytes
+    trimming.partialDownloads = evictPartialDownloads(max(0, before - size)).count
+    let after = folder.partialDownloads().bytes
     trimming.size = ByteCount(trimming.size.bytes + max(0, before - after))
     return after
   }
@@ -238,7 +238,7 @@ extension DiskCache {
   ///   - size: The bytes that were to be written.
   /// - Returns: An error with the system's reason.
   func refusal(_ fault: FileFault, _ code: CacheError.Code, size: Int) -> CacheError {
-    if fault.isDiskFull { giveWay(atLeast: max(size, Self.leastRoom)) }
+    if fault.isDiskFull { evict(atLeast: max(size, Self.leastRoom)) }
     return CacheError(code, fault.description, isDiskFull: fault.isDiskFull)
   }
 
@@ -248,19 +248,19 @@ extension DiskCache {
   ///
   /// - Parameter bytes: The least bytes to evict. The free space does not show quotas, nor that the index needs space
   ///   again when it is opened.
-  func giveWay(atLeast bytes: Int = 0) {
+  func evict(atLeast bytes: Int = 0) {
     var wanted = max(folder.room()?.deficit ?? 0, bytes)
     guard wanted > 0 else { return }
     // Partial downloads go first, as no client has shown them.
-    wanted -= min(wanted, giveBackBeginnings(wanted).bytes)
-    while wanted > 0, !giveBack(wanted), (folder.room()?.available ?? .max) < Self.leastRoom {
+    wanted -= min(wanted, evictPartialDownloads(wanted).bytes)
+    while wanted > 0, !evictBodies(wanted), (folder.room()?.available ?? .max) < Self.leastRoom {
       // The index had no space to record that, for its log and its shared memory: evict twice as much.
       wanted = min(wanted, Int.max / 2) * 2
     }
   }
 
   /// Removes bodies of so many bytes, then their rows; true if the rows were removed too, or nothing is left.
-  private func giveBack(_ bytes: Int) -> Bool {
+  private func evictBodies(_ bytes: Int) -> Bool {
     let found = try? pool.read { index throws(SQLiteError) in
       // Bodies that were removed before without their rows do not count.
       try index.leastUsed(bytes) { folder.size(of: $0.body) != nil }
@@ -277,12 +277,12 @@ extension DiskCache {
   }
 
   /// Removes the oldest partial downloads until so many bytes are free, and returns those removed.
-  func giveBackBeginnings(_ bytes: Int) -> [BeginningFile] {
-    var given: [BeginningFile] = []
-    for beginning in folder.beginnings().reversed() where given.bytes < bytes {
-      if unlink(beginning.path) == 0 { given.append(beginning) }
+  func evictPartialDownloads(_ bytes: Int) -> [PartialDownloadFile] {
+    var removed: [PartialDownloadFile] = []
+    for file in folder.partialDownloads().reversed() where removed.bytes < bytes {
+      if unlink(file.path) == 0 { removed.append(file) }
     }
-    return given
+    return removed
   }
 
   /// The least that a full disk evicts, so that the next image fits.

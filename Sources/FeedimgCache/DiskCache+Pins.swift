@@ -1,6 +1,6 @@
 package import FeedimgModel
-import FeedimgSystem
 import FeedimgSQLite
+import FeedimgSystem
 
 /// Pins: pinned images neither expire nor are evicted.
 ///

@@ -107,7 +107,7 @@ extension DiskCache {
     var steps: [Step] = []
     do throws(CacheError) {
       try beginWritingOrRefuse()
-      if images.count > 1 { steps = try attempt(images, givingBack: folder.room()?.deficit ?? 0) }
+      if images.count > 1 { steps = try attempt(images, evicting: folder.room()?.deficit ?? 0) }
     } catch {
       // On a full disk, single images may still fit. Any other failure would repeat itself.
       guard error.isDiskFull, images.count > 1 else {
@@ -141,7 +141,7 @@ extension DiskCache {
     var mayGiveWay = true
     while true {
       do throws(CacheError) {
-        switch try attempt([image], givingBack: deficit)[0] {
+        switch try attempt([image], evicting: deficit)[0] {
         case .done(let record): return record
         case .unfinished: deficit = 0
         case .pinsFull:
@@ -163,13 +163,13 @@ extension DiskCache {
           folder.remove([image.record.body])
           throw error
         }
-        giveWay(atLeast: max(image.record.size, Self.leastRoom))
+        evict(atLeast: max(image.record.size, Self.leastRoom))
         mayGiveWay = false
       }
     }
   }
 
-  private func attempt(_ images: [PendingImage], givingBack deficit: Int) throws(CacheError) -> [Step] {
+  private func attempt(_ images: [PendingImage], evicting deficit: Int) throws(CacheError) -> [Step] {
     let (now, expiry, limits, folder) = (now, expiry, limits, folder)
     let outcome = try pool.write { index throws(SQLiteError) in
       var steps: [Step] = []
@@ -194,7 +194,7 @@ extension DiskCache {
         if case .unfinished = step {
           let entered = try index.enter(
             image.record,
-            givingBack: steps.isEmpty ? deficit : 0,
+            evicting: steps.isEmpty ? deficit : 0,
             within: limits,
             now: now
           )
@@ -224,7 +224,7 @@ extension CacheIndex {
   /// - Throws: ``SQLiteError``; the caller then rolls back.
   func enter(
     _ record: EntryRecord,
-    givingBack deficit: Int,
+    evicting deficit: Int,
     within limits: CacheLimits,
     now: Int
   ) throws(SQLiteError) -> (step: DiskCache.Step, removal: Removal) {
@@ -243,7 +243,7 @@ extension CacheIndex {
     }
     let record = record.pinned(isPinned)
     if let displaced { try delete(displaced) }
-    var removal = deficit > 0 ? try giveBack(deficit) : Removal()
+    var removal = deficit > 0 ? try evict(deficit) : Removal()
     // The deficit of the disk is evicted as far as one step goes, the excess of a budget completely.
     removal.isUnfinished = false
     if let displaced { removal.add(Removal([displaced])) }

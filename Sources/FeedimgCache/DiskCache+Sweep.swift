@@ -11,8 +11,8 @@ extension DiskCache {
   ///
   /// A failed sweep is repeated next time.
   func sweepIncoming() {
-    adoptBeginnings()
-    sweepBeginnings()
+    adoptPartialDownloads()
+    sweepPartialDownloads()
     var ended: [String] = []
     for name in (try? CacheFolder.names(in: folder.incoming)) ?? [] {
       let path = "\(folder.incoming)/\(name)"

@@ -81,7 +81,7 @@ final class IndexPool: Sendable {
     patience: Int32,
     _ body: (CacheIndex) throws(SQLiteError) -> Value
   ) throws(CacheError) -> Value? {
-    var trouble = IndexFault.file(FileFault("open", folder.index, reason: 0))
+    var fault = IndexFault.file(FileFault("open", folder.index, reason: 0))
     // The second attempt uses a new index after a damaged one.
     for _ in 0..<2 {
       do throws(IndexFault) {
@@ -98,14 +98,14 @@ final class IndexPool: Sendable {
           // A schema of a later version is no damage.
           if error.isDamage { try IndexFault.ofStanding(lent.index) }
           guard error.isDamage, !lent.index.isReadOnly else { throw .database(error) }
-          trouble = .database(error)
+          fault = .database(error)
           try putAside(lent.identity)
         }
       } catch {
         throw error.cacheError(index: folder.index)
       }
     }
-    throw trouble.cacheError(index: folder.index)
+    throw fault.cacheError(index: folder.index)
   }
 
   private func borrow(creating: Bool) throws(IndexFault) -> Lent? {

@@ -1,5 +1,6 @@
 import FeedimgCache
 import FeedimgModel
+import FeedimgSystem
 import Glibc
 
 /// What two processes do with one cache while they are killed.
@@ -137,7 +138,7 @@ struct KillScenario {
 
   func makeCache(in folder: String, daysAgo: Double = 0) -> DiskCache {
     let limits = CacheLimits(originals: ByteCount(limit), thumbnails: ByteCount(limit), unusedDays: 7)
-    return DiskCache(folder: folder, limits: limits) { WallClock.seconds() - daysAgo * 86_400 }
+    return DiskCache(folder: folder, limits: limits) { SystemClock.seconds() - daysAgo * 86_400 }
   }
 
   /// What is wrong in a cache after the next image was stored.

@@ -4,8 +4,8 @@ import Testing
 
 @testable import FeedimgCache
 
-/// Beginnings of images that broke off, on disk.
-@Suite struct BeginningTests {
+/// Partial downloads, on disk.
+@Suite struct PartialDownloadTests {
   let folder: TestFolder
   let clock = TestClock(Double(time(nil)))
   let cache: DiskCache
@@ -31,12 +31,12 @@ import Testing
     try setAside("a", picture(1))
     #expect(folder.incoming == [])
     let other = DiskCache(folder, clock: clock)
-    let beginning = try #require(other.partialDownload(of: "a"))
-    #expect(beginning.bytes == picture(1))
-    #expect(beginning.response.head.fields["ETag"] == "\"1\"")
-    #expect(beginning.response.respondedAt == 7)
+    let partial = try #require(other.partialDownload(of: "a"))
+    #expect(partial.bytes == picture(1))
+    #expect(partial.response.head.fields["ETag"] == "\"1\"")
+    #expect(partial.response.respondedAt == 7)
     #expect(other.partialDownload(of: "b") == nil)
-    #expect(other.read("a") == nil, "a beginning is no image")
+    #expect(other.read("a") == nil, "a partial download is no image")
     try setAside("a", picture(2), in: other)
     #expect(cache.partialDownload(of: "a")?.bytes == picture(2))
     cache.removePartialDownload(of: "a")
@@ -67,7 +67,7 @@ import Testing
     #expect(cache.partialDownload(of: "b") == nil)
   }
 
-  @Test func `beginnings have little room, and the oldest gives way`() throws {
+  @Test func `partial downloads have little room, and the oldest gives way`() throws {
     let limits = CacheLimits(originals: ByteCount(80_000), thumbnails: .mebibytes(1), unusedDays: 7)
     let cache = DiskCache(folder, limits: limits, clock: clock)
     for (index, key) in ["a", "b", "c"].enumerated() {
@@ -85,7 +85,7 @@ import Testing
     #expect(folder.incoming == [])
   }
 
-  @Test func `trimming to a size takes beginnings before images, the oldest first`() throws {
+  @Test func `trimming to a size takes partial downloads before images, the oldest first`() throws {
     try cache.store("image", picture(3))
     for (index, key) in ["new", "old"].enumerated() {
       try setAside(key, picture(index))
@@ -93,24 +93,24 @@ import Testing
       for side in times.indices { times[side].tv_sec = time(nil) - 10 * index }
       utimensat(AT_FDCWD, "\(folder.cache)/partial/\(Checksum.of(key).hexadecimal)", times, 0)
     }
-    let all = try cache.info().beginnings.size.bytes
+    let all = try cache.info().partialDownloads.size.bytes
     #expect(all > 2000)
     #expect(try cache.trim(to: ByteCount(1000 + all)) == CacheTrimming())
     let first = try cache.trim(to: ByteCount(999 + all))
-    #expect(first.beginnings == 1 && first.entries == 0 && first.size.bytes > 1000)
+    #expect(first.partialDownloads == 1 && first.entries == 0 && first.size.bytes > 1000)
     #expect(cache.partialDownload(of: "old") == nil && cache.partialDownload(of: "new") != nil)
-    #expect(try cache.trim(to: ByteCount(1000)).beginnings == 1)
+    #expect(try cache.trim(to: ByteCount(1000)).partialDownloads == 1)
     #expect(cache.bytes("image") != nil)
     #expect(try cache.trim(to: ByteCount(0)).entries == 1)
   }
 
-  @Test func `a cache of beginnings alone is trimmed too`() throws {
+  @Test func `a cache of partial downloads alone is trimmed too`() throws {
     try setAside("a", picture(1))
-    #expect(try cache.trim(to: ByteCount(0)).beginnings == 1)
+    #expect(try cache.trim(to: ByteCount(0)).partialDownloads == 1)
     #expect(folder.files("partial") == [])
   }
 
-  @Test func `beginnings that nobody went on with go after a day, also when clocks jump`() throws {
+  @Test func `partial downloads that nobody went on with go after a day, also when clocks jump`() throws {
     try setAside("a", picture(1))
     clock += 86_399
     #expect(cache.partialDownload(of: "a") != nil)
@@ -127,7 +127,8 @@ import Testing
     #expect(folder.files("partial") == [])
   }
 
-  @Test func `clearing the cache takes beginnings along, and nothing that is not the cache's`() throws {
+  @Test func `clearing the cache takes partial downloads along, and nothing that is not the cache's`() throws
+  {
     try setAside("a", picture(1))
     overwrite("\(folder.cache)/partial/mine", [1])
     try cache.clear()
@@ -178,7 +179,7 @@ import Testing
     overwrite(path, note.content)
   }
 
-  @Test func `what a killed writer left is a beginning, for who asks for it and for who sweeps`() throws {
+  @Test func `what a killed writer left is a partial download, for readers and sweeps`() throws {
     try leave("a", picture(1))
     #expect(cache.partialDownload(of: "a")?.bytes == picture(1))
     #expect(cache.partialDownload(of: "a")?.response.head.fields["ETag"] == "\"1\"")
@@ -212,7 +213,7 @@ import Testing
     #expect(folder.incoming == [])
   }
 
-  @Test func `of two beginnings the longer one stays`() throws {
+  @Test func `of two partial downloads the longer one stays`() throws {
     try leave("a", picture(1, size: 900))
     _ = cache.partialDownload(of: "a")
     try leave("a", picture(1, size: 500))

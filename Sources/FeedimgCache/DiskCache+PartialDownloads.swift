@@ -7,7 +7,7 @@ import Glibc
 /// Any process may read, replace and remove them at any time. A reader gets a complete file or none.
 extension DiskCache {
   /// Partial downloads older than this are removed; in seconds.
-  static let beginningLifetime = 86_400.0
+  static let partialDownloadLifetime = 86_400.0
 
   package func partialDownload(of key: String) -> PartialDownload? {
     // Most caches have none, so that one call suffices.
@@ -25,7 +25,7 @@ extension DiskCache {
       guard status.st_mode & S_IFMT == S_IFREG, status.st_size < 1 << 31 else { return nil }
       let content = try file.read(count: Int(status.st_size))
       guard let (record, bytes) = PartialFile.read(content, key: key), let response = StoredResponse(record),
-        abs(clock() - record.storedAt) < Self.beginningLifetime
+        abs(clock() - record.storedAt) < Self.partialDownloadLifetime
       else {
         unlink(path)
         return nil
@@ -49,7 +49,7 @@ extension DiskCache {
       storedAt: Milliseconds.seconds(Milliseconds.count(clock()))
     )
     try setAside(&incoming, record)
-    sweepBeginnings()
+    sweepPartialDownloads()
   }
 
   /// Keeps an interrupted body as the partial download of its key. Sets the size and checksum of the record.
@@ -61,17 +61,17 @@ extension DiskCache {
   }
 
   /// Removes expired partial downloads, then the oldest until the rest fit.
-  func sweepBeginnings() {
+  func sweepPartialDownloads() {
     // The clock of the file system wrote the times.
     let now = Double(time(nil))
-    var rest = limits.beginnings.bytes
-    for beginning in folder.beginnings() {
-      rest -= beginning.size
-      if rest < 0 || abs(now - beginning.writtenAt) > Self.beginningLifetime { unlink(beginning.path) }
+    var rest = limits.partialDownloads.bytes
+    for file in folder.partialDownloads() {
+      rest -= file.size
+      if rest < 0 || abs(now - file.writtenAt) > Self.partialDownloadLifetime { unlink(file.path) }
     }
   }
 
-  func clearBeginnings() {
+  func clearPartialDownloads() {
     for name in (try? CacheFolder.names(in: folder.partial)) ?? []
     where UInt64(hexadecimal: Array(name.utf8.prefix(16))) != nil {
       unlink("\(folder.partial)/\(name)")
@@ -81,7 +81,7 @@ extension DiskCache {
 }
 
 /// The file of a partial download, without its content.
-struct BeginningFile {
+struct PartialDownloadFile {
   var path: String
   /// In bytes, with the record behind the bytes of the image.
   var size: Int
@@ -89,23 +89,25 @@ struct BeginningFile {
   var writtenAt: Double
 }
 
-extension [BeginningFile] {
+extension [PartialDownloadFile] {
   /// The size of all files.
   var bytes: Int { reduce(0) { Swift.min($0 + Swift.min($1.size, 1 << 60), 1 << 60) } }
 }
 
 extension CacheFolder {
   /// The partial downloads, newest first.
-  func beginnings() -> [BeginningFile] {
-    var beginnings: [BeginningFile] = []
+  func partialDownloads() -> [PartialDownloadFile] {
+    var partialDownloads: [PartialDownloadFile] = []
     for name in (try? Self.names(in: partial)) ?? [] {
       let path = "\(partial)/\(name)"
       var status = stat()
       guard UInt64(hexadecimal: Array(name.utf8)) != nil, lstat(path, &status) == 0 else { continue }
       let writtenAt = Double(status.st_mtim.tv_sec) + Double(status.st_mtim.tv_nsec) / 1e9
-      beginnings.append(BeginningFile(path: path, size: Int(status.st_size), writtenAt: writtenAt))
+      partialDownloads.append(
+        PartialDownloadFile(path: path, size: Int(status.st_size), writtenAt: writtenAt)
+      )
     }
-    return beginnings.sorted { $0.writtenAt > $1.writtenAt }
+    return partialDownloads.sorted { $0.writtenAt > $1.writtenAt }
   }
 
   func partialPath(_ key: String) -> String { "\(partial)/\(Checksum.of(key).hexadecimal)" }
@@ -181,7 +183,7 @@ extension DiskCache {
   }
 
   /// Turns what killed writers left of any image into partial downloads, before their bodies are swept.
-  func adoptBeginnings() {
+  func adoptPartialDownloads() {
     for path in announcements() { adopt(announcementAt: path) }
   }
 
@@ -244,9 +246,9 @@ extension DiskCache {
     guard let last = try Self.announcement(in: file), last.name == note.name else { return false }
     let note = last
     let size = note.record.size > 0 ? note.record.size : Int(try body.status().st_size)
-    let bytes = try body.read(count: min(size, limits.beginnings.bytes + 1))
+    let bytes = try body.read(count: min(size, limits.partialDownloads.bytes + 1))
     let known = storedPartialDownload(of: note.record.key)?.bytes.count ?? 0
-    if bytes.count > known, bytes.count <= limits.beginnings.bytes {
+    if bytes.count > known, bytes.count <= limits.partialDownloads.bytes {
       // A copy: after a kill, a half-extended file could not be told from a body.
       var copy = try IncomingBody(in: folder)
       try copy.write(bytes)
