@@ -2,7 +2,9 @@ import FeedimgModel
 import FeedimgSystem
 import Glibc
 
-/// The bytes of an image that has no row yet. A short body is in memory, a longer one in a file.
+/// The bytes of an image that has no row yet.
+///
+/// A short body is in memory, a longer one in a file.
 ///
 /// Sendable because one thread at a time uses it: the thread of its writer, then the thread that commits.
 final class PendingBody: @unchecked Sendable {
@@ -42,7 +44,9 @@ final class PendingBody: @unchecked Sendable {
     return Checksum.of(memory)
   }
 
-  /// Moves the bytes to the file of a body. A second call does nothing.
+  /// Moves the bytes to the file of a body.
+  ///
+  /// A second call does nothing.
   func place(as body: BodyName, in folder: CacheFolder) throws(FileFault) {
     guard !isPlaced else { return }
     if file == nil { try folder.write(memory, as: body) } else { try file?.place(as: body, in: folder) }
@@ -158,7 +162,9 @@ final class BodyWriter: ImageWriting, @unchecked Sendable {
 final class BodyReader: WrittenReading {
   private let file: OpenFile
 
-  /// Opens the file again, because a duplicate descriptor would share the lock. Nil if it cannot be opened.
+  /// Opens the file again, because a duplicate descriptor would share the lock.
+  ///
+  /// Nil if it cannot be opened.
   init?(again descriptor: Int32) {
     do throws(FileFault) {
       file = try OpenFile("/proc/self/fd/\(descriptor)", to: "read", O_RDONLY)
@@ -241,7 +247,9 @@ struct IncomingBody: ~Copyable {
   /// The name of the file, without its folder.
   var name: String { file.path.split(separator: "/").last.map(String.init) ?? "" }
 
-  /// Renames the file to its final name. It also works after the folder was removed.
+  /// Renames the file to its final name.
+  ///
+  /// It also works after the folder was removed.
   mutating func place(as body: BodyName, in folder: CacheFolder) throws(FileFault) {
     let path = folder.path(of: body)
     guard rename(file.path, path) != 0 else {

@@ -111,7 +111,9 @@ struct BoundedStore<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   }
 }
 
-/// Keys in the order of their use, as a doubly linked list in an array (pure). Every change takes constant time.
+/// Keys in the order of their use, as a doubly linked list in an array (pure).
+///
+/// Every change takes constant time.
 struct RecencyOrder<Key: Hashable & Sendable>: Sendable {
   private struct Node {
     var key: Key

@@ -62,7 +62,9 @@ struct TarHeader: Hashable {
     case globallyExtended = 103  // g
   }
 
-  /// The size of a header, in bytes. A content fills whole blocks.
+  /// The size of a header, in bytes.
+  ///
+  /// A content fills whole blocks.
   static let blockSize = 512
   /// The largest number of eleven octal digits.
   static let greatestNumber = 0o777_7777_7777
@@ -252,7 +254,9 @@ struct ArchiveReader: ~Copyable {
   }
 }
 
-/// The file of an export. It replaces an earlier file when it is complete.
+/// The file of an export.
+///
+/// It replaces an earlier file when it is complete.
 ///
 /// Until then the file has no name, so that nothing remains after a kill. File systems without unnamed files get a name
 /// that ends in `.part`. A pipe or a device is written directly.

@@ -97,12 +97,16 @@ extension CacheFolder {
   /// How often the cache was cleared since the folder was created.
   var clearCount: Int { (try? Self.status(lock)).flatMap { $0 }.map { Int($0.st_size) } ?? 0 }
 
-  /// Counts a clear. The caller holds the lock.
+  /// Counts a clear.
+  ///
+  /// The caller holds the lock.
   func countClear() throws(FileFault) {
     try OpenFile(lock, to: "write", O_WRONLY | O_APPEND | O_NOFOLLOW).write([0])
   }
 
-  /// Whether the index ends inside a page. SQLite would read zeros there and miss rows.
+  /// Whether the index ends inside a page.
+  ///
+  /// SQLite would read zeros there and miss rows.
   var isIndexTorn: Bool {
     guard let status = try? Self.status(index) else { return false }
     return Int(status.st_size) % IndexSchema.pageSize != 0
@@ -161,7 +165,9 @@ extension CacheFolder {
     return nil
   }
 
-  /// Creates the folder and its subfolders, for the user alone. Existing folders stay as they are.
+  /// Creates the folder and its subfolders, for the user alone.
+  ///
+  /// Existing folders stay as they are.
   func create() throws(FileFault) {
     guard isNameable else { throw FileFault("make the folder", path, reason: EINVAL) }
     guard !exists(incoming) || !exists(bodies) else { return }
@@ -193,7 +199,9 @@ extension CacheFolder {
     }
   }
 
-  /// Creates the index file, readable for the user alone. SQLite gives the files beside it the same mode.
+  /// Creates the index file, readable for the user alone.
+  ///
+  /// SQLite gives the files beside it the same mode.
   ///
   /// It leaves an existing file alone: opening and closing it would release the locks that this process has on it.
   func makeIndexFile() throws(FileFault) {
@@ -229,7 +237,9 @@ extension CacheFolder {
     return false
   }
 
-  /// Removes bodies whose rows were removed. The next sweep removes those that remain.
+  /// Removes bodies whose rows were removed.
+  ///
+  /// The next sweep removes those that remain.
   func remove(_ bodies: [BodyName]) {
     for body in bodies { unlink(path(of: body)) }
   }
@@ -249,7 +259,9 @@ extension CacheFolder {
     if let fault { throw fault }
   }
 
-  /// Whether the cache made a file of a shard. Earlier versions kept a catalog beside the bodies.
+  /// Whether the cache made a file of a shard.
+  ///
+  /// Earlier versions kept a catalog beside the bodies.
   static func isOurs(_ name: String) -> Bool { BodyName(name) != nil || name.hasPrefix("catalog") }
 
   /// The names in a folder, in no order; empty if the folder is missing.

@@ -1,7 +1,9 @@
 import FeedimgModel
 import FeedimgSQLite
 
-/// The index of a cache, through one connection. Only one thread at a time may use it.
+/// The index of a cache, through one connection.
+///
+/// Only one thread at a time may use it.
 ///
 /// It knows rows, not files. A body is placed before its row is committed and removed after its row. So a kill leaves
 /// at most a file without a row, which the next sweep removes.
@@ -252,7 +254,9 @@ extension CacheIndex {
     try addToAccount(tally.rawValue, count: count, bytes: 0)
   }
 
-  /// Adds to the total of a budget. Each method that adds or removes a row calls this.
+  /// Adds to the total of a budget.
+  ///
+  /// Each method that adds or removes a row calls this.
   func account(_ budget: Budget, entries: Int, bytes: Int) throws(SQLiteError) {
     try addToAccount(budget.rawValue, count: entries, bytes: bytes)
   }

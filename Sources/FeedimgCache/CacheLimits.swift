@@ -5,7 +5,9 @@ package struct CacheLimits: Sendable, Hashable {
   package var originals: ByteCount
   /// Apart from originals, so that many originals never evict the thumbnails that are needed offline.
   package var thumbnails: ByteCount
-  /// The limit of pinned images of both roles. No more can be pinned when it is reached.
+  /// The limit of pinned images of both roles.
+  ///
+  /// No more can be pinned when it is reached.
   package var pinned: ByteCount
   /// After so many days without use, an entry expires.
   package var unusedDays: Int
@@ -51,7 +53,9 @@ package struct CacheLimits: Sendable, Hashable {
   var unusedSeconds: Int { min(unusedDays, 36_500) * 86_400 }
 }
 
-/// The budget of an entry. The number is its line in the account of the index.
+/// The budget of an entry.
+///
+/// The number is its line in the account of the index.
 package enum Budget: Int, Sendable, Hashable, CaseIterable {
   case originals = 0
   case thumbnails = 1
@@ -100,7 +104,7 @@ struct Eviction: Sendable, Hashable {
   /// The most entries to remove beyond those that are required.
   static let step = 8
 
-  /// - Parameter isExact: Whether to free nothing beyond `required`.
+  /// With `isExact`, frees nothing beyond `required`.
   init(stored: Int, incoming: Int = 0, limit: ByteCount, isExact: Bool = false) {
     // A damaged total must not overflow.
     func bounded(_ count: Int) -> Int { min(max(0, count), 1 << 60) }

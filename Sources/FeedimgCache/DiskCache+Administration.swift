@@ -4,7 +4,9 @@ import FeedimgSystem
 import Glibc
 
 extension DiskCache {
-  /// The contents and limits of the cache. A missing cache is not created.
+  /// The contents and limits of the cache.
+  ///
+  /// A missing cache is not created.
   ///
   /// - Throws: ``CacheError`` if the index cannot be read.
   package func info() throws(CacheError) -> CacheInfo {
@@ -71,7 +73,9 @@ extension DiskCache {
     return !removed.isEmpty
   }
 
-  /// Removes all entries, pinned ones too, even if the index is damaged. Foreign files remain.
+  /// Removes all entries, pinned ones too, even if the index is damaged.
+  ///
+  /// Foreign files remain.
   ///
   /// Images that a process is loading meanwhile are not stored.
   ///
@@ -230,7 +234,9 @@ extension DiskCache {
 ///
 /// Each commit leaves the reserve of ``DiskRoom`` free. This is for a disk that is full nevertheless.
 extension DiskCache {
-  /// The error for a file that cannot be written. On a full disk, it also evicts for the next attempt.
+  /// The error for a file that cannot be written.
+  ///
+  /// On a full disk, it also evicts for the next attempt.
   ///
   /// - Parameters:
   ///   - fault: The failure.
@@ -242,7 +248,9 @@ extension DiskCache {
     return CacheError(code, fault.description, isDiskFull: fault.isDiskFull)
   }
 
-  /// Evicts as many bytes as ``DiskRoom`` and `bytes` ask for. Bodies go first, because a full disk cannot remove rows.
+  /// Evicts as many bytes as ``DiskRoom`` and `bytes` ask for.
+  ///
+  /// Bodies go first, because a full disk cannot remove rows.
   ///
   /// A row without its body counts as absent. After a kill, the next read or sweep removes it.
   ///

@@ -13,7 +13,9 @@ package struct CacheExport: Sendable, Hashable {
 }
 
 extension DiskCache {
-  /// Writes all images to a tar archive, the most recently used first. A failure leaves an earlier file as it was.
+  /// Writes all images to a tar archive, the most recently used first.
+  ///
+  /// A failure leaves an earlier file as it was.
   ///
   /// Each body is verified. Cookies are left out, and so are images that were requested with credentials.
   ///

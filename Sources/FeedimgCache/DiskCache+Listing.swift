@@ -37,7 +37,9 @@ extension DiskCache {
     }
   }
 
-  /// Passes each entry to the body in order, until that returns false. Skips entries that are removed meanwhile.
+  /// Passes each entry to the body in order, until that returns false.
+  ///
+  /// Skips entries that are removed meanwhile.
   func forEachEntry(
     by order: CacheOrder,
     isReversed: Bool = false,

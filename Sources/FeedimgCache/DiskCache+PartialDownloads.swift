@@ -52,7 +52,9 @@ extension DiskCache {
     sweepPartialDownloads()
   }
 
-  /// Keeps an interrupted body as the partial download of its key. Sets the size and checksum of the record.
+  /// Keeps an interrupted body as the partial download of its key.
+  ///
+  /// Sets the size and checksum of the record.
   func setAside(_ incoming: inout IncomingBody, _ record: EntryRecord) throws(FileFault) {
     var record = record
     (record.size, record.checksum) = (incoming.size, incoming.checksum)
@@ -143,7 +145,9 @@ enum PartialFile {
 
 /// Partial downloads of writers that were killed.
 extension DiskCache {
-  /// Writes a note that names the image of a body that is being written. Without it, a kill loses the bytes.
+  /// Writes a note that names the image of a body that is being written.
+  ///
+  /// Without it, a kill loses the bytes.
   ///
   /// - Parameters:
   ///   - incoming: The body.

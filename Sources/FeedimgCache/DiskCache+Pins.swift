@@ -23,7 +23,9 @@ extension DiskCache {
     }
   }
 
-  /// Unpins the image of a key and counts a use. Others are evicted if it needs space.
+  /// Unpins the image of a key and counts a use.
+  ///
+  /// Others are evicted if it needs space.
   ///
   /// - Returns: False if there is no image.
   /// - Throws: ``CacheError`` if the image exceeds its budget, or the index cannot be written.

@@ -17,7 +17,9 @@ final class WaitingImages: Sendable {
     let continuation: CheckedContinuation<Result<EntryRecord, CacheError>, Never>
   }
 
-  /// Guards the images that wait. They are written, and continuations resumed, outside.
+  /// Guards the images that wait.
+  ///
+  /// They are written, and continuations resumed, outside.
   private let waiting = Mutex<[One]>([])
 
   /// - Returns: Whether it is the first one.
@@ -134,7 +136,9 @@ extension DiskCache {
     case cleared
   }
 
-  /// Places one body and inserts its row, in several transactions if needed. Evicts once if the disk is full.
+  /// Places one body and inserts its row, in several transactions if needed.
+  ///
+  /// Evicts once if the disk is full.
   private func enterAlone(_ image: PendingImage) throws(CacheError) -> EntryRecord {
     // Read once, because removed rows free space only when their bodies are removed.
     var deficit = folder.room()?.deficit ?? 0

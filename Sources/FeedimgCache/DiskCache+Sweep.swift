@@ -7,7 +7,9 @@ import Glibc
 ///
 /// That is bodies without rows, rows without bodies, and files in `incoming`.
 extension DiskCache {
-  /// Examines `incoming`, which is quick. Sweeps all shards if a process was killed.
+  /// Examines `incoming`, which is quick.
+  ///
+  /// Sweeps all shards if a process was killed.
   ///
   /// A failed sweep is repeated next time.
   func sweepIncoming() {

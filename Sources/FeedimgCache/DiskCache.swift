@@ -3,7 +3,9 @@ import FeedimgSQLite
 import FeedimgSystem
 import Synchronization
 
-/// Stores images and responses in a folder, one file each, with an index in SQLite. Several processes may share it.
+/// Stores images and responses in a folder, one file each, with an index in SQLite.
+///
+/// Several processes may share it.
 ///
 /// Any process may be killed at any time. The last images may then be lost, but no body is ever wrong or truncated:
 /// each body has a new name and is verified by its checksum. A row is inserted after its body and removed before it. So
@@ -38,13 +40,17 @@ package final class DiskCache: Sendable {
 
   deinit { close() }
 
-  /// The limits. A lower limit takes effect with the next commit or with ``trim(to:progress:)``.
+  /// The limits.
+  ///
+  /// A lower limit takes effect with the next commit or with ``trim(to:progress:)``.
   package var limits: CacheLimits {
     get { limitsInForce.withLock { $0 } }
     set { limitsInForce.withLock { $0 = newValue } }
   }
 
-  /// Writes the recorded uses and closes the index. The cache stays usable.
+  /// Writes the recorded uses and closes the index.
+  ///
+  /// The cache stays usable.
   package func close() {
     writeLedger()
     endWriting()
@@ -174,7 +180,9 @@ extension DiskCache: ImageStoring {
     return (found ?? nil) ?? nil
   }
 
-  /// Removes exactly this entry and keeps its pin. If the index is busy or read-only, the next read tries again.
+  /// Removes exactly this entry and keeps its pin.
+  ///
+  /// If the index is busy or read-only, the next read tries again.
   ///
   /// - Returns: False if the key has another entry by now.
   @discardableResult
@@ -206,7 +214,9 @@ extension DiskCache: ImageStoring {
     if ledger.withLock({ $0.isDue(now: now) }) { writeLedger() }
   }
 
-  /// Writes the recorded uses, unless the index is busy. They then wait for the next time.
+  /// Writes the recorded uses, unless the index is busy.
+  ///
+  /// They then wait for the next time.
   func writeLedger() {
     let page = ledger.withLock { $0.takePage(now: clock()) }
     guard !page.isEmpty else { return }

@@ -20,7 +20,9 @@ struct EntryRecord: Sendable, Hashable {
   /// The head of the response, parsed only when it is needed.
   var head: HeadRecord
 
-  /// The row of the entry in the index. Two keys with the same identifier replace each other.
+  /// The row of the entry in the index.
+  ///
+  /// Two keys with the same identifier replace each other.
   var identifier: Int64 { Int64(bitPattern: body.keyHash) }
 
   var budget: Budget { isResponse ? .responses : isPinned ? .pinned : Budget(role) }
@@ -79,7 +81,9 @@ extension EntryRecord {
 ///
 /// Tabs separate the fields; the first is the checksum of the rest. Indexes of versions 1 and 2 had such lines, too.
 extension EntryRecord {
-  /// The version of this form. Lines of other versions are not read.
+  /// The version of this form.
+  ///
+  /// Lines of other versions are not read.
   private static let form = UInt8(ascii: "1")
 
   var line: [UInt8] {
@@ -170,7 +174,9 @@ enum Milliseconds {
   static func seconds(_ count: Int) -> Double { Double(count) / 1000 }
 }
 
-/// Writes fields separated by tabs. A backslash escapes tabs, line feeds and backslashes.
+/// Writes fields separated by tabs.
+///
+/// A backslash escapes tabs, line feeds and backslashes.
 struct RecordFields {
   static let tab = UInt8(ascii: "\t")
   private static let backslash = UInt8(ascii: "\\")
@@ -289,14 +295,20 @@ struct RecordFields {
   }
 }
 
-/// The stored head of a response. Names and values alternate, in the form of ``RecordFields``.
+/// The stored head of a response.
+///
+/// Names and values alternate, in the form of ``RecordFields``.
 struct HeadRecord: Sendable, Hashable {
   var status: Int
-  /// The content length, or `-`. It ends in ` closing` if the body ended with the connection.
+  /// The content length, or `-`.
+  ///
+  /// It ends in ` closing` if the body ended with the connection.
   var length: String
   var url: String
   var fields: [UInt8]
-  /// The request fields that `Vary` names. Each name follows a `>`, which no name contains.
+  /// The request fields that `Vary` names.
+  ///
+  /// Each name follows a `>`, which no name contains.
   var varied: [UInt8]
 
   private static let requestMark = UInt8(ascii: ">")

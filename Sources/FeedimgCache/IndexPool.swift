@@ -4,7 +4,9 @@ import FeedimgSystem
 import Glibc
 import Synchronization
 
-/// Lends connections to the index. Opens it when it is first needed, and replaces a lost or damaged index.
+/// Lends connections to the index.
+///
+/// Opens it when it is first needed, and replaces a lost or damaged index.
 ///
 /// Each connection serves one thread at a time, so that readers never wait for each other. Before lending one, the pool
 /// checks that the path still leads to its file, because folders are removed and other processes replace damaged files.
@@ -46,7 +48,9 @@ final class IndexPool: Sendable {
 
   init(folder: CacheFolder) { self.folder = folder }
 
-  /// Runs the body with the index; nil if there is no cache. A missing cache is not created.
+  /// Runs the body with the index; nil if there is no cache.
+  ///
+  /// A missing cache is not created.
   func read<Value>(
     _ body: (CacheIndex) throws(SQLiteError) -> Value
   ) throws(CacheError) -> Value? {
@@ -60,7 +64,9 @@ final class IndexPool: Sendable {
     }
   }
 
-  /// Runs the body in a transaction, perhaps more than once. Creates a missing cache.
+  /// Runs the body in a transaction, perhaps more than once.
+  ///
+  /// Creates a missing cache.
   func write<Value>(
     _ body: (CacheIndex) throws(SQLiteError) -> Value
   ) throws(CacheError) -> Value {
@@ -71,7 +77,9 @@ final class IndexPool: Sendable {
     return value
   }
 
-  /// Closes idle connections. Later calls open new ones.
+  /// Closes idle connections.
+  ///
+  /// Later calls open new ones.
   func close() {
     _ = shelf.withLock { $0.turn(to: nil) }
   }
@@ -133,7 +141,9 @@ final class IndexPool: Sendable {
 }
 
 extension IndexPool {
-  /// Opens the index. Creates a missing one and replaces a damaged one.
+  /// Opens the index.
+  ///
+  /// Creates a missing one and replaces a damaged one.
   func open() throws(IndexFault) -> Lent {
     switch try openExisting() {
     case .opened(let lent): return lent

@@ -4,7 +4,9 @@ import FeedimgSQLite
 enum IndexSchema {
   /// Marks the file as an index of feedimg: `fdig` (sqlite.org/pragma.html#pragma_application_id).
   static let application = 0x6664_6967
-  /// Increased with each change. An index of a later version is not touched.
+  /// Increased with each change.
+  ///
+  /// An index of a later version is not touched.
   static let version = 4
   /// In bytes.
   static let pageSize = 4096

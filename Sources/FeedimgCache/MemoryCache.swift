@@ -99,7 +99,9 @@ package final class MemoryCache: Sendable {
   /// The image of a key, counted as used.
   package subscript(key: String) -> Image? { state.withLock { $0.encoded.use(key)?.image } }
 
-  /// The image of a key and its copy, if ``keep(_:cost:of:for:)`` kept one. Both count as used.
+  /// The image of a key and its copy, if ``keep(_:cost:of:for:)`` kept one.
+  ///
+  /// Both count as used.
   package func withCopy(_ key: String) -> (image: Image, copy: (any AnyObject & Sendable)?)? {
     state.withLock { $0.encoded.use(key) }.map { ($0.image, $0.copy?.form) }
   }
@@ -131,7 +133,9 @@ package final class MemoryCache: Sendable {
     state.withLock { $0.onFilling = body }
   }
 
-  /// Keeps an image, and removes an earlier one of its key. An image above a quarter of the budget is not kept.
+  /// Keeps an image, and removes an earlier one of its key.
+  ///
+  /// An image above a quarter of the budget is not kept.
   ///
   /// Bitmaps of another version are removed; bitmaps of the same bytes stay.
   package func insert(_ image: Image, for key: String) {
@@ -199,7 +203,9 @@ package final class MemoryCache: Sendable {
   /// Removes all copies.
   package func removeCopies() { change { Gone(encoded: $0.encoded.removeCopies()) } }
 
-  /// Keeps a decoded image. One above a quarter of the budget is not kept.
+  /// Keeps a decoded image.
+  ///
+  /// One above a quarter of the budget is not kept.
   ///
   /// - Parameters:
   ///   - bitmap: The pixels.
@@ -341,7 +347,9 @@ package struct MemoryLimits: Sendable, Hashable {
   }
 }
 
-/// The kinds of images that memory may keep. Memory pressure removes one after the other.
+/// The kinds of images that memory may keep.
+///
+/// Memory pressure removes one after the other.
 package struct MemoryKinds: OptionSet, Sendable, Hashable {
   package let rawValue: Int
 

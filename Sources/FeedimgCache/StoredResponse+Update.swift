@@ -83,9 +83,10 @@ extension StoredResponse {
 }
 
 extension StoredResponse {
-  /// The fields to forward to a client: without those of the connection, without `Content-Length`, with a date.
+  /// The fields to forward to a client.
   ///
   /// - Parameter now: Seconds since 1970, for the `Age` of a stored response; nil for a response that is arriving.
+  /// - Returns: The fields with a date, without those of the connection and without `Content-Length`.
   package func forwardedFields(at now: Double? = nil) -> HTTPFields {
     var fields = head.fields.storable.fields.compactMap {
       $0.isNamed("content-length") || now != nil && $0.isNamed("age") ? nil : $0.wellFormed

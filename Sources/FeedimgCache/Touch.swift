@@ -78,7 +78,9 @@ struct TouchLedger: Sendable {
     return page
   }
 
-  /// Puts back uses that could not be written. Drops them if there are too many.
+  /// Puts back uses that could not be written.
+  ///
+  /// Drops them if there are too many.
   mutating func putBack(_ page: Page) {
     wasRefused = true
     guard touches.count + page.touches.count <= Self.greatestCount else { return }

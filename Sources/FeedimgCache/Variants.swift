@@ -123,12 +123,16 @@ package struct ResponseKey: Sendable, Hashable {
   package let text: String
 
   package init(_ url: ImageURL, _ request: HTTPFields) {
-    let credentials = ["Authorization", "Cookie"].compactMap { name in request[name].map { "\(name): \($0)" } }
+    let credentials = ["Authorization", "Cookie"].compactMap { name in
+      request[name].map { "\(name): \($0)" }
+    }
     let mark = credentials.isEmpty ? "" : " by \(Self.hash(credentials))"
     text = Self.prefix + url.key + mark
   }
 
-  /// Whether a key is one of these. The key of an image is its URL, which has no space.
+  /// Whether a key is one of these.
+  ///
+  /// The key of an image is its URL, which has no space.
   static func isResponse(_ key: String) -> Bool { key.utf8.starts(with: prefix.utf8) }
 
   private static let prefix = "response "
