@@ -204,7 +204,7 @@ let package = Package(
     benchmark("DecodingBenchmark", ["FeedimgDecoding", "FeedimgModel"]),
 
     // Uses a cache as the library does, for Benchmarks/cache.
-    benchmark("CacheBenchmark", ["FeedimgCache", "FeedimgModel"]),
+    benchmark("CacheBenchmark", ["FeedimgCache", "FeedimgModel", "FeedimgSystem"]),
     // Many downloads in one process, for Benchmarks/transfers.
     benchmark("TransferBenchmark", ["FeedimgTransfer", "FeedimgModel"]),
     // A scrolling client, for Benchmarks/pipeline.
@@ -326,7 +326,7 @@ let package = Package(
     // Uses a cache in a separate process, which tests can kill or limit.
     .executableTarget(
       name: "CacheWorker",
-      dependencies: ["FeedimgCache", "FeedimgModel", "CFaults"],
+      dependencies: ["FeedimgCache", "FeedimgModel", "FeedimgSystem", "CFaults"],
       path: "Tests/CacheWorker",
       swiftSettings: settings
     ),

@@ -6,6 +6,7 @@
 // name, the median and the 99th percentile in microseconds. A name with "rate" has a rate instead.
 import FeedimgCache
 import FeedimgModel
+import FeedimgSystem
 import Glibc
 import Synchronization
 
@@ -43,7 +44,7 @@ func measure(_ name: String, _ runs: Int, _ body: (Int) -> Void) {
 
 /// Advances by a minute with each reading, so that every use is written to disk.
 let isHurried = arguments[1] == "touch"
-let hurriedTime = Mutex(WallClock.seconds())
+let hurriedTime = Mutex(SystemClock.seconds())
 
 func makeCache(limit: ByteCount = ByteCount(1 << 50)) -> DiskCache {
   DiskCache(
@@ -54,7 +55,7 @@ func makeCache(limit: ByteCount = ByteCount(1 << 50)) -> DiskCache {
         ? hurriedTime.withLock {
           $0 += 61
           return $0
-        } : WallClock.seconds()
+        } : SystemClock.seconds()
     }
   )
 }

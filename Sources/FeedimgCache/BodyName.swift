@@ -1,20 +1,20 @@
-/// The name of the file that holds one body, never given twice.
+/// The file name of one body, which is never used twice.
 ///
-/// `3f…-9a….jpg`: the hash of the key, so that the entry is found from its file; a random number, so that a new body
-/// of the same key never takes the place of one that somebody reads; and the ending that decoders expect.
+/// In `3f…-9a….jpg`, `3f…` is the hash of the key, so that a file leads to its entry. `9a…` is random, so that a new
+/// body never replaces a file that a program is reading. The ending is the usual one of the media type.
 struct BodyName: Sendable, Hashable {
   let keyHash: UInt64
   let serial: UInt64
   let ending: String
 
-  /// A name that no body has had before.
+  /// A new name.
   init(key: String, mediaType: String) {
     keyHash = Checksum.of(key)
     serial = UInt64.random(in: .min ... .max)
     ending = Self.ending(for: mediaType)
   }
 
-  /// Reads a name; nil for what the cache has not named.
+  /// Reads a name; nil if the cache did not make it.
   init?(_ text: some StringProtocol) {
     self.init(utf8: Array(text.utf8))
   }
@@ -31,7 +31,7 @@ struct BodyName: Sendable, Hashable {
     self.ending = String(decoding: ending, as: UTF8.self)
   }
 
-  /// Of a name, in bytes.
+  /// The length of the longest name, in bytes.
   static let greatestLength = 16 + 1 + 16 + 5
 
   var text: String {
@@ -59,7 +59,7 @@ struct BodyName: Sendable, Hashable {
       && bytes.dropFirst().allSatisfy { (97...122).contains($0) || (48...57).contains($0) }
   }
 
-  /// The usual ending of files of a media type; empty where the type is none that a decoder takes.
+  /// The usual file ending of a media type; empty for a type that no decoder reads.
   static func ending(for mediaType: String) -> String {
     switch mediaType.prefix(while: { $0 != ";" && $0 != " " }).lowercased() {
     case "image/jpeg", "image/jpg": ".jpg"
@@ -78,7 +78,7 @@ struct BodyName: Sendable, Hashable {
   }
 }
 
-/// One of the 256 folders that the bodies are spread over.
+/// One of the 256 folders of bodies.
 struct Shard: Sendable, Hashable {
   let number: UInt8
 
@@ -91,7 +91,7 @@ struct Shard: Sendable, Hashable {
   /// Two hexadecimal digits.
   var name: String { String(UInt64(number).hexadecimal.suffix(2)) }
 
-  /// The hashes of keys that belong here, as the index counts them.
+  /// The identifiers of the entries whose bodies are in this folder.
   var identifiers: ClosedRange<Int64> {
     let first = UInt64(number) << 56
     return Int64(bitPattern: first)...Int64(bitPattern: first | (UInt64.max >> 8))

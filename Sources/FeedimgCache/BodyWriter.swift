@@ -2,18 +2,20 @@ import FeedimgModel
 import FeedimgSystem
 import Glibc
 
-/// The bytes of an image that has no row yet: in memory while they are few, else in a file.
+/// The bytes of an image that has no row yet.
 ///
-/// Sendable because one thread at a time uses it: that of its writer, then the one that commits.
+/// A short body is in memory, a longer one in a file.
+///
+/// Sendable because one thread at a time uses it: the thread of its writer, then the thread that commits.
 final class PendingBody: @unchecked Sendable {
-  /// So many bytes are held in memory.
+  /// The length of the longest body in memory, in bytes.
   static let greatestInMemory = 64 << 10
 
   private var memory: [UInt8] = []
   private var file: IncomingBody?
   private(set) var size = 0
   private var isPlaced = false
-  /// What ``CacheFolder/clearCount`` was when the writing began.
+  /// ``CacheFolder/clearCount`` at the start of the writing.
   let clearCount: Int
 
   init(in folder: CacheFolder) { clearCount = folder.clearCount }
@@ -24,7 +26,7 @@ final class PendingBody: @unchecked Sendable {
     size += bytes.count
   }
 
-  /// Has all bytes in a file from now on.
+  /// Moves the bytes to a file, which then gets all further bytes.
   func moveToFile(in folder: CacheFolder) throws(FileFault) {
     guard file == nil else { return }
     var body = try IncomingBody(in: folder)
@@ -42,36 +44,36 @@ final class PendingBody: @unchecked Sendable {
     return Checksum.of(memory)
   }
 
-  /// Gives the bytes their file among the bodies; once, also where this is tried again.
+  /// Moves the bytes to the file of a body.
+  ///
+  /// A second call does nothing.
   func place(as body: BodyName, in folder: CacheFolder) throws(FileFault) {
     guard !isPlaced else { return }
     if file == nil { try folder.write(memory, as: body) } else { try file?.place(as: body, in: folder) }
     isPlaced = true
   }
 
-  /// Takes the bytes as a file.
   func takeFile(in folder: CacheFolder) throws(FileFault) -> IncomingBody? {
     try moveToFile(in: folder)
     return file.take()
   }
 
-  /// Gives the file to the body.
-  func withFile<Answer>(_ body: (borrowing IncomingBody) -> Answer?) -> Answer? {
+  func withFile<Value>(_ body: (borrowing IncomingBody) -> Value?) -> Value? {
     guard let file = file.take() else { return nil }
-    let answer = body(file)
+    let value = body(file)
     self.file = consume file
-    return answer
+    return value
   }
 }
 
-/// Writes one image into the disk cache.
+/// Writes one image to the disk cache.
 ///
 /// Sendable because the port promises that only one thread uses a writer at a time.
 final class BodyWriter: ImageWriting, @unchecked Sendable {
   private let cache: DiskCache
-  /// Nil once the writer has been finished, one way or the other.
+  /// Nil after a commit, a discard or a failure.
   private var body: PendingBody?
-  /// Where the note is that announces the body.
+  /// The path of the note that announces the body.
   private var announcement: String?
 
   init(cache: DiskCache) {
@@ -86,8 +88,8 @@ final class BodyWriter: ImageWriting, @unchecked Sendable {
         try body.write(bytes, in: cache.folder)
       } catch {
         guard error.isDiskFull else { throw error }
-        // On a small volume, older images give way to this one.
-        cache.giveWay(atLeast: max(body.size + bytes.count, DiskCache.leastRoom))
+        // On a small volume, older images are evicted.
+        cache.evict(atLeast: max(body.size + bytes.count, DiskCache.leastRoom))
         try body.write(bytes, in: cache.folder)
       }
     } catch {
@@ -126,8 +128,8 @@ final class BodyWriter: ImageWriting, @unchecked Sendable {
   func setAside(_ metadata: ImageMetadata) throws(CacheError) {
     guard let body = body.take() else { throw Self.finished }
     defer { withdraw() }
-    guard body.size > 0, !isCleared(body), body.size <= cache.limits.beginnings.bytes else { return }
-    // What follows the bytes then must not be taken for some of them after a kill.
+    guard body.size > 0, !isCleared(body), body.size <= cache.limits.partialDownloads.bytes else { return }
+    // After a kill, the record behind the bytes must not be taken for bytes of the image.
     if announcement != nil, body.withFile({ cache.announce($0, metadata, size: $0.size) }) == nil {
       withdraw()
     }
@@ -152,15 +154,17 @@ final class BodyWriter: ImageWriting, @unchecked Sendable {
 
   private static let finished = CacheError(
     .body,
-    "cannot write an image that was finished or given up before"
+    "cannot write an image that was committed or discarded before"
   )
 }
 
-/// Reads a body again that is being written, for as long as this lives; its file may get another name or lose it.
+/// Reads a body while it is written, also after its file is renamed or removed.
 final class BodyReader: WrittenReading {
   private let file: OpenFile
 
-  /// Opens the file anew, since whoever shares a descriptor shares the lock on it; nil where that is not to be had.
+  /// Opens the file again, because a duplicate descriptor would share the lock.
+  ///
+  /// Nil if it cannot be opened.
   init?(again descriptor: Int32) {
     do throws(FileFault) {
       file = try OpenFile("/proc/self/fd/\(descriptor)", to: "read", O_RDONLY)
@@ -182,17 +186,17 @@ final class BodyReader: WrittenReading {
   }
 }
 
-/// A body that is being written, under a name that means nothing yet.
+/// A body that is being written, in a file of `incoming`.
 ///
-/// Its file is locked for as long as this value lives: a file in `incoming` that can be locked was left by a killed
-/// process. Without being placed, it leaves nothing behind.
+/// The file is locked while this value lives. An unlocked file in `incoming` belonged to a process that was killed.
+/// Unless ``place(as:in:)`` renames it, the file is removed with the value.
 struct IncomingBody: ~Copyable {
   private var file: OpenFile
   private var checksumSoFar: Checksum
   private(set) var size = 0
   private var isPlaced = false
 
-  /// Makes the file, and the folders for it where they are missing.
+  /// Creates the file, and its folders if they are missing.
   init(in folder: CacheFolder) throws(FileFault) {
     guard let checksum = Checksum() else { throw FileFault("write", folder.incoming, reason: ENOMEM) }
     let made = try Self.makeFile(in: folder)
@@ -220,7 +224,7 @@ struct IncomingBody: ~Copyable {
     }
   }
 
-  /// Appends bytes: all or, on an error, none.
+  /// Appends all bytes, or none if it throws.
   mutating func write(_ bytes: UnsafeRawBufferPointer) throws(FileFault) {
     do throws(FileFault) {
       try file.write(bytes)
@@ -243,7 +247,9 @@ struct IncomingBody: ~Copyable {
   /// The name of the file, without its folder.
   var name: String { file.path.split(separator: "/").last.map(String.init) ?? "" }
 
-  /// Gives the file its final name, whole and at once; also when the folder was removed meanwhile.
+  /// Renames the file to its final name.
+  ///
+  /// It also works after the folder was removed.
   mutating func place(as body: BodyName, in folder: CacheFolder) throws(FileFault) {
     let path = folder.path(of: body)
     guard rename(file.path, path) != 0 else {
@@ -258,14 +264,14 @@ struct IncomingBody: ~Copyable {
     isPlaced = true
   }
 
-  /// Gives the file another name, with something at its end; whole and at once.
+  /// Appends a trailer and renames the file.
   mutating func place(at path: String, endingWith trailer: [UInt8]) throws(FileFault) {
     try file.write(trailer)
     guard rename(file.path, path) == 0 else { throw FileFault("write", path) }
     isPlaced = true
   }
 
-  /// The same bytes in a file that has a name.
+  /// A copy of the bytes in a file that has a name.
   private func copy(in folder: CacheFolder) throws(FileFault) -> OpenFile {
     let copy = try Self.makeFile(in: folder)
     do throws(FileFault) {
@@ -278,15 +284,15 @@ struct IncomingBody: ~Copyable {
   }
 }
 
-/// What is found where a record says that its body is.
+/// The result of reading the body of an entry.
 enum StoredBody {
   case whole([UInt8])
-  /// There is none, or it is not what was stored.
+  /// The body is missing or altered.
   case wrong
-  /// It cannot be told now, for want of descriptors or rights, or because the disk fails.
+  /// The body cannot be read now: no descriptors are left, a permission is missing, or the disk fails.
   case unreadable(FileFault)
 
-  /// Reads the body and compares its length and checksum.
+  /// Reads the body, and checks its length and checksum.
   static func read(_ record: EntryRecord, path: String) -> StoredBody {
     do throws(FileFault) {
       let file = try OpenFile(path, to: "read", O_RDONLY | O_NOFOLLOW | O_NONBLOCK)

@@ -1,10 +1,10 @@
 import FeedimgModel
 
-/// Values within a budget of bytes; those used once give way before those used again (pure).
+/// Values within a budget of bytes, evicted as a segmented LRU (pure).
 ///
-/// A value begins on probation, and is protected once it is used. Scrolling through a thousand new images therefore
-/// displaces none that have been looked at twice (segmented LRU). What is protected takes four fifths of the budget at
-/// most; beyond that, what was used least recently goes back on probation.
+/// A new value is on probation, and its first use protects it. So a scroll through a thousand new images evicts none
+/// that was used twice. Protected values take at most four fifths of the budget. Beyond that, the least recently used
+/// one goes back on probation.
 struct BoundedStore<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private struct Slot {
     var value: Value
@@ -25,10 +25,10 @@ struct BoundedStore<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
   func contains(_ key: Key) -> Bool { slots[key] != nil }
 
-  /// The value of a key, which does not count as used.
+  /// The value of a key, without counting a use.
   func peek(_ key: Key) -> Value? { slots[key]?.value }
 
-  /// The value of a key, which thereby counts as used.
+  /// The value of a key, counted as used.
   mutating func use(_ key: Key) -> Value? {
     guard let slot = slots[key] else { return nil }
     if slot.isProtected {
@@ -52,10 +52,11 @@ struct BoundedStore<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
   }
 
-  /// The values that give way to a new one, for the caller to let go of outside of its lock.
+  /// Inserts a value, and removes an earlier one of its key.
   ///
-  /// A value that costs more than a quarter of the budget is not kept, as too much else would go for it; what the
-  /// key had before goes all the same.
+  /// A value that costs more than a quarter of the budget is not kept, as too many others would be evicted for it.
+  ///
+  /// - Returns: The removed values, for the caller to release outside its lock.
   mutating func insert(_ value: Value, for key: Key, cost: Int) -> [Value] {
     let wasProtected = slots[key]?.isProtected == true
     var gone = remove(key)
@@ -65,14 +66,14 @@ struct BoundedStore<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     slots[key] = Slot(value: value, cost: cost)
     onProbation.use(key)
     self.cost += cost
-    // A new form of an image does not have to prove itself again.
+    // A new version of an image that was used twice stays protected.
     if wasProtected { protect(key, cost: cost) }
     return gone
   }
 
-  /// Changes the value of a key, which is there, and what it costs.
+  /// Changes the value and the cost of a key, if it is there.
   ///
-  /// - Returns: The values that give way, for the caller to let go of outside of its lock.
+  /// - Returns: The evicted values, for the caller to release outside its lock.
   mutating func change(_ key: Key, costBy difference: Int, _ body: (inout Value) -> Void) -> [Value] {
     guard var slot = slots.removeValue(forKey: key) else { return [] }
     body(&slot.value)
@@ -95,7 +96,7 @@ struct BoundedStore<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     return [slot.value]
   }
 
-  /// Removes values until no more than so many bytes are left, those on probation first.
+  /// Evicts values until the rest cost at most `target`, first those on probation.
   mutating func shrink(to target: Int) -> [Value] {
     var gone: [Value] = []
     while cost > max(0, target), let key = onProbation.leastRecent ?? protected.leastRecent {
@@ -110,9 +111,9 @@ struct BoundedStore<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   }
 }
 
-/// Keys in the order of their use, with constant time for every change (pure).
+/// Keys in the order of their use, as a doubly linked list in an array (pure).
 ///
-/// A doubly linked list whose nodes lie in one array, and a dictionary from keys to places in it.
+/// Every change takes constant time.
 struct RecencyOrder<Key: Hashable & Sendable>: Sendable {
   private struct Node {
     var key: Key
@@ -130,10 +131,9 @@ struct RecencyOrder<Key: Hashable & Sendable>: Sendable {
 
   var count: Int { places.count }
 
-  /// The key that has been used least recently.
   var leastRecent: Key? { oldest.flatMap { nodes[$0]?.key } }
 
-  /// Makes a key the most recently used one, whether it was there before or not.
+  /// Makes a key the most recently used one, and adds it if it is missing.
   mutating func use(_ key: Key) {
     if let place = places[key] {
       guard place != newest else { return }
@@ -147,7 +147,7 @@ struct RecencyOrder<Key: Hashable & Sendable>: Sendable {
     }
   }
 
-  /// Takes a key out; nothing happens where it is not there.
+  /// Removes a key, if it is there.
   mutating func remove(_ key: Key) {
     guard let place = places.removeValue(forKey: key) else { return }
     unlink(place)

@@ -2,34 +2,34 @@ import FeedimgModel
 import FeedimgSystem
 import Glibc
 
-/// The form of exported entries: a tar archive that any tar lists and unpacks.
+/// The format of an export, a tar archive.
 ///
 /// ```
-/// feedimg-cache/FORMAT                 which form this is; comes first
+/// feedimg-cache/FORMAT                 the version of the format, the first member
 /// feedimg-cache/3f…-9a….jpg.record     the record of an entry, a line of ``EntryRecord``
 /// feedimg-cache/3f…-9a….jpg            its body
 /// ```
-/// Each record stands before its body, so that an archive is read in one go; the last used entries come first. The
-/// names tell bodies and records apart and nothing else: no file is ever made by a name from an archive.
+/// Each record precedes its body, so that an import reads the archive once. The most recently used entries come first.
+/// An import uses the names only to tell members apart; it never creates a file with a name from an archive.
 enum CacheArchive {
   static let folder = "feedimg-cache/"
   static let form = "FORMAT"
   static let formText = "feedimg cache export 1\n"
   static let recordEnding = ".record"
-  /// A record has no more bytes than this.
+  /// The size of the largest record, in bytes.
   static let greatestRecord = 1 << 20
 
-  /// What the name of a member says that it is.
+  /// The kind of a member, as its name tells.
   enum Content: Hashable {
     case form
     case record(BodyName)
     case body(BodyName)
   }
 
-  /// What a member is; nil for one that is none of ours.
+  /// The kind of a member; nil for a foreign one.
   static func content(name: String) -> Content? {
     var rest = name[...]
-    // What was packed again by hand.
+    // Archives that a user packed again have this prefix.
     if rest.hasPrefix("./") { rest = rest.dropFirst(2) }
     guard rest.hasPrefix(folder) else { return nil }
     rest = rest.dropFirst(folder.count)
@@ -38,7 +38,7 @@ enum CacheArchive {
     return BodyName(rest).map(Content.body)
   }
 
-  /// The bytes of one member, padded to whole blocks; nil where the format cannot hold it.
+  /// One member, padded to whole blocks; nil if the format cannot hold it.
   static func member(_ name: String, _ content: [UInt8], modifiedAt: Double) -> [UInt8]? {
     guard let header = TarHeader.block(name: folder + name, size: content.count, modifiedAt: modifiedAt)
     else {
@@ -47,37 +47,38 @@ enum CacheArchive {
     return header + content + [UInt8](repeating: 0, count: TarHeader.padding(of: content.count))
   }
 
-  /// What stands after the last member.
+  /// The end of an archive: two empty blocks.
   static let end = [UInt8](repeating: 0, count: 2 * TarHeader.blockSize)
 }
 
-/// The header of one member of a tar archive, as POSIX.1-1988 has it (`ustar`), which every tar reads.
+/// The header of one member of a tar archive, in the format of POSIX.1-1988 (`ustar`).
 struct TarHeader: Hashable {
-  /// What a member is, by the byte that says so.
   enum Kind: UInt8 {
     case file = 48  // 0
     case folder = 53  // 5
-    /// More about the next member (POSIX.1-2001), in a content of its own.
+    /// Attributes of the next member (POSIX.1-2001).
     case extended = 120  // x
-    /// The same about all that follow.
+    /// Attributes of all members that follow.
     case globallyExtended = 103  // g
   }
 
-  /// Headers take one block, and contents whole ones; in bytes.
+  /// The size of a header, in bytes.
+  ///
+  /// A content fills whole blocks.
   static let blockSize = 512
-  /// What eleven octal digits can say.
+  /// The largest number of eleven octal digits.
   static let greatestNumber = 0o777_7777_7777
 
   var name: String
-  /// Of the content, in bytes.
+  /// The size of the content, in bytes.
   var size: Int
-  /// Nil for links, devices, and whatever else we never write.
+  /// Nil for kinds that an export never has, such as links and devices.
   var kind: Kind?
 
-  /// So many bytes fill the last block of a content.
+  /// The bytes between the end of a content and the end of its last block.
   static func padding(of size: Int) -> Int { (blockSize - size % blockSize) % blockSize }
 
-  /// A block for a plain file of the user's.
+  /// The header of a plain file.
   ///
   /// - Returns: Nil for a name or a size that the format cannot hold.
   static func block(name: String, size: Int, modifiedAt: Double) -> [UInt8]? {
@@ -103,7 +104,7 @@ struct TarHeader: Hashable {
     return block
   }
 
-  /// Reads a block; nil for one that is damaged or no header.
+  /// Reads a header; nil for a damaged one.
   init?(block: [UInt8]) {
     guard block.count == Self.blockSize, Self.number(block[Field.checksum]) == Self.checksum(of: block),
       let size = Self.number(block[Field.size])
@@ -113,7 +114,7 @@ struct TarHeader: Hashable {
     let name = Self.text(block[Field.name])
     self.name = prefix.isEmpty ? name : "\(prefix)/\(name)"
     self.size = size
-    // Archives older than POSIX say nothing of a plain file.
+    // Archives older than POSIX have a zero for a plain file.
     kind = block[Field.kind] == 0 ? .file : Kind(rawValue: block[Field.kind])
   }
 
@@ -130,7 +131,7 @@ struct TarHeader: Hashable {
     static let prefix = 345..<500
   }
 
-  /// The sum of all bytes, with spaces in place of the sum itself.
+  /// The sum of all bytes, with spaces in place of the checksum field.
   private static func checksum(of block: [UInt8]) -> Int {
     block.indices.reduce(0) { $0 + (Field.checksum.contains($1) ? 32 : Int(block[$1])) }
   }
@@ -139,20 +140,20 @@ struct TarHeader: Hashable {
     String(decoding: field.prefix { $0 != 0 }, as: UTF8.self)
   }
 
-  /// Octal digits, with spaces before and a space or zero after them.
+  /// Octal digits, perhaps after spaces, before a space or a zero.
   private static func number(_ field: ArraySlice<UInt8>) -> Int? {
     let digits = field.drop { $0 == 32 }.prefix { $0 != 32 && $0 != 0 }
     return Int(String(decoding: digits, as: UTF8.self), radix: 8).flatMap { $0 >= 0 ? $0 : nil }
   }
 }
 
-/// Reads the members of an archive one after the other, from a file or a pipe.
+/// Reads the members of an archive in order, from a file or a pipe.
 struct ArchiveReader: ~Copyable {
   private let file: OpenFile
   private var buffer: [UInt8]
-  /// The part of the buffer that no caller has read.
+  /// The part of the buffer that was not read yet.
   private var unread = 0..<0
-  /// The unread bytes of the present member, and the padding of its last block.
+  /// The unread bytes of the current member, and the padding behind them.
   private var remaining = 0
   private var padding = 0
   private var isAtBeginning = true
@@ -162,10 +163,10 @@ struct ArchiveReader: ~Copyable {
     buffer = [UInt8](repeating: 0, count: 1 << 17)
   }
 
-  /// Whether the same can be read twice.
+  /// Whether the archive can be read twice.
   var isSeekable: Bool { lseek(file.descriptor, 0, SEEK_CUR) >= 0 }
 
-  /// Where it stands, to come back to.
+  /// The position, for ``rewind(to:)``.
   func place() -> off_t { lseek(file.descriptor, 0, SEEK_CUR) }
 
   mutating func rewind(to place: off_t) throws(CacheError) {
@@ -176,14 +177,14 @@ struct ArchiveReader: ~Copyable {
     (remaining, padding) = (0, 0)
   }
 
-  /// The header of the next member, after whatever is left of the one before; nil at the end of the archive.
+  /// Skips the rest of the current member and reads the next header; nil at the end of the archive.
   mutating func next() throws(CacheError) -> TarHeader? {
     try skip()
     let block: [UInt8]
     do throws(CacheError) {
       block = try bytes(count: TarHeader.blockSize)
     } catch {
-      // A short file of another kind is not an archive that was cut off.
+      // A short file of another format is no truncated archive.
       let beginning = buffer[..<min(unread.upperBound, CacheArchive.folder.utf8.count)]
       guard isAtBeginning, !CacheArchive.folder.utf8.starts(with: beginning) else { throw error }
       throw fault("is no archive that `feedimg cache export` wrote")
@@ -196,7 +197,7 @@ struct ArchiveReader: ~Copyable {
     return header
   }
 
-  /// Gives the content of the present member to the body, piece by piece.
+  /// Passes the content of the current member to the body, in pieces.
   mutating func readContent(
     _ body: (UnsafeRawBufferPointer) throws(CacheError) -> Void
   ) throws(CacheError) {
@@ -215,7 +216,7 @@ struct ArchiveReader: ~Copyable {
     }
   }
 
-  /// The content of the present member, which must be small.
+  /// The content of the current member, which must have at most `limit` bytes.
   mutating func content(atMost limit: Int) throws(CacheError) -> [UInt8] {
     guard remaining <= limit else { throw fault("holds a member that is too long") }
     let content = try bytes(count: remaining)
@@ -237,7 +238,7 @@ struct ArchiveReader: ~Copyable {
     return bytes
   }
 
-  /// The place in the buffer of what comes next, at least one byte.
+  /// The range of the next bytes in the buffer; at least one byte.
   private mutating func fill(atMost count: Int) throws(CacheError) -> Range<Int> {
     if unread.isEmpty {
       let got: Int
@@ -253,25 +254,27 @@ struct ArchiveReader: ~Copyable {
   }
 }
 
-/// The file that an archive is written to: it gets its name when it is whole, in place of an earlier one.
+/// The file of an export.
 ///
-/// Until then it has none, so that a kill leaves nothing behind; on file systems that cannot do that, it has the name
-/// with `.part`. What is no plain file, such as a pipe, is written to as it is.
+/// It replaces an earlier file when it is complete.
+///
+/// Until then the file has no name, so that nothing remains after a kill. File systems without unnamed files get a name
+/// that ends in `.part`. A pipe or a device is written directly.
 struct ArchiveFile: ~Copyable {
   private let file: OpenFile
-  /// What it is to be called; nil where it has its name already.
+  /// The final path; nil for a pipe or a device.
   private let target: String?
   private let part: String
-  /// Whether the part has a name now.
+  /// Whether the unfinished file has a name.
   private var isNamed: Bool
 
-  /// - Parameter path: A file, which need not be there.
-  /// - Throws: ``FileFault`` where nothing can be written there; an earlier file is as it was.
+  /// - Parameter path: The file to write; it may be missing.
+  /// - Throws: ``FileFault`` if the file cannot be written. An earlier file then remains.
   init(_ path: String) throws(FileFault) {
     var status = stat()
     let isThere = stat(path, &status) == 0
     let isSpecial = isThere && status.st_mode & S_IFMT != S_IFREG
-    // A link stays one: what it leads to is replaced.
+    // A symbolic link stays; the file that it leads to is replaced.
     let target = isThere ? Self.resolved(path) ?? path : path
     let part = "\(target).\(getpid()).part"
     let opened = try Self.open(target, part: part, isSpecial: isSpecial)
@@ -313,7 +316,7 @@ struct ArchiveFile: ~Copyable {
 
   func write(_ bytes: [UInt8]) throws(FileFault) { try file.write(bytes) }
 
-  /// Waits until the file is on the disk, then gives it its name.
+  /// Waits until the bytes are on the disk, then names the file.
   mutating func finish() throws(FileFault) {
     guard let target else { return }
     guard fsync(file.descriptor) == 0 else { throw FileFault("write", target) }
@@ -328,7 +331,7 @@ struct ArchiveFile: ~Copyable {
     isNamed = false
   }
 
-  /// O_TMPFILE, whose macro the importer leaves out (Linux, asm-generic/fcntl.h).
+  /// `O_TMPFILE`, a macro that Swift does not import (Linux, asm-generic/fcntl.h).
   private static let withoutName = 0o20_000_000 | O_DIRECTORY
 
   private static func folder(of path: String) -> String {

@@ -1,18 +1,18 @@
 import FeedimgSystem
 import Glibc
 
-/// The layout of a cache on disk, and what is done to its files.
+/// The folder of a disk cache, and operations on its files.
 ///
 /// ```
-/// index.sqlite        which bodies there are; -wal and -shm beside it
-/// lock                held while the index is opened, made or replaced; a byte for each time the cache was cleared
-/// incoming/           bodies that are being written, and a file for each process that writes, locked by them
-/// partial/            beginnings of bodies whose transfers broke off, one for a key
-/// bodies/3f/          bodies whose key's hash begins with 3f, as they came
+/// index.sqlite        one row for each body; with -wal and -shm
+/// lock                locked while the index is opened, created or replaced; one byte for each clear of the cache
+/// incoming/           bodies that are being written, and one locked file for each process that writes
+/// partial/            partial downloads, at most one for a key
+/// bodies/3f/          bodies whose key has a hash that begins with 3f
 /// ```
 struct CacheFolder: Sendable, Hashable {
   let path: String
-  /// These two are made once, as each look-up needs them.
+  /// Stored, because each read needs them.
   let index: String
   let bodies: String
 
@@ -24,12 +24,12 @@ struct CacheFolder: Sendable, Hashable {
     bodies = end + "/bodies"
   }
 
-  /// Where an index that cannot be read is put aside.
+  /// The place of an index that could not be read.
   var damagedIndex: String { path + "/index.sqlite.damaged" }
   var lock: String { path + "/lock" }
   var incoming: String { path + "/incoming" }
   var partial: String { path + "/partial" }
-  /// Tells backup programs to leave the folder out (bford.info/cachedir).
+  /// Tells backup programs to skip the folder (bford.info/cachedir).
   var tag: String { path + "/CACHEDIR.TAG" }
 
   static let tagContent = """
@@ -38,7 +38,7 @@ struct CacheFolder: Sendable, Hashable {
 
     """
 
-  /// What SQLite puts beside a database.
+  /// The endings of the files that SQLite makes beside a database.
   static let indexCompanions = ["-wal", "-shm", "-journal"]
 
   func folder(of shard: Shard) -> String { "\(bodies)/\(shard.name)" }
@@ -46,10 +46,10 @@ struct CacheFolder: Sendable, Hashable {
     String(unsafeUninitializedCapacity: capacity) { write(body, into: $0) }
   }
 
-  /// For the path of a body, in bytes.
+  /// The length of a buffer for the path of a body, in bytes.
   private var capacity: Int { bodies.utf8.count + 4 + BodyName.greatestLength }
 
-  /// Writes the path of a body in one piece, as each look-up needs one; its length.
+  /// Writes the path of a body in one pass, because each read needs it, and returns its length.
   private func write(_ body: BodyName, into buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
     var count = buffer.initialize(fromContentsOf: bodies.utf8)
     func write(_ byte: UInt8) {
@@ -63,15 +63,15 @@ struct CacheFolder: Sendable, Hashable {
     return count
   }
 
-  /// A name for a body that is being written, never given twice.
+  /// A new path for a body that is being written.
   private func incomingPath() -> String { "\(incoming)/\(UInt64.random(in: .min ... .max).hexadecimal)" }
 
-  /// Makes a file in `incoming` that is locked, as others remove those that can be locked.
+  /// Creates a locked file in `incoming`.
   func makeIncomingFile(ending: String = "", _ flags: Int32) throws(FileFault) -> OpenFile {
     while true {
       let flags = flags | O_CREAT | O_EXCL | O_NOFOLLOW
       let file = try OpenFile(incomingPath() + ending, to: "write", flags, mode: 0o600)
-      // A sweep between the two calls removes the file; then another is made.
+      // A sweep may remove the file before it is locked. The loop then creates another one.
       let isLocked = (try? file.tryLock()) ?? true
       if isLocked, !file.isUnlinked { return file }
     }
@@ -79,36 +79,40 @@ struct CacheFolder: Sendable, Hashable {
 }
 
 extension CacheFolder {
-  /// The index file that a path leads to, told from others that had its name before.
+  /// Tells an index file apart from others with the same path.
   struct Identity: Hashable {
     var device: UInt
     var inode: UInt
   }
 
-  /// The index file there is now; nil for none.
+  /// The identity of the index file; nil if there is none.
   ///
-  /// - Throws: ``FileFault`` when it cannot be told whether there is one.
+  /// - Throws: ``FileFault`` if the path cannot be examined.
   func indexIdentity() throws(FileFault) -> Identity? {
     guard isNameable else { return nil }
     guard let status = try Self.status(index) else { return nil }
     return Identity(device: UInt(status.st_dev), inode: UInt(status.st_ino))
   }
 
-  /// How often the cache was cleared; zero again after the folder was removed.
+  /// How often the cache was cleared since the folder was created.
   var clearCount: Int { (try? Self.status(lock)).flatMap { $0 }.map { Int($0.st_size) } ?? 0 }
 
-  /// Counts that the cache is being cleared; only with the lock held.
+  /// Counts a clear.
+  ///
+  /// The caller holds the lock.
   func countClear() throws(FileFault) {
     try OpenFile(lock, to: "write", O_WRONLY | O_APPEND | O_NOFOLLOW).write([0])
   }
 
-  /// Whether the index ends within a page: SQLite takes what is missing for zeros, and rows for absent.
+  /// Whether the index ends inside a page.
+  ///
+  /// SQLite would read zeros there and miss rows.
   var isIndexTorn: Bool {
     guard let status = try? Self.status(index) else { return false }
     return Int(status.st_size) % IndexSchema.pageSize != 0
   }
 
-  /// The length of a body's file; nil where there is none.
+  /// The length of the file of a body; nil if it is missing.
   func size(of body: BodyName) -> Int? {
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: capacity + 1) { buffer in
       buffer.initializeElement(at: write(body, into: buffer), to: 0)
@@ -120,7 +124,7 @@ extension CacheFolder {
     }
   }
 
-  /// The room on the file system; nil where it cannot be told.
+  /// The free space of the file system; nil if it cannot be read.
   func room() -> DiskRoom? {
     var status = statvfs()
     guard statvfs(path, &status) == 0 else { return nil }
@@ -131,13 +135,13 @@ extension CacheFolder {
     return DiskRoom(available: bytes(status.f_bavail), size: bytes(status.f_blocks))
   }
 
-  /// In bytes; files take whole ones.
+  /// The block size of the file system, in bytes.
   var blockSize: Int {
     var status = statvfs()
     return statvfs(path, &status) == 0 ? min(max(512, Int(clamping: status.f_frsize)), 1 << 20) : 4096
   }
 
-  /// What the index takes of the disk, in bytes.
+  /// The disk space of the index, in bytes.
   var bookkeepingSize: Int {
     let files = [index] + Self.indexCompanions.map { index + $0 }
     return files.reduce(0) { $0 + ((try? Self.status($1))?.map { Int($0.st_blocks) * 512 } ?? 0) }
@@ -149,7 +153,7 @@ extension CacheFolder {
     return Shard.all.filter { names.contains($0.name) }
   }
 
-  /// Whether the path means to the kernel what it means to us.
+  /// Whether the path is neither empty nor cut short by a zero byte.
   private var isNameable: Bool { !path.isEmpty && !path.utf8.contains(0) }
 
   func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
@@ -161,18 +165,20 @@ extension CacheFolder {
     return nil
   }
 
-  /// Makes the folder and those that it needs, for the user alone; those that are there stay as they are.
+  /// Creates the folder and its subfolders, for the user alone.
+  ///
+  /// Existing folders stay as they are.
   func create() throws(FileFault) {
     guard isNameable else { throw FileFault("make the folder", path, reason: EINVAL) }
     guard !exists(incoming) || !exists(bodies) else { return }
     let isNew = try Self.makeFolder(path)
     try Self.makeFolder(incoming)
     try Self.makeFolder(bodies)
-    // A cache without its tag works as well.
+    // A cache without its tag works, too.
     if isNew { try? writeTag() }
   }
 
-  /// Writes a body that is whole in memory, under a name that no file has.
+  /// Writes a body that is in memory to a new file.
   func write(_ bytes: [UInt8], as body: BodyName) throws(FileFault) {
     let file = try makeBodyFile(body)
     do throws(FileFault) { try file.write(bytes) } catch {
@@ -193,9 +199,11 @@ extension CacheFolder {
     }
   }
 
-  /// Makes the file of the index for the user alone, as SQLite would leave that to the process; those beside it follow.
+  /// Creates the index file, readable for the user alone.
   ///
-  /// Only where there is none: closing it would take away the locks that this process has on it.
+  /// SQLite gives the files beside it the same mode.
+  ///
+  /// It leaves an existing file alone: opening and closing it would release the locks that this process has on it.
   func makeIndexFile() throws(FileFault) {
     do throws(FileFault) {
       _ = try OpenFile(index, to: "make the index", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
@@ -209,7 +217,9 @@ extension CacheFolder {
     try file.write(Array(Self.tagContent.utf8))
   }
 
-  /// Makes a folder and those above it; whether it was not there before.
+  /// Creates a folder and its parents.
+  ///
+  /// - Returns: Whether it was missing.
   @discardableResult
   static func makeFolder(_ path: String) throws(FileFault) -> Bool {
     if mkdir(path, 0o700) == 0 { return true }
@@ -219,7 +229,7 @@ extension CacheFolder {
       if mkdir(path, 0o700) == 0 { return true }
     }
     var status = stat()
-    // What is there is reported as such, before the kernel's reason, such as a read-only file system.
+    // If the path has a file, the error says so instead of a reason such as a read-only file system.
     guard stat(path, &status) == 0 else { throw fault }
     guard status.st_mode & S_IFMT == S_IFDIR else {
       throw FileFault("make the folder", path, reason: ENOTDIR)
@@ -227,14 +237,16 @@ extension CacheFolder {
     return false
   }
 
-  /// Unlinks bodies whose rows have gone; one that stays is found by the sweep.
+  /// Removes bodies whose rows were removed.
+  ///
+  /// The next sweep removes those that remain.
   func remove(_ bodies: [BodyName]) {
     for body in bodies { unlink(path(of: body)) }
   }
 
-  /// Removes the bodies of a shard, and its folder where nothing else is in it.
+  /// Removes the bodies of a shard, and its folder if nothing else is in it.
   ///
-  /// - Throws: ``FileFault`` of the first that cannot be removed; the others have been removed then.
+  /// - Throws: ``FileFault`` for the first body that cannot be removed. The others are removed.
   func clear(_ shard: Shard) throws(FileFault) {
     let folder = folder(of: shard)
     var fault: FileFault?
@@ -247,10 +259,12 @@ extension CacheFolder {
     if let fault { throw fault }
   }
 
-  /// Whether we made the file of a name in a shard; earlier versions kept a catalog beside the bodies.
+  /// Whether the cache made a file of a shard.
+  ///
+  /// Earlier versions kept a catalog beside the bodies.
   static func isOurs(_ name: String) -> Bool { BodyName(name) != nil || name.hasPrefix("catalog") }
 
-  /// The names in a folder, in no order; none where there is no folder.
+  /// The names in a folder, in no order; empty if the folder is missing.
   static func names(in folder: String) throws(FileFault) -> [String] {
     guard let stream = opendir(folder) else {
       guard errno == ENOENT else { throw FileFault("list", folder) }

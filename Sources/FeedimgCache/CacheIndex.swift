@@ -1,24 +1,29 @@
 import FeedimgModel
 import FeedimgSQLite
 
-/// The index of what is stored, through one connection; for one thread at a time.
+/// The index of a cache, through one connection.
 ///
-/// It knows rows, not files. A body is placed before its row is committed and removed after its row is, so that a kill
-/// leaves at most a file without a row, which the next sweep removes.
+/// Only one thread at a time may use it.
+///
+/// It knows rows, not files. A body is placed before its row is committed and removed after its row. So a kill leaves
+/// at most a file without a row, which the next sweep removes.
 final class CacheIndex {
   let connection: SQLiteConnection
-  /// Whether nothing can be changed.
   let isReadOnly: Bool
-  /// Whether the settings for writing have been made on this connection.
+  /// Whether ``prepareToWrite()`` ran on this connection.
   var isPreparedToWrite = false
 
-  init(_ connection: SQLiteConnection) {
+  /// The pages in the log that cause a checkpoint.
+  let checkpointPages: Int
+
+  init(_ connection: SQLiteConnection, room: DiskRoom?) {
     self.connection = connection
+    checkpointPages = IndexSchema.checkpointPages(room)
     isReadOnly = connection.isReadOnly
   }
 
-  /// Runs the body in a transaction that holds the right to write from its start; undone when it throws.
-  func transaction<Answer>(_ body: () throws(SQLiteError) -> Answer) throws(SQLiteError) -> Answer {
+  /// Runs the body in a write transaction, which is rolled back if the body throws.
+  func transaction<Value>(_ body: () throws(SQLiteError) -> Value) throws(SQLiteError) -> Value {
     try prepareToWrite()
     return try connection.transaction { () throws(SQLiteError) in
       try checkVersion()
@@ -27,21 +32,21 @@ final class CacheIndex {
   }
 }
 
-/// Rows, one at a time.
+/// Single rows.
 extension CacheIndex {
-  /// An entry with what changes when it is used.
+  /// A record with the time of its last use.
   struct Entry {
     var record: EntryRecord
-    /// In seconds since 1970.
+    /// Seconds since 1970.
     var usedAt: Int
   }
 
-  /// What a look-up needs of an entry, which costs less to read than all of it.
+  /// The columns that a look-up needs, to read less than a whole row.
   struct Glance {
     var body: BodyName
     var size: Int
     var isPinned: Bool
-    /// In seconds since 1970.
+    /// Seconds since 1970.
     var usedAt: Int
   }
 
@@ -62,19 +67,19 @@ extension CacheIndex {
     return found ?? nil
   }
 
-  /// The entry of a key; nil where there is none.
+  /// The entry of a key; nil if there is none.
   func entry(of key: String) throws(SQLiteError) -> Entry? {
     guard let entry = try entry(with: Int64(bitPattern: Checksum.of(key))) else { return nil }
     return entry.record.key == key ? entry : nil
   }
 
-  /// The entry in the row of this identifier; nil where there is no row, or a damaged one.
+  /// The entry with an identifier; nil if there is none or its row is damaged.
   func entry(with identifier: Int64) throws(SQLiteError) -> Entry? {
     let select = try connection.statement("SELECT \(Self.columns) FROM entry WHERE id = ?1")
     return try select.first([.integer(Int(identifier))], Self.entry) ?? nil
   }
 
-  /// The entries that a condition selects, without damaged rows; the sweep removes those.
+  /// The entries that a condition selects, without damaged rows, which the next sweep removes.
   func entries(where condition: String, _ values: [SQLiteStatement.Value]) throws(SQLiteError) -> [Entry] {
     var entries: [Entry] = []
     try connection.statement("SELECT \(Self.columns) FROM entry WHERE \(condition)").forEachRow(values) {
@@ -85,7 +90,7 @@ extension CacheIndex {
     return entries
   }
 
-  /// Enters a record, in place of a row with its identifier.
+  /// Inserts a record, and replaces a row with the same identifier.
   func insert(_ record: EntryRecord, usedAt: Int, hits: Int = 0) throws(SQLiteError) {
     let insert = try connection.statement(
       """
@@ -105,9 +110,9 @@ extension CacheIndex {
     try account(record.budget, entries: 1, bytes: record.size)
   }
 
-  /// Removes exactly this entry; false where the key has another by now, or none, or was pinned or unpinned.
+  /// Removes exactly this entry, and with `keepsPin` remembers its pin for the next image of the key.
   ///
-  /// With `keepsPin`, the next image of the key is pinned if this one is.
+  /// - Returns: False if the key has another entry or none, or if the entry was pinned or unpinned.
   @discardableResult
   func delete(_ record: EntryRecord, keepsPin: Bool = false) throws(SQLiteError) -> Bool {
     let delete = try connection.statement("DELETE FROM entry WHERE id = ?1 AND file = ?2 AND budget = ?3")
@@ -137,7 +142,7 @@ extension CacheIndex {
     [.string(key), .integer(Int(Int64(bitPattern: Checksum.of(key))))]
   }
 
-  /// Replaces the response of a record that was read before; false where the key has another entry or response by now.
+  /// Replaces the response of an entry; false if the key has another entry or response by now.
   func replace(_ record: EntryRecord, with new: EntryRecord) throws(SQLiteError) -> Bool {
     let update = try connection.statement(
       """
@@ -155,7 +160,7 @@ extension CacheIndex {
     return connection.changes > 0
   }
 
-  /// Moves an entry to another budget; false where the key has another entry by now, or none.
+  /// Moves an entry to another budget; false if the key has another entry or none by now.
   func move(_ record: EntryRecord, to budget: Budget, usedAt: Int) throws(SQLiteError) -> Bool {
     let update = try connection.statement(
       "UPDATE entry SET budget = ?4, used_at = ?5 WHERE id = ?1 AND file = ?2 AND budget = ?3"
@@ -170,7 +175,7 @@ extension CacheIndex {
     return true
   }
 
-  /// Writes down that entries were used.
+  /// Records uses of entries.
   func touch(_ touches: [Touch]) throws(SQLiteError) {
     let use = try connection.statement(
       "UPDATE entry SET hits = hits + ?2, used_at = coalesce(nullif(?3, -1), used_at) WHERE id = ?1"
@@ -185,7 +190,7 @@ extension CacheIndex {
     url, fields, varied, used_at
     """
 
-  /// Reads a row of these columns; nil for a damaged one.
+  /// Reads a row of `columns`; nil for a damaged one.
   private static func entry(_ row: SQLiteRow) -> Entry? {
     guard let body = row.withText(4, BodyName.init(utf8:)),
       Int64(bitPattern: body.keyHash) == Int64(row.integer(0)), row.integer(5) >= 0
@@ -215,19 +220,19 @@ extension CacheIndex {
 
 /// Totals and counters.
 extension CacheIndex {
-  /// What a budget holds.
+  /// The contents of a budget.
   struct Total: Hashable {
     var entries: Int
     var bytes: Int
   }
 
-  /// The counters that are kept over the life of the index, by their lines in the account.
+  /// Counters, by their line in the account.
   enum Tally: Int {
     case hits = 2
     case misses = 3
-    /// More than zero where files may lie in the folder that have no row.
+    /// More than zero if there may be files without rows.
     case unswept = 5
-    /// How often the folder was swept.
+    /// The number of sweeps.
     case sweeps = 6
   }
 
@@ -244,20 +249,30 @@ extension CacheIndex {
     return try select.first([.integer(tally.rawValue)]) { $0.integer(0) } ?? 0
   }
 
-  /// Adds to a counter.
   func add(_ count: Int, to tally: Tally) throws(SQLiteError) {
     guard count != 0 else { return }
-    try connection.statement("UPDATE account SET count = count + ?2 WHERE line = ?1")
-      .run([.integer(tally.rawValue), .integer(count)])
+    try addToAccount(tally.rawValue, count: count, bytes: 0)
   }
 
-  /// Adds to the total of a budget; each method that adds or removes a row calls this.
+  /// Adds to the total of a budget.
+  ///
+  /// Each method that adds or removes a row calls this.
   func account(_ budget: Budget, entries: Int, bytes: Int) throws(SQLiteError) {
-    try connection.statement("UPDATE account SET count = count + ?2, bytes = bytes + ?3 WHERE line = ?1")
-      .run([.integer(budget.rawValue), .integer(entries), .integer(bytes)])
+    try addToAccount(budget.rawValue, count: entries, bytes: bytes)
   }
 
-  /// Makes the totals from the rows.
+  /// Inserts a missing line, as indexes of earlier builds have no line for responses.
+  private func addToAccount(_ line: Int, count: Int, bytes: Int) throws(SQLiteError) {
+    let add = try connection.statement(
+      """
+      INSERT INTO account VALUES (?1, ?2, ?3)
+      ON CONFLICT (line) DO UPDATE SET count = count + excluded.count, bytes = bytes + excluded.bytes
+      """
+    )
+    try add.run([.integer(line), .integer(count), .integer(bytes)])
+  }
+
+  /// Computes the totals from the rows.
   func recount() throws(SQLiteError) {
     for budget in Budget.allCases {
       let sql = """
@@ -268,11 +283,11 @@ extension CacheIndex {
     }
   }
 
-  /// When the entries unused and used for longest were last used; nil where there are none.
+  /// The oldest and the newest last use of an image; nil without images.
   func useRange() throws(SQLiteError) -> ClosedRange<Int>? {
     var range: ClosedRange<Int>?
-    for budget in Budget.allCases {
-      // Each is found at one end of the tree, so that it takes no longer the more is stored.
+    for budget in Budget.images {
+      // The index of the table has both ends at hand, so that this takes no longer for a large cache.
       guard let first = try use(in: budget, "used_at"), let last = try use(in: budget, "used_at DESC"),
         first <= last
       else { continue }
@@ -290,7 +305,7 @@ extension CacheIndex {
     try connection.statement("SELECT 1 FROM entry LIMIT 1").first { $0.integer(0) } == nil
   }
 
-  /// Counts uses in times to come, written by a clock that was wrong, as uses now; as many as one step may.
+  /// Changes uses in the future, which a wrong clock wrote, to `now`; at most `greatestCount` for each budget.
   func correctUses(after time: Int, now: Int) throws(SQLiteError) {
     for budget in Budget.allCases {
       let sql = """
@@ -304,12 +319,12 @@ extension CacheIndex {
 
 /// Eviction.
 extension CacheIndex {
-  /// Rows that were removed, with the bodies that lost them.
+  /// The result of removing rows: the bodies to remove.
   struct Removal {
     var bodies: [BodyName] = []
-    /// What these bodies take.
+    /// The size of the bodies.
     var bytes = 0
-    /// Whether the budget still holds too much, as one transaction removes only so many.
+    /// Whether more must be removed, as one transaction removes only so many rows.
     var isUnfinished = false
 
     init(_ records: [EntryRecord] = [], isUnfinished: Bool = false) {
@@ -325,10 +340,10 @@ extension CacheIndex {
     }
   }
 
-  /// One transaction removes at most so many rows, so that others need not wait long.
+  /// The most rows that one transaction removes, so that other processes wait only briefly.
   static let greatestCount = 256
 
-  /// Removes the entries used least recently, until the incoming bytes fit.
+  /// Evicts the least recently used entries until `incoming` more bytes fit.
   func makeRoom(
     for incoming: Int,
     of budget: Budget,
@@ -342,16 +357,16 @@ extension CacheIndex {
       eviction.takes($0.size)
     }
     for record in oldest { try delete(record) }
-    // Nothing is left to remove, and still it does not fit: the total was damaged.
+    // The budget is empty, and yet the bytes do not fit: the total was damaged.
     if oldest.isEmpty { try recount() }
     return Removal(oldest, isUnfinished: !oldest.isEmpty && !eviction.isEnough)
   }
 
-  /// Removes so many bytes because the disk is needed for something else; originals go first, as offline needs thumbnails.
-  func giveBack(_ bytes: Int, isExact: Bool = false) throws(SQLiteError) -> Removal {
+  /// Evicts so many bytes, in the order of ``Budget/evictable``.
+  func evict(_ bytes: Int, isExact: Bool = false) throws(SQLiteError) -> Removal {
     var removal = Removal()
     var rest = bytes
-    for budget in Budget.yielding where rest > 0 {
+    for budget in Budget.evictable where rest > 0 {
       let stored = try total(of: budget).bytes
       removal.add(try makeRoom(for: 0, of: budget, limit: ByteCount(max(0, stored - rest)), isExact: isExact))
       rest -= min(rest, max(0, stored))
@@ -359,17 +374,17 @@ extension CacheIndex {
     return removal
   }
 
-  /// The entries used least recently that take so many bytes together, as far as one step goes; they stay.
+  /// The least recently used entries that take so many bytes, without evicting them.
   ///
   /// - Parameters:
-  ///   - bytes: How much is wanted.
-  ///   - takes: Whether a body takes anything.
-  /// - Returns: The entries, with those on the way whose bodies take nothing.
-  /// - Throws: ``SQLiteError`` where the index cannot be read.
+  ///   - bytes: The bytes to find.
+  ///   - takes: Whether the body of an entry takes space.
+  /// - Returns: At most 256 entries of each budget, including those in between whose bodies take no space.
+  /// - Throws: ``SQLiteError`` if the index cannot be read.
   func leastUsed(_ bytes: Int, where takes: (EntryRecord) -> Bool) throws(SQLiteError) -> [EntryRecord] {
     var records: [EntryRecord] = []
     var rest = bytes
-    for budget in Budget.yielding where rest > 0 {
+    for budget in Budget.evictable where rest > 0 {
       records += try oldest(of: budget, usedBefore: .max, atMost: Self.greatestCount) { record in
         guard rest > 0 else { return false }
         if takes(record) { rest -= min(rest, record.size) }
@@ -379,23 +394,23 @@ extension CacheIndex {
     return records
   }
 
-  /// Removes what has not been used since a time, as much as one step may.
+  /// Removes at most `count` entries of a budget that were not used since a time.
   func removeUnused(since time: Int, of budget: Budget, atMost count: Int) throws(SQLiteError) -> Removal {
     let unused = try oldest(of: budget, usedBefore: time, atMost: count) { _ in true }
     for record in unused { try delete(record) }
     return Removal(unused, isUnfinished: unused.count == count)
   }
 
-  /// Removes a few entries of each budget that have not been used since a time.
+  /// Removes a few entries of each budget that were not used since a time.
   func removeUnused(since time: Int) throws(SQLiteError) -> Removal {
     var removal = Removal()
-    for budget in Budget.yielding {
+    for budget in Budget.evictable {
       removal.add(try removeUnused(since: time, of: budget, atMost: Eviction.step))
     }
     return removal
   }
 
-  /// The records used least recently, oldest first, up to the first that the body does not want.
+  /// The least recently used records, oldest first, up to the first that `isWanted` refuses.
   private func oldest(
     of budget: Budget,
     usedBefore time: Int,
@@ -416,9 +431,9 @@ extension CacheIndex {
   }
 }
 
-/// What a sweep asks.
+/// The sweep.
 extension CacheIndex {
-  /// The shards in which there are rows.
+  /// The shards that have rows.
   func shards() throws(SQLiteError) -> Set<Shard> {
     var shards: Set<Shard> = []
     try connection.statement("SELECT DISTINCT id >> 56 & 255 FROM entry").forEachRow { row in
@@ -428,7 +443,6 @@ extension CacheIndex {
     return shards
   }
 
-  /// The rows of a shard.
   func entries(in shard: Shard) throws(SQLiteError) -> [Entry] {
     let range = shard.identifiers
     return try entries(
@@ -437,9 +451,9 @@ extension CacheIndex {
     )
   }
 
-  /// Removes the rows of a shard but those of these bodies; damaged rows too.
+  /// Removes the rows of a shard that have none of these bodies, and damaged rows.
   ///
-  /// The next images of the keys of pinned ones are pinned.
+  /// The pins of the removed rows are remembered for the next images of their keys.
   func retain(_ bodies: Set<BodyName>, in shard: Shard) throws(SQLiteError) {
     let range = shard.identifiers
     var lost: [Int] = []

@@ -1,8 +1,8 @@
 package import FeedimgModel
 
-/// What the disk cache holds and how it has served.
+/// The contents and the counters of a disk cache.
 package struct CacheInfo: Sendable, Hashable {
-  /// What is stored in one budget.
+  /// The contents of one budget.
   package struct Share: Sendable, Hashable {
     package var budget: Budget
     package var entries: Int
@@ -10,79 +10,79 @@ package struct CacheInfo: Sendable, Hashable {
     package var limit: ByteCount
   }
 
-  /// What is kept of images whose transfers broke off, beside the budgets.
-  package struct Beginnings: Sendable, Hashable {
+  /// The partial downloads, which have a limit of their own.
+  package struct PartialDownloads: Sendable, Hashable {
     package var count: Int
     package var size: ByteCount
     package var limit: ByteCount
   }
 
   package var folder: String
-  /// Originals, then thumbnails; neither with what is pinned.
+  /// Originals, then thumbnails; both without pinned images.
   package var shares: [Share]
   /// Pinned images of both roles.
   package var pinned: Share
-  package var beginnings: Beginnings
+  package var partialDownloads: PartialDownloads
   package var unusedDays: Int
-  /// When the entry unused for longest was last used, in seconds since 1970; nil where there is none.
+  /// The oldest last use of an image, in seconds since 1970; nil without images.
   package var oldestUse: Double?
-  /// When an entry was last used, in seconds since 1970; nil where there is none.
+  /// The newest last use of an image, in seconds since 1970; nil without images.
   package var newestUse: Double?
-  /// The reads that found an image, and those that did not, since the index was made.
+  /// Reads that found an image, and reads that did not, since the index was created.
   package var hits: Int
   package var misses: Int
-  /// About what bodies and index take of the disk, in whole blocks.
+  /// An estimate of the disk space of the whole folder, in whole blocks.
   package var sizeOnDisk: ByteCount
 
   package var entries: Int { shares.reduce(pinned.entries) { $0 + $1.entries } }
   package var size: ByteCount { ByteCount(shares.reduce(pinned.size.bytes) { $0 + $1.size.bytes }) }
 
-  /// Of a cache that holds nothing.
+  /// The information on an empty cache.
   init(folder: String, limits: CacheLimits) {
     func share(_ budget: Budget) -> Share {
       Share(budget: budget, entries: 0, size: ByteCount(0), limit: limits[budget])
     }
     self.folder = folder
-    shares = Budget.yielding.map(share)
+    shares = [share(.originals), share(.thumbnails)]
     pinned = share(.pinned)
-    beginnings = Beginnings(count: 0, size: ByteCount(0), limit: limits.beginnings)
+    partialDownloads = PartialDownloads(count: 0, size: ByteCount(0), limit: limits.partialDownloads)
     unusedDays = limits.unusedDays
     (hits, misses) = (0, 0)
     sizeOnDisk = ByteCount(0)
   }
 }
 
-/// What a check of every body has found.
+/// The result of ``DiskCache/verify(progress:)``.
 package struct CacheVerification: Sendable, Hashable {
-  /// The bodies that are as they were stored.
+  /// The number of intact bodies.
   package var whole = 0
-  /// The keys of those that are missing or were changed; they have been removed.
+  /// The keys whose bodies were missing or altered and were removed.
   package var removed: [String] = []
-  /// The keys of those that are missing or were changed, and could not be removed.
+  /// The keys whose bodies are missing or altered and could not be removed.
   package var damaged: [String] = []
-  /// The keys of those that cannot be read now; they have been kept.
+  /// The keys whose bodies cannot be read now; they remain.
   package var unreadable: [String] = []
 }
 
-/// What was removed to make room.
+/// The result of ``DiskCache/trim(to:progress:)``.
 package struct CacheTrimming: Sendable, Hashable {
   package var entries = 0
-  /// How many beginnings of images.
-  package var beginnings = 0
-  /// What all of them took.
+  /// The number of removed partial downloads.
+  package var partialDownloads = 0
+  /// The bytes of everything that was removed.
   package var size = ByteCount(0)
-  /// What is left of pinned images, which are never removed.
+  /// The bytes of pinned images, which remain.
   package var pinned = ByteCount(0)
 }
 
-/// The orders in which entries can be listed, each the way people want it first.
+/// The order of a listing.
 package enum CacheOrder: String, Sendable, Hashable, CaseIterable {
-  /// The last used first.
+  /// The most recently used first.
   case used
-  /// The last stored first.
+  /// The most recently stored first.
   case stored
   /// The largest first.
   case size
-  /// By key, as bytes.
+  /// By the bytes of the key.
   case key
 }

@@ -1,14 +1,15 @@
 package import FeedimgModel
 
-/// How much the disk cache may keep, and for how long.
+/// How much the disk cache keeps, and for how long.
 package struct CacheLimits: Sendable, Hashable {
-  /// The most that originals may take.
   package var originals: ByteCount
-  /// The most that thumbnails may take; apart, so that a burst of originals cannot evict what offline needs.
+  /// Apart from originals, so that many originals never evict the thumbnails that are needed offline.
   package var thumbnails: ByteCount
-  /// The most that pinned images of both roles may take, beside the rest; more cannot be pinned.
+  /// The limit of pinned images of both roles.
+  ///
+  /// No more can be pinned when it is reached.
   package var pinned: ByteCount
-  /// Images unused for longer are removed; in days.
+  /// After so many days without use, an entry expires.
   package var unusedDays: Int
 
   package init(
@@ -23,7 +24,7 @@ package struct CacheLimits: Sendable, Hashable {
     self.unusedDays = max(0, unusedDays)
   }
 
-  /// As the user has set them.
+  /// The limits of the user's settings.
   package init(_ settings: UserSettings) {
     self.init(
       originals: settings.cacheOriginalsLimit,
@@ -33,83 +34,87 @@ package struct CacheLimits: Sendable, Hashable {
     )
   }
 
-  /// How much a budget may hold.
+  /// The limit of a budget.
   package subscript(budget: Budget) -> ByteCount {
     switch budget {
     case .originals: originals
     case .thumbnails: thumbnails
     case .pinned: pinned
+    case .responses: ByteCount(originals.bytes / 4)
     }
   }
 
-  /// The most that beginnings of images may take, beside the budgets: an eighth of that of originals.
-  var beginnings: ByteCount { ByteCount(min(originals.bytes / 8, Self.greatestBeginnings.bytes)) }
+  /// The limit of partial downloads, beside the budgets: an eighth of that of originals, at most 64 MiB.
+  var partialDownloads: ByteCount { ByteCount(min(originals.bytes / 8, Self.greatestPartialDownloads.bytes)) }
 
-  private static let greatestBeginnings = ByteCount.mebibytes(64)
+  private static let greatestPartialDownloads = ByteCount.mebibytes(64)
 
-  /// In seconds; days beyond a human life count as that, so that no sum overflows.
+  /// In seconds; capped at a hundred years, so that no sum overflows.
   var unusedSeconds: Int { min(unusedDays, 36_500) * 86_400 }
 }
 
-/// What the bytes of an entry count against; the number is its line in the account of the index.
+/// The budget of an entry.
+///
+/// The number is its line in the account of the index.
 package enum Budget: Int, Sendable, Hashable, CaseIterable {
   case originals = 0
   case thumbnails = 1
-  /// Of either role; nothing gives way in it, and nothing more is taken in once it is full.
+  /// Pinned images of both roles. They are never evicted; a full budget accepts no more.
   case pinned = 4
+  /// The responses of `GET /v1/fetch`, which listings and exports leave out.
+  case responses = 7
 
-  /// Those whose entries give way to others and expire, from the one that others need least offline.
-  static let yielding: [Budget] = [.originals, .thumbnails]
+  /// The budgets of images.
+  package static let images: [Budget] = [.originals, .thumbnails, .pinned]
+  /// The budgets whose entries are evicted and expire, in the order of eviction: offline, thumbnails matter most.
+  static let evictable: [Budget] = [.responses, .originals, .thumbnails]
 
   init(_ role: ImageVariant.Role) { self = role == .original ? .originals : .thumbnails }
 }
 
-/// The room on the file system of a cache, which gives way before the disk is full (pure).
+/// The free space of the file system of a cache (pure).
 struct DiskRoom: Sendable, Hashable {
-  /// What may still be written, in bytes.
+  /// The bytes that may still be written.
   var available: Int
-  /// Of the whole file system, in bytes.
+  /// The size of the file system, in bytes.
   var size: Int
 
-  /// What is left to others: a fiftieth of the file system, 256 MiB at most; in bytes.
+  /// The free bytes that the cache leaves to other programs: a fiftieth of the file system, at most 256 MiB.
   ///
-  /// Less would let the cache be what fills a small disk, more would empty it on a large one that is nearly full, as
-  /// many are for years.
+  /// With less, the cache would fill a small disk. With more, it would be empty on a large disk that is nearly full.
   var reserve: Int { min(max(0, size) / 50, 256 << 20) }
 
-  /// What the cache should give back, in bytes.
+  /// The bytes that the cache should free.
   var deficit: Int { max(0, reserve - max(0, available)) }
 }
 
-/// Decides how much a budget must give up (pure).
+/// Decides how many bytes a budget must free (pure).
 ///
-/// What exceeds the budget goes at once, and with it a few entries more until a sixteenth is free, so that the next
-/// commits find room without looking for something to remove, and none removes hundreds of files in a row, which
-/// file systems take badly.
+/// An eviction also removes up to eight more entries, until a sixteenth of the budget is free. So the next commits
+/// need no eviction, and none of them removes hundreds of files at once.
 struct Eviction: Sendable, Hashable {
-  /// The bytes that have to go before what comes may be stored.
+  /// The bytes to free before the incoming ones are stored.
   let required: Int
-  /// The bytes that should go, as far as a step reaches; none while nothing has to.
+  /// The bytes to free if the steps suffice; zero if nothing is required.
   let desired: Int
 
   private var freed = 0
   private var extra = 0
 
-  /// So many entries go at most beyond what must.
+  /// The most entries to remove beyond those that are required.
   static let step = 8
 
-  /// Where it is to be exact, nothing goes beyond what must, as nothing is about to come.
+  /// With `isExact`, frees nothing beyond `required`.
   init(stored: Int, incoming: Int = 0, limit: ByteCount, isExact: Bool = false) {
-    // A total that was damaged must not overflow what is computed from it.
+    // A damaged total must not overflow.
     func bounded(_ count: Int) -> Int { min(max(0, count), 1 << 60) }
     required = max(0, bounded(stored) + bounded(incoming) - bounded(limit.bytes))
     desired = required == 0 || isExact ? required : required + bounded(limit.bytes) / 16
   }
 
-  /// Whether what had to go has been taken.
   var isEnough: Bool { freed >= required }
 
-  /// Whether the next entry, from the least recently used on, is to go.
+  /// Whether to evict the next entry, in the order of last use.
   mutating func takes(_ size: Int) -> Bool {
     guard freed < desired else { return false }
     if isEnough {

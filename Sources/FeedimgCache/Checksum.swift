@@ -1,10 +1,10 @@
 import CXXHash
 
-/// The XXH3 checksum, with 64 bits, of bytes that come in pieces.
+/// A 64-bit XXH3 checksum of bytes that come in pieces.
 struct Checksum: ~Copyable {
   private let state: OpaquePointer
 
-  /// - Returns: Nil when there is no memory.
+  /// - Returns: Nil without memory.
   init?() {
     guard let state = feedimg_xxh3_new() else { return nil }
     self.state = state
@@ -17,7 +17,7 @@ struct Checksum: ~Copyable {
     feedimg_xxh3_update(state, base, bytes.count)
   }
 
-  /// Of all bytes so far.
+  /// The checksum of all bytes so far.
   var value: UInt64 { feedimg_xxh3_digest(state) }
 
   static func of(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
@@ -33,7 +33,7 @@ struct Checksum: ~Copyable {
 }
 
 extension UInt64 {
-  /// Sixteen hexadecimal digits, in lower case.
+  /// Sixteen hexadecimal digits in lower case.
   var hexadecimal: String {
     String(unsafeUninitializedCapacity: 16) { buffer in
       var count = 0
@@ -45,7 +45,7 @@ extension UInt64 {
     }
   }
 
-  /// Gives the first digits of sixteen, one after the other.
+  /// Passes the first `digits` of the sixteen to `write`.
   func writeHexadecimal(digits: Int = 16, _ write: (UInt8) -> Void) {
     for index in 0..<digits {
       let digit = UInt8(truncatingIfNeeded: self >> UInt64(60 - 4 * index)) & 15

@@ -1,6 +1,6 @@
 package import FeedimgModel
 
-/// Which decoded image: of a URL, at a size and in a pixel format.
+/// The key of a decoded image: its URL, size and pixel format.
 package struct DecodedKey: Sendable, Hashable {
   /// ``ImageURL/key`` of the image.
   package var url: String
@@ -14,12 +14,12 @@ package struct DecodedKey: Sendable, Hashable {
   }
 }
 
-/// Decoded images within a budget, found by size and forgotten by URL (pure).
+/// Decoded images within a budget (pure).
 struct DecodedImages: Sendable {
   struct Entry: Sendable {
     var key: DecodedKey
     var bitmap: Bitmap
-    /// Of the bytes that it was decoded from.
+    /// The checksum of the encoded bytes.
     var checksum: UInt64
   }
 
@@ -28,23 +28,23 @@ struct DecodedImages: Sendable {
 
   init(limit: ByteCount) { store = BoundedStore(limit: limit) }
 
-  /// The pixels of a key, which thereby count as used; of these bytes alone, if their checksum is given.
+  /// The pixels of a key, counted as used; nil if they were decoded from bytes with another checksum.
   mutating func use(_ key: DecodedKey, of checksum: UInt64?) -> Bitmap? {
     if let checksum, store.peek(key)?.checksum != checksum { return nil }
     return store.use(key)?.bitmap
   }
 
-  /// - Returns: What gives way, to be let go of outside of a lock.
+  /// - Returns: The evicted entries, for the caller to release outside its lock.
   mutating func insert(_ entry: Entry, cost: Int) -> [Entry] {
     let gone = forget(store.insert(entry, for: entry.key, cost: cost))
     if store.contains(entry.key) { keys[entry.key.url, default: []].insert(entry.key) }
     return gone
   }
 
-  /// Whether there are pixels of an image, whatever their size.
+  /// Whether an image has pixels of any size.
   func contains(_ url: String) -> Bool { keys[url] != nil }
 
-  /// Removes all sizes of an image, but for those of the bytes with this checksum.
+  /// Removes all sizes of an image, except those with this checksum.
   mutating func remove(_ url: String, exceptOf checksum: UInt64? = nil) -> [Entry] {
     let outdated = (keys[url] ?? []).filter { checksum == nil || store.peek($0)?.checksum != checksum }
     return forget(outdated.flatMap { store.remove($0) })
@@ -63,15 +63,15 @@ struct DecodedImages: Sendable {
   }
 }
 
-/// Encoded images within a budget of bytes, some of them with a second copy in another form (pure).
+/// Encoded images within a budget, some of them with a copy in another form (pure).
 ///
-/// A copy counts within the budget, beside the image that it is of, and goes with it. There are few, and they take a
-/// quarter of the budget at most: of several, the one whose image was used least recently gives way.
+/// A copy counts within the budget and is removed with its image. All copies take at most a quarter of the budget.
+/// Beyond that, the copy of the least recently used image is removed.
 struct EncodedImages: Sendable {
-  /// The same bytes once more, in a form that only who made it knows.
+  /// The same bytes in a form that only its maker knows.
   struct Copy: Sendable {
     var form: any AnyObject & Sendable
-    /// What it takes, in bytes.
+    /// The size of the copy, in bytes.
     var cost: Int
   }
 
@@ -81,11 +81,11 @@ struct EncodedImages: Sendable {
     var copy: Copy?
   }
 
-  /// What a copy may have of the system besides memory, such as a descriptor, is short as well.
+  /// Limited in number, too, because a copy may hold a scarce resource such as a descriptor.
   static let greatestCopyCount = 64
 
   private(set) var store: BoundedStore<String, Entry>
-  /// Of the images that have one.
+  /// The keys of images with a copy.
   private var copies = RecencyOrder<String>()
   private(set) var copyCost = 0
 
@@ -93,17 +93,17 @@ struct EncodedImages: Sendable {
 
   var copyCount: Int { copies.count }
 
-  /// The image of a key with its copy, which thereby counts as used.
+  /// The image of a key with its copy, counted as used.
   mutating func use(_ key: String) -> Entry? {
     guard let entry = store.use(key) else { return nil }
     if entry.copy != nil { copies.use(key) }
     return entry
   }
 
-  /// The bytes of a key, which do not count as used.
+  /// The bytes of a key, without counting a use.
   func bytes(_ key: String) -> [UInt8]? { store.peek(key)?.image.bytes }
 
-  /// - Returns: What gives way, to be let go of outside of a lock.
+  /// - Returns: The evicted entries, for the caller to release outside its lock.
   mutating func insert(_ image: MemoryCache.Image, for key: String) -> [Entry] {
     let cost = image.bytes.count + MemoryCache.overhead
     return forget(store.insert(Entry(key: key, image: image), for: key, cost: cost))
@@ -120,21 +120,22 @@ struct EncodedImages: Sendable {
     _ = store.change(key, costBy: 0) { $0.image.path = path }
   }
 
-  /// Takes news of the answer that brought an image, where that is still the one; it thereby counts as used.
+  /// Updates the response of an image if it is still `asked`, and counts a use.
   ///
-  /// - Returns: What gives way, to be let go of outside of a lock.
+  /// - Returns: The evicted entries, for the caller to release outside its lock.
   mutating func update(_ key: String, from asked: StoredResponse, to updated: StoredResponse) -> [Entry] {
-    guard store.use(key)?.image.answer == asked else { return [] }
-    return forget(store.change(key, costBy: 0) { $0.image.answer = updated })
+    guard store.use(key)?.image.response == asked else { return [] }
+    return forget(store.change(key, costBy: 0) { $0.image.response = updated })
   }
 
   /// Keeps a copy of an image.
   ///
   /// - Parameters:
-  ///   - copy: Of all its bytes.
-  ///   - bytes: Those, as they were found here: of another version nothing is kept.
-  ///   - key: That of the image.
-  /// - Returns: Whether it is kept, and what gives way, to be let go of outside of a lock.
+  ///   - copy: The copy of all its bytes.
+  ///   - bytes: The bytes of the image, as this store returned them. If the key has another version now, the copy is
+  ///     not kept.
+  ///   - key: The key of the image.
+  /// - Returns: Whether it is kept, and the evicted entries, for the caller to release outside its lock.
   mutating func keep(_ copy: Copy, of bytes: [UInt8], for key: String) -> (isKept: Bool, gone: [Entry]) {
     let most = store.limit / 4
     guard copy.cost <= most, let entry = store.peek(key), entry.copy == nil,
@@ -145,7 +146,7 @@ struct EncodedImages: Sendable {
     {
       gone += removeCopy(last)
     }
-    // Used last, it is not among what gives way.
+    // As the most recently used one, the image is not evicted for its own copy.
     _ = store.use(key)
     copies.use(key)
     copyCost += copy.cost
@@ -153,7 +154,6 @@ struct EncodedImages: Sendable {
     return (true, gone)
   }
 
-  /// Removes all copies.
   mutating func removeCopies() -> [Entry] {
     var gone: [Entry] = []
     while let key = copies.leastRecent { gone += removeCopy(key) }
@@ -184,7 +184,7 @@ struct EncodedImages: Sendable {
 }
 
 extension [UInt8] {
-  /// Whether these are the same bytes in the same place, which takes no time to tell.
+  /// Whether both are the same buffer, which is quicker to compare than the bytes.
   func isIdentical(to other: [UInt8]) -> Bool {
     withUnsafeBufferPointer { left in
       other.withUnsafeBufferPointer { $0.baseAddress == left.baseAddress && $0.count == left.count }

@@ -4,15 +4,17 @@ import FeedimgSystem
 import Glibc
 
 extension DiskCache {
-  /// What is stored, and the limits; an empty account where there is no cache, which then is not made.
+  /// The contents and limits of the cache.
   ///
-  /// - Throws: ``CacheError`` when the index cannot be read.
+  /// A missing cache is not created.
+  ///
+  /// - Throws: ``CacheError`` if the index cannot be read.
   package func info() throws(CacheError) -> CacheInfo {
     writeLedger()
     var empty = CacheInfo(folder: folder.path, limits: limits)
-    let beginnings = folder.beginnings()
-    empty.beginnings.count = beginnings.count
-    empty.beginnings.size = ByteCount(beginnings.bytes)
+    let partialDownloads = folder.partialDownloads()
+    empty.partialDownloads.count = partialDownloads.count
+    empty.partialDownloads.size = ByteCount(partialDownloads.bytes)
     let blockSize = folder.blockSize
     let filled = try pool.read { index throws(SQLiteError) -> CacheInfo in
       var info = empty
@@ -23,10 +25,13 @@ extension DiskCache {
       info.newestUse = uses.map { Double($0.upperBound) }
       info.hits = try index.count(of: .hits)
       info.misses = try index.count(of: .misses)
-      // Going through all sizes would take the longer the more is stored. On average, half of a last block is empty.
-      let entries = min(info.entries, 1 << 40)
-      let blocks = max(entries * blockSize, info.size.bytes + entries * blockSize / 2)
-      info.sizeOnDisk = ByteCount(blocks + info.beginnings.size.bytes + folder.bookkeepingSize)
+      // An estimate, as reading all sizes would take too long: on average, half of a last block is empty.
+      var responses = CacheInfo.Share(budget: .responses, entries: 0, size: ByteCount(0), limit: ByteCount(0))
+      try Self.fill(&responses, from: index)
+      let entries = min(info.entries + responses.entries, 1 << 40)
+      let size = info.size.bytes + responses.size.bytes
+      let blocks = max(entries * blockSize, size + entries * blockSize / 2)
+      info.sizeOnDisk = ByteCount(blocks + info.partialDownloads.size.bytes + folder.bookkeepingSize)
       return info
     }
     return filled ?? empty
@@ -34,15 +39,15 @@ extension DiskCache {
 
   private static func fill(_ share: inout CacheInfo.Share, from index: CacheIndex) throws(SQLiteError) {
     let total = try index.total(of: share.budget)
-    // What a damaged total says must not overflow a sum.
+    // A damaged total must not overflow a sum.
     share.entries = min(max(0, total.entries), 1 << 50)
     share.size = ByteCount(min(total.bytes, 1 << 60))
   }
 
-  /// Removes what is kept of a key, pinned or not: every variant.
+  /// Removes all variants of a key, pinned or not.
   ///
-  /// - Returns: Whether there was one.
-  /// - Throws: ``CacheError`` when the index cannot be written.
+  /// - Returns: Whether there were any.
+  /// - Throws: ``CacheError`` if the index cannot be written.
   @discardableResult
   package func remove(_ key: String) throws(CacheError) -> Bool {
     let keys = VariantKey.all(key)
@@ -68,14 +73,16 @@ extension DiskCache {
     return !removed.isEmpty
   }
 
-  /// Removes every image, pinned ones too, also where the index is damaged; nothing that the cache has not made.
+  /// Removes all entries, pinned ones too, even if the index is damaged.
   ///
-  /// Images that any process is loading meanwhile are not kept.
+  /// Foreign files remain.
   ///
-  /// - Throws: ``CacheError`` when something could not be removed. The rest has been removed then.
+  /// Images that a process is loading meanwhile are not stored.
+  ///
+  /// - Throws: ``CacheError`` if a file could not be removed. All others are removed.
   package func clear() throws(CacheError) {
     guard folder.exists(folder.path) else { return }
-    // The index goes first, as rows go before their bodies.
+    // The index goes first, because rows are removed before their bodies.
     try pool.removeIndex()
     endWriting()
     sweepIncoming()
@@ -83,26 +90,26 @@ extension DiskCache {
     {
       removeIfAbandoned("\(folder.incoming)/\(name)")
     }
-    var trouble: FileFault?
+    var fault: FileFault?
     for shard in Shard.all where folder.exists(folder.folder(of: shard)) {
-      do throws(FileFault) { try folder.clear(shard) } catch { trouble = trouble ?? error }
+      do throws(FileFault) { try folder.clear(shard) } catch { fault = fault ?? error }
     }
-    clearBeginnings()
+    clearPartialDownloads()
     for path in [folder.bodies, folder.incoming] { rmdir(path) }
-    if let trouble { throw CacheError(.folder, trouble.description) }
+    if let fault { throw CacheError(.folder, fault.description) }
   }
 }
 
 extension DiskCache {
-  /// Removes what exceeds the limits and what has not been used for too long, and more on request.
+  /// Removes expired entries and those beyond the limits, and more if `size` asks for it.
   ///
   /// - Parameters:
-  ///   - size: As much as all images and beginnings may take afterwards, or fewer bytes: first beginnings go, the
-  ///     oldest before others, then originals, the least recently used before others, then thumbnails, never what is
-  ///     pinned. Nil for no more than the limits ask for.
-  ///   - progress: Is told how many entries have gone; returns whether to go on.
-  /// - Returns: What was removed, up to where it was stopped.
-  /// - Throws: ``CacheError`` when the index cannot be written. What was removed stays removed.
+  ///   - size: The most bytes that all entries and partial downloads may take. Removes the oldest partial downloads,
+  ///     then the least recently used entries in the order of ``Budget/evictable``. Pinned images remain. Nil to apply
+  ///     the limits only.
+  ///   - progress: Gets the number of removed entries, and returns whether to continue.
+  /// - Returns: The number and the size of the removed entries.
+  /// - Throws: ``CacheError`` if the index cannot be written. Removed entries stay removed.
   @discardableResult
   package func trim(
     to size: ByteCount? = nil,
@@ -112,7 +119,7 @@ extension DiskCache {
     let expiry = expiry
     var trimming = CacheTrimming()
     let stored = try pool.read { index throws(SQLiteError) in try Self.stored(index) }
-    for budget in Budget.yielding where stored != nil {
+    for budget in Budget.evictable where stored != nil {
       let isFinished = try remove(counting: &trimming, progress) { index throws(SQLiteError) in
         var removal = try index.makeRoom(for: 0, of: budget, limit: limits[budget])
         let unused = try index.removeUnused(since: expiry, of: budget, atMost: CacheIndex.greatestCount)
@@ -123,10 +130,10 @@ extension DiskCache {
     }
     guard let size else { return trimming }
     let left = try pool.read { index throws(SQLiteError) in try Self.stored(index) } ?? 0
-    let unfinished = trimBeginnings(to: size.bytes - min(left, size.bytes), counting: &trimming)
+    let unfinished = trimPartialDownloads(to: size.bytes - min(left, size.bytes), counting: &trimming)
     guard stored != nil else { return trimming }
     _ = try remove(counting: &trimming, progress) { index throws(SQLiteError) in
-      try index.giveBack(try Self.stored(index) + unfinished - size.bytes, isExact: true)
+      try index.evict(try Self.stored(index) + unfinished - size.bytes, isExact: true)
     }
     trimming.pinned = ByteCount(
       try pool.read { index throws(SQLiteError) in try index.total(of: .pinned).bytes } ?? 0
@@ -134,23 +141,23 @@ extension DiskCache {
     return trimming
   }
 
-  /// What all images take.
+  /// The bytes of all entries.
   private static func stored(_ index: CacheIndex) throws(SQLiteError) -> Int {
     var stored = 0
     for budget in Budget.allCases { stored += min(max(0, try index.total(of: budget).bytes), 1 << 60) }
     return stored
   }
 
-  /// Removes beginnings, the oldest first, until they take no more; what they take then.
-  private func trimBeginnings(to size: Int, counting trimming: inout CacheTrimming) -> Int {
-    let before = folder.beginnings().bytes
-    trimming.beginnings = giveBackBeginnings(max(0, before - size)).count
-    let after = folder.beginnings().bytes
+  /// Removes the oldest partial downloads until the rest take at most `size` bytes, and returns their size.
+  private func trimPartialDownloads(to size: Int, counting trimming: inout CacheTrimming) -> Int {
+    let before = folder.partialDownloads().bytes
+    trimming.partialDownloads = evictPartialDownloads(max(0, before - size)).count
+    let after = folder.partialDownloads().bytes
     trimming.size = ByteCount(trimming.size.bytes + max(0, before - after))
     return after
   }
 
-  /// Removes step by step what the body takes out of the index; whether to its end.
+  /// Repeats a step until it is finished or `progress` stops it; returns whether it is finished.
   private func remove(
     counting trimming: inout CacheTrimming,
     _ progress: (Int) -> Bool,
@@ -169,18 +176,18 @@ extension DiskCache {
 }
 
 extension DiskCache {
-  /// Reads every body, removes those that are missing or were changed, and brings the rest into accord.
+  /// Reads every image, removes those that are missing or altered, and sweeps.
   ///
-  /// - Parameter progress: Is told how many of about how many have been read; returns whether to go on.
-  /// - Returns: What was found, up to where it was stopped.
-  /// - Throws: ``CacheError`` when the index cannot be read.
+  /// - Parameter progress: Gets the number of images read and about how many there are; returns whether to continue.
+  /// - Returns: The result, until `progress` stopped it.
+  /// - Throws: ``CacheError`` if the index cannot be read.
   package func verify(
     progress: (_ done: Int, _ count: Int) -> Bool = { _, _ in true }
   ) throws(CacheError) -> CacheVerification {
     var result = CacheVerification()
     let counted = try pool.read { index throws(SQLiteError) -> Int in
       var count = 0
-      for budget in Budget.allCases { count += min(max(0, try index.total(of: budget).entries), 1 << 40) }
+      for budget in Budget.images { count += min(max(0, try index.total(of: budget).entries), 1 << 40) }
       return count
     }
     guard folder.exists(folder.bodies) else { return result }
@@ -188,15 +195,15 @@ extension DiskCache {
     sweepIncoming()
     var done = 0
     for shard in Shard.all {
-      // One shard at a time, so that memory does not grow with what is stored.
+      // One shard at a time, so that memory does not grow with the cache.
       let entries = try pool.read { index throws(SQLiteError) in try index.entries(in: shard) } ?? []
-      for entry in entries {
+      // A response of `GET /v1/fetch` is verified when it is read.
+      for entry in entries where !entry.record.isResponse {
         guard progress(done, max(total, done)) else { return result }
         check(entry.record, &result)
         done += 1
       }
     }
-    // Where nothing can be written, nothing was changed either.
     if (try? beginWriting()) != nil { _ = sweep() }
     _ = progress(done, done)
     return result
@@ -208,7 +215,7 @@ extension DiskCache {
     case .unreadable: result.unreadable.append(VariantKey.url(record.key))
     case .wrong:
       do throws(CacheError) {
-        // Otherwise another image has taken its place, which its writer has just checked.
+        // Unless another image has replaced this one meanwhile.
         try beginWritingOrRefuse()
         let isRemoved = try pool.write { index throws(SQLiteError) in
           try index.delete(record, keepsPin: true)
@@ -223,43 +230,47 @@ extension DiskCache {
   }
 }
 
-/// What the cache does when it finds the disk full, because others have filled it.
+/// Evicts when other programs have filled the disk.
 ///
-/// Before that, each image that is stored makes room by ``DiskRoom``; but nothing can be stored on a full disk.
+/// Each commit leaves the reserve of ``DiskRoom`` free. This is for a disk that is full nevertheless.
 extension DiskCache {
-  /// The error for a file that cannot be written; where the disk is full, room is made for the next one.
+  /// The error for a file that cannot be written.
+  ///
+  /// On a full disk, it also evicts for the next attempt.
   ///
   /// - Parameters:
-  ///   - fault: What happened.
-  ///   - code: What it happened to.
-  ///   - size: What was to be written, in bytes.
-  /// - Returns: With the system's reason.
+  ///   - fault: The failure.
+  ///   - code: The kind of error.
+  ///   - size: The bytes that were to be written.
+  /// - Returns: An error with the system's reason.
   func refusal(_ fault: FileFault, _ code: CacheError.Code, size: Int) -> CacheError {
-    if fault.isDiskFull { giveWay(atLeast: max(size, Self.leastRoom)) }
+    if fault.isDiskFull { evict(atLeast: max(size, Self.leastRoom)) }
     return CacheError(code, fault.description, isDiskFull: fault.isDiskFull)
   }
 
-  /// Removes what was used least, as much as others need of the disk; bodies first, as without room no row can go.
+  /// Evicts as many bytes as ``DiskRoom`` and `bytes` ask for.
   ///
-  /// A row without its body counts as absent. Should a kill leave it, the next read of it or the next sweep removes it.
+  /// Bodies go first, because a full disk cannot remove rows.
   ///
-  /// - Parameter bytes: No less than that, for quotas, of which the file system does not tell, and for the index: as it
-  ///   is closed when it finds no room, what it had of the disk then looks free.
-  func giveWay(atLeast bytes: Int = 0) {
+  /// A row without its body counts as absent. After a kill, the next read or sweep removes it.
+  ///
+  /// - Parameter bytes: The least bytes to evict. The free space does not show quotas, nor that the index needs space
+  ///   again when it is opened.
+  func evict(atLeast bytes: Int = 0) {
     var wanted = max(folder.room()?.deficit ?? 0, bytes)
     guard wanted > 0 else { return }
-    // What was never shown goes first.
-    wanted -= min(wanted, giveBackBeginnings(wanted).bytes)
-    while wanted > 0, !giveBack(wanted), (folder.room()?.available ?? .max) < Self.leastRoom {
-      // Not even the index had room to note that, as its log and what processes share of it take some: twice as much.
+    // Partial downloads go first, as no client has shown them.
+    wanted -= min(wanted, evictPartialDownloads(wanted).bytes)
+    while wanted > 0, !evictBodies(wanted), (folder.room()?.available ?? .max) < Self.leastRoom {
+      // The index had no space to record that, for its log and its shared memory: evict twice as much.
       wanted = min(wanted, Int.max / 2) * 2
     }
   }
 
-  /// Whether nothing is left to be done: bodies that take so many bytes have gone with their rows, or there are none.
-  private func giveBack(_ bytes: Int) -> Bool {
+  /// Removes bodies of so many bytes, then their rows; true if the rows were removed too, or nothing is left.
+  private func evictBodies(_ bytes: Int) -> Bool {
     let found = try? pool.read { index throws(SQLiteError) in
-      // Those that went before and could not be noted count no more.
+      // Bodies that were removed before without their rows do not count.
       try index.leastUsed(bytes) { folder.size(of: $0.body) != nil }
     }
     guard let records = found ?? nil, records.contains(where: { folder.size(of: $0.body) != nil }) else {
@@ -273,17 +284,17 @@ extension DiskCache {
     return isNoted != nil
   }
 
-  /// Removes beginnings, the oldest first, until so many bytes have gone; those that did.
-  func giveBackBeginnings(_ bytes: Int) -> [BeginningFile] {
-    var given: [BeginningFile] = []
-    for beginning in folder.beginnings().reversed() where given.bytes < bytes {
-      if unlink(beginning.path) == 0 { given.append(beginning) }
+  /// Removes the oldest partial downloads until so many bytes are free, and returns those removed.
+  func evictPartialDownloads(_ bytes: Int) -> [PartialDownloadFile] {
+    var removed: [PartialDownloadFile] = []
+    for file in folder.partialDownloads().reversed() where removed.bytes < bytes {
+      if unlink(file.path) == 0 { removed.append(file) }
     }
-    return given
+    return removed
   }
 
-  /// A full disk gives back as much in one go, so that the next image finds room.
+  /// The least that a full disk evicts, so that the next image fits.
   ///
-  /// More than the index takes when it is opened (32 KiB to share between processes) and notes a few images in its log.
+  /// It exceeds what the index needs to open (32 KiB of shared memory) and to log a few images.
   static let leastRoom = 128 << 10
 }

@@ -2,26 +2,28 @@ package import FeedimgModel
 import FeedimgSystem
 import Glibc
 
-/// What was written into an archive.
+/// The result of an export.
 package struct CacheExport: Sendable, Hashable {
   package var entries = 0
   package var size = ByteCount(0)
-  /// The keys of those that are missing or were changed; they are left out.
+  /// The keys whose bodies are missing or altered; they are left out.
   package var damaged: [String] = []
-  /// How many were fetched for somebody who is logged in; they are left out.
+  /// The number of images that were requested with credentials; they are left out.
   package var personal = 0
 }
 
 extension DiskCache {
-  /// Writes all images into a tar archive, the last used first; the file is whole or as it was before.
+  /// Writes all images to a tar archive, the most recently used first.
   ///
-  /// Each body is verified on the way. Cookies are left out, and images that were asked for with credentials.
+  /// A failure leaves an earlier file as it was.
+  ///
+  /// Each body is verified. Cookies are left out, and so are images that were requested with credentials.
   ///
   /// - Parameters:
   ///   - path: A file, or nil for standard output.
-  ///   - progress: Is told how many of about how many have been written; returns whether to go on.
-  /// - Returns: What was written.
-  /// - Throws: ``CacheError`` when the index cannot be read or the archive not be written, or it was stopped.
+  ///   - progress: Gets the number of images written and about how many there are; returns whether to continue.
+  /// - Returns: The result.
+  /// - Throws: ``CacheError`` if the index cannot be read, the archive cannot be written, or `progress` stopped it.
   package func export(
     to path: String?,
     progress: (_ done: Int, _ count: Int) -> Bool = { _, _ in true }
@@ -100,11 +102,11 @@ extension DiskCache {
 }
 
 extension EntryRecord {
-  /// The same without cookies; nil where it was asked for with credentials.
+  /// The record without cookies; nil if the request had credentials.
   fileprivate var impersonal: EntryRecord? {
-    guard var answer = StoredResponse(self) else { return self }
-    guard answer.varied["Authorization"] == nil, answer.varied["Cookie"] == nil else { return nil }
-    answer.head.fields.fields.removeAll { ["set-cookie", "set-cookie2"].contains($0.name.lowercased()) }
-    return updated(by: answer)
+    guard var response = StoredResponse(self) else { return self }
+    guard response.varied["Authorization"] == nil, response.varied["Cookie"] == nil else { return nil }
+    response.head.fields.fields.removeAll { ["set-cookie", "set-cookie2"].contains($0.name.lowercased()) }
+    return updated(by: response)
   }
 }

@@ -3,28 +3,29 @@ import FeedimgSQLite
 import FeedimgSystem
 import Glibc
 
-/// What was taken from an archive.
+/// The result of an import.
 package struct CacheImport: Sendable, Hashable {
   package var entries = 0
   package var size = ByteCount(0)
-  /// How many are stored as new or newer already.
+  /// The number of images that are stored already, as new or newer.
   package var present = 0
-  /// How many did not fit into the limits.
+  /// The number of images that did not fit.
   package var leftOut = 0
 }
 
 extension DiskCache {
-  /// Stores the images of an archive that ``export(to:progress:)`` has written, as if they had just been used.
+  /// Stores the images of an archive that ``export(to:progress:)`` wrote, as if they had just been used.
   ///
-  /// Nothing gives way to them: what does not fit is left out, which is what was used least. Each image is verified
-  /// before it is stored. An archive in a file is read twice: one that is torn, damaged or not ours changes nothing.
-  /// From a pipe, what came before the fault has been stored.
+  /// Nothing is evicted for them: images that do not fit are left out, the least recently used first. Each image is
+  /// verified before it is stored. A file is read twice: if it is truncated, damaged or foreign, nothing changes. Of a
+  /// pipe, the images before the fault are stored.
   ///
   /// - Parameters:
   ///   - path: A file, or nil for standard input.
-  ///   - progress: Is told how many images of how many, if that is known, have been read; returns whether to go on.
-  /// - Returns: What was stored, up to where it was stopped.
-  /// - Throws: ``CacheError`` with `archive` for one that cannot be used, else when the cache cannot be written.
+  ///   - progress: Gets the number of images read, and how many there are if known; returns whether to continue.
+  /// - Returns: The result, until `progress` stopped it.
+  /// - Throws: ``CacheError`` with `archive` for an invalid archive, or with another code if the cache cannot be
+  ///   written.
   package func importEntries(
     from path: String?,
     progress: (_ done: Int, _ count: Int?) -> Bool = { _, _ in true }
@@ -62,7 +63,7 @@ extension DiskCache {
     }
   }
 
-  /// Gives each entry to the body, which reads the content and says whether to go on.
+  /// Passes each entry to the body, which reads the content and returns whether to continue.
   private static func forEachEntry(
     of reader: inout ArchiveReader,
     _ body: (EntryRecord, inout ArchiveReader) throws(CacheError) -> Bool
@@ -113,7 +114,7 @@ extension DiskCache {
     }
   }
 
-  /// Stores one entry, unless that is not wanted.
+  /// Stores one entry, unless the cache has it or it does not fit.
   private func take(
     _ record: EntryRecord,
     from reader: inout ArchiveReader,
@@ -126,7 +127,7 @@ extension DiskCache {
       result.present += 1
       return
     }
-    guard let record = try fitting(record) else {
+    guard !record.isResponse, let record = try fitting(record) else {
       result.leftOut += 1
       return
     }
@@ -142,12 +143,12 @@ extension DiskCache {
     result.size = ByteCount(result.size.bytes + record.size)
   }
 
-  /// The record under a name of our own, pinned if there is room for that; nil where it does not fit at all.
+  /// The record with a new body name, pinned if the pin fits; nil if the entry does not fit.
   private func fitting(_ record: EntryRecord) throws(CacheError) -> EntryRecord? {
     let limits = limits
     var ours = record
     ours.body = BodyName(key: record.key, mediaType: record.mediaType)
-    // A time to come would make it newer than whatever is fetched.
+    // A time in the future would make the entry newer than any response to come.
     ours.storedAt = min(record.storedAt, Milliseconds.seconds(Milliseconds.count(clock())))
     for candidate in record.isPinned ? [ours, ours.pinned(false)] : [ours] {
       let stored =

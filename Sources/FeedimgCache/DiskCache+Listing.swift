@@ -2,9 +2,9 @@ package import FeedimgModel
 import FeedimgSQLite
 
 extension DiskCache {
-  /// What is stored, from the most recently used on; bodies are not looked at.
+  /// All images, the most recently used first; does not read bodies.
   ///
-  /// - Throws: ``CacheError`` when the index cannot be read.
+  /// - Throws: ``CacheError`` if the index cannot be read.
   package func list() throws(CacheError) -> [StoredImage] {
     var images: [StoredImage] = []
     try list(by: .used) {
@@ -14,22 +14,22 @@ extension DiskCache {
     return images
   }
 
-  /// Tells of each image in order; bodies are not looked at.
+  /// Passes each image to the body in order; does not read bodies.
   ///
-  /// However much is stored, little of it is in memory at once, and the index is free between the calls of the body.
+  /// Memory holds at most 256 entries at a time, and the index is free while the body runs.
   ///
   /// - Parameters:
-  ///   - order: What comes first.
-  ///   - isReversed: Whether that comes last instead.
-  ///   - limit: No more than so many.
-  ///   - budgets: Those of these budgets alone.
-  ///   - body: Returns whether to go on.
-  /// - Throws: ``CacheError`` when the index cannot be read.
+  ///   - order: The order.
+  ///   - isReversed: Whether to reverse the order.
+  ///   - limit: The most images to list.
+  ///   - budgets: The budgets to list.
+  ///   - body: Returns whether to continue.
+  /// - Throws: ``CacheError`` if the index cannot be read.
   package func list(
     by order: CacheOrder,
     isReversed: Bool = false,
     limit: Int = .max,
-    budgets: Set<Budget> = Set(Budget.allCases),
+    budgets: Set<Budget> = Set(Budget.images),
     _ body: (StoredImage) -> Bool
   ) throws(CacheError) {
     try forEachEntry(by: order, isReversed: isReversed, limit: limit, budgets: budgets) { entry in
@@ -37,12 +37,14 @@ extension DiskCache {
     }
   }
 
-  /// Gives each entry to the body in order, until that returns false; those that go meanwhile are left out.
+  /// Passes each entry to the body in order, until that returns false.
+  ///
+  /// Skips entries that are removed meanwhile.
   func forEachEntry(
     by order: CacheOrder,
     isReversed: Bool = false,
     limit: Int = .max,
-    budgets: Set<Budget> = Set(Budget.allCases),
+    budgets: Set<Budget> = Set(Budget.images),
     _ body: (CacheIndex.Entry) throws(CacheError) -> Bool
   ) throws(CacheError) {
     writeLedger()
@@ -64,7 +66,7 @@ extension DiskCache {
     }
   }
 
-  /// So many entries are read at once.
+  /// The number of entries to read at once.
   private static let batch = 256
 }
 

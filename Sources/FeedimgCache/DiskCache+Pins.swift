@@ -2,16 +2,15 @@ package import FeedimgModel
 import FeedimgSQLite
 import FeedimgSystem
 
-/// Pinned images stay, however long they are not used and whatever else is stored.
+/// Pins: pinned images neither expire nor are evicted.
 ///
-/// They count against a budget of their own, which takes in no more once it is full, and leave room to others in
-/// theirs. A pin belongs to the key: an image that takes the place of a pinned one is pinned too, also after that one
-/// was found to be damaged. If it is too large for the limit then, it is stored without the pin.
+/// They have a budget of their own. A pin belongs to the key: an image that replaces a pinned one is pinned, too, even
+/// after the pinned one was found damaged. An image that is too large for the budget is then stored without the pin.
 extension DiskCache {
-  /// Pins the image of a key, after a look at its bytes.
+  /// Verifies and pins the image of a key.
   ///
-  /// - Returns: False where there is no image, or not a whole one.
-  /// - Throws: ``CacheError`` when pinned images would exceed their limit, or the index cannot be written.
+  /// - Returns: False if the image is missing or damaged.
+  /// - Throws: ``CacheError`` if pinned images would exceed their limit, or the index cannot be written.
   package func pin(_ key: String) throws(CacheError) -> Bool {
     try move(key, toPinned: true) { entry throws(CacheError) in
       switch StoredBody.read(entry.record, path: folder.path(of: entry.record.body)) {
@@ -24,10 +23,12 @@ extension DiskCache {
     }
   }
 
-  /// Takes the pin from the image of a key, which then counts as just used; others give way where it needs room.
+  /// Unpins the image of a key and counts a use.
   ///
-  /// - Returns: False where there is no image.
-  /// - Throws: ``CacheError`` when its own budget is too small for it, or the index cannot be written.
+  /// Others are evicted if it needs space.
+  ///
+  /// - Returns: False if there is no image.
+  /// - Throws: ``CacheError`` if the image exceeds its budget, or the index cannot be written.
   package func unpin(_ key: String) throws(CacheError) -> Bool {
     if try pool.read({ index throws(SQLiteError) in try index.isPinAwaited(for: key) }) == true {
       try beginWritingOrRefuse()
@@ -41,7 +42,7 @@ extension DiskCache {
     toPinned isPinned: Bool,
     if isFit: (CacheIndex.Entry) throws(CacheError) -> Bool
   ) throws(CacheError) -> Bool {
-    // Another process may replace the image at the same time; whoever comes second looks again.
+    // Another process may replace the image meanwhile: read again then.
     for _ in 0..<3 {
       let found = try pool.read { index throws(SQLiteError) in try index.entry(of: key) }
       guard let entry = found ?? nil, !isExpired(entry) else { return false }
@@ -52,7 +53,7 @@ extension DiskCache {
     throw CacheError(.index, "`\(key)` is being replaced by another process")
   }
 
-  /// Moves an entry from one budget to another; false where the key has another entry by now.
+  /// Moves an entry between budgets; false if the key has another entry by now.
   private func move(_ old: EntryRecord, to new: EntryRecord) throws(CacheError) -> Bool {
     let limit = limits[new.budget]
     let now = now

@@ -8,17 +8,17 @@ extension DiskCache {
 
   package func response(for key: String, to request: HTTPFields) -> StoredResponse? {
     guard let found = find(key, for: request), !isExpired(found.entry) else { return nil }
-    return found.answer
+    return found.response
   }
 
-  /// What is known of the image of a key; its body is not looked at, and it does not count as used.
+  /// The description of the image of a key, without reading its body or counting a use.
   package func image(of key: String) -> StoredImage? {
     guard let entry = entry(of: key), entry.usedAt >= expiry else { return nil }
     var image = entry.record.storedImage(
       path: folder.path(of: entry.record.body),
       usedAt: Double(entry.usedAt)
     )
-    image.answer = StoredResponse(entry.record)
+    image.response = StoredResponse(entry.record)
     return image
   }
 
@@ -28,21 +28,17 @@ extension DiskCache {
     asked: StoredResponse,
     news: StoredResponse
   ) throws(CacheError) -> StoredResponse? {
-    let isHead = news.head.status == 200
-    // Anything else says nothing of what is stored.
-    guard isHead || news.head.status == 304 else { return nil }
     let version = Validators(of: asked)
-    // Another process may do the same at the same time; whoever comes second looks again.
+    // Another process may replace the entry between the read and the write: read again then.
     for _ in 0..<3 {
-      guard let found = find(key, for: asked.varied), let answer = found.answer, !isExpired(found.entry)
+      guard let found = find(key, for: asked.varied), let response = found.response, !isExpired(found.entry)
       else {
         return nil
       }
       let record = found.entry.record
-      let stored = Validators(of: answer)
-      guard stored.isSameVersion(as: version) else { return nil }
-      guard isHead || stored.match(notModified: news.head.fields) else { return nil }
-      let updated = isHead ? answer.updated(byHead: news, size: record.size) : answer.updated(by: news)
+      guard Validators(of: response).isSameVersion(as: version),
+        let updated = response.validated(by: news, size: record.size)
+      else { return nil }
       let new = record.updated(by: updated)
       let isReplaced = try pool.write { index throws(SQLiteError) in try index.replace(record, with: new) }
       if isReplaced { return updated }

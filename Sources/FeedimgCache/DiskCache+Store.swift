@@ -3,7 +3,6 @@ import FeedimgSQLite
 import FeedimgSystem
 import Synchronization
 
-/// A body with the record that its row is to have.
 struct PendingImage: Sendable {
   let body: PendingBody
   let record: EntryRecord
@@ -11,17 +10,19 @@ struct PendingImage: Sendable {
 
 /// The images that wait for the next transaction.
 ///
-/// A transaction costs several times what a row does, so that images which come at the same time share one.
+/// A transaction costs several times as much as a row, so that images share one.
 final class WaitingImages: Sendable {
   struct One: Sendable {
     let image: PendingImage
     let continuation: CheckedContinuation<Result<EntryRecord, CacheError>, Never>
   }
 
-  /// Guards the images that wait; they are written and continuations resumed outside.
+  /// Guards the images that wait.
+  ///
+  /// They are written, and continuations resumed, outside.
   private let waiting = Mutex<[One]>([])
 
-  /// - Returns: Whether it is the only one.
+  /// - Returns: Whether it is the first one.
   func add(_ one: One) -> Bool {
     waiting.withLock { waiting in
       waiting.append(one)
@@ -38,16 +39,18 @@ final class WaitingImages: Sendable {
 }
 
 extension DiskCache {
-  /// What is to be kept of a written body.
+  /// The record of a written body.
   ///
-  /// - Throws: ``CacheError`` where it takes more than all of its kind may.
+  /// - Throws: ``CacheError`` if the body alone exceeds its budget.
   func record(of body: PendingBody, _ metadata: ImageMetadata) throws(CacheError) -> EntryRecord {
-    let limit = limits[Budget(metadata.role)]
+    let isResponse = ResponseKey.isResponse(metadata.key)
+    let limit = limits[isResponse ? .responses : Budget(metadata.role)]
     guard body.size <= limit.bytes else {
       let size = ByteCount(body.size).rounded
       throw CacheError(
         .body,
-        "`\(ImageURL.withoutCredentials(metadata.key))` is not kept: it takes \(size), more than the \(limit.rounded) for all \(metadata.role)s"
+        "`\(ImageURL.withoutCredentials(metadata.key))` is not kept: it takes \(size), more than the "
+          + "\(limit.rounded) for all \(isResponse ? "responses" : "\(metadata.role)s")"
       )
     }
     var metadata = metadata
@@ -61,19 +64,19 @@ extension DiskCache {
     )
   }
 
-  /// Makes a written body that of a record, and removes what no longer fits.
+  /// Commits a written body, and evicts what no longer fits.
   func store(_ body: PendingBody, _ record: EntryRecord) throws(CacheError) -> StoredImage {
     try finish(enter([PendingImage(body: body, record: record)])[0].get())
   }
 
-  /// The same, in one transaction with all others that come before that begins.
+  /// Commits a written body in one transaction with others that come before it begins.
   ///
   /// - Parameters:
   ///   - body: The bytes.
-  ///   - record: What is to be known of them.
-  ///   - later: Has something done in a moment.
-  /// - Returns: The image, whose row is there.
-  /// - Throws: ``CacheError``; the body has gone then.
+  ///   - record: Their record.
+  ///   - later: Schedules a closure.
+  /// - Returns: The committed image.
+  /// - Throws: ``CacheError``; the body is then removed.
   func store(
     _ body: PendingBody,
     _ record: EntryRecord,
@@ -99,16 +102,16 @@ extension DiskCache {
     return record.storedImage(path: folder.path(of: record.body), usedAt: Double(now))
   }
 
-  /// Places bodies and writes their rows, in one transaction as far as that is possible.
+  /// Places bodies and inserts their rows, in one transaction if possible.
   ///
-  /// - Returns: What came of each; the body of a failed one has gone.
+  /// - Returns: The result for each. The bodies of failures are removed.
   private func enter(_ images: [PendingImage]) -> [Result<EntryRecord, CacheError>] {
     var steps: [Step] = []
     do throws(CacheError) {
       try beginWritingOrRefuse()
-      if images.count > 1 { steps = try attempt(images, givingBack: folder.room()?.deficit ?? 0) }
+      if images.count > 1 { steps = try attempt(images, evicting: folder.room()?.deficit ?? 0) }
     } catch {
-      // Without room, they may still be kept one by one; any other failure would only repeat itself.
+      // On a full disk, single images may still fit. Any other failure would repeat itself.
       guard error.isDiskFull, images.count > 1 else {
         folder.remove(images.map(\.record.body))
         return images.map { _ in .failure(error) }
@@ -120,27 +123,29 @@ extension DiskCache {
     }
   }
 
-  /// What came of an attempt to place a body and to write its row.
+  /// The result of an attempt to place a body and insert its row.
   enum Step {
-    /// The record is pinned if its forerunner was.
+    /// The record is pinned if the entry that it replaced was pinned.
     case done(EntryRecord)
-    /// More has to give way first.
+    /// More must be evicted first.
     case unfinished
-    /// It would be pinned, as the one that it replaces is, and pinned images would exceed their limit.
+    /// It replaces a pinned image, and pinned images would exceed their limit.
     case pinsFull
     case unplaced(FileFault)
     /// The cache was cleared after the writing began.
     case cleared
   }
 
-  /// Places one body and writes its row, in as many transactions as it takes; once more after others gave way.
+  /// Places one body and inserts its row, in several transactions if needed.
+  ///
+  /// Evicts once if the disk is full.
   private func enterAlone(_ image: PendingImage) throws(CacheError) -> EntryRecord {
-    // Once, as what is given back shows only when it is unlinked.
+    // Read once, because removed rows free space only when their bodies are removed.
     var deficit = folder.room()?.deficit ?? 0
     var mayGiveWay = true
     while true {
       do throws(CacheError) {
-        switch try attempt([image], givingBack: deficit)[0] {
+        switch try attempt([image], evicting: deficit)[0] {
         case .done(let record): return record
         case .unfinished: deficit = 0
         case .pinsFull:
@@ -162,17 +167,17 @@ extension DiskCache {
           folder.remove([image.record.body])
           throw error
         }
-        giveWay(atLeast: max(image.record.size, Self.leastRoom))
+        evict(atLeast: max(image.record.size, Self.leastRoom))
         mayGiveWay = false
       }
     }
   }
 
-  private func attempt(_ images: [PendingImage], givingBack deficit: Int) throws(CacheError) -> [Step] {
+  private func attempt(_ images: [PendingImage], evicting deficit: Int) throws(CacheError) -> [Step] {
     let (now, expiry, limits, folder) = (now, expiry, limits, folder)
     let outcome = try pool.write { index throws(SQLiteError) in
       var steps: [Step] = []
-      // Of one image, the later one must not be written before the earlier.
+      // Several bodies of one image must be inserted in their order.
       var left: Set<Int64> = []
       var removal = CacheIndex.Removal()
       for image in images {
@@ -193,7 +198,7 @@ extension DiskCache {
         if case .unfinished = step {
           let entered = try index.enter(
             image.record,
-            givingBack: steps.isEmpty ? deficit : 0,
+            evicting: steps.isEmpty ? deficit : 0,
             within: limits,
             now: now
           )
@@ -212,18 +217,18 @@ extension DiskCache {
 }
 
 extension CacheIndex {
-  /// Removes what must give way to a record, and inserts its row where that is enough.
+  /// Evicts what must make room for a record, and inserts its row if that suffices.
   ///
   /// - Parameters:
-  ///   - record: What to insert.
-  ///   - deficit: What others need of the disk, in bytes.
-  ///   - limits: What may be kept.
-  ///   - now: When it counts as used, in seconds since 1970.
-  /// - Returns: What came of that, and what lost its place.
-  /// - Throws: ``SQLiteError``; the transaction is to be undone then.
+  ///   - record: The record to insert.
+  ///   - deficit: The bytes that the disk lacks.
+  ///   - limits: The limits.
+  ///   - now: The time of use, in seconds since 1970.
+  /// - Returns: The result and the evicted rows.
+  /// - Throws: ``SQLiteError``; the caller then rolls back.
   func enter(
     _ record: EntryRecord,
-    givingBack deficit: Int,
+    evicting deficit: Int,
     within limits: CacheLimits,
     now: Int
   ) throws(SQLiteError) -> (step: DiskCache.Step, removal: Removal) {
@@ -242,8 +247,8 @@ extension CacheIndex {
     }
     let record = record.pinned(isPinned)
     if let displaced { try delete(displaced) }
-    var removal = deficit > 0 ? try giveBack(deficit) : Removal()
-    // What others need is given back as far as one step goes; what must go from the budget, all of it.
+    var removal = deficit > 0 ? try evict(deficit) : Removal()
+    // The deficit of the disk is evicted as far as one step goes, the excess of a budget completely.
     removal.isUnfinished = false
     if let displaced { removal.add(Removal([displaced])) }
     if !isPinned {

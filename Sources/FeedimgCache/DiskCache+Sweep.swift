@@ -3,14 +3,18 @@ import FeedimgSQLite
 import FeedimgSystem
 import Glibc
 
-/// The sweep for what killed processes have left: bodies without rows, rows without bodies, and files in `incoming`.
+/// The sweep: removes what killed processes left.
+///
+/// That is bodies without rows, rows without bodies, and files in `incoming`.
 extension DiskCache {
-  /// Looks into `incoming`, which is cheap, and sweeps all shards where that tells of a killed process.
+  /// Examines `incoming`, which is quick.
   ///
-  /// Failures are left for the next time.
+  /// Sweeps all shards if a process was killed.
+  ///
+  /// A failed sweep is repeated next time.
   func sweepIncoming() {
-    adoptBeginnings()
-    sweepBeginnings()
+    adoptPartialDownloads()
+    sweepPartialDownloads()
     var ended: [String] = []
     for name in (try? CacheFolder.names(in: folder.incoming)) ?? [] {
       let path = "\(folder.incoming)/\(name)"
@@ -25,14 +29,14 @@ extension DiskCache {
     }
     let unswept = (try? pool.read { index throws(SQLiteError) in try index.count(of: .unswept) }) ?? nil
     guard !ended.isEmpty || unswept ?? 0 > 0, sweep() else { return }
-    // A name is never given again, so that these are still the same files.
+    // Names are never used twice, so that these are the same files.
     for path in ended { unlink(path) }
   }
 
-  /// Brings rows and bodies into accord; false where that is not possible now.
+  /// Removes rows without bodies and bodies without rows; false if that is not possible now.
   ///
-  /// Bodies are placed within the transaction that enters their rows. While this transaction lasts, a body without a row
-  /// therefore belongs to no living writer.
+  /// A writer places its body inside the transaction that inserts its row. So a body without a row, seen inside this
+  /// transaction, belongs to no living writer.
   func sweep() -> Bool {
     let folder = folder
     guard let shards = try? folder.shards() else { return false }
@@ -54,7 +58,7 @@ extension DiskCache {
       }
       try index.recount()
       if orphans.isComplete { try index.add(-index.count(of: .unswept), to: .unswept) }
-      // This write also makes sure that no commit of a killed process comes to count later.
+      // As a write, this also waits for any commit that is under way.
       try index.add(1, to: .sweeps)
       return orphans
     }
@@ -68,12 +72,12 @@ extension DiskCache {
     return isAbandoned(file)
   }
 
-  /// Whether no living process has the file locked.
+  /// Whether no living process has locked the file.
   func isAbandoned(_ file: borrowing OpenFile) -> Bool {
     do throws(FileFault) {
       return try file.tryLock()
     } catch {
-      // Without locks on this file system, only age tells. No transfer takes longer than a day.
+      // On file systems without locks, only the age tells. No transfer takes a day.
       guard let status = try? file.status() else { return false }
       return now - status.st_mtim.tv_sec > 86_400
     }

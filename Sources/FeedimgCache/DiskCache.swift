@@ -3,32 +3,34 @@ import FeedimgSQLite
 import FeedimgSystem
 import Synchronization
 
-/// Keeps images in a folder, one file each, with an index in SQLite; several processes may share the folder.
+/// Stores images and responses in a folder, one file each, with an index in SQLite.
 ///
-/// Any process may be killed at any instruction: the last images may be lost, but none is ever wrong or torn, as each
-/// body has a name of its own, never given twice, and is verified by its checksum. The row comes after its body and goes
-/// before it, so that a kill leaves at most a file without a row; the next process that writes sweeps those away.
+/// Several processes may share it.
+///
+/// Any process may be killed at any time. The last images may then be lost, but no body is ever wrong or truncated:
+/// each body has a new name and is verified by its checksum. A row is inserted after its body and removed before it. So
+/// a kill leaves at most a file without a row, which the next process that writes removes.
 package final class DiskCache: Sendable {
   let folder: CacheFolder
   let pool: IndexPool
   let clock: @Sendable () -> Double
 
-  /// Guards what the cache may keep.
+  /// Guards the limits.
   private let limitsInForce: Mutex<CacheLimits>
   /// Guards the uses that are not in the index yet.
   private let ledger = Mutex(TouchLedger())
 
   let waiting = WaitingImages()
 
-  /// Guards the session of this process and how many images it has stored.
+  /// Guards the session of this process and its number of stored images.
   private let session = Mutex<(file: WriterSession?, stored: Int)>((nil, 0))
 
-  /// Opens nothing yet: whatever is needed is opened, and made, when it is needed first.
+  /// Opens nothing; the index is opened or created when it is first needed.
   ///
   /// - Parameters:
-  ///   - folder: An absolute path; the folder is made when the first image is stored.
-  ///   - limits: What may be kept.
-  ///   - clock: The time in seconds since 1970; it may jump.
+  ///   - folder: An absolute path. The folder is created when the first image is stored.
+  ///   - limits: The limits.
+  ///   - clock: Seconds since 1970; may jump.
   package init(folder: String, limits: CacheLimits, clock: @escaping @Sendable () -> Double) {
     self.folder = CacheFolder(folder)
     pool = IndexPool(folder: self.folder)
@@ -38,45 +40,49 @@ package final class DiskCache: Sendable {
 
   deinit { close() }
 
-  /// What the cache may keep; a lower limit takes effect with the next image stored, or with ``trim()``.
+  /// The limits.
+  ///
+  /// A lower limit takes effect with the next commit or with ``trim(to:progress:)``.
   package var limits: CacheLimits {
     get { limitsInForce.withLock { $0 } }
     set { limitsInForce.withLock { $0 = newValue } }
   }
 
-  /// Writes down which images were used and closes the index; the cache can be used on.
+  /// Writes the recorded uses and closes the index.
+  ///
+  /// The cache stays usable.
   package func close() {
     writeLedger()
     endWriting()
     pool.close()
   }
 
-  /// Tells other processes that this one writes, before it makes or removes a body.
+  /// Tells other processes that this one writes, before it places or removes a body.
   ///
-  /// A process that is killed leaves its session behind; the next one to begin then sweeps the folder.
+  /// A process that is killed leaves its session file. The next process that begins to write then sweeps the folder.
   ///
-  /// - Throws: ``FileFault`` where nothing can be written in the folder.
+  /// - Throws: ``FileFault`` if the folder cannot be written.
   func beginWriting() throws(FileFault) {
     if session.withLock({ $0.file.map { !$0.isOver } ?? false }) { return }
     let new = try WriterSession(in: folder)
     session.withLock { $0.file = new }
-    // A new index knows whether there are bodies that an earlier one knew.
+    // A new index records that there are bodies of an earlier one.
     if !folder.exists(folder.index) { _ = try? pool.write { _ throws(SQLiteError) in } }
     sweepIncoming()
   }
 
-  /// The same, with the error that callers get.
+  /// ``beginWriting()`` with the error for callers.
   func beginWritingOrRefuse() throws(CacheError) {
     do throws(FileFault) { try beginWriting() } catch { throw refusal(error, .folder, size: 0) }
   }
 
-  /// Tells other processes that this one has nothing under way.
+  /// Tells other processes that this one writes no more.
   func endWriting() {
     let ended = session.withLock { session in session.file.take() }
     _ = consume ended
   }
 
-  /// Looks for what killed processes have left, and for uses in times to come, after every so many images.
+  /// After every 64 commits, looks for files of killed processes; after every 256, for uses in the future.
   func tidy() {
     let stored = session.withLock { session in
       session.stored += 1
@@ -90,13 +96,12 @@ package final class DiskCache: Sendable {
     }
   }
 
-  /// The time in whole seconds, safe for whatever the clock says.
+  /// Seconds since 1970, limited so that no sum overflows.
   var now: Int { Milliseconds.count(clock()) / 1000 }
 
-  /// The use before which entries have expired.
+  /// Entries that were not used since this time have expired.
   var expiry: Int { now - limits.unusedSeconds }
 
-  /// Whether an entry has been unused for too long; what is pinned never has.
   func isExpired(_ entry: CacheIndex.Entry) -> Bool { !entry.record.isPinned && entry.usedAt < expiry }
 }
 
@@ -134,7 +139,7 @@ extension DiskCache: ImageStoring {
   }
 
   private func read(_ key: String, finding request: HTTPFields?) -> (image: StoredImage, bytes: [UInt8])? {
-    // Another process may replace the image between our look at the index and at the body; twice is bad luck.
+    // Another process may replace the image between the reads of the index and of the body.
     for _ in 0..<3 {
       guard let found = find(key, for: request) else { break }
       let entry = found.entry
@@ -147,17 +152,17 @@ extension DiskCache: ImageStoring {
       case .whole(let bytes):
         noteHit(entry)
         var image = entry.record.storedImage(path: path, usedAt: Double(entry.usedAt))
-        // From the same record as the bytes: an answer that belongs to others would vouch for the wrong ones.
-        image.answer = found.answer
+        // The response must be from the same record as the bytes.
+        image.response = found.response
         return (image, bytes)
       case .wrong:
-        if remove(entry.record) { return missed() }
+        if remove(entry.record) { return missed(key) }
       case .unreadable:
-        // Perhaps it can be read at another time.
-        return missed()
+        // Perhaps it can be read later.
+        return missed(key)
       }
     }
-    return missed()
+    return missed(key)
   }
 
   package func noteUse(of key: String, for request: HTTPFields, times: Int = 1) {
@@ -169,17 +174,17 @@ extension DiskCache: ImageStoring {
     return BodyWriter(cache: self)
   }
 
-  /// The entry of a key, as far as the index can be read.
+  /// The entry of a key; nil if there is none or the index cannot be read.
   func entry(of key: String) -> CacheIndex.Entry? {
     let found = try? pool.read { index throws(SQLiteError) in try index.entry(of: key) }
     return (found ?? nil) ?? nil
   }
 
-  /// Removes exactly this entry, but not a pin of its key.
+  /// Removes exactly this entry and keeps its pin.
   ///
-  /// An index that is busy or cannot be written keeps it; it is missed again next time then.
+  /// If the index is busy or read-only, the next read tries again.
   ///
-  /// - Returns: False where the key has another entry by now.
+  /// - Returns: False if the key has another entry by now.
   @discardableResult
   func remove(_ record: EntryRecord) -> Bool {
     guard (try? beginWriting()) != nil else { return true }
@@ -190,14 +195,16 @@ extension DiskCache: ImageStoring {
     return isRemoved != false
   }
 
-  private func missed() -> (image: StoredImage, bytes: [UInt8])? {
+  private func missed(_ key: String) -> (image: StoredImage, bytes: [UInt8])? {
+    // The counters are for images only.
+    guard !ResponseKey.isResponse(key) else { return nil }
     ledger.withLock { $0.noteMiss() }
     writeLedgerIfDue()
     return nil
   }
 
   private func noteHit(_ entry: CacheIndex.Entry, times: Int = 1) {
-    let now = now
+    let (now, times) = (now, entry.record.isResponse ? 0 : times)
     ledger.withLock { $0.noteHit(entry.record.identifier, times: times, usedAt: entry.usedAt, now: now) }
     writeLedgerIfDue()
   }
@@ -207,7 +214,9 @@ extension DiskCache: ImageStoring {
     if ledger.withLock({ $0.isDue(now: now) }) { writeLedger() }
   }
 
-  /// Writes down the uses, unless the index is busy: then they wait for the next time.
+  /// Writes the recorded uses, unless the index is busy.
+  ///
+  /// They then wait for the next time.
   func writeLedger() {
     let page = ledger.withLock { $0.takePage(now: clock()) }
     guard !page.isEmpty else { return }

@@ -1,29 +1,34 @@
 import FeedimgModel
 import Glibc
 
-/// Everything about a stored image that does not change while its body stays the same.
+/// The properties of an entry that change only with its body or its response.
 struct EntryRecord: Sendable, Hashable {
   var key: String
   var role: ImageVariant.Role
-  /// Whether it neither gives way nor expires.
+  /// Whether it is exempt from eviction and expiry.
   var isPinned = false
   var mediaType: String
   var body: BodyName
-  /// Of the body, in bytes.
+  /// The size of the body, in bytes.
   var size: Int
-  /// Of the body.
+  /// The checksum of the body.
   var checksum: UInt64
-  /// Seconds since 1970, to the millisecond, as all times here.
+  /// Seconds since 1970, to the millisecond, like all times here.
   var storedAt: Double
   var requestedAt: Double
   var respondedAt: Double
-  /// What brought the body; made into an answer only when that is asked for.
+  /// The head of the response, parsed only when it is needed.
   var head: HeadRecord
 
-  /// The index knows an entry by this; two keys that share it displace each other.
+  /// The row of the entry in the index.
+  ///
+  /// Two keys with the same identifier replace each other.
   var identifier: Int64 { Int64(bitPattern: body.keyHash) }
 
-  var budget: Budget { isPinned ? .pinned : Budget(role) }
+  var budget: Budget { isResponse ? .responses : isPinned ? .pinned : Budget(role) }
+
+  /// Whether `GET /v1/fetch` stored the entry, which is then no image.
+  var isResponse: Bool { ResponseKey.isResponse(key) }
 }
 
 extension EntryRecord {
@@ -42,19 +47,18 @@ extension EntryRecord {
     )
   }
 
-  /// The same entry, pinned or not.
   func pinned(_ isPinned: Bool) -> EntryRecord {
     var copy = self
     copy.isPinned = isPinned
     return copy
   }
 
-  /// The same body with the news of a 304.
-  func updated(by answer: StoredResponse) -> EntryRecord {
+  /// The same body with a new response.
+  func updated(by response: StoredResponse) -> EntryRecord {
     var copy = self
-    copy.requestedAt = answer.requestedAt
-    copy.respondedAt = answer.respondedAt
-    copy.head = HeadRecord(answer.head, varied: answer.varied)
+    copy.requestedAt = response.requestedAt
+    copy.respondedAt = response.respondedAt
+    copy.head = HeadRecord(response.head, varied: response.varied)
     return copy
   }
 
@@ -73,11 +77,13 @@ extension EntryRecord {
   }
 }
 
-/// The form in which records stand in archives and beside partial downloads: one line of text, with its own checksum.
+/// The text form of a record, in archives and beside partial downloads: one line with its own checksum.
 ///
-/// Fields are parted by tabs; the first is the checksum of the rest. Indexes of versions 1 and 2 held such lines too.
+/// Tabs separate the fields; the first is the checksum of the rest. Indexes of versions 1 and 2 had such lines, too.
 extension EntryRecord {
-  /// Of this form; lines of another are not read.
+  /// The version of this form.
+  ///
+  /// Lines of other versions are not read.
   private static let form = UInt8(ascii: "1")
 
   var line: [UInt8] {
@@ -94,7 +100,7 @@ extension EntryRecord {
     return fields.sealed
   }
 
-  /// The role by its first letter, a capital for what is pinned.
+  /// The first letter of the role, in upper case for a pinned image.
   private var mark: String {
     switch (role, isPinned) {
     case (.original, false): "o"
@@ -114,7 +120,7 @@ extension EntryRecord {
     }
   }
 
-  /// The fields of a line from the key on; nil for one that is damaged or of another form.
+  /// The fields of a line from the key on; nil if the line is damaged or has another version.
   static func fields(of line: UnsafeRawBufferPointer) -> RecordFields.Reader? {
     guard line.count > 17, line[16] == RecordFields.tab, let seal = UInt64(hexadecimal: line[..<16]) else {
       return nil
@@ -126,9 +132,9 @@ extension EntryRecord {
     return fields
   }
 
-  /// Reads a line; nil for one that is damaged or of another form.
+  /// Reads a line; nil if it is damaged or has another version.
   init?(line: UnsafeRawBufferPointer) {
-    // What has the right checksum was written by us, so that the rest can fail only by our own change of form.
+    // A line with the right checksum is from feedimg, so that the rest fails only if the form changes.
     guard var fields = Self.fields(of: line),
       let key = fields.nextText(),
       let (role, isPinned) = fields.nextText().flatMap(Self.marked),
@@ -155,9 +161,9 @@ extension EntryRecord {
   }
 }
 
-/// Times as they are recorded, safe for whatever a clock says.
+/// Times in the index, limited so that no sum overflows.
 enum Milliseconds {
-  /// Some 285,000 years, so that sums never overflow.
+  /// About 285,000 years.
   private static let limit = 9e15
 
   static func count(_ seconds: Double) -> Int {
@@ -168,7 +174,9 @@ enum Milliseconds {
   static func seconds(_ count: Int) -> Double { Double(count) / 1000 }
 }
 
-/// Builds a text of fields parted by tabs; tabs, line ends and backslashes within them are escaped by a backslash.
+/// Writes fields separated by tabs.
+///
+/// A backslash escapes tabs, line feeds and backslashes.
 struct RecordFields {
   static let tab = UInt8(ascii: "\t")
   private static let backslash = UInt8(ascii: "\\")
@@ -183,7 +191,7 @@ struct RecordFields {
   private(set) var bytes: [UInt8] = []
   private var isFirst = true
 
-  /// - Parameter capacity: What is likely to be needed, in bytes.
+  /// - Parameter capacity: The expected size, in bytes.
   init(capacity: Int = 512) { bytes.reserveCapacity(capacity) }
 
   private mutating func part() {
@@ -211,13 +219,13 @@ struct RecordFields {
     }
   }
 
-  /// Appends fields, joined and escaped already.
+  /// Appends fields that are separated and escaped already.
   mutating func append(raw fields: some Sequence<UInt8>) {
     part()
     bytes += fields
   }
 
-  /// All of it behind its checksum, as the first field.
+  /// The text after a first field with its checksum.
   var sealed: [UInt8] {
     [UInt8](unsafeUninitializedCapacity: 17 + bytes.count) { buffer, count in
       Checksum.of(bytes).writeHexadecimal { digit in
@@ -229,16 +237,16 @@ struct RecordFields {
     }
   }
 
-  /// Reads such a text field by field.
+  /// Reads the fields of such a text in order.
   struct Reader {
-    /// What has not been read yet; nil after the last field.
+    /// The unread rest; nil after the last field.
     private var remaining: UnsafeRawBufferPointer?
 
     init(_ bytes: UnsafeRawBufferPointer) { remaining = bytes }
 
     var rest: UnsafeRawBufferPointer { remaining ?? UnsafeRawBufferPointer(start: nil, count: 0) }
 
-    /// The next field as it stands; nil after the last.
+    /// The next field, still escaped; nil after the last one.
     mutating func next() -> UnsafeRawBufferPointer? {
       guard let bytes = remaining else { return nil }
       guard let start = bytes.baseAddress, let end = memchr(start, Int32(RecordFields.tab), bytes.count)
@@ -251,7 +259,7 @@ struct RecordFields {
       return UnsafeRawBufferPointer(rebasing: bytes[..<length])
     }
 
-    /// Whether the next field is this text; nil after the last.
+    /// Whether the next field equals a text; nil after the last one.
     mutating func nextIs(_ text: String) -> Bool? {
       guard let field = next() else { return nil }
       guard !field.contains(RecordFields.backslash) else { return RecordFields.unescaped(field) == text }
@@ -287,14 +295,20 @@ struct RecordFields {
   }
 }
 
-/// The head of a response as it is stored: names and values of its fields in turn, in the form of ``RecordFields``.
+/// The stored head of a response.
+///
+/// Names and values alternate, in the form of ``RecordFields``.
 struct HeadRecord: Sendable, Hashable {
   var status: Int
-  /// The content length, or `-`, followed by ` closing` where the body ended with the connection.
+  /// The content length, or `-`.
+  ///
+  /// It ends in ` closing` if the body ended with the connection.
   var length: String
   var url: String
   var fields: [UInt8]
-  /// The fields of the request that `Vary` names; a `>` precedes each name, which no name may contain.
+  /// The request fields that `Vary` names.
+  ///
+  /// Each name follows a `>`, which no name contains.
   var varied: [UInt8]
 
   private static let requestMark = UInt8(ascii: ">")
@@ -321,7 +335,7 @@ extension HeadRecord {
     )
   }
 
-  /// Reads the last fields of a line; nil where some are missing.
+  /// Reads the last fields of a line; nil if some are missing.
   init?(_ line: inout RecordFields.Reader) {
     guard let status = line.nextInteger(), let length = line.nextText(), let end = line.nextText(),
       let url = line.nextText()
@@ -367,7 +381,7 @@ extension HeadRecord {
 }
 
 extension StoredResponse {
-  /// Reads the answer of an entry; nil where its URL is invalid.
+  /// Reads the response of an entry; nil if its URL is invalid.
   init?(_ entry: EntryRecord) {
     let record = entry.head
     guard let url = try? ImageURL(record.url) else { return nil }

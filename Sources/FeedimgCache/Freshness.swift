@@ -1,47 +1,47 @@
 package import FeedimgModel
 
-/// Whether a stored answer may be used as it is, by the rules for a private cache (RFC 9111 §4).
+/// Whether a private cache may use a stored response without validation (RFC 9111 §4).
 ///
-/// A cached image is shown whatever this says; it decides whether showing it also starts a revalidation. Only who
-/// acts as a cache for other programs has to follow it in everything.
+/// A cached image is shown in any case. For images, freshness only decides whether showing one starts a revalidation.
+/// `GET /v1/fetch` follows it strictly.
 package struct Freshness: Sendable, Hashable {
-  /// What may be done with the answer.
+  /// The permitted use of a stored response.
   package enum Standing: String, Sendable, Hashable, CaseIterable {
-    /// It may be used without asking.
+    /// Usable without validation.
     case fresh
-    /// It may be used now, while it is asked about (RFC 5861 §3).
+    /// Usable now, while it is validated (RFC 5861 §3).
     case staleWhileRevalidate = "stale while it is asked about"
-    /// It may be used when asking ends in an error (RFC 5861 §4).
+    /// Usable if the validation fails (RFC 5861 §4).
     case staleIfError = "stale if asking fails"
-    /// Its host says nothing at all: stale by the letter, but an image may be shown while it is asked about.
+    /// The response says nothing about freshness. It is stale, but an image may be shown while it is validated.
     case unsaid
-    /// It may be used after asking, or where nobody can be asked (RFC 9111 §4.2.4).
+    /// Usable after validation, or if the server cannot be reached (RFC 9111 §4.2.4).
     case stale
-    /// It must not be used without asking, not even where nobody can be asked.
+    /// Unusable without validation, even if the server cannot be reached.
     case mustAsk = "must be asked about"
   }
 
   package var standing: Standing
-  /// The rule that decided, as its text and its source, such as `max-age=60 (RFC 9111 §5.2.2.1)`.
+  /// The rule that decided and its source, such as `max-age=60 (RFC 9111 §5.2.2.1)`.
   package var reason: String
   package var lifetime: FreshnessLifetime
   /// In seconds.
   package var age: Double
 
-  /// How long the answer stays fresh from now on, in seconds; negative since it became stale.
+  /// The seconds until the response becomes stale; negative if it is stale.
   package var left: Double { lifetime.seconds - age }
 
   /// - Parameters:
-  ///   - answer: What is stored; its request was for the same, as told by ``Vary``.
-  ///   - request: The directives of the request that is to be answered.
+  ///   - response: The stored response, which ``Vary`` allows for the request.
+  ///   - request: The directives of the request.
   ///   - now: Seconds since 1970.
-  package init(of answer: StoredResponse, for request: CacheControl = CacheControl(""), at now: Double) {
-    lifetime = FreshnessLifetime(of: answer)
-    age = answer.age(at: now)
+  package init(of response: StoredResponse, for request: CacheControl = CacheControl(""), at now: Double) {
+    lifetime = FreshnessLifetime(of: response)
+    age = response.age(at: now)
     let rules = FreshnessRules(
-      control: CacheControl(answer.head.fields),
+      control: CacheControl(response.head.fields),
       request: request,
-      fields: answer.head.fields,
+      fields: response.head.fields,
       lifetime: lifetime,
       age: age
     )
@@ -49,7 +49,7 @@ package struct Freshness: Sendable, Hashable {
   }
 }
 
-/// How long an answer is fresh, and by which rule (RFC 9111 §4.2.1, §4.2.2).
+/// How long a response is fresh, and by which rule (RFC 9111 §4.2.1, §4.2.2).
 package struct FreshnessLifetime: Sendable, Hashable {
   /// The rule that decided.
   package enum Rule: String, Sendable, Hashable, CaseIterable {
@@ -57,36 +57,36 @@ package struct FreshnessLifetime: Sendable, Hashable {
     case maxAge = "max-age"
     /// `Expires` less `Date` (§5.3).
     case expires = "Expires"
-    /// A tenth of the time since `Last-Modified`, a day at most (§4.2.2).
+    /// A tenth of the time since `Last-Modified`, at most a day (§4.2.2).
     case heuristic = "Last-Modified"
-    /// A rule is there and makes no sense, so that the answer is stale (§4.2.1).
+    /// The response has an invalid value, so that it is stale (§4.2.1).
     case invalid = "invalid"
-    /// The host says nothing of freshness at all.
+    /// The response says nothing about freshness.
     case silent = "none"
   }
 
   package var seconds: Double
   package var rule: Rule
 
-  /// The share of the time since the last change for which an answer counts as fresh (RFC 9111 §4.2.2).
+  /// The fraction of the time since the last change (RFC 9111 §4.2.2).
   static let heuristicShare = 0.1
-  /// The cap of that, in seconds.
+  /// The longest heuristic lifetime, in seconds.
   ///
-  /// Feeds' images hardly ever change under their URL, but a day is soon enough to see one that did.
+  /// The images of feeds rarely change under their URL, and a day is soon enough to notice a change.
   static let greatestHeuristic = 86_400.0
 
-  package init(of answer: StoredResponse) {
-    let fields = answer.head.fields
+  package init(of response: StoredResponse) {
+    let fields = response.head.fields
     let control = CacheControl(fields)
     if control.has("max-age") {
       let seconds = control.seconds("max-age")
       self.init(seconds: Double(seconds ?? 0), rule: seconds == nil ? .invalid : .maxAge)
     } else if fields["Expires"] != nil {
-      // A date that makes no sense, above all 0, means the past (§5.3).
-      let date = answer.date("Expires")
-      self.init(seconds: max(0, (date ?? 0) - answer.date), rule: date == nil ? .invalid : .expires)
-    } else if let changed = answer.date("Last-Modified"), Self.allowsHeuristic(answer.head.status) {
-      let share = max(0, answer.date - changed) * Self.heuristicShare
+      // An invalid date, above all 0, means the past (§5.3).
+      let date = response.date("Expires")
+      self.init(seconds: max(0, (date ?? 0) - response.date), rule: date == nil ? .invalid : .expires)
+    } else if let changed = response.date("Last-Modified"), Self.allowsHeuristic(response.head.status) {
+      let share = max(0, response.date - changed) * Self.heuristicShare
       self.init(seconds: min(share, Self.greatestHeuristic), rule: .heuristic)
     } else {
       self.init(seconds: 0, rule: .silent)
@@ -98,17 +98,17 @@ package struct FreshnessLifetime: Sendable, Hashable {
     self.rule = rule
   }
 
-  /// Whether answers of a status may be taken for fresh without being told (RFC 9110 §15.1).
+  /// Whether a response with this status may be fresh by heuristics (RFC 9110 §15.1).
   static func allowsHeuristic(_ status: Int) -> Bool {
     [200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501].contains(status)
   }
 }
 
-/// The rules of freshness, in their order; the first that applies decides (pure).
+/// The rules of freshness in their order; the first that applies decides (pure).
 struct FreshnessRules {
-  /// Of the answer.
+  /// The directives of the response.
   var control: CacheControl
-  /// Of the request.
+  /// The directives of the request.
   var request: CacheControl
   var fields: HTTPFields
   var lifetime: FreshnessLifetime
@@ -121,20 +121,20 @@ struct FreshnessRules {
 
   var first: Verdict { forbidden ?? unwanted ?? fresh ?? bound ?? permitted ?? stale }
 
-  /// What must be asked about although it may be fresh.
+  /// Responses that must be validated even while they are fresh.
   private var forbidden: Verdict? {
-    // With arguments it is about single fields; to ask then as well costs one question (§5.2.2.4).
+    // With arguments, it concerns single fields only (§5.2.2.4). A validation is then one request more than needed.
     if control.has("no-cache") { return (.mustAsk, "no-cache (RFC 9111 §5.2.2.4)") }
     if request.has("no-cache") { return (.mustAsk, "no-cache in the request (RFC 9111 §5.2.1.4)") }
-    // Only those speak by Pragma who do not know Cache-Control (§5.4).
+    // `Pragma` counts only without `Cache-Control` (§5.4).
     guard control.isEmpty, CacheControl(fields["Pragma"] ?? "").has("no-cache") else { return nil }
     return (.mustAsk, "Pragma: no-cache (RFC 9111 §5.4)")
   }
 
-  /// What is not fresh enough for this request.
+  /// Responses that are not fresh enough for the request.
   private var unwanted: Verdict? {
     if let limit = request.seconds("max-age"), age > Double(limit), !request.has("max-stale") {
-      // Reloading a page does not make an answer that never changes less fresh (RFC 8246 §2).
+      // A reload does not make a response stale that never changes (RFC 8246 §2).
       if left > 0, control.has("immutable") { return (.fresh, "immutable (RFC 8246 §2)") }
       return (overdue, "max-age=\(limit) in the request (RFC 9111 §5.2.1.1)")
     }
@@ -150,16 +150,16 @@ struct FreshnessRules {
 
   private var fresh: Verdict? { left > 0 ? (.fresh, lifetimeReason) : nil }
 
-  /// What is stale and may by no means be used so.
+  /// Stale responses that must be validated.
   private var bound: Verdict? {
     control.has("must-revalidate") ? (.mustAsk, "must-revalidate (RFC 9111 §5.2.2.2)") : nil
   }
 
-  /// What is stale and may be used nevertheless.
+  /// Stale responses that may be used.
   private var permitted: Verdict? {
     if let argument = request["max-stale"] {
       let limit = DeltaSeconds.parse(argument)
-      // Without an argument any age will do; one that makes no sense allows nothing.
+      // Without an argument, any age is accepted. An invalid argument accepts none.
       if argument.isEmpty { return (.fresh, "max-stale in the request (RFC 9111 §5.2.1.2)") }
       if let limit, staleFor <= Double(limit) {
         return (.fresh, "max-stale=\(limit) in the request (RFC 9111 §5.2.1.2)")
@@ -192,16 +192,16 @@ struct FreshnessRules {
   }
 }
 
-/// The directives of `Cache-Control` (RFC 9111 §5.2), as far as they can be read.
+/// The directives of `Cache-Control` (RFC 9111 §5.2).
 package struct CacheControl: Sendable, Hashable {
-  /// Directive names in lower case, with their arguments; empty for none.
+  /// Names in lower case with their arguments, which may be empty.
   private var directives: [String: String] = [:]
 
   package init(_ fields: HTTPFields) {
     self.init(fields["Cache-Control"] ?? "")
   }
 
-  /// Reads a list of directives; what makes no sense is left out.
+  /// Parses a list of directives, without invalid ones.
   package init(_ text: String) {
     guard !text.isEmpty else { return }
     for element in QuotedList.split(text) {
@@ -209,7 +209,7 @@ package struct CacheControl: Sendable, Hashable {
       let name = Self.trimmed(parts[0]).lowercased()
       guard !name.isEmpty else { continue }
       let argument = parts.count > 1 ? QuotedList.unquoted(Self.trimmed(parts[1])) : ""
-      // Of several of one name the first counts (§4.2.1).
+      // The first of several directives with one name counts (§4.2.1).
       if directives[name] == nil { directives[name] = argument }
     }
   }
@@ -220,20 +220,19 @@ package struct CacheControl: Sendable, Hashable {
     return end.map { start[...$0] } ?? ""
   }
 
-  /// Whether a directive is there, whatever its argument.
+  /// Whether there is such a directive, with any argument.
   package func has(_ name: String) -> Bool { directives[name] != nil }
 
-  /// Whether there is no directive at all.
   var isEmpty: Bool { directives.isEmpty }
 
-  /// The argument of a directive that counts seconds; nil where there is none or it is no such number.
+  /// The argument in seconds; nil if there is no such directive or its argument is no number.
   func seconds(_ name: String) -> Int? { directives[name].flatMap { DeltaSeconds.parse($0) } }
 
-  /// The argument of a directive; empty where it has none, nil where there is no such directive.
+  /// The argument, which may be empty; nil if there is no such directive.
   package subscript(name: String) -> String? { directives[name] }
 }
 
-/// Lists parted by commas, whose elements may have commas within quotes (RFC 9110 §5.6.1, §5.6.4).
+/// Lists separated by commas, whose elements may contain quoted commas (RFC 9110 §5.6.1, §5.6.4).
 enum QuotedList {
   static func split(_ text: String) -> [Substring] {
     var elements: [Substring] = []
@@ -254,7 +253,7 @@ enum QuotedList {
     return elements + [text[start...]]
   }
 
-  /// The content of a quoted string; other text as it is.
+  /// The content of a quoted string; other text unchanged.
   static func unquoted(_ text: Substring) -> String {
     guard text.count >= 2, text.first == "\"", text.last == "\"" else { return String(text) }
     var content = ""

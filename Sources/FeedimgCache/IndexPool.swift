@@ -4,33 +4,34 @@ import FeedimgSystem
 import Glibc
 import Synchronization
 
-/// Lends connections to the index, which is opened when first needed, and made anew when it is lost or damaged.
+/// Lends connections to the index.
 ///
-/// Each connection serves one thread at a time, so that readers never wait for each other. Before one is lent, it is
-/// made sure that the path still leads to the file which it has open: folders vanish, and other processes replace
-/// what is damaged.
+/// Opens it when it is first needed, and replaces a lost or damaged index.
+///
+/// Each connection serves one thread at a time, so that readers never wait for each other. Before lending one, the pool
+/// checks that the path still leads to its file, because folders are removed and other processes replace damaged files.
 final class IndexPool: Sendable {
   let folder: CacheFolder
 
-  /// A connection, with the file that it has open.
+  /// A connection with the identity of its file.
   ///
-  /// Sendable although the connection is not: while it is idle the pool alone refers to it, and while it is lent the
-  /// borrower's thread alone does.
+  /// Sendable although the connection is not: only the pool refers to an idle connection, and only the borrower's
+  /// thread to a lent one.
   struct Lent: @unchecked Sendable {
     let index: CacheIndex
     let identity: CacheFolder.Identity
-    /// Whether it is closed when it is given back.
+    /// Whether to close the connection after its use.
     let isForOnce: Bool
   }
 
-  /// Guards which connections nobody uses now, and what file they have open.
+  /// Guards the idle connections and the identity of their file.
   private let shelf = Mutex(Shelf())
 
   private struct Shelf {
     var idle: [Lent] = []
     var identity: CacheFolder.Identity?
 
-    /// Forgets the connections to another file than this, which the caller closes by letting go of them.
+    /// Returns the connections to another file than this, for the caller to release.
     mutating func turn(to identity: CacheFolder.Identity?) -> [Lent] {
       guard identity != self.identity else { return [] }
       self.identity = identity
@@ -39,77 +40,82 @@ final class IndexPool: Sendable {
     }
   }
 
-  /// So many connections are kept open while nobody uses them.
+  /// The most idle connections.
   private static let greatestIdleCount = 4
 
-  /// How long others are waited for, in milliseconds: one who looks waits less than one who has something to keep.
+  /// The longest waits for other processes, in milliseconds.
   private static let patience: (reading: Int32, touching: Int32, writing: Int32) = (1000, 0, 5000)
 
   init(folder: CacheFolder) { self.folder = folder }
 
-  /// Runs the body with the index, if there is a cache at all; nil where there is none, which then is not made.
-  func read<Answer>(
-    _ body: (CacheIndex) throws(SQLiteError) -> Answer
-  ) throws(CacheError) -> Answer? {
+  /// Runs the body with the index; nil if there is no cache.
+  ///
+  /// A missing cache is not created.
+  func read<Value>(
+    _ body: (CacheIndex) throws(SQLiteError) -> Value
+  ) throws(CacheError) -> Value? {
     try perform(creating: false, patience: Self.patience.reading, body)
   }
 
-  /// Runs the body within a transaction if that is possible at once; nil where it is not.
-  func touch<Answer>(_ body: (CacheIndex) throws(SQLiteError) -> Answer) -> Answer? {
+  /// Runs the body in a transaction if that is possible at once; otherwise nil.
+  func touch<Value>(_ body: (CacheIndex) throws(SQLiteError) -> Value) -> Value? {
     try? perform(creating: false, patience: Self.patience.touching) { index throws(SQLiteError) in
       try index.transaction { () throws(SQLiteError) in try body(index) }
     }
   }
 
-  /// Runs the body within a transaction, more than once if need be; the cache is made where there is none.
-  func write<Answer>(
-    _ body: (CacheIndex) throws(SQLiteError) -> Answer
-  ) throws(CacheError) -> Answer {
-    let answer = try perform(creating: true, patience: Self.patience.writing) { index throws(SQLiteError) in
+  /// Runs the body in a transaction, perhaps more than once.
+  ///
+  /// Creates a missing cache.
+  func write<Value>(
+    _ body: (CacheIndex) throws(SQLiteError) -> Value
+  ) throws(CacheError) -> Value {
+    let value = try perform(creating: true, patience: Self.patience.writing) { index throws(SQLiteError) in
       try index.transaction { () throws(SQLiteError) in try body(index) }
     }
-    guard let answer else { throw CacheError(.index, "cannot make `\(folder.index)`") }
-    return answer
+    guard let value else { throw CacheError(.index, "cannot make `\(folder.index)`") }
+    return value
   }
 
-  /// Closes what nobody uses; what is needed later is opened again.
+  /// Closes idle connections.
+  ///
+  /// Later calls open new ones.
   func close() {
     _ = shelf.withLock { $0.turn(to: nil) }
   }
 
-  private func perform<Answer>(
+  private func perform<Value>(
     creating: Bool,
     patience: Int32,
-    _ body: (CacheIndex) throws(SQLiteError) -> Answer
-  ) throws(CacheError) -> Answer? {
-    var trouble = IndexFault.file(FileFault("open", folder.index, reason: 0))
-    // The second time is for an index that was damaged; damage to the new one is not ours to repair.
+    _ body: (CacheIndex) throws(SQLiteError) -> Value
+  ) throws(CacheError) -> Value? {
+    var fault = IndexFault.file(FileFault("open", folder.index, reason: 0))
+    // The second attempt uses a new index after a damaged one.
     for _ in 0..<2 {
       do throws(IndexFault) {
         guard let lent = try borrow(creating: creating) else { return nil }
         lent.index.connection.busyTimeout = patience
         do throws(SQLiteError) {
-          let answer = try body(lent.index)
+          let value = try body(lent.index)
           giveBack(lent)
-          return answer
+          return value
         } catch {
           if error.isBusy { giveBack(lent) }
-          // It was opened for reading alone since there was no room to write.
+          // It was opened read-only, as the disk was full.
           if lent.isForOnce, error.isUnwritable { throw .database(.full) }
-          // What a later version has changed under us is no damage.
+          // A schema of a later version is no damage.
           if error.isDamage { try IndexFault.ofStanding(lent.index) }
           guard error.isDamage, !lent.index.isReadOnly else { throw .database(error) }
-          trouble = .database(error)
+          fault = .database(error)
           try putAside(lent.identity)
         }
       } catch {
         throw error.cacheError(index: folder.index)
       }
     }
-    throw trouble.cacheError(index: folder.index)
+    throw fault.cacheError(index: folder.index)
   }
 
-  /// A connection to the index that is there now.
   private func borrow(creating: Bool) throws(IndexFault) -> Lent? {
     let identity = try identity()
     let (stale, idle) = shelf.withLock { shelf in (shelf.turn(to: identity), shelf.idle.popLast()) }
@@ -129,14 +135,15 @@ final class IndexPool: Sendable {
     }
   }
 
-  /// The index file that is there now.
   func identity() throws(IndexFault) -> CacheFolder.Identity? {
     try IndexFault.ofFiles(folder.indexIdentity)
   }
 }
 
 extension IndexPool {
-  /// Opens the index: made if there is none, made anew if it is damaged.
+  /// Opens the index.
+  ///
+  /// Creates a missing one and replaces a damaged one.
   func open() throws(IndexFault) -> Lent {
     switch try openExisting() {
     case .opened(let lent): return lent
@@ -157,11 +164,11 @@ extension IndexPool {
     do throws(FileFault) {
       lock = try FileLock(folder, .shared)
     } catch {
-      // Where nothing can be written, nobody replaces the index either.
+      // A process that cannot write the lock cannot replace the index either.
       guard [EROFS, EACCES, EPERM, ENOENT].contains(error.reason) else { throw .file(error) }
       return try find(isWritable: false)
     }
-    // Held until the index has been read once, by when SQLite has opened the files beside it.
+    // The lock is held until the first read, when SQLite has opened the files beside the index.
     return try lock.hold { () throws(IndexFault) in try find(isWritable: true) }
   }
 
@@ -170,7 +177,7 @@ extension IndexPool {
     if isWritable, folder.isIndexTorn { return .damaged(identity) }
     do throws(IndexFault) {
       guard let index = try connect(isWritable: isWritable) else { return .missing }
-      // One that was opened for want of room does not see what others write once there is room again.
+      // A connection that was opened read-only on a full disk misses later writes.
       return .opened(Lent(index: index, identity: identity, isForOnce: index.isReadOnly && isWritable))
     } catch {
       guard error.isDamage, isWritable else { throw error }
@@ -178,13 +185,13 @@ extension IndexPool {
     }
   }
 
-  /// A connection to the index that is there; nil where it was never finished.
+  /// A connection to the existing index; nil if it was never completed.
   private func connect(isWritable: Bool) throws(IndexFault) -> CacheIndex? {
     do throws(IndexFault) {
       return try check(.write)
     } catch {
-      // Where it cannot write files beside the index, SQLite reads it only on our word that it does not change.
-      // Should it change all the same, checksums tell.
+      // If SQLite cannot write beside the index, it reads the index only if we declare it unchanging.
+      // Should it change, checksums reveal that.
       guard case .database(let fault) = error else { throw error }
       guard fault.isUnwritable && !isWritable || fault.isDiskFull else { throw error }
       return try check(.immutable)
@@ -193,13 +200,13 @@ extension IndexPool {
 
   private func check(_ access: SQLiteConnection.Access) throws(IndexFault) -> CacheIndex? {
     let (index, standing) = try IndexFault.ofDatabase { () throws(SQLiteError) in
-      let index = CacheIndex(try SQLiteConnection(path: folder.index, access: access))
+      let index = CacheIndex(try SQLiteConnection(path: folder.index, access: access), room: folder.room())
       return (index, try index.standing())
     }
     switch standing {
     case .ours: return index
     case .older:
-      // One that cannot be written cannot be read either, and stays as it is.
+      // An old index that cannot be upgraded stays as it is.
       guard !index.isReadOnly else { throw .database(.outdated) }
       try IndexFault.ofDatabase(index.upgrade)
       return index
@@ -209,7 +216,7 @@ extension IndexPool {
     }
   }
 
-  /// Makes the index, unless another process has made it meanwhile.
+  /// Creates the index, unless another process did.
   private func make() throws(IndexFault) -> Lent {
     let lock = try IndexFault.ofFiles { () throws(FileFault) in
       try folder.create()
@@ -217,7 +224,7 @@ extension IndexPool {
     }
     return try lock.hold { () throws(IndexFault) in
       if try identity() == nil {
-        // What lies beside an index that has gone would be taken for part of the new one.
+        // SQLite would take old files beside a new index for parts of it.
         for ending in CacheFolder.indexCompanions { unlink(folder.index + ending) }
       }
       let index: CacheIndex
@@ -229,7 +236,10 @@ extension IndexPool {
           return try !folder.shards().isEmpty
         }
         index = try IndexFault.ofDatabase { () throws(SQLiteError) in
-          let index = CacheIndex(try SQLiteConnection(path: folder.index, access: .write))
+          let index = CacheIndex(
+            try SQLiteConnection(path: folder.index, access: .write),
+            room: folder.room()
+          )
           try index.create(hasBodies: hasBodies)
           return index
         }
@@ -241,9 +251,9 @@ extension IndexPool {
     }
   }
 
-  /// Takes a damaged index out of the way, unless another process has done so already.
+  /// Renames a damaged index, unless another process did.
   ///
-  /// It is kept under another name, in place of an earlier one, for whoever wants to look into it.
+  /// It replaces an earlier one and remains for examination.
   func putAside(_ damaged: CacheFolder.Identity) throws(IndexFault) {
     let lock = try IndexFault.ofFiles { () throws(FileFault) in try FileLock(folder, .exclusive) }
     try lock.hold { () throws(IndexFault) in
@@ -255,11 +265,11 @@ extension IndexPool {
     }
   }
 
-  /// Removes the index whatever state it is in, and what was put aside of earlier ones.
+  /// Removes the index in any state, and damaged ones that were renamed.
   ///
-  /// Whoever has it open works on with a file without a name, and sees that before the next piece of work.
+  /// A process that has it open continues with the removed file until its next call.
   ///
-  /// - Throws: ``CacheError`` when it cannot be removed, or belongs to another program.
+  /// - Throws: ``CacheError`` if it cannot be removed or belongs to another program.
   func removeIndex() throws(CacheError) {
     do throws(IndexFault) {
       try remove()
@@ -269,11 +279,11 @@ extension IndexPool {
   }
 
   private func remove() throws(IndexFault) {
-    // What others have put into its place is theirs.
+    // A database of another program stays.
     do throws(IndexFault) { _ = try openExisting() } catch .foreign { throw .foreign } catch {}
     let lock = try IndexFault.ofFiles { () throws(FileFault) in try FileLock(folder, .exclusive) }
     try lock.hold { () throws(IndexFault) in
-      // Before the index goes: a writer that finds it gone also finds the count. A full disk must not prevent a clear.
+      // Before the index goes: a writer that misses the index also sees the count. A clear works on a full disk, too.
       try? folder.countClear()
       for path in [folder.index, folder.damagedIndex] + CacheFolder.indexCompanions.map({ folder.index + $0 })
       {
@@ -283,35 +293,33 @@ extension IndexPool {
   }
 }
 
-/// Why there is no index to work with.
+/// Why the index cannot be used.
 enum IndexFault: Error, Hashable {
   case database(SQLiteError)
   case file(FileFault)
   /// The file is a database of another program.
   case foreign
 
-  /// Runs the body, whose failures are those of the database.
-  static func ofDatabase<Answer>(
-    _ body: () throws(SQLiteError) -> Answer
-  ) throws(IndexFault) -> Answer {
+  static func ofDatabase<Value>(
+    _ body: () throws(SQLiteError) -> Value
+  ) throws(IndexFault) -> Value {
     do throws(SQLiteError) { return try body() } catch { throw .database(error) }
   }
 
-  /// Throws where a later version has made the schema of the index.
+  /// Throws if a later version has changed the schema.
   static func ofStanding(_ index: CacheIndex) throws(IndexFault) {
     if case .newer(let version)? = try? index.standing() {
       throw .database(.newer(version, known: IndexSchema.version))
     }
   }
 
-  /// Runs the body, whose failures are those of files.
-  static func ofFiles<Answer: ~Copyable>(
-    _ body: () throws(FileFault) -> Answer
-  ) throws(IndexFault) -> Answer {
+  static func ofFiles<Value: ~Copyable>(
+    _ body: () throws(FileFault) -> Value
+  ) throws(IndexFault) -> Value {
     do throws(FileFault) { return try body() } catch { throw .file(error) }
   }
 
-  /// Whether the file holds something else than we wrote, so that only a new one helps.
+  /// Whether the file is damaged, so that only a new index helps.
   var isDamage: Bool { if case .database(let error) = self { error.isDamage } else { false } }
 
   func cacheError(index path: String) -> CacheError {
@@ -331,20 +339,20 @@ enum IndexFault: Error, Hashable {
 }
 
 extension FileLock {
-  /// The lock of a cache: `shared` to open the index, `exclusive` to make or replace it.
+  /// Locks the folder: `shared` to open the index, `exclusive` to create or replace it.
   ///
-  /// SQLite finds the files beside the index by their names. While an index is being replaced, these names lead to the
-  /// old one's, so that no process may open it then.
+  /// SQLite finds the files beside the index by their names. While the index is replaced, the names lead to the old
+  /// files, so that no process may open it.
   ///
-  /// - Throws: ``FileFault``, with `EWOULDBLOCK` after two seconds: a process that holds it for longer is stopped.
+  /// - Throws: ``FileFault``, with `EWOULDBLOCK` after two seconds.
   init(_ folder: CacheFolder, _ share: Share) throws(FileFault) {
     try self.init(folder.lock, share, within: .seconds(2))
   }
 
-  /// Runs the body with the lock held.
-  borrowing func hold<Answer>(
-    _ body: () throws(IndexFault) -> Answer
-  ) throws(IndexFault) -> Answer {
+  /// Runs the body while the lock is held.
+  borrowing func hold<Value>(
+    _ body: () throws(IndexFault) -> Value
+  ) throws(IndexFault) -> Value {
     try body()
   }
 }

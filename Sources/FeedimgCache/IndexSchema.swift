@@ -1,28 +1,33 @@
 import FeedimgSQLite
 
-/// What the index consists of.
+/// The schema of the index.
 enum IndexSchema {
-  /// Marks the file as ours (sqlite.org/pragma.html#pragma_application_id): `fdig`.
+  /// Marks the file as an index of feedimg: `fdig` (sqlite.org/pragma.html#pragma_application_id).
   static let application = 0x6664_6967
-  /// Counted up with each change; an index of a later version is left alone.
+  /// Increased with each change.
+  ///
+  /// An index of a later version is not touched.
   static let version = 4
   /// In bytes.
   static let pageSize = 4096
-  /// After so many pages, the next commit moves the log into the database and waits for the disk.
+  /// The pages in the log after which a commit writes them to the database and waits for the disk.
   ///
-  /// An image takes three to four pages, so that one store in 150 waits. On a volume of 4 MiB, a longer log leaves no room for images.
-  static let checkpointPages = 512
-  /// A log that a long transaction has made longer is cut again; in bytes.
+  /// An image takes three to four pages, so that one commit in 300 waits. On a small volume the log takes at most a
+  /// 64th of it: on a full disk, entries that are only in the log cannot be read, and so not be evicted.
+  static func checkpointPages(_ room: DiskRoom?) -> Int {
+    max(1, min(1024, (room?.size ?? .max) / 64 / pageSize))
+  }
+  /// The log is cut to this size after a long transaction; in bytes.
   static let greatestLog = 4 << 20
 
-  /// The keys whose pinned image was damaged: the next image of the key is pinned.
+  /// The keys whose pinned image was damaged, so that the next image is pinned.
   static let awaitedPins = "CREATE TABLE awaited_pin (id INTEGER PRIMARY KEY, key TEXT NOT NULL) STRICT;"
 
-  /// Makes everything in an empty database.
+  /// Creates all tables in an empty database.
   ///
-  /// `entry.id` is the hash of the key, so that look-ups need no second tree. Times but `used_at` are in milliseconds.
-  /// `fields` and `varied` are names and values of fields in turn, in the form of ``RecordFields``. `account` has the
-  /// totals of each ``Budget``, which `entry.budget` names, and the counters of ``CacheIndex/Tally``.
+  /// `entry.id` is the hash of the key, so that a look-up needs no second index. All times except `used_at` are in
+  /// milliseconds. In `fields` and `varied`, names and values alternate in the form of ``RecordFields``. `account` has
+  /// the total of each ``Budget``, which `entry.budget` names, and the counters of ``CacheIndex/Tally``.
   static let statements = """
     \(awaitedPins)
     CREATE TABLE entry (
@@ -51,20 +56,21 @@ enum IndexSchema {
       count INTEGER NOT NULL,
       bytes INTEGER NOT NULL
     ) STRICT;
-    INSERT INTO account VALUES (0, 0, 0), (1, 0, 0), (2, 0, 0), (3, 0, 0), (4, 0, 0), (5, 0, 0), (6, 0, 0);
+    INSERT INTO account VALUES
+      (0, 0, 0), (1, 0, 0), (2, 0, 0), (3, 0, 0), (4, 0, 0), (5, 0, 0), (6, 0, 0), (7, 0, 0);
     """
 }
 
 extension CacheIndex {
-  /// What a database is to us.
+  /// The kind of a database.
   enum Standing {
     case ours
-    /// With the schema that an earlier version has made.
+    /// An earlier version made the schema.
     case older
-    /// Without anything in it.
+    /// An empty database.
     case empty
     case foreign
-    /// With the schema that a later version has made.
+    /// A later version made the schema.
     case newer(Int)
   }
 
@@ -82,27 +88,28 @@ extension CacheIndex {
     try connection.statement(sql).first { $0.integer(0) } ?? 0
   }
 
-  /// Makes the settings for writing, once; connections that only read never need them.
+  /// Prepares the connection for writing, once.
   ///
-  /// In this mode SQLite waits for the disk at checkpoints alone: a kill loses nothing, a power cut the last images.
+  /// With these settings, SQLite waits for the disk only at checkpoints. A kill loses nothing; a power cut may lose the
+  /// last images.
   func prepareToWrite() throws(SQLiteError) {
     guard !isPreparedToWrite else { return }
     try connection.execute(
-      "PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = \(IndexSchema.checkpointPages); "
+      "PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = \(checkpointPages); "
         + "PRAGMA journal_size_limit = \(IndexSchema.greatestLog)"
     )
     isPreparedToWrite = true
   }
 
-  /// Makes our schema from an earlier one, in one transaction.
+  /// Upgrades an earlier schema in one transaction.
   ///
-  /// Version 3 lacked `awaited_pin`. Versions 1 and 2 had all of a row in one line.
+  /// Version 3 had no `awaited_pin`. Versions 1 and 2 had each row as one line.
   ///
-  /// - Throws: ``SQLiteError``; the index is as before then.
+  /// - Throws: ``SQLiteError``; the index then stays as it was.
   func upgrade() throws(SQLiteError) {
     try prepareToWrite()
     try connection.transaction { () throws(SQLiteError) in
-      // Another process may have done it meanwhile.
+      // Another process may have upgraded it meanwhile.
       let version = try number("PRAGMA user_version")
       guard version < IndexSchema.version else { return }
       guard version < 3 else {
@@ -128,18 +135,18 @@ extension CacheIndex {
     }
   }
 
-  /// Makes sure that no later version has changed the schema since the index was opened.
+  /// Checks that no later version has changed the schema since the index was opened.
   ///
-  /// - Throws: ``SQLiteError`` that is not taken for damage.
+  /// - Throws: ``SQLiteError`` that does not count as damage.
   func checkVersion() throws(SQLiteError) {
     let version = try number("PRAGMA user_version")
     if version > IndexSchema.version { throw .newer(version, known: IndexSchema.version) }
   }
 
-  /// Makes the schema in an empty database.
+  /// Creates the schema in an empty database.
   ///
   /// - Parameter hasBodies: Whether there are bodies already, which then have no rows.
-  /// - Throws: ``SQLiteError``; the database is empty as before then.
+  /// - Throws: ``SQLiteError``; the database then stays empty.
   func create(hasBodies: Bool) throws(SQLiteError) {
     try prepareToWrite()
     try connection.execute("PRAGMA page_size = \(IndexSchema.pageSize); PRAGMA journal_mode = WAL")

@@ -1,59 +1,59 @@
 package import FeedimgModel
 import Synchronization
 
-/// Keeps images in memory, encoded and decoded ones each within a budget of bytes.
+/// Keeps encoded and decoded images in memory, each kind within a budget of bytes.
 ///
-/// Those shown once give way before those shown again. For any thread; what it lets go of is freed outside of its lock.
+/// Images that were used once are evicted before those that were used again. Any thread may use it. Evicted images are
+/// released outside the lock.
 package final class MemoryCache: Sendable {
-  /// An encoded image.
   package struct Image: Sendable, Hashable {
     package var role: ImageVariant.Role
     package var mediaType: String
     package let bytes: [UInt8]
-    /// The XXH3 checksum of the bytes, so that who names them by it need not read them each time.
+    /// The XXH3 checksum of the bytes, computed once because it also names the image.
     package let checksum: UInt64
-    /// The file in the disk cache, if it was kept there.
+    /// The file in the disk cache; nil if it is not stored.
     package var path: String?
-    /// What brought it, for its freshness; nil where that is not known.
-    package var answer: StoredResponse?
+    /// The response that brought the image, for its freshness; nil if unknown.
+    package var response: StoredResponse?
 
     /// - Parameters:
-    ///   - role: What it is of its item.
-    ///   - mediaType: As it was recognised.
-    ///   - bytes: All of it.
-    ///   - checksum: Of the bytes, where the disk cache has told it; nil to read them for that.
+    ///   - role: The role in its item.
+    ///   - mediaType: The recognised media type.
+    ///   - bytes: All bytes.
+    ///   - checksum: The checksum, if the disk cache knows it; nil to compute it.
     ///   - path: The file in the disk cache.
-    ///   - answer: What brought it.
+    ///   - response: The response that brought it.
     package init(
       role: ImageVariant.Role,
       mediaType: String,
       bytes: [UInt8],
       checksum: UInt64? = nil,
       path: String?,
-      answer: StoredResponse? = nil
+      response: StoredResponse? = nil
     ) {
       self.role = role
       self.mediaType = mediaType
       self.bytes = bytes
       self.checksum = checksum ?? Checksum.of(bytes)
       self.path = path
-      self.answer = answer
+      self.response = response
     }
   }
 
-  /// What one tier keeps.
+  /// The contents of one tier.
   package struct Account: Sendable, Hashable {
     package var count: Int
-    /// Never over the limit.
+    /// At most the limit.
     package var size: ByteCount
-    /// What holds now; zero while memory is short.
+    /// The current limit; zero under memory pressure.
     package var limit: ByteCount
   }
 
   private struct State {
     var encoded = EncodedImages(limit: ByteCount(0))
     var decoded = DecodedImages(limit: ByteCount(0))
-    /// Nil until the first image comes.
+    /// Nil before the first image.
     var limits: MemoryLimits?
     var kinds = MemoryKinds.all
     var reads = OpenReads()
@@ -63,7 +63,7 @@ package final class MemoryCache: Sendable {
       Gone(encoded: encoded.insert(image, for: key), decoded: decoded.remove(key, exceptOf: image.checksum))
     }
 
-    /// Has the tiers hold to what is allowed now.
+    /// Applies the current limits and kinds.
     mutating func applyLimits() -> Gone {
       guard let limits else { return Gone() }
       let copies = kinds.contains(.copies) ? [] : encoded.removeCopies()
@@ -74,65 +74,70 @@ package final class MemoryCache: Sendable {
     }
   }
 
-  /// What was let go of, until the lock is free.
+  /// Evicted images, to release outside the lock.
   private struct Gone: Sendable {
     var encoded: [EncodedImages.Entry] = []
     var decoded: [DecodedImages.Entry] = []
   }
 
-  /// What an entry costs beside its bytes: key, record and order, estimated.
+  /// The estimated cost of an entry beside its bytes: key, record and order.
   static let overhead = 512
-  /// Memory that is short gains nothing from less than this; in bytes.
+  /// Freeing fewer bytes would not help under memory pressure.
   package static let worthWatching = 4 << 20
 
   private let state = Mutex(State())
   private let standard: @Sendable () -> MemoryLimits
 
-  /// Makes a cache whose limits are asked for when the first image comes, unless they have been set.
+  /// Makes a cache that computes its limits with the first image, unless they are set before.
   package init(limits: @escaping @Sendable () -> MemoryLimits) { standard = limits }
 
-  /// Makes a cache for encoded images alone.
+  /// Makes a cache for encoded images only.
   package convenience init(limit: ByteCount) {
     self.init { MemoryLimits(total: limit, isDecoding: false) }
   }
 
-  /// The image of a key, which thereby counts as used.
+  /// The image of a key, counted as used.
   package subscript(key: String) -> Image? { state.withLock { $0.encoded.use(key)?.image } }
 
-  /// The image of a key with the copy that ``keep(_:cost:of:for:)`` has kept of it, if any; both count as used.
+  /// The image of a key and its copy, if ``keep(_:cost:of:for:)`` kept one.
+  ///
+  /// Both count as used.
   package func withCopy(_ key: String) -> (image: Image, copy: (any AnyObject & Sendable)?)? {
     state.withLock { $0.encoded.use(key) }.map { ($0.image, $0.copy?.form) }
   }
 
-  /// The decoded image of a key, which thereby counts as used.
+  /// The decoded image of a key, counted as used.
   package subscript(key: DecodedKey) -> Bitmap? { state.withLock { $0.decoded.use(key, of: nil) } }
 
-  /// The decoded image of a key if it was decoded from these bytes; it thereby counts as used.
+  /// The decoded image of a key, counted as used; nil if it was decoded from other bytes.
   package subscript(key: DecodedKey, of bytes: [UInt8]) -> Bitmap? {
     let checksum = Checksum.of(bytes)
     return state.withLock { $0.decoded.use(key, of: checksum) }
   }
 
-  /// What is kept of encoded images.
+  /// The encoded images.
   package var encoded: Account { state.withLock { Account($0.encoded.store) } }
 
-  /// The copies that are kept of encoded images, among whose bytes they count.
+  /// The copies of encoded images, whose bytes count among those.
   package var copies: (count: Int, size: ByteCount) {
     state.withLock { ($0.encoded.copyCount, ByteCount($0.encoded.copyCost)) }
   }
 
-  /// What is kept of decoded images.
+  /// The decoded images.
   package var decoded: Account { state.withLock { Account($0.decoded.store) } }
 
-  /// Calls a closure once, on the thread that then stores an image, when there is so much that pressure matters.
+  /// Calls a closure once, when the cache is large enough for memory pressure to matter.
+  ///
+  /// It runs on the thread that stores the image.
   package func whenFilled(_ body: @escaping @Sendable () -> Void) {
     state.withLock { $0.onFilling = body }
   }
 
-  /// Keeps an image in place of an earlier one of its key, unless it would take more than a quarter of the budget.
+  /// Keeps an image, and removes an earlier one of its key.
   ///
-  /// What was decoded of another version goes; what was decoded of these bytes, as of an image that is read from disk
-  /// again, stays.
+  /// An image above a quarter of the budget is not kept.
+  ///
+  /// Bitmaps of another version are removed; bitmaps of the same bytes stay.
   package func insert(_ image: Image, for key: String) {
     prepare()
     change { state in
@@ -141,14 +146,13 @@ package final class MemoryCache: Sendable {
     }
   }
 
-  /// Reads an image from elsewhere, and keeps it unless an image of the key was kept, updated or removed meanwhile:
-  /// that was later.
+  /// Reads an image from elsewhere, and keeps it unless the image of the key was changed or removed meanwhile.
   ///
   /// - Parameters:
-  ///   - key: That of the image.
-  ///   - isWanted: Asked after reading; nothing is kept where it says no.
-  ///   - read: Gives the image; called once.
-  /// - Returns: What was read, whether or not it is kept.
+  ///   - key: The key of the image.
+  ///   - isWanted: Called after reading; if it returns false, the image is not kept.
+  ///   - read: Reads the image; called once.
+  /// - Returns: The image, even if it is not kept.
   package func fill(
     _ key: String,
     ifWanted isWanted: () -> Bool = { true },
@@ -165,7 +169,7 @@ package final class MemoryCache: Sendable {
     return image
   }
 
-  /// Takes news of the answer that brought an image, where it is still that image which is kept.
+  /// Updates the response of an image, if it is still `asked`.
   package func update(_ key: String, from asked: StoredResponse, to updated: StoredResponse) {
     change { state in
       state.reads.overtake(key)
@@ -183,16 +187,18 @@ package final class MemoryCache: Sendable {
     state.withLock { $0.encoded.noteFile(path, of: image, for: key) }
   }
 
-  /// Keeps a copy of an image in another form, for as long as the image stays.
+  /// Keeps a copy of an image in another form while the image stays.
+  ///
+  /// All copies are at most 64 and take at most a quarter of the budget. Beyond that, the least recently used one is
+  /// removed.
   ///
   /// - Parameters:
-  ///   - copy: Has all its bytes.
-  ///   - cost: What it takes, in bytes.
-  ///   - bytes: Those of the image, as this cache gave them: if another image of the key has come since, the copy is
-  ///     outdated and not kept.
-  ///   - key: That of the image.
-  /// - Returns: Whether it is kept. It is not where it would take more than a quarter of the budget, and not while memory
-  ///   is short; beyond 64 copies and a quarter of the budget for all, the one used least recently gives way.
+  ///   - copy: The copy of all its bytes.
+  ///   - cost: The size of the copy, in bytes.
+  ///   - bytes: The bytes of the image, as this cache returned them. If the key has another version now, the copy is
+  ///     not kept.
+  ///   - key: The key of the image.
+  /// - Returns: Whether it is kept. A copy above a quarter of the budget is not kept, and none under memory pressure.
   package func keep(_ copy: any AnyObject & Sendable, cost: Int, of bytes: [UInt8], for key: String) -> Bool {
     var isKept = false
     change { state in
@@ -204,16 +210,18 @@ package final class MemoryCache: Sendable {
     return isKept
   }
 
-  /// Removes all copies, as nobody is likely to use them soon.
+  /// Removes all copies.
   package func removeCopies() { change { Gone(encoded: $0.encoded.removeCopies()) } }
 
-  /// Keeps a decoded image, unless it would take more than a quarter of the budget.
+  /// Keeps a decoded image.
+  ///
+  /// One above a quarter of the budget is not kept.
   ///
   /// - Parameters:
   ///   - bitmap: The pixels.
-  ///   - key: Which image at which size.
-  ///   - bytes: What it was decoded from, as this cache gave or got it: if another image of the URL has come since,
-  ///     the pixels are outdated and not kept.
+  ///   - key: The URL, the size and the format.
+  ///   - bytes: The encoded bytes, as this cache returned or received them. If the URL has another version now, the
+  ///     bitmap is not kept.
   package func insert(_ bitmap: Bitmap, for key: DecodedKey, of bytes: [UInt8]) {
     prepare()
     let entry = DecodedImages.Entry(key: key, bitmap: bitmap, checksum: Checksum.of(bytes))
@@ -224,7 +232,7 @@ package final class MemoryCache: Sendable {
     }
   }
 
-  /// Removes an image, decoded ones included.
+  /// Removes an image, encoded and decoded.
   package func remove(_ key: String) {
     change { state in
       state.reads.overtake(key)
@@ -232,7 +240,7 @@ package final class MemoryCache: Sendable {
     }
   }
 
-  /// Removes images until no more than so many bytes are left in all, decoded ones first.
+  /// Evicts images until the rest take at most `size` bytes, decoded images first.
   package func shrink(to size: ByteCount) {
     change { state in
       let decoded = state.decoded.shrink(to: size.bytes - state.encoded.store.cost)
@@ -240,7 +248,7 @@ package final class MemoryCache: Sendable {
     }
   }
 
-  /// Changes the budgets; what exceeds them goes at once.
+  /// Changes the limits, and evicts what exceeds them.
   package func setLimits(_ limits: MemoryLimits) {
     change { state in
       state.limits = limits
@@ -248,7 +256,7 @@ package final class MemoryCache: Sendable {
     }
   }
 
-  /// Keeps images of these kinds alone until told otherwise; those of others go at once.
+  /// Restricts the cache to some kinds, and evicts the others.
   package func keep(_ kinds: MemoryKinds) {
     change { state in
       state.kinds = kinds
@@ -266,7 +274,7 @@ package final class MemoryCache: Sendable {
     }
   }
 
-  /// Makes a change, and frees what it lets go of when the lock is free again.
+  /// Makes a change, and releases evicted images outside the lock.
   private func change(_ body: (inout State) -> Gone) {
     var gone = Gone()
     let onFilling = state.withLock { state in
@@ -280,7 +288,7 @@ package final class MemoryCache: Sendable {
 }
 
 extension MemoryCache.Image {
-  /// - Parameter found: As the disk cache gives it.
+  /// - Parameter found: An image of the disk cache.
   package init(_ found: (image: StoredImage, bytes: [UInt8])) {
     self.init(
       role: found.image.role,
@@ -288,7 +296,7 @@ extension MemoryCache.Image {
       bytes: found.bytes,
       checksum: found.image.checksum,
       path: found.image.path,
-      answer: found.image.answer
+      response: found.image.response
     )
   }
 }
@@ -299,9 +307,9 @@ extension MemoryCache.Account {
   }
 }
 
-/// Which keys are being read, and of which of them there has been news meanwhile (pure).
+/// The keys that are being read, and whether they were changed meanwhile (pure).
 ///
-/// What a read gives may be older than news that came while it lasted, whatever clocks say.
+/// A read may return an image that is older than a change during the read.
 struct OpenReads: Sendable {
   private struct Read {
     var readers: Int
@@ -312,16 +320,16 @@ struct OpenReads: Sendable {
 
   mutating func begin(_ key: String) { reads[key, default: Read(readers: 0)].readers += 1 }
 
-  /// What is read of a key now may no longer be what there is.
+  /// Notes a change of a key: running reads may return an older image.
   mutating func overtake(_ key: String) {
-    // Mostly nobody reads, and then no key has to be hashed.
+    // Skips the hash of the key in the usual case.
     guard !reads.isEmpty else { return }
     reads[key]?.isOvertaken = true
   }
 
-  /// Ends what ``begin(_:)`` began.
+  /// Ends a read.
   ///
-  /// - Returns: Whether there was news; also where that came before this read, but during another that still lasts.
+  /// - Returns: Whether the key was changed during this read, or during another read that still runs.
   mutating func end(_ key: String) -> Bool {
     guard var read = reads[key] else { return false }
     read.readers -= 1
@@ -330,11 +338,9 @@ struct OpenReads: Sendable {
   }
 }
 
-/// How much a process keeps of images in memory, encoded and decoded apart.
+/// The memory that images may take, separately for encoded and decoded ones.
 package struct MemoryLimits: Sendable, Hashable {
-  /// The most that images take as they came.
   package var encoded: ByteCount
-  /// The most that images take as pixels.
   package var decoded: ByteCount
 
   package init(encoded: ByteCount, decoded: ByteCount) {
@@ -342,17 +348,18 @@ package struct MemoryLimits: Sendable, Hashable {
     self.decoded = decoded
   }
 
-  /// Divides what images may take in all.
+  /// Divides a total limit.
   ///
-  /// Pixels get two thirds, as they take several times the bytes that they came from; all goes to encoded images
-  /// where nothing is decoded.
+  /// Decoded images get two thirds, as they are several times as large. Without decoding, encoded images get all.
   package init(total: ByteCount, isDecoding: Bool) {
     decoded = ByteCount(isDecoding ? total.bytes / 3 * 2 : 0)
     encoded = ByteCount(total.bytes - decoded.bytes)
   }
 }
 
-/// What memory may keep for now, as pressure takes one after the other away.
+/// The kinds of images that memory may keep.
+///
+/// Memory pressure removes one after the other.
 package struct MemoryKinds: OptionSet, Sendable, Hashable {
   package let rawValue: Int
 
@@ -360,7 +367,7 @@ package struct MemoryKinds: OptionSet, Sendable, Hashable {
 
   package static let encoded = MemoryKinds(rawValue: 1 << 0)
   package static let decoded = MemoryKinds(rawValue: 1 << 1)
-  /// What encoded images are kept as besides.
+  /// Copies of encoded images in another form.
   package static let copies = MemoryKinds(rawValue: 1 << 2)
   package static let all: MemoryKinds = [.encoded, .decoded, .copies]
 }

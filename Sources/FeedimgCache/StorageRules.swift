@@ -1,24 +1,24 @@
 package import FeedimgModel
 
-/// Whether a private cache may keep the image that this answer brings (RFC 9111 §3).
+/// Whether a private cache may store the image of this response (RFC 9111 §3).
 ///
-/// `no-store` forbids it (§5.2.2.5), unless `must-understand` says that who understands the status need not heed it
-/// (§5.2.2.3). `private` does not: this is the cache of one user. Nor does `Authorization` in the request (§3.5).
+/// `no-store` forbids it (§5.2.2.5), unless there is also `must-understand` and the status is known (§5.2.2.3).
+/// `private` does not forbid it, as the cache has one user. `Authorization` in the request does not either (§3.5).
 package func storageAllowed(head: ResponseHead) -> Bool {
   let control = CacheControl(head.fields)
   if control.has("must-understand") { return understoodStatuses.contains(head.status) }
   return !control.has("no-store")
 }
 
-/// What we know how to treat, as RFC 9110 says.
+/// The statuses that feedimg handles as RFC 9110 requires.
 private let understoodStatuses: Set<Int> = [
   200, 203, 204, 300, 301, 302, 303, 307, 308, 404, 405, 410, 414, 501,
 ]
 
-/// Whether a private cache may keep an answer of any kind, as the whole answer to a GET (RFC 9111 §3).
+/// Whether a private cache may store a response of any media type, as the whole response to a GET (RFC 9111 §3).
 ///
-/// Not what is a part, what answers no other request, and what nobody can tell to be whole.
-package func answerStorageAllowed(head: ResponseHead) -> Bool {
+/// It may not store a part, a body whose end is uncertain, or a response that serves no other request.
+package func responseStorageAllowed(head: ResponseHead) -> Bool {
   guard storageAllowed(head: head), head.status != 206, head.status != 304, !head.endsByClosing,
     !Vary(head.fields).isOpen
   else { return false }
@@ -28,26 +28,26 @@ package func answerStorageAllowed(head: ResponseHead) -> Bool {
   return isExplicit || FreshnessLifetime.allowsHeuristic(head.status)
 }
 
-/// For how long an answer that brought no image is believed, as far as it says (RFC 9111 §3, §4.2.1).
-package enum NegativeAnswer {
-  /// An image that appears after all shows after so many seconds, whatever was told.
+/// How long to remember a response without an image, as far as it says (RFC 9111 §3, §4.2.1).
+package enum NegativeResponse {
+  /// The longest time, in seconds; an image that appears on the server is shown after it at the latest.
   package static let greatestLifetime = 3600.0
 
-  /// For how long an answer is believed, by its own account.
+  /// The time for which a response asks to be remembered.
   ///
-  /// - Parameter answer: The answer, with when it came.
-  /// - Returns: Seconds; zero for what must be asked for each time, nil where nothing is said.
-  package static func lifetime(_ answer: StoredResponse) -> Double? {
-    let control = CacheControl(answer.head.fields)
+  /// - Parameter response: The response, with its time of arrival.
+  /// - Returns: Seconds; zero if each load must send a request, nil if the response does not say.
+  package static func lifetime(_ response: StoredResponse) -> Double? {
+    let control = CacheControl(response.head.fields)
     if control.has("no-store") || control.has("no-cache") { return 0 }
-    let lifetime = FreshnessLifetime(of: answer)
+    let lifetime = FreshnessLifetime(of: response)
     switch lifetime.rule {
     case .maxAge, .expires:
-      let left = lifetime.seconds - answer.age(at: answer.respondedAt)
+      let left = lifetime.seconds - response.age(at: response.respondedAt)
       return min(max(0, left), greatestLifetime)
     case .invalid:
       return 0
-    // When a page of an error was changed says nothing of the image.
+    // The date of an error page says nothing about the image.
     case .heuristic, .silent:
       return nil
     }

@@ -1,15 +1,15 @@
 package import FeedimgModel
 
 extension StoredResponse {
-  /// When the answer was made, by its own account, else when it came (RFC 9110 §6.6.1).
+  /// When the server made the response, or when it arrived (RFC 9110 §6.6.1).
   var date: Double { date("Date") ?? respondedAt }
 
-  /// The time that a field tells; nil where there is none, or it makes no sense.
+  /// The time in a field; nil if it is missing or invalid.
   func date(_ name: String) -> Double? {
     head.fields[name].flatMap { HTTPDate.seconds($0, now: DeltaSeconds.whole(respondedAt)) }.map(Double.init)
   }
 
-  /// How old the answer is, in seconds (RFC 9111 §4.2.3); never negative, wherever clocks jump.
+  /// The age of the response in seconds (RFC 9111 §4.2.3); never negative, even if clocks jump.
   package func age(at now: Double) -> Double {
     let apparent = max(0, respondedAt - date)
     let delay = max(0, respondedAt - requestedAt)
@@ -20,9 +20,9 @@ extension StoredResponse {
 }
 
 extension HTTPFields {
-  /// A field that counts seconds; nil where there is none or it is no such number.
+  /// The seconds in a field; nil if it is missing or no number.
   ///
-  /// Of several numbers the first counts (RFC 9111 §5.1).
+  /// Of several numbers, the first counts (RFC 9111 §5.1).
   func seconds(_ name: String) -> Int? {
     self[name].flatMap { DeltaSeconds.parse($0.prefix { $0 != "," }) }
   }
@@ -30,10 +30,10 @@ extension HTTPFields {
 
 /// Numbers of seconds (RFC 9111 §1.2.2).
 package enum DeltaSeconds {
-  /// What stands for any greater number.
+  /// Stands for any greater number.
   static let greatest = 1 << 31
 
-  /// A time in whole seconds, safe for whatever a clock says.
+  /// Whole seconds, limited so that no sum overflows.
   package static func whole(_ seconds: Double) -> Int { Milliseconds.count(seconds) / 1000 }
 
   static func parse(_ text: some StringProtocol) -> Int? {
@@ -46,15 +46,26 @@ package enum DeltaSeconds {
 }
 
 extension StoredResponse {
-  /// The answer with the news of a 304: what it says replaces what was said, and its time counts (RFC 9111 §4.3.4).
+  /// The stored response after a response to a conditional request or to HEAD (RFC 9111 §4.3.4, §4.3.5).
   ///
-  /// - Parameter news: What the 304 said, and when.
-  /// - Returns: What to keep beside the old body.
+  /// - Parameters:
+  ///   - news: The new response.
+  ///   - size: The length of the stored body.
+  /// - Returns: Nil if `news` is neither a 304 about this version nor a 200.
+  package func validated(by news: StoredResponse, size: Int) -> StoredResponse? {
+    switch news.head.status {
+    case 304: Validators(of: self).match(notModified: news.head.fields) ? updated(by: news) : nil
+    case 200: updated(byHead: news, size: size)
+    default: nil
+    }
+  }
+
+  /// The stored response after a 304, whose fields and time replace the stored ones (RFC 9111 §4.3.4).
   package func updated(by news: StoredResponse) -> StoredResponse {
     let fields = news.head.fields.storable.fields.filter { !Self.bound.contains($0.name.lowercased()) }
     let replaced = Set(fields.map { $0.name.lowercased() })
     var head = head
-    // An age that was told with the old answer says nothing of the new one (§4.2.3).
+    // The age of the old response does not hold for the new one (§4.2.3).
     head.fields.fields.removeAll { replaced.contains($0.name.lowercased()) || $0.name.lowercased() == "age" }
     head.fields.fields += fields
     return StoredResponse(
@@ -65,23 +76,42 @@ extension StoredResponse {
     )
   }
 
-  /// Fields that describe the bytes that are stored, which a 304 does not bring (RFC 9111 §3.2).
+  /// Fields that describe the stored bytes; those of a 304 are ignored (RFC 9111 §3.2).
   private static let bound: Set<String> = [
     "content-length", "content-encoding", "content-type", "content-range",
   ]
 }
 
+extension StoredResponse {
+  /// The fields to forward to a client.
+  ///
+  /// - Parameter now: Seconds since 1970, for the `Age` of a stored response; nil for a response that is arriving.
+  /// - Returns: The fields with a date, without those of the connection and without `Content-Length`.
+  package func forwardedFields(at now: Double? = nil) -> HTTPFields {
+    var fields = head.fields.storable.fields.compactMap {
+      $0.isNamed("content-length") || now != nil && $0.isNamed("age") ? nil : $0.wellFormed
+    }
+    func append(_ name: String, _ value: String) { fields.append(.init(name: name, value: value)) }
+    // A response without a date gets the time at which it arrived (RFC 9110 §6.6.1).
+    if !fields.contains(where: { $0.isNamed("date") }) {
+      append("Date", HTTPDate.text(DeltaSeconds.whole(respondedAt)))
+    }
+    if let now { append("Age", String(DeltaSeconds.whole(age(at: now)))) }
+    return HTTPFields(fields)
+  }
+}
+
 extension HTTPFields {
-  /// Those that may be kept: none that belong to one connection or message (RFC 9111 §3.1).
+  /// The fields without those of one connection or message (RFC 9111 §3.1).
   package var storable: HTTPFields {
     let connection = self["Connection"] ?? ""
-    // What nearly all say adds nothing.
+    // The usual values name no other field.
     let listed =
       connection == "keep-alive" || connection == "close"
       ? [] : connection.split(separator: ",").map { $0.filter { $0 != " " && $0 != "\t" } }
     return HTTPFields(
       fields.filter { field in
-        // Nearly all others are told from them by their length.
+        // The length of the name excludes most fields quickly.
         let mayBe = Self.connectionLengths >> UInt64(field.name.utf8.count) & 1 == 1
         if mayBe, Self.connectionFields.contains(where: { field.isNamed($0) }) { return false }
         return !listed.contains { field.isNamed($0) }
@@ -95,22 +125,17 @@ extension HTTPFields {
     "proxy-authenticate", "proxy-authentication-info", "proxy-authorization",
   ]
 
-  /// The lengths of these names, a bit each.
+  /// The lengths of these names as a bit set.
   private static let connectionLengths = connectionFields.reduce(UInt64(0)) {
     $0 | 1 << UInt64($1.utf8.count)
   }
 }
 
 extension StoredResponse {
-  /// What is stored with the news of an answer to HEAD (RFC 9111 §4.3.5).
+  /// The stored response after a 200 to HEAD (RFC 9111 §4.3.5).
   ///
-  /// Where it tells of the same validators and the same length, as far as it tells of them, its news count like those of
-  /// a 304. If not, the image has changed: it is stale from now on, and stays until a new one comes.
-  ///
-  /// - Parameters:
-  ///   - head: The answer 200 to HEAD, with when it came.
-  ///   - size: The length of the body that is stored.
-  /// - Returns: What to keep beside the old body.
+  /// If its validators and its length match, it updates the stored response like a 304. Otherwise the image has
+  /// changed, and the stored response becomes stale.
   package func updated(byHead head: StoredResponse, size: Int) -> StoredResponse {
     let validators = Validators(of: self)
     let isSameLength = head.head.contentLength.map { $0 == size } ?? true
@@ -120,7 +145,7 @@ extension StoredResponse {
     return updated(by: head)
   }
 
-  /// The same, to be asked about whatever it said of its freshness.
+  /// The same response, stale.
   private var outdated: StoredResponse {
     var copy = self
     let freshness: Set<String> = ["cache-control", "expires", "pragma"]

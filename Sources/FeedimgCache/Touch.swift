@@ -1,25 +1,25 @@
-/// The use of an entry, to be written down.
+/// The recorded uses of an entry.
 struct Touch: Sendable, Hashable {
   var identifier: Int64
-  /// How often it was read.
+  /// The number of reads.
   var hits: Int
-  /// When it was read last, in seconds since 1970; nil where what is written down is near enough.
+  /// The last use, in seconds since 1970; nil if the index has about the same time.
   var usedAt: Int?
 }
 
-/// The uses of entries that are not written down yet (pure).
+/// The uses of entries that are not in the index yet (pure).
 ///
-/// The order of use need not be finer than a minute, so that an image which is shown again and again costs one write
-/// a minute; and many images that are read at once are written down together.
+/// Times of use are exact to a minute, so that repeated reads of an image cause one write a minute. Reads of many
+/// images share one write.
 struct TouchLedger: Sendable {
-  /// An entry used so recently by the index is not touched; in seconds.
+  /// The index gets no use that is less than so many seconds after the one that it has.
   static let coarseness = 60
-  /// So many are written down at once at the latest.
+  /// So many entries cause a write.
   static let batch = 64
-  /// After a write, so long nothing is written unless the batch is full; in seconds.
+  /// The least seconds between two writes, unless the batch is full.
   static let pause = 1.0
 
-  /// So many are remembered while they cannot be written, as on a read-only file system.
+  /// The most entries to remember if they cannot be written, as on a read-only file system.
   static let greatestCount = 1024
 
   private var touches: [Int64: Touch] = [:]
@@ -30,7 +30,7 @@ struct TouchLedger: Sendable {
 
   init() {}
 
-  /// Everything that is to be written in one transaction.
+  /// The content of one write.
   struct Page: Sendable, Hashable {
     var touches: [Touch]
     var hits: Int
@@ -39,28 +39,34 @@ struct TouchLedger: Sendable {
     var isEmpty: Bool { touches.isEmpty && misses == 0 }
   }
 
-  /// Notes that an entry was read so often which the index says to have been used at a time.
+  /// Notes reads of an entry.
+  ///
+  /// - Parameters:
+  ///   - identifier: The entry.
+  ///   - times: The number of reads; zero if they do not count, such as those of responses.
+  ///   - usedAt: The last use in the index.
+  ///   - now: Seconds since 1970.
   mutating func noteHit(_ identifier: Int64, times: Int = 1, usedAt: Int, now: Int) {
     var touch = touches[identifier] ?? Touch(identifier: identifier, hits: 0)
     touch.hits += times
-    // Times to come were written by a clock that has been set back since.
+    // A time in the future is from a clock that was set back since.
     if usedAt > now || now - usedAt >= Self.coarseness {
       touch.usedAt = now
       isDue = true
     }
-    touches[identifier] = touch
+    if touch.hits > 0 || touch.usedAt != nil { touches[identifier] = touch }
   }
 
   mutating func noteMiss() { misses += 1 }
 
-  /// Whether a page should be written now.
+  /// Whether a write is due.
   func isDue(now: Double) -> Bool {
     let isRested = now - writtenAt >= Self.pause || now < writtenAt
     if touches.count >= Self.batch || misses >= Self.batch { return isRested || !wasRefused }
     return isDue && isRested
   }
 
-  /// Takes out what is to be written.
+  /// Removes and returns the uses to write.
   mutating func takePage(now: Double) -> Page {
     let page = Page(
       touches: touches.values.sorted { $0.identifier < $1.identifier },
@@ -72,7 +78,9 @@ struct TouchLedger: Sendable {
     return page
   }
 
-  /// Takes back a page that could not be written; when there are too many, how often and when is forgotten.
+  /// Puts back uses that could not be written.
+  ///
+  /// Drops them if there are too many.
   mutating func putBack(_ page: Page) {
     wasRefused = true
     guard touches.count + page.touches.count <= Self.greatestCount else { return }

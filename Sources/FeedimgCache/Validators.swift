@@ -1,49 +1,49 @@
 package import FeedimgModel
 
-/// What tells one version of an image from another (RFC 9110 §8.8).
+/// The validators of a response, which tell versions of an image apart (RFC 9110 §8.8).
 package struct Validators: Sendable, Hashable {
-  /// As it stands in `ETag`, quotes and `W/` included.
+  /// The value of `ETag`, with quotes and `W/`.
   package var entityTag: String?
-  /// As it stands in `Last-Modified`.
+  /// The value of `Last-Modified`.
   package var lastModified: String?
-  /// Whether the date alone is strong, as it lies long enough before the answer.
+  /// Whether the date is a strong validator, as it precedes the response by at least a minute.
   ///
-  /// RFC 9110 §8.8.2.2 asks for a second and a reason to trust the clocks; RFC 7232 asked for a minute, as we do.
+  /// RFC 9110 §8.8.2.2 asks for a second and a reason to trust the clocks; RFC 7232 asked for a minute.
   private var hasStrongDate = false
 
-  package init(of answer: StoredResponse) {
-    let fields = answer.head.fields
+  package init(of response: StoredResponse) {
+    let fields = response.head.fields
     entityTag = fields["ETag"].flatMap { Self.isEntityTag($0) ? $0 : nil }
     guard let text = fields["Last-Modified"] else { return }
-    guard let changed = answer.date("Last-Modified") else { return }
+    guard let changed = response.date("Last-Modified") else { return }
     lastModified = text
-    hasStrongDate = answer.date("Date").map { $0 - changed >= 60 } ?? false
+    hasStrongDate = response.date("Date").map { $0 - changed >= 60 } ?? false
   }
 
-  /// The fields that ask whether the image is still the same; empty where nothing tells versions apart.
+  /// The fields that make a request conditional; empty without validators.
   ///
-  /// Both are sent where there are both, for servers that know only one (RFC 9110 §13.1.3).
-  package var question: HTTPFields {
+  /// A request sends both validators, as some servers know only one (RFC 9110 §13.1.3).
+  package var conditions: HTTPFields {
     var fields: [HTTPFields.Field] = []
     if let entityTag { fields.append(.init(name: "If-None-Match", value: entityTag)) }
     if let lastModified { fields.append(.init(name: "If-Modified-Since", value: lastModified)) }
     return HTTPFields(fields)
   }
 
-  /// The value of `If-Range`, which must be strong (RFC 9110 §13.1.5); nil where there is no strong validator.
+  /// The value of `If-Range`, which must be strong (RFC 9110 §13.1.5); nil without a strong validator.
   package var rangeCondition: String? {
     if let entityTag { return Self.isWeak(entityTag) ? nil : entityTag }
     return hasStrongDate ? lastModified : nil
   }
 
-  /// Whether both tell of one version, as far as they tell anything.
+  /// Whether both describe the same version, or have no validators.
   package func isSameVersion(as other: Validators) -> Bool {
     entityTag == other.entityTag && lastModified == other.lastModified
   }
 
-  /// Whether an answer 304 is about this version (RFC 9111 §4.3.4).
+  /// Whether a 304 is about this version (RFC 9111 §4.3.4).
   ///
-  /// One without validators is about the only one that was asked about.
+  /// A 304 without validators is about the version that the request named.
   package func match(notModified fields: HTTPFields) -> Bool {
     if let tag = fields["ETag"] {
       guard let entityTag else { return false }
@@ -64,4 +64,9 @@ package struct Validators: Sendable, Hashable {
     }
     return bytes.dropFirst().dropLast().allSatisfy { $0 == 0x21 || $0 >= 0x23 && $0 != 0x7F }
   }
+}
+
+extension HTTPFields {
+  /// Whether a request with these fields may get a 304 (RFC 9110 §13.1.2, §13.1.3).
+  package var isConditional: Bool { self["If-None-Match"] != nil || self["If-Modified-Since"] != nil }
 }

@@ -1,10 +1,10 @@
 package import FeedimgModel
 
-/// Which fields of a request an answer depends on (RFC 9110 §12.5.5).
+/// The request fields on which a response depends (RFC 9110 §12.5.5).
 package struct Vary: Sendable, Hashable {
-  /// In lower case, in order, each once.
+  /// The names in lower case, sorted, each once.
   package var names: [String]
-  /// Whether it depends on more than the request says, so that it answers no other request.
+  /// Whether the response depends on more than the request (`*`), so that it serves no other request.
   package var isOpen: Bool
 
   package init(_ fields: HTTPFields) {
@@ -13,19 +13,19 @@ package struct Vary: Sendable, Hashable {
     names = Set(elements).subtracting(["*"]).sorted()
   }
 
-  /// The fields of a request that have to be kept with the answer.
+  /// The request fields to store with the response.
   package func select(from request: HTTPFields) -> HTTPFields {
     HTTPFields(request.fields.filter { names.contains($0.name.lowercased()) })
   }
 
-  /// Whether an answer to one request may answer another (RFC 9111 §4.1).
+  /// Whether the response to one request may serve another (RFC 9111 §4.1).
   ///
-  /// Fields match when they are both absent, or the same but for the white space around their elements.
+  /// Fields match if both are absent, or equal except for white space around their elements.
   package func matches(_ stored: HTTPFields, _ request: HTTPFields) -> Bool {
     !isOpen && names.allSatisfy { Self.elements(stored[$0]) == Self.elements(request[$0]) }
   }
 
-  /// A number that is the same for requests which say the same.
+  /// Equal for requests that match each other.
   func digest(of request: HTTPFields) -> UInt64 {
     let lines = names.map { name in
       // An absent field differs from an empty one.
@@ -46,24 +46,28 @@ package struct Vary: Sendable, Hashable {
   }
 }
 
-/// The keys under which several answers of one URL are kept, chosen by fields of the request (RFC 9111 §4.1).
+extension StoredResponse {
+  /// Whether the response may serve a request with these fields, as far as `Vary` tells (RFC 9111 §4.1).
+  package func matches(_ request: HTTPFields) -> Bool { Vary(head.fields).matches(varied, request) }
+}
+
+/// The keys of the variants of a URL, which request fields select (RFC 9111 §4.1).
 ///
-/// The answer that came first has the key of the URL, and its `Vary` tells what the others were chosen by. Each of those
-/// has one of a few further keys, which follows from these fields: so it is found without a search, and a URL has no
-/// more answers than that, as those which share a key displace each other.
+/// The first variant has the key of the URL, and its `Vary` names the selecting fields. Each other variant has one of
+/// four more keys, derived from these fields. So no search is needed. Variants with the same key replace each other.
 enum VariantKey {
-  /// How many further keys a URL has.
+  /// The number of further keys.
   static let count: UInt64 = 4
 
-  /// The further key for what was chosen by these fields.
+  /// The further key for a request.
   static func of(_ key: String, _ vary: Vary, _ request: HTTPFields) -> String {
     further(key, vary.digest(of: request) % count)
   }
 
-  /// All that a URL may have.
+  /// All keys of a URL.
   static func all(_ key: String) -> [String] { [key] + (0..<count).map { further(key, $0) } }
 
-  /// The key of the URL alone.
+  /// The key of the URL, without the number of a variant.
   static func url(_ key: String) -> String {
     let end = key.utf8.suffix(3)
     return end.starts(with: mark.utf8) && end.last.map { (48..<58).contains($0) } == true
@@ -77,31 +81,31 @@ enum VariantKey {
 }
 
 extension DiskCache {
-  /// An entry with the answer that brought it, if that can be read.
+  /// An entry with its response, if that can be read.
   struct Found {
     var entry: CacheIndex.Entry
-    var answer: StoredResponse?
+    var response: StoredResponse?
   }
 
-  /// The entry that answers a request: one that was chosen by the same fields, else the one that came first.
+  /// The entry for a request: the variant that the request selects, otherwise the first one.
   ///
   /// - Parameters:
-  ///   - key: That of the URL.
-  ///   - request: What is sent; nil for the one that came first.
-  /// - Returns: Nil where there is none.
+  ///   - key: The key of the URL.
+  ///   - request: The request fields; nil for the first variant.
+  /// - Returns: Nil if there is none.
   func find(_ key: String, for request: HTTPFields?) -> Found? {
     guard let entry = entry(of: key) else { return nil }
-    let first = Found(entry: entry, answer: StoredResponse(entry.record))
-    guard let request, let answer = first.answer else { return first }
-    let vary = Vary(answer.head.fields)
-    guard !vary.names.isEmpty, !vary.isOpen, !vary.matches(answer.varied, request) else { return first }
+    let first = Found(entry: entry, response: StoredResponse(entry.record))
+    guard let request, let response = first.response else { return first }
+    let vary = Vary(response.head.fields)
+    guard !vary.names.isEmpty, !vary.isOpen, !vary.matches(response.varied, request) else { return first }
     guard let other = self.entry(of: VariantKey.of(key, vary, request)), !isExpired(other),
-      let brought = StoredResponse(other.record), Vary(brought.head.fields).matches(brought.varied, request)
+      let brought = StoredResponse(other.record), brought.matches(request)
     else { return first }
-    return Found(entry: other, answer: brought)
+    return Found(entry: other, response: brought)
   }
 
-  /// The key to keep an answer under: that of its URL, unless another one has it that serves other requests.
+  /// The key for a new response: that of the URL, unless another variant has it.
   func key(for metadata: ImageMetadata) -> String {
     let vary = Vary(metadata.head.fields)
     guard !vary.names.isEmpty, !vary.isOpen, let entry = entry(of: metadata.key), !isExpired(entry),
@@ -112,37 +116,34 @@ extension DiskCache {
   }
 }
 
-/// What an answer is kept under that serves requests for one URL by one asker (RFC 9111 §2).
-package struct AnswerKey: Sendable, Hashable {
-  /// Of all variants together.
+/// The key of the responses to `GET /v1/fetch` for one URL, in the disk cache and in memory.
+///
+/// Requests with different credentials never share a response.
+package struct ResponseKey: Sendable, Hashable {
   package let text: String
 
-  /// - Parameters:
-  ///   - url: What is asked for.
-  ///   - request: What is sent; who brings credentials shares with nobody who brings others.
   package init(_ url: ImageURL, _ request: HTTPFields) {
-    let credentials = ["Authorization", "Cookie"].compactMap { request[$0] }
+    let credentials = ["Authorization", "Cookie"].compactMap { name in
+      request[name].map { "\(name): \($0)" }
+    }
     let mark = credentials.isEmpty ? "" : " by \(Self.hash(credentials))"
-    text = url.key + mark
+    text = Self.prefix + url.key + mark
   }
 
-  /// What the variant is kept under that a request selects.
-  package func text(of vary: Vary, _ request: HTTPFields) -> String {
-    "\(text) for \(Self.hash(vary.names.map { "\($0):\(Self.normal(request[$0]))" }))"
-  }
+  /// Whether a key is one of these.
+  ///
+  /// The key of an image is its URL, which has no space.
+  static func isResponse(_ key: String) -> Bool { key.utf8.starts(with: prefix.utf8) }
 
-  /// What tells requests apart that may be answered differently, as nobody knows yet what answers depend on.
+  private static let prefix = "response "
+
+  /// A text that differs for requests that may get different responses, as `Vary` is unknown before the response.
   package static func identity(_ fields: HTTPFields) -> String {
     hash(fields.fields.map { "\($0.name.lowercased()):\($0.value)" }.sorted())
   }
 
-  /// Of parts that contain no line ends, which fields never do.
+  /// The parts have no line feeds, as no field has one.
   private static func hash(_ parts: [String]) -> String {
     Checksum.of(parts.joined(separator: "\n")).hexadecimal
-  }
-
-  /// Absent is not the same as empty.
-  private static func normal(_ value: String?) -> String {
-    value.map { "=" + $0.filter { $0 != " " && $0 != "\t" } } ?? ""
   }
 }

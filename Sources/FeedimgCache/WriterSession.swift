@@ -1,9 +1,9 @@
 import FeedimgSystem
 import Glibc
 
-/// A file in `incoming` that is locked for as long as a process writes.
+/// A file in `incoming` that is locked while a process writes.
 ///
-/// One that can be locked was left by a killed process: there may be bodies without rows, and rows without bodies.
+/// An unlocked one is from a process that was killed. There may then be bodies without rows, and rows without bodies.
 final class WriterSession: Sendable {
   static let ending = ".session"
 
@@ -15,6 +15,6 @@ final class WriterSession: Sendable {
 
   deinit { unlink(file.path) }
 
-  /// Whether its file has gone, as the folder was removed.
+  /// Whether the file is gone, as the folder was removed.
   var isOver: Bool { file.isUnlinked }
 }

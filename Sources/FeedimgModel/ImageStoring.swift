@@ -14,7 +14,7 @@ package struct StoredImage: Sendable, Hashable {
   /// Seconds since 1970, accurate to about a minute.
   package var usedAt: Double
   /// The response that brought the image, for its freshness; nil in a listing.
-  package var answer: StoredResponse?
+  package var response: StoredResponse?
   /// Whether the image is exempt from eviction and expiry.
   package var isPinned: Bool
 
@@ -27,7 +27,7 @@ package struct StoredImage: Sendable, Hashable {
     mediaType: String,
     storedAt: Double,
     usedAt: Double,
-    answer: StoredResponse? = nil,
+    response: StoredResponse? = nil,
     isPinned: Bool = false
   ) {
     self.key = key
@@ -38,7 +38,7 @@ package struct StoredImage: Sendable, Hashable {
     self.mediaType = mediaType
     self.storedAt = storedAt
     self.usedAt = usedAt
-    self.answer = answer
+    self.response = response
     self.isPinned = isPinned
   }
 }
@@ -46,11 +46,11 @@ package struct StoredImage: Sendable, Hashable {
 /// The first part of an interrupted download, to resume.
 package struct PartialDownload: Sendable, Hashable {
   /// The response of the whole image.
-  package var answer: StoredResponse
+  package var response: StoredResponse
   package var bytes: [UInt8]
 
-  package init(answer: StoredResponse, bytes: [UInt8]) {
-    self.answer = answer
+  package init(response: StoredResponse, bytes: [UInt8]) {
+    self.response = response
     self.bytes = bytes
   }
 }
@@ -87,15 +87,15 @@ package struct ImageMetadata: Sendable, Hashable {
     self.respondedAt = respondedAt
   }
 
-  package init(key: String, role: ImageVariant.Role, mediaType: String, answer: StoredResponse) {
+  package init(key: String, role: ImageVariant.Role, mediaType: String, response: StoredResponse) {
     self.init(
       key: key,
       role: role,
       mediaType: mediaType,
-      head: answer.head,
-      varied: answer.varied,
-      requestedAt: answer.requestedAt,
-      respondedAt: answer.respondedAt
+      head: response.head,
+      varied: response.varied,
+      requestedAt: response.requestedAt,
+      respondedAt: response.respondedAt
     )
   }
 }

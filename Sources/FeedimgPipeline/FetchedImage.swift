@@ -11,7 +11,7 @@ package struct FetchedImage: Sendable {
   var path: String?
   var source: LoadedImage.Source
   /// The stored response, which tells the freshness; nil if it is unknown.
-  var answer: StoredResponse?
+  var response: StoredResponse?
   /// The ``ImageRevalidation/key`` of the revalidation that showing the image started; nil for none.
   var revalidation: String?
   var notes: [String] = []
@@ -27,7 +27,7 @@ extension FetchedImage {
       mediaType: image.mediaType,
       path: image.path,
       source: source,
-      answer: image.answer
+      response: image.response
     )
   }
 
@@ -39,7 +39,7 @@ extension FetchedImage {
       bytes: bytes,
       checksum: checksum,
       path: path,
-      answer: answer
+      response: response
     )
   }
 
@@ -68,13 +68,13 @@ extension FetchedImage {
   ///
   /// An image that was reduced to save data is only for programs that save data.
   func suits(_ identity: RequestIdentity) -> Bool {
-    identity.savesData || answer?.varied["Save-Data"] == nil
+    identity.savesData || response?.varied["Save-Data"] == nil
   }
 
   /// Returns the freshness of the image; nil if it is unknown.
   func freshness(at now: Double) -> ImageFreshness? {
-    guard let answer else { return nil }
-    var freshness = ImageFreshness(Freshness(of: answer, at: now))
+    guard let response else { return nil }
+    var freshness = ImageFreshness(Freshness(of: response, at: now))
     freshness.isRevalidating = revalidation != nil
     return freshness
   }

@@ -46,7 +46,7 @@ package struct RequestIdentity: Sendable {
   /// - Returns: The key of the URL alone, if the request has no special fields.
   func shared(_ key: String, asking question: HTTPFields = HTTPFields()) -> String {
     guard savesData || !question.fields.isEmpty else { return key }
-    return "\(key) \(AnswerKey.identity(HTTPFields(sent.fields + question.fields)))"
+    return "\(key) \(ResponseKey.identity(HTTPFields(sent.fields + question.fields)))"
   }
 
   private static let saveData = HTTPFields.Field(name: "Save-Data", value: "on")

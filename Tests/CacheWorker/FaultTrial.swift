@@ -1,6 +1,7 @@
 import CFaults
 import FeedimgCache
 import FeedimgModel
+import FeedimgSystem
 import Glibc
 
 /// Fails each system call of the cache in turn, and checks that at most the one image is lost.
@@ -61,7 +62,7 @@ struct FaultTrial {
 
   private func makeCache() -> DiskCache {
     let limits = CacheLimits(originals: ByteCount(200_000), thumbnails: ByteCount(200_000), unusedDays: 7)
-    return DiskCache(folder: folder, limits: limits, clock: WallClock.seconds)
+    return DiskCache(folder: folder, limits: limits, clock: SystemClock.seconds)
   }
 
   /// Uses the cache with one fault.

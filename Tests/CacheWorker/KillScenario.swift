@@ -1,5 +1,6 @@
 import FeedimgCache
 import FeedimgModel
+import FeedimgSystem
 import Glibc
 
 /// The work of two processes on one cache, which are killed.
@@ -139,7 +140,7 @@ struct KillScenario {
 
   func makeCache(in folder: String, daysAgo: Double = 0) -> DiskCache {
     let limits = CacheLimits(originals: ByteCount(limit), thumbnails: ByteCount(limit), unusedDays: 7)
-    return DiskCache(folder: folder, limits: limits) { WallClock.seconds() - daysAgo * 86_400 }
+    return DiskCache(folder: folder, limits: limits) { SystemClock.seconds() - daysAgo * 86_400 }
   }
 
   /// The faults in a cache after another image was stored.

@@ -1,5 +1,6 @@
 import FeedimgCache
 import FeedimgModel
+import FeedimgSystem
 import Glibc
 
 // CacheWorker TASK FOLDER [LIMIT or STRIDE]: performs a task on a cache until it is done, killed, or standard
@@ -12,7 +13,7 @@ func makeCache() -> DiskCache {
   DiskCache(
     folder: arguments[2],
     limits: CacheLimits(originals: ByteCount(limit), thumbnails: ByteCount(limit), unusedDays: 7),
-    clock: WallClock.seconds
+    clock: SystemClock.seconds
   )
 }
 let cache = makeCache()

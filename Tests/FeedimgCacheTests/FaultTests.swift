@@ -1,5 +1,6 @@
 import FeedimgCache
 import FeedimgModel
+import FeedimgSystem
 import Glibc
 import Testing
 
@@ -201,7 +202,8 @@ import Testing
     for _ in 0..<20 { #expect(writer.line() == "stored") }
     writer.kill()
     writer.wait()
-    let before = try DiskCache(folder: folder.cache, limits: .roomy, clock: WallClock.seconds).info().entries
+    let before = try DiskCache(folder: folder.cache, limits: .roomy, clock: SystemClock.seconds).info()
+      .entries
     let script = """
       mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && exec "$2" probe "$1"
       """

@@ -17,7 +17,7 @@ func fields(_ text: String) -> HTTPFields {
   )
 }
 
-func answer(
+func response(
   _ text: String,
   status: Int = 200,
   requestedAt: Double = noon,
@@ -198,7 +198,7 @@ func answer(
   @Test(arguments: lifetimes + directives + requests)
   func `a response is fresh as long as it says, or as its dates allow`(row: Row) throws {
     let freshness = Freshness(
-      of: try answer(row.fields),
+      of: try response(row.fields),
       for: CacheControl(row.request),
       at: noon + row.after
     )
@@ -209,9 +209,9 @@ func answer(
   @Test(arguments: [200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501])
   func `a heuristic lifetime applies to these statuses`(status: Int) throws {
     let changed = "Last-Modified: Fri, 31 Dec 2021 23:50:00 GMT"
-    #expect(Freshness(of: try answer(changed, status: status), at: noon + 30).standing == .fresh)
-    #expect(Freshness(of: try answer(changed, status: 302), at: noon + 30).standing == .unsaid)
-    #expect(Freshness(of: try answer(changed, status: 500), at: noon + 30).standing == .unsaid)
+    #expect(Freshness(of: try response(changed, status: status), at: noon + 30).standing == .fresh)
+    #expect(Freshness(of: try response(changed, status: 302), at: noon + 30).standing == .unsaid)
+    #expect(Freshness(of: try response(changed, status: 500), at: noon + 30).standing == .unsaid)
   }
 
   struct AgeRow: Sendable {
@@ -248,7 +248,7 @@ func answer(
 
   @Test(arguments: ages)
   func `a response's age is the greatest of its estimates`(row: AgeRow) throws {
-    let stored = try answer(row.fields, requestedAt: row.requestedAt, respondedAt: row.respondedAt)
+    let stored = try response(row.fields, requestedAt: row.requestedAt, respondedAt: row.respondedAt)
     #expect(stored.age(at: row.now) == row.age, "\(row.because)")
   }
 
@@ -257,8 +257,8 @@ func answer(
     for text in [
       "", "Cache-Control: max-age=3", "Expires: 0", "Last-Modified: Fri, 31 Dec 2021 23:50:00 GMT",
     ] {
-      _ = Freshness(of: try answer(text, requestedAt: time, respondedAt: time), at: noon)
-      _ = Freshness(of: try answer(text), at: time)
+      _ = Freshness(of: try response(text, requestedAt: time, respondedAt: time), at: noon)
+      _ = Freshness(of: try response(text), at: time)
     }
   }
 }

@@ -1,3 +1,4 @@
+import FeedimgSystem
 import Glibc
 import Testing
 
@@ -34,7 +35,7 @@ import Testing
       }
       for _ in 0..<3 { try kill("renew", within: 12_000) }
     }
-    let cache = DiskCache(folder: folder.cache, limits: .roomy, clock: WallClock.seconds)
+    let cache = DiskCache(folder: folder.cache, limits: .roomy, clock: SystemClock.seconds)
     try cache.store("next", picture(1))
     let checked = try cache.verify()
     #expect(checked.removed == [] && checked.unreadable == [])
@@ -57,7 +58,7 @@ import Testing
   }
 
   @Test func `a killed writer's partial image is resumed, also if taking it over is killed`() throws {
-    let cache = DiskCache(folder: folder.cache, limits: .roomy, clock: WallClock.seconds)
+    let cache = DiskCache(folder: folder.cache, limits: .roomy, clock: SystemClock.seconds)
     for _ in 0..<40 {
       cache.removePartialDownload(of: "https://example.org/0.jpg")
       let writer = try Child([Child.worker, "trickle", folder.cache])

@@ -57,7 +57,7 @@ import Testing
 
   @Test(arguments: rows)
   func `a negative response is remembered as long as it says`(row: Row) throws {
-    let lifetime = NegativeAnswer.lifetime(try answer(row.fields, status: row.status))
+    let lifetime = NegativeResponse.lifetime(try response(row.fields, status: row.status))
     #expect(lifetime == row.lifetime, "\(row.because)")
   }
 }

@@ -8,7 +8,7 @@ import Testing
   private let cache = MemoryCache(limit: ByteCount(100_000))
 
   private static func version(_ time: Double) throws -> StoredResponse {
-    try answer("ETag: \"1\"", requestedAt: time, respondedAt: time)
+    try response("ETag: \"1\"", requestedAt: time, respondedAt: time)
   }
 
   private static func image(_ time: Double) throws -> MemoryCache.Image {
@@ -17,7 +17,7 @@ import Testing
       mediaType: "image/png",
       bytes: picture(Int(time)),
       path: nil,
-      answer: try version(time)
+      response: try version(time)
     )
   }
 
@@ -84,7 +84,7 @@ import Testing
     cache.update("a", from: try Self.version(5), to: try Self.version(6))
     #expect(cache["a"] == image)
     cache.update("a", from: try Self.version(1), to: try Self.version(6))
-    #expect(try cache["a"]?.answer == Self.version(6))
+    #expect(try cache["a"]?.response == Self.version(6))
     #expect(cache["a"]?.bytes == image.bytes)
     #expect(cache.withCopy("a")?.copy is Form)
     cache.update("b", from: try Self.version(1), to: try Self.version(6))

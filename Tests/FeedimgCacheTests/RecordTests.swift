@@ -38,11 +38,11 @@ import Testing
     #expect(!record.line.contains(10))
     let copy = try #require(read(record.line))
     #expect(copy == record)
-    let answer = try #require(StoredResponse(copy))
-    let head = answer.head
-    #expect(answer.varied["accept"] == "image/webp")
-    #expect(answer.requestedAt == 1_799_999_999.25)
-    #expect(answer.respondedAt == -1)
+    let response = try #require(StoredResponse(copy))
+    let head = response.head
+    #expect(response.varied["accept"] == "image/webp")
+    #expect(response.requestedAt == 1_799_999_999.25)
+    #expect(response.respondedAt == -1)
     #expect(head.fields.fields == fields)
     #expect(head.status == 206)
     #expect(head.url.text == "https://example.org/a?b")

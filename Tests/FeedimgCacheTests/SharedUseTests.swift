@@ -1,5 +1,6 @@
 import CSQLite
 import FeedimgModel
+import FeedimgSystem
 import Glibc
 import Testing
 
@@ -53,7 +54,7 @@ import Testing
   /// Rows, bodies and totals agree, and no file of a killed process is left.
   private func expectAccord(limit: Int) throws {
     let limits = CacheLimits(originals: ByteCount(limit), thumbnails: ByteCount(limit), unusedDays: 7)
-    let cache = DiskCache(folder: folder.cache, limits: limits, clock: WallClock.seconds)
+    let cache = DiskCache(folder: folder.cache, limits: limits, clock: SystemClock.seconds)
     // The next stored image repairs what the last writer left.
     try cache.store("next", picture(1))
     let before = try cache.info()

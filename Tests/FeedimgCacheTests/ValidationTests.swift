@@ -6,7 +6,7 @@ import Testing
 
 /// The fields of a 304.
 private func told(_ fields: HTTPFields, at time: Double) throws -> StoredResponse {
-  var news = try answer("", status: 304, requestedAt: time, respondedAt: time)
+  var news = try response("", status: 304, requestedAt: time, respondedAt: time)
   news.head.fields = fields
   return news
 }
@@ -46,8 +46,8 @@ private func told(_ fields: HTTPFields, at time: Double) throws -> StoredRespons
     range: String?,
     because: String
   ) throws {
-    let validators = Validators(of: try answer(text))
-    #expect(validators.question.fields.map { "\($0.name): \($0.value)" } == question, "\(because)")
+    let validators = Validators(of: try response(text))
+    #expect(validators.conditions.fields.map { "\($0.name): \($0.value)" } == question, "\(because)")
     #expect(validators.rangeCondition == range, "\(because)")
   }
 
@@ -68,11 +68,11 @@ private func told(_ fields: HTTPFields, at time: Double) throws -> StoredRespons
     isMatch: Bool,
     because: String
   ) throws {
-    #expect(Validators(of: try answer(stored)).match(notModified: fields(news)) == isMatch, "\(because)")
+    #expect(Validators(of: try response(stored)).match(notModified: fields(news)) == isMatch, "\(because)")
   }
 
   @Test func `a 304 renews the fields and not the bytes`() throws {
-    let stored = try answer(
+    let stored = try response(
       """
       Content-Type: image/png
       Content-Length: 10
@@ -151,8 +151,8 @@ private func told(_ fields: HTTPFields, at time: Double) throws -> StoredRespons
     #expect(renewed != nil)
     #expect(cache.response(for: "a") == renewed)
     cache.close()
-    let answer = try #require(DiskCache(folder, clock: clock).response(for: "a"))
-    #expect(Freshness(of: answer, at: clock.now + 299).standing == .fresh)
+    let response = try #require(DiskCache(folder, clock: clock).response(for: "a"))
+    #expect(Freshness(of: response, at: clock.now + 299).standing == .fresh)
     #expect(cache.bytes("a") == picture(1))
   }
 
@@ -180,7 +180,7 @@ private func told(_ fields: HTTPFields, at time: Double) throws -> StoredRespons
     standing: Freshness.Standing,
     because: String
   ) throws {
-    let stored = try answer("ETag: \"1\"\nCache-Control: max-age=1")
+    let stored = try response("ETag: \"1\"\nCache-Control: max-age=1")
     var head = try told(fields(text), at: 1_640_995_300)
     (head.head.status, head.head.contentLength) = (200, length)
     let updated = stored.updated(byHead: head, size: 10)

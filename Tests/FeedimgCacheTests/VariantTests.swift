@@ -17,18 +17,18 @@ import Testing
 
   /// Stores a response to a request.
   private func store(_ number: Int, _ answerFields: String, to request: String) throws {
-    var brought = try answer(answerFields, requestedAt: clock.now, respondedAt: clock.now)
+    var brought = try response(answerFields, requestedAt: clock.now, respondedAt: clock.now)
     brought.varied = Vary(brought.head.fields).select(from: fields(request))
     let writer = try cache.makeWriter()
     try picture(number).withUnsafeBytes { try writer.write($0) }
-    _ = try writer.commit(ImageMetadata(key: Self.key, role: .original, mediaType: "", answer: brought))
+    _ = try writer.commit(ImageMetadata(key: Self.key, role: .original, mediaType: "", response: brought))
   }
 
   private static let key = "https://example.org/a.jpg"
 
   struct Row: Sendable {
     /// The stored responses with their requests, numbered from 1.
-    var stored: [(answer: String, request: String)]
+    var stored: [(response: String, request: String)]
     var request: String
     /// The number of the response that is found.
     var found: Int
@@ -111,14 +111,14 @@ import Testing
   ) throws {
     let row = Self.rows[index]
     for (index, stored) in row.stored.enumerated() {
-      try store(index + 1, stored.answer, to: stored.request)
+      try store(index + 1, stored.response, to: stored.request)
       clock += 1
     }
     let found = try #require(cache.read(Self.key, for: fields(row.request)))
     #expect(found.bytes == picture(row.found), "\(row.because)")
     #expect(found.image.key == Self.key)
-    let answer = try #require(cache.response(for: Self.key, to: fields(row.request)))
-    #expect(answer == found.image.answer)
+    let response = try #require(cache.response(for: Self.key, to: fields(row.request)))
+    #expect(response == found.image.response)
   }
 
   @Test func `the number of responses of one URL is limited`() throws {
@@ -138,7 +138,7 @@ import Testing
     let first = try #require(cache.response(for: Self.key, to: avif))
     let asked = try #require(cache.response(for: Self.key, to: webp))
     clock += 10
-    let news = try answer("Cache-Control: max-age=9", status: 304, respondedAt: clock.now)
+    let news = try response("Cache-Control: max-age=9", status: 304, respondedAt: clock.now)
     #expect(try cache.refresh(Self.key, asked: asked, news: news) != nil)
     let updated = try #require(cache.response(for: Self.key, to: webp))
     #expect(updated.head.fields["Cache-Control"] == "max-age=9")

@@ -53,7 +53,7 @@ public struct CacheTrim: Sendable, Hashable {
 
   init(_ trimming: CacheTrimming) {
     count = trimming.entries
-    unfinished = trimming.beginnings
+    unfinished = trimming.partialDownloads
     size = trimming.size
     pinned = trimming.pinned
   }

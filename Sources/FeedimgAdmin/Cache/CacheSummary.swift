@@ -19,7 +19,7 @@ public struct CacheSummary: Sendable, Hashable {
       limit = share?.limit ?? ByteCount(0)
     }
 
-    init(_ beginnings: CacheInfo.Beginnings) {
+    init(_ beginnings: CacheInfo.PartialDownloads) {
       (count, size, limit) = (beginnings.count, beginnings.size, beginnings.limit)
     }
 
@@ -65,7 +65,7 @@ public struct CacheSummary: Sendable, Hashable {
     originals = Part(info.shares.first { $0.budget == .originals })
     thumbnails = Part(info.shares.first { $0.budget == .thumbnails })
     pinned = Part(info.pinned)
-    partialDownloads = Part(info.beginnings)
+    partialDownloads = Part(info.partialDownloads)
     expiryDays = info.unusedDays
     hits = max(0, info.hits)
     misses = max(0, info.misses)

@@ -140,7 +140,7 @@ public struct CachedImageDetails: Sendable, Hashable {
       case .meanwhile: .showAndRevalidate
       case .before: .revalidateFirst
       }
-    conditions = fields(validators.question)
+    conditions = fields(validators.conditions)
     hasStrongValidator = validators.rangeCondition != nil
     self.fields = fields(response.head.fields)
     chosenBy = fields(response.varied)
@@ -170,7 +170,7 @@ extension ImageCache {
   /// - Parameter url: The URL of the image.
   /// - Returns: Nil if the cache has no such image or cannot be read.
   public func details(of url: ImageURL) -> CachedImageDetails? {
-    guard let stored = cache.image(of: url.key), let response = stored.answer else { return nil }
+    guard let stored = cache.image(of: url.key), let response = stored.response else { return nil }
     return CachedImageDetails(
       CachedImage(stored),
       response,

@@ -149,8 +149,6 @@ public struct ImageCache: Sendable {
       // A damaged index cannot be read, but it can be cleared.
       let info = try? cache.info()
       try cache.clear()
-      let current = settings.currentSettings()
-      try AnswerShelf.store(beside: folder, current, clock: SystemClock.seconds).clear()
       if let info { return CacheSummary(info) }
       return CacheSummary(try cache.info())
     }

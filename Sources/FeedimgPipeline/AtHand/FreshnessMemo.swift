@@ -14,7 +14,7 @@ final class FreshnessMemo: Sendable {
   }
 
   private struct Entry {
-    var answer: StoredResponse
+    var response: StoredResponse
     var savesData: Bool
     var verdict: Verdict
     var madeAt: Double
@@ -31,18 +31,18 @@ final class FreshnessMemo: Sendable {
   ///
   /// - Parameters:
   ///   - key: The key of the image's URL.
-  ///   - answer: The stored response of the image.
+  ///   - response: The stored response of the image.
   ///   - identity: The identity for a request.
   ///   - now: Seconds since 1970.
   /// - Returns: The verdict, which is less than a second old.
   func verdict(
     _ key: String,
-    _ answer: StoredResponse,
+    _ response: StoredResponse,
     by identity: RequestIdentity,
     at now: Double
   ) -> Verdict {
     let known = entries.withLock { $0[key] }
-    if let known, known.savesData == identity.savesData, known.answer == answer {
+    if let known, known.savesData == identity.savesData, known.response == response {
       let passed = now - known.madeAt
       var verdict = known.verdict
       verdict.left -= passed
@@ -50,10 +50,10 @@ final class FreshnessMemo: Sendable {
       if 0..<Self.lifetime ~= passed, verdict.left > 0 || known.verdict.left <= 0 { return verdict }
     }
     let verdict = Verdict(
-      asking: RevalidationPlan(answer, by: identity, at: now),
-      left: Freshness(of: answer, at: now).left
+      asking: RevalidationPlan(response, by: identity, at: now),
+      left: Freshness(of: response, at: now).left
     )
-    let entry = Entry(answer: answer, savesData: identity.savesData, verdict: verdict, madeAt: now)
+    let entry = Entry(response: response, savesData: identity.savesData, verdict: verdict, madeAt: now)
     entries.withLock { entries in
       if entries.count >= Self.greatestCount { entries.removeAll() }
       entries[key] = entry

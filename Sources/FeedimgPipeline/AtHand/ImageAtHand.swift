@@ -49,7 +49,7 @@ extension ImageLoader {
       policy.decide(seen(others: .cached)) == decision
     else { return nil }
     let identity = identity.asking(in: situation)
-    let verdict = image.answer.map { freshness.verdict(variant.url.key, $0, by: identity, at: clock()) }
+    let verdict = image.response.map { freshness.verdict(variant.url.key, $0, by: identity, at: clock()) }
     // An image that was revalidated a moment ago is not revalidated again.
     if let verdict, verdict.asking != .none,
       !revalidator.isResting(identity.shared(variant.url.key))

@@ -6,8 +6,14 @@ import Synchronization
 ///
 /// The first use after a pause is reported at once. Later uses are reported with the next one that is due.
 final class MemoryUses: Sendable {
+  private struct Use: Hashable {
+    var key: String
+    /// The request fields that select the variant.
+    var request: HTTPFields
+  }
+
   private struct State {
-    var counts: [String: Int] = [:]
+    var counts: [Use: Int] = [:]
     var toldAt = ContinuousClock.now - MemoryUses.pause
   }
 
@@ -29,19 +35,20 @@ final class MemoryUses: Sendable {
     (self.store, self.request, self.disk) = (store, request, disk)
   }
 
-  /// Records one use of an image.
-  func note(_ key: String) {
+  /// Records one use of an image or response; `request` is nil for the request fields of the program.
+  func note(_ key: String, for request: HTTPFields? = nil) {
     let now = ContinuousClock.now
-    let due = state.withLock { state -> [String: Int] in
-      state.counts[key, default: 0] += 1
+    let use = Use(key: key, request: request ?? self.request)
+    let due = state.withLock { state -> [Use: Int] in
+      state.counts[use, default: 0] += 1
       guard now - state.toldAt >= Self.pause else { return [:] }
       state.toldAt = now
       defer { state.counts = [:] }
       return state.counts
     }
     guard !due.isEmpty else { return }
-    disk.enqueue { [store, request] in
-      for (key, times) in due { store.noteUse(of: key, for: request, times: times) }
+    disk.enqueue { [store] in
+      for (use, times) in due { store.noteUse(of: use.key, for: use.request, times: times) }
     }
   }
 }

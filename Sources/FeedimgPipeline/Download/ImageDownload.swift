@@ -74,12 +74,12 @@ import FeedimgSystem
       limit: settings.downloadLimit,
       sent: identity.sent,
       isImage: true,
-      isConditional: fields["If-None-Match"] != nil || fields["If-Modified-Since"] != nil,
+      isConditional: fields.isConditional,
       storageObstacle: {
         storageAllowed(head: $0.head) ? nil : "not kept: the server forbids it (`no-store`)"
       },
       makeWriter: { () throws(CacheError) in try store.makeWriter() },
-      metadata: { ImageMetadata(key: url.key, role: role, mediaType: $1, answer: $0) }
+      metadata: { ImageMetadata(key: url.key, role: role, mediaType: $1, response: $0) }
     )
   }
 
@@ -95,7 +95,7 @@ import FeedimgSystem
       mediaType: whole.mediaType,
       path: nil,
       source: .network,
-      answer: whole.response
+      response: whole.response
     )
     guard storageAllowed(head: whole.response.head) else {
       image = await store(image, whole)
@@ -125,7 +125,7 @@ import FeedimgSystem
         key: key,
         role: variant.role,
         mediaType: whole.mediaType,
-        answer: whole.response
+        response: whole.response
       )
       switch await Self.commit(writer, metadata, on: loader.writes) {
       case .success(let image): stored = image
@@ -168,6 +168,26 @@ import FeedimgSystem
 }
 
 extension ImageLoader {
+  /// Updates a stored response from a 304, or from a response to HEAD, on disk and in memory.
+  ///
+  /// - Returns: The updated response, which the server may forbid to store; nil if `news` is about another version.
+  func update(
+    _ key: String,
+    _ stored: StoredResponse,
+    by news: StoredResponse,
+    size: Int
+  ) async -> StoredResponse? {
+    guard let updated = stored.validated(by: news, size: size) else { return nil }
+    guard storageAllowed(head: updated.head) else {
+      await forget(key)
+      return updated
+    }
+    // An update that cannot be written costs another validation later.
+    await writes.run { [store] in _ = try? store.refresh(key, asked: stored, news: news) }
+    memory.update(key, from: stored, to: updated)
+    return updated
+  }
+
   /// Removes an image that must no longer be kept.
   func forget(_ key: String) async {
     // If the removal fails, the next response forbids storage again.

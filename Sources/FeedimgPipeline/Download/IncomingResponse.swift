@@ -117,14 +117,14 @@ final class IncomingResponse: BodyReceiving {
 
   /// Continues a partial download from the disk; called before the first request.
   func resume(_ partial: PartialDownload) {
-    guard Vary(partial.answer.head.fields).matches(partial.answer.varied, purpose.sent) else { return }
+    guard partial.response.matches(purpose.sent) else { return }
     state.withLock { state in
-      (state.response, state.lastHead) = (partial.answer, partial.answer.head)
+      (state.response, state.lastHead) = (partial.response, partial.response.head)
       (state.bytes, state.count) = (partial.bytes, partial.bytes.count)
       (state.storedCount, state.hasPartial) = (partial.bytes.count, true)
       state.mediaType = MediaType.sniff(
         Array(partial.bytes.prefix(MediaType.prefixLength)),
-        declared: partial.answer.head.fields["Content-Type"]
+        declared: partial.response.head.fields["Content-Type"]
       )
     }
   }
@@ -277,7 +277,7 @@ final class IncomingResponse: BodyReceiving {
   ///
   /// Only the same version of the image may follow.
   private func continueStream(_ stream: StreamingResponse, with response: StoredResponse) throws(LoadError) {
-    let (old, new) = (stream.answer, response)
+    let (old, new) = (stream.response, response)
     guard old.head.status == new.head.status || new.head.status == 206,
       Validators(of: old).rangeCondition != nil, Validators(of: old).isSameVersion(as: Validators(of: new))
     else {

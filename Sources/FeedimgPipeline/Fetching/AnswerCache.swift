@@ -3,91 +3,79 @@ import FeedimgModel
 import FeedimgTransfer
 import Synchronization
 
-/// A private cache of responses of any kind, which follows RFC 9111 strictly.
+/// The private cache of `GET /v1/fetch`, for responses of any media type, which follows RFC 9111 strictly.
 ///
 /// Where the RFC allows it, the client gets the stored response. Otherwise it gets the server's response while that
 /// arrives. Clients that request the same URL at the same time cause one request.
-package final class AnswerCache: Sendable {
+package final class ResponseCache: Sendable {
   let loader: ImageLoader
-  let shelf: AnswerShelf
+  let store: ResponseStore
   private let addresses: AddressPolicy
-  private let desk: Coalescer<FetchExchange.Outcome>
+  private let coalescer: Coalescer<FetchExchange.Outcome>
   private let lastNumber = Atomic(0)
 
-  /// A cache beside that of a loader, whose network, queue and limits it shares.
-  ///
-  /// - Parameters:
-  ///   - loader: What fetches.
-  ///   - configuration: That of the loader.
-  /// - Throws: ``ConfigurationError`` where no folder is known.
-  package convenience init(
-    _ loader: ImageLoader,
-    _ configuration: ImageLoader.Configuration
-  ) throws(ConfigurationError) {
-    self.init(
-      loader,
-      beside: try Folders(configuration).cache,
-      addresses: configuration.reachesPrivateHosts ? .everything : .internet
-    )
+  /// Makes a cache that shares the network, the stores and the limits of a loader.
+  package convenience init(_ loader: ImageLoader, _ configuration: ImageLoader.Configuration) {
+    self.init(loader, addresses: configuration.reachesPrivateHosts ? .everything : .internet)
   }
 
-  init(_ loader: ImageLoader, beside folder: String, addresses: AddressPolicy = .everything) {
+  init(_ loader: ImageLoader, addresses: AddressPolicy = .everything) {
     self.loader = loader
     self.addresses = addresses
-    shelf = AnswerShelf(beside: folder, of: loader)
-    desk = Coalescer()
+    store = ResponseStore(loader: loader)
+    coalescer = Coalescer()
   }
 
-  /// Answers a request.
+  /// The response to a request, stored or new.
   ///
-  /// Cancelling the task leaves it; the last one to leave stops the transfer.
+  /// A transfer stops when the tasks of all its callers are cancelled.
   ///
-  /// - Throws: ``FetchError`` where there is no answer.
-  package func answer(_ request: FetchRequest) async throws(FetchError) -> FetchAnswer {
+  /// - Throws: ``FetchError`` if there is no response.
+  package func response(to request: FetchRequest) async throws(FetchError) -> FetchResponse {
     if let objection = addresses.objection(to: request.url) {
       throw FetchError(cause: objection, hasStored: false, cacheStatus: "feedimg; fwd=bypass")
     }
     return try await withTaskExecutorPreference(loader.disk) { () async throws(FetchError) in
-      try await decided(request)
+      try await plannedResponse(to: request)
     }
   }
 
-  @concurrent private func decided(_ request: FetchRequest) async throws(FetchError) -> FetchAnswer {
-    let (found, hasOthers) = shelf.find(request)
+  @concurrent private func plannedResponse(
+    to request: FetchRequest
+  ) async throws(FetchError) -> FetchResponse {
+    let (found, hasOthers) = store.find(request)
     let now = loader.clock()
-    let plan = FetchPlan(request, stored: found?.answer, hasOthers: hasOthers, at: now)
+    let plan = FetchPlan(request, stored: found?.response, hasOthers: hasOthers, at: now)
     switch (plan, found) {
-    case (.reuse(let revalidates), let found?):
-      if revalidates { revalidate(request, found) }
-      return hit(found, request, at: now)
-    case (.validate(let reason, let fallback), let found?):
-      return try await ask(validation(request, found, fallback), reason)
+    case (.reuse(let revalidates), let hit?):
+      if revalidates { revalidate(request, hit) }
+      return reuse(hit, request, at: now)
+    case (.validate(let reason, let fallback), let hit?):
+      return try await fetch(validation(request, hit, fallback), reason)
     case (.fetch(let reason), _), (.validate(let reason, _), nil):
-      return try await ask(exchange(request, request.whole(), nil), reason)
+      return try await fetch(exchange(request, request.whole(), nil), reason)
     case (.pass(let reason, let fallback), _):
-      return try await ask(exchange(request, request.fields, found, fallback), reason, isOwn: true)
+      return try await fetch(exchange(request, request.fields, found, fallback), reason, isOwn: true)
     case (.refuse, _), (.reuse, nil):
       throw FetchError(cause: nil, hasStored: found != nil, cacheStatus: "feedimg; detail=only-if-cached")
     }
   }
 
-  /// What ``answer(_:)`` would answer, if memory has it; waits neither for files nor for servers.
-  ///
-  /// - Returns: Nil where anything is to be read, asked or told besides.
-  package func atHand(_ request: FetchRequest) -> FetchAnswer? {
-    let (found, hasOthers) = shelf.find(request, in: .memory)
+  /// The stored response if memory has it and it may be used without a request; never waits for files or servers.
+  package func memoryHit(for request: FetchRequest) -> FetchResponse? {
+    let (found, hasOthers) = store.find(request, in: .memory)
     guard let found, addresses.objection(to: request.url) == nil else { return nil }
     let now = loader.clock()
-    let plan = FetchPlan(request, stored: found.answer, hasOthers: hasOthers, at: now)
+    let plan = FetchPlan(request, stored: found.response, hasOthers: hasOthers, at: now)
     guard plan == .reuse(revalidates: false) else { return nil }
-    shelf.noteUse(of: found)
-    return hit(found, request, at: now)
+    store.noteUse(of: found)
+    return reuse(found, request, at: now)
   }
 
-  private func hit(_ found: AnswerShelf.Finding, _ request: FetchRequest, at now: Double) -> FetchAnswer {
-    let left = Freshness(of: found.answer, for: request.control, at: now).left
+  private func reuse(_ hit: ResponseStore.Hit, _ request: FetchRequest, at now: Double) -> FetchResponse {
+    let left = Freshness(of: hit.response, for: request.control, at: now).left
     let status = "feedimg; hit; ttl=\(DeltaSeconds.whole(left))"
-    return FetchAnswer(found, to: request, at: now, cacheStatus: status)
+    return FetchResponse(hit, to: request, at: now, cacheStatus: status)
   }
 
   /// Whether nothing may be fetched from a server now.
@@ -99,12 +87,12 @@ package final class AnswerCache: Sendable {
       == .offline
   }
 
-  // MARK: Asking
+  // MARK: Requests to servers
 
   private func exchange(
     _ request: FetchRequest,
     _ fields: HTTPFields,
-    _ stored: AnswerShelf.Finding?,
+    _ stored: ResponseStore.Hit?,
     _ fallback: FetchPlan.Fallback = .none,
     isValidation: Bool = false
   ) -> FetchExchange {
@@ -120,21 +108,23 @@ package final class AnswerCache: Sendable {
 
   private func validation(
     _ request: FetchRequest,
-    _ found: AnswerShelf.Finding,
+    _ hit: ResponseStore.Hit,
     _ fallback: FetchPlan.Fallback
   ) -> FetchExchange {
-    let question = Validators(of: found.answer).question
-    return exchange(request, request.whole(asking: question), found, fallback, isValidation: true)
+    let conditions = Validators(of: hit.response).conditions
+    return exchange(request, request.whole(with: conditions), hit, fallback, isValidation: true)
   }
 
-  private func revalidate(_ request: FetchRequest, _ found: AnswerShelf.Finding) {
-    let exchange = validation(request, found, .none)
-    Task { [desk] in _ = try? await desk.answer(for: key(of: exchange)) { await exchange.run($0) } }
+  private func revalidate(_ request: FetchRequest, _ hit: ResponseStore.Hit) {
+    let exchange = validation(request, hit, .none)
+    Task { [coalescer] in
+      _ = try? await coalescer.answer(for: key(of: exchange)) { await exchange.run($0) }
+    }
   }
 
-  /// What is the same for all who share an answer.
+  /// The same for all requests that may share a response.
   private func key(of exchange: FetchExchange, isOwn: Bool = false) -> String {
-    let key = "\(exchange.request.url.key) \(AnswerKey.identity(exchange.fields))"
+    let key = "\(exchange.request.url.key) \(ResponseKey.identity(exchange.fields))"
     return isOwn ? "\(key) \(lastNumber.add(1, ordering: .relaxed).newValue)" : key
   }
 
@@ -143,16 +133,16 @@ package final class AnswerCache: Sendable {
     case ended(FetchExchange.Outcome)
   }
 
-  private func ask(
+  private func fetch(
     _ exchange: FetchExchange,
     _ reason: FetchPlan.Reason,
     isOwn: Bool = false
-  ) async throws(FetchError) -> FetchAnswer {
+  ) async throws(FetchError) -> FetchResponse {
     let request = exchange.request
-    let (desk, key) = (desk, key(of: exchange, isOwn: isOwn))
+    let (coalescer, key) = (coalescer, key(of: exchange, isOwn: isOwn))
     let (first, leave) = await Opening<Result<Beginning, LoadError>>.of { opening in
       do throws(LoadError) {
-        let share = try await desk.answer(
+        let share = try await coalescer.answer(
           for: key,
           handle: LoadHandle(request.priority),
           onResponse: { opening.settle(.success(.arriving($0))) },
@@ -167,30 +157,30 @@ package final class AnswerCache: Sendable {
     switch first {
     case .success(.arriving(let arrival)):
       let isFirst = isOwn || arrival.claim()
-      guard isFirst || Self.mayShare(arrival.answer) else {
+      guard isFirst || Self.mayShare(arrival.response) else {
         leave()
-        return try await ask(exchange, reason, isOwn: true)
+        return try await fetch(exchange, reason, isOwn: true)
       }
-      let status = forwarded + "; fwd-status=\(arrival.answer.head.status)"
-      return FetchAnswer(
+      let status = forwarded + "; fwd-status=\(arrival.response.head.status)"
+      return FetchResponse(
         arrival,
         to: request,
-        cacheStatus: status + (exchange.keeps(arrival.answer) ? "; stored" : "")
+        cacheStatus: status + (exchange.stores(arrival.response) ? "; stored" : "")
           + (isFirst ? "" : "; collapsed"),
         isWhole: !isOwn || exchange.isValidation || exchange.fields == request.whole(),
         leave: leave
       )
-    case .success(.ended(.unchanged(let answer))), .success(.ended(.answered(let answer))):
-      guard var found = exchange.stored else { throw failure(exchange, nil, forwarded) }
-      found.answer = answer
-      return FetchAnswer(found, to: request, at: loader.clock(), cacheStatus: forwarded + "; fwd-status=304")
+    case .success(.ended(.unchanged(let response))), .success(.ended(.received(let response))):
+      guard var hit = exchange.stored else { throw failure(exchange, nil, forwarded) }
+      hit.response = response
+      return FetchResponse(hit, to: request, at: loader.clock(), cacheStatus: forwarded + "; fwd-status=304")
     case .failure(let error):
-      guard let found = exchange.stored, mayStandIn(exchange.fallback, for: error) else {
+      guard let hit = exchange.stored, mayReuse(exchange.fallback, after: error) else {
         throw failure(exchange, error, forwarded)
       }
       let status = error.status.map { "; fwd-status=\($0)" } ?? ""
-      return FetchAnswer(
-        found,
+      return FetchResponse(
+        hit,
         to: request,
         at: loader.clock(),
         cacheStatus: forwarded + status + "; detail=stale"
@@ -200,7 +190,7 @@ package final class AnswerCache: Sendable {
 
   private func failure(_ exchange: FetchExchange, _ error: LoadError?, _ forwarded: String) -> FetchError {
     let cause =
-      error ?? LoadError(.malformed, url: exchange.request.url, message: "the server sent no answer")
+      error ?? LoadError(.malformed, url: exchange.request.url, message: "the server sent no response")
     return FetchError(
       cause: cause,
       hasStored: exchange.stored != nil && Self.isUnreachable(cause),
@@ -208,7 +198,7 @@ package final class AnswerCache: Sendable {
     )
   }
 
-  private func mayStandIn(_ fallback: FetchPlan.Fallback, for error: LoadError) -> Bool {
+  private func mayReuse(_ fallback: FetchPlan.Fallback, after error: LoadError) -> Bool {
     switch fallback {
     case .none: false
     case .ifUnreachable: Self.isUnreachable(error)
@@ -220,8 +210,8 @@ package final class AnswerCache: Sendable {
     [.connection, .unknownHost, .timeout].contains(error.code)
   }
 
-  /// Whether an answer that was made for one may serve those who asked at the same time (RFC 9111 §4).
-  private static func mayShare(_ answer: StoredResponse) -> Bool {
-    answerStorageAllowed(head: answer.head) && !CacheControl(answer.head.fields).has("no-cache")
+  /// Whether the response to one client may serve the others that made the same request meanwhile (RFC 9111 §4).
+  private static func mayShare(_ response: StoredResponse) -> Bool {
+    responseStorageAllowed(head: response.head) && !CacheControl(response.head.fields).has("no-cache")
   }
 }

@@ -1,162 +1,71 @@
-package import FeedimgCache
-package import FeedimgModel
+import FeedimgCache
+import FeedimgModel
 
-/// Where answers of any kind are kept: a cache on disk of their own beside that of images, made in the same way.
+/// The stored responses of `GET /v1/fetch`, in the disk cache and the memory of a loader.
 ///
-/// What does not depend on the request is kept under its URL. Of an answer that does, the URL leads to a note of the
-/// fields that it depends on, and these to the variant (RFC 9111 §4.1).
-package struct AnswerShelf: Sendable {
-  struct Finding: Sendable {
+/// The disk has up to five variants of a URL (RFC 9111 §4.1). Memory has the one that was read last; a request that
+/// selects another one reads the disk.
+struct ResponseStore: Sendable {
+  struct Hit: Sendable {
     var key: String
-    var answer: StoredResponse
+    var response: StoredResponse
     var bytes: [UInt8]
   }
 
-  /// To be written to through this shelf alone, so that memory holds nothing that was replaced.
-  private let store: DiskCache
-  /// What was read last, among the images of the loader and within their budget.
-  private let memory: MemoryCache
-  /// The uses of what memory had.
-  private let uses: MemoryUses
-
-  /// A shelf beside the images of a loader, whose memory and thread for files it shares.
-  ///
-  /// - Parameters:
-  ///   - folder: That of the images.
-  ///   - loader: What fetches.
-  init(beside folder: String, of loader: ImageLoader) {
-    store = Self.store(beside: folder, loader.settings.currentSettings(), clock: loader.clock)
-    memory = loader.memory
-    uses = MemoryUses(of: store, for: HTTPFields(), on: loader.writes)
-  }
-
-  /// The cache on disk alone.
-  ///
-  /// - Parameters:
-  ///   - folder: That of the images.
-  ///   - settings: What the user allows.
-  ///   - clock: Seconds since 1970.
-  /// - Returns: One that opens nothing yet.
-  package static func store(
-    beside folder: String,
-    _ settings: UserSettings,
-    clock: @escaping @Sendable () -> Double
-  ) -> DiskCache {
-    DiskCache(folder: "\(folder)/answers", limits: limits(settings), clock: clock)
-  }
-
-  /// The share of the room for originals that answers may take beside them.
-  private static let share = 4
-
-  /// Keeps what the user allows from now on.
-  func follow(_ settings: UserSettings) { store.limits = Self.limits(settings) }
-
-  private static func limits(_ settings: UserSettings) -> CacheLimits {
-    var limits = CacheLimits(settings)
-    limits.originals = ByteCount(limits.originals.bytes / share)
-    return limits
-  }
-
-  /// Where something is looked for.
   enum Place: Sendable, Hashable {
     /// Does not wait for files.
     case memory
-    /// Memory first, then the disk; on the thread for files alone.
+    /// Memory first, then the disk; only on the thread for files.
     case everywhere
   }
 
-  /// The answer that was stored to a request like this.
+  let loader: ImageLoader
+
+  /// The stored response that a request selects.
   ///
-  /// - Returns: Nil where there is none; and whether there are answers to other requests for the URL.
-  func find(_ request: FetchRequest, in place: Place = .everywhere) -> (found: Finding?, hasOthers: Bool) {
-    let key = AnswerKey(request.url, request.fields)
-    guard let first = read(key.text, request, in: place) else { return (nil, false) }
-    guard first.isNote else { return first.finding.map { ($0, false) } ?? (nil, true) }
-    return (read(key.text(of: Vary(first.fields), request.fields), request, in: place)?.finding, true)
-  }
-
-  /// Notes that an answer was handed over that memory had.
-  func noteUse(of found: Finding) { uses.note(found.key) }
-
-  private struct Reading {
-    var isNote: Bool
-    var fields: HTTPFields
-    /// Nil where it answers other requests.
-    var finding: Finding?
-  }
-
-  private func read(_ key: String, _ request: FetchRequest, in place: Place) -> Reading? {
-    let kept = memory[Self.place(of: key)]
-    if kept != nil, place == .everywhere { uses.note(key) }
-    guard let image = kept ?? (place == .memory ? nil : stored(key)), let answer = image.answer else {
-      return nil
+  /// - Returns: Nil if there is none, and whether there are variants for other requests.
+  func find(_ request: FetchRequest, in place: Place = .everywhere) -> (hit: Hit?, hasOthers: Bool) {
+    let key = key(of: request)
+    if let image = loader.memory[key], let hit = Hit(key, image, for: request) {
+      if place == .everywhere { noteUse(of: hit) }
+      return (hit, false)
     }
-    let matches = Vary(answer.head.fields).matches(answer.varied, request.fields)
-    return Reading(
-      isNote: image.mediaType == Self.note,
-      fields: answer.head.fields,
-      finding: matches ? Finding(key: key, answer: answer, bytes: image.bytes) : nil
-    )
+    guard place == .everywhere else { return (nil, false) }
+    let image = loader.memory.fill(key) {
+      loader.store.read(key, for: request.fields).map(MemoryCache.Image.init)
+    }
+    guard let image else { return (nil, false) }
+    let hit = Hit(key, image, for: request)
+    return (hit, hit == nil)
   }
 
-  private func stored(_ key: String) -> MemoryCache.Image? {
-    memory.fill(Self.place(of: key)) { store.read(key).map(MemoryCache.Image.init) }
-  }
+  /// Tells the disk that a response was used from memory.
+  func noteUse(of hit: Hit) { loader.uses.note(hit.key, for: hit.response.varied) }
 
-  /// Where memory has what the disk has under a key; no image is there, as no URL has a space.
-  private static func place(of key: String) -> String { "answer \(key)" }
-
-  // MARK: Changes
-
-  /// Begins to write a body.
+  /// Commits the body of a response.
   ///
-  /// - Throws: ``CacheError`` where it cannot.
-  func makeWriter() throws(CacheError) -> any ImageWriting { try store.makeWriter() }
-
-  /// Takes the news of an answer into what is stored; what cannot be written down is asked again another time.
-  func refresh(_ found: Finding, by news: StoredResponse) {
-    _ = try? store.refresh(found.key, asked: found.answer, news: news)
-    memory.remove(Self.place(of: found.key))
-  }
-
-  /// Removes an answer.
-  func remove(_ found: Finding) {
-    _ = try? store.remove(found.key)
-    memory.remove(Self.place(of: found.key))
-  }
-
-  /// Keeps a body that was written as that of an answer.
-  ///
-  /// - Throws: ``CacheError`` where it cannot.
-  func keep(_ writer: any ImageWriting, _ answer: StoredResponse, to request: FetchRequest) throws(CacheError)
-  {
-    let key = AnswerKey(request.url, request.fields)
-    let vary = Vary(answer.head.fields)
-    guard !vary.names.isEmpty else {
-      try commit(writer, metadata(key.text, Self.answer, answer))
-      return
-    }
-    try commit(writer, metadata(key.text(of: vary, request.fields), Self.answer, answer))
-    if let known = store.image(of: key.text), known.mediaType == Self.note,
-      known.answer.map({ Vary($0.head.fields) }) == vary
-    {
-      return
-    }
-    var note = answer
-    note.head.fields = HTTPFields(answer.head.fields.fields.filter { $0.isNamed("vary") })
-    try commit(store.makeWriter(), metadata(key.text, Self.note, note))
-  }
-
-  private func commit(_ writer: any ImageWriting, _ metadata: ImageMetadata) throws(CacheError) {
+  /// - Throws: ``CacheError`` if it cannot be stored.
+  func commit(
+    _ writer: any ImageWriting,
+    _ response: StoredResponse,
+    to request: FetchRequest
+  ) throws(CacheError) {
+    let metadata = metadata(response, to: request)
     _ = try writer.commit(metadata)
-    memory.remove(Self.place(of: metadata.key))
+    loader.memory.remove(metadata.key)
   }
 
-  private func metadata(_ key: String, _ kind: String, _ answer: StoredResponse) -> ImageMetadata {
-    ImageMetadata(key: key, role: .original, mediaType: kind, answer: answer)
+  func metadata(_ response: StoredResponse, to request: FetchRequest) -> ImageMetadata {
+    ImageMetadata(key: key(of: request), role: .original, mediaType: "", response: response)
   }
 
-  // In place of media types, which the head has.
-  private static let answer = "answer"
-  private static let note = "vary"
+  private func key(of request: FetchRequest) -> String { ResponseKey(request.url, request.fields).text }
+}
+
+extension ResponseStore.Hit {
+  /// - Returns: Nil if the stored response is of another variant.
+  fileprivate init?(_ key: String, _ image: MemoryCache.Image, for request: FetchRequest) {
+    guard let response = image.response, response.matches(request.fields) else { return nil }
+    self.init(key: key, response: response, bytes: image.bytes)
+  }
 }

@@ -1,54 +1,52 @@
 import FeedimgCache
 package import FeedimgModel
 
-/// What a client is answered by the cache of answers.
-package struct FetchAnswer: Sendable {
+/// The response to a client of `GET /v1/fetch`.
+package struct FetchResponse: Sendable {
   package enum Body: Sendable {
-    /// None, as the head alone was asked for; with the length that it would have, where that is known.
+    /// None, as the client requested the head alone; the length of the body if it is known.
     case absent(length: Int?)
     case whole([UInt8])
-    /// With its length, where that is announced.
+    /// The length is nil if the server does not announce it.
     case arriving(ResponseStream, length: Int?)
   }
 
   package let status: Int
-  /// As the server sent them, without those that are about its connection and without `Content-Length`.
+  /// The server's fields without those of its connection and without `Content-Length`.
   package let fields: HTTPFields
   package let body: Body
-  /// How the cache dealt with the request (RFC 9211).
+  /// How the cache handled the request (RFC 9211).
   package let cacheStatus: String
-  /// Whether this is all that there is, whatever the client has of it or wants.
+  /// Whether this is the whole response, although the client may have sent a condition or a range.
   package let isWhole: Bool
-  /// To be called when nobody takes the body any more, or it has ended.
+  /// Stops the transfer for this client; to be called when the body has ended or is no longer read.
   package let leave: @Sendable () -> Void
 }
 
-/// Why the cache has no answer.
+/// Why the cache has no response.
 package struct FetchError: Error, Sendable {
-  /// What went wrong; nil where the client wanted no server to be asked.
+  /// The failure; nil if the client allowed no request to a server.
   package let cause: LoadError?
-  /// Whether something is stored that must not be shown without asking (RFC 9111 §5.2.2.2).
+  /// Whether there is a stored response that must not be used without validation (RFC 9111 §5.2.2.2).
   package let hasStored: Bool
-  /// How the cache dealt with the request (RFC 9211).
+  /// How the cache handled the request (RFC 9211).
   package let cacheStatus: String
 }
 
-extension FetchAnswer {
-  /// What is stored, with its age now.
-  init(_ found: AnswerShelf.Finding, to request: FetchRequest, at now: Double, cacheStatus: String) {
-    let age = DeltaSeconds.whole(found.answer.age(at: now))
-    let fields = found.answer.handedOn.fields.filter { !$0.isNamed("age") }
+extension FetchResponse {
+  /// A stored response, with its age now.
+  init(_ hit: ResponseStore.Hit, to request: FetchRequest, at now: Double, cacheStatus: String) {
     self.init(
-      status: found.answer.head.status,
-      fields: HTTPFields(fields + [HTTPFields.Field(name: "Age", value: String(age))]),
-      body: request.isHead ? .absent(length: found.bytes.count) : .whole(found.bytes),
+      status: hit.response.head.status,
+      fields: hit.response.forwardedFields(at: now),
+      body: request.isHead ? .absent(length: hit.bytes.count) : .whole(hit.bytes),
       cacheStatus: cacheStatus,
       isWhole: true,
       leave: {}
     )
   }
 
-  /// What a server is answering.
+  /// A response that is arriving.
   init(
     _ arrival: StreamingResponse,
     to request: FetchRequest,
@@ -56,31 +54,15 @@ extension FetchAnswer {
     isWhole: Bool,
     leave: @escaping @Sendable () -> Void
   ) {
-    let head = arrival.answer.head
+    let head = arrival.response.head
     let length = head.bodyLength
     self.init(
       status: head.status,
-      fields: arrival.answer.handedOn,
+      fields: arrival.response.forwardedFields(),
       body: request.isHead ? .absent(length: length) : .arriving(arrival.body, length: length),
       cacheStatus: cacheStatus,
       isWhole: isWhole,
       leave: leave
     )
-  }
-}
-
-extension StoredResponse {
-  /// The fields that go from one connection to another, without what no recipient would take.
-  ///
-  /// An answer without a date has that of its coming (RFC 9110 §6.6.1).
-  fileprivate var handedOn: HTTPFields {
-    var fields = head.fields.storable.fields.compactMap {
-      $0.isNamed("content-length") ? nil : $0.wellFormed
-    }
-    if !fields.contains(where: { $0.isNamed("date") }) {
-      let date = HTTPDate.text(DeltaSeconds.whole(respondedAt))
-      fields.append(HTTPFields.Field(name: "Date", value: date))
-    }
-    return HTTPFields(fields)
   }
 }

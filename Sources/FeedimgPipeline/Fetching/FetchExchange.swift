@@ -2,53 +2,54 @@ import FeedimgCache
 import FeedimgModel
 import FeedimgSystem
 
-/// One question to a server for who asks the cache of answers.
+/// One exchange with a server for the clients of `GET /v1/fetch`: the request, and the use of its response.
 struct FetchExchange: Sendable {
-  /// What the server said.
   enum Outcome: Sendable {
-    /// What is stored is still right; its head as it is now.
+    /// The stored response is still valid; the response as it is after the update.
     case unchanged(StoredResponse)
-    case answered(StoredResponse)
+    case received(StoredResponse)
   }
 
-  let cache: AnswerCache
+  let cache: ResponseCache
   let request: FetchRequest
-  /// What is sent.
+  /// The fields to send.
   let fields: HTTPFields
-  let stored: AnswerShelf.Finding?
+  let stored: ResponseStore.Hit?
   let fallback: FetchPlan.Fallback
-  /// Whether the question is ours, about what is stored, rather than the client's.
+  /// Whether the request validates the stored response, with its validators instead of the client's.
   let isValidation: Bool
 
-  /// A server that drips a byte now and then is given up in the end.
+  /// Limits the time of a server that sends a byte now and then.
   private static let greatestDuration = Duration.seconds(600)
 
   @PipelineActor func run(_ load: InFlightLoad) async -> Result<Outcome, LoadError> {
+    let loader = cache.loader
     do throws(LoadError) {
       guard !cache.isOffline(for: request.url) else {
         throw LoadError(.connection, url: request.url, message: "there is no network")
       }
-      let response = try await ask(fields, load)
-      guard let stored else { return .success(.answered(response)) }
-      guard isAnswered(by: response.head) else {
-        await onDisk { replace(stored, by: response) }
-        return .success(.answered(response))
+      let response = try await send(fields, load)
+      guard let stored else { return .success(.received(response)) }
+      if isNotModified(response.head) {
+        let size = stored.bytes.count
+        if let updated = await loader.update(stored.key, stored.response, by: response, size: size) {
+          return .success(.unchanged(updated))
+        }
+        // The 304 is about another version than the stored one (RFC 9111 §4.3.4): request the whole response.
+        return .success(.received(try await send(request.whole(), load)))
       }
-      guard Validators(of: stored.answer).match(notModified: response.head.fields) else {
-        // It is about a version that is not stored here (RFC 9111 §4.3.4): the whole response is requested.
-        return .success(.answered(try await ask(request.whole(), load)))
+      if request.isHead {
+        _ = await loader.update(stored.key, stored.response, by: response, size: stored.bytes.count)
+      } else if response.head.status == 200, !responseStorageAllowed(head: response.head) {
+        await loader.forget(stored.key)
       }
-      return .success(.unchanged(await onDisk { update(stored, by: response) }))
+      return .success(.received(response))
     } catch {
       return .failure(error)
     }
   }
 
-  private func onDisk<Answer: Sendable>(_ work: @escaping @Sendable () -> Answer) async -> Answer {
-    await cache.loader.disk.run(work)
-  }
-
-  @PipelineActor private func ask(
+  @PipelineActor private func send(
     _ fields: HTTPFields,
     _ load: InFlightLoad
   ) async throws(LoadError) -> StoredResponse {
@@ -56,7 +57,7 @@ struct FetchExchange: Sendable {
     loader.transfers.begin(load, of: request.url)
     defer { loader.transfers.end(load) }
     let settings = loader.settings.currentSettings()
-    cache.shelf.follow(settings)
+    loader.follow(settings)
     loader.askAboutCost()
     loader.facts.watch()
     var download = DownloadRequest(
@@ -79,9 +80,9 @@ struct FetchExchange: Sendable {
     try await session.perform()
     let whole = try incoming.finish()
     if let writer = whole.writer {
-      await onDisk {
-        // What the disk does not take is fetched again.
-        _ = try? cache.shelf.keep(writer, whole.response, to: request)
+      await loader.disk.run {
+        // A response that cannot be stored is fetched again next time.
+        _ = try? cache.store.commit(writer, whole.response, to: request)
         writer.discard()
       }
     }
@@ -98,12 +99,10 @@ struct FetchExchange: Sendable {
       isHead: request.isHead,
       isResumable: fields["range"].map(Self.isOpen) ?? true,
       check: { head throws(LoadError) in if let failure = failure(head) { throw failure } },
-      isStreamed: { !isAnswered(by: $0) },
-      storageObstacle: { keeps($0) ? nil : "not kept" },
-      makeWriter: { [shelf = cache.shelf] () throws(CacheError) in try shelf.makeWriter() },
-      metadata: { response, _ in
-        ImageMetadata(key: request.url.key, role: .original, mediaType: "", answer: response)
-      }
+      isStreamed: { !isNotModified($0) },
+      storageObstacle: { stores($0) ? nil : "not kept" },
+      makeWriter: { [store = cache.loader.store] () throws(CacheError) in try store.makeWriter() },
+      metadata: { response, _ in cache.store.metadata(response, to: request) }
     )
   }
 
@@ -114,38 +113,16 @@ struct FetchExchange: Sendable {
       && digits.allSatisfy { $0.isASCII && $0.isNumber }
   }
 
-  // MARK: What an answer means
+  private func isNotModified(_ head: ResponseHead) -> Bool { isValidation && head.status == 304 }
 
-  /// Whether an answer says that what is stored is still right.
-  func isAnswered(by head: ResponseHead) -> Bool { isValidation && head.status == 304 }
-
-  /// Whether an answer is kept.
-  func keeps(_ answer: StoredResponse) -> Bool {
-    !request.isHead && !request.control.has("no-store") && answerStorageAllowed(head: answer.head)
+  /// Whether a response is stored.
+  func stores(_ response: StoredResponse) -> Bool {
+    !request.isHead && !request.control.has("no-store") && responseStorageAllowed(head: response.head)
   }
 
-  /// A failure of the server in place of which what is stored may be shown (RFC 5861 §4).
-  func failure(_ head: ResponseHead) -> LoadError? {
+  /// A failure of the server for which the stored response may be used instead (RFC 5861 §4).
+  private func failure(_ head: ResponseHead) -> LoadError? {
     guard fallback == .ifError, [500, 502, 503, 504].contains(head.status) else { return nil }
     return LoadError(.status, url: request.url, message: "the server failed", status: head.status)
-  }
-
-  private func replace(_ stored: AnswerShelf.Finding, by answer: StoredResponse) {
-    if request.isHead {
-      // A response to HEAD updates the stored response (RFC 9111 §4.3.5).
-      cache.shelf.refresh(stored, by: answer)
-    } else if answer.head.status == 200, !answerStorageAllowed(head: answer.head) {
-      cache.shelf.remove(stored)
-    }
-  }
-
-  private func update(_ stored: AnswerShelf.Finding, by news: StoredResponse) -> StoredResponse {
-    let updated = stored.answer.updated(by: news)
-    guard storageAllowed(head: updated.head) else {
-      cache.shelf.remove(stored)
-      return updated
-    }
-    cache.shelf.refresh(stored, by: news)
-    return updated
   }
 }

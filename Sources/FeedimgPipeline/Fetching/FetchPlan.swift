@@ -1,42 +1,41 @@
 import FeedimgCache
 import FeedimgModel
 
-/// What to do about a request for an answer, by the rules for private caches (RFC 9111 §4; pure).
+/// How a private cache handles a request (RFC 9111 §4; pure).
 enum FetchPlan: Sendable, Hashable {
-  /// Why a server is asked (RFC 9211 §2.2).
+  /// Why the request goes to the server (RFC 9211 §2.2).
   enum Reason: String, Sendable, Hashable {
     case bypass
     case missing = "uri-miss"
     case otherVariants = "vary-miss"
-    /// The client does not want what is stored, although it is fresh.
+    /// The stored response is fresh, but the client asks for a newer one.
     case request
     case stale
   }
 
-  /// What to do if the server cannot be asked, or fails.
+  /// When the stored response is used although its validation failed.
   enum Fallback: Sendable, Hashable {
-    /// Nothing may stand in.
     case none
-    /// What is stored, where the server cannot be reached (RFC 9111 §4.2.4).
+    /// When the server cannot be reached (RFC 9111 §4.2.4).
     case ifUnreachable
-    /// The same, also where the server fails (RFC 5861 §4).
+    /// Also when the server fails (RFC 5861 §4).
     case ifError
   }
 
-  /// What is stored, without asking; whether it is then asked about in the background (RFC 5861 §3).
+  /// Use the stored response, and perhaps validate it in the background (RFC 5861 §3).
   case reuse(revalidates: Bool)
-  /// Ask whether what is stored is still right, or for all of it.
+  /// Validate the stored response, and get a new one if it is no longer valid.
   case validate(Reason, Fallback)
-  /// Ask for all of it.
+  /// Request the whole response.
   case fetch(Reason)
-  /// Hand the request over as it is, and the answer back.
+  /// Send the request as it is.
   case pass(Reason, Fallback)
-  /// The client wants no server to be asked.
+  /// The client allows no request to the server.
   case refuse
 
   /// - Parameters:
-  ///   - request: What the client wants.
-  ///   - stored: What is stored for just this request.
+  ///   - request: The client's request.
+  ///   - stored: The stored response that the request selects.
   ///   - hasOthers: Whether there are variants for other requests.
   ///   - now: Seconds since 1970.
   init(_ request: FetchRequest, stored: StoredResponse?, hasOthers: Bool, at now: Double) {
@@ -47,9 +46,10 @@ enum FetchPlan: Sendable, Hashable {
     }
     guard let stored else {
       let reason = hasOthers ? Reason.otherVariants : .missing
-      // The server can reply to these requests without a whole body.
+      // The server may respond without the whole body, so that no other client can share the response.
       let isOwn =
-        request.isHead || request.isConditional || request.fields["Range"] != nil || control.has("no-store")
+        request.isHead || request.fields.isConditional || request.fields["Range"] != nil
+        || control.has("no-store")
       self = control.has("only-if-cached") ? .refuse : isOwn ? .pass(reason, .none) : .fetch(reason)
       return
     }

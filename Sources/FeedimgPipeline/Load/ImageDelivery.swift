@@ -79,5 +79,5 @@ extension ArrivingImage {
   /// The length up to which an image is delivered complete, and can get an entity tag from its content.
   private static let shortLength = 64 << 10
 
-  fileprivate var isLong: Bool { response.answer.head.contentLength ?? .max > Self.shortLength }
+  fileprivate var isLong: Bool { response.response.head.contentLength ?? .max > Self.shortLength }
 }

@@ -286,7 +286,7 @@ package struct ImageLoad: Sendable {
     guard
       let image = try await service.load(variant, settings, from: loader.store, on: loader.disk, load: load)
     else { return nil }
-    if image.answer != nil { loader.memory.insert(image.kept(as: variant.role), for: variant.url.key) }
+    if image.response != nil { loader.memory.insert(image.kept(as: variant.role), for: variant.url.key) }
     // The image's server has responded, even if another client asked.
     if image.source == .network || load.countsElsewhere { loader.retries.responded(variant.url.origin) }
     return image
@@ -335,7 +335,7 @@ package struct ImageLoad: Sendable {
     _ cached: FetchedImage,
     _ plan: Plan
   ) async throws(LoadError) -> FetchedImage? {
-    guard plan.revalidates, cached.source != .network, let response = cached.answer else { return cached }
+    guard plan.revalidates, cached.source != .network, let response = cached.response else { return cached }
     var identity = loader.identity.asking(in: plan.resolution.situation)
     let due = isReload ? .before : RevalidationPlan(response, by: identity, at: loader.clock())
     guard due != .none else { return cached }

@@ -200,7 +200,7 @@ extension Revalidation {
     }
 
     @PipelineActor private func ask(_ load: InFlightLoad) async throws(LoadError) -> FetchedImage? {
-      guard let asked = shown.answer else { return nil }
+      guard let asked = shown.response else { return nil }
       let (store, key, sent) = (loader.store, variant.url.key, identity.sent)
       if !isReload, let stored = await loader.disk.run({ store.response(for: key, to: sent) }),
         isNewer(stored, than: asked)
@@ -208,15 +208,13 @@ extension Revalidation {
         // Another process has already received a newer response.
         return await loader.stored(variant).flatMap(different)
       }
-      let validators = Validators(of: asked)
-      switch try await download(validators.question, load) {
+      switch try await download(Validators(of: asked).conditions, load) {
       case .image(let image):
         return different(image)
-      case .notModified(let news) where validators.match(notModified: news.head.fields):
-        await keep(news, about: asked)
-        return nil
-      case .notModified:
-        // The response concerns a version that is not stored (RFC 9111 §4.3.4): request the complete image.
+      case .notModified(let news):
+        let size = shown.bytes.count
+        if await loader.update(key, asked, by: news, size: size) != nil { return nil }
+        // The 304 is about another version than the stored one (RFC 9111 §4.3.4): request the complete image.
         guard case .image(let image) = try await download(HTTPFields(), load) else { return nil }
         return different(image)
       }
@@ -250,16 +248,7 @@ extension Revalidation {
     private func isNewer(_ stored: StoredResponse, than asked: StoredResponse) -> Bool {
       stored.respondedAt > asked.respondedAt
         && Freshness(of: stored, at: loader.clock()).standing == .fresh
-        && Vary(stored.head.fields).matches(stored.varied, identity.sent)
-    }
-
-    @PipelineActor private func keep(_ news: StoredResponse, about asked: StoredResponse) async {
-      let (key, store) = (variant.url.key, loader.store)
-      let updated = asked.updated(by: news)
-      guard storageAllowed(head: updated.head) else { return await loader.forget(key) }
-      // If writing fails, a later request revalidates the image again.
-      await loader.writes.run { _ = try? store.refresh(key, asked: asked, news: news) }
-      loader.memory.update(key, from: asked, to: updated)
+        && stored.matches(identity.sent)
     }
   }
 }

@@ -24,7 +24,7 @@ package final class ServiceLink: Sendable {
   private let downloader: any Downloading
   private let greeting: ServiceGreeting
   /// Checks once, before the first image, whether the service responds: image requests have long timeouts.
-  private let silence: SharedAnswer<LoadError?>
+  private let silence: SharedResponse<LoadError?>
   private let vigil: ServiceVigil
   /// Guards the state; requests go out outside the lock.
   private let state = Mutex(State())
@@ -39,7 +39,7 @@ package final class ServiceLink: Sendable {
     (self.socket, self.cacheFolder, self.downloader) = (socket, cacheFolder, downloader)
     let greeting = ServiceGreeting(socket: socket, downloader: downloader, timeout: greetingTimeout)
     self.greeting = greeting
-    silence = SharedAnswer { await greeting.perform() }
+    silence = SharedResponse { await greeting.perform() }
     vigil = ServiceVigil(greeting, time)
   }
 
@@ -112,7 +112,7 @@ package final class ServiceLink: Sendable {
       mediaType: head.fields["Content-Type"] ?? "application/octet-stream",
       path: kept?.path,
       source: Self.source(head.fields["Cache-Status"]),
-      answer: kept?.answer,
+      response: kept?.response,
       notes: [head.fields["Feedimg-Note"]].compactMap { $0 }
     )
   }

@@ -4,44 +4,44 @@ import Synchronization
 ///
 /// Callers resume in the order in which they asked, because they then wait for slots in that order. A task
 /// would resume the callers of its value in reverse order.
-final class SharedAnswer<Value: Sendable>: Sendable {
+final class SharedResponse<Value: Sendable>: Sendable {
   private enum State {
-    case unasked
-    case asked([CheckedContinuation<Value, Never>])
-    case answered(Value)
+    case idle
+    case requested([CheckedContinuation<Value, Never>])
+    case received(Value)
   }
 
-  private let ask: @Sendable () async -> Value
-  /// Guards the waiting callers; they resume outside the lock.
-  private let state = Mutex(State.unasked)
+  private let request: @Sendable () async -> Value
+  /// Guards the callers that wait; they resume outside the lock.
+  private let state = Mutex(State.idle)
 
-  /// - Parameter ask: The operation, which runs when the first caller asks for the result.
-  init(_ ask: @escaping @Sendable () async -> Value) { self.ask = ask }
+  /// - Parameter request: The operation, which runs when the first caller asks for the value.
+  init(_ request: @escaping @Sendable () async -> Value) { self.request = request }
 
   var value: Value {
     get async {
       await withCheckedContinuation { continuation in
         let (value, isFirst) = state.withLock { state -> (Value?, Bool) in
           switch state {
-          case .unasked:
-            state = .asked([continuation])
+          case .idle:
+            state = .requested([continuation])
             return (nil, true)
-          case .asked(let waiters):
-            state = .asked(waiters + [continuation])
+          case .requested(let waiters):
+            state = .requested(waiters + [continuation])
             return (nil, false)
-          case .answered(let value): return (value, false)
+          case .received(let value): return (value, false)
           }
         }
         if let value { continuation.resume(returning: value) }
-        if isFirst { Task { answered(await ask()) } }
+        if isFirst { Task { received(await request()) } }
       }
     }
   }
 
-  private func answered(_ value: Value) {
+  private func received(_ value: Value) {
     let waiters = state.withLock { state in
-      defer { state = .answered(value) }
-      if case .asked(let waiters) = state { return waiters }
+      defer { state = .received(value) }
+      if case .requested(let waiters) = state { return waiters }
       return []
     }
     for waiter in waiters { waiter.resume(returning: value) }

@@ -3,13 +3,13 @@ import FeedimgModel
 
 /// `GET /v1/fetch`: the response of the server of any URL, through a private cache (RFC 9111).
 struct FetchRoute: Sendable {
-  let cache: AnswerCache
+  let cache: ResponseCache
   let metrics: ServiceMetrics
 
   /// The response in memory, if it may be used without a request; nil where more work is needed.
   func memoryHit(_ request: ServiceRequest) -> ServiceResponse? {
     guard let url = try? Self.url(in: request.target),
-      let fetched = cache.atHand(Self.fetch(request, url))
+      let fetched = cache.memoryHit(for: Self.fetch(request, url))
     else { return nil }
     metrics.count("feedimg_fetches_total", ("cache", "hit"))
     return Self.response(to: request, fetched)
@@ -19,7 +19,7 @@ struct FetchRoute: Sendable {
   func response(to request: ServiceRequest) async throws(Problem) -> ServiceResponse {
     let fetch = Self.fetch(request, try Self.url(in: request.target))
     do throws(FetchError) {
-      let fetched = try await cache.answer(fetch)
+      let fetched = try await cache.response(to: fetch)
       metrics.count("feedimg_fetches_total", ("cache", fetched.isHit ? "hit" : "miss"))
       return Self.response(to: request, fetched)
     } catch {
@@ -52,7 +52,7 @@ struct FetchRoute: Sendable {
     }
   }
 
-  private static func response(to request: ServiceRequest, _ fetched: FetchAnswer) -> ServiceResponse {
+  private static func response(to request: ServiceRequest, _ fetched: FetchResponse) -> ServiceResponse {
     var response = ServiceResponse(fetched.status)
     response.fields = fetched.fields
     response.fields.fields += [
@@ -93,7 +93,7 @@ struct FetchRoute: Sendable {
   ]
 }
 
-extension FetchAnswer {
+extension FetchResponse {
   fileprivate var isHit: Bool { cacheStatus.hasPrefix("feedimg; hit") }
 
   fileprivate var length: Int? {

@@ -111,7 +111,7 @@ struct ImageRoute: Sendable {
       note: image.note.map(HTTPFields.Field.value)
     )
     if let mediaType = image.response.mediaType { fields.append(("Content-Type", mediaType)) }
-    let length = image.response.answer.head.contentLength
+    let length = image.response.response.head.contentLength
     var (code, part) = (200, nil as Range<Int>?)
     if let length {
       switch ByteRange(request.range, length: length) {

@@ -37,7 +37,7 @@ struct ServiceRoutes {
     )
     let policies = PolicyRoute(policies: try Policies(configuration), given: configuration.policy.name)
     let items = ItemsRoute(file: items)
-    let fetch = FetchRoute(cache: try AnswerCache(loader, configuration), metrics: metrics)
+    let fetch = FetchRoute(cache: ResponseCache(loader, configuration), metrics: metrics)
     let events = EventsRoute(hub: hub)
     let metricsRoute = MetricsRoute(
       metrics: metrics,

@@ -7,7 +7,7 @@ import Testing
 
 /// The header fields that are sent with stored responses.
 @Suite struct FetchResponseTests {
-  private static func answer(_ fields: [(String, String)]) throws -> FetchAnswer {
+  private static func response(_ fields: [(String, String)]) throws -> FetchResponse {
     let url = try ImageURL("http://a.example/b")
     let fields = HTTPFields(fields.map { HTTPFields.Field(name: $0.0, value: $0.1) })
     let stored = StoredResponse(
@@ -16,8 +16,8 @@ import Testing
       respondedAt: 784_111_777
     )
     let request = FetchRequest(url, fields: HTTPFields(), priority: .visible)
-    let found = AnswerShelf.Finding(key: "", answer: stored, bytes: [])
-    return FetchAnswer(found, to: request, at: 784_111_800, cacheStatus: "")
+    let hit = ResponseStore.Hit(key: "", response: stored, bytes: [])
+    return FetchResponse(hit, to: request, at: 784_111_800, cacheStatus: "")
   }
 
   @Test(arguments: [
@@ -28,11 +28,11 @@ import Testing
     _ date: String,
     _ reason: String
   ) throws {
-    #expect(try Self.answer(fields).fields["Date"] == date, "\(reason)")
+    #expect(try Self.response(fields).fields["Date"] == date, "\(reason)")
   }
 
   @Test func `field values that no recipient would accept are made harmless`() throws {
-    let fields = try Self.answer([("X-A", "a\u{1}b"), ("X A", "a"), ("Content-Length", "7"), ("", "a")])
+    let fields = try Self.response([("X-A", "a\u{1}b"), ("X A", "a"), ("Content-Length", "7"), ("", "a")])
       .fields
     #expect(fields["X-A"] == "a b")
     #expect(fields.fields.map(\.name).sorted() == ["Age", "Date", "X-A"])

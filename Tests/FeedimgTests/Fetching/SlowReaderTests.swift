@@ -21,9 +21,9 @@ import Testing
     }
   }
 
-  private func ask(_ cache: AnswerCache, _ url: String) async throws -> ResponseStream {
+  private func ask(_ cache: ResponseCache, _ url: String) async throws -> ResponseStream {
     let request = FetchRequest(try ImageURL(url), fields: HTTPFields(), priority: .visible)
-    guard case .arriving(let body, _) = try await cache.answer(request).body else {
+    guard case .arriving(let body, _) = try await cache.response(request).body else {
       throw LoadError(.malformed, message: "the beginning is missing")
     }
     return body
@@ -41,7 +41,7 @@ import Testing
     let (origin, folders) = (try origin(), try PolicyFolders())
     let configuration = folders.configuration()
     let loader = try ImageLoader(configuration)
-    let cache = try AnswerCache(loader, configuration)
+    let cache = ResponseCache(loader, configuration)
     var bodies: [ResponseStream] = []
     for _ in 0..<8 { bodies.append(try await ask(cache, origin.url("/a"))) }
     #expect(origin.log.count(of: "/a") == 1)

@@ -82,9 +82,9 @@ import Testing
   ) async throws {
     let downloader = LateDownloader(Self.picture, Self.strong, .init(before: 1000, after: 3000))
     let test = try Self.test(downloader)
-    let cache = AnswerCache(test.loader, beside: test.folder)
+    let cache = ResponseCache(test.loader)
     let request = FetchRequest(try ImageURL(url), fields: HTTPFields(), priority: .visible)
-    let body = Task { try await PreemptedDownloadTests.body(of: cache.answer(request)) }
+    let body = Task { try await PreemptedDownloadTests.body(of: cache.response(to: request)) }
     while downloader.begun < 1 { await Task.yield() }
     await Self.change(test, to: kind, metered: metered)
     downloader.release()
@@ -123,15 +123,15 @@ import Testing
   ) async throws {
     let downloader = LateDownloader(Self.picture, fields, .init(before: 1000, after: 3000))
     let test = try Self.test(downloader)
-    let cache = AnswerCache(test.loader, beside: test.folder)
+    let cache = ResponseCache(test.loader)
     let url = try ImageURL("http://a.example/p")
     let request = FetchRequest(url, fields: HTTPFields(), priority: .visible)
-    let answer = Task { try await PreemptedDownloadTests.body(of: cache.answer(request)) }
+    let answer = Task { try await PreemptedDownloadTests.body(of: cache.response(to: request)) }
     while downloader.begun < 1 { await Task.yield() }
     await Self.change(test, to: .ethernet)
     downloader.release()
     #expect(try await answer.value == Self.picture)
-    #expect(cache.shelf.find(request).found?.bytes == Self.picture)
+    #expect(cache.store.find(request).hit?.bytes == Self.picture)
     #expect(Self.ranges(downloader)[url.text] == ranges, "\(reason)")
   }
 

@@ -94,21 +94,21 @@ import Testing
   func `a preempted response is complete, streamed and stored`(_ row: Row) async throws {
     let downloader = LateDownloader(Self.picture, row.fields, row.arrival)
     let test = try TestLoader(downloader: downloader, time: ManualTime().time)
-    let cache = AnswerCache(test.loader, beside: test.folder)
+    let cache = ResponseCache(test.loader)
     let requests = try Self.paths.map {
       FetchRequest(try ImageURL($0), fields: HTTPFields(), priority: .prefetch)
     }
-    let prefetches = requests.map { request in Task { try await Self.body(of: cache.answer(request)) } }
+    let prefetches = requests.map { request in Task { try await Self.body(of: cache.response(to: request)) } }
     while downloader.begun < 4 { await Task.yield() }
     let visible = FetchRequest(
       try ImageURL("http://a.example/v"),
       fields: HTTPFields(),
       priority: .visible
     )
-    #expect(try await Self.body(of: cache.answer(visible)) == Self.picture)
+    #expect(try await Self.body(of: cache.response(to: visible)) == Self.picture)
     downloader.release()
     for prefetch in prefetches { #expect(try await prefetch.value == Self.picture) }
-    for request in requests { #expect(cache.shelf.find(request).found?.bytes == Self.picture) }
+    for request in requests { #expect(cache.store.find(request).hit?.bytes == Self.picture) }
     Self.check(downloader, row)
   }
 
@@ -163,18 +163,18 @@ import Testing
     #expect(error?.code == .truncated)
     let key = try #require(item.original?.url.key)
     #expect(test.loader.store.read(key) == nil && test.loader.memory[key] == nil)
-    let cache = AnswerCache(test.loader, beside: test.folder)
+    let cache = ResponseCache(test.loader)
     let request = FetchRequest(
       try ImageURL("http://a.example/a"),
       fields: HTTPFields(),
       priority: .visible
     )
-    let answer = try await cache.answer(request)
+    let answer = try await cache.response(to: request)
     await #expect(throws: LoadError.self) { try await Self.body(of: answer) }
-    #expect(cache.shelf.find(request).found == nil)
+    #expect(cache.store.find(request).hit == nil)
   }
 
-  static func body(of answer: FetchAnswer) async throws -> [UInt8] {
+  static func body(of answer: FetchResponse) async throws -> [UInt8] {
     switch answer.body {
     case .absent: return []
     case .whole(let bytes): return bytes

@@ -7,7 +7,7 @@ import Testing
   @Test func `all callers get one shared result in their order of arrival`() async throws {
     let (test, gate) = (try TestLoader(), RecordedValues<Bool>())
     let asked = RecordedValues<Bool>()
-    let answer = SharedAnswer {
+    let response = SharedResponse {
       asked.add(true)
       while gate.all.isEmpty { await Task.yield() }
       return true

@@ -5,7 +5,7 @@ import Testing
 @testable import FeedimgCache
 
 /// Partial images on disk, from interrupted transfers.
-@Suite struct PartialImageTests {
+@Suite struct PartialDownloadTests {
   let folder: TestFolder
   let clock = TestClock(Double(time(nil)))
   let cache: DiskCache
@@ -22,7 +22,7 @@ import Testing
       key: key,
       role: .original,
       mediaType: "image/jpeg",
-      answer: try answer("ETag: \"1\"", requestedAt: 5, respondedAt: 7)
+      response: try response("ETag: \"1\"", requestedAt: 5, respondedAt: 7)
     )
     try writer.setAside(metadata)
   }
@@ -33,8 +33,8 @@ import Testing
     let other = DiskCache(folder, clock: clock)
     let beginning = try #require(other.partialDownload(of: "a"))
     #expect(beginning.bytes == picture(1))
-    #expect(beginning.answer.head.fields["ETag"] == "\"1\"")
-    #expect(beginning.answer.respondedAt == 7)
+    #expect(beginning.response.head.fields["ETag"] == "\"1\"")
+    #expect(beginning.response.respondedAt == 7)
     #expect(other.partialDownload(of: "b") == nil)
     #expect(other.read("a") == nil, "a partial image is not an image")
     try setAside("a", picture(2), in: other)
@@ -138,7 +138,7 @@ import Testing
     let writer = try cache.makeWriter()
     try picture(1).withUnsafeBytes { try writer.write($0) }
     overwrite("\(folder.cache)/partial", [1])
-    let metadata = ImageMetadata(key: "a", role: .original, mediaType: "", answer: try answer(""))
+    let metadata = ImageMetadata(key: "a", role: .original, mediaType: "", response: try response(""))
     #expect(throws: CacheError.self) { try writer.setAside(metadata) }
     #expect(folder.incoming == [])
   }
@@ -156,7 +156,7 @@ import Testing
   }
 
   private func metadata(_ key: String) throws -> ImageMetadata {
-    ImageMetadata(key: key, role: .original, mediaType: "", answer: try answer("ETag: \"1\""))
+    ImageMetadata(key: key, role: .original, mediaType: "", response: try response("ETag: \"1\""))
   }
 
   private func notePath() throws -> String {
@@ -181,7 +181,7 @@ import Testing
   @Test func `the file of a killed writer is a partial image, for readers and for the sweep`() throws {
     try leave("a", picture(1))
     #expect(cache.partialDownload(of: "a")?.bytes == picture(1))
-    #expect(cache.partialDownload(of: "a")?.answer.head.fields["ETag"] == "\"1\"")
+    #expect(cache.partialDownload(of: "a")?.response.head.fields["ETag"] == "\"1\"")
     #expect(folder.incoming == [] && folder.files("partial").count == 1)
     try leave("b", picture(2))
     cache.sweepIncoming()

@@ -2,21 +2,21 @@ package import FeedimgModel
 import FeedimgSystem
 import Glibc
 
-/// Beginnings of images whose transfers broke off, one for a key, within a small budget of their own.
+/// Partial downloads, at most one for a key, with a small limit of their own.
 ///
-/// Each process may read, replace and remove them at any time: whoever reads has all of one or none.
+/// Any process may read, replace and remove them at any time. A reader gets a complete file or none.
 extension DiskCache {
-  /// Beginnings that nobody went on with for so long are removed; in seconds.
-  static let beginningLifetime = 86_400.0
+  /// Partial downloads older than this are removed; in seconds.
+  static let partialDownloadLifetime = 86_400.0
 
   package func partialDownload(of key: String) -> PartialDownload? {
-    // One look in place of two, as mostly there are none.
+    // Most caches have none, so that one call suffices.
     guard folder.exists(folder.partial) else { return nil }
     adoptPartialDownload(of: key)
     return storedPartialDownload(of: key)
   }
 
-  /// The beginning that was set aside, without looking at what killed writers left.
+  /// The partial download of a key, without those that killed writers left.
   func storedPartialDownload(of key: String) -> PartialDownload? {
     let path = folder.partialPath(key)
     do throws(FileFault) {
@@ -24,13 +24,13 @@ extension DiskCache {
       let status = try file.status()
       guard status.st_mode & S_IFMT == S_IFREG, status.st_size < 1 << 31 else { return nil }
       let content = try file.read(count: Int(status.st_size))
-      guard let (record, bytes) = PartialFile.read(content, key: key), let answer = StoredResponse(record),
-        abs(clock() - record.storedAt) < Self.beginningLifetime
+      guard let (record, bytes) = PartialFile.read(content, key: key), let response = StoredResponse(record),
+        abs(clock() - record.storedAt) < Self.partialDownloadLifetime
       else {
         unlink(path)
         return nil
       }
-      return PartialDownload(answer: answer, bytes: bytes)
+      return PartialDownload(response: response, bytes: bytes)
     } catch {
       return nil
     }
@@ -38,7 +38,7 @@ extension DiskCache {
 
   package func removePartialDownload(of key: String) { unlink(folder.partialPath(key)) }
 
-  /// Keeps a body that broke off; gives it up where there is no room.
+  /// Keeps an interrupted body if the disk has space.
   func setAside(_ incoming: consuming IncomingBody, _ metadata: ImageMetadata) throws(FileFault) {
     guard (folder.room()?.deficit ?? 0) <= 0 else { return }
     let record = EntryRecord(
@@ -49,10 +49,12 @@ extension DiskCache {
       storedAt: Milliseconds.seconds(Milliseconds.count(clock()))
     )
     try setAside(&incoming, record)
-    sweepBeginnings()
+    sweepPartialDownloads()
   }
 
-  /// Makes a body that broke off the beginning of its key; size and checksum in the record do not count.
+  /// Keeps an interrupted body as the partial download of its key.
+  ///
+  /// Sets the size and checksum of the record.
   func setAside(_ incoming: inout IncomingBody, _ record: EntryRecord) throws(FileFault) {
     var record = record
     (record.size, record.checksum) = (incoming.size, incoming.checksum)
@@ -60,18 +62,18 @@ extension DiskCache {
     try incoming.place(at: folder.partialPath(record.key), endingWith: PartialFile.trailer(record))
   }
 
-  /// Removes the beginnings that are too old, then those written longest ago until the rest fit.
-  func sweepBeginnings() {
-    // By the clock of the file system, as that wrote the times.
+  /// Removes expired partial downloads, then the oldest until the rest fit.
+  func sweepPartialDownloads() {
+    // The clock of the file system wrote the times.
     let now = Double(time(nil))
-    var rest = limits.beginnings.bytes
-    for beginning in folder.beginnings() {
-      rest -= beginning.size
-      if rest < 0 || abs(now - beginning.writtenAt) > Self.beginningLifetime { unlink(beginning.path) }
+    var rest = limits.partialDownloads.bytes
+    for file in folder.partialDownloads() {
+      rest -= file.size
+      if rest < 0 || abs(now - file.writtenAt) > Self.partialDownloadLifetime { unlink(file.path) }
     }
   }
 
-  func clearBeginnings() {
+  func clearPartialDownloads() {
     for name in (try? CacheFolder.names(in: folder.partial)) ?? []
     where UInt64(hexadecimal: Array(name.utf8.prefix(16))) != nil {
       unlink("\(folder.partial)/\(name)")
@@ -80,32 +82,34 @@ extension DiskCache {
   }
 }
 
-/// The file of a beginning, as far as its folder tells of it.
-struct BeginningFile {
+/// The file of a partial download, without its content.
+struct PartialDownloadFile {
   var path: String
-  /// In bytes, with the record behind those of the image.
+  /// In bytes, with the record behind the bytes of the image.
   var size: Int
-  /// In seconds since 1970.
+  /// Seconds since 1970.
   var writtenAt: Double
 }
 
-extension [BeginningFile] {
-  /// What all take.
+extension [PartialDownloadFile] {
+  /// The size of all files.
   var bytes: Int { reduce(0) { Swift.min($0 + Swift.min($1.size, 1 << 60), 1 << 60) } }
 }
 
 extension CacheFolder {
-  /// The beginnings that were set aside, those written last first.
-  func beginnings() -> [BeginningFile] {
-    var beginnings: [BeginningFile] = []
+  /// The partial downloads, newest first.
+  func partialDownloads() -> [PartialDownloadFile] {
+    var partialDownloads: [PartialDownloadFile] = []
     for name in (try? Self.names(in: partial)) ?? [] {
       let path = "\(partial)/\(name)"
       var status = stat()
       guard UInt64(hexadecimal: Array(name.utf8)) != nil, lstat(path, &status) == 0 else { continue }
       let writtenAt = Double(status.st_mtim.tv_sec) + Double(status.st_mtim.tv_nsec) / 1e9
-      beginnings.append(BeginningFile(path: path, size: Int(status.st_size), writtenAt: writtenAt))
+      partialDownloads.append(
+        PartialDownloadFile(path: path, size: Int(status.st_size), writtenAt: writtenAt)
+      )
     }
-    return beginnings.sorted { $0.writtenAt > $1.writtenAt }
+    return partialDownloads.sorted { $0.writtenAt > $1.writtenAt }
   }
 
   func partialPath(_ key: String) -> String { "\(partial)/\(Checksum.of(key).hexadecimal)" }
@@ -113,10 +117,10 @@ extension CacheFolder {
 
 /// The file of a partial download: its bytes, then the line of its record, then the length of that line.
 ///
-/// The record comes last. So the cache appends it to the file of an interrupted transfer, and renames the file. After
-/// a kill, the partial download is there whole or not at all.
+/// The record comes last, so that the cache only appends it to the file of the interrupted transfer and renames the
+/// file. After a kill, the partial download is complete or missing.
 enum PartialFile {
-  /// Of the length, in hexadecimal digits.
+  /// The digits of the length, in hexadecimal.
   private static let lengthDigits = 16
 
   static func trailer(_ record: EntryRecord) -> [UInt8] {
@@ -124,7 +128,7 @@ enum PartialFile {
     return line + Array(UInt64(line.count).hexadecimal.utf8)
   }
 
-  /// Reads such a file; nil for one that is damaged, or of another key.
+  /// Reads a file; nil if it is damaged or has another key.
   static func read(_ content: [UInt8], key: String) -> (record: EntryRecord, bytes: [UInt8])? {
     guard let length = UInt64(hexadecimal: content.suffix(lengthDigits)),
       let size = Int(exactly: length).map({ content.count - lengthDigits - $0 }), size > 0,
@@ -139,15 +143,17 @@ enum PartialFile {
   }
 }
 
-/// Makes beginnings of what writers left that were killed.
+/// Partial downloads of writers that were killed.
 extension DiskCache {
-  /// Notes which image a body begins that is being written; without the note, a kill loses what is there.
+  /// Writes a note that names the image of a body that is being written.
+  ///
+  /// Without it, a kill loses the bytes.
   ///
   /// - Parameters:
   ///   - incoming: The body.
-  ///   - metadata: Of the whole image.
-  ///   - size: How much of the file is of the image, if something else will follow that; nil for all of it.
-  /// - Returns: Where the note is; nil where there can be none.
+  ///   - metadata: The description of the whole image.
+  ///   - size: The bytes of the file that belong to the image; nil for all of them.
+  /// - Returns: The path of the note; nil if it cannot be written.
   func announce(_ incoming: borrowing IncomingBody, _ metadata: ImageMetadata, size: Int? = nil) -> String? {
     guard let boot = AnnouncedBody.currentBoot() else { return nil }
     let record = EntryRecord(
@@ -169,10 +175,10 @@ extension DiskCache {
     }
   }
 
-  /// Takes a note back, as its body has been ended one way or the other.
+  /// Removes a note, because its body was committed or discarded.
   func withdrawAnnouncement(at path: String) { unlink(path) }
 
-  /// Makes a beginning of what a killed writer left of an image, if there is such a thing.
+  /// Turns what killed writers left of an image into its partial download.
   func adoptPartialDownload(of key: String) {
     let hash = Checksum.of(key).hexadecimal
     for path in announcements() where path.dropFirst(folder.partial.count + 1).hasPrefix(hash) {
@@ -180,17 +186,17 @@ extension DiskCache {
     }
   }
 
-  /// Makes beginnings of what killed writers left of any image, before their bodies are swept.
-  func adoptBeginnings() {
+  /// Turns what killed writers left of any image into partial downloads, before their bodies are swept.
+  func adoptPartialDownloads() {
     for path in announcements() { adopt(announcementAt: path) }
   }
 
-  /// Whether a body begins an image that the next sweep makes a beginning of.
+  /// Whether the next sweep makes a partial download of a body.
   ///
-  /// Its writer may have been killed, or another who made a beginning of it, after the last time that was looked for.
+  /// The writer may have been killed since the notes were read last.
   ///
-  /// - Parameter name: Of a body that nobody else can lock now, so that nobody else announces or adopts it.
-  /// - Returns: Whether a note tells of it.
+  /// - Parameter name: The name of a body that the caller has locked, so that no other process announces or adopts it.
+  /// - Returns: Whether there is a note for it.
   func isAnnounced(_ name: String) -> Bool {
     announcements().contains { path in
       guard let file = try? OpenFile(path, to: "read", O_RDONLY | O_NOFOLLOW | O_NONBLOCK) else {
@@ -200,13 +206,12 @@ extension DiskCache {
     }
   }
 
-  /// The paths of all notes.
   private func announcements() -> [String] {
     let names = (try? CacheFolder.names(in: folder.partial)) ?? []
     return names.filter { $0.hasSuffix(AnnouncedBody.ending) }.map { "\(folder.partial)/\($0)" }
   }
 
-  /// Nil for a note that is damaged, or from before the start of the system.
+  /// Reads a note; nil if it is damaged or from before the last start of the system.
   private static func announcement(in file: borrowing OpenFile) throws(FileFault) -> AnnouncedBody? {
     let content = try file.read(count: min(Int(try file.status().st_size), 1 << 20))
     guard let note = AnnouncedBody(content), note.boot == AnnouncedBody.currentBoot(),
@@ -224,12 +229,12 @@ extension DiskCache {
       }
       if try adopt(note, at: path) { unlink(path) }
     } catch {
-      // There is none, or it cannot be read now. On a full disk, nothing is kept that was never shown.
+      // The note is missing or cannot be read now. On a full disk, partial downloads are not worth their space.
       if error.isDiskFull { unlink(path) }
     }
   }
 
-  /// Whether the note has served.
+  /// Whether the note is no longer needed.
   private func adopt(_ note: AnnouncedBody, at announcement: String) throws(FileFault) -> Bool {
     let body: OpenFile
     do throws(FileFault) {
@@ -238,17 +243,17 @@ extension DiskCache {
     } catch {
       return error.reason == ENOENT
     }
-    // While its writer lives it is its own.
+    // A living writer keeps its body.
     guard isAbandoned(body) else { return false }
-    // It may have written another note before it died, or taken this one back.
+    // The writer may have replaced or removed the note before it was killed.
     let file = try OpenFile(announcement, to: "read", O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
     guard let last = try Self.announcement(in: file), last.name == note.name else { return false }
     let note = last
     let size = note.record.size > 0 ? note.record.size : Int(try body.status().st_size)
-    let bytes = try body.read(count: min(size, limits.beginnings.bytes + 1))
+    let bytes = try body.read(count: min(size, limits.partialDownloads.bytes + 1))
     let known = storedPartialDownload(of: note.record.key)?.bytes.count ?? 0
-    if bytes.count > known, bytes.count <= limits.beginnings.bytes {
-      // A copy, as a kill while the file itself is added to would leave what nobody can tell from a body.
+    if bytes.count > known, bytes.count <= limits.partialDownloads.bytes {
+      // A copy: after a kill, a half-extended file could not be told from a body.
       var copy = try IncomingBody(in: folder)
       try copy.write(bytes)
       try setAside(&copy, note.record)
@@ -259,29 +264,29 @@ extension DiskCache {
 }
 
 extension CacheFolder {
-  /// One for each body, as several processes may write bodies of a key.
+  /// One path for each body, as several processes may write bodies of one key.
   fileprivate func announcementPath(_ key: String, _ name: String) -> String {
     "\(partialPath(key)).\(name)\(AnnouncedBody.ending)"
   }
 }
 
-/// Tells of a body that is being written which image it begins, so that what is there outlives a kill.
+/// A note that names the image of a body that is being written, so that the bytes survive a kill.
 ///
-/// A note beside the body rather than in it, as bodies hold nothing but what came. It names the start of the system: what
-/// a file holds after a kill is what was written, after a power cut it need not be.
+/// It is beside the body, because a body has only the bytes of its image. It names the start of the system: after a
+/// power cut, the file may not have what was written.
 struct AnnouncedBody {
-  /// That of the whole image.
+  /// The record of the whole image.
   ///
-  /// Its checksum is not known yet; its size is how much of the file is of the image, zero for all that is there.
+  /// Its checksum is unset. Its size is the number of bytes in the file that belong to the image, or zero for all.
   var record: EntryRecord
   /// The name of the file in `incoming`.
   var name: String
-  /// Of the start of the system.
+  /// The identifier of the start of the system.
   var boot: String
 
   static let ending = ".head"
 
-  /// What tells this start of the system from others (`random(4)`); nil where it cannot be told.
+  /// The identifier of this start of the system (`random(4)`); nil if it cannot be read.
   static func currentBoot() -> String? {
     let path = "/proc/sys/kernel/random/boot_id"
     guard let file = try? OpenFile(path, to: "read", O_RDONLY), let bytes = try? file.read(count: 36),
@@ -300,7 +305,7 @@ struct AnnouncedBody {
     (self.record, self.name, self.boot) = (record, name, boot)
   }
 
-  /// Reads a note; nil for one that is damaged.
+  /// Reads a note; nil if it is damaged.
   init?(_ content: [UInt8]) {
     guard content.count > 16, let seal = UInt64(hexadecimal: content.suffix(16)),
       Checksum.of(Array(content.dropLast(16))) == seal
