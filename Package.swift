@@ -105,8 +105,8 @@ let package = Package(
       name: "FeedimgAdmin",
       dependencies: [
         "Feedimg", "FeedimgModel", "FeedimgPolicy", "FeedimgPolicies", "FeedimgReachability",
-        "FeedimgTransfer", "FeedimgCache", "FeedimgSettings", "FeedimgSQLite", "FeedimgUsage", "FeedimgJSON",
-        "FeedimgSystem",
+        "FeedimgTransfer", "FeedimgHTTPCache", "FeedimgSettings", "FeedimgSQLite", "FeedimgUsage",
+        "FeedimgJSON", "FeedimgSystem",
       ],
       swiftSettings: settings
     ),
@@ -116,7 +116,7 @@ let package = Package(
       name: "Feedimg",
       dependencies: [
         "FeedimgPipeline", "FeedimgModel", "FeedimgPolicy", "FeedimgReachability", "FeedimgTransfer",
-        "FeedimgCache", "FeedimgSettings", "FeedimgUsage", "FeedimgJSON", "FeedimgSystem",
+        "FeedimgHTTPCache", "FeedimgSettings", "FeedimgUsage", "FeedimgJSON", "FeedimgSystem",
       ],
       swiftSettings: settings
     ),
@@ -126,7 +126,7 @@ let package = Package(
       name: "FeedimgPipeline",
       dependencies: [
         "FeedimgModel", "FeedimgPolicy", "FeedimgPolicies", "FeedimgTransfer",
-        "FeedimgCache", "FeedimgSettings", "FeedimgUsage", "FeedimgJSON", "FeedimgSystem",
+        "FeedimgHTTPCache", "FeedimgSettings", "FeedimgUsage", "FeedimgJSON", "FeedimgSystem",
       ],
       swiftSettings: settings
     ),
@@ -134,7 +134,7 @@ let package = Package(
     // Rank 1: the edges, one outside thing each. No edge imports another, or the policy.
     edge("FeedimgReachability", ["FeedimgSystem", "CNetlink", "CLibNL"]),
     edge("FeedimgTransfer", ["FeedimgSystem", "CCurl"]),
-    edge("FeedimgCache", ["FeedimgSQLite", "FeedimgSystem", "CXXHash"]),
+    edge("FeedimgHTTPCache", ["FeedimgSQLite", "FeedimgSystem", "CXXHash"]),
     edge("FeedimgSettings", ["FeedimgJSON", "FeedimgSystem"]),
     edge("FeedimgUsage", ["FeedimgSQLite"]),
     edge(
@@ -204,7 +204,7 @@ let package = Package(
     benchmark("DecodingBenchmark", ["FeedimgDecoding", "FeedimgModel"]),
 
     // Uses a cache as the library does, for Benchmarks/cache.
-    benchmark("CacheBenchmark", ["FeedimgCache", "FeedimgModel", "FeedimgSystem"]),
+    benchmark("CacheBenchmark", ["FeedimgHTTPCache", "FeedimgModel", "FeedimgSystem"]),
     // Many downloads in one process, for Benchmarks/transfers.
     benchmark("TransferBenchmark", ["FeedimgTransfer", "FeedimgModel"]),
     // A scrolling client, for Benchmarks/pipeline.
@@ -254,9 +254,9 @@ let package = Package(
       swiftSettings: settings
     ),
     .testTarget(
-      name: "FeedimgCacheTests",
+      name: "FeedimgHTTPCacheTests",
       dependencies: [
-        "FeedimgCache", "FeedimgModel", "FeedimgSQLite", "FeedimgSystem", "CSQLite", "CacheWorker",
+        "FeedimgHTTPCache", "FeedimgModel", "FeedimgSQLite", "FeedimgSystem", "CSQLite", "CacheWorker",
       ],
       swiftSettings: settings
     ),
@@ -286,7 +286,8 @@ let package = Package(
     .testTarget(
       name: "FeedimgTests",
       dependencies: [
-        "Feedimg", "FeedimgPipeline", "FeedimgCache", "FeedimgDecoding", "FeedimgModel", "FeedimgPolicies",
+        "Feedimg", "FeedimgPipeline", "FeedimgHTTPCache", "FeedimgDecoding", "FeedimgModel",
+        "FeedimgPolicies",
         "FeedimgPolicy", "FeedimgSettings", "FeedimgSQLite", "FeedimgSystem", "FeedimgTransfer",
         "FeedimgUsage",
         "LoopbackServer", "TestSystem",
@@ -326,7 +327,7 @@ let package = Package(
     // Uses a cache in a separate process, which tests can kill or limit.
     .executableTarget(
       name: "CacheWorker",
-      dependencies: ["FeedimgCache", "FeedimgModel", "FeedimgSystem", "CFaults"],
+      dependencies: ["FeedimgHTTPCache", "FeedimgModel", "FeedimgSystem", "CFaults"],
       path: "Tests/CacheWorker",
       swiftSettings: settings
     ),

@@ -4,7 +4,7 @@
 //
 // COUNT is the number of images in the folder or to store, and SIZE the size of each. Prints lines with a
 // name, the median and the 99th percentile in microseconds. A name with "rate" has a rate instead.
-import FeedimgCache
+import FeedimgHTTPCache
 import FeedimgModel
 import FeedimgSystem
 import Glibc

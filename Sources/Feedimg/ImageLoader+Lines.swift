@@ -1,4 +1,4 @@
-import FeedimgCache
+import FeedimgHTTPCache
 import FeedimgJSON
 public import FeedimgModel
 import FeedimgPipeline
@@ -45,7 +45,7 @@ extension ImageLoader {
 /// Only the item's own members, its size, and a reason that mentions the size are encoded for each item.
 private final class LineText {
   private let resolution: Resolution
-  private let tellsSize: Bool
+  private let mentionsSize: Bool
   private let decision: JSONWriter
   private let reason: JSONWriter
   private let factsBeforeSize: JSONWriter
@@ -54,7 +54,7 @@ private final class LineText {
 
   init(_ resolution: Resolution, _ context: DecisionContext) {
     self.resolution = resolution
-    tellsSize = resolution.situation.size != nil && context.tellsSize(rule: resolution.decision.rule)
+    mentionsSize = resolution.situation.size != nil && context.mentionsSize(rule: resolution.decision.rule)
     decision = JSONWriter(members: resolution.decisionMembers)
     reason = JSONWriter(members: resolution.reasonMembers)
     let facts = resolution.facts
@@ -74,7 +74,7 @@ private final class LineText {
       if let id = item.id { writer.member("id", id) }
       writer.members(decision)
       writer.member("url", resolution.decision.image.role.flatMap { item[$0]?.url }?.description)
-      if tellsSize {
+      if mentionsSize {
         var resolution = resolution
         resolution.why = policy.why(rule: resolution.decision.rule, in: situation)
         writer.members(resolution.reasonMembers)

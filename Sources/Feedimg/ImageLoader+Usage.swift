@@ -10,6 +10,6 @@ extension ImageLoader {
   /// the ledger. It does nothing if every byte is already recorded.
   public func writeUsage() {
     meter?.endAll()
-    keepBandwidth()
+    saveBandwidth()
   }
 }

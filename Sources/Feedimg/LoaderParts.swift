@@ -1,4 +1,4 @@
-package import FeedimgCache
+package import FeedimgHTTPCache
 import FeedimgModel
 @_exported public import FeedimgPipeline
 import FeedimgPolicy
@@ -19,7 +19,7 @@ package struct LoaderParts: Sendable {
   package let cacheFolder: String
   let network: NetlinkMonitor
   let downloader: CurlDownloader
-  let shelf: PolicyShelf
+  let shelf: PolicyCatalog
   let policy: PolicyInForce
 
   /// Makes the parts.
@@ -29,7 +29,7 @@ package struct LoaderParts: Sendable {
   package init(_ configuration: ImageLoader.Configuration) throws(ConfigurationError) {
     let folders = Folders(configuration)
     let settings = SettingsStore(folder: try folders.configuration)
-    let shelf = try PolicyShelf(configuration)
+    let shelf = try PolicyCatalog(configuration)
     let policy = try PolicyInForce(configuration.policy, on: shelf)
     let services = NetworkServices(of: configuration)
     let downloader = CurlDownloader(
@@ -45,7 +45,7 @@ package struct LoaderParts: Sendable {
     network = NetlinkMonitor(
       reader: NetlinkReader(
         // Skip D-Bus unless metering affects the decision or a transfer follows.
-        services: policy.asksAboutCost ? services : .none,
+        services: policy.needsCost ? services : .none,
         adviceLifetime: .seconds(1),
         peer: { [weak downloader] in downloader?.lastPeer },
         mark: { settings.currentSettings().mark(of: $0) }
@@ -56,7 +56,7 @@ package struct LoaderParts: Sendable {
   }
 
   /// Reads the cost of the network from now on, even if the policy does not depend on it.
-  package func askAboutCost() { policy.askAboutCost() }
+  package func requireCost() { policy.requireCost() }
 }
 
 extension ImageLoader {
@@ -101,7 +101,7 @@ extension ImageLoader {
       usage: (try? folders.usage).map { UsageLedger(folder: $0, clock: SystemClock.seconds) },
       observers: configuration.observers,
       service: configuration.service.map {
-        ServiceLink(socket: $0, cacheFolder: parts.cacheFolder, downloader: downloader, time: time)
+        ServiceClient(socket: $0, cacheFolder: parts.cacheFolder, downloader: downloader, time: time)
       },
       sources: FactSources(bandwidth: (try? folders.state).map { BandwidthMemory(folder: $0) })
     )

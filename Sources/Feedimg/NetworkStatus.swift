@@ -59,10 +59,10 @@ public struct NetworkStatus: Sendable {
   /// - Parameter tell: Called on that thread, one call at a time.
   /// - Returns: The observation, which ends when it is cancelled or released; nil if the system grants no
   ///   thread.
-  public func watch(_ tell: @escaping @Sendable (NetworkState) -> Void) -> NetworkWatching? {
+  public func watch(_ tell: @escaping @Sendable (NetworkState) -> Void) -> NetworkSubscription? {
     let hasEnded = Mutex(false)
     let observation = monitor.observe(tell, end: { hasEnded.withLock { $0 = true } })
-    return hasEnded.withLock { $0 } ? nil : NetworkWatching(observation)
+    return hasEnded.withLock { $0 } ? nil : NetworkSubscription(observation)
   }
 
   /// Returns the current state, then each change, as ``watch(_:)`` reports them.
@@ -72,7 +72,7 @@ public struct NetworkStatus: Sendable {
 }
 
 /// An observation of the network, which ends when it is cancelled or released.
-public final class NetworkWatching: Sendable {
+public final class NetworkSubscription: Sendable {
   private let observation: NetworkObservation
 
   init(_ observation: NetworkObservation) { self.observation = observation }

@@ -7,7 +7,7 @@ package import FeedimgPolicy
 package struct DecisionContext {
   package let reader: SituationReader
   package let policy: CompiledPolicy
-  private var grounds: [Outline: Grounds] = [:]
+  private var grounds: [Outline: DecisionReasons] = [:]
 
   init(_ reader: SituationReader, _ policy: CompiledPolicy) {
     self.reader = reader
@@ -19,7 +19,7 @@ package struct DecisionContext {
   private let sizedRules: [Bool]
 
   /// Returns whether the reason of a rule mentions the size of the item.
-  package func tellsSize(rule: Int) -> Bool { sizedRules[rule - 1] }
+  package func mentionsSize(rule: Int) -> Bool { sizedRules[rule - 1] }
 
   /// Whether decisions depend on what the cache holds.
   package var asksCache: Bool { reader.asksCache }
@@ -36,7 +36,7 @@ package struct DecisionContext {
   }
 
   /// The reasons of a decision, in words.
-  private struct Grounds {
+  private struct DecisionReasons {
     var place: String
     var why: String
     var facts: [FactReading]
@@ -135,11 +135,11 @@ package struct DecisionContext {
     in situation: Situation,
     _ values: [String: String],
     isLocal: Bool
-  ) -> Grounds {
+  ) -> DecisionReasons {
     let outline = outline(of: decision, in: situation, values, isLocal: isLocal)
     guard var known = grounds[outline] else {
       let facts = reader.facts(in: situation, values, isLocal: isLocal)
-      let new = Grounds(
+      let new = DecisionReasons(
         place: policy.place(ofRule: decision.rule),
         why: policy.why(rule: decision.rule, in: situation),
         facts: facts,
@@ -151,7 +151,7 @@ package struct DecisionContext {
     }
     if situation.size != nil {
       if let index = known.sizeIndex { known.facts[index].value = Fact.size.value(in: situation) }
-      if tellsSize(rule: decision.rule) { known.why = policy.why(rule: decision.rule, in: situation) }
+      if mentionsSize(rule: decision.rule) { known.why = policy.why(rule: decision.rule, in: situation) }
     }
     return known
   }

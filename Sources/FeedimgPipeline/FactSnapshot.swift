@@ -22,7 +22,7 @@ package struct FactSnapshot: Sendable, Hashable {
   /// The network; nil if an override replaces it.
   var network: NetworkState?
   /// Whether services were asked about the cost of data.
-  var asksAboutCost = true
+  var needsCost = true
   var settings: UserSettings
   var budget = BudgetReading.unasked
   var bandwidth: BandwidthReading?
@@ -62,7 +62,7 @@ extension ImageLoader {
   /// Returns the current facts of this machine.
   func snapshot(for policy: CompiledPolicy, trustingNetwork: Bool) -> FactSnapshot {
     let isNetworkGiven = overrides.contains { $0.fact == .network }
-    let network = isNetworkGiven ? nil : seenNetwork()
+    let network = isNetworkGiven ? nil : currentNetwork()
     let (bandwidth, now) = (scheduler.link.bandwidth, clock())
     if let bandwidth, let network, let memory = sources.bandwidth, memory.note(bandwidth, network, at: now) {
       // Write on the disk's thread, because a decision never waits for the disk.
@@ -77,12 +77,12 @@ extension ImageLoader {
       from: sources,
       at: now
     )
-    snapshot.asksAboutCost = policy.asksAboutCost
+    snapshot.needsCost = policy.needsCost
     return snapshot
   }
 
   /// Stores the latest measured bandwidth, for a program that exits.
-  package func keepBandwidth() {
+  package func saveBandwidth() {
     guard let memory = sources.bandwidth, let live = scheduler.link.bandwidth else { return }
     _ = memory.note(live, network.currentState(), at: clock())
     memory.flush()
@@ -100,7 +100,7 @@ package struct KnownFacts {
   /// Adds the facts that this machine reported.
   package mutating func read(_ snapshot: FactSnapshot) {
     if let network = snapshot.network {
-      let asks = snapshot.asksAboutCost
+      let asks = snapshot.needsCost
       situation.network = network.kind
       situation.metered = network.metered
       situation.isRoaming = network.isRoaming

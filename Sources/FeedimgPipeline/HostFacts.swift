@@ -5,13 +5,13 @@ import Synchronization
 package final class HostFacts: Sendable {
   let declared: [HostFact]
 
-  private struct Strays {
+  private struct UndeclaredFacts {
     var told: Set<String> = []
     var untold: [String] = []
   }
 
   /// Guards the warnings, each of which is reported once.
-  private let strays = Mutex(Strays())
+  private let strays = Mutex(UndeclaredFacts())
 
   package init(_ declared: [HostFact]) { self.declared = declared }
 

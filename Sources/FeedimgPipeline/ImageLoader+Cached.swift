@@ -1,4 +1,4 @@
-import FeedimgCache
+import FeedimgHTTPCache
 import FeedimgModel
 import FeedimgSystem
 import Synchronization
@@ -10,7 +10,7 @@ extension ImageLoader {
     guard let image = memory[key] else { return await stored(variant) }
     // Record the use; otherwise the disk would evict the images shown most often as the least used ones.
     uses.note(key)
-    LoadWitness.tell(.found(.memory))
+    LoadEventReporter.tell(.found(.memory))
     var fetched = FetchedImage(image, from: .memory)
     if image.path == nil { fetched.storing = stores[key] }
     return fetched
@@ -30,7 +30,7 @@ extension ImageLoader {
     } onCancel: {
       wanted.value = false
     }
-    LoadWitness.tell(image == nil ? .missed : .found(.disk))
+    LoadEventReporter.tell(image == nil ? .missed : .found(.disk))
     return image.map { FetchedImage($0, from: .disk) }
   }
 }

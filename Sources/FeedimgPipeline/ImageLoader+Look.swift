@@ -1,4 +1,4 @@
-import FeedimgCache
+import FeedimgHTTPCache
 import FeedimgModel
 import FeedimgPolicy
 
@@ -49,17 +49,17 @@ extension ImageLoader {
   ///
   /// - Returns: Whether the cost was not read before, so that decisions may now differ.
   @discardableResult
-  package func askAboutCost() -> Bool {
-    let isNews = policy.askAboutCost()
+  package func requireCost() -> Bool {
+    let isNews = policy.requireCost()
     // Loaders share the network, so refresh it only if no other loader has needed the cost.
-    guard base?.policy.askAboutCost() ?? isNews else { return isNews }
+    guard base?.policy.requireCost() ?? isNews else { return isNews }
     network.refresh()
     _ = look()
     return true
   }
 
   /// Returns the current network; bytes that arrive from here on are counted for it.
-  func seenNetwork() -> NetworkState {
+  func currentNetwork() -> NetworkState {
     let state = network.currentState()
     meter?.note(state)
     facts.saw(state)

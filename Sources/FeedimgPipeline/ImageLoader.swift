@@ -1,4 +1,4 @@
-package import FeedimgCache
+package import FeedimgHTTPCache
 @_exported public import FeedimgModel
 import FeedimgPolicy
 import FeedimgSettings
@@ -17,7 +17,7 @@ public final class ImageLoader: Sendable {
   package let memory: MemoryCache
   let budget: MemoryBudget
   /// Decodes pixels; nil if the program decodes images itself.
-  package let pixels: DecodingDesk?
+  package let pixels: DecodingQueue?
   package let pressure: MemoryPressure
   let downloader: any Downloading
   package let policy: PolicyInForce
@@ -35,7 +35,7 @@ public final class ImageLoader: Sendable {
   package let meter: UsageMeter?
   let observers: [any LoadObserving]
   /// The service; nil if this process loads images itself.
-  let service: ServiceLink?
+  let service: ServiceClient?
   package let facts: FactMonitor
   /// The clock for waits, which never jumps.
   package let time: MonotonicTime
@@ -45,11 +45,11 @@ public final class ImageLoader: Sendable {
   package let writes: ThreadExecutor
   let stores: StoresInFlight
   /// The transfers that run now.
-  let transfers: TransferRegister
+  let transfers: TransferRegistry
   /// The uses of images in memory.
-  let uses: MemoryUses
+  let uses: MemoryUseRecorder
   /// The freshness of images in memory.
-  let freshness = FreshnessMemo()
+  let freshness = FreshnessCache()
   /// The sources of all facts except the network, the settings and the ledger.
   let sources: FactSources
   /// The latest facts, reused while they stay the same.
@@ -75,7 +75,7 @@ public final class ImageLoader: Sendable {
     retries: RetrySchedule = RetrySchedule(),
     usage: (any UsageKeeping)? = nil,
     observers: [any LoadObserving] = [],
-    service: ServiceLink? = nil,
+    service: ServiceClient? = nil,
     sources: FactSources = FactSources()
   ) {
     self.service = service
@@ -85,7 +85,7 @@ public final class ImageLoader: Sendable {
     self.store = store
     self.memory = memory
     self.budget = budget
-    pixels = decoder.map { DecodingDesk($0, memory, time) }
+    pixels = decoder.map { DecodingQueue($0, memory, time) }
     pressure = MemoryPressure(memory, environment: environment)
     let (disk, writes) = (ThreadExecutor("feedimg-disk"), ThreadExecutor("feedimg-writes"))
     let meter = usage.map { UsageMeter($0, network: network, time: time, on: writes) }
@@ -109,7 +109,7 @@ public final class ImageLoader: Sendable {
       onState: { meter?.note($0) },
       onNetwork: { state in
         downloader.forgetConnections()
-        revalidator.forgetPast()
+        revalidator.forgetRequests()
         // List the running downloads before others start, because the new network may have more places.
         let leave = scheduler.leavingPath()
         scheduler.enter(network: state.kind)
@@ -118,8 +118,8 @@ public final class ImageLoader: Sendable {
       }
     )
     (self.revalidator, self.scheduler, self.retries, self.time) = (revalidator, scheduler, retries, time)
-    (self.disk, self.writes, transfers, base) = (disk, writes, TransferRegister(), nil)
-    uses = MemoryUses(of: store, for: identity.sent, on: writes)
+    (self.disk, self.writes, transfers, base) = (disk, writes, TransferRegistry(), nil)
+    uses = MemoryUseRecorder(of: store, for: identity.sent, on: writes)
     (coalescer, stores) = (Coalescer(), StoresInFlight())
     memory.whenFilled { [weak pressure] in pressure?.start() }
   }
@@ -142,7 +142,7 @@ public final class ImageLoader: Sendable {
 
   deinit {
     guard base == nil else { return }
-    keepBandwidth()
+    saveBandwidth()
     Task { @PipelineActor [facts] in facts.stop() }
     disk.stop()
     writes.stop()
@@ -169,7 +169,7 @@ public final class ImageLoader: Sendable {
   public var serviceAccount: String? { service?.account }
 
   /// The policy that decides now, its source, and why no other one applies.
-  public var policyInForce: PolicyStanding { policy.standing() }
+  public var policyInForce: PolicyStatus { policy.standing() }
 
   /// Returns the image that a load would choose now, and the reasons.
   ///
@@ -253,5 +253,5 @@ public final class ImageLoader: Sendable {
 
 extension CompiledPolicy {
   /// Whether a rule depends on the cost of data.
-  var asksAboutCost: Bool { table.columns.contains { $0 == .metered || $0 == .roaming } }
+  var needsCost: Bool { table.columns.contains { $0 == .metered || $0 == .roaming } }
 }

@@ -36,7 +36,7 @@ package final class OverrideLoaders: Sendable {
     if replaced.contains(.network) { replaced.insert(.metered) }
     let others = base.overrides.filter { !replaced.contains($0.fact) }
     let policy = if let name { try self.policy(named: name) } else { base.policy }
-    if policy !== base.policy, policy.current().asksAboutCost { base.policy.askAboutCost() }
+    if policy !== base.policy, policy.current().needsCost { base.policy.requireCost() }
     return ImageLoader(base, policy: policy, overrides: others + given)
   }
 
@@ -52,7 +52,7 @@ package final class OverrideLoaders: Sendable {
   }
 }
 
-extension PolicyShelf {
+extension PolicyCatalog {
   /// Throws unless the name is that of a known policy; refuses paths.
   ///
   /// - Parameter name: The name to check.

@@ -19,17 +19,17 @@ package final class PolicyInForce: Sendable {
     /// Whether a thread is reading; other threads use the policy in force meanwhile.
     var isReading = false
     /// Decides whether to check the files.
-    var polling = PolicyPolling()
+    var polling = PolicyCheckSchedule()
     /// The watcher; nil before calls are frequent.
     var watcher: FileWatcher?
     var warnings: [String] = []
     /// Whether another part of the program needs the cost of data.
-    var isCostAskedFor = false
+    var isCostRequired = false
     var onChange: (@Sendable () -> Void)?
   }
 
   /// The policies of this machine, the one in force included.
-  let shelf: PolicyShelf
+  let shelf: PolicyCatalog
   private let selection: PolicySelection
   private let clock: @Sendable () -> Double
   /// Guards the state; files are read and tables checked outside the lock.
@@ -44,7 +44,7 @@ package final class PolicyInForce: Sendable {
   /// - Throws: ``PolicyFault`` if no source holds a valid policy.
   init(
     _ selection: PolicySelection,
-    on shelf: PolicyShelf,
+    on shelf: PolicyCatalog,
     clock: @escaping @Sendable () -> Double
   ) throws(PolicyFault) {
     self.shelf = shelf
@@ -75,7 +75,7 @@ package final class PolicyInForce: Sendable {
   /// - Throws: ``ConfigurationError`` if the policy is missing or invalid.
   package convenience init(
     _ policy: ImageLoader.Configuration.Policy,
-    on shelf: PolicyShelf
+    on shelf: PolicyCatalog
   ) throws(ConfigurationError) {
     do throws(PolicyFault) {
       try self.init(try shelf.selection(of: policy), on: shelf, clock: SystemClock.seconds)
@@ -102,24 +102,24 @@ package final class PolicyInForce: Sendable {
   func listen(_ onChange: @escaping @Sendable () -> Void) { state.withLock { $0.onChange = onChange } }
 
   /// Whether the cost of data must be read: for this policy, for another one in use, or for a transfer.
-  package var asksAboutCost: Bool { state.withLock { $0.isCostAskedFor || $0.chosen.policy.asksAboutCost } }
+  package var needsCost: Bool { state.withLock { $0.isCostRequired || $0.chosen.policy.needsCost } }
 
   /// Reads the cost of data from now on.
   ///
   /// - Returns: Whether the cost was not read before.
   @discardableResult
-  package func askAboutCost() -> Bool {
+  package func requireCost() -> Bool {
     state.withLock { state in
-      defer { state.isCostAskedFor = true }
-      return !state.isCostAskedFor && !state.chosen.policy.asksAboutCost
+      defer { state.isCostRequired = true }
+      return !state.isCostRequired && !state.chosen.policy.needsCost
     }
   }
 
   /// Returns the source of the policy, and the state of the other sources.
-  func standing() -> PolicyStanding {
+  func standing() -> PolicyStatus {
     refresh()
     let state = state.withLock { $0 }
-    return PolicyStanding(selection, state.readings, state.choice, state.chosen)
+    return PolicyStatus(selection, state.readings, state.choice, state.chosen)
   }
 
   /// Returns the warnings for the user, each once.
@@ -136,7 +136,7 @@ package final class PolicyInForce: Sendable {
     let hasChanged = watcher?.hasChanged() ?? true
     let now = clock()
     let isDue = state.withLock { state in
-      state.polling.mustLook(hasChanged, isSettled: state.isSettled, isLooking: state.isReading, at: now)
+      state.polling.shouldCheck(hasChanged, isSettled: state.isSettled, isLooking: state.isReading, at: now)
     }
     if isDue { look() }
   }
@@ -184,9 +184,9 @@ package final class PolicyInForce: Sendable {
 /// A program that asks a few times checks each time, because a watcher costs more than it saves. A program
 /// that asks often, such as a service, watches the files and checks them after a change. It also checks once
 /// a second, for changes that a watcher misses: a replaced parent folder, or a write by another machine.
-struct PolicyPolling: Sendable {
+struct PolicyCheckSchedule: Sendable {
   /// The number of checks before watching starts; see ``SettingsStore``.
-  static let looksBeforeWatching = 256
+  static let checksBeforeWatching = 256
   /// The longest time between two checks, in seconds.
   static let longestRest = 1.0
 
@@ -195,7 +195,7 @@ struct PolicyPolling: Sendable {
   private var isDirty = true
 
   /// Whether calls are frequent enough to watch the files.
-  var isBusy: Bool { looks >= Self.looksBeforeWatching }
+  var isBusy: Bool { looks >= Self.checksBeforeWatching }
 
   /// Records that the files may have changed since they were read.
   mutating func note() { isDirty = true }
@@ -208,7 +208,7 @@ struct PolicyPolling: Sendable {
   ///   - isLooking: Whether another thread checks the files now.
   ///   - now: Seconds since 1970; may jump.
   /// - Returns: Whether to check the files now; if not, the recorded changes are kept.
-  mutating func mustLook(_ hasChanged: Bool, isSettled: Bool, isLooking: Bool, at now: Double) -> Bool {
+  mutating func shouldCheck(_ hasChanged: Bool, isSettled: Bool, isLooking: Bool, at now: Double) -> Bool {
     isDirty = isDirty || hasChanged || !isSettled || !(0..<Self.longestRest ~= now - lookedAt)
     guard isDirty, !isLooking else { return false }
     (isDirty, lookedAt) = (false, now)

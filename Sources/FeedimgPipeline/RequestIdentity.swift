@@ -1,4 +1,4 @@
-import FeedimgCache
+import FeedimgHTTPCache
 import FeedimgModel
 
 /// The request fields that describe the program; servers may choose an image by them (RFC 9110 §12).

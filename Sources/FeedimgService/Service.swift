@@ -45,7 +45,7 @@ public final class Service: Sendable {
     configured.reachesPrivateHosts = configuration.allowsPrivateHosts
     let parts = try LoaderParts(configured)
     // Clients read the price of the network also where the policy ignores it.
-    parts.askAboutCost()
+    parts.requireCost()
     loader = try ImageLoader(configured, parts: parts)
     settings = Settings(sharing: parts)
     let descriptors = DescriptorLimit.raise()

@@ -1,5 +1,5 @@
 import CFaults
-import FeedimgCache
+import FeedimgHTTPCache
 import FeedimgModel
 import FeedimgSystem
 import Glibc

@@ -1,5 +1,5 @@
 import CFaults
-import FeedimgCache
+import FeedimgHTTPCache
 import Glibc
 
 /// A copy of this process that does one task with the cache.

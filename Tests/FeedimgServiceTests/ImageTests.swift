@@ -61,9 +61,9 @@ import Testing
     #expect(warm["Cache-Status"]?.hasPrefix("feedimg; hit; ttl=") == true)
     #expect(warm["Cache-Status"]?.hasSuffix("; detail=memory") == true)
     #expect(stages(warm) == ["decide", "cache", "total"])
-    let atHand = try CurlResponse(of: try service.request(query))
-    #expect(atHand["Server-Timing"]?.hasPrefix("cache;desc=\"memory\";dur=") == true)
-    #expect(stages(atHand) == ["cache"])
+    let lookUpInMemory = try CurlResponse(of: try service.request(query))
+    #expect(lookUpInMemory["Server-Timing"]?.hasPrefix("cache;desc=\"memory\";dur=") == true)
+    #expect(stages(lookUpInMemory) == ["cache"])
     #expect(warm["ETag"] == cold["ETag"])
 
     service.signal(15)

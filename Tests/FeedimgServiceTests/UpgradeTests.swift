@@ -54,7 +54,7 @@ import Testing
 
   @Test(.timeLimit(.minutes(1)))
   func `progress is reported at a limited rate, with the latest state last`() async throws {
-    let register = TransferRegister()
+    let register = TransferRegistry()
     let work = Mutex<[@Sendable () -> Void]>([])
     let teller = ProgressPublisher(register) { _, next in work.withLock { $0.append(next) } }
     func step() { work.withLock { $0.isEmpty ? nil : $0.removeFirst() }?() }

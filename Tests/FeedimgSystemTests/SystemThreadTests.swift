@@ -31,12 +31,12 @@ struct SystemThreadTests {
     let status = await report("status", ofThreadNamed: "signals")
     let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("SigBlk:") })
     let mask = try #require(UInt64(line.dropFirst("SigBlk:".count).filter { !$0.isWhitespace }, radix: 16))
-    func isHeldBack(_ signal: Int32) -> Bool { mask & (1 << UInt64(signal - 1)) != 0 }
+    func isWithheld(_ signal: Int32) -> Bool { mask & (1 << UInt64(signal - 1)) != 0 }
     for signal in [SIGTERM, SIGINT, SIGHUP, SIGPIPE, SIGCHLD, SIGALRM] {
-      #expect(isHeldBack(signal), "\(signal)")
+      #expect(isWithheld(signal), "\(signal)")
     }
     for fault in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT] {
-      #expect(!isHeldBack(fault), "\(fault)")
+      #expect(!isWithheld(fault), "\(fault)")
     }
   }
 

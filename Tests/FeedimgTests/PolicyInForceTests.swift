@@ -114,7 +114,7 @@ import Testing
 
   @Test func `listeners hear of a new policy, whichever call read it`() throws {
     let folders = try PolicyFolders()
-    let policy = try PolicyInForce(.standard, on: PolicyShelf(folders.configuration()))
+    let policy = try PolicyInForce(.standard, on: PolicyCatalog(folders.configuration()))
     let told = RecordedValues<Bool>()
     policy.listen { told.add(true) }
     _ = policy.current()
@@ -129,7 +129,7 @@ import Testing
     async throws
   {
     let folders = try PolicyFolders()
-    let policy = try PolicyInForce(.standard, on: PolicyShelf(folders.configuration()))
+    let policy = try PolicyInForce(.standard, on: PolicyCatalog(folders.configuration()))
     let test = try TestLoader()
     let told = RecordedValues<Bool>()
     _ = await test.loader.facts.listen(priority: { .visible }, { told.add(true) })

@@ -1,4 +1,4 @@
-import FeedimgCache
+import FeedimgHTTPCache
 import FeedimgModel
 import FeedimgSettings
 import LoopbackServer
@@ -13,7 +13,7 @@ import Testing
   private let gate = Gate()
 
   /// The chosen image, whose beginning has arrived.
-  private func arriving(_ kind: NetworkKind) async throws -> (TestLoader, ArrivingImage, LoopbackServer) {
+  private func arriving(_ kind: NetworkKind) async throws -> (TestLoader, StreamingImage, LoopbackServer) {
     let server = try LoopbackServer { [gate] _ in
       .stalled(Self.picture, after: 1000, until: gate, [("Content-Type", "image/jpeg")])
     }
@@ -27,7 +27,7 @@ import Testing
     return (test, image, server)
   }
 
-  private func read(_ image: ArrivingImage) async throws -> Int {
+  private func read(_ image: StreamingImage) async throws -> Int {
     var count = 0
     while let chunk = try await image.response.body.chunk(at: count) { count += chunk.count }
     return count

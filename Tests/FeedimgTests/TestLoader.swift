@@ -1,4 +1,4 @@
-import FeedimgCache
+import FeedimgHTTPCache
 import FeedimgPolicies
 import FeedimgPolicy
 import FeedimgSettings
@@ -88,7 +88,7 @@ final class TestLoader: Sendable {
     usage: (any UsageKeeping)? = nil,
     observers: [any LoadObserving] = [],
     followsPolicies: Bool = false,
-    service makeService: (_ folder: String) -> ServiceLink? = { _ in nil },
+    service makeService: (_ folder: String) -> ServiceClient? = { _ in nil },
     store makeStore: (DiskCache) -> any ImageStoring = { $0 }
   ) throws {
     let own = FileManager.default.temporaryDirectory.path + "/feedimg-loader-\(UUID().uuidString)"
@@ -107,7 +107,7 @@ final class TestLoader: Sendable {
       ),
       memory: MemoryCache { MemoryLimits(total: memoryLimit, isDecoding: decoder != nil) },
       downloader: downloader ?? CurlDownloader(userAgent: userAgent),
-      policy: try PolicyInForce(policy.map { .named($0) } ?? .standard, on: PolicyShelf(policies)),
+      policy: try PolicyInForce(policy.map { .named($0) } ?? .standard, on: PolicyCatalog(policies)),
       overrides: [],
       budget: MemoryBudget(isDecoding: decoder != nil),
       decoder: decoder,

@@ -16,14 +16,14 @@ enum PrefetchRule {
   /// - Parameters:
   ///   - decision: The decision for the item.
   ///   - situation: The situation of the decision.
-  ///   - speaksOfPriority: Whether any rule of the table sets a priority.
+  ///   - setsPriority: Whether any rule of the table sets a priority.
   ///   - waits: Whether the item may wait for a better network. Then a cached thumbnail is not enough if the
   ///     original could be loaded there.
   /// - Returns: The variant to fetch, or the reason to skip the item.
   static func verdict(
     _ decision: Decision,
     in situation: Situation,
-    speaksOfPriority: Bool,
+    setsPriority: Bool,
     waits: Bool = false
   ) -> Verdict {
     let isOffline = situation.network == .offline
@@ -33,7 +33,7 @@ enum PrefetchRule {
       guard waits, decision.image == .thumbnail, situation.original == .remote else { return .skip(.cached) }
       return .skip(isOffline ? .offline : isFree ? .cached : .dear)
     }
-    guard speaksOfPriority ? isFree || decision.urgency != .idle : isFree else { return .skip(.dear) }
+    guard setsPriority ? isFree || decision.urgency != .idle : isFree else { return .skip(.dear) }
     return .load(role)
   }
 }

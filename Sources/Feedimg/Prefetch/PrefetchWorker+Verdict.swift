@@ -18,7 +18,7 @@ extension PrefetchWorker {
     PrefetchRule.verdict(
       decision,
       in: situation,
-      speaksOfPriority: policy.table.speaksOfPriority,
+      setsPriority: policy.table.setsPriority,
       waits: waits
     )
   }

@@ -10,9 +10,9 @@ final class PrefetchWorker: Sendable {
     var progress: PrefetchProgress
     /// The running loads, by item; they are cancelled when no longer needed.
     var loads: [Int: Task<LoadedImage, any Error>] = [:]
-    var allowance: PrefetchAllowance
+    var allowance: PrefetchBudget
     /// The items that wait until it is known whether their image fits.
-    var waiters: [CheckedContinuation<PrefetchAllowance.Entry, Never>] = []
+    var waiters: [CheckedContinuation<PrefetchBudget.Entry, Never>] = []
     /// Why a load was cancelled.
     var reasons: [Int: Prefetch.Reason] = [:]
     var isStopped = false
@@ -55,7 +55,7 @@ final class PrefetchWorker: Sendable {
     calls = CircuitSubscription(loader.retries) { .prefetch }
     changes = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     start = clock.now
-    let allowance = PrefetchAllowance(limits)
+    let allowance = PrefetchBudget(limits)
     state = Mutex(State(progress: PrefetchProgress(count: items.count), allowance: allowance))
   }
 
@@ -78,10 +78,10 @@ final class PrefetchWorker: Sendable {
   }
 
   @PipelineActor func run() async {
-    defer { tellEnded() }
+    defer { reportOutcomes() }
     // A subscription that stays open would be chosen to probe servers in place of others.
     defer { calls.close() }
-    loader.askAboutCost()
+    loader.requireCost()
     let number = loader.facts.listen(priority: { .prefetch }, { [weak self] in self?.reconsider() })
     defer { loader.facts.leave(number) }
     await fetch(Array(items.indices))
@@ -116,7 +116,7 @@ final class PrefetchWorker: Sendable {
   private var isStopped: Bool { state.withLock(\.isStopped) }
 
   /// The result of the checks before a load.
-  private enum Entrance {
+  private enum StartCheck {
     /// Load by this decision.
     case load((resolution: Resolution, generation: Int?))
     case leaveOut(Prefetch.Reason)
@@ -126,7 +126,7 @@ final class PrefetchWorker: Sendable {
   private static let attempts = 3
 
   @PipelineActor private func fetch(_ index: Int) async {
-    var length: PrefetchAllowance.Length?
+    var length: PrefetchBudget.Length?
     for _ in 0..<Self.attempts {
       switch await enter(index, length) {
       case nil: return
@@ -143,7 +143,7 @@ final class PrefetchWorker: Sendable {
   }
 
   /// Waits until an image may be loaded or must be skipped; returns nil after a stop.
-  @PipelineActor private func enter(_ index: Int, _ length: PrefetchAllowance.Length?) async -> Entrance? {
+  @PipelineActor private func enter(_ index: Int, _ length: PrefetchBudget.Length?) async -> StartCheck? {
     while true {
       guard !isStopped else { return nil }
       guard loader.pressure.allowsPrefetch else { return .leaveOut(.memory) }
@@ -156,7 +156,7 @@ final class PrefetchWorker: Sendable {
       }
       let variant = items[index][role]
       let entry = await withCheckedContinuation { continuation in
-        let entry = state.withLock { state -> PrefetchAllowance.Entry? in
+        let entry = state.withLock { state -> PrefetchBudget.Entry? in
           let entry =
             state.isStopped
             ? .wait : state.allowance.enter(index, size: variant?.size, after: length, of: variant?.url.key)
@@ -192,9 +192,9 @@ final class PrefetchWorker: Sendable {
   @PipelineActor private func load(
     _ index: Int,
     _ decided: (resolution: Resolution, generation: Int?)
-  ) async -> PrefetchAllowance.Length? {
+  ) async -> PrefetchBudget.Length? {
     var operation = ImageLoad(loader: loader, item: items[index], facts: [:])
-    (operation.handle, operation.waitsForSilentHosts) = (LoadHandle(.prefetch), !waits)
+    (operation.handle, operation.waitsForUnresponsiveHosts) = (LoadHandle(.prefetch), !waits)
     operation.accounting = { [weak self] in self?.note($0, index, isFirst: $1) }
     operation.decided = decided
     operation.allowsFallback = { [weak self] in
@@ -288,10 +288,10 @@ final class PrefetchWorker: Sendable {
       return state.ended.count == 1
     }
     // Report in batches: waking the consumer for each small image costs as much as fetching it.
-    if isFirst { loader.writes.afterwards { self.tellEnded() } }
+    if isFirst { loader.writes.afterwards { self.reportOutcomes() } }
   }
 
-  private func tellEnded() {
+  private func reportOutcomes() {
     telling.withLock { _ in
       let ended = state.withLock { state in
         defer { state.ended = [] }

@@ -36,7 +36,7 @@ public final class ImageSlot: Sendable {
   }
 
   private let loader: ImageLoader
-  private let screen = SlotScreen()
+  private let screen = SlotPublisher()
   /// Guards the binding; tasks start and are cancelled outside the lock.
   private let state = Mutex(State())
 
@@ -161,10 +161,10 @@ extension ImageSlot {
   public struct Presentations: AsyncSequence, Sendable {
     /// Iterates over the presentations of a slot.
     public struct AsyncIterator: AsyncIteratorProtocol {
-      fileprivate let screen: SlotScreen
+      fileprivate let screen: SlotPublisher
       private var version = 0
 
-      fileprivate init(screen: SlotScreen) { self.screen = screen }
+      fileprivate init(screen: SlotPublisher) { self.screen = screen }
 
       /// Waits for the next change.
       ///
@@ -182,7 +182,7 @@ extension ImageSlot {
       }
     }
 
-    fileprivate let screen: SlotScreen
+    fileprivate let screen: SlotPublisher
 
     /// Makes an iterator that begins with the latest presentation.
     ///

@@ -6,7 +6,7 @@ extension Presentation {
   var isExact: Bool { image.map { request == nil || $0.request == request } ?? true }
 
   /// The shown image, if it must still be decoded at the requested size.
-  var lackingPixels: LoadedImage? {
+  var imageToDecode: LoadedImage? {
     guard !isExact, var image else { return nil }
     image.bitmap = nil
     return image

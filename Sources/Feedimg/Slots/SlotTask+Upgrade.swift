@@ -13,7 +13,7 @@ extension SlotTask {
     isJustBound: Bool
   ) -> Bool {
     guard resolution.decision.image > shown.shown else { return false }
-    guard let image = shown.image, resolution.decision.load != nil, !handle.asksForOriginal else {
+    guard let image = shown.image, resolution.decision.load != nil, !handle.requestsOriginal else {
       return true
     }
     // An upgrade costs data, so it is only for a visible image.

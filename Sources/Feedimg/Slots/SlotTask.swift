@@ -1,4 +1,4 @@
-import FeedimgCache
+import FeedimgHTTPCache
 import FeedimgModel
 import FeedimgPipeline
 import FeedimgPolicy
@@ -32,7 +32,7 @@ final class SlotTask: Sendable {
 
   let loader: ImageLoader
   /// Holds the item and the requested pixels, because a later binding may change them.
-  let screen: SlotScreen
+  let screen: SlotPublisher
   let handle: LoadHandle
   /// Decides again when a failed server responds again, while the slot is visible.
   let calls: CircuitSubscription
@@ -46,7 +46,7 @@ final class SlotTask: Sendable {
 
   init(
     loader: ImageLoader,
-    screen: SlotScreen,
+    screen: SlotPublisher,
     item: FeedItem,
     pixels: DecodeRequest? = nil,
     facts: [String: String],
@@ -90,7 +90,7 @@ final class SlotTask: Sendable {
 
   func upgrade() {
     // This ends a running load that has a lower ceiling.
-    handle.askForOriginal()
+    handle.requestOriginal()
     reconsider()
   }
 
@@ -142,7 +142,7 @@ final class SlotTask: Sendable {
     calls.leave()
     var load = ImageLoad(loader: loader, item: shown.item, facts: facts)
     load.waitsForStorage = false
-    (load.handle, load.waitsForSilentHosts) = (handle, false)
+    (load.handle, load.waitsForUnresponsiveHosts) = (handle, false)
     load.progress = { [self] progress in
       state.withLock { $0.isReceiving = true }
       screen.update(attempt) { $0.progress = progress }
@@ -169,7 +169,7 @@ final class SlotTask: Sendable {
     let isToBeChecked =
       isJustBound && resolution.decision.load == nil && resolution.decision.image == shown.shown
     guard isToBeChecked || isWorthwhile(resolution, beside: shown, isJustBound: isJustBound) else {
-      let tried = await show(shown.lackingPixels, attempt, inPlaceOfWorse: true)
+      let tried = await show(shown.imageToDecode, attempt, inPlaceOfWorse: true)
       return settle(attempt) {
         $0.resolution = resolution
         // Whether another size is requested by now.
@@ -182,7 +182,7 @@ final class SlotTask: Sendable {
       // A complete image stays complete while it is revalidated.
       ($0.resolution, $0.isLoading, $0.error) = (resolution, !isToBeChecked || $0.isLoading, nil)
     }
-    let small = resolution.decision.load == nil ? nil : shown.lackingPixels
+    let small = resolution.decision.load == nil ? nil : shown.imageToDecode
     let waiting = await showCached(resolution, beside: shown, load, attempt) ?? small
     async let shownCached = show(waiting, attempt, inPlaceOfWorse: true)
     if pause > .zero, resolution.decision.load != nil, !isUnderWay(resolution, of: shown.item) {

@@ -26,12 +26,12 @@ enum UpgradeRule {
   ) -> Bool {
     let decision = policy.decide(past.asTheUserWants(in: present))
     return decision.image > shown
-      || allows(decision.upgrade, isSpoken: policy.table.speaksOfUpgrades, in: present)
+      || allows(decision.upgrade, tableNamesEvents: policy.table.namesUpgradeEvents, in: present)
   }
 
   /// Returns whether the event of a decision has happened; true if the table names no events.
-  static func allows(_ upgrade: Upgrade, isSpoken: Bool, in situation: Situation) -> Bool {
-    guard isSpoken else { return true }
+  static func allows(_ upgrade: Upgrade, tableNamesEvents: Bool, in situation: Situation) -> Bool {
+    guard tableNamesEvents else { return true }
     return switch upgrade {
     case .never, .onTap: false
     case .online: situation.network != .offline
@@ -55,8 +55,8 @@ extension Situation {
 
 extension PolicyTable {
   /// Whether any rule names an upgrade event.
-  var speaksOfUpgrades: Bool { rules.contains { $0.outcome.upgrade != .never } }
+  var namesUpgradeEvents: Bool { rules.contains { $0.outcome.upgrade != .never } }
 
   /// Whether any rule sets a priority, `now` included.
-  var speaksOfPriority: Bool { rules.contains { $0.outcome.priority != nil } }
+  var setsPriority: Bool { rules.contains { $0.outcome.priority != nil } }
 }

@@ -1,5 +1,5 @@
 import Feedimg
-import FeedimgCache
+import FeedimgHTTPCache
 import FeedimgJSON
 public import FeedimgModel
 import FeedimgSystem

@@ -1,5 +1,5 @@
 public import Feedimg
-import FeedimgCache
+import FeedimgHTTPCache
 public import FeedimgModel
 import FeedimgSettings
 import FeedimgSystem

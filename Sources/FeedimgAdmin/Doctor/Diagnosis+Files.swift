@@ -1,5 +1,5 @@
 import Feedimg
-import FeedimgCache
+import FeedimgHTTPCache
 import FeedimgModel
 import FeedimgSQLite
 import FeedimgSettings
@@ -152,7 +152,7 @@ extension Diagnosis {
 
   private static func standing(
     _ configuration: ImageLoader.Configuration
-  ) throws(ConfigurationError) -> PolicyStanding {
+  ) throws(ConfigurationError) -> PolicyStatus {
     let policies = try Policies(configuration)
     do throws(PolicyFault) {
       return try policies.standing()

@@ -63,7 +63,7 @@ extension Policies {
     }
     guard file.isFolder else { return try shelf.selection(of: argument).text().map { [$0] } ?? [] }
     let files = try PolicyFile.files(in: argument).filter(\.holdsPolicy)
-      .sorted { PolicyShelf.precedes($0.name, $1.name) }
+      .sorted { PolicyCatalog.precedes($0.name, $1.name) }
     guard !files.isEmpty else {
       throw PolicyFault(["\(argument): no policies in the folder"], isUnreadable: true)
     }

@@ -166,7 +166,7 @@ extension Policies {
     let file = PolicyFile(path: argument)
     if file.isFolder {
       let files = try PolicyFile.files(in: argument).filter(\.holdsCases)
-        .sorted { PolicyShelf.precedes($0.name, $1.name) }
+        .sorted { PolicyCatalog.precedes($0.name, $1.name) }
       guard !files.isEmpty else {
         throw PolicyFault(["\(argument): no test cases in the folder"], isUnreadable: true)
       }

@@ -11,9 +11,9 @@ public struct Policies: Sendable {
   /// The origin of a policy; a later layer replaces a policy of the same name in an earlier layer.
   public typealias Layer = PolicyLayer
   /// The policy in force, its origin, and the reasons against other files.
-  public typealias Standing = PolicyStanding
+  public typealias Standing = PolicyStatus
   /// A place that was searched for a policy, and its state.
-  public typealias Candidate = PolicyStanding.Candidate
+  public typealias Candidate = PolicyStatus.Candidate
 
   /// The names of the policies that come with feedimg, the default first.
   public static var shippedNames: [String] { ShippedPolicies.all.map(\.name) }
@@ -21,7 +21,7 @@ public struct Policies: Sendable {
   /// The JSON Schema of policies in JSON (draft 2020-12).
   public static var schema: String { PolicySchema.json.text(.indented) }
 
-  let shelf: PolicyShelf
+  let shelf: PolicyCatalog
   let configuration: ImageLoader.Configuration
 
   /// Creates the policies for a loader's configuration.
@@ -32,7 +32,7 @@ public struct Policies: Sendable {
     _ configuration: ImageLoader.Configuration = ImageLoader.Configuration()
   ) throws(ConfigurationError) {
     self.configuration = configuration
-    shelf = try PolicyShelf(configuration)
+    shelf = try PolicyCatalog(configuration)
   }
 }
 

@@ -16,9 +16,9 @@ public struct AnimationFrames: AsyncSequence, Sendable {
 
   private let bytes: [UInt8]
   private let request: DecodeRequest
-  private let desk: DecodingDesk
+  private let desk: DecodingQueue
 
-  init(_ bytes: [UInt8], _ request: DecodeRequest, on desk: DecodingDesk) async throws(DecodeError) {
+  init(_ bytes: [UInt8], _ request: DecodeRequest, on desk: DecodingQueue) async throws(DecodeError) {
     loopCount = try await desk.frames(bytes, request).loopCount
     (self.bytes, self.request, self.desk) = (bytes, request, desk)
   }
@@ -26,11 +26,11 @@ public struct AnimationFrames: AsyncSequence, Sendable {
   /// Begins a pass.
   ///
   /// Decoding starts when the caller requests the first frame.
-  public func makeAsyncIterator() -> Iterator { Iterator(pass: FramePass(bytes, request, desk)) }
+  public func makeAsyncIterator() -> Iterator { Iterator(pass: FrameIterator(bytes, request, desk)) }
 
   /// One pass over the frames.
   public struct Iterator: AsyncIteratorProtocol {
-    let pass: FramePass
+    let pass: FrameIterator
 
     /// Waits for the next frame.
     ///

@@ -64,7 +64,7 @@ extension ImageLoader {
     try await decodingDesk().animation(image.bytes, request)
   }
 
-  private func decodingDesk() throws(DecodeError) -> DecodingDesk {
+  private func decodingDesk() throws(DecodeError) -> DecodingQueue {
     guard let pixels else {
       throw DecodeError(.unavailable, "the configuration of the loader has no decoder")
     }

@@ -12,7 +12,7 @@ package final class ScanPresenter: Sendable {
     var isStopped = false
   }
 
-  private let desk: DecodingDesk
+  private let desk: DecodingQueue
   /// Returns the size of the pixels that the caller wants now.
   private let request: @Sendable () -> DecodeRequest?
   private let item: FeedItem
@@ -22,7 +22,7 @@ package final class ScanPresenter: Sendable {
   private let state = Mutex(State())
 
   package init(
-    _ desk: DecodingDesk,
+    _ desk: DecodingQueue,
     _ item: FeedItem,
     _ handle: LoadHandle,
     request: @escaping @Sendable () -> DecodeRequest?,
@@ -59,14 +59,14 @@ package final class ScanPresenter: Sendable {
     task?.cancel()
   }
 
-  private func arrived(_ run: InFlightLoad) -> (ImageVariant, ArrivingScans.Scan)? {
+  private func arrived(_ run: InFlightLoad) -> (ImageVariant, ScanSelector.Scan)? {
     guard let (url, scan) = run.scan(),
       let variant = [item.original, item.thumbnail].compactMap({ $0 }).first(where: { $0.url.key == url.key })
     else { return nil }
     return (variant, scan)
   }
 
-  private func decode(_ scan: ArrivingScans.Scan, _ variant: ImageVariant, _ run: InFlightLoad) async {
+  private func decode(_ scan: ScanSelector.Scan, _ variant: ImageVariant, _ run: InFlightLoad) async {
     // If a scan cannot be decoded, the next one may be.
     if var request = request() {
       request.damage = .show

@@ -17,7 +17,7 @@ import FeedimgTransfer
   let attempt: Attempt?
 
   /// The largest number of parts in which a server may send one response.
-  private static let greatestParts = 32
+  private static let maximumParts = 32
 
   func perform() async throws(LoadError) {
     let (scheduler, load) = (loader.scheduler, load)
@@ -30,22 +30,22 @@ import FeedimgTransfer
       scheduler.leave(ticket)
     }
     var parts = 0
-    while parts < Self.greatestParts {
+    while parts < Self.maximumParts {
       let transfer = Transfer()
-      LoadWitness.tell(.queued)
+      LoadEventReporter.tell(.queued)
       guard await scheduler.slot(ticket, download(transfer)) else { throw cancelled }
-      LoadWitness.tell(.started)
+      LoadEventReporter.tell(.started)
       do throws(LoadError) {
         try await send(transfer, ticket)
         guard incoming.lacksRest else { return }
         parts += 1
       } catch {
         guard !Task.isCancelled, mayContinue(after: error, transfer) else {
-          throw transfer.isMoved && error.isInterruption ? error.ofOldPath : error
+          throw transfer.isMoved && error.isInterruption ? error.markedAsOldPath : error
         }
         if incoming.startsOver { parts += 1 }
       }
-      if !scheduler.hasSlot(ticket) { LoadWitness.tell(.paused) }
+      if !scheduler.hasSlot(ticket) { LoadEventReporter.tell(.paused) }
       scheduler.stopped(ticket)
     }
     throw LoadError(.truncated, url: request.url, message: "the server sent the image in too many parts")
@@ -72,7 +72,7 @@ import FeedimgTransfer
       movePath: {
         guard !isLocal, transfer.isRunning else { return }
         transfer.isMoved = true
-        if incoming.stop(isPathGone: true) { transfer.stop() }
+        if incoming.stop(isConnectionDead: true) { transfer.stop() }
       }
     )
   }
@@ -168,7 +168,7 @@ import FeedimgTransfer
 
 extension LoadError {
   /// The same error, marked as a failure of the old network path that says nothing about the new one.
-  fileprivate var ofOldPath: LoadError {
+  fileprivate var markedAsOldPath: LoadError {
     var error = self
     error.isFromOldPath = true
     return error

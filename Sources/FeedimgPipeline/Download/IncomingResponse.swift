@@ -1,4 +1,4 @@
-import FeedimgCache
+import FeedimgHTTPCache
 import FeedimgModel
 import FeedimgSystem
 import FeedimgTransfer
@@ -66,8 +66,8 @@ final class IncomingResponse: BodyReceiving {
     var obstacle: String?
     var writer: (any ImageWriting)?
     var stream: StreamingResponse?
-    var scans = ArrivingScans()
-    var shelter = BodyShelter()
+    var scans = ScanSelector()
+    var shelter = BodyBuffer()
 
     // The state of the current request:
     var resumption: Resumption?
@@ -95,7 +95,7 @@ final class IncomingResponse: BodyReceiving {
   private let link: LinkMonitor
   private let liveness: LivenessMonitor
   private let onProgress: @Sendable () -> Void
-  private let witness = LoadWitness.present
+  private let witness = LoadEventReporter.present
   /// Receives events for the pipeline; set while a request is out.
   private let onEvent = Mutex<(@Sendable (Event) -> Void)?>(nil)
   private let tally = Mutex<UsageMeter.Tally?>(nil)
@@ -176,14 +176,14 @@ final class IncomingResponse: BodyReceiving {
 
   /// Stops the current request if the bytes so far can be resumed.
   ///
-  /// - Parameter isPathGone: Whether the connection is probably dead, which also justifies a restart.
+  /// - Parameter isConnectionDead: Whether the connection is probably dead, which also justifies a restart.
   /// - Returns: Whether the request stopped.
-  func stop(isPathGone: Bool = false) -> Bool {
+  func stop(isConnectionDead: Bool = false) -> Bool {
     let wantsStream = load.wantsStream
     return state.withLock { state in
       if state.isReceiving, !isPromised(state) {
         // Bytes of another response must not replace those that a reader already has.
-        guard isPathGone, state.restartsLeft > 0, !wantsStream else { return false }
+        guard isConnectionDead, state.restartsLeft > 0, !wantsStream else { return false }
         state.restartsLeft -= 1
       }
       state.isStopped = true
@@ -327,7 +327,7 @@ final class IncomingResponse: BodyReceiving {
     (state.response, state.lastHead, state.bytes) = (nil, nil, [])
     (state.start, state.count, state.storedCount) = (0, 0, 0)
     (state.mediaType, state.obstacle, state.writer) = (nil, nil, nil)
-    (state.scans, state.shelter, state.isReceiving) = (ArrivingScans(), BodyShelter(), false)
+    (state.scans, state.shelter, state.isReceiving) = (ScanSelector(), BodyBuffer(), false)
   }
 
   // MARK: The body
@@ -422,7 +422,7 @@ final class IncomingResponse: BodyReceiving {
   }
 
   /// Returns the latest scan of a progressive image that is worth showing.
-  func scan() -> ArrivingScans.Scan? {
+  func scan() -> ScanSelector.Scan? {
     state.withLock { state in
       guard state.isReceiving else { return nil }
       return state.scans.latest(in: state.bytes, of: state.response?.head.contentLength)

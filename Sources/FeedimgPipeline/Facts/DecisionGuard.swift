@@ -28,11 +28,11 @@ import FeedimgModel
     (self.facts, self.handle, self.holds, self.release) = (facts, handle, holds, release)
     listener = facts.listen(priority: { handle.priority }, { [weak self] in self?.reconsider() })
     handleListener = handle.listen { [weak self, weak handle] in
-      guard handle?.asksForOriginal == true else { return }
+      guard handle?.requestsOriginal == true else { return }
       Task { @PipelineActor in self?.reconsider() }
     }
     // This guard was not told of changes between the decision and this point.
-    if handle.asksForOriginal || generation == nil || facts.generation != generation {
+    if handle.requestsOriginal || generation == nil || facts.generation != generation {
       Task { @PipelineActor [weak self] in self?.reconsider() }
     }
   }

@@ -273,14 +273,14 @@ import Synchronization
     flaps.note(
       seen,
       isOver: { [weak self] in self.map { $0.network.currentState() == $0.reported } ?? true },
-      end: { [weak self] in self?.flapped(to: $0) }
+      end: { [weak self] in self?.networkReverted(to: $0) }
     )
   }
 
   private nonisolated var reported: NetworkState? { snapshot.withLock { $0.network } }
 
   /// The network has changed back to the reported one after a decision used another.
-  private func flapped(to seen: NetworkState) {
+  private func networkReverted(to seen: NetworkState) {
     guard let lastNetwork else { return }
     retries.reset()
     // Existing connections stay valid unless a transfer may have used the other path.

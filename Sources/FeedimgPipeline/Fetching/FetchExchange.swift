@@ -1,4 +1,4 @@
-import FeedimgCache
+import FeedimgHTTPCache
 import FeedimgModel
 import FeedimgSystem
 
@@ -58,7 +58,7 @@ struct FetchExchange: Sendable {
     defer { loader.transfers.end(load) }
     let settings = loader.settings.currentSettings()
     loader.follow(settings)
-    loader.askAboutCost()
+    loader.requireCost()
     loader.facts.watch()
     var download = DownloadRequest(
       url: request.url,

@@ -1,4 +1,4 @@
-import FeedimgCache
+import FeedimgHTTPCache
 import FeedimgModel
 
 /// How a private cache handles a request (RFC 9111 §4; pure).

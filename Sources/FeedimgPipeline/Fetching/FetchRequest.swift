@@ -1,4 +1,4 @@
-import FeedimgCache
+import FeedimgHTTPCache
 package import FeedimgModel
 
 /// A client's request to `GET /v1/fetch`.

@@ -1,8 +1,8 @@
-import FeedimgCache
+import FeedimgHTTPCache
 package import FeedimgModel
 
 /// An image that readers can read while it arrives.
-package struct ArrivingImage: Sendable {
+package struct StreamingImage: Sendable {
   package let variant: ImageVariant
   package let resolution: Resolution
   package let response: StreamingResponse
@@ -18,7 +18,7 @@ package struct ArrivingImage: Sendable {
 package enum ImageDelivery: Sendable {
   case whole(LoadedImage)
   /// The image is still arriving; `leave` releases this caller from the load when its readers are gone.
-  case arriving(ArrivingImage, leave: @Sendable () -> Void)
+  case arriving(StreamingImage, leave: @Sendable () -> Void)
 }
 
 extension ImageLoader {
@@ -71,11 +71,11 @@ extension ImageLoader {
 
   private enum Beginning: Sendable {
     case whole(LoadedImage)
-    case arriving(ArrivingImage)
+    case arriving(StreamingImage)
   }
 }
 
-extension ArrivingImage {
+extension StreamingImage {
   /// The length up to which an image is delivered complete, and can get an entity tag from its content.
   private static let shortLength = 64 << 10
 

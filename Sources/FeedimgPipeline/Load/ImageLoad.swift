@@ -1,4 +1,4 @@
-import FeedimgCache
+import FeedimgHTTPCache
 import FeedimgModel
 import FeedimgPolicy
 
@@ -25,7 +25,7 @@ package struct ImageLoad: Sendable {
   package var progress: (@Sendable (LoadProgress) -> Void)?
   package var accounting: Accounting?
   /// Called as soon as readers can read the arriving image.
-  var onArrival: (@Sendable (ArrivingImage) -> Void)?
+  var onArrival: (@Sendable (StreamingImage) -> Void)?
   /// Called together with ``progress``, for callers that show scans.
   package var onScan: (@Sendable (InFlightLoad) -> Void)?
   /// Receives the steps of this load, in addition to the observers of the loader.
@@ -33,7 +33,7 @@ package struct ImageLoad: Sendable {
 
   // Limits that the caller sets:
   /// Whether to wait for a host that does not respond; callers that subscribe to its circuit pass false.
-  package var waitsForSilentHosts = true
+  package var waitsForUnresponsiveHosts = true
   /// Whether the load may fetch a thumbnail in place of an original that failed.
   package var allowsFallback: @Sendable (Resolution) -> Bool = { _ in true }
   /// Whether a reader already has bytes of the image, so that no other image may replace it.
@@ -69,7 +69,7 @@ package struct ImageLoad: Sendable {
   }
 
   /// The number of times that a load may find a cached image missing or damaged before it fails.
-  private static let greatestMisses = 3
+  private static let maximumMisses = 3
 
   /// - Parameters:
   ///   - loader: The loader that decides and loads.
@@ -82,7 +82,7 @@ package struct ImageLoad: Sendable {
   /// Loads the image.
   @PipelineActor package func run() async throws(LoadError) -> LoadedImage {
     let observers = observer.map { loader.observers + [$0] } ?? loader.observers
-    return try await LoadWitness.attend(item, observers) { () async throws(LoadError) in
+    return try await LoadEventReporter.attend(item, observers) { () async throws(LoadError) in
       var misses = 0
       var plan = try plan(decided)
       while true {
@@ -96,7 +96,7 @@ package struct ImageLoad: Sendable {
           plan = try self.plan()
         case .missing:
           misses += 1
-          guard misses < Self.greatestMisses else { throw placeholder(plan.resolution) }
+          guard misses < Self.maximumMisses else { throw placeholder(plan.resolution) }
           plan = try self.plan()
         }
       }
@@ -143,10 +143,10 @@ package struct ImageLoad: Sendable {
     let generation = decided.map(\.generation) ?? loader.facts.generation
     var resolution = decided?.resolution ?? resolution()
     // System services know whether data is metered; ask them once a transfer is due.
-    if decided == nil, resolution.decision.load != nil, loader.askAboutCost() {
+    if decided == nil, resolution.decision.load != nil, loader.requireCost() {
       resolution = self.resolution()
     }
-    LoadWitness.tell(.decided(resolution))
+    LoadEventReporter.tell(.decided(resolution))
     guard let role = resolution.decision.image.role, let variant = item[role] else {
       throw placeholder(resolution)
     }
@@ -164,7 +164,7 @@ package struct ImageLoad: Sendable {
   /// - Returns: The decision; its ceiling is the original if the caller asked for that.
   package func resolution(trustingNetwork: Bool = false) -> Resolution {
     var resolution = loader.resolve([item], trustingNetwork: trustingNetwork) { _ in facts }[0]
-    guard handle.asksForOriginal else { return resolution }
+    guard handle.requestsOriginal else { return resolution }
     let rule = resolution.decision.rule
     resolution.decision = Decision(ceiling: .original, in: resolution.situation, rule: rule)
     resolution.why = "the original was requested; \(resolution.why)"
@@ -178,7 +178,7 @@ package struct ImageLoad: Sendable {
     let (situation, rule) = (resolution.situation, resolution.decision.rule)
     // A caller that asked for the original despite its cost also accepts the cost of the thumbnail.
     resolution.decision =
-      handle.asksForOriginal
+      handle.requestsOriginal
       ? Decision(ceiling: .original, in: situation, rule: rule) : loader.policy.current().decide(situation)
     return resolution
   }
@@ -194,7 +194,7 @@ package struct ImageLoad: Sendable {
   /// Returns the image from the load of its key; nil if the decision changes meanwhile.
   @PipelineActor private func fetched(_ plan: Plan) async throws(LoadError) -> FetchedImage? {
     let variant = plan.variant
-    if !waitsForSilentHosts, let silence = loader.retries.silence(of: variant.url) { throw silence }
+    if !waitsForUnresponsiveHosts, let silence = loader.retries.silence(of: variant.url) { throw silence }
     if isReload { loader.retries.forget(variant.url) }
     // A fallback may start long after the decision.
     let identity =
@@ -217,7 +217,7 @@ package struct ImageLoad: Sendable {
         if let image = try await served(variant, load) { return .success(image) }
         // Schedule, download and store, with retries.
         let retries = loader.retries
-        let image = try await retries.perform(variant.url, waitsForSilence: waitsForSilentHosts) {
+        let image = try await retries.perform(variant.url, waitsForSilence: waitsForUnresponsiveHosts) {
           attempt async throws(LoadError) in
           let download = ImageDownload(
             loader: loader,
@@ -272,7 +272,7 @@ package struct ImageLoad: Sendable {
   private func responseListener(_ plan: Plan) -> InFlightLoad.ResponseListener? {
     guard let onArrival else { return nil }
     return { response in
-      onArrival(ArrivingImage(plan.variant, plan.resolution, response, note: plan.failure?.fallbackNote))
+      onArrival(StreamingImage(plan.variant, plan.resolution, response, note: plan.failure?.fallbackNote))
     }
   }
 
@@ -288,7 +288,7 @@ package struct ImageLoad: Sendable {
     else { return nil }
     if image.response != nil { loader.memory.insert(image.kept(as: variant.role), for: variant.url.key) }
     // The image's server has responded, even if another client asked.
-    if image.source == .network || load.countsElsewhere { loader.retries.responded(variant.url.origin) }
+    if image.source == .network || load.countsForOtherClient { loader.retries.responded(variant.url.origin) }
     return image
   }
 
@@ -343,7 +343,7 @@ package struct ImageLoad: Sendable {
       let network = plan.resolution.situation.network.rawValue
       return isReload ? cached.noting("not revalidated: it would not be fetched now (\(network))") : cached
     }
-    if loader.askAboutCost() {
+    if loader.requireCost() {
       let present = resolution()
       guard present.decision.image == plan.resolution.decision.image else { return nil }
       guard loader.mayFetch(plan.variant.role, in: present.situation) else { return cached }
@@ -359,7 +359,7 @@ package struct ImageLoad: Sendable {
     let mayFetch: @PipelineActor @Sendable () -> Bool = {
       loader.mayFetch(plan.variant.role, in: resolution(trustingNetwork: true).situation)
     }
-    guard due == .before, isReload || !loader.revalidator.isResting(revalidation.key) else {
+    guard due == .before, isReload || !loader.revalidator.isTooRecent(revalidation.key) else {
       var image = cached
       if loader.revalidator.begin(revalidation, since: plan.generation, while: mayFetch) {
         image.revalidation = revalidation.key
@@ -465,7 +465,7 @@ package struct ImageLoad: Sendable {
       return image
     }
     let bitmap = try await desk.bitmap(image.bytes, of: image.variant.url, request, handle: handle)
-    LoadWitness.tell(.decoded(bitmap.size))
+    LoadEventReporter.tell(.decoded(bitmap.size))
     (image.bitmap, image.request) = (bitmap, request)
     return image
   }

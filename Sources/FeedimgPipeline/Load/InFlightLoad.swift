@@ -9,7 +9,7 @@ package final class InFlightLoad: Sendable {
   typealias Listener = @Sendable (LoadProgress, InFlightLoad, _ isFirst: Bool) -> Void
   typealias ResponseListener = @Sendable (StreamingResponse) -> Void
   /// Returns the latest scan of an arriving image.
-  typealias ScanSource = @Sendable () -> ArrivingScans.Scan?
+  typealias ScanSource = @Sendable () -> ScanSelector.Scan?
 
   private struct State {
     var priority: LoadPriority
@@ -22,7 +22,7 @@ package final class InFlightLoad: Sendable {
     var scans: (url: ImageURL, source: ScanSource)?
     var isAbandoned = false
     var isRequested = false
-    var countsElsewhere = false
+    var countsForOtherClient = false
   }
 
   /// Guards all state; listeners are called outside the lock.
@@ -45,9 +45,9 @@ package final class InFlightLoad: Sendable {
   }
 
   /// Whether the bytes count for another client of the service, and therefore for no caller here.
-  var countsElsewhere: Bool {
-    get { state.withLock { $0.countsElsewhere } }
-    set { state.withLock { $0.countsElsewhere = newValue } }
+  var countsForOtherClient: Bool {
+    get { state.withLock { $0.countsForOtherClient } }
+    set { state.withLock { $0.countsForOtherClient = newValue } }
   }
 
   /// Sets the priority and the first caller; ``announcePriority()`` then calls the listener.
@@ -67,7 +67,7 @@ package final class InFlightLoad: Sendable {
     let (progress, isFirst, response) = state.withLock { state in
       state.listeners[waiter] = listener
       state.responseListeners[waiter] = onResponse
-      return (state.progress, !state.countsElsewhere && state.first == waiter, state.response)
+      return (state.progress, !state.countsForOtherClient && state.first == waiter, state.response)
     }
     if let progress { listener?(progress, self, isFirst) }
     if let response { onResponse?(response) }
@@ -92,7 +92,7 @@ package final class InFlightLoad: Sendable {
   func report(_ progress: LoadProgress) throws(LoadError) {
     let listeners = state.withLock { state in
       state.progress = progress
-      let first = state.countsElsewhere ? nil : state.first
+      let first = state.countsForOtherClient ? nil : state.first
       return state.listeners.map { (tell: $0.value, isFirst: $0.key == first) }
     }
     for listener in listeners { listener.tell(progress, self, listener.isFirst) }
@@ -122,7 +122,7 @@ package final class InFlightLoad: Sendable {
   }
 
   /// Returns the latest scan that is worth showing, if any.
-  func scan() -> (ImageURL, ArrivingScans.Scan)? {
+  func scan() -> (ImageURL, ScanSelector.Scan)? {
     guard let (url, source) = state.withLock({ $0.scans }), let scan = source() else { return nil }
     return (url, scan)
   }

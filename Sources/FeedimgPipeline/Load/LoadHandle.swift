@@ -7,7 +7,7 @@ import Synchronization
 package final class LoadHandle: Sendable {
   private struct State {
     var priority: LoadPriority
-    var asksForOriginal = false
+    var requestsOriginal = false
     var listeners: [Int: @Sendable () -> Void] = [:]
     var lastListener = 0
   }
@@ -29,13 +29,13 @@ package final class LoadHandle: Sendable {
   }
 
   /// Whether the caller asks for the original, regardless of the policy.
-  package var asksForOriginal: Bool { state.withLock { $0.asksForOriginal } }
+  package var requestsOriginal: Bool { state.withLock { $0.requestsOriginal } }
 
   /// Asks for the original from now on.
-  package func askForOriginal() {
+  package func requestOriginal() {
     let listeners = state.withLock { state in
-      defer { state.asksForOriginal = true }
-      return state.asksForOriginal ? [] : Array(state.listeners.values)
+      defer { state.requestsOriginal = true }
+      return state.requestsOriginal ? [] : Array(state.listeners.values)
     }
     for listener in listeners { listener() }
   }

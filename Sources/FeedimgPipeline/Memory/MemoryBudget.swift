@@ -1,4 +1,4 @@
-package import FeedimgCache
+package import FeedimgHTTPCache
 import FeedimgModel
 import Synchronization
 

@@ -1,4 +1,4 @@
-import FeedimgCache
+import FeedimgHTTPCache
 import Glibc
 import Synchronization
 
@@ -7,10 +7,10 @@ import Synchronization
 /// An image that a caller holds stays complete, because the cache only releases its own reference. Nothing is
 /// watched before ``start()``.
 package final class MemoryPressure: Sendable {
-  private typealias Continuation = AsyncStream<PressureLadder.Step>.Continuation
+  private typealias Continuation = AsyncStream<PressureState.Step>.Continuation
 
   private struct State {
-    var step = PressureLadder.Step.nothing
+    var step = PressureState.Step.nothing
     var watch: MemoryWatch?
     var isStopped = false
     var listeners: [Int: Continuation] = [:]
@@ -19,7 +19,7 @@ package final class MemoryPressure: Sendable {
 
   private let place: PSIFile.Place
   private let files: SystemFiles
-  private let ladder: PressureLadder
+  private let ladder: PressureState
   private let memory: MemoryCache
   private let state = Mutex(State())
 
@@ -27,7 +27,7 @@ package final class MemoryPressure: Sendable {
     _ memory: MemoryCache,
     environment: [String: String] = [:],
     files: SystemFiles = SystemFiles(),
-    ladder: PressureLadder = PressureLadder()
+    ladder: PressureState = PressureState()
   ) {
     self.memory = memory
     self.files = files
@@ -38,15 +38,15 @@ package final class MemoryPressure: Sendable {
   deinit { stop() }
 
   /// The current step.
-  var step: PressureLadder.Step { state.withLock { $0.step } }
+  var step: PressureState.Step { state.withLock { $0.step } }
 
   /// Whether images may be prefetched.
   package var allowsPrefetch: Bool { step < .prefetch }
 
   /// Returns the current step, then each change; a slow listener gets only the latest.
-  func steps() -> AsyncStream<PressureLadder.Step> {
+  func steps() -> AsyncStream<PressureState.Step> {
     let (stream, continuation) = AsyncStream.makeStream(
-      of: PressureLadder.Step.self,
+      of: PressureState.Step.self,
       bufferingPolicy: .bufferingNewest(1)
     )
     let (number, step, isStopped) = state.withLock { state in
@@ -88,8 +88,8 @@ package final class MemoryPressure: Sendable {
     for listener in listeners { listener.finish() }
   }
 
-  private func become(_ step: PressureLadder.Step) {
-    let change = state.withLock { state -> (from: PressureLadder.Step, listeners: [Continuation])? in
+  private func become(_ step: PressureState.Step) {
+    let change = state.withLock { state -> (from: PressureState.Step, listeners: [Continuation])? in
       // A step taken after the watch has stopped would never be reverted.
       guard step != state.step, !state.isStopped || step == .nothing else { return nil }
       defer { state.step = step }
@@ -109,7 +109,7 @@ package final class MemoryPressure: Sendable {
   }
 }
 
-extension PressureLadder.Step {
+extension PressureState.Step {
   /// The kinds of images that memory may keep.
   fileprivate var kinds: MemoryKinds {
     switch self {

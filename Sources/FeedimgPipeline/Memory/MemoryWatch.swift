@@ -5,8 +5,8 @@ import Synchronization
 final class MemoryWatch: Sendable {
   private let place: PSIFile.Place
   private let files: SystemFiles
-  private let ladder: PressureLadder
-  private let onStep: @Sendable (PressureLadder.Step) -> Void
+  private let ladder: PressureState
+  private let onStep: @Sendable (PressureState.Step) -> Void
   private let waker: Waker
   private let isStopped = Atomic(false)
   private let start = SuspendingClock.now
@@ -21,8 +21,8 @@ final class MemoryWatch: Sendable {
   init?(
     _ place: PSIFile.Place,
     _ files: SystemFiles,
-    _ ladder: PressureLadder,
-    onStep: @escaping @Sendable (PressureLadder.Step) -> Void
+    _ ladder: PressureState,
+    onStep: @escaping @Sendable (PressureState.Step) -> Void
   ) {
     guard let waker = Waker() else { return nil }
     self.waker = waker

@@ -84,7 +84,7 @@ struct CircuitBreaker: Sendable {
   }
 
   /// Closes the circuit when the response to the probe begins; the next failure opens it again.
-  mutating func probeAnswered(_ origin: String) {
+  mutating func probeResponded(_ origin: String) {
     guard circuits[origin]?.probeUntil != nil else { return }
     circuits[origin]?.probeUntil = nil
     circuits[origin]?.opensUntil = nil

@@ -46,7 +46,7 @@ final class LivenessMonitor: Sendable {
   /// Records that a probe was cancelled without a result; does nothing if the number is nil.
   func probeCancelled(_ probe: Int?) {
     guard let probe else { return }
-    state.withLock { $0.gaveUp(probe, at: time.now()) }
+    state.withLock { $0.probeAbandoned(probe, at: time.now()) }
   }
 
   func reset() { state.withLock { $0.reset() } }
@@ -55,11 +55,11 @@ final class LivenessMonitor: Sendable {
   @PipelineActor func judge(_ error: LoadError, of attempt: Attempt) {
     let now = time.now()
     let isTurn = state.withLock { liveness in
-      defer { liveness.gaveUp(attempt.networkProbe, at: now) }
+      defer { liveness.probeAbandoned(attempt.networkProbe, at: now) }
       let (url, asked, hasProgressed) = (attempt.url, attempt.asked, attempt.hasProgressed)
       // A captive portal serves its page from one host for the URLs of all hosts.
       if error.suspectsCaptivePortal {
-        return !url.isLoopback && liveness.sawPage(url.host, probe: attempt.networkProbe, at: now)
+        return !url.isLoopback && liveness.recordPortalPage(url.host, probe: attempt.networkProbe, at: now)
       }
       // Failures on this machine indicate nothing about the network.
       let hasResponded =

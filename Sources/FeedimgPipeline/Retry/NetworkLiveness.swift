@@ -19,15 +19,15 @@ package struct NetworkLiveness: Sendable {
     mutating func add(_ host: String) -> Bool {
       count += 1
       // It only matters whether there are several hosts.
-      if hosts.count < NetworkLiveness.leastHosts { hosts.insert(host) }
-      return count >= NetworkLiveness.greatestFailures && hosts.count >= NetworkLiveness.leastHosts
+      if hosts.count < NetworkLiveness.minimumHosts { hosts.insert(host) }
+      return count >= NetworkLiveness.failureThreshold && hosts.count >= NetworkLiveness.minimumHosts
     }
   }
 
   /// The number of failures in a row, without a response between them, that counts as a dead network.
-  static let greatestFailures = 4
+  static let failureThreshold = 4
   /// The number of hosts that must fail, because a single host may be down by itself.
-  static let leastHosts = 2
+  static let minimumHosts = 2
   static let firstWait = Duration.seconds(5)
   static let greatestWait = Duration.seconds(60)
   /// The time after a response during which failures do not count.
@@ -38,7 +38,7 @@ package struct NetworkLiveness: Sendable {
   ///
   /// If a name lookup or a route fails faster, a resolver or router has responded. Linux waits three seconds
   /// for a router before it reports a route as unreachable.
-  static let leastSilence = Duration.seconds(1)
+  static let minimumSilence = Duration.seconds(1)
   /// The time for which other loads wait while one load probes.
   private static let probeTime = Duration.seconds(30)
 
@@ -114,7 +114,7 @@ package struct NetworkLiveness: Sendable {
   /// Records a page or an untrusted certificate in place of an image.
   ///
   /// - Returns: Whether this page makes the network count as dead.
-  mutating func sawPage(_ host: String, probe: Int? = nil, at now: Duration) -> Bool {
+  mutating func recordPortalPage(_ host: String, probe: Int? = nil, at now: Duration) -> Bool {
     guard !isDead else {
       probeFailed(probe, at: now)
       return false
@@ -124,7 +124,7 @@ package struct NetworkLiveness: Sendable {
   }
 
   /// Ends a probe without a result, so that the next load may probe.
-  mutating func gaveUp(_ probe: Int?, at now: Duration) {
+  mutating func probeAbandoned(_ probe: Int?, at now: Duration) {
     guard let probe, probe == present else { return }
     (present, nextProbe) = (nil, now)
   }
@@ -154,8 +154,8 @@ package struct NetworkLiveness: Sendable {
     guard !error.isFromOldPath, !error.wasRefused else { return false }
     switch error.code {
     case .timeout: return true
-    case .connection: return !error.wasUnreachable || time.map { $0 >= leastSilence } ?? true
-    case .unknownHost: return time.map { $0 >= leastSilence } ?? true
+    case .connection: return !error.wasUnreachable || time.map { $0 >= minimumSilence } ?? true
+    case .unknownHost: return time.map { $0 >= minimumSilence } ?? true
     default: return false
     }
   }

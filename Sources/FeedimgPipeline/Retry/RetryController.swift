@@ -12,7 +12,7 @@ import Synchronization
   /// The longest wait of a load for an open circuit, about as long as its own attempts would take.
   nonisolated static let patience = Duration.seconds(5)
   /// The number of times that a load with progress gets all its attempts back.
-  nonisolated static let greatestAdvances = 16
+  nonisolated static let maximumAdvances = 16
 
   nonisolated let time: MonotonicTime
   /// Tracks whether the network carries data; any thread may use it.
@@ -89,15 +89,15 @@ import Synchronization
         failure = begun.attributed(error)
       }
       // The circuit opened before the request went out, so the load waits with the others.
-      guard !begun.isHeldBack else { continue }
+      guard !begun.isWithheld else { continue }
       wait = Wait()
       furthest = begun.furthest
       // A download that progresses gets all its attempts back, but only a limited number of times.
-      if begun.hasProgressed, advances < Self.greatestAdvances { (tries, advances) = (0, advances + 1) }
+      if begun.hasProgressed, advances < Self.maximumAdvances { (tries, advances) = (0, advances + 1) }
       tries += 1
       last = failure
       guard let pause = failed(begun, &failure, tries: tries) else { throw failure }
-      LoadWitness.tell(.retried(failure, after: pause))
+      LoadEventReporter.tell(.retried(failure, after: pause))
       try await sleep(pause, url)
     }
   }
@@ -119,7 +119,7 @@ import Synchronization
       return answer
     } catch {
       var failure = error
-      if begun.isHeldBack {
+      if begun.isWithheld {
         liveness.probeCancelled(begun.networkProbe)
       } else {
         _ = failed(begun, &failure, tries: nil)
@@ -290,9 +290,9 @@ import Synchronization
   }
 
   /// Records that the response to a probe has begun.
-  func probeAnswered(_ origin: String) {
+  func probeResponded(_ origin: String) {
     let wasOpen = breaker.isOpen(origin)
-    breaker.probeAnswered(origin)
+    breaker.probeResponded(origin)
     let woken =
       wasOpen && !breaker.isOpen(origin)
       ? subscriptions.responded(origin, wasOpen: true, at: time.now()) : []
@@ -388,7 +388,7 @@ import Synchronization
     case sent
     case answered
     /// The circuit opened before the request went out.
-    case heldBack
+    case withheld
   }
 
   let url: ImageURL
@@ -419,7 +419,7 @@ import Synchronization
     (self.start, furthest, asked, begun) = (start, start, url, controller.time.now())
   }
 
-  var isHeldBack: Bool { phase == .heldBack }
+  var isWithheld: Bool { phase == .withheld }
   /// Whether other loads wait for its response.
   var isProbe: Bool { phase == .probe }
 
@@ -433,7 +433,7 @@ import Synchronization
     case true?: phase = .probe
     case false?: phase = .sent
     case nil:
-      phase = .heldBack
+      phase = .withheld
       throw LoadError(.cancelled, message: "the host has failed meanwhile; the request was not sent")
     }
   }
@@ -443,14 +443,14 @@ import Synchronization
     if !asked.isLoopback { controller.liveness.heard(isImage: isImage) }
     // The attempt reports a failure of the whole origin when it ends.
     guard !CircuitBreaker.counts(LoadError(.status, message: "", status: status)) else { return }
-    if leave(to: .answered) == .probe { controller.probeAnswered(url.origin) }
+    if leave(to: .answered) == .probe { controller.probeResponded(url.origin) }
   }
 
   /// Records a redirect.
   func redirected(to next: ImageURL) {
     if !asked.isLoopback { controller.liveness.heard(isImage: false) }
     asked = next
-    if next.origin != url.origin, leave(to: .answered) == .probe { controller.probeAnswered(url.origin) }
+    if next.origin != url.origin, leave(to: .answered) == .probe { controller.probeResponded(url.origin) }
   }
 
   /// Records that the transfer stopped before a response; the request may go out again.

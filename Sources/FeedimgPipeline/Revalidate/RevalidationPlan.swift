@@ -1,4 +1,4 @@
-import FeedimgCache
+import FeedimgHTTPCache
 package import FeedimgModel
 
 /// Whether to ask the server about a cached image, and when (pure).
@@ -10,7 +10,7 @@ package enum RevalidationPlan: Hashable, Sendable {
   case before
 
   /// The interval in seconds within which another request is pointless, regardless of the response.
-  static let leastInterval = 10.0
+  static let minimumInterval = 10.0
 
   /// - Parameters:
   ///   - response: The stored response.
@@ -18,10 +18,10 @@ package enum RevalidationPlan: Hashable, Sendable {
   ///   - now: The current time, in seconds since 1970.
   package init(_ response: StoredResponse, by identity: RequestIdentity, at now: Double) {
     let vary = Vary(response.head.fields)
-    let isNew = (0..<Self.leastInterval).contains(now - response.respondedAt)
+    let isNew = (0..<Self.minimumInterval).contains(now - response.respondedAt)
     // `Save-Data` alone does not make a stored response that of another program.
     let isOurs =
-      vary.matches(response.varied.withoutSaving, identity.sent.withoutSaving) || vary.isOpen && isNew
+      vary.matches(response.varied.withoutSaveData, identity.sent.withoutSaveData) || vary.isOpen && isNew
     if isOurs, !identity.savesData, response.varied["Save-Data"] != nil, !isNew {
       // The server may have reduced the image to save data, which is no longer wanted.
       self = .meanwhile
@@ -35,5 +35,5 @@ package enum RevalidationPlan: Hashable, Sendable {
 }
 
 extension HTTPFields {
-  fileprivate var withoutSaving: HTTPFields { HTTPFields(fields.filter { !$0.isNamed("Save-Data") }) }
+  fileprivate var withoutSaveData: HTTPFields { HTTPFields(fields.filter { !$0.isNamed("Save-Data") }) }
 }

@@ -1,4 +1,4 @@
-import FeedimgCache
+import FeedimgHTTPCache
 import FeedimgModel
 import FeedimgSystem
 import FeedimgTransfer
@@ -21,13 +21,13 @@ import Synchronization
   /// The most images to revalidate at once, because each one stays in memory; the others wait until they are
   /// shown again.
   private nonisolated static let greatestCount = 64
-  private nonisolated static let greatestPasts = 4096
+  private nonisolated static let maximumRequests = 4096
 
   /// The coalescer of the requests; its results are the new image, or nil if the cached one is valid.
   nonisolated let coalescer = Coalescer<FetchedImage?>()
   private nonisolated let clock: @Sendable () -> Double
   /// Guards the last requests, which other threads read.
-  private nonisolated let pasts = Mutex<[String: Past]>([:])
+  private nonisolated let lastRequests = Mutex<[String: Past]>([:])
   private var background: [String: Task<Void, Never>] = [:]
   private var idleEvent: Event?
   private var summary = RevalidationSummary()
@@ -48,7 +48,7 @@ import Synchronization
   ) -> Bool {
     let key = request.key
     if background[key] != nil || coalescer.count(of: key) > 0 { return true }
-    guard !isResting(key), background.count < Self.greatestCount else { return false }
+    guard !isTooRecent(key), background.count < Self.greatestCount else { return false }
     background[key] = Task { @PipelineActor in
       _ = await outcome(
         of: request,
@@ -87,19 +87,19 @@ import Synchronization
   }
 
   /// Whether the last request for an image is too recent for another one.
-  nonisolated func isResting(_ key: String) -> Bool {
-    let past = pasts.withLock { $0[key] }
+  nonisolated func isTooRecent(_ key: String) -> Bool {
+    let past = lastRequests.withLock { $0[key] }
     return past.map { (0..<$0.rest).contains(clock() - $0.endedAt) } ?? false
   }
 
   /// The failure of the last request for a key; nil if it succeeded.
-  nonisolated func failure(of key: String) -> LoadError? { pasts.withLock { $0[key]?.error } }
+  nonisolated func failure(of key: String) -> LoadError? { lastRequests.withLock { $0[key]?.error } }
 
   /// Forgets earlier requests, for example after a change of the network.
-  nonisolated func forgetPast() { pasts.withLock { $0 = [:] } }
+  nonisolated func forgetRequests() { lastRequests.withLock { $0 = [:] } }
 
   /// The number of remembered and running requests.
-  var recordCount: Int { pasts.withLock(\.count) + background.count }
+  var recordCount: Int { lastRequests.withLock(\.count) + background.count }
 
   /// Waits until no request runs in the background.
   func idle() async {
@@ -120,13 +120,13 @@ import Synchronization
 
   private func note(_ request: Revalidation.Request, _ result: Result<FetchedImage?, LoadError>) {
     summary.count(result, of: request.variant.url)
-    let before = pasts.withLock { $0[request.key]?.failures ?? 0 }
+    let before = lastRequests.withLock { $0[request.key]?.failures ?? 0 }
     let (rest, failures): (Double, Int) =
       switch result.failure {
-      case nil: (RevalidationPlan.leastInterval, 0)
+      case nil: (RevalidationPlan.minimumInterval, 0)
       case let error? where error.code == .cancelled: (0, before)
       case let error? where error.isCircuitRejection:
-        (error.retryAfter.map { Double($0) } ?? RevalidationPlan.leastInterval, before)
+        (error.retryAfter.map { Double($0) } ?? RevalidationPlan.minimumInterval, before)
       case let error?:
         (
           max(
@@ -137,9 +137,9 @@ import Synchronization
         )
       }
     let past = Past(endedAt: clock(), rest: rest, failures: failures, error: result.failure)
-    pasts.withLock { pasts in
-      if pasts.count >= Self.greatestPasts { pasts = [:] }
-      pasts[request.key] = past
+    lastRequests.withLock { lastRequests in
+      if lastRequests.count >= Self.maximumRequests { lastRequests = [:] }
+      lastRequests[request.key] = past
     }
   }
 }
@@ -193,8 +193,8 @@ extension Revalidation {
         result = .failure(LoadError(.cancelled, url: variant.url, message: message))
       }
       switch result {
-      case .success(let new): LoadWitness.tell(.revalidated(isNew: new != nil))
-      case .failure(let error): LoadWitness.tell(.notRevalidated(error))
+      case .success(let new): LoadEventReporter.tell(.revalidated(isNew: new != nil))
+      case .failure(let error): LoadEventReporter.tell(.notRevalidated(error))
       }
       return result
     }

@@ -12,11 +12,11 @@ import FeedimgModel
 struct LinkMeter: Sendable {
   /// The number of bytes that ends a sample.
   static let sampleBytes = 64 << 10
-  /// The time that ends a sample of at least ``leastSampleBytes``.
+  /// The time that ends a sample of at least ``minimumSampleBytes``.
   static let sampleTime = Duration.milliseconds(250)
-  private static let leastSampleBytes = 4 << 10
+  private static let minimumSampleBytes = 4 << 10
   /// The largest number of downloads to one host, similar to the connection limit of browsers.
-  static let greatestPerHost = 8
+  static let maximumPerHost = 8
 
   private var network: NetworkKind
   private var bandwidth = BandwidthMeter()
@@ -30,7 +30,7 @@ struct LinkMeter: Sendable {
   /// The share of the time with downloads in which nothing arrives; old samples fade.
   private var idleShare = 0.0
   /// The share when the limits last followed it.
-  private var heededShare = 0.0
+  private var appliedIdleShare = 0.0
 
   init(network: NetworkKind = .other) {
     self.network = network
@@ -66,7 +66,7 @@ struct LinkMeter: Sendable {
   mutating func receive(_ count: Int, at now: Duration) -> Bool {
     self.count(until: now)
     bytes += count
-    guard bytes >= Self.sampleBytes || busyTime >= Self.sampleTime && bytes >= Self.leastSampleBytes else {
+    guard bytes >= Self.sampleBytes || busyTime >= Self.sampleTime && bytes >= Self.minimumSampleBytes else {
       return false
     }
     let (busy, idle) = (busyTime / .seconds(1), idleTime / .seconds(1))
@@ -74,7 +74,7 @@ struct LinkMeter: Sendable {
     if busy + idle > 0 { note(idleShare: idle / (busy + idle)) }
     (bytes, busyTime, idleTime) = (0, .zero, .zero)
     let old = limits
-    limits = Self.limits(network, bandwidth.category, idleShare: heededShare)
+    limits = Self.limits(network, bandwidth.category, idleShare: appliedIdleShare)
     return limits != old
   }
 
@@ -93,9 +93,9 @@ struct LinkMeter: Sendable {
 
   private mutating func note(idleShare share: Double) {
     idleShare += (share - idleShare) * 0.25
-    let change = Self.stretch(idleShare) / Self.stretch(heededShare)
+    let change = Self.stretch(idleShare) / Self.stretch(appliedIdleShare)
     // The limits follow changes of a fifth or more, so that they do not fluctuate.
-    if max(change, 1 / change) > BandwidthMeter.hysteresis { heededShare = idleShare }
+    if max(change, 1 / change) > BandwidthMeter.hysteresis { appliedIdleShare = idleShare }
   }
 
   private static func limits(
@@ -117,7 +117,7 @@ struct LinkMeter: Sendable {
     let total = min(most, max(least, Int(wanted.rounded())))
     return TransferLimits(
       total: total,
-      perHost: min(total, greatestPerHost),
+      perHost: min(total, maximumPerHost),
       besideUrgent: least <= 3 ? 0 : total / 2
     )
   }

@@ -60,9 +60,9 @@ struct SchedulerState: Sendable {
   /// The time without a byte of the body after which a download is stalled.
   ///
   /// Most responses begin within one or two round trips.
-  static let responsePatience = Duration.seconds(1)
+  static let responseStallTime = Duration.seconds(1)
   /// The time in which a download must bring ``leastBytes``; detecting a stall takes at most twice as long.
-  static let bodyPatience = Duration.seconds(2)
+  static let bodyStallTime = Duration.seconds(2)
   static let leastBytes = 1 << 10
   /// The time that a priority waits without starting a download before it gets a slot beyond the limits.
   static func starvationLimit(of priority: LoadPriority) -> Duration {
@@ -115,9 +115,9 @@ struct SchedulerState: Sendable {
   mutating func received(_ ticket: Ticket, _ bytes: Int, at now: Duration) {
     guard var entry = entries[ticket], entry.phase == .running, bytes > 0 else { return }
     let age = now - entry.window.start
-    if !entry.hasBody || entry.isStalled && age >= Self.bodyPatience {
+    if !entry.hasBody || entry.isStalled && age >= Self.bodyStallTime {
       (entry.hasBody, entry.window) = (true, (now, bytes))
-    } else if !entry.isStalled, age >= Self.bodyPatience / 2, entry.window.bytes >= Self.leastBytes {
+    } else if !entry.isStalled, age >= Self.bodyStallTime / 2, entry.window.bytes >= Self.leastBytes {
       entry.window = (now, bytes)
     } else {
       entry.window.bytes += bytes
@@ -222,7 +222,7 @@ extension SchedulerState {
   // MARK: Stalls
 
   private func stallTime(_ entry: Entry) -> Duration {
-    entry.window.start + (entry.hasBody ? Self.bodyPatience : Self.responsePatience)
+    entry.window.start + (entry.hasBody ? Self.bodyStallTime : Self.responseStallTime)
   }
 
   private mutating func findStalls(at now: Duration) {
@@ -247,7 +247,7 @@ extension SchedulerState {
   ///
   /// It is at least the number of stalled downloads of any one host, which may exceed a limit that was
   /// lowered.
-  private var greatestLeftOut: Int {
+  private var maximumExcluded: Int {
     let stalled = runningEntries.filter { !$0.isExtra && $0.isStalled }
     return max(limits.total, Dictionary(grouping: stalled, by: \.host).values.map(\.count).max() ?? 0)
   }
@@ -263,7 +263,7 @@ extension SchedulerState {
     var leftOut = all - counted(for: host).count
     if let victim, victim.isStalled, victim.host != host { leftOut -= 1 }
     let ofHost = runningCount(of: host) - (victim?.host == host ? 1 : 0)
-    return ofHost < limits.perHost && all - stopped - min(leftOut, greatestLeftOut) < limits.total
+    return ofHost < limits.perHost && all - stopped - min(leftOut, maximumExcluded) < limits.total
   }
 
   /// Whether the limits allow a download beside more urgent ones.

@@ -9,9 +9,9 @@ package final class UsageMeter: Sendable {
   private let time: MonotonicTime
   private let disk: ThreadExecutor?
   /// The network as it was last seen.
-  private let carrier = Mutex<Carrier?>(nil)
+  private let carrier = Mutex<TransferNetwork?>(nil)
   /// Guards the count; the ledger is written outside the lock.
-  private let count = Mutex(TrafficCount())
+  private let count = Mutex(TrafficCounter())
   /// Held from the count to the ledger, so that a program that exits waits for traffic on its way there.
   private let writing = Mutex(())
 
@@ -35,7 +35,7 @@ package final class UsageMeter: Sendable {
   func note(_ state: NetworkState) {
     // Bytes that still arrive when offline belong to the network before.
     guard state.kind != .offline else { return }
-    carrier.withLock { $0 = Carrier(state) }
+    carrier.withLock { $0 = TransferNetwork(state) }
   }
 
   /// Starts to count a transfer.
@@ -53,12 +53,12 @@ package final class UsageMeter: Sendable {
   }
 
   /// The current network; of unknown kind if none has been seen.
-  private var current: Carrier {
+  private var current: TransferNetwork {
     carrier.withLock { $0 }
-      ?? Carrier(NetworkState(kind: .other, metered: .unknown, reason: "", meteredReason: ""))
+      ?? TransferNetwork(NetworkState(kind: .other, metered: .unknown, reason: "", meteredReason: ""))
   }
 
-  private func write(_ take: (inout TrafficCount) -> [TrafficCount.Entry]) {
+  private func write(_ take: (inout TrafficCounter) -> [TrafficCounter.Entry]) {
     writing.withLock { _ in
       for entry in count.withLock({ take(&$0) }) {
         ledger.add(
@@ -75,7 +75,7 @@ package final class UsageMeter: Sendable {
   private func setAlarm() {
     Task(executorPreference: disk) { [weak self, time] in
       // Without a thread, the sleep fails; then traffic is written only when transfers end.
-      guard (try? await time.sleep(TrafficCount.interval)) != nil, let self else { return }
+      guard (try? await time.sleep(TrafficCounter.interval)) != nil, let self else { return }
       self.write { $0.alarm() }
     }
   }

@@ -5,7 +5,7 @@ import Synchronization
 /// Publishes the network, the settings, the policy, transfers and upgrades, from the first reader on.
 final class EventSources: Sendable {
   private struct State {
-    var network: NetworkWatching?
+    var network: NetworkSubscription?
     var settings: Task<Void, Never>?
     var policies: FileWatcher?
     var isEnded = false

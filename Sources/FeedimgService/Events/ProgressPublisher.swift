@@ -18,7 +18,7 @@ final class ProgressPublisher: Sendable {
     var text = ""
   }
 
-  private let register: TransferRegister
+  private let register: TransferRegistry
   private let schedule: Schedule
   private let state = Mutex(State())
 
@@ -27,7 +27,7 @@ final class ProgressPublisher: Sendable {
   /// The number of transfers that an event lists; it counts all of them.
   static let greatestCount = 32
 
-  init(_ register: TransferRegister, schedule: @escaping Schedule) {
+  init(_ register: TransferRegistry, schedule: @escaping Schedule) {
     self.register = register
     self.schedule = schedule
   }
@@ -68,7 +68,7 @@ final class ProgressPublisher: Sendable {
   }
 
   /// The data of an event: the most urgent transfers first, then the oldest.
-  static func text(_ transfers: [TransferRegister.Transfer]) -> String {
+  static func text(_ transfers: [TransferRegistry.Transfer]) -> String {
     let ordered = LoadPriority.allCases.reversed().flatMap { priority in
       transfers.filter { $0.priority == priority }
     }

@@ -84,7 +84,7 @@ export class Feed {
 
   /** Whether what a picture waited for has happened, as its policy has it. */
   #isDue(shown, resolution) {
-    if (!this.#table.speaksOfUpgrades) return true
+    if (!this.#table.namesUpgradeEvents) return true
     const fact = (name) => resolution.facts[name]?.value
     const isOnline = fact('network') !== 'offline'
     switch (shown.upgrade) {

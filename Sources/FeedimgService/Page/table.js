@@ -13,7 +13,7 @@ export class DecisionTable {
   }
 
   /** Whether any rule says when a picture is to be had better. */
-  get speaksOfUpgrades() {
+  get namesUpgradeEvents() {
     return this.#rules.some((rule) => rule.upgrade !== 'never')
   }
 

@@ -30,7 +30,7 @@ struct CompleteImage: Sendable {
   }
 
   /// An image in memory.
-  init(_ image: ImageAtHand, serverTiming: String) {
+  init(_ image: MemoryHit, serverTiming: String) {
     (item, variant, situation) = (image.item, image.variant, image.situation)
     (source, bytes) = (.memory, image.bytes)
     tag = EntityTag(length: image.bytes.count, checksum: image.checksum)

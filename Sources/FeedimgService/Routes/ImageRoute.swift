@@ -19,7 +19,7 @@ struct ImageRoute: Sendable {
     guard request.target.parameters.count == 1, request.fields["Cache-Control"] == nil,
       request.fields["Feedimg-Cache"].map({ $0 == folder }) ?? true,
       let item = request.item ?? request.target.item,
-      let loader = try? loaders.loader(given: [], policy: nil), let image = loader.atHand(item)
+      let loader = try? loaders.loader(given: [], policy: nil), let image = loader.lookUpInMemory(item)
     else { return nil }
     let timing = ServerTiming.memoryHit(in: ContinuousClock.now - start)
     do throws(Problem) {
@@ -93,7 +93,7 @@ struct ImageRoute: Sendable {
 
   /// The response with an image that is still being received: without its tag, which depends on all bytes.
   private func streamed(
-    _ image: ArrivingImage,
+    _ image: StreamingImage,
     to request: ServiceRequest,
     _ serverTiming: String,
     leave: @escaping @Sendable () -> Void

@@ -23,7 +23,7 @@ final class Sealing: Sendable {
   ///   - image: An image in memory.
   ///   - loader: The loader with that memory.
   /// - Returns: Nil where there is no copy and none is due or possible.
-  func copy(of image: ImageAtHand, in loader: ImageLoader) -> SealedBody? {
+  func copy(of image: MemoryHit, in loader: ImageLoader) -> SealedBody? {
     if let copy = image.copy { return copy as? SealedBody }
     guard isAllowed, (SealedBody.leastLength...Self.greatestLength).contains(image.bytes.count),
       demand.withLock({ $0.noteRequest(image.variant.url.key) }), let body = SealedBody(image.bytes),

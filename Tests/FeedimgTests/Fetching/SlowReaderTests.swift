@@ -23,7 +23,7 @@ import Testing
 
   private func ask(_ cache: ResponseCache, _ url: String) async throws -> ResponseStream {
     let request = FetchRequest(try ImageURL(url), fields: HTTPFields(), priority: .visible)
-    guard case .arriving(let body, _) = try await cache.response(request).body else {
+    guard case .arriving(let body, _) = try await cache.response(to: request).body else {
       throw LoadError(.malformed, message: "the beginning is missing")
     }
     return body

@@ -19,10 +19,10 @@ import Testing
     let origin = try PictureOrigin(SampleImage.jpeg, [("Cache-Control", "max-age=60")])
     let test = try loader()
     let item = try TestLoader.item(origin.server, original: "/a.jpg")
-    #expect(test.loader.atHand(item) == nil, "memory is still empty")
+    #expect(test.loader.lookUpInMemory(item) == nil, "memory is still empty")
     _ = try await test.loader.load(item)
     clock += 20
-    let image = try #require(test.loader.atHand(item))
+    let image = try #require(test.loader.lookUpInMemory(item))
     let loaded = try await test.loader.load(item)
     #expect(image.bytes == loaded.bytes)
     #expect((image.variant, image.decision) == (loaded.variant, loaded.resolution.decision))
@@ -37,13 +37,13 @@ import Testing
     let test = try loader()
     let item = try TestLoader.item(origin.server, original: "/a.jpg")
     _ = try await test.loader.load(item)
-    let (image, form) = (try #require(test.loader.atHand(item)), Form())
+    let (image, form) = (try #require(test.loader.lookUpInMemory(item)), Form())
     #expect(image.copy == nil)
     #expect(test.loader.keep(form, cost: 1000, of: image))
-    #expect(test.loader.atHand(item)?.copy === form)
+    #expect(test.loader.lookUpInMemory(item)?.copy === form)
     #expect(test.loader.copies == (1, ByteCount(1000)))
     test.loader.rest()
-    #expect(test.loader.atHand(item)?.copy == nil)
+    #expect(test.loader.lookUpInMemory(item)?.copy == nil)
     #expect(test.loader.copies == (0, ByteCount(0)))
     // The replaced image has no copy.
     origin.version = PictureOrigin.Version(SampleImage.webp)
@@ -57,10 +57,10 @@ import Testing
     let item = try TestLoader.item(origin.server, original: "/a.jpg")
     _ = try await test.loader.load(item)
     clock += 61
-    #expect(test.loader.atHand(item) == nil)
+    #expect(test.loader.lookUpInMemory(item) == nil)
     let image = try await test.loader.load(item)
     _ = await test.loader.revalidation(of: image)
-    #expect(test.loader.atHand(item) != nil, "it was revalidated just now")
+    #expect(test.loader.lookUpInMemory(item) != nil, "it was revalidated just now")
   }
 
   @Test func `a memory hit uses the current network state`() async throws {
@@ -68,10 +68,10 @@ import Testing
     let test = try loader()
     let item = try TestLoader.item(origin.server, original: "/a.jpg", thumbnail: "/b.jpg")
     _ = try await test.loader.load(item)
-    #expect(test.loader.atHand(item)?.decision.image == .original)
+    #expect(test.loader.lookUpInMemory(item)?.decision.image == .original)
     for kind in [NetworkKind.cellular, .offline, .wifi] {
       test.network.become(kind)
-      #expect(test.loader.atHand(item)?.decision == test.loader.resolve(item).decision, "\(kind)")
+      #expect(test.loader.lookUpInMemory(item)?.decision == test.loader.resolve(item).decision, "\(kind)")
     }
   }
 
@@ -81,7 +81,7 @@ import Testing
     let item = try TestLoader.item(origin.server, original: "/a.jpg", thumbnail: "/b.jpg")
     let shown = try await test.loader.load(item)
     #expect(shown.variant.role == .thumbnail)
-    #expect(test.loader.atHand(item) == nil, "the original on disk would be shown")
+    #expect(test.loader.lookUpInMemory(item) == nil, "the original on disk would be shown")
     #expect(try await test.loader.load(item).variant.role == .thumbnail)
   }
 }

@@ -1,4 +1,4 @@
-import FeedimgCache
+import FeedimgHTTPCache
 import FeedimgModel
 import FoundationEssentials
 import Glibc
@@ -12,7 +12,7 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(10))) struct MemoryPressureTests {
   private static let stalls = "/proc/pressure/memory"
   /// Without the waits that a real system needs.
-  private static let eager = PressureLadder(settling: .zero)
+  private static let eager = PressureState(settling: .zero)
 
   private let memory = MemoryCache {
     MemoryLimits(encoded: .mebibytes(1), decoded: .mebibytes(1))
@@ -38,7 +38,7 @@ import Testing
     try fill()
     #expect(kept == [true, true])
     pressure.start()
-    var seen: [PressureLadder.Step] = []
+    var seen: [PressureState.Step] = []
     for await step in pressure.steps() {
       seen.append(step)
       switch step {
@@ -51,7 +51,7 @@ import Testing
       if step == .prefetch { break }
       try system.write(Self.stalls, "!")
     }
-    #expect(seen == PressureLadder.Step.allCases)
+    #expect(seen == PressureState.Step.allCases)
     pressure.stop()
     #expect(pressure.step == .nothing)
     try fill()
@@ -76,7 +76,7 @@ import Testing
   @Test func `evicted kinds are allowed again after a quiet time`() async throws {
     let system = try FakeSystem()
     try system.makePipe(Self.stalls)
-    let ladder = PressureLadder(settling: .zero, recovery: .milliseconds(1))
+    let ladder = PressureState(settling: .zero, recovery: .milliseconds(1))
     let pressure = MemoryPressure(memory, files: system.files, ladder: ladder)
     try fill()
     pressure.start()

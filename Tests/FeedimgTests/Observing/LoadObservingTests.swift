@@ -195,8 +195,8 @@ import Testing
     let bench = try TestLoader()
     let seen = RecordedValues<Bool>()
     let item = try TestLoader.item(server, original: "/a.jpg")
-    _ = try await bench.loader.load(item) { _ in seen.add(LoadWitness.present == nil) }
-    #expect(LoadWitness.present == nil && seen.all.allSatisfy { $0 })
+    _ = try await bench.loader.load(item) { _ in seen.add(LoadEventReporter.present == nil) }
+    #expect(LoadEventReporter.present == nil && seen.all.allSatisfy { $0 })
   }
 
   @Test func `a resumed load reports the kept bytes before the new ones`()

@@ -223,7 +223,7 @@ import Testing
   ) {
     let situation = Situation(network: network, metered: metered, original: .remote, thumbnail: .none)
     let decision = Decision(ceiling: .original, in: situation, urgency: urgency, rule: 1)
-    let verdict = PrefetchRule.verdict(decision, in: situation, speaksOfPriority: speaks)
+    let verdict = PrefetchRule.verdict(decision, in: situation, setsPriority: speaks)
     #expect(verdict == reason.map { .skip($0) } ?? .load(.original), "\(why)")
   }
 
@@ -248,7 +248,7 @@ import Testing
   ) {
     let situation = Situation(network: network, metered: metered, original: original, thumbnail: .cached)
     let decision = Decision(ceiling: .thumbnail, in: situation, rule: 1)
-    let verdict = PrefetchRule.verdict(decision, in: situation, speaksOfPriority: false, waits: waits)
+    let verdict = PrefetchRule.verdict(decision, in: situation, setsPriority: false, waits: waits)
     #expect(verdict == .skip(reason), "\(why)")
   }
 

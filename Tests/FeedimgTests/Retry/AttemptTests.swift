@@ -51,7 +51,7 @@ import Testing
     let (early, late) = (Attempt(url, desk), Attempt(url, desk))
     try ask(late, .success(500))
     #expect(throws: LoadError.self) { try ask(early, .success(200)) }
-    #expect(early.isHeldBack && !late.isHeldBack)
+    #expect(early.isWithheld && !late.isWithheld)
   }
 
   /// The server was well when the load came, and fails while the load waits for its slot.
@@ -66,7 +66,7 @@ import Testing
       }
     }
     #expect(throws: LoadError.self) { try ask(begun, .success(200)) }
-    #expect(begun.isHeldBack)
+    #expect(begun.isWithheld)
   }
 
   @Test func `a load that loses its slot before a response lets another one probe, and waits for it`()
@@ -76,13 +76,13 @@ import Testing
     #expect(throws: LoadError.self) {
       try ask(begun, .failure(LoadError(.cancelled, message: "")))
     }
-    #expect(!begun.isHeldBack)
+    #expect(!begun.isWithheld)
     #expect(desk.admit(url.origin, insisting: false) == true)
     #expect(throws: LoadError.self) { try ask(begun, .success(200)) }
-    #expect(begun.isHeldBack)
-    desk.probeAnswered(url.origin)
+    #expect(begun.isWithheld)
+    desk.probeResponded(url.origin)
     try ask(begun, .success(200))
-    #expect(!begun.isHeldBack)
+    #expect(!begun.isWithheld)
   }
 
   @Test func `a load that was allowed to continue is not checked again when it resumes`() async throws {

@@ -63,7 +63,7 @@ import Testing
       #expect(breaker.admit("h", at: .zero) != .admitted, "the others keep waiting")
     }
     #expect(breaker.admit("h", insisting: true, at: .zero) == .admitted)
-    breaker.probeAnswered("h")
+    breaker.probeResponded("h")
     for _ in 0..<3 { #expect(breaker.admit("h", at: .zero) == .admitted) }
   }
 

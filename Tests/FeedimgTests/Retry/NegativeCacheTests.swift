@@ -74,13 +74,13 @@ import Testing
   @Test
   mutating func `a half-open host that begins to respond serves all, and waits longer if it then fails`() {
     var breaker = CircuitBreaker()
-    breaker.probeAnswered("h")
+    breaker.probeResponded("h")
     for _ in 0..<5 { breaker.failed("h", broken, at: .zero, using: &random) }
-    breaker.probeAnswered("h")
+    breaker.probeResponded("h")
     #expect(breaker.admit("h", at: .zero) != .admitted, "no load has probed")
     #expect(breaker.admit("h", at: .seconds(2)) == .admitted)
     #expect(breaker.isOpenForFailures("h"))
-    breaker.probeAnswered("h")
+    breaker.probeResponded("h")
     for _ in 0..<3 { #expect(breaker.admit("h", at: .seconds(2)) == .admitted) }
     #expect(!breaker.isOpenForFailures("h"), "a load that fails now may retry")
     breaker.failed("h", broken, at: .seconds(2), using: &random)
@@ -90,7 +90,7 @@ import Testing
     }
     #expect(wait >= .seconds(2) && wait <= .seconds(4))
     #expect(breaker.admit("h", at: .seconds(6)) == .admitted)
-    breaker.probeAnswered("h")
+    breaker.probeResponded("h")
     breaker.responded("h")
     for _ in 0..<4 { breaker.failed("h", broken, at: .seconds(6), using: &random) }
     #expect(breaker.admit("h", at: .seconds(6)) == .admitted, "a complete response resets the count")

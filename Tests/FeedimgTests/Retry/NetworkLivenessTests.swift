@@ -42,8 +42,10 @@ import Testing
   @Test func `pages count if no image came for a minute`() {
     var network = NetworkLiveness()
     _ = network.heard(isImage: true, at: .zero)
-    for _ in 0..<8 { for host in ["a", "b"] { #expect(network.sawPage(host, at: .seconds(59)) == false) } }
-    let turns = (0..<4).map { network.sawPage("h\($0 % 2)", at: .seconds(60)) }
+    for _ in 0..<8 {
+      for host in ["a", "b"] { #expect(network.recordPortalPage(host, at: .seconds(59)) == false) }
+    }
+    let turns = (0..<4).map { network.recordPortalPage("h\($0 % 2)", at: .seconds(60)) }
     #expect(turns == [false, false, false, true])
   }
 
@@ -51,7 +53,7 @@ import Testing
     var network = NetworkLiveness()
     for number in 0..<4 {
       #expect(network.heard(isImage: false, at: .zero) == false, "the head of the page")
-      _ = network.sawPage("h\(number % 2)", at: .zero)
+      _ = network.recordPortalPage("h\(number % 2)", at: .zero)
     }
     #expect(network.isDead)
     #expect(network.heard(isImage: false, at: .zero) == false)
@@ -67,7 +69,7 @@ import Testing
     let probe = network.began(at: .seconds(5))
     #expect(network.began(at: .seconds(5)) == nil, "one load probes at a time")
     fail(&network, begun: .zero, at: .seconds(6))
-    for host in ["a", "b"] { _ = network.sawPage(host, at: .seconds(6)) }
+    for host in ["a", "b"] { _ = network.recordPortalPage(host, at: .seconds(6)) }
     #expect(network.probe(at: .seconds(6)) == .seconds(5), "it may end at any time")
     _ = network.failed("a", begun: .seconds(5), probe: probe, at: .seconds(15))
     #expect(network.probe(at: .seconds(15)) == .seconds(10))
@@ -92,10 +94,10 @@ import Testing
   @Test func `the next load probes after a probe is cancelled, or after a while without a result`() {
     var network = dead()
     let first = network.began(at: .seconds(5))
-    network.gaveUp(first, at: .seconds(6))
+    network.probeAbandoned(first, at: .seconds(6))
     #expect(!network.isOffline(at: .seconds(6)))
     let second = network.began(at: .seconds(6))
-    network.gaveUp(first, at: .seconds(7))
+    network.probeAbandoned(first, at: .seconds(7))
     #expect(network.isOffline(at: .seconds(35)), "the first probe has expired")
     #expect(!network.isOffline(at: .seconds(36)))
     let third = network.began(at: .seconds(36))

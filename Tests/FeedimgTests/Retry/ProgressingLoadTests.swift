@@ -89,10 +89,10 @@ import Testing
   @Test func `progress is limited too, and does not count against the server`() async throws {
     let desk = RetryController(time.time, schedule: RetrySchedule(greatestTries: 2))
     let load = breaking(try ImageURL("http://a.example/a.jpg"), desk) { $0 * Self.goodPart }
-    for _ in 0..<RetryController.greatestAdvances { await time.pass(.milliseconds(500), when: 1) }
+    for _ in 0..<RetryController.maximumAdvances { await time.pass(.milliseconds(500), when: 1) }
     let end = await load.value
     #expect(end.error?.code == .connection)
-    #expect(end.tries == RetryController.greatestAdvances + 1)
+    #expect(end.tries == RetryController.maximumAdvances + 1)
     let other = try ImageURL("http://a.example/b.jpg")
     #expect(try await desk.perform(other) { _ async throws(LoadError) in 1 } == 1)
     #expect(time.sleepers == 0)

@@ -48,8 +48,8 @@ import Testing
 
   private let time = ManualTime()
 
-  private func link(in folder: String, _ downloader: any Downloading) -> ServiceLink {
-    ServiceLink(
+  private func link(in folder: String, _ downloader: any Downloading) -> ServiceClient {
+    ServiceClient(
       socket: folder + "/service.sock",
       cacheFolder: folder + "/cache",
       downloader: downloader,
@@ -59,7 +59,7 @@ import Testing
   }
 
   /// Loads an image through an absent service, which a downloader simulates.
-  private func load(_ test: TestLoader, _ link: ServiceLink) throws -> Task<FetchedImage?, any Error> {
+  private func load(_ test: TestLoader, _ link: ServiceClient) throws -> Task<FetchedImage?, any Error> {
     try Data().write(to: URL(filePath: test.folder + "/service.sock"))
     let variant = ImageVariant(role: .original, url: try ImageURL("http://x.example/a"))
     return Task {
@@ -88,7 +88,7 @@ import Testing
     }
     let passing = Task { [time] in
       while !Task.isCancelled {
-        if time.sleepers > 0 { time.pass(ServiceVigil.interval) }
+        if time.sleepers > 0 { time.pass(ServiceHealthMonitor.interval) }
         await Task.yield()
       }
     }
@@ -112,7 +112,7 @@ import Testing
     var questions: Int { service.asked.count { $0.hasSuffix("/healthz") } }
     // At the first check the load may just have started.
     for count in [1, 2, 3, 4] {
-      await time.pass(ServiceVigil.interval, when: 1)
+      await time.pass(ServiceHealthMonitor.interval, when: 1)
       while questions < count { await Task.yield() }
     }
     service.release()
@@ -126,7 +126,7 @@ import Testing
     let ending = ShutdownDownloader()
     let link = link(in: test.folder, ending)
     let load = try load(test, link)
-    for _ in 0..<3 { await time.pass(ServiceVigil.interval, when: 1) }
+    for _ in 0..<3 { await time.pass(ServiceHealthMonitor.interval, when: 1) }
     while ending.refused.load(ordering: .relaxed) < 2 { await Task.yield() }
     ending.service.release()
     #expect(try await load.value?.bytes == SampleImage.jpeg)
@@ -137,7 +137,7 @@ import Testing
     let service = HeldDownloader(holding: { _ in false })
     let link = link(in: test.folder, service)
     for _ in 0..<3 { #expect(try await load(test, link).value?.bytes == SampleImage.jpeg) }
-    await time.pass(ServiceVigil.interval, when: 1)
+    await time.pass(ServiceHealthMonitor.interval, when: 1)
     #expect(try await load(test, link).value?.bytes == SampleImage.jpeg)
     #expect(service.asked.count { $0.hasSuffix("/healthz") } == 1)
     #expect(service.asked.count == 5)

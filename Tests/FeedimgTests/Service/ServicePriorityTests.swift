@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct ServicePriorityTests {
   private let test: TestLoader
   private let service = HeldDownloader(holding: { $0.url.text.contains("/v1/image") })
-  private let link: ServiceLink
+  private let link: ServiceClient
   private let variant: ImageVariant
   private let run = InFlightLoad(.prefetch)
   private static let waiter = Coalescer<Int>().waiter()
@@ -19,7 +19,7 @@ import Testing
     test = try TestLoader()
     let socket = test.folder + "/service.sock"
     try Data().write(to: URL(filePath: socket))
-    link = ServiceLink(socket: socket, cacheFolder: test.folder, downloader: service)
+    link = ServiceClient(socket: socket, cacheFolder: test.folder, downloader: service)
     variant = ImageVariant(role: .original, url: try ImageURL("http://x.example/a"))
   }
 

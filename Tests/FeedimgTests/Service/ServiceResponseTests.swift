@@ -32,7 +32,7 @@ import Testing
           holding: { _ in false },
           responding: { $0.url.text.contains("/v1/image") ? response() : Response() }
         )
-        return ServiceLink(socket: socket, cacheFolder: folder + "/cache", downloader: service)
+        return ServiceClient(socket: socket, cacheFolder: folder + "/cache", downloader: service)
       }
     )
   }
@@ -153,7 +153,11 @@ import Testing
     let test = try TestLoader(service: { folder in
       let socket = folder + "/service.sock"
       close(open(socket, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600))
-      return ServiceLink(socket: socket, cacheFolder: folder + "/cache", downloader: InterruptingDownloader())
+      return ServiceClient(
+        socket: socket,
+        cacheFolder: folder + "/cache",
+        downloader: InterruptingDownloader()
+      )
     })
     func load(_ path: String) async throws -> String {
       _ = try await test.loader.load(try TestLoader.item(origin, original: path))

@@ -20,6 +20,6 @@ import Testing
     field: String?,
     source: LoadedImage.Source
   ) {
-    #expect(ServiceLink.source(field) == source)
+    #expect(ServiceClient.source(field) == source)
   }
 }

@@ -49,7 +49,7 @@ import Testing
     let test = try TestLoader()
     let socket = try SilentSocket(in: test.folder)
     let downloader = Counting()
-    let link = ServiceLink(
+    let link = ServiceClient(
       socket: socket.path,
       cacheFolder: test.folder,
       downloader: downloader,

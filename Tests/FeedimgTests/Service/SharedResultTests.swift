@@ -15,7 +15,7 @@ import Testing
     let order = RecordedValues<Int>()
     // One thread for all of them, so that only the wake-ups determine the order.
     let waiting = (0..<20).map { index in
-      Task(executorPreference: test.loader.disk) { if await answer.value { order.add(index) } }
+      Task(executorPreference: test.loader.disk) { if await response.value { order.add(index) } }
     }
     while asked.all.isEmpty { await Task.yield() }
     // This runs after all of them on their thread, so they wait by now.
@@ -23,7 +23,7 @@ import Testing
     gate.add(true)
     for wait in waiting { await wait.value }
     #expect(order.all == Array(0..<20))
-    #expect(await answer.value)
+    #expect(await response.value)
     #expect(asked.all.count == 1)
   }
 }

@@ -68,7 +68,7 @@ import Testing
     slot.show(item)
     #expect(slot.presentation?.shown == .original)
     // The slot checks whether the image is stale only after the first binding.
-    let screen = SlotScreen()
+    let screen = SlotPublisher()
     _ = SlotTask(loader: test.loader, screen: screen, item: item, facts: [:], priority: .visible).bind()
     #expect(screen.latest?.shown == .original && screen.latest?.isLoading == false)
   }

@@ -1,5 +1,5 @@
-import FeedimgCache
 import FeedimgDecoding
+import FeedimgHTTPCache
 import FeedimgModel
 import FeedimgSystem
 import LoopbackServer

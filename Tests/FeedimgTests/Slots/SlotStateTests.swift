@@ -186,13 +186,16 @@ import Testing
   ])
   func `an upgrade waits for the event that the table names`(
     upgrade: Upgrade,
-    isSpoken: Bool,
+    tableNamesEvents: Bool,
     network: NetworkKind,
     metered: Metered,
     expected: Bool,
     why: String
   ) {
     let situation = Situation(network: network, metered: metered, original: .remote, thumbnail: .cached)
-    #expect(UpgradeRule.allows(upgrade, isSpoken: isSpoken, in: situation) == expected, "\(why)")
+    #expect(
+      UpgradeRule.allows(upgrade, tableNamesEvents: tableNamesEvents, in: situation) == expected,
+      "\(why)"
+    )
   }
 }

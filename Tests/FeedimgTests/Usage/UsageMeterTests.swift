@@ -111,7 +111,7 @@ import Testing
     let meter = UsageMeter(ledger, network: TestLoader.Network(.wifi), time: time.time)
     let tallies = try (1...3).map { meter.begin(try ImageURL("http://pictures.example/\($0).jpg")) }
     for tally in tallies { tally.add(10) }
-    await time.pass(TrafficCount.interval - .milliseconds(1), when: 1)
+    await time.pass(TrafficCounter.interval - .milliseconds(1), when: 1)
     #expect(time.sleepers == 1 && ledger.lines.isEmpty, "one timer for all")
     time.pass(.milliseconds(1))
     while ledger.lines.isEmpty { await Task.yield() }

@@ -1,0 +1,211 @@
+import FeedimgModel
+import FeedimgPipeline
+
+/// The bytes that a prefetch may still transfer, and those reserved for running loads.
+///
+/// A load starts only if its expected size still fits. The response head tells the exact size; a load that no
+/// longer fits stops before its body arrives. Of the loads that share a transfer, only one is charged, and
+/// they stop together.
+///
+/// This type is pure. Sizes are in bytes.
+struct PrefetchBudget: Sendable {
+  /// The decision about a load that is ready to start.
+  enum Entry: Hashable, Sendable {
+    case begin
+    /// Whether the image fits is known once running loads have progressed.
+    case wait
+    case leaveOut(Prefetch.Reason)
+  }
+
+  /// The length of an image, as the response to an earlier attempt stated it.
+  enum Length: Hashable, Sendable {
+    case announced(ByteCount)
+    /// The response stated no length, so the image may be as long as the limit for one image.
+    case open
+  }
+
+  private struct Load: Sendable {
+    /// Identifies the image across loads; nil if that does not matter.
+    let key: String?
+    /// Whether received bytes are charged to this load, not to another one that shares the transfer.
+    var pays: Bool
+    /// The bytes reserved until the length is known.
+    var expected: Int
+    /// Whether `expected` is a declared size.
+    let isDeclared: Bool
+    /// Whether the load started although its expected size did not fit.
+    let isProbe: Bool
+    /// The bytes of the image that are present, those of earlier loads included; nil before the response
+    /// head.
+    var position: Int?
+    /// The length of the whole image.
+    var length: Int?
+    /// The bytes that this load received.
+    var moved = 0
+    /// The load's number among those whose response states no length; nil for all others.
+    var endless: Int?
+    /// Whether the load was told to stop.
+    var mustStop = false
+
+    /// Whether the remaining size is unknown.
+    var isOpen: Bool { pays && !mustStop && length == nil }
+    /// The bytes that will certainly arrive.
+    var announced: Int { mustStop || !pays ? 0 : max(0, (length ?? 0) - (position ?? 0)) }
+    /// The bytes reserved beyond those received.
+    var kept: Int { isOpen ? max(0, expected - moved) : announced }
+  }
+
+  /// The expected size of an image while no length is known: a typical picture in a feed.
+  static let firstEstimate = 256 << 10
+  /// The most images of unknown size in a row that may prove too large; after that, no more are tried.
+  static let greatestRefusals = 4
+  /// Larger than any real size, and small enough that sums do not overflow.
+  private static let greatestSize = 1 << 53
+
+  private let total: Int
+  private let perImage: Int
+  private var loads: [Int: Load] = [:]
+  private var issued = 0
+  private var lengths = (sum: 0, count: 0)
+  private var refusals = 0
+  /// The bytes that came over the network.
+  private(set) var spent = 0
+
+  init(_ limits: Prefetch.Limits) {
+    total = Self.bounded(limits.total.bytes)
+    perImage = Self.bounded(limits.perImage.bytes)
+  }
+
+  private static func bounded(_ size: Int) -> Int { min(max(size, 0), greatestSize) }
+
+  /// Decides whether to start the load of an image.
+  ///
+  /// - Parameters:
+  ///   - index: Identifies the load until ``leave(_:)``.
+  ///   - size: The size that the item declares; nil if it declares none.
+  ///   - length: The length that an earlier attempt learned.
+  ///   - key: Identifies the image. No bytes are reserved for an image that another load already fetches.
+  /// - Returns: What to do. On `wait`, call again after another load is noted or leaves.
+  mutating func enter(
+    _ index: Int,
+    size: ByteCount?,
+    after length: Length? = nil,
+    of key: String? = nil
+  ) -> Entry {
+    let told: ByteCount? =
+      switch length {
+      case .announced(let length)?: length
+      case .open?: nil
+      case nil: size
+      }
+    let known = told.flatMap { $0.bytes > 0 ? Self.bounded($0.bytes) : nil }
+    if let known, known > perImage { return .leaveOut(.tooLarge) }
+    let shares = key != nil && loads.values.contains { $0.key == key && !$0.mustStop }
+    let expected = known ?? (length == .open ? perImage : estimate)
+    if shares || committed + expected <= total {
+      loads[index] = Load(
+        key: key,
+        pays: !shares,
+        expected: expected,
+        isDeclared: known != nil,
+        isProbe: false
+      )
+      return .begin
+    }
+    // The image would not fit even if the running loads received no more bytes.
+    guard spent < total, spent + (known ?? 0) <= total else { return .leaveOut(.spent) }
+    guard known == nil, certain < total, refusals < Self.greatestRefusals else {
+      return loads.isEmpty ? .leaveOut(.spent) : .wait
+    }
+    // Try one image of unknown size at a time, because each may be small enough.
+    guard !loads.values.contains(where: \.isOpen) else { return .wait }
+    loads[index] = Load(key: key, pays: true, expected: expected, isDeclared: false, isProbe: true)
+    return .begin
+  }
+
+  /// Records the progress of a load; the first call follows the response head.
+  ///
+  /// - Parameters:
+  ///   - index: Identifies the load.
+  ///   - told: The bytes received, and the length if known.
+  ///   - isFirst: Whether this load comes first among those that share the transfer; all get the same
+  ///     progress.
+  /// - Returns: Why the load must stop with all loads ``sharing(with:)`` it; nil if it continues.
+  mutating func note(_ index: Int, _ told: LoadProgress, isFirst: Bool = true) -> Prefetch.Reason? {
+    guard var load = loads[index] else { return nil }
+    load.pays = isFirst
+    let (position, length) = (
+      Self.bounded(told.received.bytes), told.total.map { Self.bounded($0.bytes) }
+    )
+    // Bytes that were present before the load, or before a restart, are not counted.
+    let brought = isFirst ? max(0, position - (load.position ?? position)) : 0
+    load.moved += brought
+    spent = Self.bounded(spent + brought)
+    if isFirst, let length, load.length != length { learn(length) }
+    (load.position, load.length) = (position, length)
+    if load.isOpen, load.endless == nil, !load.isDeclared || load.moved > load.expected {
+      // The image may be as long as the limit for one image.
+      issued += 1
+      (load.endless, load.expected) = (issued, perImage)
+    }
+    loads[index] = load
+    guard !load.mustStop else { return nil }
+    guard let reason = obstacle(load) else { return nil }
+    if load.isProbe { refusals += 1 }
+    // Stop all loads of the transfer; otherwise the next one would continue it.
+    for index in sharing(with: index) {
+      loads[index]?.mustStop = true
+      loads[index]?.length = length
+    }
+    return reason
+  }
+
+  /// Returns the loads of the same image, this one included.
+  func sharing(with index: Int) -> [Int] {
+    guard let key = loads[index]?.key else { return [index] }
+    return loads.filter { $0.value.key == key }.map(\.key)
+  }
+
+  /// Returns whether the response head of a load has arrived.
+  func hasBegun(_ index: Int) -> Bool { loads[index]?.position != nil }
+
+  private func obstacle(_ load: Load) -> Prefetch.Reason? {
+    if max(load.length ?? 0, load.position ?? 0) > perImage { return .tooLarge }
+    guard load.pays else { return nil }
+    if certain > total { return .spent }
+    guard load.isOpen, let number = load.endless, committed > total else { return nil }
+    // The first load of unknown length continues to the limit, so that not all of them stop there.
+    let isFirst = !loads.values.contains { $0.isOpen && $0.endless ?? .max < number }
+    return isFirst ? nil : .spent
+  }
+
+  /// Ends a load, for any reason.
+  ///
+  /// - Parameter index: Identifies the load.
+  /// - Returns: The bytes that it received.
+  @discardableResult
+  mutating func leave(_ index: Int) -> ByteCount {
+    guard let load = loads.removeValue(forKey: index) else { return ByteCount(0) }
+    if load.isProbe, !load.mustStop { refusals = 0 }
+    if load.pays, load.length == nil, let length = load.position, !load.mustStop { learn(length) }
+    return ByteCount(load.moved)
+  }
+
+  /// Returns the length of the whole image; nil if the response has not stated it.
+  func length(of index: Int) -> ByteCount? { loads[index]?.length.map { ByteCount($0) } }
+
+  private mutating func learn(_ length: Int) {
+    lengths = (Self.bounded(lengths.sum + length), lengths.count + 1)
+  }
+
+  /// The expected size of an image of unknown length.
+  private var estimate: Int {
+    min(perImage, lengths.count == 0 ? Self.firstEstimate : max(1, lengths.sum / lengths.count))
+  }
+
+  /// The bytes spent, and those that will certainly arrive.
+  private var certain: Int { loads.values.reduce(spent) { $0 + $1.announced } }
+
+  /// The bytes spent, and those reserved.
+  private var committed: Int { loads.values.reduce(spent) { $0 + $1.kept } }
+}

@@ -1,0 +1,183 @@
+import FeedimgHTTPCache
+import FeedimgModel
+import FeedimgSystem
+
+/// Decodes images, the most urgent first, and keeps the pixels in memory.
+///
+/// Callers that want the same pixels of an image share one decoding.
+package final class DecodingQueue: Sendable {
+  private typealias Outcome = Result<DecodedImage, DecodeError>
+
+  private let decoder: any ImageDecoding
+  private let memory: MemoryCache
+  private let desk = Coalescer<Outcome>()
+  /// Limits how many images decode at once to the decoder's width.
+  ///
+  /// Visible images pass the others.
+  private let places: PriorityWaiters<LoadPriority>
+
+  init(_ decoder: any ImageDecoding, _ memory: MemoryCache, _ time: MonotonicTime) {
+    self.decoder = decoder
+    self.memory = memory
+    places = PriorityWaiters(places: decoder.width, time)
+  }
+
+  /// The number of images that wait for a decoder.
+  var waiting: Int { places.count }
+
+  /// The number of callers that wait for pixels.
+  var wanted: Int { desk.count }
+
+  /// Returns the pixels from memory; nil if memory does not have them.
+  ///
+  /// Memory keeps pixels only of the version of the image that it also keeps.
+  package func kept(of url: ImageURL, _ request: DecodeRequest) -> Bitmap? {
+    DecodedKey(url, request).flatMap { memory[$0] }
+  }
+
+  /// Returns the pixels of a complete image, from memory or decoded now.
+  package func bitmap(
+    _ bytes: [UInt8],
+    of url: ImageURL,
+    _ request: DecodeRequest,
+    handle: LoadHandle = LoadHandle(.visible)
+  ) async throws(DecodeError) -> Bitmap {
+    let key = DecodedKey(url, request)
+    if let key, let bitmap = memory[key, of: bytes] { return bitmap }
+    let memory = memory
+    return try await decoded(bytes, of: url, request, handle) { image in
+      if let key, !image.isPartial { memory.insert(image.bitmap, for: key, of: bytes) }
+    }.bitmap
+  }
+
+  /// Decodes the first bytes of an image, and does not keep the pixels.
+  func scan(
+    _ bytes: [UInt8],
+    of url: ImageURL,
+    _ request: DecodeRequest,
+    handle: LoadHandle
+  ) async throws(DecodeError) -> DecodedImage {
+    try await decoded(bytes, of: url, request, handle) { _ in }
+  }
+
+  /// Decodes all frames of a complete image.
+  ///
+  /// Memory does not keep them.
+  func animation(
+    _ bytes: [UInt8],
+    _ request: DecodeRequest
+  ) async throws(DecodeError) -> ImageAnimation {
+    try await inTurn { [decoder] () async throws(DecodeError) in try await decoder.animation(bytes, request) }
+  }
+
+  /// Begins a pass over the frames of a complete image.
+  func frames(_ bytes: [UInt8], _ request: DecodeRequest) async throws(DecodeError) -> any FrameReading {
+    try await inTurn { [decoder] () async throws(DecodeError) in try await decoder.frames(bytes, request) }
+  }
+
+  /// Decodes the next frame of a pass.
+  func frame(of reader: any FrameReading) async throws(DecodeError) -> ImageAnimation.Frame? {
+    try await inTurn { () async throws(DecodeError) in try await reader.next() }
+  }
+
+  /// Runs the body with the priority of a visible image when a decoder is free.
+  private func inTurn<Answer: Sendable>(
+    _ body: @Sendable () async throws(DecodeError) -> Answer
+  ) async throws(DecodeError) -> Answer {
+    let outcome = await places.turn(of: InFlightLoad(.visible)) { () async -> Result<Answer, DecodeError> in
+      do throws(DecodeError) {
+        return .success(try await body())
+      } catch {
+        return .failure(error)
+      }
+    }
+    guard let outcome else { throw Self.cancelled }
+    return try outcome.get()
+  }
+
+  /// Joins the decoding of the same pixels, or starts it.
+  ///
+  /// The decoding calls `keep` before any caller receives the pixels, unless all callers have left.
+  private func decoded(
+    _ bytes: [UInt8],
+    of url: ImageURL,
+    _ request: DecodeRequest,
+    _ handle: LoadHandle,
+    keep: @escaping @Sendable (DecodedImage) -> Void
+  ) async throws(DecodeError) -> DecodedImage {
+    let (decoder, places) = (decoder, places)
+    let key = Self.key(bytes, url, request)
+    let outcome: Outcome
+    do throws(LoadError) {
+      outcome = try await desk.answer(for: key, handle: handle) { load in
+        let outcome = await places.turn(of: load) { await Self.decode(bytes, request, by: decoder, keep) }
+        return .success(outcome ?? .failure(Self.cancelled))
+      }.answer
+    } catch {
+      throw Self.cancelled
+    }
+    return try outcome.get()
+  }
+
+  /// Runs outside the pipeline's thread, because decoding may take long.
+  @concurrent private static func decode(
+    _ bytes: [UInt8],
+    _ request: DecodeRequest,
+    by decoder: any ImageDecoding,
+    _ keep: @Sendable (DecodedImage) -> Void
+  ) async -> Outcome {
+    do throws(DecodeError) {
+      let image = try await decoder.decode(bytes, request)
+      // Memory keeps no pixels that all callers have cancelled.
+      if !Task.isCancelled { keep(image) }
+      return .success(image)
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  private static var cancelled: DecodeError { DecodeError(.cancelled, "decoding was cancelled") }
+
+  /// Identifies the pixels that callers can share.
+  ///
+  /// The address of the bytes distinguishes versions of an image. It is stable while callers hold the bytes.
+  private static func key(_ bytes: [UInt8], _ url: ImageURL, _ request: DecodeRequest) -> String {
+    let place = bytes.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
+    let size = request.size.map { "\($0.pixels) \($0.fitting)" } ?? ""
+    return "\(place) \(bytes.count) \(size) \(request.format) \(request.damage) \(url.key)"
+  }
+}
+
+extension DecodedKey {
+  /// Identifies decoded pixels by their size in pixels.
+  ///
+  /// Nil for a request without a size: full-size pixels take much memory and are rarely shown again.
+  init?(_ url: ImageURL, _ request: DecodeRequest) {
+    guard let size = request.size else { return nil }
+    let (width, height) = (Double(size.pixels.width), Double(size.pixels.height))
+    let pixels = DisplaySize(width: width, height: height, fitting: size.fitting)
+    self.init(url: url.key, size: pixels, format: request.format)
+  }
+}
+
+extension PriorityWaiters<LoadPriority> {
+  /// Runs the body when a place is free.
+  ///
+  /// The priority of the load may change during the wait.
+  ///
+  /// - Returns: The result of the body; nil if the task is cancelled before a place is free.
+  fileprivate func turn<Answer: Sendable>(of load: InFlightLoad, _ body: () async -> Answer) async -> Answer?
+  {
+    let ticket = enter(load.priority)
+    // The load and its listener refer to each other until the `defer` below removes the listener.
+    load.onPriority { self.setPriority(ticket, load.priority) }
+    // The priority may have changed before the listener was set.
+    setPriority(ticket, load.priority)
+    defer {
+      load.onPriority(nil)
+      leave(ticket)
+    }
+    guard await place(ticket) else { return nil }
+    return await body()
+  }
+}

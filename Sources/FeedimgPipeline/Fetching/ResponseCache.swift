@@ -1,0 +1,217 @@
+import FeedimgHTTPCache
+import FeedimgModel
+import FeedimgTransfer
+import Synchronization
+
+/// The private cache of `GET /v1/fetch`, for responses of any media type, which follows RFC 9111 strictly.
+///
+/// Where the RFC allows it, the client gets the stored response. Otherwise it gets the server's response while that
+/// arrives. Clients that request the same URL at the same time cause one request.
+package final class ResponseCache: Sendable {
+  let loader: ImageLoader
+  let store: ResponseStore
+  private let addresses: AddressPolicy
+  private let coalescer: Coalescer<FetchExchange.Outcome>
+  private let lastNumber = Atomic(0)
+
+  /// Makes a cache that shares the network, the stores and the limits of a loader.
+  package convenience init(_ loader: ImageLoader, _ configuration: ImageLoader.Configuration) {
+    self.init(loader, addresses: configuration.reachesPrivateHosts ? .everything : .internet)
+  }
+
+  init(_ loader: ImageLoader, addresses: AddressPolicy = .everything) {
+    self.loader = loader
+    self.addresses = addresses
+    store = ResponseStore(loader: loader)
+    coalescer = Coalescer()
+  }
+
+  /// The response to a request, stored or new.
+  ///
+  /// A transfer stops when the tasks of all its callers are cancelled.
+  ///
+  /// - Throws: ``FetchError`` if there is no response.
+  package func response(to request: FetchRequest) async throws(FetchError) -> FetchResponse {
+    if let objection = addresses.objection(to: request.url) {
+      throw FetchError(cause: objection, hasStored: false, cacheStatus: "feedimg; fwd=bypass")
+    }
+    return try await withTaskExecutorPreference(loader.disk) { () async throws(FetchError) in
+      try await plannedResponse(to: request)
+    }
+  }
+
+  @concurrent private func plannedResponse(
+    to request: FetchRequest
+  ) async throws(FetchError) -> FetchResponse {
+    let (found, hasOthers) = store.find(request)
+    let now = loader.clock()
+    let plan = FetchPlan(request, stored: found?.response, hasOthers: hasOthers, at: now)
+    switch (plan, found) {
+    case (.reuse(let revalidates), let hit?):
+      if revalidates { revalidate(request, hit) }
+      return reuse(hit, request, at: now)
+    case (.validate(let reason, let fallback), let hit?):
+      return try await fetch(validation(request, hit, fallback), reason)
+    case (.fetch(let reason), _), (.validate(let reason, _), nil):
+      return try await fetch(exchange(request, request.whole(), nil), reason)
+    case (.pass(let reason, let fallback), _):
+      return try await fetch(exchange(request, request.fields, found, fallback), reason, isOwn: true)
+    case (.refuse, _), (.reuse, nil):
+      throw FetchError(cause: nil, hasStored: found != nil, cacheStatus: "feedimg; detail=only-if-cached")
+    }
+  }
+
+  /// The stored response if memory has it and it may be used without a request; never waits for files or servers.
+  package func memoryHit(for request: FetchRequest) -> FetchResponse? {
+    let (found, hasOthers) = store.find(request, in: .memory)
+    guard let found, addresses.objection(to: request.url) == nil else { return nil }
+    let now = loader.clock()
+    let plan = FetchPlan(request, stored: found.response, hasOthers: hasOthers, at: now)
+    guard plan == .reuse(revalidates: false) else { return nil }
+    store.noteUse(of: found)
+    return reuse(found, request, at: now)
+  }
+
+  private func reuse(_ hit: ResponseStore.Hit, _ request: FetchRequest, at now: Double) -> FetchResponse {
+    let left = Freshness(of: hit.response, for: request.control, at: now).left
+    let status = "feedimg; hit; ttl=\(DeltaSeconds.whole(left))"
+    return FetchResponse(hit, to: request, at: now, cacheStatus: status)
+  }
+
+  /// Whether nothing may be fetched from a server now.
+  func isOffline(for url: ImageURL) -> Bool {
+    let reader = loader.decisionContext(trustingNetwork: true).reader
+    let item = FeedItem(original: ImageVariant(role: .original, url: url), thumbnail: nil)
+    let isLocal = reader.isLocal(item)
+    return reader.situation(original: .remote, thumbnail: .none, size: nil, isLocal: isLocal).network
+      == .offline
+  }
+
+  // MARK: Requests to servers
+
+  private func exchange(
+    _ request: FetchRequest,
+    _ fields: HTTPFields,
+    _ stored: ResponseStore.Hit?,
+    _ fallback: FetchPlan.Fallback = .none,
+    isValidation: Bool = false
+  ) -> FetchExchange {
+    FetchExchange(
+      cache: self,
+      request: request,
+      fields: fields,
+      stored: stored,
+      fallback: fallback,
+      isValidation: isValidation
+    )
+  }
+
+  private func validation(
+    _ request: FetchRequest,
+    _ hit: ResponseStore.Hit,
+    _ fallback: FetchPlan.Fallback
+  ) -> FetchExchange {
+    let conditions = Validators(of: hit.response).conditions
+    return exchange(request, request.whole(with: conditions), hit, fallback, isValidation: true)
+  }
+
+  private func revalidate(_ request: FetchRequest, _ hit: ResponseStore.Hit) {
+    let exchange = validation(request, hit, .none)
+    Task { [coalescer] in
+      _ = try? await coalescer.answer(for: key(of: exchange)) { await exchange.run($0) }
+    }
+  }
+
+  /// The same for all requests that may share a response.
+  private func key(of exchange: FetchExchange, isOwn: Bool = false) -> String {
+    let key = "\(exchange.request.url.key) \(ResponseKey.identity(exchange.fields))"
+    return isOwn ? "\(key) \(lastNumber.add(1, ordering: .relaxed).newValue)" : key
+  }
+
+  private enum Beginning: Sendable {
+    case arriving(StreamingResponse)
+    case ended(FetchExchange.Outcome)
+  }
+
+  private func fetch(
+    _ exchange: FetchExchange,
+    _ reason: FetchPlan.Reason,
+    isOwn: Bool = false
+  ) async throws(FetchError) -> FetchResponse {
+    let request = exchange.request
+    let (coalescer, key) = (coalescer, key(of: exchange, isOwn: isOwn))
+    let (first, leave) = await Opening<Result<Beginning, LoadError>>.of { opening in
+      do throws(LoadError) {
+        let share = try await coalescer.answer(
+          for: key,
+          handle: LoadHandle(request.priority),
+          onResponse: { opening.settle(.success(.arriving($0))) },
+          by: { await exchange.run($0) }
+        )
+        opening.settle(.success(.ended(share.answer)))
+      } catch {
+        opening.settle(.failure(error))
+      }
+    }
+    let forwarded = "feedimg; fwd=\(reason.rawValue)"
+    switch first {
+    case .success(.arriving(let arrival)):
+      let isFirst = isOwn || arrival.claim()
+      guard isFirst || Self.mayShare(arrival.response) else {
+        leave()
+        return try await fetch(exchange, reason, isOwn: true)
+      }
+      let status = forwarded + "; fwd-status=\(arrival.response.head.status)"
+      return FetchResponse(
+        arrival,
+        to: request,
+        cacheStatus: status + (exchange.stores(arrival.response) ? "; stored" : "")
+          + (isFirst ? "" : "; collapsed"),
+        isWhole: !isOwn || exchange.isValidation || exchange.fields == request.whole(),
+        leave: leave
+      )
+    case .success(.ended(.unchanged(let response))), .success(.ended(.received(let response))):
+      guard var hit = exchange.stored else { throw failure(exchange, nil, forwarded) }
+      hit.response = response
+      return FetchResponse(hit, to: request, at: loader.clock(), cacheStatus: forwarded + "; fwd-status=304")
+    case .failure(let error):
+      guard let hit = exchange.stored, mayReuse(exchange.fallback, after: error) else {
+        throw failure(exchange, error, forwarded)
+      }
+      let status = error.status.map { "; fwd-status=\($0)" } ?? ""
+      return FetchResponse(
+        hit,
+        to: request,
+        at: loader.clock(),
+        cacheStatus: forwarded + status + "; detail=stale"
+      )
+    }
+  }
+
+  private func failure(_ exchange: FetchExchange, _ error: LoadError?, _ forwarded: String) -> FetchError {
+    let cause =
+      error ?? LoadError(.malformed, url: exchange.request.url, message: "the server sent no response")
+    return FetchError(
+      cause: cause,
+      hasStored: exchange.stored != nil && Self.isUnreachable(cause),
+      cacheStatus: forwarded
+    )
+  }
+
+  private func mayReuse(_ fallback: FetchPlan.Fallback, after error: LoadError) -> Bool {
+    switch fallback {
+    case .none: false
+    case .ifUnreachable: Self.isUnreachable(error)
+    case .ifError: Self.isUnreachable(error) || error.code == .status
+    }
+  }
+
+  private static func isUnreachable(_ error: LoadError) -> Bool {
+    [.connection, .unknownHost, .timeout].contains(error.code)
+  }
+
+  /// Whether the response to one client may serve the others that made the same request meanwhile (RFC 9111 §4).
+  private static func mayShare(_ response: StoredResponse) -> Bool {
+    responseStorageAllowed(head: response.head) && !CacheControl(response.head.fields).has("no-cache")
+  }
+}

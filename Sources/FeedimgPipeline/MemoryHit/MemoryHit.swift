@@ -1,0 +1,91 @@
+import FeedimgHTTPCache
+package import FeedimgModel
+import FeedimgPolicy
+
+/// An image in memory that can be returned at once.
+package struct MemoryHit: Sendable {
+  package let item: FeedItem
+  package let variant: ImageVariant
+  package let situation: Situation
+  package let decision: Decision
+  /// The name of the policy that decided.
+  package let policy: String
+  package let bytes: [UInt8]
+  /// The XXH3 checksum of the bytes.
+  package let checksum: UInt64
+  package let mediaType: String
+  /// How long the image stays fresh, in seconds; nil if that is unknown.
+  package let timeLeft: Double?
+  /// The copy that ``ImageLoader/keep(_:cost:of:)`` has stored for the image.
+  package let copy: (any AnyObject & Sendable)?
+}
+
+extension ImageLoader {
+  /// Returns the image of ``deliver(_:priority:isReload:isForWhole:observer:)`` if memory has it.
+  ///
+  /// The call waits neither for files nor for servers.
+  ///
+  /// - Parameter item: The item to decide about.
+  /// - Returns: Nil if the image needs a file, a request or an observer; then a load is necessary.
+  package func lookUpInMemory(_ item: FeedItem) -> MemoryHit? {
+    guard observers.isEmpty else { return nil }
+    let found = (original: inMemory(item.original), thumbnail: inMemory(item.thumbnail))
+    guard found.original != nil || found.thumbnail != nil else { return nil }
+    let (reader, policy) = look()
+    let isLocal = reader.isLocal(item)
+    func seen(others presence: Presence) -> Situation {
+      reader.situation(
+        original: item.original == nil ? .none : found.original == nil ? presence : .cached,
+        thumbnail: item.thumbnail == nil ? .none : found.thumbnail == nil ? presence : .cached,
+        size: item.original?.size,
+        isLocal: isLocal
+      )
+    }
+    let situation = seen(others: .remote)
+    let decision = policy.decide(situation)
+    // The disk may have images that memory lacks. It is not read if that makes no difference.
+    guard decision.load == nil, let role = decision.image.role, let variant = item[role],
+      let (image, copy) = role == .original ? found.original : found.thumbnail,
+      policy.decide(seen(others: .cached)) == decision
+    else { return nil }
+    let identity = identity.asking(in: situation)
+    let verdict = image.response.map { freshness.verdict(variant.url.key, $0, by: identity, at: clock()) }
+    // An image that was revalidated a moment ago is not revalidated again.
+    if let verdict, verdict.asking != .none,
+      !revalidator.isTooRecent(identity.shared(variant.url.key))
+    {
+      return nil
+    }
+    uses.note(variant.url.key)
+    return MemoryHit(
+      item: item,
+      variant: variant,
+      situation: situation,
+      decision: decision,
+      policy: policy.name,
+      bytes: image.bytes,
+      checksum: image.checksum,
+      mediaType: image.mediaType,
+      timeLeft: verdict?.left,
+      copy: copy
+    )
+  }
+
+  /// Stores a copy of an image in another form, for as long as memory holds the image.
+  ///
+  /// - Parameters:
+  ///   - copy: An object with all bytes of the copy.
+  ///   - cost: The size of the copy in bytes, which counts like the image itself.
+  ///   - image: An image that this loader returned.
+  /// - Returns: Whether the copy was stored; see ``MemoryCache/keep(_:cost:of:for:)``.
+  package func keep(_ copy: any AnyObject & Sendable, cost: Int, of image: MemoryHit) -> Bool {
+    memory.keep(copy, cost: cost, of: image.bytes, for: image.variant.url.key)
+  }
+
+  /// The number of copies in memory, and their size.
+  package var copies: (count: Int, size: ByteCount) { memory.copies }
+
+  private func inMemory(_ variant: ImageVariant?) -> (MemoryCache.Image, (any AnyObject & Sendable)?)? {
+    variant.flatMap { memory.withCopy($0.url.key) }.map { ($0.image, $0.copy) }
+  }
+}

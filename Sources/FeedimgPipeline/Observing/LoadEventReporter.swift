@@ -1,0 +1,56 @@
+import FeedimgModel
+import Synchronization
+
+/// Reports the steps of one load to its observers.
+///
+/// The value travels with the load's task and the tasks that it starts, so that no function has to pass it
+/// on.
+struct LoadEventReporter: Sendable {
+  @TaskLocal private static var current: LoadEventReporter?
+
+  private static let lastLoad = Atomic(0)
+
+  private let load: Int
+  private let item: FeedItem
+  private let observers: [any LoadObserving]
+  private let clock = ContinuousClock()
+
+  /// The reporter for the load of the calling task; nil without observers.
+  static var present: LoadEventReporter? { current }
+
+  /// Performs work with the reporter of another task.
+  static func with<Answer>(_ witness: LoadEventReporter?, _ work: () async -> Answer) async -> Answer {
+    await $current.withValue(witness, operation: work)
+  }
+
+  /// Performs a load with a reporter, and reports its result.
+  static func attend(
+    _ item: FeedItem,
+    _ observers: [any LoadObserving],
+    _ load: () async throws(LoadError) -> LoadedImage
+  ) async throws(LoadError) -> LoadedImage {
+    guard !observers.isEmpty else { return try await load() }
+    let number = lastLoad.wrappingAdd(1, ordering: .relaxed).newValue
+    let witness = LoadEventReporter(load: number, item: item, observers: observers)
+    let result = await $current.withValue(witness) { () async -> Result<LoadedImage, LoadError> in
+      do throws(LoadError) {
+        return .success(try await load())
+      } catch {
+        return .failure(error)
+      }
+    }
+    switch result {
+    case .success(let image): witness.tell(.finished(image.source))
+    case .failure(let error): witness.tell(error.code == .cancelled ? .cancelled : .failed(error))
+    }
+    return try result.get()
+  }
+
+  /// Reports a step of the calling task's load to its observers, if any.
+  static func tell(_ step: @autoclosure () -> LoadEvent.Step) { current?.tell(step()) }
+
+  func tell(_ step: LoadEvent.Step) {
+    let event = LoadEvent(load: load, item: item, time: clock.now, step: step)
+    for observer in observers { observer.observe(event) }
+  }
+}

@@ -1,0 +1,271 @@
+import FeedimgHTTPCache
+import FeedimgJSON
+import FeedimgModel
+package import FeedimgSystem
+import Glibc
+import Synchronization
+
+/// Loads images through the user's service, which shares one cache between programs.
+///
+/// If the service is not running, uses another cache or refuses an image, the program loads the image itself.
+package final class ServiceClient: Sendable {
+  private struct State {
+    /// The number of images that the service has loaded.
+    var loaded = 0
+    /// The reason why no more requests go to the service; nil while it is used.
+    var obstacle: String?
+    /// The reason why the service did not load the latest failed image; it may load others.
+    var mishap: String?
+  }
+
+  private let socket: String
+  /// The cache folder of this program; a service with another folder is not used.
+  private let cacheFolder: String
+  private let downloader: any Downloading
+  private let greeting: ServiceProbe
+  /// Checks once, before the first image, whether the service responds: image requests have long timeouts.
+  private let silence: SharedResponse<LoadError?>
+  private let vigil: ServiceHealthMonitor
+  /// Guards the state; requests go out outside the lock.
+  private let state = Mutex(State())
+
+  package init(
+    socket: String,
+    cacheFolder: String,
+    downloader: any Downloading,
+    greetingTimeout: Duration = .seconds(2),
+    time: MonotonicTime = .system()
+  ) {
+    (self.socket, self.cacheFolder, self.downloader) = (socket, cacheFolder, downloader)
+    let greeting = ServiceProbe(socket: socket, downloader: downloader, timeout: greetingTimeout)
+    self.greeting = greeting
+    silence = SharedResponse { await greeting.perform() }
+    vigil = ServiceHealthMonitor(greeting, time)
+  }
+
+  /// A message about the use of the service so far; nil before its first use.
+  var account: String? {
+    state.withLock { state in
+      let reason = state.obstacle ?? state.mishap
+      guard state.loaded > 0 else { return reason.map { "not loaded by the service at `\(socket)`: \($0)" } }
+      let images = state.loaded == 1 ? "1 image" : "\(state.loaded) images"
+      return "\(images) loaded by the service at `\(socket)`" + (reason.map { ", others not: \($0)" } ?? "")
+    }
+  }
+
+  /// Loads an image through the service.
+  ///
+  /// - Parameters:
+  ///   - variant: The variant to load.
+  ///   - settings: The user's settings, which limit the length of the image.
+  ///   - store: The cache to which the service writes.
+  ///   - disk: The thread that may read the cache.
+  ///   - inFlight: The load, which supplies the priority and receives progress.
+  /// - Returns: The image; nil if the program must load it itself.
+  /// - Throws: The ``LoadError`` that the service reports.
+  func load(
+    _ variant: ImageVariant,
+    _ settings: UserSettings,
+    from store: any ImageStoring,
+    on disk: ThreadExecutor,
+    load inFlight: InFlightLoad
+  ) async throws(LoadError) -> FetchedImage? {
+    guard state.withLock({ $0.obstacle == nil }) else { return nil }
+    guard access(socket, F_OK) == 0 else {
+      giveUp("it is not running")
+      return nil
+    }
+    guard await greeted() else { return nil }
+    let priority = inFlight.priority
+    // A random name distinguishes this load from those of all other clients.
+    let name = String(UInt64.random(in: .min ... .max), radix: 36)
+    guard let request = request(variant, settings, priority, name) else { return nil }
+    let urgency = ServicePriorityUpdater(after: priority) { await self.tell($0, of: name) }
+    inFlight.onPriority { [weak inFlight] in if let inFlight { urgency.follow { inFlight.priority } } }
+    defer {
+      inFlight.onPriority(nil)
+      urgency.end()
+    }
+    urgency.follow { inFlight.priority }
+    let receiver = ServiceReceiver(inFlight, vigil)
+    inFlight.setScans(of: variant.url) { [weak receiver] in receiver?.scan() }
+    defer { inFlight.setScans(of: variant.url, nil) }
+    let head: ResponseHead
+    do throws(LoadError) {
+      head = try await perform(request, into: receiver)
+    } catch {
+      let silence = vigil.silence
+      if let silence { giveUp("it stopped responding: \(silence.message)") }
+      guard error.code != .cancelled || silence != nil && !Task.isCancelled else { throw error }
+      // If the transfer of the image itself was interrupted, the next attempt reports that.
+      if silence == nil, receiver.head == nil { giveUp("it does not respond: \(error.message)") }
+      // The bytes of a load by this program count for its own caller.
+      inFlight.countsForOtherClient = false
+      note("the response was interrupted: \(error.message)")
+      return nil
+    }
+    guard head.status == 200 else { return try refused(head, receiver.bytes, variant) }
+    state.withLock { $0.loaded += 1 }
+    let kept = await disk.run { store.read(variant.url.key)?.image }
+    return FetchedImage(
+      bytes: receiver.bytes,
+      mediaType: head.fields["Content-Type"] ?? "application/octet-stream",
+      path: kept?.path,
+      source: Self.source(head.fields["Cache-Status"]),
+      response: kept?.response,
+      notes: [head.fields["Feedimg-Note"]].compactMap { $0 }
+    )
+  }
+
+  private func greeted() async -> Bool {
+    guard let error = await silence.value else { return true }
+    giveUp("it does not respond: \(error.message)")
+    return false
+  }
+
+  /// Sends the request for an image, and cancels it if the service hangs.
+  private func perform(
+    _ request: DownloadRequest,
+    into receiver: ServiceReceiver
+  ) async throws(LoadError) -> ResponseHead {
+    let transfer = Task { [downloader] () async -> Result<ResponseHead, LoadError> in
+      do throws(LoadError) {
+        return .success(try await downloader.download(request, into: receiver))
+      } catch {
+        return .failure(error)
+      }
+    }
+    let number = vigil.begin { transfer.cancel() }
+    defer { vigil.end(number) }
+    let result = await withTaskCancellationHandler {
+      await transfer.value
+    } onCancel: {
+      transfer.cancel()
+    }
+    return try result.get()
+  }
+
+  /// The source of an image, read from the `Cache-Status` of the service (RFC 9211 §2).
+  ///
+  /// - Parameter cacheStatus: The value of the field.
+  /// - Returns: The network only if this request caused a download; otherwise the disk, even after a
+  ///   revalidation.
+  static func source(_ cacheStatus: String?) -> LoadedImage.Source {
+    isForwarded(cacheStatus) && !isCollapsed(cacheStatus) ? .network : .disk
+  }
+
+  /// Whether the image comes from a server.
+  static func isForwarded(_ cacheStatus: String?) -> Bool {
+    guard let cacheStatus else { return false }
+    return cacheStatus.contains("fwd=") && !cacheStatus.contains("fwd-status=304")
+  }
+
+  /// Whether an earlier request of another client caused the download.
+  static func isCollapsed(_ cacheStatus: String?) -> Bool { cacheStatus?.contains("collapsed") == true }
+
+  private func request(
+    _ variant: ImageVariant,
+    _ settings: UserSettings,
+    _ priority: LoadPriority,
+    _ load: String
+  ) -> DownloadRequest? {
+    let name = variant.role == .original ? "originalImage" : "thumbnailImage"
+    let item = JSONValue.object(JSONObject([(name, .string(variant.url.text))])).text(.compact)
+    // A URL that is too long for a query is rare; the program then loads the image itself.
+    guard let url = try? ImageURL("http://localhost/v1/image?item=\(Self.escaped(item))") else { return nil }
+    var fields = Self.fields(of: load, priority)
+    fields.fields.append(.init(name: "Feedimg-Cache", value: cacheFolder))
+    var request = DownloadRequest(
+      url: url,
+      fields: fields,
+      bodyLimit: settings.downloadLimit,
+      connectTimeout: .seconds(2),
+      // The service waits for a slot, the server and retries as long as this program would.
+      responseTimeout: .seconds(600),
+      stallTimeout: .seconds(600)
+    )
+    request.socket = socket
+    return request
+  }
+
+  /// Sends the present priority of a load; an older service without this request keeps the first one.
+  private func tell(_ priority: LoadPriority, of load: String) async {
+    guard let url = try? ImageURL("http://localhost/v1/priority") else { return }
+    var request = greeting.request(of: url)
+    (request.method, request.fields) = (.post, Self.fields(of: load, priority))
+    _ = try? await downloader.download(request, into: IgnoringReceiver())
+  }
+
+  /// The fields that name a load and its priority.
+  private static func fields(of load: String, _ priority: LoadPriority) -> HTTPFields {
+    let urgency = priority == .visible ? 1 : priority == .near ? 4 : 6
+    return HTTPFields([
+      .init(name: "Feedimg-Load", value: load), .init(name: "Priority", value: "u=\(urgency)"),
+    ])
+  }
+
+  /// Throws the error of the server that the service reports; returns nil if the program must load the image.
+  private func refused(
+    _ head: ResponseHead,
+    _ body: [UInt8],
+    _ variant: ImageVariant
+  ) throws(LoadError) -> FetchedImage? {
+    guard case .object(let problem)? = try? JSONReader.value(in: body),
+      let detail = problem["detail"]?.text
+    else {
+      giveUp("it responded with status \(head.status)")
+      return nil
+    }
+    let name = problem["type"]?.text?.split(separator: ":").last ?? ""
+    guard let code = LoadError.Code.allCases.first(where: { $0.kebab == name }), code.isOfServer else {
+      // Other refusals depend on the service's policy or permissions; 421 means another cache folder, which
+      // will not change.
+      if head.status == 421 { giveUp(detail) }
+      note(detail)
+      return nil
+    }
+    let prefix = "`\(variant.url)`: "
+    var error = LoadError(
+      code,
+      url: variant.url,
+      message: detail.hasPrefix(prefix) ? String(detail.dropFirst(prefix.count)) : detail,
+      status: problem["originStatus"]?.integer,
+      retryAfter: head.fields["Retry-After"].flatMap { Int($0) }
+    )
+    error.origin = problem["origin"]?.text
+    (error.isFromService, error.hasOpenCircuit) = (true, problem["originLeftAlone"] == true)
+    throw error
+  }
+
+  private func giveUp(_ reason: String) { state.withLock { $0.obstacle = reason } }
+
+  private func note(_ mishap: String) { state.withLock { $0.mishap = mishap } }
+
+  /// Escapes text for a value in a query (RFC 3986 §2.3).
+  private static func escaped(_ text: String) -> String {
+    let digits = Array("0123456789ABCDEF")
+    return text.utf8.reduce(into: "") { result, byte in
+      let scalar = Unicode.Scalar(byte)
+      let isPlain =
+        scalar.isASCII && (scalar.properties.isAlphabetic || "0123456789-._~".unicodeScalars.contains(scalar))
+      result += isPlain ? String(Character(scalar)) : "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
+    }
+  }
+}
+
+extension LoadError.Code {
+  /// The code in kebab case, such as `nothing-to-show`.
+  package var kebab: String {
+    rawValue.map { $0.isUppercase ? "-\($0.lowercased())" : String($0) }.joined()
+  }
+
+  /// Whether it concerns the server of the image or the path to it, and not the program that loads it.
+  fileprivate var isOfServer: Bool {
+    switch self {
+    case .status, .truncated, .tooLarge, .tooManyRedirects, .forbiddenRedirect, .notAnImage, .unknownHost,
+      .connection, .timeout, .security, .malformed:
+      true
+    case .forbiddenAddress, .cancelled, .nothingToShow, .unavailable: false
+    }
+  }
+}

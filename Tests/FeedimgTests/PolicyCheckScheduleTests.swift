@@ -1,0 +1,77 @@
+import FoundationEssentials
+import Testing
+
+@testable import Feedimg
+@testable import FeedimgPipeline
+
+/// When a frequently used policy is read from disk.
+@Suite struct PolicyPollingTests {
+  private func ask(
+    _ polling: inout PolicyCheckSchedule,
+    _ hasChanged: Bool = false,
+    isSettled: Bool = true,
+    isLooking: Bool = false,
+    at now: Double = 10
+  ) -> Bool { polling.shouldCheck(hasChanged, isSettled: isSettled, isLooking: isLooking, at: now) }
+
+  @Test func `a policy is read again only if its file may have changed`() {
+    var polling = PolicyCheckSchedule()
+    #expect(ask(&polling), "it has never been read")
+    #expect(!ask(&polling))
+    #expect(ask(&polling, true), "the watch reported a change")
+    #expect(!ask(&polling))
+    #expect(ask(&polling, isSettled: false), "a change may have gone unnoticed")
+    #expect(!ask(&polling, at: 10.9))
+    #expect(ask(&polling, at: 11), "no watch reports everything")
+    #expect(ask(&polling, at: 5), "the clock was set back")
+  }
+
+  @Test func `an event during a read causes a later read`() {
+    var polling = PolicyCheckSchedule()
+    #expect(ask(&polling))
+    #expect(!ask(&polling, true, isLooking: true))
+    #expect(ask(&polling))
+    polling.note()
+    #expect(ask(&polling))
+    #expect(!ask(&polling))
+  }
+
+  @Test func `frequent reads start a watch`() {
+    var polling = PolicyCheckSchedule()
+    for number in 0..<PolicyCheckSchedule.checksBeforeWatching {
+      #expect(!polling.isBusy)
+      #expect(ask(&polling, at: Double(number) * 2))
+    }
+    #expect(polling.isBusy)
+  }
+
+  @Test func `a watched policy changes as before the watch`() throws {
+    let folders = try PolicyFolders()
+    try FileManager.default.removeItem(atPath: "\(folders.root)/user/policies")
+    let loader = try ImageLoader(folders.configuration())
+    let item = try PolicyFolders.item()
+    for _ in 0...PolicyCheckSchedule.checksBeforeWatching {
+      #expect(loader.resolve(item).decision.image == .original)
+    }
+    try FileManager.default.createDirectory(
+      atPath: "\(folders.root)/user/policies",
+      withIntermediateDirectories: true
+    )
+    for image in [ShownImage.thumbnail, .placeholder, .thumbnail] {
+      try folders.write("user", "default.md", PolicyFolders.table(image.rawValue))
+      for _ in 0..<3 { #expect(loader.resolve(item).decision.image == image) }
+    }
+    // Through a link to another folder, and inside that folder.
+    try folders.remove("user", "default.md")
+    #expect(loader.resolve(item).decision.image == .original)
+    let other = "\(folders.root)/other.md"
+    try Data(PolicyFolders.table("thumbnail").utf8).write(to: URL(filePath: other))
+    try FileManager.default.createSymbolicLink(
+      atPath: folders.path("user", "default.md"),
+      withDestinationPath: other
+    )
+    #expect(loader.resolve(item).decision.image == .thumbnail)
+    try Data(PolicyFolders.table("placeholder").utf8).write(to: URL(filePath: other))
+    #expect(loader.resolve(item).decision.image == .placeholder)
+  }
+}
