@@ -7,6 +7,7 @@ enum HelpText {
   /// - Parameters:
   ///   - text: Unwrapped help; other text is returned unchanged.
   ///   - width: The most characters of a line.
+  /// - Returns: The help with line breaks.
   static func wrapped(_ text: String, width: Int) -> String {
     guard text.hasPrefix("OVERVIEW:") else { return text }
     var isList = false

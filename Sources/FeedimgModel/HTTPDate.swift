@@ -7,6 +7,9 @@ package enum HTTPDate {
   private static let monthLetters = months.map { letters($0.utf8) }
   /// Starts with Thursday, because 1970-01-01 was a Thursday.
   private static let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
+  private static let longDays = [
+    "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday",
+  ]
 
   /// Parses a date in the current form or in one of the two obsolete forms; nil for anything else.
   ///
@@ -20,15 +23,35 @@ package enum HTTPDate {
   package static func seconds(_ text: String, now: Int) -> Int? {
     var text = text
     if let seconds = text.withUTF8(secondsOfToday) { return seconds }
-    let words = text.lowercased().split { $0 == " " || $0 == "," || $0 == "-" }
-    switch words.count {
-    case 6 where words[5] == "gmt":
-      // Sun, 06 Nov 1994 08:49:37 GMT, or Sunday, 06-Nov-94 08:49:37 GMT
-      return seconds(year(words[3], now: now), words[2], words[1], words[4])
-    case 5:
-      // Sun Nov  6 08:49:37 1994
+    let lower = text.lowercased()
+    let words = lower.split(separator: " ", omittingEmptySubsequences: false)
+    if hasForm(lower, "xxx, 00 xxx 0000 00:00:00 gmt") {
+      return seconds(number(words[3], digits: 4...4), words[2], words[1], words[4])
+    }
+    if let comma = lower.firstIndex(of: ","), longDays.contains(String(lower[..<comma])),
+      hasForm(lower[comma...], ", 00-xxx-00 00:00:00 gmt")
+    {
+      let day = words[1].split(separator: "-")
+      return seconds(year(day[2], now: now), day[1], day[0], words[2])
+    }
+    if hasForm(lower, "xxx xxx 00 00:00:00 0000") {
       return seconds(number(words[4], digits: 4...4), words[1], words[2], words[3])
-    default: return nil
+    }
+    if hasForm(lower, "xxx xxx  0 00:00:00 0000") {
+      return seconds(number(words[5], digits: 4...4), words[1], words[3], words[4])
+    }
+    return nil
+  }
+
+  /// Whether a text has a form, in which `x` is a letter, `0` is a digit, and any other character is itself.
+  private static func hasForm(_ text: some StringProtocol, _ form: StaticString) -> Bool {
+    guard text.utf8.count == form.utf8CodeUnitCount else { return false }
+    return text.utf8.enumerated().allSatisfy { index, byte in
+      switch form.utf8Start[index] {
+      case UInt8(ascii: "x"): (0x61...0x7A).contains(byte)
+      case UInt8(ascii: "0"): (0x30...0x39).contains(byte)
+      case let expected: byte == expected
+      }
     }
   }
 

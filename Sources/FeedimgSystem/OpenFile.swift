@@ -12,6 +12,7 @@ package struct OpenFile: ~Copyable {
   ///   - purpose: The operation for error messages, such as `read`; they put "cannot" before it.
   ///   - flags: The flags of open(2); `O_CLOEXEC` is added.
   ///   - mode: The mode of a new file.
+  /// - Throws: ``FileFault`` if the system refuses.
   package init(_ path: String, to purpose: String, _ flags: Int32, mode: mode_t = 0) throws(FileFault) {
     var result: Int32
     repeat { result = open(path, flags | O_CLOEXEC, mode) } while result < 0 && errno == EINTR

@@ -73,6 +73,7 @@ package struct Resumption: Sendable, Hashable {
   /// Decides how to use a response, before its body arrives.
   ///
   /// - Parameter head: The head of the response to a request with ``fields``.
+  /// - Returns: The use of the body.
   package func step(_ head: ResponseHead) -> Step {
     let range = head.fields["content-range"].flatMap { ContentRange($0) }
     switch (head.status, range) {

@@ -59,6 +59,7 @@ package struct RetrySchedule: Sendable, Hashable {
   ///   - error: The error of the last attempt; its `retryAfter` is the shortest wait.
   ///   - tries: The number of attempts so far, at least 1.
   ///   - random: The source of the jitter.
+  /// - Returns: The wait before the next attempt, or to give up.
   package func step(
     after error: LoadError,
     tries: Int,

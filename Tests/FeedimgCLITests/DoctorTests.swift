@@ -35,7 +35,7 @@ struct DoctorTests {
         }
       )
     }
-    #expect(lines.last?.contains("`default` decides") == true)
+    #expect(lines.last?.contains("`default` is in force") == true)
     #expect(folder.files(below: "").filter { !$0.hasPrefix("std") }.isEmpty, "no files are created")
   }
 
@@ -167,7 +167,7 @@ struct DoctorTests {
     #expect(run.status == 0)
     let findings = try findings(run)
     #expect(findings["network"]?["verdict"] == "warning")
-    #expect(findings["network"]?["text"]?.text?.contains("only what is cached can be shown") == true)
+    #expect(findings["network"]?["text"]?.text?.contains("only cached images can be shown") == true)
     #expect(findings["netlink"]?["verdict"] == "ok")
   }
 }

@@ -120,7 +120,11 @@ import Testing
     Failure(target: "/cut-gzip", code: "truncated", says: "the body ended before the image was whole"),
     Failure(target: "/loop", code: "tooManyRedirects", says: "redirect"),
     Failure(target: "/to-file", code: "forbiddenRedirect", says: "file"),
-    Failure(target: "/page", code: "notAnImage", says: "the server sent `text/html`, which is no image"),
+    Failure(
+      target: "/page",
+      code: "notAnImage",
+      says: "the server sent `text/html`, which is not a supported image"
+    ),
     Failure(target: "/empty", code: "notAnImage", says: "an empty body"),
     Failure(target: "/big", code: "tooLarge", says: "limit"),
   ]
@@ -220,7 +224,7 @@ import Testing
     let two = try folder.write("two.json", item + item)
     let refused = try CommandRun(["load", "--item", two, "--output", output], in: folder)
     #expect(refused.status == 2)
-    #expect(refused.errors.contains("holds 2 items"))
+    #expect(refused.errors.contains("has 2 items"))
     let nowhere = try CommandRun(
       ["load", "--item", path, "--output", folder.path("no/such/x.jpg")],
       in: folder

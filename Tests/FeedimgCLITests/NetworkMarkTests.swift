@@ -14,7 +14,7 @@ struct NetworkMarkTests {
   @Test func `networks are marked by name, listed and forgotten`() throws {
     #expect(try marks().isEmpty)
     let marking = try CommandRun(["network", "mark", "metered", "--ssid", "Ada's phone"], in: folder)
-    #expect((marking.status, marking.output) == (0, "ssid:Ada's phone is metered\n"))
+    #expect((marking.status, marking.output) == (0, "ssid:Ada's phone: metered\n"))
     #expect(try CommandRun(["network", "mark", "unmetered", "--device", "usb0"], in: folder).status == 0)
     #expect(try marks() == ["unmetered  device:usb0", "metered    ssid:Ada's phone"])
     let lines = try CommandRun(["network", "marks", "--json"], in: folder).objects
@@ -28,7 +28,7 @@ struct NetworkMarkTests {
     (["forget", "--ssid", "Home"], 1, "feedimg: `ssid:Home` is not marked\n"),
     (
       ["metered", "--ssid", "a", "--device", "b"], 2,
-      "feedimg: expected `--ssid` or `--device`, found both\n"
+      "feedimg: expected either `--ssid` or `--device`, found both\n"
     ),
     (["metered", "--ssid", ""], 2, "feedimg: expected the name of a network, found nothing\n"),
   ]

@@ -12,7 +12,7 @@ struct HTTPDateTests {
     ("Wednesday, 01-Jan-76 00:00:00 GMT", 3_345_062_400), ("Saturday, 01-Jan-77 00:00:00 GMT", 220_924_800),
     ("sun, 06 nov 1994 08:49:37 gmt", 784_111_777), ("Wed, 31 Dec 1969 23:59:59 GMT", -1),
     ("Thu, 29 Feb 2024 00:00:00 GMT", 1_709_164_800), ("Fri, 31 Dec 9999 23:59:60 GMT", 253_402_300_800),
-    ("Mon, 01 Jan 0001 00:00:00 GMT", -62_135_596_800), ("Sun,  6 Nov 1994 08:49:37 GMT", 784_111_777),
+    ("Mon, 01 Jan 0001 00:00:00 GMT", -62_135_596_800), ("Sun Nov 16 08:49:37 1994", 784_975_777),
     ("SUN, 06 Nov 1994 08:49:37 GMT", 784_111_777), ("Sun, 06 NOV 1994 08:49:37 GMT", 784_111_777),
   ])
   func `a date in any format of HTTP is read`(text: String, expected: Int) {
@@ -27,6 +27,10 @@ struct HTTPDateTests {
     "1994-11-06T08:49:37Z", "Sun, 06 Nov 1994 08:49:37 GMT GMT", "Sun, 06 Nov 1994",
     "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:60:37 GMT", "Sun, 06 Nov 1994 8:49:37 GMT",
     "Sun, 06 Nov 1994 08:49:37.5 GMT", "Sun, 06 Nov 0000 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 UTC",
+    "Sun, 06 Nov 94 08:49:37 GMT", "Sun 06 Nov 1994 08:49:37 GMT", "Sun,  06 Nov 1994 08:49:37 GMT",
+    "Sun,  6 Nov 1994 08:49:37 GMT", "Sun, 06-Nov-1994 08:49:37 GMT", "Sunday 06-Nov-94 08:49:37 GMT",
+    "Sun, 06-Nov-94 08:49:37 GMT", "Sun Nov 6 08:49:37 1994", "Sun Nov  6 08:49:37 94",
+    "Sun, Nov  6 08:49:37 1994",
     "Sun, 06 Nov 1994 ::: GMT", "Sun, 06 Nov 1994 08:49:3x GMT", "Sun, 06 Nov 1994 08:49:61 GMT",
   ])
   func `any other text is not a date`(text: String) {

@@ -108,6 +108,7 @@ public struct ImageCache: Sendable {
   ///
   /// - Parameter progress: Receives the number of checked images and the approximate total; returns false to
   ///   stop.
+  /// - Returns: The number of images, and the removed and repaired ones.
   /// - Throws: ``ConfigurationError`` if the cache cannot be read.
   public func verify(
     progress: (_ done: Int, _ count: Int) -> Bool = { _, _ in true }
@@ -123,6 +124,7 @@ public struct ImageCache: Sendable {
   /// - Parameters:
   ///   - size: The most bytes to keep; nil to apply only the limits.
   ///   - progress: Receives the number of removed images; returns false to stop.
+  /// - Returns: The removed images and what remains.
   /// - Throws: ``ConfigurationError`` if the cache cannot be written.
   public func trim(
     to size: ByteCount? = nil,
@@ -173,6 +175,7 @@ extension ImageCache {
   /// - Parameters:
   ///   - path: The path of the archive; nil for standard output.
   ///   - progress: Receives the number of written images and the approximate total; returns false to stop.
+  /// - Returns: The number of written images and their size.
   /// - Throws: ``ConfigurationError`` if the cache cannot be read or the archive cannot be written.
   public func exportImages(
     to path: String?,
@@ -189,6 +192,7 @@ extension ImageCache {
   /// - Parameters:
   ///   - path: The path of the archive; nil for standard input.
   ///   - progress: Receives the number of read images and, if known, the total; returns false to stop.
+  /// - Returns: The number of stored and skipped images.
   /// - Throws: ``ConfigurationError`` if the archive is invalid or the cache cannot be written.
   public func importImages(
     from path: String?,

@@ -74,6 +74,7 @@ extension Policies {
   /// Exports a policy as text and as JSON.
   ///
   /// - Parameter argument: A name or a file.
+  /// - Returns: Both forms of the policy.
   /// - Throws: ``PolicyFault`` if the policy cannot be read.
   public func export(_ argument: String) throws(PolicyFault) -> Export {
     let named = try named(argument)

@@ -54,6 +54,7 @@ extension Policies {
     /// The results as one JUnit XML document, which continuous integration servers read.
     ///
     /// - Parameter runs: The results; those of which no case ran are omitted.
+    /// - Returns: The document.
     public static func junit(_ runs: [TestRun]) -> String { CaseReport.junit(runs.compactMap(\.report)) }
   }
 
