@@ -46,8 +46,8 @@ demo: ## show all features with real pictures and a real server; ends by itself
 test: ## build and run all tests
 	@Scripts/packages build decoding test
 	$(SWIFT) build --build-tests $(BUILD_FLAGS)
-	$(SWIFT) test --skip-build $(TEST_FLAGS) --skip '^Feedimg(Cache|CLI|Decoding|Policy|Reachability|Service|Usage)Tests\.'
-	$(SWIFT) test --skip-build $(TEST_FLAGS) --filter '^Feedimg(Cache|Decoding|Policy|Reachability|Usage)Tests\.'
+	$(SWIFT) test --skip-build $(TEST_FLAGS) --skip '^Feedimg(HTTPCache|CLI|Decoding|Policy|Reachability|Service|Usage)Tests\.'
+	$(SWIFT) test --skip-build $(TEST_FLAGS) --filter '^Feedimg(HTTPCache|Decoding|Policy|Reachability|Usage)Tests\.'
 	$(SWIFT) test --skip-build $(TEST_FLAGS) --filter '^Feedimg(CLI|Service)Tests\.'
 
 page: ## test the page of the service in a real browser; write pictures of it to .build/page

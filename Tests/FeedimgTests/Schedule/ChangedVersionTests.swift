@@ -90,7 +90,7 @@ import Testing
     #expect(try await load.value.bytes == picture)
     #expect(test.loader.store.read(key)?.bytes == picture)
     #expect(test.loader.store.response(for: key)?.requestedAt == clock.now, "the time of the last request")
-    await test.loader.disk.run {}
+    await test.loader.writes.run {}
     #expect(test.loader.store.partialDownload(of: key) == nil)
     #expect(await test.loader.scheduler.isIdle)
   }

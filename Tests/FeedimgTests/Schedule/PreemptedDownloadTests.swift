@@ -81,7 +81,7 @@ import Testing
       let key = try ImageURL(path).key
       #expect(test.loader.store.read(key)?.bytes == Self.picture)
       #expect(test.loader.memory[key]?.bytes == Self.picture)
-      await test.loader.disk.run {}
+      await test.loader.writes.run {}
       #expect(test.loader.store.partialDownload(of: key) == nil)
     }
     #expect(told.all.allSatisfy { $0.received.bytes <= Self.size })

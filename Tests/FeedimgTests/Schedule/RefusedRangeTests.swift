@@ -132,7 +132,7 @@ import Testing
     #expect(await test.loader.scheduler.isIdle)
     let next = try TestLoader(downloader: downloader, folder: test.folder, time: ManualTime().time)
     #expect(try await next.loader.load(item).bytes == Interrupted.picture)
-    await next.loader.disk.run {}
+    await next.loader.writes.run {}
     #expect(next.loader.store.partialDownload(of: url.key) == nil)
     #expect(downloader.ranges == [nil, "bytes=1000-", "bytes=1000-"])
   }
