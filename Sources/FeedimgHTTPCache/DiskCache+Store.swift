@@ -157,7 +157,8 @@ extension DiskCache {
         case .cleared:
           throw CacheError(
             .body,
-            "`\(image.record.key)` is not kept: the cache was cleared while it was loading"
+            "`\(ImageURL.withoutCredentials(image.record.key))` is not kept: "
+              + "the cache was cleared while it was loading"
           )
         case .unplaced(let fault):
           throw CacheError(.body, fault.description, isDiskFull: fault.isDiskFull)

@@ -124,7 +124,7 @@ public struct ImageCache: Sendable {
   /// - Parameters:
   ///   - size: The most bytes to keep; nil to apply only the limits.
   ///   - progress: Receives the number of removed images; returns false to stop.
-  /// - Returns: The removed images and what remains.
+  /// - Returns: The number of removed images, and the freed bytes.
   /// - Throws: ``ConfigurationError`` if the cache cannot be written.
   public func trim(
     to size: ByteCount? = nil,

@@ -5,7 +5,7 @@ import Synchronization
 
 /// The private cache of `GET /v1/fetch`, for responses of any media type, which follows RFC 9111 strictly.
 ///
-/// Where the RFC allows it, the client gets the stored response. Otherwise it gets the server's response while that
+/// The client gets the stored response if the RFC allows it. Otherwise it gets the server's response while that
 /// arrives. Clients that request the same URL at the same time cause one request.
 package final class ResponseCache: Sendable {
   let loader: ImageLoader
