@@ -21,25 +21,6 @@ import Testing
     #expect(text.output.contains("\n" + last))
   }
 
-  @Test func `declared sizes add little time`() throws {
-    let folder = try TestFolder()
-    func line(_ number: Int, _ size: String) -> String {
-      "{\"variants\": [{\"role\": \"original\", \"url\": \"https://x.example/\(number)\"\(size)}]}\n"
-    }
-    try folder.write("sized.jsonl", (1...20_000).map { line($0, ", \"bytes\": \($0 * 123)") }.joined())
-    try folder.write("unsized.jsonl", (1...20_000).map { line($0, "") }.joined())
-    /// The processor time of a run, in seconds.
-    func time(_ file: String) throws -> Double {
-      let command = "'\(CommandRun.program)' resolve --json --network wifi --item \(file) > /dev/null"
-      let run = try CommandRun(of: "/bin/bash", ["-c", "TIMEFORMAT=%U; time \(command)"], in: folder)
-      return try #require(Double(run.errors.filter { !$0.isWhitespace }))
-    }
-    // Other processes can only add time, so the test takes the best of three.
-    let times = try (1...3).map { _ in (sized: try time("sized.jsonl"), unsized: try time("unsized.jsonl")) }
-    let (sized, unsized) = (times.map(\.sized).min() ?? 0, times.map(\.unsized).min() ?? 0)
-    #expect(sized < 1.4 * unsized, "\(times)")
-  }
-
   @Test(arguments: [false, true])
   func `an invalid line late in a long feed is named, and skipped unless the run is strict`(
     isStrict: Bool
